@@ -1,0 +1,14 @@
+-- Time from the activation of an instance to the activation of the next one.
+--
+-- Both moments must be in the trace and belong to consecutive instances; no gap of the core may lie between them.
+-- unit: duration
+SELECT
+    recording,
+    entity,
+    type,
+    core,
+    instance,
+    next_activate_at - activate_at AS value,
+    coalesce(activate_at, first_at) AS at
+FROM process_pair
+WHERE next_activate_at - activate_at IS NOT NULL OR NOT complete

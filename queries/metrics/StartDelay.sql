@@ -1,0 +1,13 @@
+-- Time from the activation of an instance to its start.
+--
+-- unit: duration
+SELECT
+    recording,
+    entity,
+    type,
+    core,
+    instance,
+    CASE WHEN complete THEN start_at - activate_at END AS value,
+    coalesce(activate_at, first_at) AS at
+FROM process_metric_base
+WHERE start_at - activate_at IS NOT NULL OR NOT complete

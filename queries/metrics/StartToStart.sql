@@ -1,0 +1,14 @@
+-- Time from the start of an instance to the start of the next one.
+--
+-- Both moments must be in the trace and belong to consecutive instances; no gap of the core may lie between them.
+-- unit: duration
+SELECT
+    recording,
+    entity,
+    type,
+    core,
+    instance,
+    next_start_at - start_at AS value,
+    coalesce(start_at, first_at) AS at
+FROM process_pair
+WHERE next_start_at - start_at IS NOT NULL OR NOT complete

@@ -1,0 +1,73 @@
+-- One row per process instance n, with the moments of instance n + 1 beside it.
+-- The next_ columns are NULL when there is no instance n + 1, or when a gap of the core lies between the two: the
+-- gap may hide an activation, so the distance would not be one between neighbours.
+--
+-- column: recording text Recording of the instance.
+-- column: entity text Task or ISR.
+-- column: type text T (task) or I (ISR).
+-- column: core text Core of the last run of instance n.
+-- column: instance integer Number n of the instance.
+-- column: complete boolean False when the start of the trace, its end or a gap cuts instance n off.
+-- column: first_at time First moment of instance n that the trace shows.
+-- column: activate_at time Activation of instance n, if seen.
+-- column: start_at time Start of instance n, if seen.
+-- column: terminate_at time Termination of instance n, if seen.
+-- column: next_activate_at time Activation of instance n + 1.
+-- column: next_start_at time Start of instance n + 1.
+-- column: next_terminate_at time Termination of instance n + 1.
+WITH
+    -- Instances and gap begins in the order of time: the running sums number the stretches between gaps of the core,
+    -- and between gaps that concern every core (those that name none).
+    moment AS (
+        SELECT recording, entity, type, core, instance, complete, first_at, activate_at, start_at, terminate_at,
+               0 AS gap, 0 AS global_gap
+        FROM process_metric_base
+        UNION ALL
+        SELECT recording, NULL, NULL, core, NULL, NULL, begin_at, NULL, NULL, NULL,
+               1, CASE WHEN core IS NULL THEN 1 ELSE 0 END
+        FROM gap
+    ),
+    stretched AS (
+        SELECT
+            *,
+            sum(gap) OVER (PARTITION BY recording, core ORDER BY first_at, gap) AS stretch,
+            sum(global_gap) OVER (PARTITION BY recording ORDER BY first_at, gap) AS global_stretch
+        FROM moment
+    ),
+    neighbour AS (
+        SELECT
+            *,
+            lead(instance) OVER w AS next_instance,
+            lead(core) OVER w AS next_core,
+            lead(stretch) OVER w AS next_stretch,
+            lead(global_stretch) OVER w AS next_global_stretch,
+            lead(activate_at) OVER w AS next_activate_at,
+            lead(start_at) OVER w AS next_start_at,
+            lead(terminate_at) OVER w AS next_terminate_at
+        FROM stretched
+        WHERE gap = 0
+        WINDOW w AS (PARTITION BY recording, entity, type ORDER BY instance, first_at)
+    ),
+    judged AS (
+        SELECT
+            *,
+            next_instance = instance + 1
+                AND next_global_stretch = global_stretch
+                AND (core = next_core AND stretch <> next_stretch) IS NOT TRUE AS paired
+        FROM neighbour
+    )
+SELECT
+    recording,
+    entity,
+    type,
+    core,
+    instance,
+    complete,
+    first_at,
+    activate_at,
+    start_at,
+    terminate_at,
+    CASE WHEN paired THEN next_activate_at END AS next_activate_at,
+    CASE WHEN paired THEN next_start_at END AS next_start_at,
+    CASE WHEN paired THEN next_terminate_at END AS next_terminate_at
+FROM judged

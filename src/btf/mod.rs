@@ -1,0 +1,12 @@
+//! The vocabulary of BTF as data: entity types, actions, the process, runnable and semaphore state charts,
+//! and the event row that the mapper writes. Not a reader or writer of BTF text (see `export`).
+
+mod charts;
+mod event;
+mod names;
+
+pub use charts::{
+    ProcessState, RunnableState, SemaphoreState, process_transition, runnable_transition, semaphore_transition,
+};
+pub use event::{Action, EntityType, Event, Note};
+pub use names::{NameId, Names};

@@ -1,0 +1,51 @@
+//! Interned entity names: small ids inside the mapper, text at its rim. Not a symbol table of addresses.
+
+use std::collections::HashMap;
+
+/// An interned name; only meaningful together with the [`Names`] that made it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NameId(u32);
+
+/// The interner. Ids are given in order of first use, so they are the same for the same input.
+#[derive(Debug, Clone, Default)]
+pub struct Names {
+    texts: Vec<String>,
+    ids: HashMap<String, NameId>,
+}
+
+impl Names {
+    /// The id of `text`, new or known.
+    pub fn intern(&mut self, text: &str) -> NameId {
+        if let Some(id) = self.ids.get(text) {
+            return *id;
+        }
+        // 2^32 distinct names do not fit in memory, so the cast cannot lose anything.
+        let id = NameId(self.texts.len() as u32);
+        self.texts.push(text.to_owned());
+        self.ids.insert(text.to_owned(), id);
+        id
+    }
+
+    /// The id of a name that has been interned before.
+    pub fn find(&self, text: &str) -> Option<NameId> {
+        self.ids.get(text).copied()
+    }
+
+    /// The names from the `n`-th on, in the order of their ids.
+    pub fn since(&self, n: usize) -> impl Iterator<Item = &str> {
+        self.texts.iter().skip(n).map(String::as_str)
+    }
+
+    /// Learns what `other` knows beyond this, so that ids of `other` mean the same here. Only for an interner
+    /// that has learnt everything from `other`.
+    pub fn follow(&mut self, other: &Self) {
+        for text in other.since(self.texts.len()) {
+            self.intern(text);
+        }
+    }
+
+    /// The text of an id; empty for an id of another interner.
+    pub fn text(&self, id: NameId) -> &str {
+        self.texts.get(id.0 as usize).map_or("", String::as_str)
+    }
+}

@@ -1,0 +1,305 @@
+//! What can be typed: commands, options and their help. Text only; values become plans in `commands`.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Columnar trace database for embedded real-time systems.
+///
+/// Stores hardware trace exports as Parquet, maps their software events to BTF system events, and answers
+/// with SQL, timing metrics and BTF slices.
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true, max_term_width = 100, after_help = EXAMPLES)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Print results and errors only.
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+}
+
+const EXAMPLES: &str = "Examples:
+  btfdb demo
+  btfdb ingest engine.db recording/
+  btfdb metrics engine.db ResponseTime NetExecutionTime
+  btfdb query engine.db \"SELECT process, max(terminate_at - activate_at) FROM process_instance GROUP BY process\"
+  btfdb export engine.db --from 12ms --to 15ms -o worst.btf
+  btfdb info engine.db
+
+Exit codes: 0 done, 1 failed, 2 usage, 3 finished with violations or (--strict) findings, 130 interrupted.";
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Read recordings into a database, and map them.
+    ///
+    /// An input is a folder with a recording.toml, a recording.toml, a folder of exports named CORE_data.csv
+    /// and CORE_func.csv, or such exports themselves (also .gz and .zst).
+    #[command(after_help = "Examples:
+  btfdb ingest engine.db recording/
+  btfdb ingest engine.db core0_data.csv core0_func.csv --name idle
+  zcat core0_data.csv.gz | btfdb ingest engine.db --core name=Core_0,data=- --name piped")]
+    Ingest(Ingest),
+    /// Map recordings again, e.g. after a change of profile.
+    Map(Map),
+    /// Run SQL and print its result.
+    #[command(after_help = "Examples:
+  btfdb query engine.db \"SELECT * FROM recording\"
+  btfdb query engine.db -f report.sql --format json -o report.json")]
+    Query(Query),
+    /// Print timing metrics: min, avg, max, percentiles, and when the extremes happened.
+    #[command(after_help = "Examples:
+  btfdb metrics engine.db
+  btfdb metrics engine.db ResponseTime --entity T_10ms --from 1s --to 2s
+  btfdb metrics --list")]
+    Metrics(Metrics),
+    /// Write system events as BTF, or any table as CSV or Parquet.
+    #[command(after_help = "Examples:
+  btfdb export engine.db -o all.btf
+  btfdb export engine.db --from 412ms --to 415ms -o worst.btf
+  btfdb export engine.db --type T,I --entity T_10ms -o - | less
+  btfdb export engine.db --table process_instance --format csv -o instances.csv")]
+    Export(Export),
+    /// Show what a database holds.
+    Info(Info),
+    /// Check every file of a database against its checksum; exit 3 when something is wrong.
+    Verify(Verify),
+    /// Remove a recording from a database.
+    Remove(Remove),
+    /// Ingest, map and evaluate the recording that ships with btfdb.
+    Demo(Demo),
+}
+
+/// `btfdb ingest`
+#[derive(Debug, Args)]
+pub struct Ingest {
+    /// Database folder; made when there is none.
+    pub database: PathBuf,
+    /// Recordings.
+    pub inputs: Vec<PathBuf>,
+    /// Name of the recording in the database.
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Format of the input.
+    #[arg(long, value_enum, default_value = "auto")]
+    pub format: InputFormat,
+    /// Store software events only.
+    #[arg(long)]
+    pub no_map: bool,
+    /// Write nothing, and exit with 3, when an input has a finding of severity error.
+    #[arg(long)]
+    pub strict: bool,
+    /// Time scale of a new database: ns, or ps for exports with finer digits.
+    #[arg(long, value_parser = ["ns", "ps"])]
+    pub time_scale: Option<String>,
+    /// Mapping profile: osek, erika2, or the path of a profile.
+    #[arg(long, value_name = "PROFILE")]
+    pub os: Option<String>,
+    /// A core: name=NAME[,data=FILE][,functions=FILE][,orti=FILE][,os_header=FILE][,symbols=FILE][,time_offset=T].
+    #[arg(long, value_name = "KEY=VALUE,…")]
+    pub core: Vec<String>,
+    /// Functions that are runnables.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub runnables: Vec<String>,
+    /// Variables that are signals.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub signals: Vec<String>,
+    /// Radix of data values without a prefix.
+    #[arg(long, value_parser = ["hex", "decimal"])]
+    pub data_radix: Option<String>,
+    /// Resources to use.
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// Input formats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum InputFormat {
+    /// Told by content.
+    Auto,
+    /// TRACE32 exports.
+    Trace32,
+}
+
+/// `btfdb map`
+#[derive(Debug, Args)]
+pub struct Map {
+    /// Database folder.
+    pub database: PathBuf,
+    /// Only this recording.
+    #[arg(long)]
+    pub recording: Option<String>,
+    /// Resources to use.
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// Resources of heavy commands.
+#[derive(Debug, Clone, Args)]
+pub struct Limits {
+    /// Threads to use; results do not depend on it [default: all cores].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Memory for queries, e.g. 512MiB or 4GiB; what does not fit goes to temporary files.
+    #[arg(long, value_name = "SIZE")]
+    pub memory_limit: Option<String>,
+}
+
+/// How results are printed.
+#[derive(Debug, Clone, Args)]
+pub struct Output {
+    /// auto: a table on a terminal, complete CSV otherwise.
+    #[arg(long, value_enum, default_value = "auto")]
+    pub format: Format,
+    /// File to write, `-` for standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Overwrite the file if it exists.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Result formats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Format {
+    Auto,
+    Table,
+    Csv,
+    Tsv,
+    Json,
+    Jsonl,
+    Parquet,
+    Arrow,
+}
+
+/// `btfdb query`
+#[derive(Debug, Args)]
+pub struct Query {
+    /// Database folder.
+    pub database: PathBuf,
+    /// SQL text; several statements are separated by `;`.
+    #[arg(required_unless_present = "file", conflicts_with = "file")]
+    pub sql: Option<String>,
+    /// File with SQL text.
+    #[arg(short, long)]
+    pub file: Option<PathBuf>,
+    /// How to print.
+    #[command(flatten)]
+    pub output: Output,
+    /// Resources to use.
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// `btfdb metrics`
+#[derive(Debug, Args)]
+pub struct Metrics {
+    /// Database folder.
+    #[arg(required_unless_present_any = ["list", "show"])]
+    pub database: Option<PathBuf>,
+    /// Metrics by name; all of them when none is given.
+    pub metrics: Vec<String>,
+    /// List the metrics.
+    #[arg(long)]
+    pub list: bool,
+    /// Print the SQL of a metric.
+    #[arg(long, value_name = "METRIC")]
+    pub show: Option<String>,
+    /// Only this recording.
+    #[arg(long)]
+    pub recording: Option<String>,
+    /// Only this task, ISR, runnable or core.
+    #[arg(long)]
+    pub entity: Option<String>,
+    /// Samples at or after this instant, e.g. 412ms.
+    #[arg(long, allow_hyphen_values = true, value_name = "T")]
+    pub from: Option<String>,
+    /// Samples before this instant.
+    #[arg(long, allow_hyphen_values = true, value_name = "T")]
+    pub to: Option<String>,
+    /// How to print.
+    #[command(flatten)]
+    pub output: Output,
+    /// Resources to use.
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// `btfdb export`
+#[derive(Debug, Args)]
+pub struct Export {
+    /// Database folder.
+    pub database: PathBuf,
+    /// File to write, `-` for standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// btf, csv or parquet; told by the file's name when left out.
+    #[arg(long, value_enum)]
+    pub format: Option<ExportFormat>,
+    /// Table to write as CSV or Parquet.
+    #[arg(long, default_value = "btf_event")]
+    pub table: String,
+    /// Recording; needed when the database has several.
+    #[arg(long)]
+    pub recording: Option<String>,
+    /// Events at or after this instant, e.g. 412ms.
+    #[arg(long, allow_hyphen_values = true, value_name = "T")]
+    pub from: Option<String>,
+    /// Events before this instant.
+    #[arg(long, allow_hyphen_values = true, value_name = "T")]
+    pub to: Option<String>,
+    /// Only events of these entities, as source or target.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub entity: Vec<String>,
+    /// Only events on these BTF types: T,I,R,STI,SIG,SEM,EVENT.
+    #[arg(long = "type", value_delimiter = ',', value_name = "TYPES")]
+    pub types: Vec<String>,
+    /// Overwrite the file if it exists.
+    #[arg(long)]
+    pub force: bool,
+    /// Resources to use.
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// Export formats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum ExportFormat {
+    Btf,
+    Csv,
+    Parquet,
+}
+
+/// `btfdb info`
+#[derive(Debug, Args)]
+pub struct Info {
+    /// Database folder.
+    pub database: PathBuf,
+}
+
+/// `btfdb verify`
+#[derive(Debug, Args)]
+pub struct Verify {
+    /// Database folder.
+    pub database: PathBuf,
+}
+
+/// `btfdb remove`
+#[derive(Debug, Args)]
+pub struct Remove {
+    /// Database folder.
+    pub database: PathBuf,
+    /// The recording to remove.
+    #[arg(long)]
+    pub recording: String,
+}
+
+/// `btfdb demo`
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// Folder for the demo's recording, database and slice.
+    #[arg(long, default_value = "btfdb-demo")]
+    pub dir: PathBuf,
+}

@@ -1,0 +1,110 @@
+//! `btfdb ingest`.
+
+use super::super::args::{Ingest, InputFormat};
+use super::super::progress::watched;
+use super::super::signals;
+use super::super::ui::Ui;
+use super::parse;
+use crate::error::{Error, Result, did_you_mean};
+use crate::ops::ingest::{Options, Report, ingest};
+use crate::recording::{CoreDescription, Description, NameList, plan};
+use crate::store::RealDisk;
+use crate::time::{TimeScale, format_duration};
+use std::sync::Arc;
+use std::time::Instant;
+
+pub(super) fn run(args: &Ingest, ui: &Ui) -> Result<u8> {
+    // There is one format so far; `auto` and its name mean the same.
+    let (InputFormat::Auto | InputFormat::Trace32) = args.format;
+    let mut over = description(args)?;
+    let one_name = over.name.take();
+    let mut plans = plan(&args.inputs, &over)?;
+    match (one_name, plans.as_mut_slice()) {
+        (Some(name), [only]) => only.name = name,
+        (Some(_), _) => return Err(Error::usage("--name is for one recording, but there are several")),
+        (None, _) => {}
+    }
+    let options = Options {
+        time_scale: args.time_scale.as_deref().and_then(TimeScale::parse),
+        map: !args.no_map,
+        strict: args.strict,
+        threads: parse::threads(&args.limits),
+    };
+    let control = signals::control();
+    let begun = Instant::now();
+    let work = || ingest(Arc::new(RealDisk), &args.database, &plans, &options, &control);
+    let reports = watched(ui, &control, work)?;
+    for report in &reports {
+        report_one(report, ui);
+    }
+    ui.status(&format!("done in {:.1} s", begun.elapsed().as_secs_f32()));
+    Ok(0)
+}
+
+/// What happened to every line, then what was found.
+pub(super) fn report_one(report: &Report, ui: &Ui) {
+    for (name, c) in &report.sources {
+        ui.status(&format!(
+            "{}: {name}: {} lines = {} rows + {} rejected + {} skipped",
+            report.name,
+            c.lines,
+            c.rows + c.gaps,
+            c.rejected,
+            c.skipped
+        ));
+        if c.gaps > 0 {
+            ui.warning(&format!("{name}: {} holes in the trace; metrics leave out what they cut", c.gaps));
+        }
+        if c.inexact_times > 0 {
+            let tick = format_duration(1, report.time_scale);
+            ui.warning(&format!("{name}: {} times were rounded to {tick}; see --time-scale ps", c.inexact_times));
+        }
+    }
+    ui.findings(&report.log);
+    match &report.mapped {
+        Some(m) => ui.status(&format!("{}: mapped to {} BTF events", report.name, m.events)),
+        None => ui.status(&format!("{}: not mapped", report.name)),
+    }
+}
+
+fn description(args: &Ingest) -> Result<Description> {
+    let names = |list: &[String]| NameList::Names(list.to_vec());
+    let core = args.core.iter().map(|text| core(text)).collect::<Result<_>>()?;
+    Ok(Description {
+        name: args.name.clone(),
+        os: args.os.clone(),
+        runnables: names(&args.runnables),
+        signals: names(&args.signals),
+        data_radix: args.data_radix.clone(),
+        core,
+        ..Description::default()
+    })
+}
+
+fn core(text: &str) -> Result<CoreDescription> {
+    let mut core = CoreDescription::default();
+    for part in text.split(',') {
+        let bad = |why: String| Error::usage(format!("--core '{text}': {why}"));
+        let (key, value) = part.split_once('=').ok_or_else(|| bad(format!("'{part}' is not KEY=VALUE")))?;
+        let value = value.to_owned();
+        match key.trim() {
+            "name" => core.name = value,
+            "data" => core.data = Some(value),
+            "functions" => core.functions = Some(value),
+            "orti" => core.orti = Some(value),
+            "os_header" => core.os_header = Some(value),
+            "symbols" => core.symbols = Some(value),
+            "time_offset" => core.time_offset = Some(value),
+            other => {
+                let keys = ["name", "data", "functions", "orti", "os_header", "symbols", "time_offset"];
+                let error = bad(format!("unknown key '{other}'"));
+                let near = did_you_mean(other, keys).map(|k| format!("did you mean '{k}'?"));
+                return Err(match near {
+                    Some(hint) => error.hint(hint),
+                    None => error.hint(format!("keys are {}", keys.join(", "))),
+                });
+            }
+        }
+    }
+    Ok(core)
+}

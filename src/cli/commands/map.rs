@@ -1,0 +1,23 @@
+//! `btfdb map`.
+
+use super::super::args::Map;
+use super::super::progress::watched;
+use super::super::signals;
+use super::super::ui::Ui;
+use super::parse;
+use crate::error::Result;
+use crate::ops::map::map_again;
+use crate::store::RealDisk;
+use std::sync::Arc;
+
+pub(super) fn run(args: &Map, ui: &Ui) -> Result<u8> {
+    let control = signals::control();
+    let threads = parse::threads(&args.limits);
+    let only = args.recording.as_deref();
+    let work = || map_again(Arc::new(RealDisk), &args.database, only, threads, &control);
+    for (name, report) in watched(ui, &control, work)? {
+        ui.findings(&report.log);
+        ui.status(&format!("{name}: mapped to {} BTF events", report.events));
+    }
+    Ok(0)
+}

@@ -1,0 +1,22 @@
+//! One file per command: from what was typed to an operation, and from its result to words.
+
+mod ingest;
+mod manage;
+mod map;
+mod parse;
+
+use super::args::{Cli, Command};
+use super::ui::Ui;
+use crate::error::Result;
+
+/// Runs a command; the number is the exit code of a run that did not fail.
+pub(super) fn run(cli: &Cli, ui: &Ui) -> Result<u8> {
+    match &cli.command {
+        Command::Ingest(args) => ingest::run(args, ui),
+        Command::Map(args) => map::run(args, ui),
+        Command::Info(args) => manage::info(args),
+        Command::Verify(args) => manage::verify(args, ui),
+        Command::Remove(args) => manage::remove(args, ui),
+        _ => Ok(1),
+    }
+}

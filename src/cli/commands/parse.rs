@@ -1,0 +1,52 @@
+//! Typed text to values, with messages that name the option.
+
+use super::super::args::Limits;
+use crate::error::{Error, Result};
+use crate::time::{TimeScale, parse_time_argument};
+
+/// Threads to use.
+pub(super) fn threads(limits: &Limits) -> usize {
+    let all = || std::thread::available_parallelism().map_or(1, usize::from);
+    limits.threads.map_or_else(all, usize::from)
+}
+
+/// A time argument in ticks of `scale`.
+pub(super) fn time(option: &str, text: Option<&str>, scale: TimeScale) -> Result<Option<i64>> {
+    let Some(text) = text else { return Ok(None) };
+    let ticks = parse_time_argument(text, scale).map_err(|e| Error::usage(format!("{option}: {e}")))?;
+    Ok(Some(ticks))
+}
+
+/// `512MiB`, `4GiB`, `1GB` or a number of bytes.
+pub(super) fn memory(limits: &Limits) -> Result<Option<u64>> {
+    let Some(text) = limits.memory_limit.as_deref() else { return Ok(None) };
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let unit: u64 = match text[digits..].trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "kib" | "k" => 1 << 10,
+        "mib" | "m" => 1 << 20,
+        "gib" | "g" => 1 << 30,
+        "kb" => 1_000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        _ => 0,
+    };
+    let number = text[..digits].parse::<u64>().ok().and_then(|n| n.checked_mul(unit)).filter(|n| *n > 0);
+    let bad = || Error::usage(format!("--memory-limit: '{text}' is not a size")).hint("e.g. 512MiB or 4GiB");
+    number.map(Some).ok_or_else(bad)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        let of = |text: &str| memory(&Limits { threads: None, memory_limit: Some(text.into()) });
+        assert_eq!(of("512MiB").unwrap(), Some(512 << 20));
+        assert_eq!(of("1GB").unwrap(), Some(1_000_000_000));
+        for bad in ["", "x", "1 parsec", "0", "99999999999GiB"] {
+            assert!(of(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The command line: arguments, terminal, signals, exit codes. The only module that prints, reads the
+//! environment or ends the process; what it runs lives in `ops`, `query`, `export` and `render`.
+
+mod args;
+mod commands;
+mod progress;
+mod signals;
+mod ui;
+
+use crate::error::{Error, ErrorKind};
+use clap::Parser;
+use std::process::ExitCode;
+
+pub use args::Cli;
+
+/// Runs the program with the arguments and streams of the process. Exit codes: 0 done, 1 failed, 2 usage,
+/// 3 finished with violations (or, with `--strict`, findings), 130 interrupted. A broken pipe is a silent 0.
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    let ui = ui::Ui::new(cli.quiet);
+    match commands::run(&cli, &ui) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            ui.error(&error);
+            ExitCode::from(match error.kind() {
+                ErrorKind::Usage => 2,
+                ErrorKind::Findings => 3,
+                ErrorKind::Interrupted => 130,
+                _ => 1,
+            })
+        }
+    }
+}
+
+fn is_broken_pipe(error: &Error) -> bool {
+    let mut source = std::error::Error::source(error);
+    while let Some(e) = source {
+        if e.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe) {
+            return true;
+        }
+        source = e.source();
+    }
+    false
+}

@@ -1,0 +1,47 @@
+//! The progress line of long operations: rows per second and time left, on a terminal only, not before a
+//! quarter of a second has passed.
+
+use super::ui::Ui;
+use crate::ops::Control;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// Runs `work` while its progress is shown.
+pub(super) fn watched<T>(ui: &Ui, control: &Arc<Control>, work: impl FnOnce() -> T) -> T {
+    if !ui.shows_progress() {
+        return work();
+    }
+    std::thread::scope(|scope| {
+        let (done, wait) = channel::<()>();
+        scope.spawn(move || {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+            let mut stage = (String::new(), Instant::now());
+            let begun = Instant::now();
+            while let Err(RecvTimeoutError::Timeout) = wait.recv_timeout(Duration::from_millis(100)) {
+                let p = control.progress();
+                if p.stage != stage.0 {
+                    stage = (p.stage.clone(), Instant::now());
+                    bar.reset();
+                }
+                if begun.elapsed() < Duration::from_millis(250) {
+                    continue;
+                }
+                let style = if p.total > 0 { "{msg} [{bar:30}] {percent}% {eta} left" } else { "{spinner} {msg}" };
+                if let Ok(style) = ProgressStyle::with_template(style) {
+                    bar.set_style(style.progress_chars("=> "));
+                }
+                bar.set_length(p.total);
+                bar.set_position(p.done.min(p.total));
+                let seconds = stage.1.elapsed().as_millis().max(1) as u64;
+                bar.set_message(format!("{} {} rows, {} rows/s", p.stage, p.rows, p.rows * 1000 / seconds));
+                bar.tick();
+            }
+            bar.finish_and_clear();
+        });
+        let result = work();
+        drop(done);
+        result
+    })
+}

@@ -1,0 +1,20 @@
+//! Ctrl-C: the first asks the operation to stop, the second ends the process at once. Both are safe, because
+//! nothing is visible in a database before its commit.
+
+use crate::ops::Control;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A control that Ctrl-C (or a termination signal) cancels.
+pub(super) fn control() -> Arc<Control> {
+    let control = Arc::new(Control::default());
+    let (asked, handled) = (AtomicBool::new(false), Arc::clone(&control));
+    // A second handler cannot be installed; then Ctrl-C ends the process, which is safe too.
+    let _ = ctrlc::set_handler(move || {
+        if asked.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+        handled.cancel();
+    });
+    control
+}

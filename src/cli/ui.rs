@@ -1,0 +1,72 @@
+//! What goes to standard error: status, warnings, errors. Results go to standard output and not through here.
+
+use crate::diagnostics::{Log, Severity};
+use crate::error::{Error, ErrorKind};
+use std::io::{IsTerminal, Write};
+
+/// Standard error, as the user asked for it.
+#[derive(Debug)]
+pub(super) struct Ui {
+    quiet: bool,
+}
+
+impl Ui {
+    pub fn new(quiet: bool) -> Self {
+        Self { quiet }
+    }
+
+    /// Progress is for people who watch.
+    pub fn shows_progress(&self) -> bool {
+        !self.quiet && std::io::stderr().is_terminal()
+    }
+
+    /// One line of status; silent with `--quiet`.
+    pub fn status(&self, text: &str) {
+        if !self.quiet {
+            line(text);
+        }
+    }
+
+    /// Something the user should know; also with `--quiet`.
+    pub fn warning(&self, text: &str) {
+        line(&format!("warning: {text}"));
+    }
+
+    /// An error: what, why, what next.
+    pub fn error(&self, error: &Error) {
+        line(&format!("error: {error}"));
+        let mut source = std::error::Error::source(error);
+        while let Some(cause) = source {
+            line(&format!("caused by: {cause}"));
+            source = cause.source();
+        }
+        for hint in error.hints() {
+            line(&format!("hint: {hint}"));
+        }
+        if error.kind() == ErrorKind::Bug {
+            line("hint: this is a fault of btfdb; please report it with the command and its input");
+        }
+    }
+
+    /// Findings by code, worst first, each with its first place.
+    pub fn findings(&self, log: &Log) {
+        let mut counts: Vec<_> = log.counts().filter(|c| c.2 > Severity::Info).collect();
+        counts.sort_by_key(|c| std::cmp::Reverse(c.2));
+        for (source, code, severity, count) in counts.iter().take(20) {
+            let first = log.entries().iter().find(|d| d.source == *source && d.code == *code);
+            let place = first.and_then(|d| d.line).map_or(String::new(), |l| format!(":{l}"));
+            let (message, text) = first.map_or(("", ""), |d| (d.message.as_str(), d.text.as_str()));
+            let text = if text.is_empty() { String::new() } else { format!(" '{text}'") };
+            let times = if *count > 1 { format!(" ({count} times)") } else { String::new() };
+            line(&format!("{}: {source}{place}: {message}{text} [{code}]{times}", severity.as_str()));
+        }
+        if counts.len() > 20 {
+            line(&format!("… and {} more kinds of findings: SELECT * FROM diagnostic", counts.len() - 20));
+        }
+    }
+}
+
+fn line(text: &str) {
+    // Nobody to tell when standard error is gone.
+    let _ = writeln!(std::io::stderr(), "{text}");
+}

@@ -1,0 +1,186 @@
+//! Instances and states of tasks and ISRs. Not runnables.
+
+use super::Rows;
+use crate::btf::{Action, EntityType, Event, NameId, Names, ProcessState, process_transition};
+use crate::schema::{ProcessInstanceRow, ProcessStateRow};
+use std::collections::{BTreeMap, HashMap};
+
+/// An open instance.
+#[derive(Debug)]
+struct Open {
+    process: NameId,
+    instance: i64,
+    kind: EntityType,
+    core: Option<NameId>,
+    state: ProcessState,
+    since: i64,
+    activate_at: Option<i64>,
+    start_at: Option<i64>,
+    /// Time in each state after the start, by `slot`.
+    spent: [i64; 5],
+    preemptions: i64,
+    /// Cut off by the left edge or a gap.
+    cut: bool,
+    /// The state is unknown until the next event (after a gap).
+    lost: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Processes {
+    begin: i64,
+    by_instance: HashMap<(NameId, i64), u64>,
+    /// Open instances in the order of their first events, so that the end is written in a fixed order.
+    open: BTreeMap<u64, Open>,
+    born: u64,
+    pub violations: u64,
+}
+
+/// Where the time in a state is summed; ACTIVE time is the start delay, not part of an execution.
+fn slot(state: ProcessState) -> Option<usize> {
+    match state {
+        ProcessState::Running => Some(0),
+        ProcessState::Ready => Some(1),
+        ProcessState::Waiting => Some(2),
+        ProcessState::Polling => Some(3),
+        ProcessState::Parking => Some(4),
+        ProcessState::Active | ProcessState::Terminated => None,
+    }
+}
+
+impl Processes {
+    pub fn new(begin: i64) -> Self {
+        Self { begin, by_instance: HashMap::new(), open: BTreeMap::new(), born: 0, violations: 0 }
+    }
+
+    /// The core a process instance was last on.
+    pub fn core(&self, process: NameId, instance: i64) -> Option<NameId> {
+        self.by_instance.get(&(process, instance)).and_then(|k| self.open.get(k)).and_then(|o| o.core)
+    }
+
+    pub fn event(&mut self, event: &Event, names: &Names, rows: &mut Rows) {
+        let Some((from, to)) = process_transition(event.action) else { return };
+        if event.action == Action::MtaLimitExceeded {
+            return;
+        }
+        let key = (event.target, event.target_instance);
+        let id = match self.by_instance.get(&key) {
+            Some(id) => *id,
+            None => {
+                let activated = event.action == Action::Activate;
+                let since = if activated { event.time } else { self.begin };
+                self.born += 1;
+                self.by_instance.insert(key, self.born);
+                self.open.insert(self.born, Open::new(event, from, since, !activated));
+                self.born
+            }
+        };
+        let Some(open) = self.open.get_mut(&id) else { return };
+        if open.lost {
+            open.lost = false;
+            open.state = from;
+            open.since = event.time;
+        }
+        let fresh = event.action == Action::Activate && open.activate_at.is_none() && !open.cut;
+        if !fresh && open.state != from {
+            self.violations += 1;
+        }
+        if !matches!(event.action, Action::Activate) {
+            open.core = Some(event.source);
+        }
+        open.leave(event.time, names, rows);
+        open.state = to;
+        open.since = event.time;
+        match event.action {
+            Action::Activate => open.activate_at = Some(event.time),
+            Action::Start => open.start_at = Some(event.time),
+            Action::Preempt | Action::Park => open.preemptions += 1,
+            Action::Terminate => {
+                self.by_instance.remove(&key);
+                if let Some(open) = self.open.remove(&id) {
+                    open.write(Some(event.time), names, rows);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub fn gap(&mut self, core: NameId, begin: i64, end: i64, names: &Names, rows: &mut Rows) {
+        for open in self.open.values_mut().filter(|o| o.core.is_none_or(|c| c == core)) {
+            if !open.lost {
+                open.leave(begin, names, rows);
+            }
+            open.cut = true;
+            open.lost = true;
+            open.since = end;
+        }
+    }
+
+    pub fn finish(&mut self, end: i64, names: &Names, rows: &mut Rows) {
+        for mut open in std::mem::take(&mut self.open).into_values() {
+            if !open.lost {
+                open.leave(end, names, rows);
+            }
+            open.write(None, names, rows);
+        }
+        self.by_instance.clear();
+    }
+}
+
+impl Open {
+    fn new(event: &Event, state: ProcessState, since: i64, cut: bool) -> Self {
+        Self {
+            process: event.target,
+            instance: event.target_instance,
+            kind: event.target_type,
+            core: None,
+            state,
+            since,
+            activate_at: None,
+            start_at: None,
+            spent: [0; 5],
+            preemptions: 0,
+            cut,
+            lost: false,
+        }
+    }
+
+    /// The stretch of the present state ends at `time`. Stretches of no length are not written.
+    fn leave(&mut self, time: i64, names: &Names, rows: &mut Rows) {
+        if time <= self.since || self.state == ProcessState::Terminated {
+            return;
+        }
+        if let Some(spent) = slot(self.state).and_then(|s| self.spent.get_mut(s)) {
+            *spent += time - self.since;
+        }
+        rows.states.push(ProcessStateRow {
+            process: names.text(self.process),
+            r#type: self.kind.as_str(),
+            instance: self.instance,
+            core: self.core.map(|c| names.text(c)),
+            state: self.state.as_str(),
+            begin_at: self.since,
+            end_at: time,
+        });
+    }
+
+    fn write(&self, terminate_at: Option<i64>, names: &Names, rows: &mut Rows) {
+        let [running, ready, waiting, polling, parking] = self.spent;
+        let whole = self.activate_at.is_some() && self.start_at.is_some() && terminate_at.is_some();
+        rows.instances.push(ProcessInstanceRow {
+            process: names.text(self.process),
+            r#type: self.kind.as_str(),
+            instance: self.instance,
+            core: self.core.map(|c| names.text(c)),
+            activate_at: self.activate_at,
+            start_at: self.start_at,
+            terminate_at,
+            running,
+            ready,
+            waiting,
+            polling,
+            parking,
+            preemptions: self.preemptions,
+            complete: whole && !self.cut,
+        });
+    }
+}

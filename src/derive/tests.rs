@@ -1,0 +1,140 @@
+//! The derived tables against numbers worked out by hand.
+
+use super::*;
+use crate::btf::{Action, Note};
+use crate::schema::columns::process_instance as pi;
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::Int64Type;
+
+struct Trace {
+    names: Names,
+    derive: Derive,
+}
+
+impl Trace {
+    fn new() -> Self {
+        Self { names: Names::default(), derive: Derive::new(0) }
+    }
+
+    fn at(&mut self, time: i64, source: &str, kind: EntityType, target: (&str, i64), action: Action) {
+        let event = Event {
+            time,
+            source: self.names.intern(source),
+            source_instance: 0,
+            target_type: kind,
+            target: self.names.intern(target.0),
+            target_instance: target.1,
+            action,
+            note: Note::None,
+        };
+        self.derive.event(&event, &self.names);
+    }
+
+    fn task(&mut self, time: i64, instance: i64, action: Action) {
+        let source = if action == Action::Activate { "STI" } else { "Core" };
+        self.at(time, source, EntityType::Task, ("T", instance), action);
+    }
+
+    fn instances(&mut self) -> RecordBatch {
+        self.derive.rows.instances.take_batch().unwrap()
+    }
+}
+
+fn number(batch: &RecordBatch, column: &str, row: usize) -> i64 {
+    batch.column_by_name(column).unwrap().as_primitive::<Int64Type>().value(row)
+}
+
+#[test]
+fn times_in_states_add_up() {
+    let mut t = Trace::new();
+    let actions = [
+        (10, Action::Activate),
+        (15, Action::Start),
+        (20, Action::Preempt),
+        (32, Action::Resume),
+        (40, Action::Wait),
+        (45, Action::Release),
+        (46, Action::Resume),
+        (50, Action::Poll),
+        (53, Action::Park),
+        (60, Action::PollParking),
+        (61, Action::Run),
+        (70, Action::Terminate),
+    ];
+    for (time, action) in actions {
+        t.task(time, 0, action);
+    }
+    assert_eq!(t.derive.finish(100, &t.names), Violations::default());
+    let b = t.instances();
+    assert_eq!(b.num_rows(), 1);
+    let want = [
+        (pi::RUNNING, 5 + 8 + 4 + 9),
+        (pi::READY, 12 + 1),
+        (pi::WAITING, 5),
+        (pi::POLLING, 3 + 1),
+        (pi::PARKING, 7),
+        (pi::PREEMPTIONS, 2),
+        (pi::ACTIVATE_AT, 10),
+        (pi::TERMINATE_AT, 70),
+    ];
+    for (column, value) in want {
+        assert_eq!(number(&b, column, 0), value, "{column}");
+    }
+    assert!(b.column_by_name(pi::COMPLETE).unwrap().as_boolean().value(0));
+    assert_eq!(t.derive.rows.states.len(), 11);
+}
+
+#[test]
+fn an_instance_from_before_the_trace_was_in_the_state_it_leaves() {
+    let mut t = Trace::new();
+    t.task(30, 0, Action::Preempt);
+    t.task(50, 0, Action::Resume);
+    t.derive.finish(60, &t.names);
+    let b = t.instances();
+    assert_eq!((number(&b, pi::RUNNING, 0), number(&b, pi::READY, 0)), (30 + 10, 20));
+    assert!(!b.column_by_name(pi::COMPLETE).unwrap().as_boolean().value(0));
+}
+
+#[test]
+fn two_instances_may_be_pending_and_an_illegal_action_is_counted() {
+    let mut t = Trace::new();
+    t.task(0, 0, Action::Activate);
+    t.task(1, 1, Action::Activate);
+    t.task(2, 0, Action::Start);
+    t.task(3, 0, Action::Resume);
+    assert_eq!(t.derive.finish(9, &t.names).process, 1);
+    assert_eq!(t.instances().num_rows(), 2);
+}
+
+#[test]
+fn a_gap_cuts_instances_off() {
+    let mut t = Trace::new();
+    t.task(0, 0, Action::Activate);
+    t.task(1, 0, Action::Start);
+    let core = t.names.intern("Core");
+    t.derive.gap(core, 10, 20, &t.names);
+    t.task(30, 0, Action::Terminate);
+    assert_eq!(t.derive.finish(40, &t.names), Violations::default());
+    let b = t.instances();
+    assert_eq!(number(&b, pi::RUNNING, 0), 9, "the time in and after the hole is not known");
+    assert!(!b.column_by_name(pi::COMPLETE).unwrap().as_boolean().value(0));
+}
+
+#[test]
+fn runnables_nest_in_their_process() {
+    let mut t = Trace::new();
+    t.task(0, 0, Action::Activate);
+    t.task(0, 0, Action::Start);
+    t.at(1, "T", EntityType::Runnable, ("A", 0), Action::Start);
+    t.at(2, "T", EntityType::Runnable, ("B", 0), Action::Start);
+    t.at(3, "T", EntityType::Runnable, ("B", 0), Action::Suspend);
+    t.at(3, "T", EntityType::Runnable, ("A", 0), Action::Suspend);
+    t.at(7, "T", EntityType::Runnable, ("A", 0), Action::Resume);
+    t.at(7, "T", EntityType::Runnable, ("B", 0), Action::Resume);
+    t.at(9, "T", EntityType::Runnable, ("B", 0), Action::Terminate);
+    t.at(10, "T", EntityType::Runnable, ("A", 0), Action::Terminate);
+    assert_eq!(t.derive.finish(10, &t.names), Violations::default());
+    let b = t.derive.rows.runnables.take_batch().unwrap();
+    let row = |n| ["depth", "running", "suspended"].map(|c| number(&b, c, n));
+    assert_eq!((row(0), row(1)), ([1, 1 + 2, 4], [0, 2 + 3, 4]));
+}

@@ -1,0 +1,155 @@
+//! The one error type: what failed, where, why, and what to do next. Not for bad trace content, which
+//! is a [`crate::diagnostics::Diagnostic`] and never an `Err`.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// What kind of trouble an [`Error`] is; the exit code follows from it (see `cli::exit`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The request makes no sense: unknown option value, contradictory arguments.
+    Usage,
+    /// An input file is missing, unreadable as what it was said to be, or described wrongly.
+    Input,
+    /// The database is missing, locked, damaged, or holds something that stands in the way.
+    Database,
+    /// The SQL text or a metric failed.
+    Query,
+    /// A limit (memory, line length, number of parts) was reached.
+    Limit,
+    /// The operating system said no.
+    Io,
+    /// The user pressed Ctrl-C; nothing was committed.
+    Interrupted,
+    /// Finished, but with findings that the user asked to be strict about.
+    Findings,
+    /// A broken promise inside btfdb; please report it.
+    Bug,
+}
+
+/// An error with the thing, the place and the next step.
+#[derive(Debug)]
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+    place: Option<PathBuf>,
+    line: Option<u64>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    hints: Vec<String>,
+}
+
+/// Shorthand for results of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// An error of `kind`; `message` is a sentence without a full stop.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), place: None, line: None, source: None, hints: Vec::new() }
+    }
+
+    /// Shorthand for [`ErrorKind::Usage`].
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Usage, message)
+    }
+
+    /// Shorthand for [`ErrorKind::Input`].
+    pub fn input(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Input, message)
+    }
+
+    /// Shorthand for [`ErrorKind::Database`].
+    pub fn database(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Database, message)
+    }
+
+    /// An I/O error at a path: "cannot `doing` `path`".
+    pub fn io(doing: &str, path: impl AsRef<Path>, source: std::io::Error) -> Self {
+        let message = format!("cannot {doing} '{}'", path.as_ref().display());
+        Self::new(ErrorKind::Io, message).because(source)
+    }
+
+    /// Names the file the error is about.
+    #[must_use]
+    pub fn at(mut self, path: impl AsRef<Path>) -> Self {
+        self.place = Some(path.as_ref().to_path_buf());
+        self
+    }
+
+    /// Names the 1-based line in the file given by [`Error::at`].
+    #[must_use]
+    pub fn line(mut self, line: u64) -> Self {
+        self.line = Some(line);
+        self
+    }
+
+    /// Adds the cause.
+    #[must_use]
+    pub fn because(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// Adds a next step for the user.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// The kind, which decides the exit code.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// The next steps, in the order they were added.
+    pub fn hints(&self) -> &[String] {
+        &self.hints
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = &self.place {
+            write!(f, "{}:", place.display())?;
+            if let Some(line) = self.line {
+                write!(f, "{line}:")?;
+            }
+            f.write_str(" ")?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|e| &**e as &(dyn std::error::Error + 'static))
+    }
+}
+
+/// The nearest of `known` to `word`, for "did you mean"; `None` when nothing is near.
+pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .into_iter()
+        .map(|k| (strsim::damerau_levenshtein(&word.to_lowercase(), &k.to_lowercase()), k))
+        .filter(|(d, k)| *d <= 1 + k.len().min(word.len()) / 3)
+        .min_by_key(|(d, _)| *d)
+        .map(|(_, k)| k)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn display_names_the_place_first() {
+        let e = Error::input("not a number").at("a.csv").line(7).hint("use --radix");
+        assert_eq!(e.to_string(), "a.csv:7: not a number");
+        assert_eq!(e.hints(), ["use --radix"]);
+    }
+
+    #[test]
+    fn did_you_mean_finds_near_words_only() {
+        assert_eq!(did_you_mean("runnable", ["runnables", "signals"]), Some("runnables"));
+        assert_eq!(did_you_mean("xyz", ["runnables", "signals"]), None);
+    }
+}

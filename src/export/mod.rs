@@ -1,0 +1,13 @@
+//! Tables → files for other tools: BTF text, and any table in any format of [`crate::render`]. Not for the layout of
+//! the database, which other engines read as it is.
+
+mod btf;
+mod selection;
+mod table;
+
+pub use btf::{Exported, export_btf};
+pub use selection::Selection;
+pub use table::{ExportedTable, export_table};
+
+#[cfg(test)]
+mod tests;

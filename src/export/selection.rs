@@ -1,0 +1,164 @@
+//! Which part of a recording is exported, as a condition in SQL. Not for what a table is (see [`crate::schema`]).
+
+use crate::error::{Error, Result};
+use crate::query::{Param, Session};
+use crate::schema::{ColumnType, TableSpec, columns, tables};
+
+/// A part of a database.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// The recording; `None`: the only one that there is.
+    pub recording: Option<String>,
+    /// Start of the window, in ticks; `None`: the start of the recording.
+    pub from: Option<i64>,
+    /// End of the window, in ticks, not part of it; `None`: the end of the recording. Windows that follow each other
+    /// have no row in common, and no row is lost between them.
+    pub to: Option<i64>,
+    /// Names of entities; empty: all.
+    pub entities: Vec<String>,
+    /// Types of entities as BTF abbreviates them (`T`, `I`, `R`, …); empty: all.
+    pub types: Vec<String>,
+}
+
+/// A condition with its parameters.
+#[derive(Debug, Default)]
+pub(super) struct Condition {
+    terms: Vec<String>,
+    params: Vec<(String, Param)>,
+    /// Parts of the selection that the table has no column for.
+    pub unused: Vec<&'static str>,
+}
+
+impl Selection {
+    /// The name of the recording.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Usage`] when there is none of that name, or none, or more than one to choose from.
+    pub fn recording(&self, session: &Session) -> Result<String> {
+        session.check_recording(self.recording.as_deref())?;
+        if let Some(name) = &self.recording {
+            return Ok(name.clone());
+        }
+        match session.database().recordings() {
+            [one] => Ok(one.name.clone()),
+            [] => Err(Error::usage("the database holds no recording").hint("`btfdb ingest` adds one")),
+            several => {
+                let names: Vec<_> = several.iter().map(|r| r.name.as_str()).collect();
+                Err(
+                    Error::usage(format!("the database holds {} recordings", names.len()))
+                        .hint(format!("choose one with --recording: {}", names.join(", "))),
+                )
+            }
+        }
+    }
+
+    /// The rows of `table` that are selected.
+    pub(super) fn condition(&self, table: &TableSpec, recording: &str) -> Condition {
+        let mut condition = Condition::default();
+        let recording_column = columns::recording::RECORDING;
+        condition.push(&[recording_column], "=", recording.into());
+        let moment = moment(table);
+        match &moment {
+            Some(moment) => {
+                self.from
+                    .into_iter()
+                    .for_each(|from| condition.push(&[moment.as_str()], ">=", from.into()));
+                self.to
+                    .into_iter()
+                    .for_each(|to| condition.push(&[moment.as_str()], "<", to.into()));
+            }
+            None if self.from.is_some() || self.to.is_some() => condition.unused.push("the window"),
+            None => {}
+        }
+        condition.one_of(&self.entities, entity_columns(table), "the entities");
+        condition.one_of(&self.types, type_columns(table), "the types");
+        condition
+    }
+}
+
+impl Condition {
+    /// `WHERE …`
+    pub fn sql(&self) -> String {
+        format!("WHERE {}", self.terms.join(" AND "))
+    }
+
+    pub fn params(&self) -> Vec<(&str, Param)> {
+        self.params.iter().map(|(n, v)| (n.as_str(), v.clone())).collect()
+    }
+
+    fn param(&mut self, value: Param) -> String {
+        let name = format!("p{}", self.params.len());
+        let place = format!("${name}");
+        self.params.push((name, value));
+        place
+    }
+
+    /// Any of the columns compares to the value.
+    fn push(&mut self, columns: &[&str], operator: &str, value: Param) {
+        let place = self.param(value);
+        let terms: Vec<_> = columns
+            .iter()
+            .map(|c| format!("{c} {operator} {place}"))
+            .collect();
+        self.terms.push(terms.join(" OR "));
+    }
+
+    /// Any of the columns is one of the words.
+    fn one_of(&mut self, words: &[String], columns: &[&str], what: &'static str) {
+        if words.is_empty() {
+            return;
+        }
+        if columns.is_empty() {
+            self.unused.push(what);
+            return;
+        }
+        let places: Vec<_> = words.iter().map(|w| self.param(w.as_str().into())).collect();
+        let places = places.join(", ");
+        let terms: Vec<_> = columns.iter().map(|c| format!("{c} IN ({places})")).collect();
+        self.terms.push(format!("({})", terms.join(" OR ")));
+    }
+}
+
+/// The moment at which a row belongs to a window: its first one. `None` for tables that describe a whole recording.
+fn moment(table: &TableSpec) -> Option<String> {
+    if [tables::RECORDING.name, tables::SOURCE.name].contains(&table.name) {
+        return None;
+    }
+    let instants: Vec<_> = table
+        .file_columns()
+        .filter(|c| c.ty == ColumnType::Instant)
+        .collect();
+    let names = instants.iter().map(|c| c.name).collect::<Vec<_>>().join(", ");
+    // The first one that can be missing gives way to the next.
+    match instants.as_slice() {
+        [] => None,
+        [first, ..] if first.null.is_none() => Some(first.name.to_owned()),
+        _ => Some(format!("coalesce({names})")),
+    }
+}
+
+/// The columns that name the entities of a row.
+fn entity_columns(table: &TableSpec) -> &'static [&'static str] {
+    match table.name {
+        n if n == tables::BTF_EVENT.name => &[columns::btf_event::SOURCE, columns::btf_event::TARGET],
+        n if n == tables::DATA_EVENT.name => &[columns::data_event::VARIABLE],
+        n if n == tables::FUNCTION_EVENT.name => &[columns::function_event::FUNCTION],
+        n if n == tables::PROCESS_INSTANCE.name => &[columns::process_instance::PROCESS],
+        n if n == tables::PROCESS_STATE.name => &[columns::process_state::PROCESS],
+        n if n == tables::RUNNABLE_INSTANCE.name => &[
+            columns::runnable_instance::RUNNABLE,
+            columns::runnable_instance::PROCESS,
+        ],
+        _ => &[],
+    }
+}
+
+/// The column that says of what type the entity of a row is.
+fn type_columns(table: &TableSpec) -> &'static [&'static str] {
+    match table.name {
+        n if n == tables::BTF_EVENT.name => &[columns::btf_event::TARGET_TYPE],
+        n if n == tables::PROCESS_INSTANCE.name => &[columns::process_instance::TYPE],
+        n if n == tables::PROCESS_STATE.name => &[columns::process_state::TYPE],
+        _ => &[],
+    }
+}

@@ -1,0 +1,37 @@
+//! ORTI/KOIL files of OSEK generators and the files that complete them: reading only. Not for what the
+//! objects mean to a trace (`map`), and not for writing ORTI.
+//!
+//! * `lexer`: bytes to tokens, with comments and preprocessor lines dropped.
+//! * `parser`: tokens, taken through `cursor`, to [`Orti`]; recovers at `;` and `}`. `check` then compares the
+//!   two halves.
+//! * `model`: what an ORTI file says, and the findings about how it says it.
+//! * `formula`: the C expressions of the information section, evaluated over traced values;
+//!   `formula_parser` compiles them.
+//! * `os_header`: the numbers of `eecfg.h`, which ORTI lacks (event masks, spinlocks, remote tasks).
+//! * `symbols`: an address table, for values that are handler addresses.
+//!
+//! The grammar is that of ORTI 2.2 Part A, widened by what generators really write. Nothing here fails:
+//! whatever cannot be used becomes a [`Finding`].
+
+mod check;
+#[cfg(test)]
+mod corpus_tests;
+mod cursor;
+mod formula;
+mod formula_parser;
+#[cfg(test)]
+mod formula_tests;
+mod lexer;
+mod model;
+mod os_header;
+mod parser;
+mod symbols;
+#[cfg(test)]
+mod tests;
+
+pub use formula::{Formula, FormulaError, canonical_path, narrow};
+pub use model::{
+    Attribute, AttributeKind, AttributeType, EnumElement, EnumValue, Finding, Object, ObjectType, Orti,
+};
+pub use os_header::{OsHeader, OsResource};
+pub use symbols::Symbols;

@@ -1,0 +1,280 @@
+//! What an ORTI file says: object types, objects, and findings. Not for reading the text (`parser`) and not
+//! for the meaning of the attributes.
+
+use super::formula::equal;
+use crate::diagnostics::Severity;
+
+/// The content of one ORTI file.
+#[derive(Debug, Clone, Default)]
+pub struct Orti {
+    /// `KOIL = "2.1"` of the version section.
+    pub koil_version: Option<String>,
+    /// `OSSEMANTICS = "ORTI", "2.2"`: name and version.
+    pub semantics: Option<(String, String)>,
+    /// The name after `IMPLEMENTATION`.
+    pub implementation: Option<String>,
+    /// The declaration section, in file order.
+    pub types: Vec<ObjectType>,
+    /// The information section, in file order.
+    pub objects: Vec<Object>,
+    /// What was unusual or lost, ordered by place.
+    pub findings: Vec<Finding>,
+}
+
+/// One declared kind of object, e.g. `TASK`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObjectType {
+    /// The kind, e.g. `TASK` or `vs_ISR`.
+    pub name: String,
+    /// The text a debugger shows.
+    pub description: Option<String>,
+    /// The declared attributes, in file order.
+    pub attributes: Vec<AttributeType>,
+    /// 1-based line of the name.
+    pub line: u32,
+}
+
+/// One declared attribute of a kind of object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AttributeType {
+    /// The name, e.g. `RUNNINGTASK`.
+    pub name: String,
+    /// Declared with `[]`: one value per core (multi-core extension of the generators).
+    pub array: bool,
+    /// Declared with `TOTRACE`: its formula is a plain variable whose changes can be traced.
+    pub to_trace: bool,
+    /// The type of its values.
+    pub kind: AttributeKind,
+    /// The text a debugger shows.
+    pub description: Option<String>,
+    /// 1-based line of the name.
+    pub line: u32,
+}
+
+/// The type of the values of an attribute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AttributeKind {
+    /// A formula with a plain number; holds the C type, if the file names one.
+    CType(Option<String>),
+    /// Literal text, never a formula.
+    String,
+    /// A formula whose values have names.
+    Enum {
+        /// The C type of the formula, if the file names one.
+        c_type: Option<String>,
+        /// The names and their values, in file order; names may repeat.
+        elements: Vec<EnumElement>,
+    },
+}
+
+/// One named value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnumElement {
+    /// The name, e.g. `READY`.
+    pub label: String,
+    /// The object it refers to (`"label" : object = value`).
+    pub link: Option<String>,
+    /// The value that has this name.
+    pub value: EnumValue,
+}
+
+/// The value of an enumeration element.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EnumValue {
+    /// A number, whether quoted or not.
+    Integer(i64),
+    /// A formula that is not a constant: a handler symbol, or `&(x[0])`.
+    Formula(String),
+}
+
+/// One object of the information section.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Object {
+    /// Its kind, e.g. `TASK`.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// Its attributes, in file order, duplicates included.
+    pub attributes: Vec<Attribute>,
+    /// 1-based line of the kind.
+    pub line: u32,
+}
+
+/// One attribute value of an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attribute {
+    /// The name.
+    pub name: String,
+    /// The `0` of `RUNNINGTASK[0] = …`.
+    pub index: Option<u32>,
+    /// The value without its quotes: a formula, or text when the attribute is declared as `STRING`.
+    pub text: String,
+    /// 1-based line of the value.
+    pub line: u32,
+    /// 1-based column of the value, in bytes.
+    pub column: u32,
+}
+
+/// Something unusual in a description file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// 1-based line.
+    pub line: u32,
+    /// 1-based column, in bytes.
+    pub column: u32,
+    /// How bad it is.
+    pub severity: Severity,
+    /// Stable kebab-case code, e.g. `missing-comma`.
+    pub code: &'static str,
+    /// A sentence without a full stop.
+    pub message: String,
+}
+
+impl Orti {
+    /// The objects of one kind, in file order.
+    pub fn objects<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Object> {
+        self.objects.iter().filter(move |o| o.kind == kind)
+    }
+
+    /// The declaration of an attribute; the last one wins.
+    pub fn attribute_type(&self, kind: &str, attribute: &str) -> Option<&AttributeType> {
+        let types = self.types.iter().rev().filter(|t| t.name == kind);
+        types
+            .flat_map(|t| t.attributes.iter().rev())
+            .find(|a| a.name == attribute)
+    }
+}
+
+impl Object {
+    /// The value of an attribute; the last one wins, whatever its index.
+    pub fn get(&self, attribute: &str) -> Option<&Attribute> {
+        self.attributes.iter().rev().find(|a| a.name == attribute)
+    }
+}
+
+impl AttributeType {
+    /// The C type of the values, if the file names one.
+    pub fn c_type(&self) -> Option<&str> {
+        match &self.kind {
+            AttributeKind::CType(c_type) | AttributeKind::Enum { c_type, .. } => c_type.as_deref(),
+            AttributeKind::String => None,
+        }
+    }
+
+    /// The name of a value: an exact match, else one that C would call equal (`-1` and `0xFFFFFFFF`, as
+    /// generators leave the type of `RUNNINGTASK` open).
+    pub fn label(&self, value: i64) -> Option<&str> {
+        let named = |same: &dyn Fn(i64) -> bool| {
+            let hit = |e: &&EnumElement| matches!(e.value, EnumValue::Integer(n) if same(n));
+            self.elements().iter().find(hit).map(|e| e.label.as_str())
+        };
+        named(&|n| n == value).or_else(|| named(&|n| equal(n, value)))
+    }
+
+    /// The enumeration elements; empty when the attribute is no enumeration.
+    pub fn elements(&self) -> &[EnumElement] {
+        match &self.kind {
+            AttributeKind::Enum { elements, .. } => elements,
+            AttributeKind::CType(_) | AttributeKind::String => &[],
+        }
+    }
+}
+
+/// Collects findings with bounded memory.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    list: Vec<Finding>,
+    counts: Vec<(&'static str, usize)>,
+}
+
+impl Findings {
+    /// How many findings of one code are kept; one more says that there were others.
+    const KEPT_PER_CODE: usize = 1000;
+
+    /// Adds a finding at a 1-based line and column.
+    pub fn push(&mut self, at: (u32, u32), severity: Severity, code: &'static str, message: String) {
+        let slot = self
+            .counts
+            .iter()
+            .position(|(c, _)| *c == code)
+            .unwrap_or_else(|| {
+                self.counts.push((code, 0));
+                self.counts.len() - 1
+            });
+        let Some((_, count)) = self.counts.get_mut(slot) else {
+            return;
+        };
+        *count += 1;
+        let message = match (*count).cmp(&(Self::KEPT_PER_CODE + 1)) {
+            std::cmp::Ordering::Less => message,
+            std::cmp::Ordering::Equal => "the rest of this kind is not listed".to_owned(),
+            std::cmp::Ordering::Greater => return,
+        };
+        self.list.push(Finding {
+            line: at.0,
+            column: at.1,
+            severity,
+            code,
+            message,
+        });
+    }
+
+    /// The findings ordered by place.
+    pub fn finish(mut self) -> Vec<Finding> {
+        self.list.sort_by_key(|f| (f.line, f.column));
+        self.list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn states() -> AttributeType {
+        let element = |label: &str, n| EnumElement {
+            label: label.into(),
+            link: None,
+            value: EnumValue::Integer(n),
+        };
+        let elements = vec![
+            element("NO_TASK", -1),
+            element("T", 0),
+            element("READY", 2),
+            element("AGAIN", 2),
+        ];
+        let kind = AttributeKind::Enum {
+            c_type: None,
+            elements,
+        };
+        AttributeType {
+            name: "S".into(),
+            array: false,
+            to_trace: false,
+            kind,
+            description: None,
+            line: 1,
+        }
+    }
+
+    #[test]
+    fn labels_match_exactly_first_and_modulo_32_bits_then() {
+        let t = states();
+        assert_eq!(t.label(2), Some("READY"));
+        assert_eq!(t.label(-1), Some("NO_TASK"));
+        assert_eq!(t.label(0xFFFF_FFFF), Some("NO_TASK"));
+        assert_eq!(t.label(0x1_0000_0000), None);
+    }
+
+    #[test]
+    fn findings_are_bounded_per_code_and_ordered() {
+        let mut findings = Findings::default();
+        (0..2000)
+            .rev()
+            .for_each(|n| findings.push((n, 1), Severity::Info, "much", String::new()));
+        findings.push((5, 7), Severity::Error, "other", String::new());
+        let list = findings.finish();
+        assert_eq!(list.len(), Findings::KEPT_PER_CODE + 2);
+        assert!(list.is_sorted_by_key(|f| (f.line, f.column)));
+        assert_eq!(list[0].code, "other");
+    }
+}

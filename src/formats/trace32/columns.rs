@@ -1,0 +1,180 @@
+//! What a column of a data export means, and the names TRACE32 and people give to it.
+
+use crate::error::{Error, Result, did_you_mean};
+use crate::time::TimeScale;
+
+/// The role of a column of a data export. The export script decides which columns there are, in which order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Column {
+    /// Number of the trace record, signed.
+    Record,
+    /// Time since the zero point of the recording, in seconds unless the cell has a unit.
+    Time,
+    /// The variable that was accessed.
+    Variable,
+    /// What the bus did: `wr-data`, `rd-data`, or something that is no access.
+    Cycle,
+    /// The value that was read or written.
+    Data,
+    /// The core, on chips whose cores share one trace (`run`).
+    Core,
+    /// The address, which names the access when there is no variable.
+    Address,
+    /// Not used; the text is the name in the header, or where the column stands.
+    Ignored(String),
+}
+
+/// Words for each role, most telling first: items of `Trace.List` (`ti.zero`, `Var`, `CYcle`, `Data`, `run`,
+/// `Address`), header texts, and plain words. The first match of a role in a header takes it.
+const ROLE_WORDS: [(&str, Column); 25] = [
+    ("record", Column::Record),
+    ("rec", Column::Record),
+    ("ti.zero", Column::Time),
+    ("time.zero", Column::Time),
+    ("time", Column::Time),
+    ("timestamp", Column::Time),
+    ("var", Column::Variable),
+    ("varsymbol", Column::Variable),
+    ("variable", Column::Variable),
+    ("symbol", Column::Variable),
+    ("cycle", Column::Cycle),
+    ("access", Column::Cycle),
+    ("data", Column::Data),
+    ("d", Column::Data),
+    ("d.b", Column::Data),
+    ("d.w", Column::Data),
+    ("d.l", Column::Data),
+    ("d.q", Column::Data),
+    ("value", Column::Data),
+    ("run", Column::Core),
+    ("core", Column::Core),
+    ("cpu", Column::Core),
+    ("address", Column::Address),
+    ("addr", Column::Address),
+    ("ad", Column::Address),
+];
+
+/// Names that say "there is a column, but it is not needed".
+const IGNORED_WORDS: [&str; 8] = ["", "-", "_", "ignore", "ignored", "ti.back", "time.back", "ti.fore"];
+
+/// The roles without which a data export cannot be read.
+pub(super) const NEEDED: [(Column, &str); 4] = [
+    (Column::Time, "time"),
+    (Column::Variable, "variable"),
+    (Column::Cycle, "cycle"),
+    (Column::Data, "data"),
+];
+
+/// How telling `word` is as the name of a role: the role and its place in the list; lower is better.
+fn role_of(word: &str) -> Option<(usize, Column)> {
+    let word = word.to_ascii_lowercase();
+    let found = ROLE_WORDS.iter().enumerate().find(|(_, (name, _))| *name == word);
+    found.map(|(rank, (_, column))| (rank, column.clone()))
+}
+
+/// Splits `time(ns)` or `time [us]` into the name and the unit.
+fn split_unit(name: &str) -> (&str, Option<TimeScale>) {
+    let parts = name.trim_end_matches([')', ']']).split_once(['(', '[']);
+    match parts.and_then(|(head, unit)| Some((head.trim(), TimeScale::parse(unit.trim())?))) {
+        Some((head, unit)) => (head, Some(unit)),
+        None => (name, None),
+    }
+}
+
+/// Columns by their names in a header line, and the unit of the time column where the header tells it. A name
+/// without a known meaning, or with one that is taken by a more telling name, is ignored.
+pub(super) fn from_header(names: &[String]) -> (Vec<Column>, Option<TimeScale>) {
+    let split: Vec<_> = names.iter().map(|name| split_unit(name.trim())).collect();
+    let roles: Vec<_> = split.iter().map(|(name, _)| role_of(name)).collect();
+    let mut unit = None;
+    let mut columns = Vec::with_capacity(names.len());
+    for (at, name) in names.iter().enumerate() {
+        let column = match roles.get(at).cloned().flatten() {
+            Some((rank, role)) => {
+                let better = roles.iter().enumerate().any(|(other, found)| {
+                    found.as_ref().is_some_and(|(r, c)| *c == role && (*r, other) < (rank, at))
+                });
+                if better { None } else { Some(role) }
+            }
+            None => None,
+        };
+        if column == Some(Column::Time) {
+            unit = split.get(at).and_then(|(_, unit)| *unit);
+        }
+        columns.push(column.unwrap_or_else(|| Column::Ignored(name.clone())));
+    }
+    (columns, unit)
+}
+
+/// How many of the names mean something; a header has at least a few that do.
+pub(super) fn known_names(names: &[String]) -> usize {
+    names.iter().filter(|name| role_of(split_unit(name.trim()).0).is_some()).count()
+}
+
+/// Columns by the names a person wrote down. Unlike in a header, an unknown name is an error.
+pub(super) fn from_person(names: &[String]) -> Result<Vec<Column>> {
+    let mut columns: Vec<Column> = Vec::with_capacity(names.len());
+    for name in names {
+        let column = match role_of(name.trim()) {
+            Some((_, role)) => role,
+            None if IGNORED_WORDS.contains(&name.trim().to_ascii_lowercase().as_str()) => {
+                Column::Ignored(name.clone())
+            }
+            None => {
+                let near = did_you_mean(name, ROLE_WORDS.iter().map(|(word, _)| *word));
+                let known = "use record, time, variable, cycle, data, core, address, or '-' for a column \
+                     that is not needed";
+                let hint = near.map_or_else(|| known.to_owned(), |word| format!("did you mean '{word}'?"));
+                return Err(Error::input(format!("no column is called '{name}'")).hint(hint));
+            }
+        };
+        if !matches!(column, Column::Ignored(_)) && columns.contains(&column) {
+            return Err(Error::input(format!("two columns are said to be '{name}'")));
+        }
+        columns.push(column);
+    }
+    match missing(&columns).as_slice() {
+        [] => Ok(columns),
+        missing => Err(Error::input(format!("the list of columns names no {}", missing.join(", no ")))
+            .hint("time, variable, cycle and data are needed; record, core and address are not")),
+    }
+}
+
+/// Which of the needed roles are absent.
+pub(super) fn missing(columns: &[Column]) -> Vec<&'static str> {
+    NEEDED.iter().filter(|(role, _)| !columns.contains(role)).map(|(_, name)| *name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Column::*;
+
+    fn names(text: &str) -> Vec<String> {
+        text.split(',').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn headers_are_read_by_name() {
+        let (columns, unit) = from_header(&names("record,run,address,Cycle,d.l,symbol,ti.back,time (us)"));
+        let back = Ignored("ti.back".to_owned());
+        assert_eq!(columns, [Record, Core, Address, Cycle, Data, Variable, back, Time]);
+        assert_eq!(unit, Some(TimeScale::Us));
+        // The more telling name wins, wherever it stands.
+        let (columns, unit) = from_header(&names("symbol,var,data,data,time"));
+        assert_eq!(columns, [Ignored("symbol".to_owned()), Variable, Data, Ignored("data".to_owned()), Time]);
+        assert_eq!(unit, None);
+        assert_eq!(known_names(&names("time,x,cycle")), 2);
+    }
+
+    #[test]
+    fn people_are_held_to_their_words() {
+        let columns = from_person(&names("record,time,-,variable,cycle,data")).unwrap();
+        assert_eq!(columns[2..4], [Ignored("-".to_owned()), Variable]);
+        let error = from_person(&names("recrd,time,variable,cycle,data")).unwrap_err();
+        assert!(error.hints()[0].contains("'record'"), "{:?}", error.hints());
+        assert!(from_person(&names("time,time,variable,cycle,data")).is_err());
+        let error = from_person(&names("record,time,variable")).unwrap_err();
+        assert!(error.to_string().contains("cycle, no data"), "{error}");
+    }
+}

@@ -1,0 +1,122 @@
+//! The common shape of a data line, `-0083448136,0.0004372600,"EE_ORTI_servicetrace","wr-data",43`, read without
+//! looking for its end first. Reads a line exactly like [`super::data`], or leaves it to that.
+
+use super::data::{Reader, Row};
+use super::{Radix, Settings, swar};
+use crate::time::{divide_half_even, with_sign};
+
+/// Reads lines from `(offset, line number)` on for as long as they have the common shape, and gives where it
+/// stopped: at a line of another shape, or within reach of the end of the chunk.
+pub(super) fn read(
+    chunk: &[u8],
+    (mut at, mut number): (usize, usize),
+    settings: &Settings,
+    reader: &mut Reader<'_, '_>,
+) -> (usize, usize) {
+    let shape = Shape {
+        places: settings.scale.decimals() as usize,
+        per_second: settings.scale.per_second().unsigned_abs(),
+        offset: settings.offset,
+        radix: settings.radix,
+    };
+    let mut inexact_times = 0;
+    while let Some((row, inexact, next)) = shape.row(chunk, at, number, reader) {
+        reader.rows.push(row);
+        inexact_times += u64::from(inexact);
+        (at, number) = (next, number + 1);
+    }
+    reader.report.counts.inexact_times += inexact_times;
+    (at, number)
+}
+
+struct Shape {
+    places: usize,
+    per_second: u64,
+    offset: i64,
+    radix: Radix,
+}
+
+impl Shape {
+    /// The row in the line at `at`, whether its time was rounded, and where the next line starts.
+    #[inline(always)]
+    fn row(
+        &self,
+        chunk: &[u8],
+        at: usize,
+        line: usize,
+        reader: &Reader<'_, '_>,
+    ) -> Option<(Row, bool, usize)> {
+        let (negative, at) = sign(chunk, at);
+        let (record, digits) = swar::decimal(chunk, at)?;
+        let record = with_sign(record, negative)?;
+        let at = expect(chunk, at + digits, b',')?;
+
+        let (negative, at) = sign(chunk, at);
+        let (seconds, digits) = swar::decimal(chunk, at)?;
+        let at = expect(chunk, at + digits, b'.')?;
+        let (fraction, places) = swar::decimal(chunk, at)?;
+        let (fraction, inexact) = self.fraction_ticks(fraction, places)?;
+        let ticks = seconds.checked_mul(self.per_second)?.checked_add(fraction)?;
+        let time = with_sign(ticks, negative)?.checked_add(self.offset)?;
+
+        let behind = chunk.get(at + places..)?;
+        if !behind.starts_with(b",\"") {
+            return None;
+        }
+        // Only names that the tolerant reader has accepted before are found, so they need no check here.
+        let (variable, quote) = reader.names.find_until(chunk, at + places + 2, b'"')?;
+        const WRITE: &[u8; 12] = b"\",\"wr-data\",";
+        const READ: &[u8; 12] = b"\",\"rd-data\",";
+        let cycle: &[u8; 12] = chunk.get(quote..)?.first_chunk()?;
+        let is_write = cycle == WRITE;
+        if !is_write && cycle != READ {
+            return None;
+        }
+        let at = quote + cycle.len();
+        let (value, digits) = match self.radix {
+            Radix::Hex => swar::hex(chunk, at)?,
+            Radix::Decimal => swar::decimal(chunk, at)?,
+        };
+        let next = line_end(chunk, at + digits)?;
+        Some((Row { time, record: Some(record), variable, is_write, value, line }, inexact, next))
+    }
+
+    /// A fraction of a second with `places` digits in ticks, and whether digits were lost.
+    #[inline(always)]
+    fn fraction_ticks(&self, fraction: u64, places: usize) -> Option<(u64, bool)> {
+        if places <= self.places {
+            return Some((fraction * swar::POWERS.get(self.places - places)?, false));
+        }
+        // TRACE32 prints ten decimals (thesis, 5.1.2), the last mostly zero, and a constant divides quickly.
+        if places == self.places + 1 && fraction % 10 == 0 {
+            return Some((fraction / 10, false));
+        }
+        Some(divide_half_even(fraction, *swar::POWERS.get(places - self.places)?))
+    }
+}
+
+/// Whether there is a minus sign, and where the digits start.
+#[inline(always)]
+pub(super) fn sign(text: &[u8], at: usize) -> (bool, usize) {
+    match text.get(at) {
+        Some(b'-') => (true, at + 1),
+        Some(b'+') => (false, at + 1),
+        _ => (false, at),
+    }
+}
+
+/// Where the text goes on behind `byte`; `None` when something else is there.
+#[inline(always)]
+fn expect(text: &[u8], at: usize, byte: u8) -> Option<usize> {
+    (*text.get(at)? == byte).then_some(at + 1)
+}
+
+/// Where the next line starts, when the line ends at `at`.
+#[inline(always)]
+pub(super) fn line_end(text: &[u8], at: usize) -> Option<usize> {
+    match text.get(at)? {
+        b'\n' => Some(at + 1),
+        b'\r' if text.get(at + 1) == Some(&b'\n') => Some(at + 2),
+        _ => None,
+    }
+}

@@ -1,0 +1,332 @@
+//! The cells of a line: splitting, and what numbers, times, cycles and gap texts look like. Knows nothing of
+//! which column means what.
+
+use std::borrow::Cow;
+
+use super::Radix;
+use crate::time::{NotTicks, Rounded, TimeScale, read_decimal};
+
+/// One cell, without the blanks, listing bars and quotes around it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Cell<'a> {
+    /// The text between the quotes, or the bare text.
+    pub(super) text: &'a [u8],
+    /// True when it stood in quotes.
+    pub(super) quoted: bool,
+    /// True when quotes inside the text are doubled.
+    doubled: bool,
+}
+
+impl<'a> Cell<'a> {
+    /// The text with doubled quotes made single.
+    pub(super) fn value(self) -> Cow<'a, [u8]> {
+        if !self.doubled {
+            return Cow::Borrowed(self.text);
+        }
+        let mut value = Vec::with_capacity(self.text.len());
+        let mut bytes = self.text.iter();
+        while let Some(&byte) = bytes.next() {
+            value.push(byte);
+            if byte == b'"' {
+                bytes.next();
+            }
+        }
+        Cow::Owned(value)
+    }
+
+    /// True for a cell that says "nothing": empty or a single `-`.
+    pub(super) fn is_null(self) -> bool {
+        matches!(self.text, b"" | b"-")
+    }
+}
+
+/// True for what surrounds a cell without belonging to it. A bar is how a listing separates its columns.
+fn is_padding(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'|' | b'\r')
+}
+
+fn trim_by(text: &[u8], unwanted: impl Fn(u8) -> bool) -> &[u8] {
+    let begin = text.iter().position(|&b| !unwanted(b)).unwrap_or(text.len());
+    let end = text.iter().rposition(|&b| !unwanted(b)).map_or(begin, |at| at + 1);
+    text.get(begin..end).unwrap_or_default()
+}
+
+/// The text without blanks, listing bars and carriage returns around it.
+pub(super) fn trim(text: &[u8]) -> &[u8] {
+    trim_by(text, is_padding)
+}
+
+/// The line without a byte order mark in front of it (the start of a file, or of one appended to another).
+pub(super) fn without_bom(line: &[u8]) -> &[u8] {
+    line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
+}
+
+/// Splits a line into `cells`, which is cleared before. A delimiter inside quotes does not split; a quote that
+/// never closes takes the rest of the line.
+pub(super) fn split<'a>(line: &'a [u8], delimiter: u8, cells: &mut Vec<Cell<'a>>) {
+    cells.clear();
+    let mut rest = Some(line);
+    while let Some(text) = rest {
+        let (cell, after) = take_cell(text, delimiter);
+        cells.push(cell);
+        rest = after;
+    }
+}
+
+fn take_cell(text: &[u8], delimiter: u8) -> (Cell<'_>, Option<&[u8]>) {
+    let padding = |&b: &u8| b != delimiter && is_padding(b);
+    let begin = text.iter().position(|b| !padding(b)).unwrap_or(text.len());
+    if let Some((b'"', inside)) = text.get(begin..).and_then(<[u8]>::split_first) {
+        let (length, doubled) = quoted_length(inside);
+        let quoted = inside.get(..length).unwrap_or_default();
+        let behind = inside.get(length + 1..).unwrap_or_default();
+        let end = behind.iter().position(|b| !padding(b)).unwrap_or(behind.len());
+        let after = behind.get(end..).unwrap_or_default();
+        // Anything else behind the closing quote: not a quoted cell after all, but a text that has quotes.
+        if after.first().is_none_or(|&b| b == delimiter) {
+            let cell = Cell { text: trim_by(quoted, |b| matches!(b, b' ' | b'\t')), quoted: true, doubled };
+            return (cell, after.get(1..));
+        }
+    }
+    let end = memchr::memchr(delimiter, text).unwrap_or(text.len());
+    let bare = trim(text.get(..end).unwrap_or_default());
+    (Cell { text: bare, quoted: false, doubled: false }, text.get(end + 1..))
+}
+
+/// Length up to the closing quote (or all of it), and whether there are doubled quotes before.
+fn quoted_length(inside: &[u8]) -> (usize, bool) {
+    let mut doubled = false;
+    let mut at = 0;
+    while let Some(quote) = inside.get(at..).and_then(|rest| memchr::memchr(b'"', rest)) {
+        at += quote;
+        if inside.get(at + 1) != Some(&b'"') {
+            return (at, doubled);
+        }
+        doubled = true;
+        at += 2;
+    }
+    (inside.len(), doubled)
+}
+
+/// A time with an optional unit behind it (`0.0004372600`, `437.050us`); without one it counts `unit`s.
+/// A comma may be the decimal point when it is not the `delimiter`.
+pub(super) fn time(
+    text: &[u8],
+    unit: TimeScale,
+    scale: TimeScale,
+    delimiter: u8,
+) -> Result<Rounded, NotTicks> {
+    let digits = text.iter().rposition(|b| b.is_ascii_digit() || *b == b'.').map_or(0, |at| at + 1);
+    let (number, suffix) = text.split_at_checked(digits).unwrap_or((text, b""));
+    let unit = match trim(suffix) {
+        b"" => unit,
+        b"s" => TimeScale::S,
+        b"ms" => TimeScale::Ms,
+        // The micro sign in UTF-8, the Greek letter, and the micro sign in Latin-1.
+        b"us" | b"\xc2\xb5s" | b"\xce\xbcs" | b"\xb5s" => TimeScale::Us,
+        b"ns" => TimeScale::Ns,
+        b"ps" => TimeScale::Ps,
+        _ => return Err(NotTicks::Garbage),
+    };
+    let point = if delimiter != b',' && number.contains(&b',') { b',' } else { b'.' };
+    read_decimal(number, point, unit, scale)
+}
+
+/// A record number: signed, zero-padded to any width. `None` when it is none or does not fit.
+pub(super) fn record(text: &[u8]) -> Option<i64> {
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+/// A data value. TRACE32 prints it in hexadecimal without a prefix unless told otherwise; `0x` is accepted
+/// with either radix. The `Err` says what is wrong.
+pub(super) fn value(text: &[u8], radix: Radix) -> Result<u64, &'static str> {
+    let prefixed = text.strip_prefix(b"0x").or_else(|| text.strip_prefix(b"0X"));
+    match (prefixed, radix) {
+        (_, _) if matches!(text, b"" | b"-") => Err("the data cell is empty"),
+        (Some(digits), _) => hex(digits),
+        (None, Radix::Hex) => hex(text),
+        (None, Radix::Decimal) => decimal(text),
+    }
+}
+
+fn hex(digits: &[u8]) -> Result<u64, &'static str> {
+    let looks_decimal = matches!(digits, [b'+' | b'-', ..]) || digits.contains(&b'.');
+    if looks_decimal {
+        return Err("decimal where hex was expected; if the export prints decimal values, say \
+             data_radix = \"decimal\" in recording.toml");
+    }
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return Err("not a hexadecimal value, which data_radix = \"hex\" asks for");
+    }
+    let text = std::str::from_utf8(digits).unwrap_or_default();
+    match digits.len() {
+        ..=16 => u64::from_str_radix(text, 16).map_err(|_| "not a hexadecimal value"),
+        _ => Err("more than 16 hex digits do not fit 64 bits"),
+    }
+}
+
+/// TRACE32 marks decimal numbers with a point behind them (`43.`).
+fn decimal(text: &[u8]) -> Result<u64, &'static str> {
+    let digits = text.strip_suffix(b".").unwrap_or(text);
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return Err("not a decimal value without a sign, which data_radix = \"decimal\" asks for");
+    }
+    std::str::from_utf8(digits).unwrap_or_default().parse().map_err(|_| "the value does not fit 64 bits")
+}
+
+/// `Some(true)` for a write cycle, `Some(false)` for a read, `None` for any other cycle. `wr-data` and
+/// `rd-data` are what the thesis shows (5.1.2); the rest are spellings by size and in plain words.
+pub(super) fn access(cycle: &[u8]) -> Option<bool> {
+    let starts = |with: &[u8]| cycle.get(..with.len()).is_some_and(|c| c.eq_ignore_ascii_case(with));
+    let is = |word: &[u8]| cycle.eq_ignore_ascii_case(word);
+    if starts(b"wr-") || starts(b"write-") || is(b"wr") || is(b"write") || is(b"w") {
+        Some(true)
+    } else if starts(b"rd-") || starts(b"read-") || is(b"rd") || is(b"read") || is(b"r") {
+        Some(false)
+    } else {
+        None
+    }
+}
+
+/// True for a word that TRACE32 prints in the cycle column, access or not.
+pub(super) fn is_cycle(text: &[u8]) -> bool {
+    const OTHERS: [&[u8]; 5] = [b"snoop", b"ptrace", b"exec", b"exes", b"fetch"];
+    text.len() > 1 && access(text).is_some() || OTHERS.iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
+/// True for a text that tells of lost trace data: "TARGET FIFO OVERFLOW", "FLOW ERROR". A symbol such as
+/// `can_fifo_overflow_isr` does not: texts have blanks, symbols have none.
+pub(super) fn is_gap_phrase(text: &[u8]) -> bool {
+    const PHRASES: [[&[u8]; 2]; 9] = [
+        [b"fifo", b"overflow"],
+        [b"fifo", b"full"],
+        [b"flow", b"error"],
+        [b"flow", b"lost"],
+        [b"trace", b"gap"],
+        [b"trace", b"lost"],
+        [b"buffer", b"lost"],
+        [b"buffer", b"overflow"],
+        [b"data", b"lost"],
+    ];
+    let is_mark = |b: u8| !b.is_ascii_alphanumeric();
+    let words = || text.split(u8::is_ascii_whitespace).map(|w| trim_by(w, is_mark)).filter(|w| !w.is_empty());
+    words().zip(words().skip(1)).any(|(first, second)| {
+        PHRASES.iter().any(|[a, b]| first.eq_ignore_ascii_case(a) && second.eq_ignore_ascii_case(b))
+    })
+}
+
+/// The same, or one of its words alone, for a row whose cycle cell says nothing.
+pub(super) fn is_gap_text(text: &[u8]) -> bool {
+    const WORDS: [&[u8]; 6] =
+        [b"fifooverflow", b"fifofull", b"flowerror", b"flowerr", b"tracegap", b"overflow"];
+    let word = trim_by(text, |b| matches!(b, b'*' | b' '));
+    is_gap_phrase(text) || WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
+}
+
+/// The same, or a word with such a part, for the cell that tells the kind of a row, where no symbol can be.
+pub(super) fn is_gap_kind(text: &[u8]) -> bool {
+    const PARTS: [&[u8]; 5] = [b"overflow", b"fifo", b"flowerr", b"lost", b"gap"];
+    is_gap_phrase(text) || PARTS.iter().any(|part| holds(text, part))
+}
+
+fn holds(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window.eq_ignore_ascii_case(part))
+}
+
+/// A gap text as it is stored: lower case, single blanks, no stars around it, at most 80 characters.
+pub(super) fn gap_reason(text: &[u8]) -> String {
+    let lossy = String::from_utf8_lossy(text).to_lowercase();
+    let words: Vec<&str> =
+        lossy.split(|c: char| c.is_whitespace() || c == '*').filter(|w| !w.is_empty()).collect();
+    words.join(" ").chars().take(80).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(line: &str, delimiter: u8) -> Vec<(String, bool)> {
+        let mut cells = Vec::new();
+        split(line.as_bytes(), delimiter, &mut cells);
+        cells.iter().map(|c| (String::from_utf8_lossy(&c.value()).into_owned(), c.quoted)).collect()
+    }
+
+    #[test]
+    fn cells_lose_what_surrounds_them() {
+        let cells = texts(" -01, | 0.5 ,  \"a,b\" ,\"x\"\"y\",| \" wr-data \",43 |", b',');
+        let expected =
+            [("-01", false), ("0.5", false), ("a,b", true), ("x\"y", true), ("wr-data", true), ("43", false)];
+        assert_eq!(cells, expected.map(|(t, q)| (t.to_owned(), q)));
+    }
+
+    #[test]
+    fn odd_quotes_split_somehow_but_safely() {
+        assert_eq!(texts("\"open,1", b','), [("open,1".to_owned(), true)]);
+        assert_eq!(texts("\"a\"b,1", b','), [("\"a\"b".to_owned(), false), ("1".to_owned(), false)]);
+        assert_eq!(texts("", b',').len(), 1);
+        assert_eq!(texts(",", b',').len(), 2);
+        assert_eq!(texts("a\t\tb", b'\t').len(), 3);
+        assert_eq!(texts("\"\"", b','), [(String::new(), true)]);
+    }
+
+    #[test]
+    fn times_have_units_and_commas() {
+        let ns = |text: &[u8], delimiter| time(text, TimeScale::S, TimeScale::Ns, delimiter).map(|r| r.ticks);
+        assert_eq!(ns(b"0.0004372600", b','), Ok(437_260));
+        for text in [&b"437.050us"[..], b"437.050 us", "437.050µs".as_bytes(), b"437.050\xb5s"] {
+            assert_eq!(ns(text, b','), Ok(437_050));
+        }
+        assert_eq!(ns(b"-1,5ms", b';'), Ok(-1_500_000));
+        assert_eq!(ns(b"1,5", b','), Err(NotTicks::Garbage));
+        assert_eq!(ns(b"1.5h", b','), Err(NotTicks::Garbage));
+        assert_eq!(ns(b"us", b','), Err(NotTicks::Garbage));
+        assert_eq!(ns(b"99999999999.0", b','), Err(NotTicks::Overflow));
+    }
+
+    #[test]
+    fn values_follow_the_radix() {
+        assert_eq!(value(b"43", Radix::Hex), Ok(0x43));
+        assert_eq!(value(b"0xfF", Radix::Hex), Ok(0xff));
+        assert_eq!(value(b"FFFFFFFFFFFFFFFF", Radix::Hex), Ok(u64::MAX));
+        assert_eq!(value(b"43", Radix::Decimal), Ok(43));
+        assert_eq!(value(b"43.", Radix::Decimal), Ok(43));
+        assert_eq!(value(b"18446744073709551615", Radix::Decimal), Ok(u64::MAX));
+        for text in [&b"12.5"[..], b"43.", b"-1", b"+1", b"xyz", b"12us"] {
+            assert!(value(text, Radix::Hex).unwrap_err().contains("data_radix"));
+        }
+        assert!(value(b"43.", Radix::Hex).unwrap_err().starts_with("decimal where hex was expected"));
+        for text in [&b""[..], b"-", b"0x", b"00000000000000001", b"1 2"] {
+            assert!(value(text, Radix::Hex).is_err());
+        }
+        for text in [&b"FF"[..], b"-1", b".", b"18446744073709551616", b"4.3"] {
+            assert!(value(text, Radix::Decimal).is_err());
+        }
+    }
+
+    #[test]
+    fn cycles_and_gaps() {
+        for (text, expected) in [
+            ("wr-data", Some(true)),
+            ("RD-LONG", Some(false)),
+            ("read", Some(false)),
+            ("snoop", None),
+            ("wrong", None),
+            ("", None),
+        ] {
+            assert_eq!(access(text.as_bytes()), expected, "{text}");
+        }
+        assert!(is_cycle(b"ptrace") && is_cycle(b"wr-byte") && !is_cycle(b"w"));
+        assert!(is_gap_text(b"TARGET FIFO OVERFLOW") && is_gap_text(b"*** FLOWERROR ***"));
+        assert!(!is_gap_text(b"can_fifo_overflow_isr") && !is_gap_text(b"overflows"));
+        assert!(is_gap_kind(b"fifofull") && !is_gap_kind(b"ptrace"));
+        assert_eq!(gap_reason(b"*** TARGET  FIFO OVERFLOW ***"), "target fifo overflow");
+    }
+
+    #[test]
+    fn records_have_any_width() {
+        assert_eq!(record(b"-0083448136"), Some(-83_448_136));
+        assert_eq!(record(b"+00000000000001"), Some(1));
+        assert_eq!(record(b"99999999999999999999"), None);
+        assert_eq!(record(b"1.5"), None);
+    }
+}

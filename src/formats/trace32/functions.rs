@@ -1,0 +1,264 @@
+//! Function and task-event exports, which share one grammar: `+437050; EE_as_StartCore; fentry`, time in
+//! nanoseconds, maybe with a `;` behind the event. The words for events are in [`super::task_events`].
+
+use std::collections::BTreeSet;
+
+use super::data_fast::{line_end, sign};
+use super::fields;
+use super::names::Names;
+use super::report::{Line, Report, bad_time};
+use super::task_events::{self, ENTRY, EXIT, ISR_ENTRY, ISR_EXIT, OTHER};
+use super::{Counts, Gap, Settings, swar};
+use crate::diagnostics::{Log, Severity};
+use crate::time::{TimeScale, with_sign};
+
+/// The events of a chunk, column by column, in the order of the text.
+#[derive(Debug, Clone, Default)]
+pub struct FunctionRows {
+    /// Instants in ticks of [`Settings::scale`], with [`Settings::offset`] added.
+    pub time: Vec<i64>,
+    /// Indices into `functions`.
+    pub function: Vec<u32>,
+    /// Names of functions, tasks and interrupts by first use in this chunk; one may be empty. Bytes that are
+    /// no UTF-8 are replaced, so two entries may have the same text.
+    pub functions: Vec<String>,
+    /// What happened: indices into [`super::FUNCTION_KINDS`].
+    pub kind: Vec<u8>,
+    /// 0-based line of each row within the chunk.
+    pub line: Vec<u32>,
+    /// Stretches of lost trace data.
+    pub gaps: Vec<Gap>,
+    /// Where the lines went.
+    pub counts: Counts,
+    /// What was wrong; lines are 1-based within the chunk.
+    pub log: Log,
+}
+
+impl FunctionRows {
+    fn with_room_for(bytes: usize) -> Self {
+        // Lines of real recordings have 25 to 50 bytes.
+        let rows = bytes / 24 + 8;
+        Self {
+            time: Vec::with_capacity(rows),
+            function: Vec::with_capacity(rows),
+            kind: Vec::with_capacity(rows),
+            line: Vec::with_capacity(rows),
+            ..Self::default()
+        }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, time: i64, function: u32, kind: u8, line: usize) {
+        self.time.push(time);
+        self.function.push(function);
+        self.kind.push(kind);
+        self.line.push(line as u32);
+    }
+}
+
+/// Reads a chunk of whole lines of a function or task-event export.
+pub fn parse_functions(chunk: &[u8], settings: &Settings) -> FunctionRows {
+    parse(chunk, settings, true)
+}
+
+/// [`parse_functions`] with or without the fast path, which changes nothing but the time it takes.
+pub(super) fn parse(chunk: &[u8], settings: &Settings, fast: bool) -> FunctionRows {
+    let mut reader = Reader {
+        settings,
+        report: Report::new(settings),
+        rows: FunctionRows::with_room_for(chunk.len()),
+        names: Names::new(),
+        fields: Vec::new(),
+        unknown: BTreeSet::new(),
+    };
+    let places = settings.scale.decimals().checked_sub(TimeScale::Ns.decimals());
+    let factor = places.map(|places| 10u64.pow(places)).filter(|_| fast);
+    let (mut at, mut number) = (0, 0);
+    while at < chunk.len() {
+        if let Some((time, name, kind, next)) = factor.and_then(|f| reader.common_line(chunk, at, f)) {
+            reader.rows.push(time, name, kind, number);
+            at = next;
+        } else {
+            let (line, next) = Line::take(chunk, at, number);
+            reader.line(line);
+            at = next;
+        }
+        number += 1;
+    }
+    reader.finish(number)
+}
+
+struct Reader<'c, 's> {
+    settings: &'s Settings,
+    report: Report<'s>,
+    rows: FunctionRows,
+    names: Names,
+    /// The fields of the line at hand, trimmed.
+    fields: Vec<&'c [u8]>,
+    /// Unknown event words that were reported.
+    unknown: BTreeSet<&'c [u8]>,
+}
+
+impl<'c> Reader<'c, '_> {
+    /// Reads `+437050; NAME; fentry` when NAME was seen before, without looking for the end of the line first:
+    /// time, name, kind, and where the next line starts. `None` leaves the line to [`Reader::line`].
+    #[inline(always)]
+    fn common_line(&self, chunk: &[u8], at: usize, factor: u64) -> Option<(i64, u32, u8, usize)> {
+        let (negative, at) = sign(chunk, at);
+        let (nanoseconds, digits) = swar::decimal(chunk, at)?;
+        let ticks = with_sign(nanoseconds.checked_mul(factor)?, negative)?;
+        let time = ticks.checked_add(self.settings.offset)?;
+        if !chunk.get(at + digits..)?.starts_with(b"; ") {
+            return None;
+        }
+        // A name in front of which "task:" was cut off is also known without it; that line is left alone.
+        let (name, end) = self.names.find_until(chunk, at + digits + 2, b';')?;
+        if chunk.get(at + digits + 2..)?.starts_with(TASK_PREFIX) {
+            return None;
+        }
+        let event = chunk.get(end..)?;
+        let (kind, length) = if event.starts_with(b"; fentry") {
+            (ENTRY, 8)
+        } else if event.starts_with(b"; fexit") {
+            (EXIT, 7)
+        } else if event.starts_with(b"; ientry") {
+            (ISR_ENTRY, 8)
+        } else if event.starts_with(b"; iexit") {
+            (ISR_EXIT, 7)
+        } else {
+            return None;
+        };
+        Some((time, name, kind, line_end(chunk, end + length)?))
+    }
+
+    fn line(&mut self, line: Line<'c>) {
+        if line.too_long {
+            return self.report.reject_too_long(line);
+        }
+        if line.is_blank_or_comment() {
+            self.report.counts.skipped += 1;
+            return;
+        }
+        self.fields.clear();
+        self.fields.extend(line.text.split(|&b| b == b';').map(fields::trim));
+        // A `;` behind the last field makes an empty one.
+        if self.fields.len() > 2 && self.fields.last().is_some_and(|field| field.is_empty()) {
+            self.fields.pop();
+        }
+        let time_field = self.fields.first().copied().unwrap_or_default();
+        let scale = self.settings.scale;
+        let time = fields::time(time_field, TimeScale::Ns, scale, b';');
+        let event = self.event(line.text);
+        if event.is_none_or(|(_, _, kind)| kind == OTHER)
+            && let Some(text) = self.gap_text(event.is_some())
+        {
+            return self.report.gap(time.ok(), self.rows.time.len(), text);
+        }
+        if !matches!(time_field, [b'0'..=b'9' | b'+' | b'-' | b'.', ..]) && self.skip_header(line) {
+            return;
+        }
+        let Some((name, word, kind)) = event else { return self.too_few_fields(line) };
+        if kind == OTHER && !line.terminated && task_events::is_cut_word(word) {
+            return self
+                .report
+                .reject(line, "truncated-line", || "the input ends within the event".to_owned());
+        }
+        let instant = time.map_err(bad_time).and_then(|time| self.report.instant(time));
+        let instant = match instant {
+            Ok(instant) => instant,
+            Err((code, message)) => {
+                let message = || format!("{message}: '{}'", String::from_utf8_lossy(time_field));
+                return self.report.reject(line, code, message);
+            }
+        };
+        if kind == OTHER && self.unknown.insert(word) {
+            self.report.note(line, Severity::Warning, "unknown-function-event", || {
+                format!("unknown event '{}'; its rows have the kind 'other'", String::from_utf8_lossy(word))
+            });
+        }
+        let function = self.names.id(without_task_prefix(name));
+        self.rows.push(instant, function, kind, line.number);
+    }
+
+    /// Name, event word and kind. The event is the last field; when that is no known word, the first known one
+    /// behind a name, because an export with `/TRaceRecord` has more columns; else it is of kind "other".
+    fn event(&self, text: &'c [u8]) -> Option<(&'c [u8], &'c [u8], u8)> {
+        let last = self.fields.len().checked_sub(1).filter(|last| *last >= 2)?;
+        let known = |at: usize| self.fields.get(at).and_then(|word| task_events::kind_of(word));
+        let at = if known(last).is_some() {
+            last
+        } else {
+            (2..last).find(|at| known(*at).is_some()).unwrap_or(last)
+        };
+        let word = self.fields.get(at).copied()?;
+        // The name is what lies between the first `;` and the one before the event.
+        let mut separators = memchr::memchr_iter(b';', text);
+        let begin = separators.next()? + 1;
+        let end = separators.nth(at - 2)?;
+        Some((fields::trim(text.get(begin..end)?), word, known(at).unwrap_or(OTHER)))
+    }
+
+    /// The field that makes the line a gap. In a line that `has_event` the name may be any word.
+    fn gap_text(&self, has_event: bool) -> Option<&'c [u8]> {
+        let is_gap = if has_event { fields::is_gap_phrase } else { fields::is_gap_text };
+        let events = self.fields.get(2..).unwrap_or_default();
+        let kind = events.iter().find(|field| fields::is_gap_kind(field));
+        self.fields.iter().find(|field| is_gap(field)).or(kind).copied()
+    }
+
+    /// Counts a line that does not begin with a time as skipped if it is a header or a title.
+    fn skip_header(&mut self, line: Line<'c>) -> bool {
+        const NAMES: [&[u8]; 8] =
+            [b"time", b"time(ns)", b"name", b"task", b"task name", b"function", b"event", b"address"];
+        let is_name = |field: &&&[u8]| NAMES.iter().any(|name| field.eq_ignore_ascii_case(name));
+        if self.fields.iter().filter(is_name).count() >= 2 {
+            self.report.counts.skipped += 1;
+            return true;
+        }
+        // What CSVFunc prints above the events is not documented. A lone text cannot be an event, but the rest
+        // of a torn line could be an event word.
+        let text = fields::trim(line.text);
+        let is_title = text.first().is_some_and(u8::is_ascii_alphabetic)
+            && self.fields.len() == 1
+            && !task_events::is_cut_word(text)
+            && task_events::kind_of(text).is_none();
+        if is_title {
+            self.report.counts.skipped += 1;
+            let message = || "a text that is no event was skipped".to_owned();
+            self.report.note(line, Severity::Info, "unknown-text", message);
+        }
+        is_title
+    }
+
+    fn too_few_fields(&mut self, line: Line<'c>) {
+        let found = self.fields.len();
+        if line.terminated {
+            let message = || format!("time, name and event expected, {found} fields found");
+            self.report.reject(line, "wrong-column-count", message);
+        } else {
+            let message = || format!("the input ends within the line, after {found} of 3 fields");
+            self.report.reject(line, "truncated-line", message);
+        }
+    }
+
+    fn finish(mut self, lines: usize) -> FunctionRows {
+        for id in self.names.lossy() {
+            let row = self.rows.function.iter().position(|f| *f == id);
+            let number = row.and_then(|row| self.rows.line.get(row)).map_or(0, |line| *line as usize);
+            self.report.note_lossy_name(number, self.names.name(id));
+        }
+        let (counts, gaps, log) = self.report.finish(lines, &self.rows.time);
+        FunctionRows { functions: self.names.into_strings(), gaps, counts, log, ..self.rows }
+    }
+}
+
+/// What stands before the name of a task in a row of the function export.
+const TASK_PREFIX: &[u8] = b"task:";
+
+/// `task: NAME` is NAME; a C++ name such as `task::run` stays whole.
+fn without_task_prefix(name: &[u8]) -> &[u8] {
+    match name.strip_prefix(TASK_PREFIX) {
+        Some(rest) if !rest.starts_with(b":") => fields::trim(rest),
+        _ => name,
+    }
+}

@@ -1,0 +1,267 @@
+//! Which columns a data export has: by its header line, else by what the cells look like, or as a person said.
+
+use super::Radix;
+use super::columns::{self, Column};
+use super::fields::{self, Cell};
+use super::report::Line;
+use crate::diagnostics::excerpt;
+use crate::error::{Error, Result};
+use crate::time::TimeScale;
+
+/// Lines that are looked at to tell the columns.
+const SAMPLE_LINES: usize = 500;
+/// A header, with titles above it, has at most this many lines.
+const MOST_HEADER_LINES: usize = 10;
+
+/// The columns of a data export, and how its lines are cut into them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DataLayout {
+    /// The roles, from left to right.
+    pub columns: Vec<Column>,
+    /// The byte between two cells.
+    pub delimiter: u8,
+    /// Lines at the start of the file that are header or title.
+    pub header_lines: u64,
+    pub(super) time_unit: TimeScale,
+    pub(super) roles: Roles,
+}
+
+/// Where the cells that are read stand in a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Roles {
+    pub(super) time: usize,
+    pub(super) variable: usize,
+    pub(super) cycle: usize,
+    pub(super) data: usize,
+    pub(super) record: Option<usize>,
+    pub(super) core: Option<usize>,
+    pub(super) address: Option<usize>,
+}
+
+impl DataLayout {
+    /// # Errors
+    /// When a needed column is missing.
+    fn new(columns: Vec<Column>, delimiter: u8, header_lines: u64, time_unit: TimeScale) -> Result<Self> {
+        let at = |role: &Column| columns.iter().position(|column| column == role);
+        let roles = match (at(&Column::Time), at(&Column::Variable), at(&Column::Cycle), at(&Column::Data)) {
+            (Some(time), Some(variable), Some(cycle), Some(data)) => Roles {
+                time,
+                variable,
+                cycle,
+                data,
+                record: at(&Column::Record),
+                core: at(&Column::Core),
+                address: at(&Column::Address),
+            },
+            _ => {
+                let missing = columns::missing(&columns).join(", no ");
+                return Err(Error::input(format!("the columns have no {missing}")));
+            }
+        };
+        Ok(Self { columns, delimiter, header_lines, time_unit, roles })
+    }
+
+    /// True for the columns of the thesis (5.1.2), which the fast path reads.
+    pub(super) fn is_usual(&self) -> bool {
+        self.columns == usual_columns() && self.delimiter == b',' && self.time_unit == TimeScale::S
+    }
+}
+
+/// Record, time, variable, cycle, data: the listing of the thesis (5.1.2).
+fn usual_columns() -> Vec<Column> {
+    vec![Column::Record, Column::Time, Column::Variable, Column::Cycle, Column::Data]
+}
+
+/// Tells the columns of a data export from its first bytes. `pinned` are the names of all columns from left to
+/// right (as [`Column`] lists them in lower case, `-` for one that is not needed), and ends all guessing. An
+/// input without lines has the columns of the thesis.
+///
+/// # Errors
+/// [`crate::error::ErrorKind::Input`] when a needed column cannot be told, with what was seen; add the path
+/// with [`Error::at`].
+pub fn detect_data_layout(head: &[u8], pinned: Option<&[String]>) -> Result<DataLayout> {
+    let pinned = pinned.map(columns::from_person).transpose()?;
+    let lines = sample(head);
+    let Some(first) = lines.first() else {
+        return DataLayout::new(pinned.unwrap_or_else(usual_columns), b',', 0, TimeScale::S);
+    };
+    let table = Table::split(&lines, pinned.as_ref().map(Vec::len)).ok_or_else(|| {
+        let wanted = pinned.as_ref().map_or_else(|| "3 or more".to_owned(), |p| p.len().to_string());
+        let message = format!("no line has {wanted} columns, the first is: {}", excerpt(first.text));
+        explained(Error::input(message), first)
+    })?;
+    let (header_lines, names) = table.header();
+    if let Some(columns) = pinned {
+        let unit = if names.len() == columns.len() { columns::from_header(&names).1 } else { None };
+        return DataLayout::new(columns, table.delimiter, header_lines, unit.unwrap_or(TimeScale::S));
+    }
+    let (mut columns, unit) = table.named(&names);
+    table.guess(&mut columns);
+    let missing = columns::missing(&columns);
+    if !missing.is_empty() {
+        let shown = table.rows.get(table.leading).or(table.rows.first()).map_or(first, |(line, _)| line);
+        let message = format!(
+            "cannot tell which column is the {} among {} columns separated by '{}': {}",
+            missing.join(" and which the "),
+            table.width,
+            char::from(table.delimiter).escape_default(),
+            excerpt(shown.text)
+        );
+        return Err(explained(Error::input(message), shown));
+    }
+    DataLayout::new(columns, table.delimiter, header_lines, unit.unwrap_or(TimeScale::S))
+}
+
+fn explained(error: Error, line: &Line<'_>) -> Error {
+    error.line(line.number as u64 + 1).hint(
+        "name the columns in recording.toml from left to right, for example \
+         columns = [\"record\", \"time\", \"variable\", \"cycle\", \"data\"]",
+    )
+}
+
+/// The lines that carry something, without a last one that may be cut off by the end of the head.
+fn sample(head: &[u8]) -> Vec<Line<'_>> {
+    let mut lines = Vec::new();
+    let (mut at, mut number) = (0, 0);
+    while at < head.len() && lines.len() < SAMPLE_LINES {
+        let (line, next) = Line::take(head, at, number);
+        if !line.is_blank_or_comment() && (line.terminated || lines.is_empty()) {
+            lines.push(line);
+        }
+        (at, number) = (next, number + 1);
+    }
+    lines
+}
+
+/// The sampled lines, split at the delimiter that makes a table of them.
+struct Table<'a> {
+    delimiter: u8,
+    /// Cells in most rows.
+    width: usize,
+    rows: Vec<(Line<'a>, Vec<Cell<'a>>)>,
+    /// How many of the first rows are titles or headers.
+    leading: usize,
+}
+
+impl<'a> Table<'a> {
+    fn split(lines: &[Line<'a>], width: Option<usize>) -> Option<Self> {
+        let mut best: Option<(usize, Self)> = None;
+        for delimiter in [b',', b';', b'\t'] {
+            let mut rows = Vec::with_capacity(lines.len());
+            for line in lines {
+                let mut cells = Vec::new();
+                fields::split(line.text, delimiter, &mut cells);
+                rows.push((*line, cells));
+            }
+            let count = |wanted: usize| rows.iter().filter(|(_, cells)| cells.len() == wanted).count();
+            let widths = rows.iter().map(|(_, cells)| cells.len()).filter(|n| *n >= 3);
+            let width = width.or_else(|| widths.max_by_key(|n| (count(*n), *n)));
+            let Some((width, agreeing)) = width.map(|n| (n, count(n))).filter(|(_, agreeing)| *agreeing > 0)
+            else {
+                continue;
+            };
+            if best.as_ref().is_none_or(|(most, table)| (agreeing, width) > (*most, table.width)) {
+                let leading = rows.iter().take_while(|(_, cells)| is_title(cells)).count();
+                let leading = if leading > MOST_HEADER_LINES { 0 } else { leading };
+                best = Some((agreeing, Self { delimiter, width, rows, leading }));
+            }
+        }
+        best.map(|(_, table)| table)
+    }
+
+    /// How many lines of the file are title or header, and the names in the last of them that has some.
+    fn header(&self) -> (u64, Vec<String>) {
+        let titles = self.rows.get(..self.leading).unwrap_or_default();
+        let lines = titles.last().map_or(0, |(line, _)| line.number as u64 + 1);
+        let names = titles.iter().rev().map(|(_, cells)| texts(cells));
+        (lines, names.into_iter().find(|names| columns::known_names(names) >= 2).unwrap_or_default())
+    }
+
+    /// The columns as far as the header names them.
+    fn named(&self, names: &[String]) -> (Vec<Column>, Option<TimeScale>) {
+        let (mut columns, unit) = columns::from_header(names);
+        // The record number is always printed, and a header may leave it out.
+        if columns.len() + 1 == self.width && !columns.contains(&Column::Record) {
+            columns.insert(0, Column::Record);
+        }
+        if columns.len() == self.width {
+            return (columns, unit);
+        }
+        ((1..=self.width).map(|n| Column::Ignored(format!("column {n}"))).collect(), None)
+    }
+
+    /// Gives the roles that are missing to columns without one, by what their cells look like.
+    fn guess(&self, columns: &mut [Column]) {
+        let rows = self.rows.get(self.leading..).unwrap_or_default();
+        let cells: Vec<_> = rows.iter().map(|(_, c)| c).filter(|c| c.len() == self.width).collect();
+        let share = |at: usize, looks: fn(Cell<'_>) -> bool| {
+            cells.iter().filter(|row| row.get(at).is_some_and(|cell| looks(*cell))).count()
+        };
+        let most = |at: usize, looks| share(at, looks) * 2 > cells.len();
+        let mut give = |role: Column, choose: &dyn Fn(&[usize]) -> Option<usize>| {
+            let is_free = |(_, column): &(usize, &Column)| matches!(column, Column::Ignored(_));
+            let free: Vec<usize> = columns.iter().enumerate().filter(is_free).map(|(at, _)| at).collect();
+            if !columns.contains(&role)
+                && let Some(column) = choose(&free).and_then(|at| columns.get_mut(at))
+            {
+                *column = role;
+            }
+        };
+        let best = |free: &[usize], looks: fn(Cell<'_>) -> bool| {
+            let found = free.iter().rev().copied().max_by_key(|&at| share(at, looks));
+            found.filter(|&at| share(at, looks) > 0)
+        };
+        give(Column::Cycle, &|free| best(free, |cell| fields::is_cycle(cell.text)));
+        give(Column::Address, &|free| free.iter().copied().find(|&at| most(at, looks_like_address)));
+        give(Column::Time, &|free| free.iter().copied().find(|&at| most(at, looks_like_time)));
+        give(Column::Record, &|free| {
+            free.first().copied().filter(|&at| at == 0 && most(at, looks_like_record))
+        });
+        give(Column::Variable, &|free| {
+            best(free, |cell| cell.quoted).or_else(|| best(free, looks_like_name))
+        });
+        give(Column::Data, &|free| {
+            let last = |looks| free.iter().rev().copied().find(|&at| share(at, looks) > 0);
+            last(|cell| fields::value(cell.text, Radix::Hex).is_ok()).or_else(|| last(|cell| !cell.is_null()))
+        });
+    }
+}
+
+/// True for a line of words: no number, no cycle, and nothing that tells of a gap.
+fn is_title(cells: &[Cell<'_>]) -> bool {
+    let is_word = |cell: &Cell<'_>| {
+        !matches!(cell.text, [b'0'..=b'9' | b'+' | b'.', ..] | [b'-', _, ..])
+            && !fields::is_cycle(cell.text)
+            && !fields::is_gap_text(cell.text)
+    };
+    cells.iter().all(is_word) && cells.iter().any(|cell| !cell.is_null())
+}
+
+fn texts(cells: &[Cell<'_>]) -> Vec<String> {
+    cells.iter().map(|cell| String::from_utf8_lossy(&cell.value()).into_owned()).collect()
+}
+
+/// True for a time that cannot be a record number: it has a decimal point or a unit.
+pub(super) fn looks_like_time(cell: Cell<'_>) -> bool {
+    let plain = cell.text.iter().all(|b| b.is_ascii_digit() || matches!(b, b'+' | b'-'));
+    !plain && fields::time(cell.text, TimeScale::S, TimeScale::S, b';').is_ok()
+}
+
+fn looks_like_record(cell: Cell<'_>) -> bool {
+    fields::record(cell.text).is_some()
+}
+
+fn looks_like_name(cell: Cell<'_>) -> bool {
+    matches!(cell.text, [b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'\\' | b'*', ..])
+}
+
+/// True for an access class and an address: `D:70001234`.
+fn looks_like_address(cell: Cell<'_>) -> bool {
+    let mut parts = cell.text.splitn(2, |&b| b == b':');
+    let class = parts.next().unwrap_or_default();
+    let address = parts.next().unwrap_or_default();
+    (1..=4).contains(&class.len())
+        && class.iter().all(u8::is_ascii_alphabetic)
+        && !address.is_empty()
+        && address.iter().all(|b| b.is_ascii_hexdigit() || matches!(b, b':' | b'x' | b'X'))
+}

@@ -1,0 +1,211 @@
+//! Numbers for names: each distinct name of a chunk gets an id by first use. Not for the dictionary of a whole
+//! recording, which the collector of the chunks builds from [`Names::into_strings`].
+
+use super::swar;
+
+/// Names longer than this are never looked up by [`Names::find_until`], which bounds its scan.
+const LONGEST_SCANNED: usize = 512;
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Slot {
+    hash: u64,
+    /// Id plus one; zero marks a free slot.
+    tag: u32,
+}
+
+/// An open-addressing table over the bytes of names.
+#[derive(Debug, Clone)]
+pub(super) struct Names {
+    slots: Vec<Slot>,
+    /// All names, one after the other.
+    bytes: Vec<u8>,
+    /// Where in `bytes` each name lies.
+    spans: Vec<(usize, usize)>,
+}
+
+impl Names {
+    pub(super) fn new() -> Self {
+        Self { slots: vec![Slot::default(); 256], bytes: Vec::new(), spans: Vec::new() }
+    }
+
+    /// The id of a name, new or not.
+    pub(super) fn id(&mut self, name: &[u8]) -> u32 {
+        let hash = hash(name);
+        if let Some(id) = self.find(hash, name) {
+            return id;
+        }
+        let id = self.spans.len() as u32;
+        self.spans.push((self.bytes.len(), self.bytes.len() + name.len()));
+        self.bytes.extend_from_slice(name);
+        if self.spans.len() * 2 > self.slots.len() {
+            let old = std::mem::take(&mut self.slots);
+            self.slots = vec![Slot::default(); old.len() * 2];
+            old.into_iter().filter(|slot| slot.tag != 0).for_each(|slot| self.place(slot));
+        }
+        self.place(Slot { hash, tag: id + 1 });
+        id
+    }
+
+    /// Finds a known name that starts at `at` and ends before the byte `end`: its id, and where `end` is.
+    /// `None` for a name not seen before, and whenever the scan would need care; ask [`Names::id`] then.
+    #[inline(always)]
+    pub(super) fn find_until(&self, text: &[u8], at: usize, end: u8) -> Option<(u32, usize)> {
+        let mut hasher = Hasher::new();
+        let mut length = 0;
+        while length < LONGEST_SCANNED {
+            let word = swar::word(text, at + length)?;
+            let stop = swar::equals(word, end);
+            if stop != 0 {
+                let count = swar::lanes_before(stop);
+                length += count;
+                let hash = hasher.finish(word & low_bytes(count), length);
+                return Some((self.find(hash, text.get(at..at + length)?)?, at + length));
+            }
+            hasher.add(word);
+            length += 8;
+        }
+        None
+    }
+
+    /// The names by id, as text; bytes that are no UTF-8 are replaced.
+    pub(super) fn into_strings(self) -> Vec<String> {
+        (0..self.spans.len()).map(|id| String::from_utf8_lossy(self.name(id as u32)).into_owned()).collect()
+    }
+
+    /// Ids of the names that are no UTF-8.
+    pub(super) fn lossy(&self) -> impl Iterator<Item = u32> {
+        (0..self.spans.len() as u32).filter(|&id| std::str::from_utf8(self.name(id)).is_err())
+    }
+
+    /// The bytes of a name; empty for an id that was never given.
+    pub(super) fn name(&self, id: u32) -> &[u8] {
+        let span = self.spans.get(id as usize);
+        span.and_then(|&(begin, end)| self.bytes.get(begin..end)).unwrap_or_default()
+    }
+
+    #[inline(always)]
+    fn find(&self, hash: u64, name: &[u8]) -> Option<u32> {
+        let mut at = self.home(hash);
+        loop {
+            let slot = self.slots.get(at)?;
+            let id = slot.tag.checked_sub(1)?;
+            if slot.hash == hash && self.name(id) == name {
+                return Some(id);
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+    }
+
+    fn place(&mut self, slot: Slot) {
+        let mut at = self.home(slot.hash);
+        // At most half of the slots are taken, so this ends.
+        while self.slots.get(at).is_some_and(|taken| taken.tag != 0) {
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+        if let Some(free) = self.slots.get_mut(at) {
+            *free = slot;
+        }
+    }
+
+    #[inline(always)]
+    fn home(&self, hash: u64) -> usize {
+        hash as usize & (self.slots.len() - 1)
+    }
+}
+
+/// Mixes eight bytes at a time by folding a wide multiplication. For speed, not against attackers.
+struct Hasher(u64);
+
+impl Hasher {
+    /// Two odd constants without a pattern: the fractions of the golden ratio and of the square root of two.
+    const START: u64 = 0x9e37_79b9_7f4a_7c15;
+    const FACTOR: u64 = 0x6a09_e667_f3bc_c909;
+
+    #[inline(always)]
+    fn new() -> Self {
+        Self(Self::START)
+    }
+
+    #[inline(always)]
+    fn add(&mut self, word: u64) {
+        let wide = u128::from(self.0 ^ word) * u128::from(Self::FACTOR);
+        self.0 = (wide as u64) ^ ((wide >> 64) as u64);
+    }
+
+    /// Adds the last zero to seven bytes, padded with zeros, and the length of all.
+    #[inline(always)]
+    fn finish(mut self, last: u64, length: usize) -> u64 {
+        self.add(last ^ ((length as u64) << 56));
+        self.0
+    }
+}
+
+/// A mask of the first `count` bytes of a word, for `count` below 8.
+#[inline(always)]
+fn low_bytes(count: usize) -> u64 {
+    (1u64 << (8 * count)) - 1
+}
+
+fn hash(name: &[u8]) -> u64 {
+    let mut hasher = Hasher::new();
+    let (words, rest) = name.as_chunks::<8>();
+    words.iter().for_each(|word| hasher.add(u64::from_le_bytes(*word)));
+    let last = rest.iter().rev().fold(0u64, |word, &byte| (word << 8) | u64::from(byte));
+    hasher.finish(last, name.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn ids_follow_first_use_through_growth() {
+        let mut names = Names::new();
+        for round in 0..2 {
+            for n in 0..5000u32 {
+                assert_eq!(names.id(format!("variable_{n}").as_bytes()), n, "round {round}");
+            }
+        }
+        assert_eq!(names.id(b""), 5000);
+        assert_eq!(names.clone().into_strings()[4999], "variable_4999");
+        assert_eq!(names.name(99_999), b"");
+    }
+
+    #[test]
+    fn names_with_the_same_hash_are_kept_apart() {
+        let mut names = Names::new();
+        names.id(b"a");
+        assert_eq!(names.find(hash(b"a"), b"a"), Some(0));
+        assert_eq!(names.find(hash(b"a"), b"b"), None);
+    }
+
+    #[test]
+    fn bytes_without_meaning_are_kept_apart_and_reported() {
+        let mut names = Names::new();
+        names.id(b"ok");
+        let (a, b) = (names.id(b"\xff"), names.id(b"\xfe"));
+        assert_ne!(a, b);
+        assert_eq!(names.lossy().collect::<Vec<_>>(), [a, b]);
+        assert_eq!(names.into_strings()[1], "\u{fffd}");
+    }
+
+    proptest! {
+        #[test]
+        fn scanning_finds_what_was_named(known: Vec<[u8; 3]>, name in "[a-z_\\[\\]]{0,40}") {
+            let mut names = Names::new();
+            known.iter().for_each(|n| { names.id(n); });
+            let text = format!("{name}\"               ");
+            let by_scan = |names: &Names| names.find_until(text.as_bytes(), 0, b'"');
+            let before = by_scan(&names);
+            let id = names.id(name.as_bytes());
+            prop_assert!(before.is_none_or(|found| found == (id, name.len())));
+            prop_assert_eq!(by_scan(&names), Some((id, name.len())));
+        }
+
+        #[test]
+        fn arbitrary_bytes_never_panic(text: Vec<u8>, at in 0usize..50, end: u8) {
+            prop_assert_eq!(Names::new().find_until(&text, at, end), None);
+        }
+    }
+}

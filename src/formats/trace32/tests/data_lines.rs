@@ -1,0 +1,213 @@
+//! What becomes of each kind of line of a data export.
+
+use super::*;
+
+const THESIS: &str = "-0083448136,0.0004372600,\"EE_ORTI_servicetrace\",\"wr-data\",43\n";
+
+#[test]
+fn the_line_of_the_thesis() {
+    let rows = data(THESIS);
+    assert_eq!(rows.time, [437_260]);
+    assert_eq!((rows.record, rows.record_valid), (vec![-83_448_136], vec![true]));
+    assert_eq!((rows.variable, rows.variables), (vec![0], vec!["EE_ORTI_servicetrace".to_owned()]));
+    assert_eq!((rows.is_write, rows.value, rows.line), (vec![true], vec![0x43], vec![0]));
+    assert_eq!(account(rows.counts), [1, 1, 0, 0, 0]);
+    assert!(rows.log.is_empty() && rows.gaps.is_empty());
+}
+
+#[test]
+fn spellings_of_the_same_access() {
+    for line in [
+        "\u{feff}-0083448136,0.0004372600,\"EE_ORTI_servicetrace\",\"wr-data\",43",
+        "-0083448136,0.0004372600,\"EE_ORTI_servicetrace\",\"wr-data\",43\r\n",
+        "-0083448136,| 0.0004372600,| \"EE_ORTI_servicetrace\" ,  \"wr-data\" ,43\n",
+        "-00000083448136,0.00043726,\"EE_ORTI_servicetrace\",\"wr-long\",0x00000043\n",
+        "-83448136,437.260us,EE_ORTI_servicetrace,write,43,\n",
+        "\"-0083448136\",\"+437260ns\",\"EE_ORTI_servicetrace\",\"WR-BYTE\",\"43\"",
+    ] {
+        let rows = data(line);
+        assert_eq!(rows.counts.rows, 1, "{line}: {:?}", rows.log.entries());
+        assert!(rows.log.is_empty(), "{line}");
+        assert_eq!(
+            (rows.time[0], rows.record[0], rows.is_write[0], rows.value[0]),
+            (437_260, -83_448_136, true, 0x43)
+        );
+        assert_eq!(rows.variables, ["EE_ORTI_servicetrace"]);
+    }
+}
+
+#[test]
+fn names_may_hold_anything() {
+    let rows = data(concat!(
+        "+1,0.1,\"a[3].b,c\",\"rd-data\",FFFFFFFFFFFFFFFF\n",
+        "+2,0.2,\"say \"\"hi\"\"\",\"rd-data\",0000000000000000\n",
+        "+3,0.3,\"\\\\User\\Global\\x+0x4\",\"rd-data\",ab\n",
+        "+4,0.4,\"a[3].b,c\",\"rd-data\",1\n",
+    ));
+    assert_eq!(rows.variables, ["a[3].b,c", "say \"hi\"", "\\\\User\\Global\\x+0x4"]);
+    assert_eq!(rows.variable, [0, 1, 2, 0]);
+    assert_eq!(rows.value, [u64::MAX, 0, 0xab, 1]);
+    assert_eq!(rows.is_write, [false; 4]);
+}
+
+#[test]
+fn negative_times_and_offsets() {
+    let shifted = Settings { offset: -120, ..settings() };
+    let rows = parse_data(b"-2,-0.0000004720,\"x\",\"wr-data\",1\n", true, &usual(), &shifted);
+    assert_eq!(rows.time, [-592]);
+}
+
+#[test]
+fn digits_below_a_tick_are_rounded_to_even_and_counted() {
+    let text: String = ["0.0000000305", "0.0000000315", "0.0000000310", "-0.0000000305001"]
+        .iter()
+        .map(|time| format!("-2,{time},\"x\",\"wr-data\",1\n"))
+        .collect();
+    let rows = data(&text);
+    assert_eq!(rows.time, [30, 32, 31, -31]);
+    assert_eq!(rows.counts.inexact_times, 3);
+    let picoseconds = Settings { scale: TimeScale::Ps, ..settings() };
+    let rows = parse_data(text.as_bytes(), true, &usual(), &picoseconds);
+    assert_eq!((rows.time[0], rows.counts.inexact_times), (30_500, 1));
+}
+
+#[test]
+fn blank_cells_are_null() {
+    let rows = data(" ,0.1,\"x\",\"wr-data\",1\n-,0.2,\"x\",\"wr-data\",1\nabc,0.3,\"x\",\"wr-data\",1\n");
+    assert_eq!(rows.record_valid, [false; 3]);
+    assert_eq!(rows.record, [0; 3]);
+    assert_eq!(findings(&rows.log), [("bad-record", 3)]);
+}
+
+#[test]
+fn lines_that_cannot_be_used_say_why() {
+    for (line, code) in [
+        ("-1,0.1,\"x\",\"wr-data\",12.5\n", "bad-value"),
+        ("-1,0.1,\"x\",\"wr-data\",43.\n", "bad-value"),
+        ("-1,0.1,\"x\",\"wr-data\",xyz\n", "bad-value"),
+        ("-1,0.1,\"x\",\"wr-data\",12345678901234567\n", "bad-value"),
+        ("-1,0.1,\"x\",\"wr-data\",\n", "bad-value"),
+        ("-1,-,\"x\",\"wr-data\",1\n", "bad-time"),
+        ("-1,soon,\"x\",\"wr-data\",1\n", "bad-time"),
+        ("-1,99999999999.0,\"x\",\"wr-data\",1\n", "time-overflow"),
+        ("-1,0.1,\"\",\"wr-data\",1\n", "missing-variable"),
+        ("-1,0.1,\"x\",\"wr-data\"\n", "wrong-column-count"),
+        ("-1,0.1,\"x\",\"wr-data\",1,2\n", "wrong-column-count"),
+        ("-1,0.1,\"x\",\"wr-da", "truncated-line"),
+        ("-1,0.1,\"x\",\"ptrace\",1\n", "not-an-access"),
+        ("-1,0.1,\"overflow\",\"exec\",\n", "not-an-access"),
+        ("-1,0.1,\"x\",,1\n", "not-an-access"),
+    ] {
+        let text = format!("{THESIS}{line}{}", if line.ends_with('\n') { THESIS } else { "" });
+        let rows = data(&text);
+        assert_eq!(findings(&rows.log), [(code, 2)], "{line}");
+        assert_eq!(rows.counts.rejected, 1);
+        assert_complete(rows.counts);
+    }
+    let rows = data("-1,0.1,\"x\",\"wr-data\",43.\n");
+    let message = &rows.log.entries()[0].message;
+    assert!(
+        message.contains("decimal where hex was expected") && message.contains("data_radix"),
+        "{message}"
+    );
+}
+
+#[test]
+fn an_offset_can_overflow() {
+    let shifted = Settings { offset: i64::MAX, ..settings() };
+    let rows = parse_data(THESIS.as_bytes(), true, &usual(), &shifted);
+    assert_eq!(findings(&rows.log), [("time-overflow", 1)]);
+}
+
+#[test]
+fn decimal_values_on_request() {
+    let decimal = Settings { radix: Radix::Decimal, ..settings() };
+    let text = "-1,0.1,\"x\",\"wr-data\",43\n-1,0.1,\"x\",\"wr-data\",43\n-1,0.1,\"x\",\"wr-data\",43.\n\
+                -1,0.1,\"x\",\"wr-data\",0x2B\n-1,0.1,\"x\",\"wr-data\",FF\n";
+    let rows = parse_data(text.as_bytes(), true, &usual(), &decimal);
+    assert_eq!(rows.value, [43; 4]);
+    assert_eq!(findings(&rows.log), [("bad-value", 5)]);
+}
+
+#[test]
+fn comments_blanks_and_headers_are_skipped() {
+    let header = "record,ti.zero,var,cycle,data\n";
+    let text = format!("# made by hand\n\n{header}{THESIS} | \n{header}{THESIS}");
+    let layout = detect_data_layout(text.as_bytes(), None).unwrap();
+    assert_eq!((layout.header_lines, layout.columns.len()), (3, 5));
+    let rows = parse_data(text.as_bytes(), true, &layout, &settings());
+    assert_eq!(account(rows.counts), [7, 2, 0, 0, 5]);
+    assert_eq!(rows.line, [3, 6]);
+    assert!(rows.log.is_empty());
+}
+
+#[test]
+fn gaps_lie_between_rows() {
+    let access = |time: &str| format!("-1,{time},\"x\",\"wr-data\",1\n");
+    let text = [
+        "-4,,\"\",\"TARGET FIFO OVERFLOW\",\n".to_owned(),
+        access("0.000000010"),
+        "-3,0.000000012,\"\",\"\",\"*** FIFO OVERFLOW ***\"\n".to_owned(),
+        access("0.000000020"),
+        "FLOW  ERROR\n".to_owned(),
+        "-2,0.000000025,,fifofull,-\n".to_owned(),
+    ]
+    .concat();
+    let rows = data(&text);
+    assert_eq!(account(rows.counts), [6, 2, 4, 0, 0]);
+    let gap =
+        |begin, end, begin_open, reason: &str| Gap { begin, begin_open, end, reason: reason.to_owned() };
+    assert_eq!(
+        rows.gaps,
+        [
+            gap(10, Some(10), true, "target fifo overflow"),
+            gap(12, Some(20), false, "fifo overflow"),
+            gap(20, None, false, "flow error"),
+            gap(25, None, false, "fifofull"),
+        ]
+    );
+    let alone = data("TRACE GAP\n");
+    assert_eq!(alone.gaps, [gap(0, None, true, "trace gap")]);
+}
+
+#[test]
+fn symbols_are_no_gaps() {
+    let rows = data("-1,0.1,\"can_fifo_overflow_isr\",\"ptrace\",\n-1,0.1,\"overflow\",\"wr-data\",1\n");
+    assert_eq!(account(rows.counts), [2, 1, 0, 1, 0]);
+}
+
+#[test]
+fn foreign_encodings_are_replaced_with_a_warning() {
+    let line = b"-1,0.1,\"gr\xfc\xdfe\",\"wr-data\",1\n".repeat(3);
+    let rows = parse_data(&line, true, &usual(), &settings());
+    assert_eq!(rows.variables, ["gr\u{fffd}\u{fffd}e"]);
+    assert_eq!(rows.counts.rows, 3);
+    assert_eq!(findings(&rows.log), [("not-utf8", 1)]);
+}
+
+#[test]
+fn endless_lines_are_refused() {
+    let mut text = THESIS.as_bytes().to_vec();
+    text.extend(std::iter::repeat_n(b'7', crate::input::MAX_LINE));
+    text.push(b'\n');
+    text.extend(THESIS.as_bytes());
+    let rows = parse_data(&text, true, &usual(), &settings());
+    assert_eq!(findings(&rows.log), [("line-too-long", 2)]);
+    assert_eq!(rows.counts.rows, 2);
+}
+
+#[test]
+fn the_log_is_bounded_and_its_counts_exact() {
+    let rows = data(&"-1,0.1,\"x\",\"ptrace\",\n".repeat(1000));
+    assert_eq!(rows.log.entries().len() as u64, Log::KEPT_PER_CODE);
+    assert_eq!(rows.log.counts().map(|(.., n)| n).collect::<Vec<_>>(), [1000]);
+}
+
+#[test]
+fn an_export_of_several_cores_is_noticed() {
+    let text = "record,run,time,var,cycle,data\n-2,0,0.1,x,wr-data,1\n-1,1,0.2,x,wr-data,1\n";
+    let layout = detect_data_layout(text.as_bytes(), None).unwrap();
+    let rows = parse_data(text.as_bytes(), true, &layout, &settings());
+    assert_eq!(rows.counts.rows, 2);
+    assert_eq!(findings(&rows.log), [("several-cores", 3)]);
+}

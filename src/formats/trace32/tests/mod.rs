@@ -1,0 +1,43 @@
+//! Tests of the TRACE32 readers as their users see them; the small parts are tested beside their code.
+
+mod corpus;
+mod data_lines;
+mod function_lines;
+mod layouts;
+mod properties;
+
+use super::*;
+use crate::diagnostics::Log;
+use crate::time::TimeScale;
+
+/// Hexadecimal values, nanoseconds, no offset.
+fn settings() -> Settings {
+    Settings { radix: Radix::Hex, scale: TimeScale::Ns, offset: 0, source: "core0.csv".to_owned() }
+}
+
+/// The columns of the thesis.
+fn usual() -> DataLayout {
+    detect_data_layout(b"", None).unwrap()
+}
+
+fn data(text: &str) -> DataRows {
+    parse_data(text.as_bytes(), true, &usual(), &settings())
+}
+
+fn functions(text: &str) -> FunctionRows {
+    parse_functions(text.as_bytes(), &settings())
+}
+
+/// The codes of what was found, in order, with their lines.
+fn findings(log: &Log) -> Vec<(&'static str, u64)> {
+    log.entries().iter().map(|entry| (entry.code, entry.line.unwrap())).collect()
+}
+
+/// Lines, rows, gaps, rejected, skipped.
+fn account(counts: Counts) -> [u64; 5] {
+    [counts.lines, counts.rows, counts.gaps, counts.rejected, counts.skipped]
+}
+
+fn assert_complete(counts: Counts) {
+    assert_eq!(counts.lines, counts.rows + counts.gaps + counts.rejected + counts.skipped, "{counts:?}");
+}

@@ -1,0 +1,214 @@
+//! Bytes in: a file, a pipe or standard input, plain or compressed, as chunks cut at line ends. Knows nothing
+//! of any format, and never holds more than a chunk and a line.
+
+mod raw;
+#[cfg(test)]
+mod tests;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use raw::{Decoder, Raw};
+
+/// Size at which a chunk is cut (before it is shortened to whole lines), in bytes.
+pub const CHUNK_BYTES: usize = 4 * 1024 * 1024;
+
+/// Longest line that stays whole, in bytes. A longer one may be cut at a chunk border; readers of lines refuse
+/// every line or part of a line that is at least this long.
+pub const MAX_LINE: usize = 1024 * 1024;
+
+/// How much of the start [`Source::head`] shows, in bytes.
+pub const HEAD_BYTES: usize = 64 * 1024;
+
+/// The path that stands for standard input.
+const STDIN: &str = "-";
+
+/// A stretch of decompressed input. The chunks of a source, one after the other, are its exact content, and
+/// where they are cut depends on nothing but this content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chunk {
+    /// 0 for the first chunk, rising by one.
+    pub index: u64,
+    /// Offset of the first byte in the decompressed input.
+    pub offset: u64,
+    /// Whole lines with their line ends. Only the last chunk may end without one, and a chunk that ends in
+    /// the first [`MAX_LINE`] bytes of a longer line.
+    pub bytes: Vec<u8>,
+    /// True for the chunk that ends the input; an empty input has no chunk at all.
+    pub last: bool,
+}
+
+/// What was read, for provenance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Digest {
+    /// Length of the raw input (as stored, maybe compressed), in bytes.
+    pub bytes: u64,
+    /// SHA-256 of the raw input in lower-case hexadecimal.
+    pub sha256: String,
+}
+
+/// An open input. Reading is sequential and needs no seeking, so that pipes work like files.
+pub struct Source {
+    path: PathBuf,
+    decoder: Decoder,
+    length: Option<u64>,
+    /// Decompressed bytes not handed out yet are `buffer[..filled]`; what follows is scratch space.
+    buffer: Vec<u8>,
+    filled: usize,
+    at_end: bool,
+    spare: Vec<Vec<u8>>,
+    index: u64,
+    offset: u64,
+}
+
+impl Source {
+    /// Opens a file, a named pipe, or with `-` standard input. gzip and zstd are recognised by their first
+    /// bytes, whatever the name says.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Input`] for what is missing or a folder, `Io` when the system refuses.
+    pub fn open(path: &Path) -> Result<Self> {
+        if path.as_os_str() == STDIN {
+            return Self::from_reader(Box::new(io::stdin()), path, None);
+        }
+        let metadata = match std::fs::metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(Error::input("no such file").at(path).because(error).hint(
+                    "check the path; a path inside recording.toml counts from the folder of that file",
+                ));
+            }
+            Err(error) => return Err(Error::io("open", path, error)),
+        };
+        if metadata.is_dir() {
+            return Err(Error::input("is a folder, not a file")
+                .at(path)
+                .hint("name a file inside it, or give the folder itself to 'btfdb ingest' as a recording"));
+        }
+        let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
+        Self::from_reader(Box::new(file), path, metadata.is_file().then_some(metadata.len()))
+    }
+
+    /// The same over any reader; `path` is for messages, `length` for [`Source::progress`].
+    pub(crate) fn from_reader(
+        reader: Box<dyn Read + Send>,
+        path: &Path,
+        length: Option<u64>,
+    ) -> Result<Self> {
+        let decoder = Decoder::detect(Raw::new(reader)).map_err(|error| Error::io("read", path, error))?;
+        Ok(Self {
+            path: path.to_path_buf(),
+            decoder,
+            length,
+            buffer: Vec::new(),
+            filled: 0,
+            at_end: false,
+            spare: Vec::new(),
+            index: 0,
+            offset: 0,
+        })
+    }
+
+    /// Up to [`HEAD_BYTES`] of the decompressed bytes that come next, without consuming them; fewer only at
+    /// the end of the input.
+    ///
+    /// # Errors
+    /// `Io` when reading fails, `Input` when compressed data are damaged.
+    pub fn head(&mut self) -> Result<&[u8]> {
+        self.fill(HEAD_BYTES)?;
+        Ok(self.buffer.get(..self.filled.min(HEAD_BYTES)).unwrap_or_default())
+    }
+
+    /// The next chunk, `None` at the end.
+    ///
+    /// # Errors
+    /// `Io` when reading fails, `Input` when compressed data are damaged.
+    pub fn next_chunk(&mut self) -> Result<Option<Chunk>> {
+        // One byte more than a chunk tells whether this chunk is the last one.
+        self.fill(CHUNK_BYTES + 1)?;
+        if self.filled == 0 {
+            return Ok(None);
+        }
+        let last = self.filled <= CHUNK_BYTES;
+        let content = self.buffer.get(..self.filled).unwrap_or_default();
+        let length = if last { content.len() } else { cut(content.get(..CHUNK_BYTES).unwrap_or(content)) };
+        let tail = content.get(length..).unwrap_or_default();
+
+        let mut next = self.spare.pop().unwrap_or_default();
+        if next.len() < CHUNK_BYTES + 1 {
+            next.resize(CHUNK_BYTES + 1, 0);
+        }
+        if let Some(space) = next.get_mut(..tail.len()) {
+            space.copy_from_slice(tail);
+        }
+        self.filled = tail.len();
+        let mut bytes = std::mem::replace(&mut self.buffer, next);
+        bytes.truncate(length);
+        let chunk = Chunk { index: self.index, offset: self.offset, bytes, last };
+        self.index += 1;
+        self.offset += length as u64;
+        Ok(Some(chunk))
+    }
+
+    /// Takes back the buffer of a chunk that is no longer needed, to save an allocation.
+    pub fn recycle(&mut self, buffer: Vec<u8>) {
+        // More are never in flight than a reader thread keeps ahead; a foreign buffer is not worth keeping.
+        if self.spare.len() < 4 && buffer.capacity() > CHUNK_BYTES {
+            self.spare.push(buffer);
+        }
+    }
+
+    /// Raw bytes read so far, and the raw length where the system knows it (not for pipes).
+    pub fn progress(&self) -> (u64, Option<u64>) {
+        (self.decoder.raw().bytes(), self.length)
+    }
+
+    /// Reads the rest without looking at it and gives length and hash of the raw input.
+    ///
+    /// # Errors
+    /// `Io` when reading fails.
+    pub fn finish(self) -> Result<Digest> {
+        let Self { path, decoder, .. } = self;
+        let finished = decoder.into_raw().finish();
+        let (bytes, sha256) = finished.map_err(|error| Error::io("read", path, error))?;
+        Ok(Digest { bytes, sha256 })
+    }
+
+    /// Reads until `wanted` bytes are in the buffer or the input ends.
+    fn fill(&mut self, wanted: usize) -> Result<()> {
+        if self.buffer.len() < wanted {
+            self.buffer.resize(CHUNK_BYTES + 1, 0);
+        }
+        while !self.at_end && self.filled < wanted {
+            let space = self.buffer.get_mut(self.filled..wanted).unwrap_or_default();
+            match self.decoder.read(space) {
+                Ok(0) => self.at_end = true,
+                Ok(count) => self.filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.reading_failed(error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells a refusal of the system from damage inside a compressed file.
+    fn reading_failed(&self, error: io::Error) -> Error {
+        match self.decoder.compression() {
+            Some(name) if error.raw_os_error().is_none() => {
+                Error::input(format!("the {name} data are damaged or end too early"))
+                    .at(&self.path)
+                    .because(error)
+                    .hint(format!("test the file with '{name} -t', and copy it again"))
+            }
+            _ => Error::io("read", &self.path, error),
+        }
+    }
+}
+
+/// Where to cut a full chunk: behind its last line, or inside a line that is too long to be carried over.
+fn cut(chunk: &[u8]) -> usize {
+    let lines = memchr::memrchr(b'\n', chunk).map_or(0, |at| at + 1);
+    if chunk.len() - lines > MAX_LINE { lines + MAX_LINE } else { lines }
+}

@@ -1,0 +1,143 @@
+//! The innermost layer of an input: raw bytes counted and hashed as they are read, and the decompressor on
+//! top. Not for lines or chunks, which are [`super::Source`]'s.
+
+use std::io::{self, BufReader, Read};
+
+use sha2::{Digest as _, Sha256};
+
+/// Bytes that tell a gzip member from the rest (RFC 1952, 2.3.1: ID1, ID2 and the only method, deflate).
+const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 0x08];
+/// Bytes that begin a zstd frame (RFC 8878, 3.1.1).
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// Bytes that begin each of the 16 kinds of skippable zstd frame, but for the low nibble of the first
+/// (RFC 8878, 3.1.2); parallel compressors put one in front.
+const ZSTD_SKIPPABLE: [u8; 3] = [0x2a, 0x4d, 0x18];
+
+/// Raw bytes are read in pieces that stay in the core's cache between reading and hashing.
+const READ_BYTES: usize = 256 * 1024;
+
+/// A reader that remembers how much it gave and its hash.
+pub(super) struct Raw {
+    inner: Box<dyn Read + Send>,
+    /// Bytes taken from `inner` to tell the compression, not yet given to anybody.
+    peeked: Vec<u8>,
+    hasher: Sha256,
+    bytes: u64,
+}
+
+impl Raw {
+    pub(super) fn new(inner: Box<dyn Read + Send>) -> Self {
+        Self { inner, peeked: Vec::new(), hasher: Sha256::new(), bytes: 0 }
+    }
+
+    /// Raw bytes given so far.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The first bytes, without consuming them; fewer than four only at the end of the input.
+    fn peek_magic(&mut self) -> io::Result<&[u8]> {
+        let missing = ZSTD_MAGIC.len().saturating_sub(self.peeked.len());
+        (&mut self.inner).take(missing as u64).read_to_end(&mut self.peeked)?;
+        Ok(&self.peeked)
+    }
+
+    /// Reads what is left and gives the number of all bytes and their hash in hexadecimal.
+    pub(super) fn finish(mut self) -> io::Result<(u64, String)> {
+        let mut rest = vec![0; READ_BYTES];
+        loop {
+            match self.read(&mut rest) {
+                Ok(0) => break,
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let digest = self.hasher.finalize();
+        Ok((self.bytes, digest.iter().map(|byte| format!("{byte:02x}")).collect()))
+    }
+}
+
+impl Read for Raw {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let wanted = buffer.len().min(READ_BYTES);
+        let buffer = buffer.get_mut(..wanted).unwrap_or_default();
+        let count = if self.peeked.is_empty() {
+            self.inner.read(buffer)?
+        } else {
+            let count = self.peeked.as_slice().read(buffer)?;
+            self.peeked.drain(..count);
+            count
+        };
+        self.hasher.update(buffer.get(..count).unwrap_or_default());
+        self.bytes += count as u64;
+        Ok(count)
+    }
+}
+
+/// The decompressed view of a [`Raw`].
+pub(super) enum Decoder {
+    /// Not compressed.
+    Plain(Raw),
+    /// One or more gzip members.
+    Gzip(Box<flate2::bufread::MultiGzDecoder<BufReader<Raw>>>),
+    /// One or more zstd frames.
+    Zstd(Box<zstd::stream::read::Decoder<'static, BufReader<Raw>>>),
+}
+
+impl Decoder {
+    /// Looks at the first bytes, never at a name, to choose the decompressor.
+    pub(super) fn detect(mut raw: Raw) -> io::Result<Self> {
+        let magic = raw.peek_magic()?;
+        if magic.starts_with(&GZIP_MAGIC) {
+            let buffered = BufReader::with_capacity(READ_BYTES, raw);
+            Ok(Self::Gzip(Box::new(flate2::bufread::MultiGzDecoder::new(buffered))))
+        } else if magic.starts_with(&ZSTD_MAGIC) || is_skippable_frame(magic) {
+            let buffered = BufReader::with_capacity(READ_BYTES, raw);
+            Ok(Self::Zstd(Box::new(zstd::stream::read::Decoder::with_buffer(buffered)?)))
+        } else {
+            Ok(Self::Plain(raw))
+        }
+    }
+
+    /// The name of the compression, for messages; `None` for plain bytes.
+    pub(super) fn compression(&self) -> Option<&'static str> {
+        match self {
+            Self::Plain(_) => None,
+            Self::Gzip(_) => Some("gzip"),
+            Self::Zstd(_) => Some("zstd"),
+        }
+    }
+
+    /// The reader of the raw bytes.
+    pub(super) fn raw(&self) -> &Raw {
+        match self {
+            Self::Plain(raw) => raw,
+            Self::Gzip(decoder) => decoder.get_ref().get_ref(),
+            Self::Zstd(decoder) => decoder.get_ref().get_ref(),
+        }
+    }
+
+    /// Gives the reader of the raw bytes back.
+    pub(super) fn into_raw(self) -> Raw {
+        match self {
+            Self::Plain(raw) => raw,
+            Self::Gzip(decoder) => decoder.into_inner().into_inner(),
+            Self::Zstd(decoder) => decoder.finish().into_inner(),
+        }
+    }
+}
+
+fn is_skippable_frame(magic: &[u8]) -> bool {
+    matches!(magic, [first, rest @ ..] if first >> 4 == 5 && rest.starts_with(&ZSTD_SKIPPABLE))
+}
+
+impl Read for Decoder {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(raw) => raw.read(buffer),
+            Self::Gzip(decoder) => decoder.read(buffer),
+            Self::Zstd(decoder) => decoder.read(buffer),
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Tests of [`super::Source`]: the same content gives the same chunks, whatever it comes through.
+
+use std::io::Write;
+
+use proptest::prelude::*;
+use sha2::Digest as _;
+
+use super::*;
+use crate::error::ErrorKind;
+
+/// A reader that gives at most `step` bytes at a time and is interrupted before each piece.
+struct Drip {
+    content: io::Cursor<Vec<u8>>,
+    step: usize,
+    interrupted: bool,
+}
+
+impl Read for Drip {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.interrupted = !self.interrupted;
+        if self.interrupted {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let step = self.step.min(buffer.len());
+        self.content.read(&mut buffer[..step])
+    }
+}
+
+fn drip(content: &[u8], step: usize) -> Source {
+    let reader = Drip { content: io::Cursor::new(content.to_vec()), step, interrupted: false };
+    Source::from_reader(Box::new(reader), Path::new("drip"), None).unwrap()
+}
+
+fn chunks(mut source: Source) -> (Vec<Chunk>, Digest) {
+    let mut all = Vec::new();
+    while let Some(chunk) = source.next_chunk().unwrap() {
+        all.push(chunk);
+    }
+    (all, source.finish().unwrap())
+}
+
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Lines of many lengths, more than two chunks long.
+fn long_text() -> Vec<u8> {
+    let mut text = Vec::new();
+    for n in 0..160_000u64 {
+        text.extend(std::iter::repeat_n(b'a' + (n % 26) as u8, (n * 7919 % 120) as usize));
+        text.push(b'\n');
+    }
+    text.extend(b"the end has no line end");
+    text
+}
+
+#[test]
+fn content_alone_decides_the_chunks() {
+    let text = long_text();
+    let (expected, digest) = chunks(drip(&text, usize::MAX));
+    assert_eq!(expected.len(), 3);
+    assert_eq!(expected.iter().flat_map(|c| c.bytes.clone()).collect::<Vec<_>>(), text);
+    assert!(expected.iter().all(|c| c.last == (c.index == 2) && c.last != c.bytes.ends_with(b"\n")));
+    assert_eq!(expected[1].offset, expected[0].bytes.len() as u64);
+    assert_eq!(digest.bytes, text.len() as u64);
+
+    let (head, tail) = text.split_at(1_000_000);
+    let members = [gzip(head), gzip(tail)].concat();
+    let frames = [zstd::encode_all(head, 1).unwrap(), zstd::encode_all(tail, 1).unwrap()].concat();
+    for (name, raw) in [("plain", text), ("gzip", members), ("zstd", frames)] {
+        for step in [4099, usize::MAX] {
+            let mut source = drip(&raw, step);
+            assert_eq!(source.head().unwrap(), &expected[0].bytes[..HEAD_BYTES]);
+            let (same, digest) = chunks(source);
+            assert!(same == expected, "{name} in steps of {step}");
+            assert_eq!(digest.bytes, raw.len() as u64, "{name}");
+            assert_eq!(digest.sha256, hex(&raw), "{name}");
+        }
+    }
+}
+
+fn hex(raw: &[u8]) -> String {
+    sha2::Sha256::digest(raw).iter().map(|b| format!("{b:02x}")).collect()
+}
+
+#[test]
+fn a_chunk_that_just_fits_is_the_last() {
+    let mut text = vec![b'x'; CHUNK_BYTES];
+    for at in (0..CHUNK_BYTES).step_by(100) {
+        text[at] = b'\n';
+    }
+    text[CHUNK_BYTES - 1] = b'\n';
+    let (one, _) = chunks(drip(&text, 65_536));
+    assert_eq!(one.iter().map(|c| (c.bytes.len(), c.last)).collect::<Vec<_>>(), [(CHUNK_BYTES, true)]);
+    text.push(b'y');
+    let (two, _) = chunks(drip(&text, 65_536));
+    assert_eq!(
+        two.iter().map(|c| (c.bytes.len(), c.last)).collect::<Vec<_>>(),
+        [(CHUNK_BYTES, false), (1, true)]
+    );
+}
+
+#[test]
+fn endless_lines_do_not_grow_memory() {
+    let mut text = b"short\n".to_vec();
+    text.resize(11_000_000, b'z');
+    text.extend(b"\nshort again\n");
+    let (all, _) = chunks(drip(&text, 1 << 20));
+    assert!(all.iter().all(|c| c.bytes.len() <= CHUNK_BYTES));
+    assert_eq!(all[0].bytes.len(), 6 + MAX_LINE);
+    assert_eq!(all.concat_bytes(), text);
+}
+
+trait Concat {
+    fn concat_bytes(&self) -> Vec<u8>;
+}
+
+impl Concat for Vec<Chunk> {
+    fn concat_bytes(&self) -> Vec<u8> {
+        self.iter().flat_map(|c| c.bytes.iter().copied()).collect()
+    }
+}
+
+#[test]
+fn recycled_buffers_leak_no_old_content() {
+    let text = long_text();
+    let (expected, _) = chunks(drip(&text, usize::MAX));
+    let mut source = drip(&text, usize::MAX);
+    for chunk in expected {
+        let same = source.next_chunk().unwrap().unwrap();
+        assert!(same == chunk);
+        source.recycle(same.bytes);
+    }
+    assert_eq!(source.next_chunk().unwrap(), None);
+}
+
+#[test]
+fn an_empty_input_has_no_chunk() {
+    let (all, digest) = chunks(drip(b"", 1));
+    assert_eq!(all, []);
+    assert_eq!(digest.bytes, 0);
+    assert_eq!(digest.sha256, hex(b""));
+    assert_eq!(drip(b"", 1).head().unwrap(), b"");
+}
+
+#[test]
+fn finish_hashes_what_nobody_read() {
+    let text = long_text();
+    for raw in [text.clone(), gzip(&text)] {
+        let mut source = drip(&raw, 1 << 20);
+        source.head().unwrap();
+        let digest = source.finish().unwrap();
+        assert_eq!((digest.bytes, digest.sha256), (raw.len() as u64, hex(&raw)));
+    }
+}
+
+#[test]
+fn damaged_compression_is_an_input_error() {
+    let whole = gzip(&long_text());
+    let mut noisy = whole.clone();
+    noisy[1000] ^= 0x55;
+    for raw in [whole[..whole.len() / 2].to_vec(), noisy, [whole, b"tail".to_vec()].concat()] {
+        let mut source = drip(&raw, 1 << 20);
+        let error = loop {
+            match source.next_chunk() {
+                Ok(chunk) => assert!(chunk.is_some(), "the damage went unnoticed"),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error.kind(), ErrorKind::Input);
+        assert!(error.to_string().contains("gzip"));
+    }
+}
+
+#[test]
+fn files_folders_and_missing_paths() {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, word) in [(folder.path().to_path_buf(), "folder"), (folder.path().join("x"), "no such")] {
+        let error = Source::open(&path).err().unwrap();
+        assert_eq!(error.kind(), ErrorKind::Input);
+        assert!(error.to_string().contains(word) && !error.hints().is_empty());
+    }
+    // The name says plain, the content says zstd.
+    let path = folder.path().join("trace.csv");
+    let raw = zstd::encode_all(&b"a\nb\n"[..], 3).unwrap();
+    std::fs::write(&path, &raw).unwrap();
+    let mut source = Source::open(&path).unwrap();
+    assert_eq!(source.next_chunk().unwrap().unwrap().bytes, b"a\nb\n");
+    assert_eq!(source.progress(), (raw.len() as u64, Some(raw.len() as u64)));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn any_bytes_come_back(content: Vec<u8>, step in 1usize..9) {
+        // A random start that looks compressed would rightly be an error.
+        prop_assume!(!content.starts_with(&[0x1f, 0x8b]) && !content.starts_with(&[0x28, 0xb5]));
+        let (all, digest) = chunks(drip(&content, step));
+        prop_assert_eq!(all.concat_bytes(), content.clone());
+        prop_assert_eq!(digest.sha256, hex(&content));
+    }
+}

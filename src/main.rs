@@ -1,0 +1,5 @@
+//! The program: one expression.
+
+fn main() -> std::process::ExitCode {
+    btfdb::cli::run()
+}

@@ -1,0 +1,309 @@
+//! The mapping state machine: one software event in, BTF events out (thesis, chapter 4). The rules live in
+//! the files beside this one, one function per rule; this file holds the state and the dispatch.
+
+mod alarms;
+mod isrs;
+mod locks;
+mod os_events;
+mod outbox;
+mod runnables;
+mod services;
+mod snapshot;
+mod state;
+mod tasks;
+
+use super::model::{Model, OsState};
+use super::slots::Watch;
+use super::software::SoftwareEvent;
+use super::software::What::{Access, Call};
+use crate::btf::{Action, EntityType, Event, NameId, Note, ProcessState};
+use crate::diagnostics::{Diagnostic, Log, Severity};
+use outbox::Outbox;
+use state::{Actor, Context, Core, Pending, Proc, Semaphore, Task};
+use std::collections::HashMap;
+
+pub use outbox::Output;
+pub(super) use state::Edge;
+
+/// S of the thesis, equation 4.6: everything that must be remembered between two software events.
+#[derive(Debug)]
+pub struct Machine {
+    pub(super) model: Model,
+    now: i64,
+    cores: Vec<Core>,
+    tasks: Vec<Task>,
+    sems: Vec<Semaphore>,
+    /// Last value of every ALARMTIME.
+    alarm_times: Vec<Option<i64>>,
+    pending: Vec<Pending>,
+    /// Next instance number by entity: stimuli, runnables and ISRs.
+    next: HashMap<NameId, i64>,
+    out: Outbox,
+    log: Log,
+}
+
+impl Machine {
+    /// A machine at the left edge of a recording.
+    pub(super) fn new(model: Model, edge: &Edge) -> Self {
+        let mut machine = Self {
+            now: 0,
+            cores: model.cores.iter().map(|c| Core::new(c.name)).collect(),
+            tasks: model.tasks.iter().map(|t| Task::new(t.name, t.core)).collect(),
+            sems: model.sems.iter().map(|s| Semaphore::new(s.name)).collect(),
+            alarm_times: vec![None; model.alarms.len()],
+            pending: Vec::new(),
+            next: HashMap::new(),
+            out: Outbox::new(model.coalescing),
+            log: Log::default(),
+            model,
+        };
+        for finding in machine.model.findings.clone() {
+            machine.report(Severity::Warning, "description", finding);
+        }
+        machine.begin(edge);
+        machine
+    }
+
+    /// Maps one software event. Events must come in the order of [`super::merge`].
+    pub(super) fn software(&mut self, event: &SoftwareEvent) {
+        self.now = event.time;
+        self.out.advance(event.time);
+        match event.what {
+            Access { .. } => self.access(event),
+            Call { function, entry } => self.call(event.core, function, entry),
+        }
+    }
+
+    /// A hole in the trace of `core` (rule 41): nothing of it is known until it is seen again.
+    pub(super) fn gap(&mut self, core: usize, begin: i64, end: i64) {
+        self.now = begin;
+        let Some(c) = self.cores.get_mut(core) else { return };
+        c.isrs.clear();
+        c.running = None;
+        c.incoming = None;
+        c.deferred.clear();
+        c.idle = Context::default();
+        c.previous = None;
+        c.isr_value = None;
+        let name = c.name;
+        self.model.slots.forget(core);
+        for t in self.tasks.iter_mut().filter(|t| t.core == core) {
+            t.os = None;
+            t.activations = None;
+            t.context = Context::default();
+            t.lost = true;
+        }
+        self.pending.retain(|p| p.core != core);
+        self.out.push(Output::Gap { core: name, begin, end });
+    }
+
+    /// Takes what is certain so far.
+    pub(super) fn drain(&mut self, into: &mut Vec<Output>) {
+        self.out.drain(into);
+    }
+
+    /// Ends the trace: open instances stay open (gap 23). Returns the findings.
+    pub(super) fn finish(&mut self, into: &mut Vec<Output>) -> Log {
+        self.out.release_all();
+        self.out.drain(into);
+        std::mem::take(&mut self.log)
+    }
+
+    fn access(&mut self, event: &SoftwareEvent) {
+        let Access { slot, signal, write, value, follows } = event.what else { return };
+        let core = event.core;
+        // Values are kept as the 64 bits that were traced; formulas narrow them to their C type.
+        let bits = value as i64;
+        if let Some(slot) = slot {
+            let before = self.model.slots.value(slot);
+            self.model.slots.set(slot, Some(bits));
+            let previous = if follows { self.cores[core].previous } else { None };
+            for n in 0..self.model.slot(slot).watches.len() {
+                let watch = self.model.slot(slot).watches[n];
+                self.watched(core, watch, write, bits, before, previous);
+            }
+        }
+        self.cores[core].previous = slot.map(|s| (s, !write));
+        if let Some(signal) = signal {
+            self.signal(core, signal, write, value);
+        }
+    }
+
+    /// One variable that matters was accessed. `before` is its last known value.
+    fn watched(
+        &mut self,
+        core: usize,
+        watch: Watch,
+        write: bool,
+        value: i64,
+        before: Option<i64>,
+        previous: Option<(usize, bool)>,
+    ) {
+        match watch {
+            Watch::TaskState(t) => self.task_state(t, write),
+            Watch::Activations(t) => self.task_activations(t, write),
+            Watch::RunningTask(c) => self.running_task(c, write),
+            Watch::RunningIsr(c) => self.running_isr(c, write),
+            Watch::Service(c) if write => self.service(c),
+            Watch::LastError(c) if write => self.last_error(c, previous),
+            Watch::SemState(s) => self.resource_state(core, s, write),
+            Watch::SemLocker(s) => self.resource_locker(core, s, write),
+            Watch::Spin(s) => self.spinlock(core, s, write, value, before),
+            Watch::AlarmTime(a) => self.alarm_time(a),
+            Watch::AlarmAction(a) if !write => self.alarm_action(a),
+            Watch::EventActive(t) if write => self.event_active(core, t, value as u64, before),
+            Watch::EventWait(t) if write => self.event_waitmask(t, value as u64),
+            _ => {}
+        }
+    }
+
+    /// The process that occupies a core: the top ISR, else the running task (osek rules, 5.0).
+    fn proc(&self, core: usize) -> Option<Proc> {
+        let c = &self.cores[core];
+        match c.isrs.len() {
+            0 => c.running.map(Proc::Task),
+            n => Some(Proc::Isr(core, n - 1)),
+        }
+    }
+
+    /// Name and instance of a process.
+    fn actor(&self, p: Proc) -> Actor {
+        match p {
+            Proc::Task(t) => {
+                let task = &self.tasks[t];
+                (task.name, task.queue.front().map_or(0, |i| i.number))
+            }
+            Proc::Isr(c, n) => (self.cores[c].isrs[n].name, self.cores[c].isrs[n].number),
+        }
+    }
+
+    /// Who acts on a core: its process, or `SIM` (BTF 2.1: instance −1) when there is none.
+    fn actor_on(&self, core: usize) -> Actor {
+        self.proc(core).map_or((self.model.sim, -1), |p| self.actor(p))
+    }
+
+    fn context(&mut self, p: Option<Proc>, core: usize) -> &mut Context {
+        match p {
+            Some(Proc::Task(t)) => &mut self.tasks[t].context,
+            Some(Proc::Isr(c, n)) => &mut self.cores[c].isrs[n].context,
+            None => &mut self.cores[core].idle,
+        }
+    }
+
+    fn state(&self, p: Proc) -> ProcessState {
+        match p {
+            Proc::Task(t) => self.tasks[t].queue.front().map_or(ProcessState::Terminated, |i| i.state),
+            Proc::Isr(c, n) => self.cores[c].isrs[n].state,
+        }
+    }
+
+    fn set_state(&mut self, p: Proc, state: ProcessState) {
+        match p {
+            Proc::Task(t) => {
+                if let Some(head) = self.tasks[t].queue.front_mut() {
+                    head.state = state;
+                }
+            }
+            Proc::Isr(c, n) => self.cores[c].isrs[n].state = state,
+        }
+    }
+
+    fn kind(p: Proc) -> EntityType {
+        match p {
+            Proc::Task(_) => EntityType::Task,
+            Proc::Isr(..) => EntityType::Isr,
+        }
+    }
+
+    fn core_of(&self, p: Proc) -> usize {
+        match p {
+            Proc::Task(t) => self.tasks[t].core,
+            Proc::Isr(c, _) => c,
+        }
+    }
+
+    /// True for the ISR that carries out service calls of another core.
+    fn is_rpc(&self, p: Proc) -> bool {
+        matches!(p, Proc::Isr(c, n) if self.model.rpc.contains(&self.cores[c].isrs[n].name))
+    }
+
+    fn next_instance(&mut self, entity: NameId) -> i64 {
+        let n = self.next.entry(entity).or_insert(0);
+        *n += 1;
+        *n - 1
+    }
+
+    fn emit(&mut self, source: Actor, target_type: EntityType, target: Actor, action: Action) {
+        self.emit_note(source, target_type, target, action, Note::None);
+    }
+
+    fn emit_note(&mut self, source: Actor, target_type: EntityType, target: Actor, action: Action, note: Note) {
+        let event = Event {
+            time: self.now,
+            source: source.0,
+            source_instance: source.1,
+            target_type,
+            target: target.0,
+            target_instance: target.1,
+            action,
+            note,
+        };
+        self.out.push(Output::Event(event));
+    }
+
+    /// A process action; its source is the core, instance 0.
+    fn process(&mut self, p: Proc, action: Action) {
+        let core = self.cores[self.core_of(p)].name;
+        self.emit((core, 0), Self::kind(p), self.actor(p), action);
+    }
+
+    /// Fires a stimulus and returns it.
+    fn trigger(&mut self, source: Actor, stimulus: NameId) -> Actor {
+        let n = self.next_instance(stimulus);
+        self.emit(source, EntityType::Stimulus, (stimulus, n), Action::Trigger);
+        (stimulus, n)
+    }
+
+    /// Counts a finding of the mapping; it is located by time and core, since it has no line.
+    fn report(&mut self, severity: Severity, code: &'static str, message: String) {
+        let text = format!("t={}", self.now);
+        self.log.push(Diagnostic { source: crate::map::MAP_SOURCE.into(), line: None, severity, code, message, text });
+    }
+
+    fn name(&self, id: NameId) -> &str {
+        self.model.names.text(id)
+    }
+
+    /// R0, and the state at t0 (rules L1–L5).
+    fn begin(&mut self, edge: &Edge) {
+        self.now = edge.begin.min(0);
+        for s in 0..self.sems.len() {
+            let name = self.sems[s].name;
+            if !self.sems[..s].iter().any(|other| other.name == name) {
+                self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Ready);
+            }
+        }
+        self.now = edge.begin;
+        for (slot, value) in &edge.values {
+            self.model.slots.set(*slot, Some(*value));
+        }
+        if edge.complete {
+            for task in &mut self.tasks {
+                task.os = Some(OsState::Suspended);
+                task.activations = Some(0);
+            }
+            return;
+        }
+        for t in 0..self.tasks.len() {
+            self.task_at_left_edge(t, edge);
+        }
+        for s in 0..self.sems.len() {
+            self.lock_at_left_edge(s);
+        }
+        for (core, handlers) in edge.isrs.iter().enumerate() {
+            for handler in handlers {
+                self.isr_at_left_edge(core, handler);
+            }
+        }
+    }
+}

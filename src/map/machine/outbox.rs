@@ -1,0 +1,149 @@
+//! The queue between the rules and the writer: keeps order, and holds back what rule I6 may still take back.
+//! Knows nothing of the rules.
+
+use crate::btf::{Event, NameId};
+use std::collections::VecDeque;
+
+/// What leaves the mapper, in time order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Output {
+    /// A system event.
+    Event(Event),
+    /// A hole in the trace of a core, `[begin, end)`: what was open there is cut off.
+    Gap {
+        /// The core.
+        core: NameId,
+        /// Begin of the hole.
+        begin: i64,
+        /// First instant after it that is known again.
+        end: i64,
+    },
+}
+
+#[derive(Debug)]
+struct Hold {
+    core: usize,
+    process: NameId,
+    until: i64,
+    /// Absolute positions `[first, end)` of the held outputs.
+    first: u64,
+    end: u64,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Outbox {
+    window: i64,
+    queue: VecDeque<Option<Output>>,
+    /// Absolute position of the front of the queue.
+    front: u64,
+    holds: Vec<Hold>,
+}
+
+impl Outbox {
+    /// `window` is the longest time in ticks that a resume is held; 0 holds nothing.
+    pub fn new(window: i64) -> Self {
+        Self { window, queue: VecDeque::new(), front: 0, holds: Vec::new() }
+    }
+
+    /// Position of the next output, to be given to [`Outbox::hold`].
+    pub fn mark(&self) -> u64 {
+        self.front + self.queue.len() as u64
+    }
+
+    pub fn push(&mut self, output: Output) {
+        if let Output::Event(e) = &output {
+            // Its own next event proves that the process really used the core.
+            self.holds.retain(|h| h.process != e.source && h.process != e.target);
+        }
+        self.queue.push_back(Some(output));
+    }
+
+    /// Holds everything pushed since `first`: the resume of `process` on `core` at `time`.
+    pub fn hold(&mut self, core: usize, process: NameId, time: i64, first: u64) {
+        if self.window > 0 {
+            let until = time.saturating_add(self.window);
+            self.holds.push(Hold { core, process, until, first, end: self.mark() });
+        }
+    }
+
+    /// Takes the held resume of `process` back; true when there was one.
+    pub fn cancel(&mut self, core: usize, process: NameId) -> bool {
+        let Some(n) = self.holds.iter().position(|h| h.core == core && h.process == process) else {
+            return false;
+        };
+        let hold = self.holds.swap_remove(n);
+        for at in hold.first..hold.end {
+            if let Some(slot) = self.queue.get_mut((at - self.front) as usize) {
+                *slot = None;
+            }
+        }
+        true
+    }
+
+    /// Time goes on: holds that are too old are certain now.
+    pub fn advance(&mut self, now: i64) {
+        self.holds.retain(|h| h.until >= now);
+    }
+
+    pub fn release_all(&mut self) {
+        self.holds.clear();
+    }
+
+    pub fn drain(&mut self, into: &mut Vec<Output>) {
+        let certain = self.holds.iter().map(|h| h.first).min().unwrap_or(self.mark());
+        let n = (certain - self.front) as usize;
+        into.extend(self.queue.drain(..n).flatten());
+        self.front += n as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::btf::{Action, EntityType, Names, Note};
+
+    fn event(time: i64, target: NameId, action: Action) -> Output {
+        Output::Event(Event {
+            time,
+            source: target,
+            source_instance: 0,
+            target_type: EntityType::Task,
+            target,
+            target_instance: 0,
+            action,
+            note: Note::None,
+        })
+    }
+
+    #[test]
+    fn a_held_resume_is_taken_back_and_order_is_kept() {
+        let mut names = Names::default();
+        let (a, b) = (names.intern("a"), names.intern("b"));
+        let mut out = Outbox::new(100);
+        let first = out.mark();
+        out.push(event(0, a, Action::Resume));
+        out.hold(0, a, 0, first);
+        out.push(event(10, b, Action::Start));
+        let mut got = Vec::new();
+        out.drain(&mut got);
+        assert!(got.is_empty(), "the event behind the held one must wait");
+        assert!(out.cancel(0, a));
+        out.drain(&mut got);
+        assert_eq!(got, [event(10, b, Action::Start)]);
+    }
+
+    #[test]
+    fn own_events_and_time_make_a_resume_certain() {
+        let mut names = Names::default();
+        let a = names.intern("a");
+        for later in [true, false] {
+            let mut out = Outbox::new(100);
+            let first = out.mark();
+            out.push(event(0, a, Action::Resume));
+            out.hold(0, a, 0, first);
+            if later { out.advance(101) } else { out.push(event(5, a, Action::Preempt)) }
+            assert!(!out.cancel(0, a));
+        }
+    }
+}

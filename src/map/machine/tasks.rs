@@ -1,0 +1,351 @@
+//! Rules for tasks: activation, start, preemption, resumption, end, waiting (R3–R9; thesis, table 4.2).
+//! Not polling, which belongs to the lock (see `locks`).
+
+use super::state::{Edge, Instance, Proc};
+use super::{Machine, OsState};
+use crate::btf::{Action, EntityType, ProcessState};
+use crate::diagnostics::Severity;
+use crate::map::model::Service;
+
+impl Machine {
+    /// TASK.STATE of `t` may have changed.
+    pub(super) fn task_state(&mut self, t: usize, write: bool) {
+        let Some(value) = self.model.tasks[t].state.as_ref().and_then(|a| a.value(&self.model.slots)) else {
+            return;
+        };
+        let core = self.tasks[t].core;
+        let Some(new) = self.model.cores[core].states.get(&value).copied() else {
+            let name = self.name(self.tasks[t].name).to_owned();
+            self.report(Severity::Warning, "unknown-state", format!("task {name}: STATE {value} has no known label"));
+            return;
+        };
+        self.os_state(t, new, write);
+    }
+
+    /// The OS state of `t` is `new`; `write` is false when this was only read.
+    pub(super) fn os_state(&mut self, t: usize, new: OsState, write: bool) {
+        let old = self.tasks[t].os.replace(new);
+        if old == Some(new) || (old.is_none() && !write) {
+            return;
+        }
+        if !write {
+            let name = self.name(self.tasks[t].name).to_owned();
+            self.report(Severity::Warning, "unseen-write", format!("STATE of task {name} changed without a traced write"));
+        }
+        let core = self.tasks[t].core;
+        let moves_core = new == OsState::Running || old == Some(OsState::Running);
+        if moves_core && !self.cores[core].isrs.is_empty() {
+            // An ISR has the core: the task leaves or enters it when the ISR is over (gap 43).
+            self.cores[core].deferred.push((t, old, new));
+        } else {
+            self.apply_state(t, old, new);
+        }
+    }
+
+    /// R4–R9.
+    pub(super) fn apply_state(&mut self, t: usize, old: Option<OsState>, new: OsState) {
+        use OsState::{Ready, Running, Suspended, Waiting};
+        let lost = std::mem::take(&mut self.tasks[t].lost);
+        match (old, new) {
+            (_, Running) => self.dispatch(t, old, lost),
+            (Some(Running), Ready) if self.tasks[t].context.ending => {
+                self.terminate(t);
+                if self.tasks[t].queue.is_empty() {
+                    self.activate_by_state(t);
+                }
+            }
+            (Some(Running), Ready) => self.preempt(t),
+            (Some(Running), Suspended) => self.terminate(t),
+            (Some(Running), Waiting) => self.wait(t),
+            (Some(Waiting), Ready) => self.release(t),
+            (Some(Suspended), Ready) if self.tasks[t].queue.is_empty() => self.activate_by_state(t),
+            (Some(Suspended), Ready) | (None, _) => {}
+            (Some(Ready | Waiting | Suspended), _) => {
+                let name = self.name(self.tasks[t].name).to_owned();
+                self.report(Severity::Warning, "odd-state-change", format!("task {name}: {old:?} to {new:?}"));
+                if new == Suspended {
+                    self.tasks[t].queue.pop_front();
+                }
+            }
+        }
+    }
+
+    /// R4/R5: the OS gives the core to `t`.
+    fn dispatch(&mut self, t: usize, old: Option<OsState>, lost: bool) {
+        let core = self.tasks[t].core;
+        if self.tasks[t].queue.is_empty() {
+            if old.is_none() || lost {
+                // Unknown history: it was active before the trace (or the hole) and continues (gap 22).
+                let number = self.new_instance(t);
+                self.tasks[t].queue.push_back(Instance { number, state: ProcessState::Ready });
+            } else {
+                self.activate_by_state(t);
+            }
+        } else if lost {
+            self.set_state(Proc::Task(t), ProcessState::Ready);
+        }
+        let other = self.cores[core].running.filter(|o| *o != t && self.state(Proc::Task(*o)).on_core());
+        if other.is_some() {
+            self.cores[core].incoming = Some(t);
+            return;
+        }
+        self.cores[core].running = Some(t);
+        self.enter(Proc::Task(t));
+    }
+
+    /// A process gets the core, from whatever state it is in; runnables resume after it, outermost first (N4).
+    pub(super) fn enter(&mut self, p: Proc) {
+        if let Proc::Task(t) = p
+            && std::mem::take(&mut self.tasks[t].never_ran)
+            && self.state(p) == ProcessState::Ready
+        {
+            self.set_state(p, ProcessState::Active);
+        }
+        let (action, state) = match self.state(p) {
+            ProcessState::Active => (Action::Start, ProcessState::Running),
+            ProcessState::Ready => (Action::Resume, ProcessState::Running),
+            ProcessState::Parking => (Action::PollParking, ProcessState::Polling),
+            ProcessState::Waiting => {
+                self.process(p, Action::Release);
+                (Action::Resume, ProcessState::Running)
+            }
+            ProcessState::Running | ProcessState::Polling | ProcessState::Terminated => return,
+        };
+        self.process(p, action);
+        self.set_state(p, state);
+        if action != Action::Start {
+            for runnable in self.context(Some(p), 0).runnables.clone() {
+                let actor = self.actor(p);
+                self.emit(actor, EntityType::Runnable, runnable, Action::Resume);
+            }
+        }
+    }
+
+    /// A process loses the core by preemption: R6, R14 when it polls. Runnables suspend first, innermost first (N3).
+    pub(super) fn leave(&mut self, p: Proc) {
+        let (action, state) = match self.state(p) {
+            ProcessState::Running => (Action::Preempt, ProcessState::Ready),
+            ProcessState::Polling => (Action::Park, ProcessState::Parking),
+            _ => return,
+        };
+        self.suspend_runnables(p);
+        self.process(p, action);
+        self.set_state(p, state);
+        self.context(Some(p), 0).refused.clear();
+    }
+
+    fn suspend_runnables(&mut self, p: Proc) {
+        let actor = self.actor(p);
+        for runnable in self.context(Some(p), 0).runnables.clone().into_iter().rev() {
+            self.emit(actor, EntityType::Runnable, runnable, Action::Suspend);
+        }
+    }
+
+    /// R6: STATE RUNNING → READY without an end. If an ISR took the core before, nothing is left to do.
+    fn preempt(&mut self, t: usize) {
+        let p = Proc::Task(t);
+        let core = self.tasks[t].core;
+        if self.out.cancel(core, self.tasks[t].name) {
+            // I6: the ISR gave the core back only for the scheduler to take it away.
+            let parked = self.state(p) == ProcessState::Polling;
+            self.set_state(p, if parked { ProcessState::Parking } else { ProcessState::Ready });
+        } else {
+            self.leave(p);
+        }
+        self.vacate(t);
+    }
+
+    /// R8.
+    fn wait(&mut self, t: usize) {
+        let p = Proc::Task(t);
+        self.ensure_running(p);
+        self.suspend_runnables(p);
+        self.process(p, Action::Wait);
+        self.set_state(p, ProcessState::Waiting);
+        self.tasks[t].context.refused.clear();
+        self.vacate(t);
+    }
+
+    /// R9: `release` names the last core of the task, not an allocation.
+    fn release(&mut self, t: usize) {
+        if self.state(Proc::Task(t)) == ProcessState::Waiting {
+            self.process(Proc::Task(t), Action::Release);
+            self.set_state(Proc::Task(t), ProcessState::Ready);
+        }
+    }
+
+    /// R7/R7m/N5: the head instance ends; what runnables are open end before it, innermost first.
+    fn terminate(&mut self, t: usize) {
+        let p = Proc::Task(t);
+        if self.tasks[t].queue.is_empty() {
+            return self.vacate(t);
+        }
+        self.ensure_running(p);
+        self.end_process(p);
+        self.tasks[t].queue.pop_front();
+        self.vacate(t);
+    }
+
+    /// `terminate` with everything that dies with a process; the caller removes the process.
+    pub(super) fn end_process(&mut self, p: Proc) {
+        let actor = self.actor(p);
+        let context = std::mem::take(self.context(Some(p), 0));
+        for runnable in context.runnables.into_iter().rev() {
+            self.emit(actor, EntityType::Runnable, runnable, Action::Terminate);
+        }
+        for sem in &mut self.sems {
+            sem.waiters.retain(|w| *w != actor);
+        }
+        self.process(p, Action::Terminate);
+        self.set_state(p, ProcessState::Terminated);
+    }
+
+    /// A process can only end or wait while it runs; one that an ISR had preempted runs for no time.
+    fn ensure_running(&mut self, p: Proc) {
+        if self.state(p) != ProcessState::Polling {
+            self.enter(p);
+        }
+        if self.state(p) == ProcessState::Polling {
+            self.process(p, Action::Run);
+            self.set_state(p, ProcessState::Running);
+        }
+    }
+
+    /// The core is free of `t`; a task that was set RUNNING too early comes in now.
+    fn vacate(&mut self, t: usize) {
+        let core = self.tasks[t].core;
+        if self.cores[core].incoming == Some(t) {
+            self.cores[core].incoming = None;
+        }
+        if self.cores[core].running == Some(t) {
+            self.cores[core].running = None;
+        }
+        if self.cores[core].running.is_none()
+            && let Some(next) = self.cores[core].incoming.take()
+        {
+            self.cores[core].running = Some(next);
+            self.enter(Proc::Task(next));
+        }
+    }
+
+    /// CURRENTACTIVATIONS of `t` may have changed: R3, and the robust half of R7a.
+    pub(super) fn task_activations(&mut self, t: usize, write: bool) {
+        let attribute = self.model.tasks[t].activations.as_ref();
+        let Some(new) = attribute.and_then(|a| a.value(&self.model.slots)) else { return };
+        let Some(old) = self.tasks[t].activations.replace(new) else { return };
+        if new == old {
+            return;
+        }
+        if !write {
+            let name = self.name(self.tasks[t].name).to_owned();
+            let message = format!("CURRENTACTIVATIONS of task {name} changed without a traced write");
+            self.report(Severity::Warning, "unseen-write", message);
+        }
+        for _ in 0..(new - old).clamp(0, 256) {
+            if self.tasks[t].unreported > 0 {
+                self.tasks[t].unreported -= 1;
+            } else {
+                self.activate(t);
+            }
+        }
+        if new < old {
+            self.tasks[t].unreported = 0;
+            if self.tasks[t].os == Some(OsState::Running) {
+                self.tasks[t].context.ending = true;
+            }
+        }
+    }
+
+    /// R3.
+    fn activate(&mut self, t: usize) {
+        let stimulus = self.consume(t);
+        let number = self.new_instance(t);
+        self.emit(stimulus, EntityType::Task, (self.tasks[t].name, number), Action::Activate);
+        self.tasks[t].queue.push_back(Instance { number, state: ProcessState::Active });
+    }
+
+    /// R3, last sentence: the OS does not count activations, or the count did not move (part 2, rule 14).
+    fn activate_by_state(&mut self, t: usize) {
+        if self.model.tasks[t].activations.is_some() && self.tasks[t].activations.is_some() {
+            self.tasks[t].unreported += 1;
+        }
+        self.activate(t);
+    }
+
+    /// R10e: the activation is lost, but its number is used up.
+    pub(super) fn activation_lost(&mut self, t: usize) {
+        let stimulus = self.consume(t);
+        let number = self.new_instance(t);
+        self.emit(stimulus, EntityType::Task, (self.tasks[t].name, number), Action::MtaLimitExceeded);
+    }
+
+    fn new_instance(&mut self, t: usize) -> i64 {
+        self.tasks[t].next_instance += 1;
+        self.tasks[t].next_instance - 1
+    }
+
+    /// RUNNINGTASK changed. Only an OS without TASK.STATE needs it: states follow from who runs.
+    pub(super) fn running_task(&mut self, core: usize, write: bool) {
+        let attribute = self.model.cores[core].running_task.as_ref();
+        let Some(value) = attribute.and_then(|a| a.value(&self.model.slots)) else { return };
+        let old = self.cores[core].task_value.replace(value);
+        if old == Some(value) || (old.is_none() && !write) {
+            return;
+        }
+        let by_value = &self.model.cores[core].tasks_by_value;
+        let task = |v: i64| by_value.get(&v).copied().filter(|t| self.model.tasks[*t].state.is_none());
+        let (from, to) = (old.and_then(task), task(value));
+        if let Some(t) = from {
+            let context = &self.tasks[t].context;
+            let state = match () {
+                () if context.ending => OsState::Suspended,
+                () if context.inside(Service::WaitEvent) => OsState::Waiting,
+                () => OsState::Ready,
+            };
+            self.os_state(t, state, true);
+        }
+        if let Some(t) = to {
+            self.os_state(t, OsState::Running, true);
+        }
+    }
+
+    /// L2: what `t` was doing when the trace began; instances that exist already are numbered from 0.
+    pub(super) fn task_at_left_edge(&mut self, t: usize, edge: &Edge) {
+        let model = &self.model.tasks[t];
+        let core = model.core;
+        let value = |a: &Option<super::super::model::Attribute>| a.as_ref().and_then(|a| a.value(&self.model.slots));
+        let running = value(&self.model.cores[core].running_task);
+        let is_running = running.and_then(|v| self.model.cores[core].tasks_by_value.get(&v)) == Some(&t);
+        let read = value(&model.state).and_then(|v| self.model.cores[core].states.get(&v).copied());
+        let waits = model.waitmask.iter().filter_map(|s| self.model.slots.value(*s)).any(|m| m != 0);
+        let activations = value(&model.activations);
+        let state = match (is_running, activations, read) {
+            (true, ..) => Some(OsState::Running),
+            (_, Some(0), _) => Some(OsState::Suspended),
+            (_, _, Some(s)) => Some(s),
+            (_, Some(_), None) if waits => Some(OsState::Waiting),
+            (_, Some(_), None) => Some(OsState::Ready),
+            (_, None, None) => None,
+        };
+        let instances = activations.unwrap_or(i64::from(state.is_some_and(|s| s != OsState::Suspended)));
+        let head = match state {
+            Some(OsState::Running) => ProcessState::Running,
+            Some(OsState::Waiting) => ProcessState::Waiting,
+            _ => ProcessState::Ready,
+        };
+        self.tasks[t].os = state;
+        self.tasks[t].activations = activations;
+        self.tasks[t].never_ran = edge.never_ran.contains(&t);
+        for n in 0..instances.clamp(0, 256) {
+            let number = self.new_instance(t);
+            let state = if n == 0 { head } else { ProcessState::Active };
+            self.tasks[t].queue.push_back(Instance { number, state });
+        }
+        if state == Some(OsState::Running) {
+            self.cores[core].running = Some(t);
+        }
+        if let Some(value) = running {
+            self.cores[core].task_value = Some(value);
+        }
+    }
+}

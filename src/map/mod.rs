@@ -1,0 +1,97 @@
+//! Software events to system events: g' : (D, F, o, l, S) → (B, S') of the thesis, chapter 4. Batches in,
+//! BTF events out; knows no files, no Parquet, no SQL.
+//!
+//! * `profile` – what differs between operating systems, as data
+//! * `model` – the application: tasks, semaphores, alarms, and the variables they watch (`slots`)
+//! * `merge` – all cores' batches as one ordered stream of `software` events
+//! * `edge` – what held before the first event
+//! * `machine` – the rules
+//!
+//! The machine is sequential; decoding before it and encoding after it run on other threads (`ops::map`).
+//! To map spans of one recording at the same time, a span needs the values of all slots and the machine's
+//! state at its begin: the first is a summary per span (last write wins), the second is empty wherever no
+//! process is active. Nothing here depends on the number of threads.
+
+mod edge;
+mod machine;
+mod merge;
+mod model;
+mod profile;
+mod slots;
+mod software;
+
+pub use machine::{Machine, Output};
+pub use merge::{Batches, CoreInput};
+pub use model::{CoreSetup, Model, Setup};
+pub use profile::{Profile, SHIPPED};
+
+use crate::btf::Names;
+use crate::diagnostics::Log;
+use crate::error::Result;
+use merge::Merge;
+
+/// `diagnostic.source` of findings of the mapping.
+pub const MAP_SOURCE: &str = "map";
+
+/// How many system events are handed over at once.
+const HANDOVER: usize = 8192;
+
+/// A hole in the trace of a core, `[begin, end)` in ticks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gap {
+    /// Index of the core in the setup.
+    pub core: usize,
+    /// Begin of the hole.
+    pub begin: i64,
+    /// First instant after it that is known again.
+    pub end: i64,
+}
+
+/// What is left when everything is mapped.
+pub struct Mapped {
+    /// Findings of the mapping.
+    pub log: Log,
+    /// The end state S' as JSON.
+    pub state: serde_json::Value,
+    /// Software events that meant something to a rule.
+    pub relevant: u64,
+}
+
+/// Maps a recording. `open` gives the batches of every core and is called once, or twice when the recording
+/// starts in the middle (rules L1–L5). `gaps` are sorted by begin. `sink` gets system events in time order,
+/// with the names that their ids mean; ids stay the same from call to call.
+pub fn map(
+    setup: &Setup,
+    begin: i64,
+    gaps: &[Gap],
+    mut open: impl FnMut() -> Result<Vec<CoreInput>>,
+    mut sink: impl FnMut(Vec<Output>, &Names) -> Result<()>,
+) -> Result<Mapped> {
+    let mut model = Model::new(setup);
+    let scouting = Merge::new(open()?, &mut model)?;
+    let edge = edge::scout(scouting, &mut model, begin)?;
+    let mut machine = Machine::new(model, &edge);
+    let mut merge = Merge::new(open()?, &mut machine.model)?;
+    let mut gaps = gaps.iter().peekable();
+    let mut ready = Vec::new();
+    let mut relevant = 0;
+    while let Some(event) = merge.next(&mut machine.model)? {
+        while let Some(gap) = gaps.next_if(|g| g.begin < event.time) {
+            machine.gap(gap.core, gap.begin, gap.end);
+        }
+        machine.software(&event);
+        relevant += 1;
+        if relevant % 1024 == 0 {
+            machine.drain(&mut ready);
+            if ready.len() >= HANDOVER {
+                sink(std::mem::take(&mut ready), &machine.model.names)?;
+            }
+        }
+    }
+    for gap in gaps {
+        machine.gap(gap.core, gap.begin, gap.end);
+    }
+    let log = machine.finish(&mut ready);
+    sink(ready, &machine.model.names)?;
+    Ok(Mapped { log, state: machine.snapshot(), relevant })
+}

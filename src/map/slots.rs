@@ -1,0 +1,199 @@
+//! Traced variables: the last value of each one that a rule reads, and what to re-evaluate when it changes.
+//! Knows paths and values, not what they mean.
+
+use crate::formats::orti::canonical_path;
+use std::collections::{BTreeMap, HashMap};
+
+/// Why a slot matters; indices are those of the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Watch {
+    TaskState(usize),
+    Activations(usize),
+    Remaining(usize),
+    EventActive(usize),
+    EventWait(usize),
+    WasWaiting(usize),
+    RunningTask(usize),
+    RunningIsr(usize),
+    Service(usize),
+    LastError(usize),
+    SemState(usize),
+    SemLocker(usize),
+    Spin(usize),
+    AlarmTime(usize),
+    AlarmAction(usize),
+    Nesting,
+}
+
+/// One watched variable.
+#[derive(Debug, Clone)]
+pub(super) struct Slot {
+    pub watches: Vec<Watch>,
+    pub value: Option<i64>,
+}
+
+/// What a traced variable name means: a slot, a signal, both or nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Meaning {
+    pub slot: Option<usize>,
+    pub signal: Option<String>,
+}
+
+/// All watched variables.
+#[derive(Debug, Clone)]
+pub(super) struct SlotTable {
+    slots: Vec<Slot>,
+    index: HashMap<(Option<usize>, String), usize>,
+    below: Vec<(usize, String, Watch)>,
+    shared: Vec<String>,
+    aliases: BTreeMap<String, String>,
+    signals: Vec<String>,
+}
+
+impl SlotTable {
+    pub fn new(shared: Vec<String>, aliases: &BTreeMap<String, String>, signals: &[String]) -> Self {
+        Self {
+            slots: Vec::new(),
+            index: HashMap::new(),
+            below: Vec::new(),
+            shared,
+            aliases: aliases.iter().map(|(k, v)| (path_of(k), path_of(v))).collect(),
+            signals: signals.iter().map(|s| path_of(s.trim_end_matches("[*]"))).collect(),
+        }
+    }
+
+    /// Adds `watch` to the variable at `path` of `core`; returns its slot.
+    pub fn watch(&mut self, core: usize, path: &str, watch: Watch) -> usize {
+        let key = self.key(core, path);
+        let slots = &mut self.slots;
+        let slot = *self.index.entry(key).or_insert_with(|| {
+            slots.push(Slot { watches: Vec::new(), value: None });
+            slots.len() - 1
+        });
+        if let Some(s) = self.slots.get_mut(slot)
+            && !s.watches.contains(&watch)
+        {
+            s.watches.push(watch);
+        }
+        slot
+    }
+
+    /// Adds `watch` to every variable below `base` that turns up, for formulas with a traced index.
+    pub fn watch_below(&mut self, core: usize, base: &str, watch: Watch) {
+        self.below.push((core, base.to_owned(), watch));
+    }
+
+    /// The slot of a path, if it is watched.
+    pub fn find(&self, core: usize, path: &str) -> Option<usize> {
+        self.index.get(&self.key(core, path)).copied()
+    }
+
+    /// What the traced name `text` on `core` means. Slow; callers keep the answer per name.
+    pub fn meaning(&mut self, core: usize, text: &str) -> Meaning {
+        let traced = path_of(text);
+        let path = self.aliases.get(&traced).cloned().unwrap_or_else(|| traced.clone());
+        let below: Vec<Watch> = self
+            .below
+            .iter()
+            .filter(|(c, base, _)| *c == core && is_below(&path, base))
+            .map(|(_, _, watch)| *watch)
+            .collect();
+        for watch in below {
+            self.watch(core, &path, watch);
+        }
+        let signal = self.signals.iter().any(|s| path == *s || is_below(&path, s)).then_some(path.clone());
+        Meaning { slot: self.find(core, &path), signal }
+    }
+
+    pub fn slot(&self, slot: usize) -> &Slot {
+        &self.slots[slot]
+    }
+
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub fn value(&self, slot: usize) -> Option<i64> {
+        self.slots.get(slot).and_then(|s| s.value)
+    }
+
+    pub fn set(&mut self, slot: usize, value: Option<i64>) {
+        if let Some(s) = self.slots.get_mut(slot) {
+            s.value = value;
+        }
+    }
+
+    /// Forgets the values of a core's own variables (rule 41: after a gap nothing is known).
+    pub fn forget(&mut self, core: usize) {
+        for ((c, _), slot) in &self.index {
+            if *c == Some(core)
+                && let Some(s) = self.slots.get_mut(*slot)
+            {
+                s.value = None;
+            }
+        }
+    }
+
+    /// Every known value, ordered by (core, path): part of the stored end state.
+    pub fn known(&self) -> BTreeMap<(Option<usize>, &str), i64> {
+        self.index
+            .iter()
+            .filter_map(|((core, path), slot)| self.value(*slot).map(|v| ((*core, path.as_str()), v)))
+            .collect()
+    }
+
+    fn key(&self, core: usize, path: &str) -> (Option<usize>, String) {
+        let shared = self.shared.iter().any(|s| path == s || is_below(path, s));
+        ((!shared).then_some(core), path.to_owned())
+    }
+}
+
+/// `path` is an element or member of `base`.
+fn is_below(path: &str, base: &str) -> bool {
+    path.strip_prefix(base).is_some_and(|rest| rest.starts_with(['[', '.']))
+}
+
+/// Canonical form of a variable name; a debugger path (`\\User\Global\x`) is cut to its last part.
+fn path_of(text: &str) -> String {
+    let bare = text.rsplit('\\').next().unwrap_or(text);
+    canonical_path(bare).unwrap_or_else(|| bare.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> SlotTable {
+        let aliases = BTreeMap::from([("T_desc.state".to_owned(), "procs[0].state".to_owned())]);
+        SlotTable::new(vec!["lock".into()], &aliases, &["SIG".into(), "ARR[*]".into()])
+    }
+
+    #[test]
+    fn cores_have_their_own_variables_unless_shared() {
+        let mut t = table();
+        let a = t.watch(0, "x", Watch::Nesting);
+        let b = t.watch(1, "x", Watch::Nesting);
+        assert_ne!(a, b);
+        assert_eq!(t.watch(0, "lock[1]", Watch::Spin(0)), t.watch(1, "lock[1]", Watch::Spin(0)));
+    }
+
+    #[test]
+    fn names_are_matched_by_alias_debugger_path_and_element() {
+        let mut t = table();
+        let slot = t.watch(0, "procs[0].state", Watch::TaskState(0));
+        assert_eq!(t.meaning(0, "T_desc.state").slot, Some(slot));
+        assert_eq!(t.meaning(0, r"\\User\Global\SIG").signal.as_deref(), Some("SIG"));
+        assert_eq!(t.meaning(0, "ARR[3]").signal.as_deref(), Some("ARR[3]"));
+        assert_eq!(t.meaning(0, "SIGNAL").signal, None);
+    }
+
+    #[test]
+    fn a_gap_forgets_one_core_only() {
+        let mut t = table();
+        let (a, b) = (t.watch(0, "x", Watch::Nesting), t.watch(1, "x", Watch::Nesting));
+        t.set(a, Some(1));
+        t.set(b, Some(2));
+        t.forget(0);
+        assert_eq!((t.value(a), t.value(b)), (None, Some(2)));
+    }
+}

@@ -1,0 +1,71 @@
+//! Facts about recordings: the row of table `recording`, and the summary that `info` shows. Counts come from
+//! the manifest, so they cannot disagree with the files.
+
+use crate::error::Result;
+use crate::schema::{RecordingRow, RecordingRows, TABLES, TableSpec, tables};
+use crate::store::{Database, RecordingEntry, Transaction};
+
+/// What `info` says about a recording.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordingSummary {
+    /// Name.
+    pub name: String,
+    /// First and last instant in ticks, both inclusive; `None` when nothing has a time.
+    pub range: Option<(i64, i64)>,
+    /// Table, files, rows, bytes; tables without rows are left out.
+    pub tables: Vec<(&'static str, u64, u64, u64)>,
+}
+
+/// The recordings of a database, in the order in which they came.
+pub fn summary(db: &Database) -> Vec<RecordingSummary> {
+    let of = |r: &RecordingEntry| {
+        let table = |t: &'static TableSpec| {
+            let files = db.files(t, Some(&r.name));
+            let rows = files.iter().map(|f| f.rows).sum();
+            let bytes = files.iter().map(|f| f.bytes).sum();
+            (t.name, files.len() as u64, rows, bytes)
+        };
+        let tables = TABLES.iter().map(table).filter(|t| t.1 > 0).collect();
+        RecordingSummary { name: r.name.clone(), range: r.begin_at.zip(r.end_at), tables }
+    };
+    db.recordings().iter().map(of).collect()
+}
+
+/// Writes the one row of table `recording`, after everything else of the recording.
+pub(super) fn write_recording_row(tx: &mut Transaction, name: &str, os: Option<&str>) -> Result<()> {
+    tx.drop_table(tables::RECORDING, name);
+    let rows_of = |t: &TableSpec| tx.files(t, name).iter().map(|(f, _)| f.rows as i64).sum::<i64>();
+    let (begin_at, end_at) = time_range(tx, name);
+    let scale = tx.time_scale().as_str();
+    let mut rows = RecordingRows::new();
+    rows.push(RecordingRow {
+        os,
+        time_scale: scale,
+        begin_at,
+        end_at,
+        creator: None,
+        created: None,
+        sources: rows_of(tables::SOURCE),
+        software_events: rows_of(tables::DATA_EVENT) + rows_of(tables::FUNCTION_EVENT),
+        btf_events: rows_of(tables::BTF_EVENT),
+        gaps: rows_of(tables::GAP),
+        diagnostics: rows_of(tables::DIAGNOSTIC),
+    });
+    let mut writer = tx.writer(tables::RECORDING, name, None)?;
+    writer.write(&rows.take_batch()?)?;
+    tx.add(writer.finish()?);
+    tx.set_recording(RecordingEntry { name: name.to_owned(), begin_at, end_at });
+    Ok(())
+}
+
+/// First and last instant of the software events, both inclusive.
+pub(super) fn time_range(tx: &Transaction, name: &str) -> (Option<i64>, Option<i64>) {
+    let mut range = (None, None);
+    for table in [tables::DATA_EVENT, tables::FUNCTION_EVENT] {
+        for (file, _) in tx.files(table, name) {
+            range.0 = [range.0, file.begin_at].into_iter().flatten().min();
+            range.1 = [range.1, file.end_at].into_iter().flatten().max();
+        }
+    }
+    range
+}

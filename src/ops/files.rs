@@ -1,0 +1,304 @@
+//! One export file into one table: chunks are parsed on one thread and written on another, in order. Not the
+//! choice of files, nor what happens to their rows later.
+
+use super::control::Control;
+use super::rows::{Batch, Parsed};
+use crate::diagnostics::{Diagnostic, Log, Severity};
+use crate::error::{Error, ErrorKind, Result};
+use crate::formats::trace32::{
+    Counts, DataLayout, Kind, Radix, Settings, detect_data_layout, parse_data, parse_functions, probe,
+};
+use crate::input::{Digest, Source};
+use crate::schema::{TableSpec, tables};
+use crate::store::{StagedFile, TableWriter, Transaction};
+use crate::time::TimeScale;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::mpsc::sync_channel;
+
+/// A table that times run backwards in more often than this is not one trace.
+const MAX_PARTS: usize = 256;
+
+/// An opened export, ready to be read.
+pub(super) struct ExportFile {
+    pub core: String,
+    pub path: PathBuf,
+    /// As the recording names it.
+    pub name: String,
+    source: Source,
+    kind: Kind,
+    layout: Option<DataLayout>,
+    settings: Settings,
+}
+
+/// What became of an export.
+pub(super) struct Stored {
+    pub core: String,
+    pub path: PathBuf,
+    pub name: String,
+    pub format: &'static str,
+    pub files: Vec<StagedFile>,
+    pub counts: Counts,
+    pub gaps: Vec<(i64, i64, String)>,
+    pub digest: Digest,
+    pub first_at: Option<i64>,
+    pub last_at: Option<i64>,
+    pub log: Log,
+}
+
+/// How an export is to be read.
+pub(super) struct Reading<'a> {
+    pub radix: Radix,
+    pub scale: TimeScale,
+    pub offset: i64,
+    pub columns: Option<&'a [String]>,
+    /// The description says that it holds functions, not data.
+    pub functions: bool,
+}
+
+impl ExportFile {
+    /// Opens an export and looks at its first bytes.
+    ///
+    /// # Errors
+    /// A file that is missing, empty, or no TRACE32 export of the kind it is said to be.
+    pub fn open(core: &str, base: &Path, name: &str, reading: &Reading<'_>) -> Result<Self> {
+        let path = if name == "-" { PathBuf::from(name) } else { base.join(name) };
+        let mut source = Source::open(&path)?;
+        let head = source.head()?;
+        if head.is_empty() {
+            return Err(Error::input("the file is empty").at(&path).hint("export the trace again, or leave the file out"));
+        }
+        let kind = probe(head).ok_or_else(|| {
+            Error::input("this is no TRACE32 data or function export")
+                .at(&path)
+                .hint("expected lines like '-0000004788,0.0000000300,\"NAME\",\"wr-data\",33' or '+437050; NAME; fentry'")
+        })?;
+        if (kind == Kind::Data) == reading.functions {
+            let (is, said) = if reading.functions { ("data accesses", "functions") } else { ("functions", "data") };
+            let message = format!("the file holds {is}, but is described as {said} of core '{core}'");
+            return Err(Error::input(message).at(&path));
+        }
+        let layout = match kind {
+            Kind::Data => Some(detect_data_layout(head, reading.columns).map_err(|e| e.at(&path))?),
+            Kind::Functions | Kind::TaskEvents => None,
+        };
+        let settings = Settings {
+            radix: reading.radix,
+            scale: reading.scale,
+            offset: reading.offset,
+            source: name.to_owned(),
+        };
+        Ok(Self { core: core.to_owned(), path, name: name.to_owned(), source, kind, layout, settings })
+    }
+
+    /// Size on disk, when it is known.
+    pub fn size(&self) -> Option<u64> {
+        self.source.progress().1
+    }
+
+    /// Reads everything and stages it. `threads` > 1: parsing and writing overlap.
+    pub fn store(
+        mut self,
+        tx: &Mutex<Transaction>,
+        recording: &str,
+        threads: usize,
+        control: &Control,
+    ) -> Result<Stored> {
+        let table = if self.kind == Kind::Data { tables::DATA_EVENT } else { tables::FUNCTION_EVENT };
+        let mut out = Writer::new(tx, table, recording, &self.core, &self.name);
+        if threads > 1 {
+            std::thread::scope(|scope| -> Result<()> {
+                let (send, receive) = sync_channel::<Result<Parsed>>(2);
+                let file = &mut self;
+                scope.spawn(move || {
+                    while let Some(parsed) = file.parse_next(control).transpose() {
+                        let failed = parsed.is_err();
+                        // The receiver is gone only when writing failed, and that error is the one to show.
+                        if send.send(parsed).is_err() || failed {
+                            break;
+                        }
+                    }
+                });
+                for parsed in receive {
+                    out.write(parsed?, control)?;
+                }
+                Ok(())
+            })?;
+        } else {
+            while let Some(parsed) = self.parse_next(control)? {
+                out.write(parsed, control)?;
+            }
+        }
+        let digest = self.source.finish()?;
+        let format = match self.kind {
+            Kind::Data => "trace32-data",
+            Kind::Functions => "trace32-functions",
+            Kind::TaskEvents => "trace32-task-events",
+        };
+        out.finish(self.path, format, digest)
+    }
+
+    fn parse_next(&mut self, control: &Control) -> Result<Option<Parsed>> {
+        control.check()?;
+        let before = self.source.progress().0;
+        let Some(chunk) = self.source.next_chunk()? else { return Ok(None) };
+        let parsed = match &self.layout {
+            Some(layout) => Parsed::Data(parse_data(&chunk.bytes, chunk.index == 0, layout, &self.settings)),
+            None => Parsed::Functions(parse_functions(&chunk.bytes, &self.settings)),
+        };
+        control.advance(self.source.progress().0.saturating_sub(before), 0);
+        self.source.recycle(chunk.bytes);
+        Ok(Some(parsed))
+    }
+}
+
+/// The writing end of a file.
+struct Writer<'a> {
+    tx: &'a Mutex<Transaction>,
+    table: &'static TableSpec,
+    recording: &'a str,
+    writer: Option<TableWriter>,
+    /// Latest time in the present part.
+    written: Option<i64>,
+    /// Time of the row before, in file order.
+    before: Option<i64>,
+    open_gaps: Vec<usize>,
+    stored: Stored,
+}
+
+impl<'a> Writer<'a> {
+    fn new(
+        tx: &'a Mutex<Transaction>,
+        table: &'static TableSpec,
+        recording: &'a str,
+        core: &str,
+        name: &str,
+    ) -> Self {
+        let stored = Stored {
+            core: core.to_owned(),
+            path: PathBuf::new(),
+            name: name.to_owned(),
+            format: "",
+            files: Vec::new(),
+            counts: Counts::default(),
+            gaps: Vec::new(),
+            digest: Digest { bytes: 0, sha256: String::new() },
+            first_at: None,
+            last_at: None,
+            log: Log::default(),
+        };
+        Self { tx, table, recording, writer: None, written: None, before: None, open_gaps: Vec::new(), stored }
+    }
+
+    fn write(&mut self, mut parsed: Parsed, control: &Control) -> Result<()> {
+        let counts = parsed.counts();
+        let lines_before = self.stored.counts.lines;
+        let mut log = std::mem::take(parsed.log());
+        log.shift_lines(lines_before);
+        self.stored.log.merge(log);
+        self.gaps(&mut parsed);
+        let times = parsed.times();
+        let mut sorted = true;
+        for (row, time) in times.iter().enumerate() {
+            if let Some(before) = self.before.filter(|b| time < b) {
+                sorted = false;
+                let line = lines_before + u64::from(parsed.lines().get(row).copied().unwrap_or_default()) + 1;
+                self.stored.log.push(Diagnostic {
+                    source: self.stored.name.clone(),
+                    line: Some(line),
+                    severity: Severity::Error,
+                    code: "time-backwards",
+                    message: format!("time runs backwards by {} ticks, to {time}", before - time),
+                    text: String::new(),
+                });
+            }
+            self.before = Some(*time);
+        }
+        if let (Some(low), Some(high)) = (times.iter().min(), times.iter().max()) {
+            self.stored.first_at = Some(self.stored.first_at.map_or(*low, |t| t.min(*low)));
+            self.stored.last_at = Some(self.stored.last_at.map_or(*high, |t| t.max(*high)));
+            if self.written.is_some_and(|w| *low < w) {
+                self.end_part()?;
+            }
+            self.written = Some(*high);
+            let first_seq = self.stored.counts.rows as i64;
+            let batch = Batch::new(parsed, first_seq, sorted).take()?;
+            let writer = match &mut self.writer {
+                Some(w) => w,
+                None => {
+                    let core = self.stored.core.clone();
+                    let mut tx = self.tx.lock().map_err(|_| Error::new(ErrorKind::Bug, "a writer thread died"))?;
+                    self.writer.insert(tx.writer(self.table, self.recording, Some(&core))?)
+                }
+            };
+            writer.write(&batch)?;
+        }
+        let c = &mut self.stored.counts;
+        c.lines += counts.lines;
+        c.rows += counts.rows;
+        c.gaps += counts.gaps;
+        c.rejected += counts.rejected;
+        c.skipped += counts.skipped;
+        c.inexact_times += counts.inexact_times;
+        control.advance(0, counts.rows);
+        Ok(())
+    }
+
+    /// Gaps reach to the next row, which may be in the next chunk.
+    fn gaps(&mut self, parsed: &mut Parsed) {
+        if let Some(first) = parsed.times().first().copied() {
+            for n in self.open_gaps.drain(..) {
+                if let Some(gap) = self.stored.gaps.get_mut(n) {
+                    gap.1 = first.max(gap.0);
+                }
+            }
+        }
+        for gap in std::mem::take(parsed.gaps()) {
+            let begin = if gap.begin_open { self.before.unwrap_or(gap.begin) } else { gap.begin };
+            if gap.end.is_none() {
+                self.open_gaps.push(self.stored.gaps.len());
+            }
+            self.stored.gaps.push((begin, gap.end.unwrap_or(begin).max(begin), gap.reason));
+        }
+    }
+
+    fn end_part(&mut self) -> Result<()> {
+        if let Some(writer) = self.writer.take() {
+            self.stored.files.push(writer.finish()?);
+        }
+        if self.stored.files.len() > MAX_PARTS {
+            let message = format!("time runs far backwards more than {MAX_PARTS} times");
+            return Err(Error::new(ErrorKind::Limit, message)
+                .at(&self.stored.name)
+                .hint("were several exports put together into one file? Give each core its own"));
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, path: PathBuf, format: &'static str, digest: Digest) -> Result<Stored> {
+        self.end_part()?;
+        let mut stored = self.stored;
+        let c = stored.counts;
+        if c.rows + c.gaps == 0 && c.rejected > 0 {
+            let first = stored.log.entries().iter().find(|d| d.severity == Severity::Error);
+            let mut error = Error::input(format!("none of the {} lines could be read", c.lines)).at(&path);
+            if let Some(d) = first {
+                error = Error::input(format!("{} ('{}'); none of the {} lines could be read", d.message, d.text, c.lines))
+                    .at(&path)
+                    .line(d.line.unwrap_or(1));
+            }
+            return Err(error.hint("check data_radix and data_columns in recording.toml"));
+        }
+        if c.rows == 0 {
+            stored.log.push(Diagnostic {
+                source: stored.name.clone(),
+                line: None,
+                severity: Severity::Warning,
+                code: "no-events",
+                message: "the export holds no event; did the trace host decode the program flow?".into(),
+                text: String::new(),
+            });
+        }
+        Ok(Stored { path, format, digest, ..stored })
+    }
+}

@@ -1,0 +1,346 @@
+//! `map`: stored software events to system events and instances. Decoding, mapping and encoding run on
+//! threads of their own; the rules are in `crate::map`.
+
+use super::control::Control;
+use super::describe::{time_range, write_recording_row};
+use super::ingest::write_diagnostics;
+use crate::btf::{Names, Note};
+use crate::derive::{Derive, Violations};
+use crate::diagnostics::{Diagnostic, Log, Severity};
+use crate::error::{Error, ErrorKind, Result};
+use crate::map::{Batches, CoreInput, Gap, MAP_SOURCE, Output, Setup, map};
+use crate::recording::StoredSetup;
+use crate::schema::columns::{data_event, diagnostic, function_event, gap};
+use crate::schema::{BtfEventRow, BtfEventRows, TableSpec, tables};
+use crate::store::{Database, Disk, TableWriter, Transaction, read_batches};
+use arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
+use arrow::compute::filter_record_batch;
+use arrow::datatypes::{Int64Type, UInt32Type};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+
+/// Rows per batch of the stored software events.
+const BATCH_ROWS: usize = 16 * 1024;
+/// Rows per batch of the tables written.
+const ROWS_OUT: usize = 64 * 1024;
+
+/// What mapping gave.
+#[derive(Debug)]
+pub struct MapReport {
+    /// System events written.
+    pub events: u64,
+    /// Software events that a rule looked at.
+    pub relevant: u64,
+    /// Broken state charts; 0 unless the recording or a profile is wrong.
+    pub violations: Violations,
+    /// Findings of the mapping.
+    pub log: Log,
+}
+
+/// Maps recordings again, after a change of profile or program; `only` names one of them.
+///
+/// # Errors
+/// No such database or recording; a recording that has no setup to map by; the disk.
+pub fn map_again(
+    disk: Arc<dyn Disk>,
+    path: &Path,
+    only: Option<&str>,
+    threads: usize,
+    control: &Arc<Control>,
+) -> Result<Vec<(String, MapReport)>> {
+    let db = Database::open(path)?;
+    let mut tx = Database::begin(disk, path, None)?;
+    let names: Vec<String> = db.recordings().iter().map(|r| r.name.clone()).collect();
+    if let Some(wanted) = only
+        && !names.iter().any(|n| n == wanted)
+    {
+        return Err(Error::usage(format!("the database has no recording '{wanted}'"))
+            .hint(format!("it has: {}", names.join(", "))));
+    }
+    let mut reports = Vec::new();
+    for name in names.iter().filter(|n| only.is_none_or(|o| o == *n)) {
+        let Some(text) = db.blob("setup", name, "setup.json")? else { continue };
+        let bad = |e| Error::database(format!("the setup of '{name}' cannot be read")).because(e);
+        let setup: StoredSetup = serde_json::from_slice(&text).map_err(bad)?;
+        let Some(mapping) = setup.for_mapping(tx.time_scale(), &mut Log::default())? else { continue };
+        let kept = kept_diagnostics(&tx, name)?;
+        for table in [
+            tables::BTF_EVENT,
+            tables::PROCESS_INSTANCE,
+            tables::PROCESS_STATE,
+            tables::RUNNABLE_INSTANCE,
+            tables::DIAGNOSTIC,
+        ] {
+            tx.drop_table(table, name);
+        }
+        let report = map_recording(&mut tx, name, &mapping, threads, control)?;
+        write_diagnostics(&mut tx, name, &kept, &report.log)?;
+        write_recording_row(&mut tx, name, setup.os.as_deref())?;
+        reports.push((name.clone(), report));
+    }
+    if reports.is_empty() {
+        return Err(Error::usage("no recording says how it is to be mapped")
+            .hint("ingest it with os = \"…\" in its recording.toml, or with --os"));
+    }
+    control.check()?;
+    tx.commit()?;
+    Ok(reports)
+}
+
+/// The findings of the ingest, which mapping again does not change.
+fn kept_diagnostics(tx: &Transaction, name: &str) -> Result<Vec<RecordBatch>> {
+    let mut kept = Vec::new();
+    for (_, path) in tx.files(tables::DIAGNOSTIC, name) {
+        for batch in read_batches(&path, tables::DIAGNOSTIC, None, ROWS_OUT)? {
+            let batch = batch?;
+            let wanted: BooleanArray = (0..batch.num_rows())
+                .map(|row| Some(dictionary_text(&batch, diagnostic::SOURCE, row) != MAP_SOURCE))
+                .collect();
+            let rows = filter_record_batch(&batch, &wanted);
+            kept.push(rows.map_err(|e| Error::new(ErrorKind::Bug, "cannot filter diagnostics").because(e))?);
+        }
+    }
+    Ok(kept)
+}
+
+fn dictionary_text(batch: &RecordBatch, column: &str, row: usize) -> String {
+    let array = batch.column_by_name(column).and_then(|c| c.as_dictionary_opt::<UInt32Type>());
+    let Some(array) = array.filter(|a| a.is_valid(row)) else { return String::new() };
+    let values = array.values().as_string_opt::<i32>();
+    values.map(|v| v.value(array.keys().value(row) as usize).to_owned()).unwrap_or_default()
+}
+
+/// Maps the software events that `tx` holds of a recording, and stages what they give.
+pub(super) fn map_recording(
+    tx: &mut Transaction,
+    name: &str,
+    setup: &Setup,
+    threads: usize,
+    control: &Arc<Control>,
+) -> Result<MapReport> {
+    let cores: Vec<String> = setup.cores.iter().map(|c| c.name.clone()).collect();
+    let runs = |table: &TableSpec, core: &str| -> Vec<PathBuf> {
+        let files = tx.files(table, name).into_iter();
+        files.filter(|(f, _)| f.core.as_deref() == Some(core)).map(|(_, path)| path).collect()
+    };
+    let paths: Vec<(Vec<PathBuf>, Vec<PathBuf>)> =
+        cores.iter().map(|c| (runs(tables::DATA_EVENT, c), runs(tables::FUNCTION_EVENT, c))).collect();
+    let rows = |t: &TableSpec| tx.files(t, name).iter().map(|(f, _)| f.rows).sum::<u64>();
+    control.begin(format!("mapping {name}"), rows(tables::DATA_EVENT) + rows(tables::FUNCTION_EVENT));
+    let gaps = read_gaps(tx, name, &cores)?;
+    let (begin, end) = time_range(tx, name);
+    let (begin, end) = (begin.unwrap_or(0), end.unwrap_or(0));
+    let mut encoder = Encoder::new(tx, name, begin)?;
+    let mut first = true;
+    let open = || {
+        // The look-ahead pass reads the same rows; only one of the two passes counts as progress.
+        let counts = !std::mem::take(&mut first);
+        paths
+            .iter()
+            .map(|(data, functions)| {
+                let data = data.iter().map(|p| decode(p, tables::DATA_EVENT, &DATA_COLUMNS));
+                let functions = functions.iter().map(|p| decode(p, tables::FUNCTION_EVENT, &FUNCTION_COLUMNS));
+                Ok(CoreInput {
+                    data: data.map(|b| Ok(ahead(b?, threads, control, counts))).collect::<Result<_>>()?,
+                    functions: functions.map(|b| Ok(ahead(b?, threads, control, counts))).collect::<Result<_>>()?,
+                })
+            })
+            .collect()
+    };
+    let mapped = std::thread::scope(|scope| {
+        if threads < 2 {
+            let mut names = Names::default();
+            let mapped = map(setup, begin, &gaps, open, |outputs, all| {
+                names.follow(all);
+                encoder.take(&outputs, &names)
+            })?;
+            encoder.finish(end, &names)?;
+            return Ok(mapped);
+        }
+        let (send, receive) = sync_channel::<(Vec<Output>, Vec<String>)>(4);
+        let encoding = scope.spawn({
+            let encoder = &mut encoder;
+            move || -> Result<()> {
+                let mut names = Names::default();
+                for (outputs, new) in receive {
+                    new.iter().for_each(|n| {
+                        names.intern(n);
+                    });
+                    encoder.take(&outputs, &names)?;
+                }
+                encoder.finish(end, &names)
+            }
+        });
+        let mut known = 0;
+        let mapped = map(setup, begin, &gaps, open, |outputs, all| {
+            let new: Vec<String> = all.since(known).map(str::to_owned).collect();
+            known += new.len();
+            // A receiver that is gone has failed; its own error is shown below.
+            send.send((outputs, new)).map_err(|_| Error::new(ErrorKind::Bug, "the encoder stopped"))
+        });
+        drop(send);
+        match encoding.join() {
+            Ok(Ok(())) => mapped,
+            Ok(Err(e)) => Err(e),
+            Err(_) => Err(Error::new(ErrorKind::Bug, "the encoder panicked")),
+        }
+    })?;
+    let (events, violations) = encoder.commit(tx)?;
+    let mut log = mapped.log;
+    for (count, what) in [(violations.process, "process"), (violations.runnable, "runnable")] {
+        if count > 0 {
+            log.push(Diagnostic {
+                source: MAP_SOURCE.into(),
+                line: None,
+                severity: Severity::Error,
+                code: "illegal-transition",
+                message: format!("{count} {what} events break the BTF state chart"),
+                text: String::new(),
+            });
+        }
+    }
+    let state = serde_json::to_vec_pretty(&mapped.state).map_err(|e| Error::new(ErrorKind::Bug, "state").because(e))?;
+    tx.put_blob("state", name, "state.json", &state)?;
+    Ok(MapReport { events, relevant: mapped.relevant, violations, log })
+}
+
+const DATA_COLUMNS: [&str; 5] =
+    [data_event::TIME, data_event::SEQ, data_event::VARIABLE, data_event::ACCESS, data_event::VALUE];
+const FUNCTION_COLUMNS: [&str; 4] =
+    [function_event::TIME, function_event::SEQ, function_event::FUNCTION, function_event::KIND];
+
+fn decode(path: &Path, table: &'static TableSpec, columns: &[&str]) -> Result<Batches> {
+    Ok(Box::new(read_batches(path, table, Some(columns), BATCH_ROWS)?))
+}
+
+/// Decodes on a thread of its own, at most two batches ahead. Ends with an error when cancelled.
+fn ahead(batches: Batches, threads: usize, control: &Arc<Control>, counts: bool) -> Batches {
+    let control = Arc::clone(control);
+    let watched = batches.map(move |batch| {
+        control.check()?;
+        let batch = batch?;
+        if counts {
+            control.advance(batch.num_rows() as u64, batch.num_rows() as u64);
+        }
+        Ok(batch)
+    });
+    if threads < 2 {
+        return Box::new(watched);
+    }
+    let (send, receive) = sync_channel(2);
+    std::thread::spawn(move || {
+        for batch in watched {
+            if send.send(batch).is_err() {
+                break;
+            }
+        }
+    });
+    Box::new(receive.into_iter())
+}
+
+fn read_gaps(tx: &Transaction, name: &str, cores: &[String]) -> Result<Vec<Gap>> {
+    let mut gaps = Vec::new();
+    for (_, path) in tx.files(tables::GAP, name) {
+        for batch in read_batches(&path, tables::GAP, None, BATCH_ROWS)? {
+            let batch = batch?;
+            let time = |column: &str| batch.column_by_name(column).and_then(|c| c.as_primitive_opt::<Int64Type>().cloned());
+            let (Some(begin), Some(end)) = (time(gap::BEGIN_AT), time(gap::END_AT)) else { continue };
+            for row in 0..batch.num_rows() {
+                let core = dictionary_text(&batch, gap::CORE, row);
+                let (begin, end) = (begin.value(row), end.value(row));
+                let hit = cores.iter().enumerate().filter(|(_, c)| core.is_empty() || **c == core);
+                gaps.extend(hit.map(|(core, _)| Gap { core, begin, end }));
+            }
+        }
+    }
+    // Both exports of a core may tell of the same hole.
+    gaps.dedup();
+    Ok(gaps)
+}
+
+/// System events to rows of the four tables.
+struct Encoder {
+    derive: Derive,
+    events: BtfEventRows,
+    seq: i64,
+    writers: [TableWriter; 4],
+    violations: Violations,
+}
+
+impl Encoder {
+    fn new(tx: &mut Transaction, name: &str, begin: i64) -> Result<Self> {
+        let mut writer = |table| tx.writer(table, name, None);
+        let writers = [
+            writer(tables::BTF_EVENT)?,
+            writer(tables::PROCESS_INSTANCE)?,
+            writer(tables::PROCESS_STATE)?,
+            writer(tables::RUNNABLE_INSTANCE)?,
+        ];
+        let events = BtfEventRows::new();
+        Ok(Self { derive: Derive::new(begin), events, seq: 0, writers, violations: Violations::default() })
+    }
+
+    fn take(&mut self, outputs: &[Output], names: &Names) -> Result<()> {
+        for output in outputs {
+            match output {
+                Output::Event(e) => {
+                    self.derive.event(e, names);
+                    let number;
+                    let note = match e.note {
+                        Note::None => None,
+                        Note::Name(n) => Some(names.text(n)),
+                        Note::Value(v) => {
+                            number = v.to_string();
+                            Some(number.as_str())
+                        }
+                    };
+                    self.events.push(BtfEventRow {
+                        time: e.time,
+                        seq: self.seq,
+                        source: names.text(e.source),
+                        source_instance: e.source_instance,
+                        target_type: e.target_type.as_str(),
+                        target: names.text(e.target),
+                        target_instance: e.target_instance,
+                        action: e.action.as_str(),
+                        note,
+                    });
+                    self.seq += 1;
+                }
+                Output::Gap { core, begin, end } => self.derive.gap(*core, *begin, *end, names),
+            }
+        }
+        self.flush(ROWS_OUT)
+    }
+
+    fn flush(&mut self, at_least: usize) -> Result<()> {
+        let [events, instances, states, runnables] = &mut self.writers;
+        if self.events.len() >= at_least {
+            events.write(&self.events.take_batch()?)?;
+        }
+        let rows = &mut self.derive.rows;
+        if rows.instances.len() >= at_least {
+            instances.write(&rows.instances.take_batch()?)?;
+        }
+        if rows.states.len() >= at_least {
+            states.write(&rows.states.take_batch()?)?;
+        }
+        if rows.runnables.len() >= at_least {
+            runnables.write(&rows.runnables.take_batch()?)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, end: i64, names: &Names) -> Result<()> {
+        self.violations = self.derive.finish(end, names);
+        self.flush(1)
+    }
+
+    fn commit(self, tx: &mut Transaction) -> Result<(u64, Violations)> {
+        for writer in self.writers {
+            tx.add(writer.finish()?);
+        }
+        Ok((self.seq as u64, self.violations))
+    }
+}

@@ -1,0 +1,12 @@
+//! What btfdb can do, one file per verb, without a terminal: each function takes values and gives values.
+//! Not the commands that print them (see `cli`).
+
+mod control;
+mod describe;
+mod files;
+pub mod ingest;
+pub mod map;
+mod rows;
+
+pub use control::{Control, Progress};
+pub use describe::{RecordingSummary, summary};

@@ -1,0 +1,117 @@
+//! Parsed chunks of either export to Arrow batches, sorted by (time, seq). Knows both row shapes so that the
+//! file pipeline needs to know neither.
+
+use crate::diagnostics::Log;
+use crate::error::Result;
+use crate::formats::trace32::{Counts, DataRows, FUNCTION_KINDS, FunctionRows, Gap};
+use crate::schema::{DataEventRows, FunctionEventRows, NameColumn};
+use arrow::array::RecordBatch;
+
+/// A parsed chunk.
+pub(super) enum Parsed {
+    Data(DataRows),
+    Functions(FunctionRows),
+}
+
+impl Parsed {
+    pub fn counts(&self) -> Counts {
+        match self {
+            Self::Data(r) => r.counts,
+            Self::Functions(r) => r.counts,
+        }
+    }
+
+    pub fn log(&mut self) -> &mut Log {
+        match self {
+            Self::Data(r) => &mut r.log,
+            Self::Functions(r) => &mut r.log,
+        }
+    }
+
+    pub fn gaps(&mut self) -> &mut Vec<Gap> {
+        match self {
+            Self::Data(r) => &mut r.gaps,
+            Self::Functions(r) => &mut r.gaps,
+        }
+    }
+
+    pub fn times(&self) -> &[i64] {
+        match self {
+            Self::Data(r) => &r.time,
+            Self::Functions(r) => &r.time,
+        }
+    }
+
+    pub fn lines(&self) -> &[u32] {
+        match self {
+            Self::Data(r) => &r.line,
+            Self::Functions(r) => &r.line,
+        }
+    }
+}
+
+/// Rows about to become a batch.
+pub(super) struct Batch {
+    rows: Parsed,
+    seq: Vec<i64>,
+}
+
+impl Batch {
+    /// Numbers the rows from `first_seq`; unless they are `sorted` already, sorts them by time, rows of one
+    /// instant staying in file order.
+    pub fn new(rows: Parsed, first_seq: i64, sorted: bool) -> Self {
+        let n = rows.times().len() as i64;
+        let mut batch = Self { seq: (first_seq..first_seq + n).collect(), rows };
+        if !sorted {
+            let times = batch.rows.times().to_vec();
+            let mut order: Vec<usize> = (0..times.len()).collect();
+            order.sort_by_key(|i| times.get(*i).copied());
+            pick(&mut batch.seq, &order);
+            match &mut batch.rows {
+                Parsed::Data(r) => {
+                    pick(&mut r.time, &order);
+                    pick(&mut r.record, &order);
+                    pick(&mut r.record_valid, &order);
+                    pick(&mut r.variable, &order);
+                    pick(&mut r.is_write, &order);
+                    pick(&mut r.value, &order);
+                }
+                Parsed::Functions(r) => {
+                    pick(&mut r.time, &order);
+                    pick(&mut r.function, &order);
+                    pick(&mut r.kind, &order);
+                }
+            }
+        }
+        batch
+    }
+
+    pub fn take(self) -> Result<RecordBatch> {
+        match self.rows {
+            Parsed::Data(r) => {
+                let mut rows = DataEventRows::new();
+                rows.time = r.time;
+                rows.seq = self.seq;
+                rows.record = r.record.into_iter().zip(r.record_valid).map(|(n, valid)| valid.then_some(n)).collect();
+                rows.variable = NameColumn::from_parts(r.variable, r.variables);
+                let access = r.is_write.into_iter().map(u32::from).collect();
+                rows.access = NameColumn::from_parts(access, vec!["read".into(), "write".into()]);
+                rows.value = r.value.into_iter().map(Some).collect();
+                rows.take_batch()
+            }
+            Parsed::Functions(r) => {
+                let mut rows = FunctionEventRows::new();
+                rows.time = r.time;
+                rows.seq = self.seq;
+                rows.function = NameColumn::from_parts(r.function, r.functions);
+                let kinds = FUNCTION_KINDS.iter().map(|k| (*k).to_owned()).collect();
+                rows.kind = NameColumn::from_parts(r.kind.into_iter().map(u32::from).collect(), kinds);
+                rows.take_batch()
+            }
+        }
+    }
+}
+
+fn pick<T: Copy>(column: &mut Vec<T>, order: &[usize]) {
+    *column = order.iter().filter_map(|i| column.get(*i).copied()).collect();
+}

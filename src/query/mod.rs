@@ -1,0 +1,23 @@
+//! SQL over a database: the only module that names the query engine. Tables are the files of the manifest, views and
+//! metrics are SQL files (`queries/`), statements are read-only. Not for showing results.
+
+mod catalog;
+mod failure;
+mod groups;
+mod metrics;
+mod run;
+mod session;
+mod statement;
+mod stats;
+mod stdlib;
+mod table;
+
+pub use catalog::Relation;
+pub use metrics::{MetricFilter, SUMMARY_COLUMNS};
+pub use run::{Param, ResultStream};
+pub use session::{Session, SessionOptions};
+pub use statement::{Statement, is_unfinished, split};
+pub use stdlib::{Documented, METRIC_COLUMNS, Metric, Unit, View, metric, metric_sql, metrics, views};
+
+#[cfg(test)]
+pub(crate) mod tests;

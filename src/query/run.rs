@@ -1,0 +1,294 @@
+//! Runs one statement on a thread of its own and hands its batches out one by one: blocking, stoppable, and with
+//! panics of the engine turned into errors. Not for what the statement says.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use datafusion::common::{DataFusionError, ParamValues, ScalarValue};
+use datafusion::datasource::ViewTable;
+use datafusion::prelude::{SQLOptions, SessionContext};
+use futures::StreamExt;
+use futures::future::{AbortHandle, Abortable};
+use tokio::runtime::Runtime;
+
+use super::catalog::{self, Relation};
+use super::session::{STACK, Session};
+use super::statement::{Statement, split};
+use super::{failure, stdlib};
+use crate::error::{Error, ErrorKind, Result};
+
+/// How often a waiting caller looks at the interrupt flag.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// Batches that may wait for the caller.
+const AHEAD: usize = 2;
+
+/// The value of a parameter, written `$NAME` in SQL.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Param {
+    /// An integer; times are ticks.
+    Int(i64),
+    /// A floating-point number.
+    Float(f64),
+    /// A string.
+    Text(String),
+    /// NULL, of any type.
+    Null,
+}
+
+impl From<i64> for Param {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<&str> for Param {
+    fn from(value: &str) -> Self {
+        Self::Text(value.to_owned())
+    }
+}
+
+impl From<Param> for ScalarValue {
+    fn from(value: Param) -> Self {
+        match value {
+            Param::Int(i) => Self::Int64(Some(i)),
+            Param::Float(f) => Self::Float64(Some(f)),
+            Param::Text(t) => Self::Utf8View(Some(t)),
+            Param::Null => Self::Null,
+        }
+    }
+}
+
+/// What the thread of a statement sends.
+enum Message {
+    Planned(SchemaRef),
+    Batch(RecordBatch),
+    Failed(Error),
+    Done,
+}
+
+/// The result of a statement: batches as they are made. Dropping it stops the statement.
+pub struct ResultStream {
+    schema: SchemaRef,
+    messages: Option<Receiver<Message>>,
+    abort: AbortHandle,
+    worker: Option<JoinHandle<()>>,
+    interrupt: Arc<AtomicBool>,
+}
+
+impl std::fmt::Debug for ResultStream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ResultStream")
+            .field("schema", &self.schema)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ResultStream {
+    /// The columns of every batch.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// Waits for the next message, looking at the interrupt flag.
+    fn wait(messages: &Receiver<Message>, interrupt: &AtomicBool) -> Message {
+        loop {
+            if interrupt.load(Ordering::Relaxed) {
+                return Message::Failed(failure::interrupted());
+            }
+            match messages.recv_timeout(PATIENCE) {
+                Ok(message) => return message,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Message::Failed(Error::new(
+                        ErrorKind::Bug,
+                        "the thread of the statement vanished",
+                    ));
+                }
+            }
+        }
+    }
+
+    fn stop(&mut self) {
+        self.abort.abort();
+        self.messages = None;
+        if let Some(worker) = self.worker.take() {
+            // The thread catches every panic: there is no result to look at.
+            drop(worker.join());
+        }
+    }
+}
+
+impl Iterator for ResultStream {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let item = match Self::wait(self.messages.as_ref()?, &self.interrupt) {
+            Message::Batch(batch) => return Some(Ok(batch)),
+            Message::Failed(error) => Some(Err(error)),
+            Message::Done => None,
+            Message::Planned(_) => Some(Err(Error::new(ErrorKind::Bug, "a statement was planned twice"))),
+        };
+        self.stop();
+        item
+    }
+}
+
+impl Drop for ResultStream {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl Session {
+    /// Runs a text that holds exactly one statement. `$NAME` in it stands for the parameter of that name.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] when there is no statement or more than one, otherwise as [`Session::run`].
+    pub fn sql(&self, text: &str, params: &[(&str, Param)]) -> Result<ResultStream> {
+        match split(text)?.as_slice() {
+            [one] => self.run(one, params),
+            [] => Err(Error::usage("there is no SQL statement to run")),
+            more => Err(Error::usage(format!(
+                "expected one SQL statement, found {}",
+                more.len()
+            ))),
+        }
+    }
+
+    /// Runs a statement; returns when it is planned, so that errors in the SQL come from here.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Query`] with the place in the SQL when it cannot be planned; [`ErrorKind::Database`] when a file is
+    /// missing or damaged; [`ErrorKind::Limit`] when memory runs out; [`ErrorKind::Interrupted`]. The stream has the same.
+    pub fn run(&self, statement: &Statement, params: &[(&str, Param)]) -> Result<ResultStream> {
+        let params: Vec<_> = params
+            .iter()
+            .map(|(n, v)| ((*n).to_owned(), ScalarValue::from(v.clone())))
+            .collect();
+        let (sender, messages) = sync_channel(AHEAD);
+        let (abort, registration) = AbortHandle::new_pair();
+        let job = Job {
+            context: self.context().clone(),
+            runtime: Arc::clone(self.runtime()),
+            sql: statement.in_place(),
+            params,
+            relations: self.relation_names(),
+        };
+        let work = move || {
+            let runtime = Arc::clone(&job.runtime);
+            let send = sender.clone();
+            let task = async {
+                match job.execute(&sender).await {
+                    Ok(()) => Message::Done,
+                    Err(e) => Message::Failed(failure::from_engine(&e, &job.sql, &job.relations)),
+                }
+            };
+            let result = catch_unwind(AssertUnwindSafe(|| {
+                runtime.block_on(Abortable::new(task, registration))
+            }));
+            let last = match result {
+                Ok(Ok(message)) => message,
+                Ok(Err(_aborted)) => return,
+                Err(panic) => Message::Failed(failure::from_panic(panic.as_ref())),
+            };
+            // Nobody listens when the stream was dropped.
+            drop(send.send(last));
+        };
+        let worker = std::thread::Builder::new()
+            .name("btfdb-query".into())
+            .stack_size(STACK)
+            .spawn(work);
+        let worker = worker.map_err(|e| Error::new(ErrorKind::Io, "cannot start a thread").because(e))?;
+        let schema = Arc::new(arrow::datatypes::Schema::empty());
+        let interrupt = Arc::clone(self.interrupt());
+        let mut stream = ResultStream {
+            schema,
+            messages: Some(messages),
+            abort,
+            worker: Some(worker),
+            interrupt,
+        };
+        match stream
+            .messages
+            .as_ref()
+            .map(|m| ResultStream::wait(m, &stream.interrupt))
+        {
+            Some(Message::Planned(schema)) => {
+                stream.schema = schema;
+                Ok(stream)
+            }
+            Some(Message::Failed(error)) => Err(error),
+            _ => Err(Error::new(
+                ErrorKind::Bug,
+                "a statement gave rows before it was planned",
+            )),
+        }
+    }
+}
+
+/// Everything the thread of a statement needs.
+struct Job {
+    context: SessionContext,
+    runtime: Arc<Runtime>,
+    sql: String,
+    params: Vec<(String, ScalarValue)>,
+    relations: Vec<String>,
+}
+
+impl Job {
+    async fn execute(&self, sender: &SyncSender<Message>) -> Result<(), DataFusionError> {
+        let mut frame = self.context.sql_with_options(&self.sql, read_only()).await?;
+        if !self.params.is_empty() {
+            frame = frame.with_param_values(ParamValues::from(self.params.clone()))?;
+        }
+        let mut stream = frame.execute_stream().await?;
+        if sender.send(Message::Planned(stream.schema())).is_err() {
+            return Ok(());
+        }
+        while let Some(batch) = stream.next().await {
+            if sender.send(Message::Batch(batch?)).is_err() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// No statement may change the database, the session or a file.
+fn read_only() -> SQLOptions {
+    SQLOptions::new()
+        .with_allow_ddl(false)
+        .with_allow_dml(false)
+        .with_allow_statements(false)
+}
+
+/// Plans the views of the library and adds them to the session.
+pub(super) fn register_views(session: &Session) -> Result<Vec<Relation>> {
+    let mut relations = Vec::new();
+    for view in stdlib::views() {
+        let plan = session
+            .runtime()
+            .block_on(session.context().state().create_logical_plan(view.sql));
+        let broken = |e: DataFusionError| {
+            let cause = failure::from_engine(&e, view.sql, &session.relation_names());
+            Error::new(
+                ErrorKind::Bug,
+                format!("the view '{}' cannot be planned", view.name),
+            )
+            .because(cause)
+        };
+        let table = Arc::new(ViewTable::new(plan.map_err(broken)?, Some(view.sql.to_owned())));
+        session
+            .context()
+            .register_table(view.name, table)
+            .map_err(broken)?;
+        relations.push(catalog::view(&view));
+    }
+    Ok(relations)
+}

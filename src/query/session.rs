@@ -1,0 +1,137 @@
+//! An open database that SQL can be asked of: limits, threads, the views of the library. Not for running statements
+//! (see `run`), and not for changing anything: a session reads one snapshot.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use tokio::runtime::Runtime;
+
+use super::catalog::{self, Relation};
+use super::{failure, run};
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::Database;
+
+/// Limits of a session.
+#[derive(Debug, Clone, Default)]
+pub struct SessionOptions {
+    /// Number of threads that work on a statement; `None`: one per processor.
+    pub threads: Option<usize>,
+    /// Bytes that the statements of the session may hold at once before they write to temporary files; `None`: no
+    /// limit. The engine counts sorts, groups and joins, not the pages being decoded: leave it some room.
+    pub memory_limit: Option<u64>,
+}
+
+/// Stack of the threads that plan and run statements: deep expressions recurse.
+pub(super) const STACK: usize = 16 << 20;
+/// Memory set aside for merging spilled runs, when there is a limit of plenty.
+const SPILL_RESERVATION: u64 = 10 << 20;
+/// How many users of memory an error names.
+const NAMED_CONSUMERS: usize = 3;
+
+/// A database open for queries.
+pub struct Session {
+    database: Arc<Database>,
+    context: SessionContext,
+    runtime: Arc<Runtime>,
+    relations: Vec<Relation>,
+    interrupt: Arc<AtomicBool>,
+}
+
+impl Session {
+    /// Opens a session on the snapshot that `database` is.
+    ///
+    /// # Errors
+    /// When threads or a temporary folder cannot be had.
+    pub fn open(database: Database, options: SessionOptions) -> Result<Self> {
+        let SessionOptions {
+            threads,
+            memory_limit,
+        } = options;
+        let threads = threads
+            .or_else(|| std::thread::available_parallelism().ok().map(Into::into))
+            .unwrap_or(1)
+            .max(1);
+        let mut config = SessionConfig::new()
+            .with_target_partitions(threads)
+            .with_default_catalog_and_schema("btfdb", "main")
+            .with_information_schema(true);
+        config.options_mut().sql_parser.collect_spans = true;
+        let mut environment = RuntimeEnvBuilder::new().with_disk_manager_builder(
+            DiskManagerBuilder::default().with_mode(DiskManagerMode::OsTmpDirectory),
+        );
+        if let Some(limit) = memory_limit {
+            let reservation = SPILL_RESERVATION.min(limit / 16 / threads as u64);
+            config =
+                config.with_sort_spill_reservation_bytes(usize::try_from(reservation).unwrap_or(usize::MAX));
+            let pool = FairSpillPool::new(usize::try_from(limit).unwrap_or(usize::MAX));
+            let named = std::num::NonZeroUsize::new(NAMED_CONSUMERS).unwrap_or(std::num::NonZeroUsize::MIN);
+            environment = environment.with_memory_pool(Arc::new(TrackConsumersPool::new(pool, named)));
+        }
+        let engine = |e| failure::from_engine(&e, "", &[]);
+        let environment = environment.build_arc().map_err(engine)?;
+        let state = SessionStateBuilder::new()
+            .with_config(config)
+            .with_runtime_env(environment)
+            .with_default_features()
+            .build();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(threads)
+            .thread_name("btfdb-engine")
+            .thread_stack_size(STACK)
+            .build()
+            .map_err(|e| {
+                Error::new(ErrorKind::Io, "cannot start the threads of the query engine").because(e)
+            })?;
+        let context = SessionContext::new_with_state(state);
+        let database = Arc::new(database);
+        catalog::register_tables(&context, &database)?;
+        let mut session = Self {
+            database,
+            context,
+            runtime: Arc::new(runtime),
+            relations: catalog::tables(),
+            interrupt: Arc::new(AtomicBool::new(false)),
+        };
+        session.relations.extend(run::register_views(&session)?);
+        Ok(session)
+    }
+
+    /// Statements of this session stop, with [`ErrorKind::Interrupted`], soon after `flag` becomes true. The session
+    /// never resets it.
+    #[must_use]
+    pub fn with_interrupt(mut self, flag: Arc<AtomicBool>) -> Self {
+        self.interrupt = flag;
+        self
+    }
+
+    /// The snapshot that is queried.
+    pub fn database(&self) -> &Database {
+        &self.database
+    }
+
+    /// Tables and views, with their columns: for completion, help and suggestions.
+    pub fn relations(&self) -> &[Relation] {
+        &self.relations
+    }
+
+    pub(super) fn context(&self) -> &SessionContext {
+        &self.context
+    }
+
+    pub(super) fn runtime(&self) -> &Arc<Runtime> {
+        &self.runtime
+    }
+
+    pub(super) fn interrupt(&self) -> &Arc<AtomicBool> {
+        &self.interrupt
+    }
+
+    pub(super) fn relation_names(&self) -> Vec<String> {
+        self.relations.iter().map(|r| r.name.clone()).collect()
+    }
+}

@@ -1,0 +1,160 @@
+//! `recording.toml`: the keys of a recording and their meaning (DESIGN §3). Not the files it names.
+
+use crate::error::{Error, Result, did_you_mean};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A recording as its author describes it. Paths are relative to the description.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Description {
+    /// Name in the database; the folder's name when absent.
+    pub name: Option<String>,
+    /// Mapping profile: `osek`, `erika2`, or the path of a profile. Absent: the recording is not mapped.
+    pub os: Option<String>,
+    /// Functions that are runnables.
+    #[serde(default)]
+    pub runnables: NameList,
+    /// Variables that are signals.
+    #[serde(default)]
+    pub signals: NameList,
+    /// Functions that are category 1 ISRs.
+    #[serde(default)]
+    pub category1_isrs: NameList,
+    /// Radix of data values without a prefix: `hex` (TRACE32's default) or `decimal`.
+    pub data_radix: Option<String>,
+    /// Columns of the data exports, when they have no header and cannot be told by their content.
+    pub data_columns: Option<Vec<String>>,
+    /// Task body function → task.
+    #[serde(default)]
+    pub task_functions: BTreeMap<String, String>,
+    /// Traced variable name → the path that ORTI uses for it.
+    #[serde(default)]
+    pub aliases: BTreeMap<String, String>,
+    /// The traced cores.
+    #[serde(default)]
+    pub core: Vec<CoreDescription>,
+}
+
+/// One traced core.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct CoreDescription {
+    /// BTF name of the core.
+    pub name: String,
+    /// Data access export.
+    pub data: Option<String>,
+    /// Function export (CSVFunc or TASKEVENTS).
+    pub functions: Option<String>,
+    /// ORTI file.
+    pub orti: Option<String>,
+    /// Generated OS header: event masks, ids.
+    pub os_header: Option<String>,
+    /// Addresses of ISR handlers.
+    pub symbols: Option<String>,
+    /// Added to every time of this core, e.g. `120ns`.
+    pub time_offset: Option<String>,
+}
+
+/// A list of names, in place or in a file with one name a line.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(untagged)]
+pub enum NameList {
+    /// `["a", "b"]`
+    Names(Vec<String>),
+    /// `{ file = "names.txt" }`
+    File {
+        /// Path of the file.
+        file: String,
+    },
+}
+
+impl Default for NameList {
+    fn default() -> Self {
+        Self::Names(Vec::new())
+    }
+}
+
+const KEYS: [&str; 18] = [
+    "name", "os", "runnables", "signals", "category1_isrs", "data_radix", "data_columns", "task_functions",
+    "aliases", "core", "data", "functions", "orti", "os_header", "symbols", "time_offset", "file", "core",
+];
+
+impl Description {
+    /// Reads the text of a `recording.toml`; `path` is only for messages.
+    ///
+    /// # Errors
+    /// Anything TOML or serde refuses, with file and line, and a "did you mean" for unknown keys.
+    pub fn parse(text: &str, path: &Path) -> Result<Self> {
+        let description: Self = toml::from_str(text).map_err(|e| {
+            let line = e.span().map(|s| 1 + text[..s.start.min(text.len())].matches('\n').count() as u64);
+            let mut error = Error::input(e.message().replace('\n', " ")).at(path);
+            if let Some(line) = line {
+                error = error.line(line);
+            }
+            match e.message().split('`').nth(1).and_then(|word| did_you_mean(word, KEYS)) {
+                Some(near) if e.message().contains("unknown") => error.hint(format!("did you mean '{near}'?")),
+                _ => error,
+            }
+        })?;
+        description.check(path)?;
+        Ok(description)
+    }
+
+    /// What no type can say: every core once, every file once.
+    pub(super) fn check(&self, path: &Path) -> Result<()> {
+        let mut cores: BTreeMap<&str, ()> = BTreeMap::new();
+        let mut files: BTreeMap<&str, &str> = BTreeMap::new();
+        for core in &self.core {
+            if core.name.is_empty() {
+                return Err(Error::input("a core has an empty name").at(path));
+            }
+            if cores.insert(&core.name, ()).is_some() {
+                return Err(Error::input(format!("core '{}' is described twice", core.name))
+                    .at(path)
+                    .hint("every core has one [[core]] section with its data and function export"));
+            }
+            for file in [&core.data, &core.functions].into_iter().flatten() {
+                if let Some(other) = files.insert(file, &core.name) {
+                    let message = format!("'{file}' is named by core '{other}' and by core '{}'", core.name);
+                    return Err(Error::input(message).at(path));
+                }
+            }
+        }
+        match self.data_radix.as_deref() {
+            None | Some("hex" | "decimal") => Ok(()),
+            Some(other) => {
+                Err(Error::input(format!("data_radix is '{other}', but must be 'hex' or 'decimal'")).at(path))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Description> {
+        Description::parse(text, Path::new("r/recording.toml"))
+    }
+
+    #[test]
+    fn an_unknown_key_is_located_and_the_near_one_named() {
+        let e = parse("name = \"x\"\nrunnable = []\n").unwrap_err();
+        assert!(e.to_string().starts_with("r/recording.toml:2:"), "{e}");
+        assert_eq!(e.hints(), ["did you mean 'runnables'?"]);
+    }
+
+    #[test]
+    fn a_core_named_twice_is_refused() {
+        let e = parse("[[core]]\nname = \"C\"\n[[core]]\nname = \"C\"\n").unwrap_err();
+        assert!(e.to_string().contains("core 'C' is described twice"), "{e}");
+    }
+
+    #[test]
+    fn lists_may_live_in_a_file() {
+        let d = parse("runnables = { file = \"r.txt\" }\n").unwrap();
+        assert_eq!(d.runnables, NameList::File { file: "r.txt".into() });
+    }
+}

@@ -1,0 +1,159 @@
+//! From what the user typed to descriptions: a folder, a `recording.toml`, or files named `*_data.csv` and
+//! `*_func.csv`. Looks at names only, not into files.
+
+use super::description::{CoreDescription, Description, NameList};
+use crate::error::{Error, Result};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A recording to be ingested.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// Name in the database.
+    pub name: String,
+    /// Its description.
+    pub description: Description,
+    /// What relative paths start from.
+    pub base: PathBuf,
+}
+
+/// One plan per folder or description; all loose export files together make one more recording. `over` lays
+/// what was given as flags over every description.
+pub fn plan(inputs: &[PathBuf], over: &Description) -> Result<Vec<Plan>> {
+    let mut plans = Vec::new();
+    let mut loose = Vec::new();
+    for input in inputs {
+        if input.is_dir() {
+            let file = input.join("recording.toml");
+            let description = if file.is_file() { read(&file)? } else { from_folder(input)? };
+            plans.push(named(description, input, over)?);
+        } else if input.extension().is_some_and(|e| e == "toml") {
+            let base = input.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            plans.push(named(read(input)?, base, over)?);
+        } else if input.exists() || input.as_os_str() == "-" {
+            loose.push(input.clone());
+        } else {
+            return Err(Error::input(format!("'{}' does not exist", input.display()))
+                .hint("give a recording folder, a recording.toml, or export files *_data.csv and *_func.csv"));
+        }
+    }
+    if !loose.is_empty() || (inputs.is_empty() && !over.core.is_empty()) {
+        let description = Description { core: cores_of(&loose)?, ..Description::default() };
+        plans.push(named(description, Path::new("."), over)?);
+    }
+    let mut names = BTreeMap::new();
+    for plan in &plans {
+        if names.insert(plan.name.clone(), ()).is_some() {
+            return Err(Error::usage(format!("two inputs are called '{}'", plan.name))
+                .hint("ingest them one at a time with --name"));
+        }
+    }
+    Ok(plans)
+}
+
+fn read(file: &Path) -> Result<Description> {
+    let bytes = std::fs::read(file).map_err(|e| Error::io("read", file, e))?;
+    let text = String::from_utf8(bytes).map_err(|e| Error::input("not UTF-8 text").at(file).because(e))?;
+    Description::parse(&text, file)
+}
+
+fn from_folder(folder: &Path) -> Result<Description> {
+    let listing = std::fs::read_dir(folder).map_err(|e| Error::io("list", folder, e))?;
+    let mut files: Vec<PathBuf> = listing.filter_map(|e| e.ok()).map(|e| e.file_name().into()).collect();
+    files.retain(|f| stem(f).is_some());
+    files.sort();
+    if files.is_empty() {
+        return Err(Error::input(format!("'{}' is no recording", folder.display()))
+            .hint("a recording has a recording.toml, or exports named CORE_data.csv and CORE_func.csv"));
+    }
+    Ok(Description { core: cores_of(&files)?, ..Description::default() })
+}
+
+/// `core0_data.csv` → ("core0", true); also `.txt` and compressed files.
+fn stem(file: &Path) -> Option<(String, bool)> {
+    let name = file.file_name()?.to_str()?;
+    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
+    let bare = name.strip_suffix(".csv").or_else(|| name.strip_suffix(".txt"))?;
+    let data = bare.strip_suffix("_data").map(|s| (s.to_owned(), true));
+    data.or_else(|| bare.strip_suffix("_func").map(|s| (s.to_owned(), false)))
+}
+
+fn cores_of(files: &[PathBuf]) -> Result<Vec<CoreDescription>> {
+    let mut cores: BTreeMap<String, CoreDescription> = BTreeMap::new();
+    for file in files {
+        let Some((core, is_data)) = stem(file) else {
+            return Err(Error::input(format!("'{}' says neither its core nor what it holds", file.display()))
+                .hint("name exports CORE_data.csv and CORE_func.csv, or use --core name=…,data=…,functions=…"));
+        };
+        let entry = cores.entry(core.clone()).or_default();
+        entry.name = core.clone();
+        let slot = if is_data { &mut entry.data } else { &mut entry.functions };
+        if slot.replace(file.to_string_lossy().into_owned()).is_some() {
+            return Err(Error::input(format!("core '{core}' is named twice")).at(file));
+        }
+    }
+    Ok(cores.into_values().collect())
+}
+
+fn named(mut description: Description, base: &Path, over: &Description) -> Result<Plan> {
+    let d = &mut description;
+    let lay = |slot: &mut Option<String>, value: &Option<String>| {
+        if value.is_some() {
+            slot.clone_from(value);
+        }
+    };
+    lay(&mut d.name, &over.name);
+    lay(&mut d.os, &over.os);
+    lay(&mut d.data_radix, &over.data_radix);
+    for (list, more) in [
+        (&mut d.runnables, &over.runnables),
+        (&mut d.signals, &over.signals),
+        (&mut d.category1_isrs, &over.category1_isrs),
+    ] {
+        if *more != NameList::default() {
+            list.clone_from(more);
+        }
+    }
+    for core in &over.core {
+        match d.core.iter_mut().find(|c| c.name == core.name) {
+            Some(known) => {
+                lay(&mut known.data, &core.data);
+                lay(&mut known.functions, &core.functions);
+                lay(&mut known.orti, &core.orti);
+                lay(&mut known.os_header, &core.os_header);
+                lay(&mut known.symbols, &core.symbols);
+                lay(&mut known.time_offset, &core.time_offset);
+            }
+            None => d.core.push(core.clone()),
+        }
+    }
+    d.check(base)?;
+    if d.core.iter().all(|c| c.data.is_none() && c.functions.is_none()) {
+        return Err(Error::input("the recording names no data and no function export").at(base));
+    }
+    let folder = std::fs::canonicalize(base).ok();
+    let folder = folder.as_ref().and_then(|p| p.file_name()).map(|n| n.to_string_lossy().into_owned());
+    let name = d.name.clone().or(folder).unwrap_or_else(|| "recording".into());
+    if name.is_empty() || name.starts_with('.') {
+        return Err(Error::usage(format!("'{name}' cannot be the name of a recording")));
+    }
+    Ok(Plan { name, description, base: base.to_path_buf() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loose_files_pair_up_by_core() {
+        let cores = cores_of(&["b_func.csv.gz".into(), "a_data.csv".into(), "b_data.csv".into()]).unwrap();
+        let names: Vec<_> = cores.iter().map(|c| (c.name.as_str(), c.data.is_some(), c.functions.is_some())).collect();
+        assert_eq!(names, [("a", true, false), ("b", true, true)]);
+    }
+
+    #[test]
+    fn one_core_given_twice_is_refused() {
+        let e = cores_of(&["x/a_data.csv".into(), "y/a_data.csv".into()]).unwrap_err();
+        assert!(e.to_string().contains("core 'a' is named twice"), "{e}");
+    }
+}

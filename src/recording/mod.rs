@@ -1,0 +1,11 @@
+//! What a recording is: its description (`recording.toml`, flags or file names), the files it names, and the
+//! setup that is stored with it so that it can be mapped again without them. Reads no trace data.
+
+mod checks;
+mod description;
+mod detect;
+mod setup;
+
+pub use description::{CoreDescription, Description, NameList};
+pub use detect::{Plan, plan};
+pub use setup::{CoreFiles, SetupFile, StoredSetup};

@@ -1,0 +1,181 @@
+//! The setup of a recording: its description with the contents of every file the mapper needs. Stored in the
+//! database as JSON, and turned into what the mapper reads.
+
+use super::checks;
+use super::description::{Description, NameList};
+use super::detect::Plan;
+use crate::diagnostics::{Diagnostic, Log};
+use crate::error::{Error, Result};
+use crate::formats::orti::{Finding, Orti, OsHeader, Symbols};
+use crate::map::{CoreSetup, Profile, Setup};
+use crate::time::TimeScale;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The stored setup.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+pub struct StoredSetup {
+    /// Name of the mapping profile, if the recording is to be mapped.
+    pub os: Option<String>,
+    /// Text of a profile that does not ship with btfdb.
+    pub profile: Option<String>,
+    /// Functions that are runnables.
+    pub runnables: Vec<String>,
+    /// Variables that are signals.
+    pub signals: Vec<String>,
+    /// Functions that are category 1 ISRs.
+    pub category1_isrs: Vec<String>,
+    /// Task body function → task.
+    pub task_functions: BTreeMap<String, String>,
+    /// Traced variable name → ORTI path.
+    pub aliases: BTreeMap<String, String>,
+    /// One entry per core, in recording order.
+    pub cores: Vec<CoreFiles>,
+}
+
+/// What describes one core.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+pub struct CoreFiles {
+    /// BTF name of the core.
+    pub name: String,
+    /// ORTI file.
+    pub orti: Option<SetupFile>,
+    /// OS header.
+    pub os_header: Option<SetupFile>,
+    /// Symbol table.
+    pub symbols: Option<SetupFile>,
+}
+
+/// A small text file, kept whole.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+pub struct SetupFile {
+    /// Path as the description gives it.
+    pub path: String,
+    /// Content; bytes that are no UTF-8 are replaced.
+    pub text: String,
+}
+
+/// No ORTI, header or name list is larger than this.
+const MAX_FILE: u64 = 64 << 20;
+
+impl StoredSetup {
+    /// Reads every file that `plan` names beside the trace data.
+    ///
+    /// # Errors
+    /// A file that is missing or far too large; an unknown mapping profile.
+    pub fn read(plan: &Plan) -> Result<Self> {
+        let d: &Description = &plan.description;
+        let list = |list: &NameList| -> Result<Vec<String>> {
+            match list {
+                NameList::Names(names) => Ok(names.clone()),
+                NameList::File { file } => {
+                    let text = read_file(&plan.base, file)?.text;
+                    let lines = text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#'));
+                    Ok(lines.map(str::to_owned).collect())
+                }
+            }
+        };
+        let file = |path: &Option<String>| path.as_deref().map(|p| read_file(&plan.base, p)).transpose();
+        let mut cores = Vec::new();
+        for core in &d.core {
+            cores.push(CoreFiles {
+                name: core.name.clone(),
+                orti: file(&core.orti)?,
+                os_header: file(&core.os_header)?,
+                symbols: file(&core.symbols)?,
+            });
+        }
+        let profile = match d.os.as_deref() {
+            Some(os) if Profile::shipped(os).is_none() => {
+                let shipped = crate::map::SHIPPED.map(|(n, _)| n).join(", ");
+                let hint = format!("'{os}' is neither a shipped mapping profile ({shipped}) nor a readable file");
+                Some(read_file(&plan.base, os).map_err(|e| e.hint(hint))?.text)
+            }
+            _ => None,
+        };
+        let setup = Self {
+            os: d.os.clone(),
+            profile,
+            runnables: list(&d.runnables)?,
+            signals: list(&d.signals)?,
+            category1_isrs: list(&d.category1_isrs)?,
+            task_functions: d.task_functions.clone(),
+            aliases: d.aliases.clone(),
+            cores,
+        };
+        Ok(setup)
+    }
+
+    /// What the mapper needs, or `None` when the recording is not to be mapped. Findings about the files go
+    /// to `log`.
+    ///
+    /// # Errors
+    /// A profile that does not parse, or files that contradict each other (an ORTI file of another core).
+    pub fn for_mapping(&self, scale: TimeScale, log: &mut Log) -> Result<Option<Setup>> {
+        let Some(os) = &self.os else { return Ok(None) };
+        let profile = match (&self.profile, Profile::shipped(os)) {
+            (Some(text), _) => Profile::parse(text).map_err(|e| e.at(os))?,
+            (None, Some(shipped)) => shipped?,
+            (None, None) => return Err(Error::input(format!("unknown mapping profile '{os}'"))),
+        };
+        let mut cores = Vec::new();
+        for core in &self.cores {
+            let orti = core.orti.as_ref().map(|f| {
+                let orti = Orti::parse(f.text.as_bytes());
+                note(log, &f.path, &orti.findings);
+                orti
+            });
+            let header = core.os_header.as_ref().map(|f| {
+                let header = OsHeader::parse(f.text.as_bytes());
+                note(log, &f.path, &header.findings);
+                header
+            });
+            let symbols = core.symbols.as_ref().map_or_else(Symbols::default, |f| {
+                let (symbols, findings) = Symbols::parse(f.text.as_bytes());
+                note(log, &f.path, &findings);
+                symbols
+            });
+            checks::belong_together(core, orti.as_ref(), header.as_ref())?;
+            cores.push(CoreSetup { name: core.name.clone(), orti, header, symbols });
+        }
+        checks::differ(&self.cores, &cores)?;
+        if cores.iter().all(|c| c.orti.is_none()) {
+            return Err(Error::input(format!("the recording is to be mapped as '{os}', but no core has an ORTI file"))
+                .hint("give every [[core]] an orti = \"…\", or ingest with --no-map"));
+        }
+        Ok(Some(Setup {
+            coalescing: profile.coalescing(scale)?,
+            profile,
+            cores,
+            runnables: self.runnables.clone(),
+            signals: self.signals.clone(),
+            category1_isrs: self.category1_isrs.clone(),
+            aliases: self.aliases.clone(),
+            task_functions: self.task_functions.clone(),
+        }))
+    }
+}
+
+fn note(log: &mut Log, path: &str, findings: &[Finding]) {
+    for f in findings {
+        log.push(Diagnostic {
+            source: path.to_owned(),
+            line: Some(u64::from(f.line)),
+            severity: f.severity,
+            code: f.code,
+            message: format!("column {}: {}", f.column, f.message),
+            text: String::new(),
+        });
+    }
+}
+
+fn read_file(base: &Path, path: &str) -> Result<SetupFile> {
+    let full = base.join(path);
+    let size = std::fs::metadata(&full).map_err(|e| Error::io("read", &full, e))?.len();
+    if size > MAX_FILE {
+        return Err(Error::input(format!("{size} bytes are too many for a description file")).at(&full));
+    }
+    let bytes = std::fs::read(&full).map_err(|e| Error::io("read", &full, e))?;
+    Ok(SetupFile { path: path.to_owned(), text: String::from_utf8_lossy(&bytes).into_owned() })
+}

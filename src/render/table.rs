@@ -1,0 +1,161 @@
+//! Aligned columns for people. The widths are those of the first rows, so that output begins at once and memory does
+//! not grow with the result.
+
+use std::io::Write;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+
+use super::cell::{Cell, Column};
+use super::{Sink, unwritable};
+use crate::error::Result;
+
+/// Rows that decide on the widths.
+const MEASURED: usize = 1000;
+/// Wider cells are shown whole and push what follows to the right.
+const WIDEST: usize = 60;
+/// Digits behind the point.
+const DECIMALS: usize = 6;
+
+pub(super) struct Table<'a> {
+    out: &'a mut dyn Write,
+    names: Vec<String>,
+    right: Vec<bool>,
+    /// Plans of EXPLAIN are text with lines.
+    multiline: bool,
+    widths: Option<Vec<usize>>,
+    rows: Vec<Vec<String>>,
+}
+
+impl<'a> Table<'a> {
+    pub fn new(schema: &SchemaRef, out: &'a mut dyn Write) -> Self {
+        let names: Vec<_> = schema.fields().iter().map(|f| escaped(f.name(), false)).collect();
+        let right = schema
+            .fields()
+            .iter()
+            .map(|f| Column::is_number(f.data_type()))
+            .collect();
+        let multiline = names == ["plan_type", "plan"];
+        Self {
+            out,
+            names,
+            right,
+            multiline,
+            widths: None,
+            rows: Vec::new(),
+        }
+    }
+
+    /// Writes the waiting rows, and the header before the first of them.
+    fn flush(&mut self) -> Result<()> {
+        let mut text = String::new();
+        if self.widths.is_none() {
+            let longest = |(i, name): (usize, &String)| {
+                let cells = self.rows.iter().filter_map(|r| r.get(i)).flat_map(|c| c.lines());
+                cells
+                    .map(length)
+                    .chain([length(name)])
+                    .max()
+                    .unwrap_or(0)
+                    .min(WIDEST.max(length(name)))
+            };
+            let widths: Vec<_> = self.names.iter().enumerate().map(longest).collect();
+            line(&mut text, &self.names, &widths, &self.right);
+            let rule: Vec<_> = widths.iter().map(|w| "-".repeat(*w)).collect();
+            line(&mut text, &rule, &widths, &self.right);
+            self.widths = Some(widths);
+        }
+        let widths = self.widths.as_deref().unwrap_or(&[]);
+        for row in self.rows.drain(..) {
+            let height = row.iter().map(|c| c.lines().count()).max().unwrap_or(1).max(1);
+            for n in 0..height {
+                let part: Vec<_> = row
+                    .iter()
+                    .map(|c| c.lines().nth(n).unwrap_or("").to_owned())
+                    .collect();
+                line(&mut text, &part, widths, &self.right);
+            }
+        }
+        self.out.write_all(text.as_bytes()).map_err(unwritable)
+    }
+}
+
+impl Sink for Table<'_> {
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let columns = batch
+            .columns()
+            .iter()
+            .map(|c| Column::new(c.as_ref()))
+            .collect::<Result<Vec<_>>>()?;
+        let mut other = Vec::new();
+        for row in 0..batch.num_rows() {
+            let mut text = |column: &Column<'_>| match column.cell(row, &mut other) {
+                Cell::Null => "NULL".to_owned(),
+                Cell::Text(text) => escaped(text, self.multiline),
+                Cell::Fraction(value) => rounded(value),
+                Cell::Written => {
+                    let text = escaped(&String::from_utf8_lossy(&other), false);
+                    other.clear();
+                    text
+                }
+            };
+            self.rows.push(columns.iter().map(&mut text).collect());
+            if self.rows.len() >= MEASURED {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.flush()
+    }
+}
+
+/// Appends one line of cells, two blanks between columns, none at the end.
+fn line(out: &mut String, cells: &[String], widths: &[usize], right: &[bool]) {
+    let start = out.len();
+    for ((cell, width), right) in cells.iter().zip(widths).zip(right) {
+        let padding = " ".repeat(width.saturating_sub(length(cell)));
+        let (before, after) = if *right {
+            (padding.as_str(), "")
+        } else {
+            ("", padding.as_str())
+        };
+        for part in [before, cell, after, "  "] {
+            out.push_str(part);
+        }
+    }
+    out.truncate(start + out.get(start..).map_or(0, |line| line.trim_end().len()));
+    out.push('\n');
+}
+
+fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// Control characters, which could move the cursor or colour the terminal, as escapes; line breaks stay if wanted.
+fn escaped(text: &str, multiline: bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' if multiline => out.push(c),
+            c if c.is_control() || is_bidirectional(c) => out.extend(c.escape_default()),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Characters that change the direction of the text around them.
+fn is_bidirectional(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn rounded(value: f64) -> String {
+    if value.abs() < 0.5 / 10f64.powi(DECIMALS as i32) {
+        return format!("{value:e}");
+    }
+    let text = format!("{value:.DECIMALS$}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

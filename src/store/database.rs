@@ -1,0 +1,121 @@
+//! A database as a reader sees it: one manifest, which does not change while it is in use. Not for writing (see
+//! [`Transaction`]).
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::checksum::Seal;
+use super::disk::Disk;
+use super::manifest::{FileEntry, Manifest, RecordingEntry};
+use super::transaction::Transaction;
+use crate::error::{Error, Result};
+use crate::schema::TableSpec;
+use crate::time::TimeScale;
+
+/// A snapshot of a database. Readers take no lock and are never kept waiting. When a recording is removed or
+/// replaced meanwhile, its files are gone: an error, but never the rows of another state.
+#[derive(Debug, Clone)]
+pub struct Database {
+    root: PathBuf,
+    manifest: Manifest,
+}
+
+impl Database {
+    /// Opens a database to read it.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Database`] when there is none, or it is of another version, or damaged.
+    pub fn open(path: &Path) -> Result<Self> {
+        Ok(Self {
+            root: path.to_path_buf(),
+            manifest: Manifest::read(path)?,
+        })
+    }
+
+    /// Opens a database, and makes an empty one with this time scale when there is none.
+    ///
+    /// # Errors
+    /// Those of [`Database::open`] and [`Database::begin`].
+    pub fn create_or_open(disk: Arc<dyn Disk>, path: &Path, time_scale: TimeScale) -> Result<Self> {
+        if !path.join(super::layout::MANIFEST).exists() {
+            Self::begin(disk, path, Some(time_scale))?.commit()?;
+        }
+        Self::open(path)
+    }
+
+    /// Begins to change a database, or to make a new one when `time_scale_if_new` says how.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Database`] when another writer is at work, when there is no database and none may
+    /// be made, or when the folder holds something else.
+    pub fn begin(
+        disk: Arc<dyn Disk>,
+        path: &Path,
+        time_scale_if_new: Option<TimeScale>,
+    ) -> Result<Transaction> {
+        Transaction::begin(disk, path, time_scale_if_new)
+    }
+
+    /// The folder of the database.
+    pub fn path(&self) -> &Path {
+        &self.root
+    }
+
+    /// What the database holds.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Unit of every tick in the database.
+    pub fn time_scale(&self) -> TimeScale {
+        self.manifest.time_scale
+    }
+
+    /// The recordings, in the order in which they came.
+    pub fn recordings(&self) -> &[RecordingEntry] {
+        &self.manifest.recordings
+    }
+
+    /// The files of a table, of one recording or of all, in order.
+    pub fn files(&self, table: &TableSpec, recording: Option<&str>) -> Vec<FileEntry> {
+        self.manifest.files_of(table, recording).cloned().collect()
+    }
+
+    /// Where a file lies now. Ask shortly before opening it: a commit may just be moving it into place.
+    pub fn path_of(&self, file: &FileEntry) -> PathBuf {
+        self.place(&file.path, file.staged.as_deref())
+    }
+
+    /// The content of a file that is not a table; `None` when there is none of that name.
+    ///
+    /// # Errors
+    /// When it cannot be read or is not what was written.
+    pub fn blob(&self, kind: &str, recording: &str, name: &str) -> Result<Option<Vec<u8>>> {
+        let wanted = |b: &&super::BlobEntry| b.kind == kind && b.recording == recording && b.name == name;
+        let Some(blob) = self.manifest.blobs.iter().find(wanted) else {
+            return Ok(None);
+        };
+        let path = self.root.join(&blob.path);
+        let staged = blob.staged.as_ref().map(|s| fs::read(self.root.join(s)));
+        let content = match staged {
+            Some(Err(e)) if e.kind() == io::ErrorKind::NotFound => fs::read(&path),
+            Some(content) => content,
+            None => fs::read(&path),
+        };
+        let content = content.map_err(|e| Error::io("read", &path, e))?;
+        if Seal::of(&content).checksum != blob.checksum {
+            return Err(Error::database("the file is damaged, or has just been replaced")
+                .at(path)
+                .hint("try again; if it stays, run `btfdb verify DB`"));
+        }
+        Ok(Some(content))
+    }
+
+    /// Staged files win: the place of a blob can still hold the one that it replaces.
+    pub(super) fn place(&self, path: &str, staged: Option<&str>) -> PathBuf {
+        let staged = staged.map(|s| self.root.join(s)).filter(|s| s.exists());
+        staged.unwrap_or_else(|| self.root.join(path))
+    }
+}

@@ -1,0 +1,172 @@
+//! Where things lie in a database folder. Only names: nothing here touches a disk.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::schema::{TableSpec, table};
+
+/// Names every live file; a database is what this file says.
+pub(super) const MANIFEST: &str = "manifest.json";
+/// The next manifest while it is being written.
+pub(super) const NEXT_MANIFEST: &str = "manifest.json.tmp";
+/// Held by the one writer.
+pub(super) const LOCK: &str = ".lock";
+/// Holds what is not committed yet; hidden, and no file in it ends in `.parquet`, so that no glob finds it.
+pub(super) const STAGING: &str = ".staging";
+
+/// Longest partition value in a path, in bytes; file systems allow 255 for the whole `NAME=VALUE`.
+const MAX_VALUE: usize = 200;
+
+/// The folder of one partition, relative to the database, with `/`: `data_event/recording=idle/core=Core_0`.
+///
+/// # Errors
+/// When a name is empty or too long for a path, or when the table has no such partition.
+pub(super) fn folder(table: &TableSpec, recording: &str, core: Option<&str>) -> Result<String> {
+    let mut values = [Some(recording), core].into_iter().flatten();
+    let mut out = table.name.to_owned();
+    for column in table.partition_columns() {
+        let value = values.next().ok_or_else(|| mismatch(table))?;
+        out += &format!("/{}={}", column.name, encode(value)?);
+    }
+    values.next().map_or(Ok(out), |_| Err(mismatch(table)))
+}
+
+fn mismatch(table: &TableSpec) -> Error {
+    let by = if table.partition_columns().count() > 1 {
+        "recording and core"
+    } else {
+        "recording"
+    };
+    Error::new(
+        ErrorKind::Bug,
+        format!("table '{}' is divided by {by}", table.name),
+    )
+}
+
+/// The path of a part: `FOLDER/part-00007.parquet`.
+pub(super) fn part(folder: &str, number: u32) -> String {
+    format!("{folder}/part-{number:05}.parquet")
+}
+
+/// The number of a part, when `path` is a part.
+pub(super) fn part_number(path: &str) -> Option<u32> {
+    path.rsplit_once("/part-")?
+        .1
+        .strip_suffix(".parquet")?
+        .parse()
+        .ok()
+}
+
+/// The path of a blob: `state/recording=idle/state.json`.
+///
+/// # Errors
+/// When the recording cannot be in a path, or `kind` or `name` is not a plain word or is taken by a table.
+pub(super) fn blob(kind: &str, recording: &str, name: &str) -> Result<String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let word = |w: &str| w.starts_with(|c: char| c.is_ascii_alphabetic()) && w.chars().all(plain);
+    if !word(kind) || !word(name) || table(kind).is_some() || name.ends_with(".parquet") {
+        return Err(Error::new(
+            ErrorKind::Bug,
+            format!("'{kind}/{name}' is no place for a blob"),
+        ));
+    }
+    Ok(format!("{kind}/recording={}/{name}", encode(recording)?))
+}
+
+/// Where `path` waits for the commit of `generation`.
+pub(super) fn staged(generation: u64, path: &str) -> String {
+    format!("{STAGING}/{generation}/{path}.staged")
+}
+
+/// True for a relative path that stays inside the database.
+pub(super) fn is_inside(path: &str) -> bool {
+    !path.is_empty()
+        && path.split('/').all(|p| !matches!(p, "" | "." | ".."))
+        && !path.contains(['\\', ':', '\0'])
+}
+
+/// The folders around `path`, innermost first, without the database itself.
+pub(super) fn folders_of(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(path.rsplit_once('/').map(|p| p.0), |p| {
+        p.rsplit_once('/').map(|p| p.0)
+    })
+}
+
+/// A partition value as Hive writes it into a path: what could mean something to a shell, a URL or a file system
+/// is `%XX`. Letters of all alphabets stay, because not all engines decode more than ASCII.
+fn encode(value: &str) -> Result<String> {
+    let mut out = String::new();
+    for c in value.chars() {
+        match c {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' | '.' => out.push(c),
+            c if c.is_ascii() => out += &format!("%{:02X}", u32::from(c)),
+            c => out.push(c),
+        }
+    }
+    if out.is_empty() || out.len() > MAX_VALUE {
+        let what = if out.is_empty() { "empty" } else { "too long" };
+        return Err(Error::usage(format!(
+            "the name '{value}' cannot be part of a path: it is {what}"
+        ))
+        .hint(format!("choose a name of 1 to {MAX_VALUE} letters and digits")));
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::tables::{BTF_EVENT, DATA_EVENT};
+
+    #[test]
+    fn paths_are_hive_partitions() {
+        let path = part(&folder(DATA_EVENT, "engine-idle", Some("Core_0")).unwrap(), 0);
+        assert_eq!(
+            path,
+            "data_event/recording=engine-idle/core=Core_0/part-00000.parquet"
+        );
+        assert_eq!(part_number(&path), Some(0));
+        assert_eq!(part_number("btf_event/recording=part-1/x.parquet"), None);
+        assert_eq!(
+            folder(BTF_EVENT, "a b/ü=%", None).unwrap(),
+            "btf_event/recording=a%20b%2Fü%3D%25"
+        );
+    }
+
+    #[test]
+    fn names_that_cannot_be_in_a_path_are_refused() {
+        assert_eq!(folder(BTF_EVENT, "", None).unwrap_err().kind(), ErrorKind::Usage);
+        assert_eq!(
+            folder(BTF_EVENT, &"/".repeat(90), None).unwrap_err().kind(),
+            ErrorKind::Usage
+        );
+        assert_eq!(
+            folder(BTF_EVENT, "a", Some("core")).unwrap_err().kind(),
+            ErrorKind::Bug
+        );
+        assert_eq!(folder(DATA_EVENT, "a", None).unwrap_err().kind(), ErrorKind::Bug);
+    }
+
+    #[test]
+    fn blobs_have_plain_names() {
+        assert_eq!(
+            blob("state", "a", "state.json").unwrap(),
+            "state/recording=a/state.json"
+        );
+        for (kind, name) in [
+            ("btf_event", "x"),
+            ("..", "x"),
+            ("state", "../x"),
+            ("state", "x.parquet"),
+        ] {
+            assert!(blob(kind, "a", name).is_err(), "{kind}/{name}");
+        }
+    }
+
+    #[test]
+    fn only_paths_inside_are_inside() {
+        assert!(is_inside("a/b=c/d"));
+        for path in ["", "/a", "../a", "a/../b", "a//b", "a/", "c:/a", "a\\..\\b"] {
+            assert!(!is_inside(path), "{path}");
+        }
+        assert_eq!(folders_of("a/b/c").collect::<Vec<_>>(), ["a/b", "a"]);
+    }
+}

@@ -1,0 +1,28 @@
+//! The database on disk: a folder of Parquet files and a manifest that says which of them count. The only place
+//! that creates, renames, syncs or removes files inside a database, and, because it does so in the right order, the
+//! reason why a database is always either the old one or the new one. Not for what the rows mean.
+
+mod checksum;
+mod commit;
+mod database;
+mod disk;
+pub mod faults;
+mod folder;
+mod layout;
+mod lock;
+mod manifest;
+mod table_reader;
+mod table_writer;
+mod transaction;
+mod verify;
+
+pub use database::Database;
+pub use disk::{Disk, DiskFile, RealDisk};
+pub use manifest::{BlobEntry, FileEntry, Manifest, RecordingEntry};
+pub use table_reader::read_batches;
+pub use table_writer::{StagedFile, TableWriter};
+pub use transaction::Transaction;
+pub use verify::{Problem, VerifyReport, verify};
+
+#[cfg(test)]
+mod tests;

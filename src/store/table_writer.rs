@@ -1,0 +1,196 @@
+//! Writes one Parquet file of a table. Not aware of the transaction it belongs to, so that it can work on another
+//! thread.
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use arrow::array::{Int64Array, RecordBatch};
+use arrow::compute::{concat_batches, max, min};
+use arrow::datatypes::SchemaRef;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use parquet::errors::ParquetError;
+
+use super::checksum::SealedFile;
+use super::folder::Folder;
+use super::manifest::FileEntry;
+use crate::error::{Error, ErrorKind, Result};
+use crate::schema::{ColumnType, TableSpec};
+
+/// A file in the making. Nothing is on the disk before the first portion is full, or the file is finished.
+pub struct TableWriter {
+    folder: Folder,
+    table: &'static TableSpec,
+    schema: SchemaRef,
+    entry: FileEntry,
+    pending: VecDeque<RecordBatch>,
+    pending_rows: usize,
+    state: State,
+}
+
+enum State {
+    New,
+    Open(Box<ArrowWriter<SealedFile>>),
+    /// A write failed; what is on the disk is of no use.
+    Failed,
+}
+
+/// A finished file that waits for its commit (see [`super::Transaction::add`]).
+#[derive(Debug, Clone)]
+#[must_use = "a file that is not added to its transaction is thrown away"]
+pub struct StagedFile {
+    pub(super) entry: FileEntry,
+    path: PathBuf,
+}
+
+impl StagedFile {
+    /// What the manifest will say about it; `rows` is 0 when there was nothing to write, and then there is no file.
+    pub fn entry(&self) -> &FileEntry {
+        &self.entry
+    }
+
+    /// Where it lies until the commit.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl TableWriter {
+    /// Rows that the Parquet writer gets at once, and the best size of a batch. Batches of other sizes are cut and
+    /// joined: where a page ends and when a dictionary is given up depends on these portions, and the bytes of a
+    /// file must depend on its rows alone. A row group is a whole number of portions.
+    pub const BATCH_ROWS: usize = 1 << 16;
+
+    /// `entry` is complete but for what the rows decide.
+    pub(super) fn new(folder: Folder, table: &'static TableSpec, entry: FileEntry) -> Self {
+        let (pending, schema) = (VecDeque::new(), table.arrow_schema());
+        Self {
+            folder,
+            table,
+            schema,
+            entry,
+            pending,
+            pending_rows: 0,
+            state: State::New,
+        }
+    }
+
+    /// Appends rows, which have [`TableSpec::arrow_schema`] and are in the order of the table.
+    ///
+    /// # Errors
+    /// When the disk fails. The file cannot be finished then.
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        if batch.schema_ref().fields() != self.schema.fields() {
+            let message = format!("a batch is not of the table '{}'", self.table.name);
+            return Err(Error::new(ErrorKind::Bug, message));
+        }
+        self.note_times(batch);
+        self.entry.rows += batch.num_rows() as u64;
+        self.pending_rows += batch.num_rows();
+        self.pending.push_back(batch.clone());
+        while self.pending_rows >= Self::BATCH_ROWS {
+            self.write_portion(Self::BATCH_ROWS)?;
+        }
+        Ok(())
+    }
+
+    /// Completes the file and puts it on the disk for good.
+    ///
+    /// # Errors
+    /// When the disk fails, or failed before.
+    pub fn finish(mut self) -> Result<StagedFile> {
+        if self.pending_rows > 0 {
+            self.write_portion(self.pending_rows)?;
+        }
+        let path = self.folder.path(self.staged());
+        match self.state {
+            State::New => {}
+            State::Open(writer) => {
+                let sealed = writer.into_inner().map_err(|e| unwritable(&path, e));
+                let seal = sealed.and_then(|f| f.finish().map_err(|e| Error::io("write", &path, e)))?;
+                (self.entry.bytes, self.entry.checksum) = (seal.bytes, seal.checksum);
+            }
+            State::Failed => return Err(failed_before()),
+        }
+        Ok(StagedFile {
+            entry: self.entry,
+            path,
+        })
+    }
+
+    fn staged(&self) -> &str {
+        self.entry.staged.as_deref().unwrap_or(&self.entry.path)
+    }
+
+    fn write_portion(&mut self, rows: usize) -> Result<()> {
+        let mut writer = match std::mem::replace(&mut self.state, State::Failed) {
+            State::New => self.open()?,
+            State::Open(writer) => writer,
+            State::Failed => return Err(failed_before()),
+        };
+        let written = self.portion(rows).and_then(|p| writer.write(&p));
+        written.map_err(|e| unwritable(&self.folder.path(self.staged()), e))?;
+        self.state = State::Open(writer);
+        Ok(())
+    }
+
+    fn open(&self) -> Result<Box<ArrowWriter<SealedFile>>> {
+        let file = self.folder.create(self.staged())?;
+        // Without the Arrow schema in the file, every engine reads names as plain strings.
+        let options = ArrowWriterOptions::new()
+            .with_properties(self.table.writer_properties())
+            .with_skip_arrow_metadata(true);
+        let writer = ArrowWriter::try_new_with_options(file, self.schema.clone(), options);
+        writer
+            .map(Box::new)
+            .map_err(|e| unwritable(&self.folder.path(self.staged()), e))
+    }
+
+    /// Takes the first `rows` of the pending rows.
+    fn portion(&mut self, rows: usize) -> Result<RecordBatch, ParquetError> {
+        let (mut parts, mut missing) = (Vec::new(), rows);
+        while missing > 0
+            && let Some(batch) = self.pending.pop_front()
+        {
+            let n = batch.num_rows().min(missing);
+            if n < batch.num_rows() {
+                self.pending.push_front(batch.slice(n, batch.num_rows() - n));
+            }
+            parts.push(batch.slice(0, n));
+            missing -= n;
+        }
+        self.pending_rows -= rows - missing;
+        match parts.as_slice() {
+            [whole] => Ok(whole.clone()),
+            parts => Ok(concat_batches(&self.schema, parts)?),
+        }
+    }
+
+    /// Keeps the range of all instants, for the manifest.
+    fn note_times(&mut self, batch: &RecordBatch) {
+        for (column, array) in self.table.file_columns().zip(batch.columns()) {
+            if column.ty == ColumnType::Instant
+                && let Some(times) = array.as_any().downcast_ref::<Int64Array>()
+            {
+                self.entry.begin_at = [self.entry.begin_at, min(times)].into_iter().flatten().min();
+                self.entry.end_at = self.entry.end_at.max(max(times));
+            }
+        }
+    }
+}
+
+fn failed_before() -> Error {
+    Error::new(ErrorKind::Bug, "a file goes on that could not be written")
+}
+
+/// An error of the Parquet writer; nearly always it is one of the disk.
+fn unwritable(path: &Path, error: ParquetError) -> Error {
+    match error {
+        ParquetError::External(cause) => match cause.downcast::<io::Error>() {
+            Ok(io) => Error::io("write", path, *io),
+            Err(other) => Error::io("write", path, io::Error::other(other)),
+        },
+        other => Error::io("write", path, io::Error::other(other)),
+    }
+}

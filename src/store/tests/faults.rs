@@ -1,0 +1,227 @@
+//! What a transaction promises when something goes wrong: every operation of it is made to fail, one after the
+//! other, and the database must be the old one or the new one each time.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::store::faults::{Fault, FaultyDisk};
+use crate::store::verify;
+
+/// What goes wrong, and whether for ever. A full disk and a broken one are the same to the store, so that one is
+/// tried once and the other for ever.
+const FAULTS: [(Fault, bool); 5] = [
+    (Fault::NoSpace, false),
+    (Fault::Device, true),
+    (Fault::TornWrite, false),
+    (Fault::TornWrite, true),
+    (Fault::ShortWrite, true),
+];
+
+/// A change that does everything at once: adds `b`, replaces a table and the blob of `a`.
+fn change(disk: &FaultyDisk, path: &Path) -> Result<()> {
+    let mut tx = Database::begin(Arc::new(disk.clone()), path, Some(TimeScale::Ns))?;
+    record(&mut tx, "b", 100)?;
+    if tx.has_recording("a") {
+        derive(&mut tx, "a", 7)?;
+        tx.put_blob("setup", "a", "setup.json", b"{\"start\":7}")?;
+    }
+    tx.commit()
+}
+
+/// Runs `work` on a copy of `template`, again and again, with a fault at each operation in turn.
+fn with_every_fault(template: &Path, work: impl Fn(&FaultyDisk, &Path, &str)) {
+    for (fault, for_ever) in FAULTS {
+        for at in 1.. {
+            let dir = scratch();
+            let path = dir.path().join("db");
+            if template.exists() {
+                copy(template, &path);
+            }
+            let disk = FaultyDisk::new(fault, at, for_ever);
+            work(
+                &disk,
+                &path,
+                &format!("{fault:?} at operation {at}, for ever: {for_ever}"),
+            );
+            if disk.log().len() < at {
+                assert!(at > 20, "only {at} operations: this tests nothing");
+                break;
+            }
+        }
+    }
+}
+
+/// A folder in memory where the system has one: there will be hundreds, with many small files.
+fn scratch() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm")
+        .or_else(|_| tempfile::tempdir())
+        .unwrap()
+}
+
+fn assert_sound(path: &Path, case: &str) {
+    assert_eq!(verify(path).unwrap().problems, [], "{case}");
+    drop(Database::begin(Arc::new(FaultyDisk::sound()), path, None).unwrap());
+    assert_tidy(path);
+    let report = verify(path).unwrap();
+    assert_eq!((report.problems, report.pending), (vec![], vec![]), "{case}");
+}
+
+#[test]
+fn a_change_happens_or_does_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let template = dir.path().join("template");
+    database_with_a(&template);
+    let old = contents(&template);
+    let goal = dir.path().join("goal");
+    copy(&template, &goal);
+    change(&FaultyDisk::sound(), &goal).unwrap();
+    let new = contents(&goal);
+    assert_ne!(old, new);
+
+    with_every_fault(&template, |disk, path, case| {
+        let done = change(disk, path).is_ok();
+        assert_eq!(contents(path), *if done { &new } else { &old }, "{case}");
+        assert_sound(path, case);
+        assert_eq!(
+            contents(path),
+            *if done { &new } else { &old },
+            "{case}, tidied up"
+        );
+        if !done {
+            change(&FaultyDisk::sound(), path).unwrap();
+            assert_eq!(contents(path), new, "{case}, tried again");
+        }
+    });
+}
+
+#[test]
+fn a_database_comes_into_being_or_does_not() {
+    let dir = tempfile::tempdir().unwrap();
+    with_every_fault(&dir.path().join("nothing"), |disk, path, case| {
+        if change(disk, path).is_ok() {
+            assert_eq!(contents(path).recordings.len(), 1, "{case}");
+            assert_sound(path, case);
+        } else {
+            assert!(Database::open(path).is_err(), "{case}");
+            assert!(!path.exists() || case.contains("for ever: true"), "{case}");
+            change(&FaultyDisk::sound(), path).unwrap();
+            assert_tidy(path);
+        }
+    });
+}
+
+/// The commit is made, and the disk fails before anything is tidied up.
+fn interrupted_after_commit(path: &Path) {
+    let probe = path.with_extension("probe");
+    copy(path, &probe);
+    let sound = FaultyDisk::sound();
+    change(&sound, &probe).unwrap();
+    let commit = sound
+        .log()
+        .iter()
+        .position(|l| l == "rename manifest.json.tmp")
+        .unwrap()
+        + 1;
+    change(&FaultyDisk::new(Fault::Device, commit + 1, true), path).unwrap();
+}
+
+#[test]
+fn an_interrupted_commit_is_complete_for_readers_and_finished_by_the_next_writer() {
+    let dir = tempfile::tempdir().unwrap();
+    let template = dir.path().join("template");
+    database_with_a(&template);
+    let old_reader = Database::open(&template).unwrap();
+    interrupted_after_commit(&template);
+
+    let report = verify(&template).unwrap();
+    assert_eq!(report.problems, []);
+    assert!(report.pending.len() >= 5, "{:?}", report.pending);
+    let new = contents(&template);
+    assert_eq!(new.blobs["setup/recording=a/setup.json"], b"{\"start\":7}");
+    for file in old_reader.files(tables::PROCESS_STATE, None) {
+        assert!(
+            old_reader.path_of(&file).exists(),
+            "nothing was taken from an old reader yet"
+        );
+    }
+
+    // The next writer can fail as well, at every step, and nothing is lost.
+    with_every_fault(&template, |disk, path, case| {
+        let begun = Database::begin(Arc::new(disk.clone()), path, None).map(drop);
+        assert_eq!(contents(path), new, "{case}: {begun:?}");
+        assert_sound(path, case);
+        assert_eq!(contents(path), new, "{case}");
+    });
+}
+
+/// What a power cut can do is decided by the order of syncs and renames.
+#[test]
+fn everything_is_synced_before_it_is_relied_upon() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("db");
+    database_with_a(&path);
+    let disk = FaultyDisk::sound();
+    change(&disk, &path).unwrap();
+    let log = disk.log();
+    let renames: Vec<_> = log
+        .iter()
+        .enumerate()
+        .filter(|(_, l)| l.starts_with("rename"))
+        .map(|(n, _)| n)
+        .collect();
+    let (commit, settled) = (renames[0], renames[renames.len() - 1]);
+    assert_eq!(
+        (&*log[commit], &*log[settled]),
+        ("rename manifest.json.tmp", "rename manifest.json.tmp")
+    );
+
+    // Each file is synced after its last write, and all of them before the commit.
+    for (n, line) in log.iter().enumerate().filter(|(_, l)| l.starts_with("write ")) {
+        let name = line.strip_prefix("write ").unwrap();
+        let before = if n < commit { commit } else { settled };
+        assert!(
+            log[n..before].iter().any(|l| *l == format!("sync {name}")),
+            "{name} is not synced: {log:#?}"
+        );
+    }
+    let count = |part: &[String], what: &str| part.iter().filter(|l| l.starts_with(what)).count();
+    assert!(
+        count(&log[..commit], "sync folder 2") == 1,
+        "the staging folder of this generation"
+    );
+    assert_eq!(
+        log[commit + 1],
+        "sync folder db",
+        "the commit is on the disk before anything is moved"
+    );
+    let (moved, removed) = (
+        renames[renames.len() - 2],
+        log.iter().position(|l| l == "remove part-00000.parquet"),
+    );
+    let removed = removed.unwrap();
+    assert!(moved < removed && removed < settled);
+    for folder in [
+        "core=Core_0",
+        "core=Core_1",
+        "recording=a",
+        "recording=b",
+        "data_event",
+        "setup",
+        "db",
+    ] {
+        let synced = log[moved..removed].contains(&format!("sync folder {folder}"));
+        assert!(synced, "'{folder}' is not synced after the moves: {log:#?}");
+    }
+    assert!(count(&log[settled..], "remove tree .staging") == 1);
+}
+
+#[test]
+fn the_name_of_a_new_database_is_synced_before_the_commit() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = FaultyDisk::sound();
+    change(&disk, &dir.path().join("db")).unwrap();
+    let log = disk.log();
+    let place = |what: &str| log.iter().position(|l| l == what).unwrap();
+    let around = dir.path().file_name().unwrap().to_str().unwrap();
+    assert!(place(&format!("sync folder {around}")) < place("rename manifest.json.tmp"));
+}

@@ -1,0 +1,255 @@
+//! What the files of a table look like, and what happens when one is damaged.
+
+use std::fs;
+
+use arrow::array::AsArray as _;
+use arrow::datatypes::Int64Type;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use proptest::prelude::*;
+
+use super::*;
+use crate::error::ErrorKind;
+use crate::schema::{BtfEventRow, BtfEventRows};
+use crate::store::{FileEntry, verify};
+
+/// Writes one file of `table` from these batches and commits it; the manifest's entry comes back.
+fn write(path: &Path, batches: &[RecordBatch]) -> Vec<FileEntry> {
+    let mut tx = begin(path).unwrap();
+    let mut writer = tx.writer(tables::BTF_EVENT, "a", None).unwrap();
+    batches.iter().for_each(|b| writer.write(b).unwrap());
+    tx.add(writer.finish().unwrap());
+    tx.set_recording(RecordingEntry {
+        name: "a".into(),
+        begin_at: None,
+        end_at: None,
+    });
+    tx.commit().unwrap();
+    Database::open(path).unwrap().files(tables::BTF_EVENT, None)
+}
+
+/// Events with names of all kinds: one, few, and so many that a dictionary has to give up.
+fn events(count: i64) -> RecordBatch {
+    let mut rows = BtfEventRows::new();
+    for n in 0..count {
+        let target = format!("a rather long name of target number {}", n * 7919 % 100_000);
+        let note = (n % 2 == 0).then_some("note");
+        rows.push(BtfEventRow {
+            time: n / 2,
+            seq: n,
+            source: ["SIM", "Task"][n as usize % 2],
+            source_instance: n * n % 1_000_003,
+            target_type: "T",
+            target: &target,
+            target_instance: 0,
+            action: "activate",
+            note,
+        });
+    }
+    rows.take_batch().unwrap()
+}
+
+#[test]
+fn other_engines_read_names_as_strings() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("db");
+    let files = write(&path, &[events(3)]);
+    let file = fs::File::open(path.join(&files[0].path)).unwrap();
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+    assert_eq!(*builder.schema(), tables::BTF_EVENT.read_schema());
+    let metadata = builder.metadata().clone();
+    assert_eq!(metadata.file_metadata().created_by(), Some("btfdb"));
+    assert!(metadata.file_metadata().key_value_metadata().is_none());
+    assert_eq!(metadata.row_group(0).sorting_columns().unwrap().len(), 2);
+    assert!(metadata.row_group(0).column(0).statistics().is_some(), "time");
+    assert!(
+        metadata.row_group(0).column(0).column_index_offset().is_some(),
+        "time, page by page"
+    );
+    assert!(metadata.row_group(0).column(2).statistics().is_none(), "source");
+}
+
+#[test]
+fn the_bytes_depend_on_the_rows_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = events(150_000);
+    let mut checksums = Vec::new();
+    for (n, sizes) in [&[150_000][..], &[1, 65_535, 2], &[997], &[40_000, 1]]
+        .iter()
+        .enumerate()
+    {
+        let (mut batches, mut at) = (Vec::new(), 0);
+        for size in sizes.iter().cycle() {
+            let size = (all.num_rows() - at).min(*size);
+            batches.push(all.slice(at, size));
+            at += size;
+            if at == all.num_rows() {
+                break;
+            }
+        }
+        let path = dir.path().join(n.to_string());
+        let file = write(&path, &batches).remove(0);
+        assert_eq!(file.rows, 150_000);
+        checksums.push(file.checksum);
+    }
+    checksums.dedup();
+    assert_eq!(checksums.len(), 1, "{checksums:?}");
+    assert_eq!(contents(&dir.path().join("2")).rows["btf_event a None"], all);
+}
+
+#[test]
+fn a_table_without_rows_has_no_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("db");
+    assert_eq!(write(&path, &[]), []);
+    assert_eq!(write(&path, &[events(0)]), []);
+    assert_tidy(&path);
+}
+
+#[test]
+fn a_batch_of_another_table_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut tx = begin(&dir.path().join("db")).unwrap();
+    let mut writer = tx.writer(tables::BTF_EVENT, "a", None).unwrap();
+    assert_eq!(writer.write(&accesses(0, 1)).unwrap_err().kind(), ErrorKind::Bug);
+}
+
+#[test]
+fn columns_are_chosen_by_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("db");
+    let file = path.join(&write(&path, &[events(5)])[0].path);
+    let batches: Vec<_> = read_batches(&file, tables::BTF_EVENT, Some(&["target", "seq"]), 2)
+        .unwrap()
+        .collect::<Result<_>>()
+        .unwrap();
+    assert_eq!(
+        batches.iter().map(RecordBatch::num_rows).collect::<Vec<_>>(),
+        [2, 2, 1]
+    );
+    let schema = batches[0].schema();
+    let types: Vec<_> = schema.fields().iter().map(|f| f.to_string()).collect();
+    assert_eq!(schema.fields().len(), 2, "{types:?}");
+    assert_eq!(batches[2]["seq"].as_primitive::<Int64Type>().value(0), 4);
+    assert!(batches[0]["target"].as_any_dictionary_opt().is_some());
+
+    let wrong = read_batches(&file, tables::BTF_EVENT, Some(&["recording"]), 2)
+        .err()
+        .unwrap();
+    assert_eq!(
+        wrong.kind(),
+        ErrorKind::Bug,
+        "a partition column is not in the file"
+    );
+    let other = read_batches(&file, tables::GAP, None, 2).err().unwrap();
+    assert_eq!(other.kind(), ErrorKind::Database);
+}
+
+/// Whatever byte of whatever file is damaged: verify names the file, and reading it ends without a panic.
+#[test]
+fn damage_is_found_and_harmless() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("db");
+    database_with_a(&path);
+    let db = Database::open(&path).unwrap();
+    let m = db.manifest();
+    let files = m
+        .files
+        .iter()
+        .map(|f| f.path.as_str())
+        .chain(m.blobs.iter().map(|b| b.path.as_str()));
+    for name in files {
+        let file = path.join(name);
+        let good = fs::read(&file).unwrap();
+        for at in (0..good.len()).step_by(13) {
+            let mut bad = good.clone();
+            bad[at] ^= 1 << (at % 8);
+            fs::write(&file, &bad).unwrap();
+            let problems = verify(&path).unwrap().problems;
+            assert_eq!(problems.len(), 1);
+            assert_eq!(problems[0].path, Path::new(name));
+            if name.starts_with("data_event")
+                && let Ok(batches) = read_batches(&file, tables::DATA_EVENT, None, 100)
+            {
+                batches.for_each(drop);
+            }
+        }
+        fs::write(&file, &good).unwrap();
+    }
+    fs::write(path.join("setup/recording=a/setup.json"), "{}").unwrap();
+    assert_eq!(
+        db.blob("setup", "a", "setup.json").unwrap_err().kind(),
+        ErrorKind::Database
+    );
+}
+
+#[test]
+fn verify_names_what_is_missing_too_much_or_out_of_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("db");
+    let report = |path: &Path| {
+        let problems = verify(path).unwrap().problems;
+        problems
+            .into_iter()
+            .map(|p| format!("{}: {}", p.path.display(), p.what))
+            .collect::<Vec<_>>()
+    };
+    let events = events(4);
+    let file = write(&path, &[events.slice(2, 2), events.slice(0, 2)]).remove(0);
+    let [unsorted] = &report(&path)[..] else {
+        panic!("one problem")
+    };
+    assert!(
+        unsorted.starts_with(&file.path) && unsorted.ends_with("not sorted by time, seq"),
+        "{unsorted}"
+    );
+
+    fs::remove_dir_all(&path).unwrap();
+    let file = write(&path, &[events]).remove(0);
+    assert_eq!(report(&path), Vec::<String>::new());
+    let (bytes, place) = (fs::read(path.join(&file.path)).unwrap(), path.join(&file.path));
+
+    let stray = place.with_file_name("part-00001.parquet");
+    fs::write(&stray, "").unwrap();
+    fs::write(place.with_file_name(".hidden"), "").unwrap();
+    let [found] = &report(&path)[..] else {
+        panic!("one problem")
+    };
+    assert_eq!(
+        found,
+        "btf_event/recording=a/part-00001.parquet: the file is not part of the database"
+    );
+    fs::remove_file(&stray).unwrap();
+
+    fs::write(&place, &bytes[..bytes.len() - 1]).unwrap();
+    assert!(report(&path)[0].contains(&format!("has {} bytes", bytes.len() - 1)));
+    fs::remove_file(&place).unwrap();
+    assert!(report(&path)[0].contains("cannot be read"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// Rows come back as they were written, with extreme values and without values.
+    #[test]
+    fn rows_come_back(values in prop::collection::vec((any::<i64>(), any::<Option<i64>>(), any::<Option<u64>>(), "\\PC{0,8}"), 1..40)) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("db");
+        let mut rows = DataEventRows::new();
+        for (n, (time, record, value, variable)) in values.iter().enumerate() {
+            let (time, record, value) = (*time, *record, *value);
+            rows.push(DataEventRow { time, seq: n as i64, record, variable, access: "read", value });
+        }
+        let batch = rows.take_batch().unwrap();
+        let mut tx = begin(&path).unwrap();
+        let mut writer = tx.writer(tables::DATA_EVENT, "ä b", Some("0/1")).unwrap();
+        writer.write(&batch).unwrap();
+        tx.add(writer.finish().unwrap());
+        tx.set_recording(RecordingEntry { name: "ä b".into(), begin_at: None, end_at: None });
+        tx.commit().unwrap();
+        let files = Database::open(&path).unwrap().files(tables::DATA_EVENT, None);
+        prop_assert_eq!(files[0].begin_at, values.iter().map(|v| v.0).min());
+        prop_assert_eq!(files[0].end_at, values.iter().map(|v| v.0).max());
+        let read = contents(&path);
+        prop_assert_eq!(read.rows.values().next(), Some(&batch));
+    }
+}

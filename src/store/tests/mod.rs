@@ -1,0 +1,183 @@
+//! Tests of the store as a whole, and the small database that they work on.
+
+mod faults;
+mod files;
+mod transactions;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::compute::concat_batches;
+
+use super::{Database, Disk, RealDisk, RecordingEntry, Transaction, read_batches};
+use crate::error::Result;
+use crate::schema::{DataEventRow, DataEventRows, ProcessStateRow, ProcessStateRows, TABLES, tables};
+use crate::time::TimeScale;
+
+fn real() -> Arc<dyn Disk> {
+    Arc::new(RealDisk)
+}
+
+fn begin(path: &Path) -> Result<Transaction> {
+    Database::begin(real(), path, Some(TimeScale::Ns))
+}
+
+/// `count` accesses, one every 10 ticks from `start`.
+fn accesses(start: i64, count: i64) -> RecordBatch {
+    let mut rows = DataEventRows::new();
+    for n in 0..count {
+        let value = (n % 3 != 0).then_some(n as u64);
+        let variable = ["EE_ORTI_runningtask", "SIG_1"][n as usize % 2];
+        rows.push(DataEventRow {
+            time: start + n * 10,
+            seq: n,
+            record: None,
+            variable,
+            access: "write",
+            value,
+        });
+    }
+    rows.take_batch().unwrap()
+}
+
+/// One process running from `start` on, for 10 ticks a time.
+fn states(start: i64, count: i64) -> RecordBatch {
+    let mut rows = ProcessStateRows::new();
+    for n in 0..count {
+        rows.push(ProcessStateRow {
+            process: "Task",
+            r#type: "T",
+            instance: n,
+            core: None,
+            state: "running",
+            begin_at: start + n * 10,
+            end_at: start + n * 10 + 10,
+        });
+    }
+    rows.take_batch().unwrap()
+}
+
+/// Puts a whole recording into a transaction: two tables, one of them on two cores, and a blob.
+fn record(tx: &mut Transaction, name: &str, start: i64) -> Result<()> {
+    for core in ["Core_0", "Core_1"] {
+        let mut writer = tx.writer(tables::DATA_EVENT, name, Some(core))?;
+        writer.write(&accesses(start, 5))?;
+        tx.add(writer.finish()?);
+    }
+    derive(tx, name, start)?;
+    tx.put_blob(
+        "setup",
+        name,
+        "setup.json",
+        format!("{{\"start\":{start}}}").as_bytes(),
+    )?;
+    tx.set_recording(RecordingEntry {
+        name: name.into(),
+        begin_at: Some(start),
+        end_at: Some(start + 50),
+    });
+    Ok(())
+}
+
+/// Writes the derived table of a recording anew.
+fn derive(tx: &mut Transaction, name: &str, start: i64) -> Result<()> {
+    tx.drop_table(tables::PROCESS_STATE, name);
+    let mut writer = tx.writer(tables::PROCESS_STATE, name, None)?;
+    writer.write(&states(start, 3))?;
+    tx.add(writer.finish()?);
+    Ok(())
+}
+
+/// A database with one recording, `a`.
+fn database_with_a(path: &Path) {
+    let mut tx = begin(path).unwrap();
+    record(&mut tx, "a", 0).unwrap();
+    tx.commit().unwrap();
+}
+
+/// Everything a reader can see.
+#[derive(Debug, PartialEq)]
+struct Contents {
+    recordings: Vec<RecordingEntry>,
+    rows: BTreeMap<String, RecordBatch>,
+    blobs: BTreeMap<String, Vec<u8>>,
+}
+
+fn contents(path: &Path) -> Contents {
+    let db = Database::open(path).unwrap();
+    let (mut rows, mut blobs) = (BTreeMap::new(), BTreeMap::new());
+    for table in TABLES {
+        for file in db.files(table, None) {
+            let batches = read_batches(&db.path_of(&file), table, None, 1000).unwrap();
+            let batches: Vec<_> = batches.collect::<Result<_>>().unwrap();
+            let key = format!("{} {} {:?}", table.name, file.recording, file.core);
+            let batch = concat_batches(&table.arrow_schema(), &batches).unwrap();
+            assert!(
+                rows.insert(key, batch).is_none(),
+                "two files where one was written"
+            );
+        }
+    }
+    for b in &db.manifest().blobs {
+        blobs.insert(
+            b.path.clone(),
+            db.blob(&b.kind, &b.recording, &b.name).unwrap().unwrap(),
+        );
+    }
+    Contents {
+        recordings: db.recordings().to_vec(),
+        rows,
+        blobs,
+    }
+}
+
+/// Every file and folder below `path`, relative to it, in order.
+fn everything_in(path: &Path) -> Vec<String> {
+    fn list(root: &Path, folder: &Path, out: &mut Vec<String>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            out.push(path.strip_prefix(root).unwrap().to_str().unwrap().to_owned());
+            if path.is_dir() {
+                list(root, &path, out);
+            }
+        }
+    }
+    let mut out = Vec::new();
+    list(path, path, &mut out);
+    out.sort();
+    out
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for name in everything_in(from) {
+        let (from, to) = (from.join(&name), to.join(&name));
+        if from.is_dir() {
+            fs::create_dir(to).unwrap()
+        } else {
+            fs::copy(from, to).map(drop).unwrap()
+        }
+    }
+}
+
+/// Nothing lies in the folder that the manifest does not know, and no empty folder.
+fn assert_tidy(path: &Path) {
+    let db = Database::open(path).unwrap();
+    let m = db.manifest();
+    let mut expected: Vec<_> = m.files.iter().map(|f| f.path.clone()).collect();
+    expected.extend(m.blobs.iter().map(|b| b.path.clone()));
+    let folders: Vec<_> = expected
+        .iter()
+        .flat_map(|p| super::layout::folders_of(p))
+        .map(str::to_owned)
+        .collect();
+    expected.extend(folders);
+    expected.extend(["manifest.json".to_owned(), ".lock".to_owned()]);
+    expected.sort();
+    expected.dedup();
+    assert_eq!(everything_in(path), expected);
+    assert_eq!(m.pending(), Vec::<String>::new());
+}
