@@ -1,14 +1,97 @@
-//! stub
+//! btfdb: a columnar trace database for embedded real-time systems.
+//!
+//! Hardware trace exports (variable accesses, function entries and exits, per core) become compressed Parquet;
+//! the software events in them are mapped to system events in BTF (Best Trace Format), after a published
+//! method; SQL, timing metrics and BTF slices come out.
+//!
+//! # The picture
+//!
+//! ```text
+//!  files ─► input ─► formats ─► schema rows ─► store ─► map ─► derive ─► store ─► query ─► export / render ─► cli
+//!           bytes    rows and   typed columns  Parquet  system  instances         SQL,     BTF, CSV, Parquet
+//!                    findings                           events                    metrics
+//! ```
+//!
+//! Data flows from left to right; imports point to the left or down, never back. `ops` wires the stages, one
+//! file per verb; `recording` says what a recording consists of.
+//!
+//! # The rooms
+//!
+//! | module | what it is for | what it must not know |
+//! |---|---|---|
+//! | [`error`], [`diagnostics`], [`time`] | failures; findings about content; exact ticks | everything else |
+//! | [`btf`] | the vocabulary and state charts of BTF | how events come about |
+//! | [`input`] | bytes: files, pipes, compressed | trace formats |
+//! | [`formats`] | one folder per foreign format | files, Parquet, each other |
+//! | [`schema`] | tables and columns, from `schemas/*.toml` | the disk, SQL |
+//! | [`store`] | the database folder: manifest, commit, lock | formats, mapping, SQL |
+//! | [`map`] | software events → system events: the rules | bytes, paths, Parquet, SQL |
+//! | [`derive`] | system events → instances and states | where the events come from |
+//! | [`recording`] | descriptions of recordings | their trace data |
+//! | `query` | SQL, the library in `queries/`, metrics | the terminal |
+//! | `export`, [`render`] | results → files, results → text | arguments |
+//! | [`ops`] | what btfdb can do, one file per verb | the terminal, the environment |
+//! | `cli` | arguments, progress, signals, exit codes | Parquet, Arrow builders |
+//!
+//! # Invariants
+//!
+//! 1. Content never crashes a reader. Bad content becomes a counted, located [`diagnostics::Diagnostic`]; an
+//!    [`error::Error`] is for I/O, limits, or "not this format".
+//! 2. Every input record is accounted for: rows + rejected + skipped = records, per source, in table `source`.
+//! 3. Only [`store`] creates, renames, syncs or removes files inside a database, through [`store::Disk`]. A
+//!    database is either the old one or the new one.
+//! 4. Only `cli` prints, reads the environment, or ends the process.
+//! 5. Only `query` names DataFusion. [`map`] sees batches in and events out.
+//! 6. Same input, same rules, same version: byte-identical tables, whatever the number of threads.
+//! 7. No floating point in time. Ticks are `i64`.
+//! 8. Tables and columns are spelled in `schemas/` only; code uses the constants made from them.
+//!
+//! # A tour
+//!
+//! ```
+//! use btfdb::ops::{Control, ingest::{Options, ingest}};
+//! use btfdb::recording::{Description, plan};
+//! use btfdb::store::{Database, RealDisk, read_batches};
+//! use btfdb::schema::tables;
+//! use std::sync::Arc;
+//!
+//! # fn main() -> btfdb::error::Result<()> {
+//! # let folder = std::env::temp_dir().join(format!("btfdb-tour-{}", std::process::id()));
+//! # let _ = std::fs::remove_dir_all(&folder);
+//! let plans = plan(&["demo/recording".into()], &Description::default())?;
+//! let options = Options { time_scale: None, map: true, strict: true, threads: 2 };
+//! let control = Arc::new(Control::default());
+//! let reports = ingest(Arc::new(RealDisk), &folder, &plans, &options, &control)?;
+//! assert!(reports[0].mapped.as_ref().is_some_and(|m| m.events > 0));
+//!
+//! let db = Database::open(&folder)?;
+//! for file in db.files(tables::PROCESS_INSTANCE, None) {
+//!     for batch in read_batches(&db.path_of(&file), tables::PROCESS_INSTANCE, None, 1024)? {
+//!         assert!(batch?.num_rows() > 0);
+//!     }
+//! }
+//! # let _ = std::fs::remove_dir_all(&folder);
+//! # Ok(())
+//! # }
+//! ```
+
 pub mod btf;
-pub mod cli;
 pub mod derive;
 pub mod diagnostics;
 pub mod error;
-pub mod input;
-pub mod store;
-pub mod ops;
 pub mod formats;
+pub mod input;
 pub mod map;
+pub mod ops;
 pub mod recording;
+pub mod render;
 pub mod schema;
+pub mod store;
 pub mod time;
+
+#[cfg(feature = "engine")]
+pub mod cli;
+#[cfg(feature = "engine")]
+pub mod export;
+#[cfg(feature = "engine")]
+pub mod query;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// Stores hardware trace exports as Parquet, maps their software events to BTF system events, and answers
 /// with SQL, timing metrics and BTF slices.
 #[derive(Debug, Parser)]
-#[command(version, propagate_version = true, max_term_width = 100, after_help = EXAMPLES)]
+#[command(version, propagate_version = true, max_term_width = 110, after_help = EXAMPLES)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -22,7 +22,7 @@ const EXAMPLES: &str = "Examples:
   btfdb demo
   btfdb ingest engine.db recording/
   btfdb metrics engine.db ResponseTime NetExecutionTime
-  btfdb query engine.db \"SELECT process, max(terminate_at - activate_at) FROM process_instance GROUP BY process\"
+  btfdb query engine.db \"SELECT process, count(*) FROM process_instance GROUP BY process\"
   btfdb export engine.db --from 12ms --to 15ms -o worst.btf
   btfdb info engine.db
 
@@ -161,7 +161,7 @@ pub struct Output {
 
 /// Result formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[expect(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum Format {
     Auto,
     Table,
@@ -265,7 +265,7 @@ pub struct Export {
 
 /// Export formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[expect(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum ExportFormat {
     Btf,
     Csv,

@@ -23,6 +23,8 @@ pub struct Profile {
     pub states: StateLabels,
     /// Other ORTI labels with a meaning.
     pub labels: Labels,
+    /// ORTI attributes that only some generators write.
+    pub attributes: Attributes,
     /// Service names with a meaning.
     pub services: Services,
     /// Corrections of the ORTI service enumeration: id → label.
@@ -58,6 +60,18 @@ pub struct Labels {
     pub limit_error: String,
     /// The resource is taken.
     pub refused_errors: Vec<String>,
+}
+
+/// Names of ORTI attributes that only some generators write; the first that an object has counts.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Attributes {
+    /// TASK: how many activations are still allowed.
+    pub remaining_activations: Vec<String>,
+    /// TASK: events that are set.
+    pub event_flags: Vec<String>,
+    /// TASK: events that are waited for.
+    pub event_mask: Vec<String>,
 }
 
 /// Service labels with a meaning, and how entry and exit are told apart.
@@ -142,11 +156,20 @@ impl Profile {
         SHIPPED.iter().find(|(n, _)| *n == name).map(|(_, text)| Self::parse(text))
     }
 
-    /// Lays the TOML `text` over the generic profile. Errors name the key and the place in `text`.
+    /// Lays the TOML `text` over the shipped profile that its key `base` names, or else over the generic one.
+    /// Errors name the key and the place in `text`.
     pub fn parse(text: &str) -> Result<Self> {
         let bad = |e: toml::de::Error| Error::input(format!("mapping profile: {}", e.message())).because(e);
         let mut base: Table = OSEK.parse().map_err(bad)?;
-        let over: Table = text.parse().map_err(bad)?;
+        let mut over: Table = text.parse().map_err(bad)?;
+        if let Some(name) = over.remove("base") {
+            let shipped = SHIPPED.iter().find(|(n, _)| name.as_str() == Some(n)).map(|(_, text)| text);
+            let shipped = shipped.ok_or_else(|| {
+                let known = SHIPPED.map(|(n, _)| n).join(", ");
+                Error::input(format!("mapping profile: base = {name}, but the shipped profiles are: {known}"))
+            })?;
+            lay_over(&mut base, shipped.parse().map_err(bad)?);
+        }
         lay_over(&mut base, over);
         let profile: Self = Value::Table(base).try_into().map_err(bad)?;
         profile.coalescing(TimeScale::Ps)?;
@@ -188,6 +211,15 @@ mod tests {
         assert!(osek.rules.alarm_by_time && !erika.rules.alarm_by_time);
         assert_eq!(erika.states.running, osek.states.running);
         assert_eq!(erika.service_ids["74"], "TryToGetSpinlock");
+    }
+
+    #[test]
+    fn a_profile_can_be_laid_over_any_shipped_one() {
+        let own = Profile::parse("base = \"erika2\"\nname = \"own\"\n[rules]\ntick_coalescing = \"1us\"\n").unwrap();
+        assert_eq!((own.name.as_str(), own.rules.lock_by), ("own", LockBy::State));
+        assert_eq!(own.coalescing(TimeScale::Ns).unwrap(), 1000);
+        let e = Profile::parse("base = \"erika3\"\n").unwrap_err();
+        assert!(e.to_string().contains("erika3") && e.to_string().contains("osek, erika2"), "{e}");
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! What a long operation shares with who watches it: progress counters, and the wish to stop. Draws nothing.
 
 use crate::error::{Error, ErrorKind, Result};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Shared between the threads of an operation and its watcher.
 #[derive(Debug, Default)]
 pub struct Control {
-    cancelled: AtomicBool,
+    cancelled: Arc<AtomicBool>,
     done: AtomicU64,
     total: AtomicU64,
     rows: AtomicU64,
@@ -43,8 +43,8 @@ impl Control {
     }
 
     /// The flag itself, for code that wants to look at it without this type.
-    pub fn flag(&self) -> &AtomicBool {
-        &self.cancelled
+    pub fn flag_shared(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.cancelled)
     }
 
     /// Begins a stage of `total` units of work; 0 when it is not known.

@@ -72,9 +72,9 @@ impl Session {
     /// in the order of the names or of the list, then by recording and entity; columns [`SUMMARY_COLUMNS`].
     ///
     /// * `count` samples; `incomplete` instances that the trace cuts off, which enter nothing else.
-    /// * `min`, `avg`, `max`, `stddev`, percentiles: in the unit of the metric (`duration`: ticks), as floating-point
-    ///   numbers, exact for ticks below 2⁵³. `stddev` is that of a sample (n − 1); `p50`, `p95`, `p99` are interpolated
-    ///   between the two nearest samples (SQL's `percentile_cont`).
+    /// * `min`, `avg`, `max`, `stddev`, percentiles: in the unit of the metric (`duration`: ticks), as
+    ///   floating-point numbers, exact for ticks below 2⁵³. `stddev` is that of a sample (n − 1); `p50`, `p95` and
+    ///   `p99` are interpolated between the two nearest samples (SQL's `percentile_cont`).
     /// * `min_at`, `max_at`: `at` of the first sample with that value, in ticks: where the measured time begins.
     /// * `core` is that of all instances, and NULL when they ran on several.
     ///

@@ -3,6 +3,7 @@
 
 mod catalog;
 mod failure;
+mod file;
 mod groups;
 mod metrics;
 mod run;

@@ -164,8 +164,9 @@ impl Session {
     /// Runs a statement; returns when it is planned, so that errors in the SQL come from here.
     ///
     /// # Errors
-    /// [`ErrorKind::Query`] with the place in the SQL when it cannot be planned; [`ErrorKind::Database`] when a file is
-    /// missing or damaged; [`ErrorKind::Limit`] when memory runs out; [`ErrorKind::Interrupted`]. The stream has the same.
+    /// [`ErrorKind::Query`] with the place in the SQL when it cannot be planned; [`ErrorKind::Database`] when a
+    /// file is missing or damaged; [`ErrorKind::Limit`] when memory runs out; [`ErrorKind::Interrupted`]. The
+    /// stream has the same.
     pub fn run(&self, statement: &Statement, params: &[(&str, Param)]) -> Result<ResultStream> {
         let params: Vec<_> = params
             .iter()

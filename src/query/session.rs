@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::store::Database;
 
 /// Limits of a session.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct SessionOptions {
     /// Number of threads that work on a statement; `None`: one per processor.
     pub threads: Option<usize>,

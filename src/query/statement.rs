@@ -35,7 +35,8 @@ impl Statement {
     }
 }
 
-/// Cuts a script at its semicolons; those in quotes and comments do not count. Statements without a word are left out.
+/// Cuts a script at its semicolons; those in quotes and comments do not count. Statements without a word are left
+/// out.
 ///
 /// # Errors
 /// [`crate::error::ErrorKind::Query`] with line and column when a quote or a comment is not closed.

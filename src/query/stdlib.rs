@@ -124,7 +124,8 @@ pub struct View {
     pub sql: &'static str,
 }
 
-/// The columns of every metric. `value` is NULL for an instance that is cut off: it is counted and enters nothing else.
+/// The columns of every metric. `value` is NULL for an instance that is cut off: it is counted and enters nothing
+/// else.
 pub const METRIC_COLUMNS: [&str; 7] = ["recording", "entity", "type", "core", "instance", "value", "at"];
 
 /// All metrics, in the order in which they are listed.

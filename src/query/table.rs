@@ -12,7 +12,7 @@ use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::pruning::PrunableStatistics;
 use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNode;
-use datafusion::common::{ColumnStatistics, DFSchema, Result, ScalarValue, Statistics};
+use datafusion::common::{DFSchema, Result, ScalarValue, Statistics};
 use datafusion::datasource::TableType;
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
@@ -29,22 +29,10 @@ use datafusion::physical_optimizer::pruning::PruningPredicateBuilder;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
 
+use super::file::TableFile;
 use super::groups::{self, Part};
-use crate::schema::{ColumnType, TableSpec};
-use crate::store::{Database, FileEntry};
-
-/// One file of the manifest.
-#[derive(Debug)]
-struct TableFile {
-    entry: FileEntry,
-    /// The values of the partition columns: the recording, then the core where the table is divided by it.
-    values: Vec<ScalarValue>,
-    /// What is known of the file, for the columns of [`Table::layout`]: true, whatever the engine makes of it.
-    known: Arc<Statistics>,
-    /// The same with the range of the file as the limits of every instant column: enough to leave files out, but not
-    /// to answer a query from, because the limits need not be values of the column.
-    limits: Arc<Statistics>,
-}
+use crate::schema::TableSpec;
+use crate::store::Database;
 
 /// A table of the schema over the files that the manifest lists for it.
 #[derive(Debug)]
@@ -56,69 +44,6 @@ pub(super) struct Table {
     /// The columns of a file, then the partition columns: the order in which the engine scans.
     layout: TableSchema,
     files: Vec<TableFile>,
-}
-
-impl TableFile {
-    fn new(spec: &'static TableSpec, entry: FileEntry) -> Self {
-        let values = [Some(&entry.recording), entry.core.as_ref()]
-            .into_iter()
-            .take(spec.partition_columns().count());
-        let values: Vec<_> = values.map(|v| ScalarValue::Utf8View(v.cloned())).collect();
-        let known = statistics(spec, &entry, &values, false);
-        let limits = statistics(spec, &entry, &values, true);
-        Self {
-            entry,
-            values,
-            known: Arc::new(known),
-            limits: Arc::new(limits),
-        }
-    }
-}
-
-/// What the manifest says about a file, for the columns of a file and then the partition columns.
-fn statistics(
-    spec: &'static TableSpec,
-    entry: &FileEntry,
-    values: &[ScalarValue],
-    limits: bool,
-) -> Statistics {
-    let range = entry.begin_at.zip(entry.end_at);
-    let instants = spec
-        .file_columns()
-        .filter(|c| c.ty == ColumnType::Instant)
-        .count();
-    let columns = spec.file_columns().map(|column| {
-        let mut known = ColumnStatistics::new_unknown();
-        if column.null.is_none() {
-            known.null_count = Precision::Exact(0);
-        }
-        if let (Some((first, last)), ColumnType::Instant) = (range, column.ty) {
-            // The range is that of all instants; where there is one column of them, it is that of the column.
-            let exact = limits || instants == 1;
-            let wrap = |t| {
-                let value = ScalarValue::Int64(Some(t));
-                if exact {
-                    Precision::Exact(value)
-                } else {
-                    Precision::Inexact(value)
-                }
-            };
-            (known.min_value, known.max_value) = (wrap(first), wrap(last));
-        }
-        known
-    });
-    let partitions = values.iter().map(|value| ColumnStatistics {
-        null_count: Precision::Exact(0),
-        min_value: Precision::Exact(value.clone()),
-        max_value: Precision::Exact(value.clone()),
-        distinct_count: Precision::Exact(1),
-        ..ColumnStatistics::new_unknown()
-    });
-    Statistics {
-        num_rows: usize::try_from(entry.rows).map_or(Precision::Absent, Precision::Exact),
-        total_byte_size: Precision::Absent,
-        column_statistics: columns.chain(partitions).collect(),
-    }
 }
 
 impl Table {

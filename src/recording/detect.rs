@@ -41,6 +41,9 @@ pub fn plan(inputs: &[PathBuf], over: &Description) -> Result<Vec<Plan>> {
         let description = Description { core: cores_of(&loose)?, ..Description::default() };
         plans.push(named(description, Path::new("."), over)?);
     }
+    if over.name.is_some() && plans.len() > 1 {
+        return Err(Error::usage(format!("one name was given for {} recordings", plans.len())));
+    }
     let mut names = BTreeMap::new();
     for plan in &plans {
         if names.insert(plan.name.clone(), ()).is_some() {

@@ -62,7 +62,9 @@ impl<'a> Column<'a> {
             }
             _ => {
                 let formatter = self.other.as_ref();
-                formatter.iter().for_each(|f| put(out, format_args!("{}", f.value(row))));
+                formatter
+                    .iter()
+                    .for_each(|f| put(out, format_args!("{}", f.value(row))));
             }
         }
         Cell::Written

@@ -1,1 +1,118 @@
-fn main(){}
+//! SQL tests: every `*.slt` of this folder against a database made from the recording that its first line
+//! names (`# recording: demo/recording`, relative to the repository). `--complete` in the arguments rewrites the
+//! expected results; any other argument selects files by name. Without recording: an empty database.
+
+use arrow::util::display::{ArrayFormatter, FormatOptions};
+use btfdb::ops::{Control, ingest};
+use btfdb::query::{Session, SessionOptions};
+use btfdb::recording::{Description, plan};
+use btfdb::store::{Database, RealDisk};
+use btfdb::time::TimeScale;
+use sqllogictest::{DBOutput, DefaultColumnType, Runner};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+struct Engine(Session);
+
+#[derive(Debug)]
+struct Failure(String);
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl sqllogictest::DB for Engine {
+    type Error = Failure;
+    type ColumnType = DefaultColumnType;
+
+    fn run(&mut self, sql: &str) -> Result<DBOutput<DefaultColumnType>, Failure> {
+        let fail = |e: btfdb::error::Error| Failure(e.to_string());
+        let result = self.0.sql(sql, &[]).map_err(fail)?;
+        let types = vec![DefaultColumnType::Any; result.schema().fields().len()];
+        let options = FormatOptions::default().with_null("NULL");
+        let mut rows = Vec::new();
+        for batch in result {
+            let batch = batch.map_err(fail)?;
+            let columns: Vec<ArrayFormatter<'_>> =
+                batch.columns().iter().map(|c| ArrayFormatter::try_new(c, &options).unwrap()).collect();
+            for row in 0..batch.num_rows() {
+                rows.push(columns.iter().map(|c| c.value(row).to_string()).collect());
+            }
+        }
+        Ok(DBOutput::Rows { types, rows })
+    }
+}
+
+fn session(file: &Path, root: &Path, database: &Path) -> Session {
+    let text = std::fs::read_to_string(file).unwrap();
+    let recording = text.lines().next().and_then(|l| l.strip_prefix("# recording: "));
+    match recording {
+        Some(path) => {
+            let plans = plan(&[root.join(path)], &Description::default()).unwrap();
+            let options = ingest::Options { time_scale: None, map: true, strict: true, threads: 2 };
+            let control = Arc::new(Control::default());
+            ingest::ingest(Arc::new(RealDisk), database, &plans, &options, &control).unwrap();
+        }
+        None => {
+            Database::create_or_open(Arc::new(RealDisk), database, TimeScale::Ns).unwrap();
+        }
+    }
+    let options = SessionOptions { threads: Some(2), memory_limit: Some(1 << 30) };
+    Session::open(Database::open(database).unwrap(), options).unwrap()
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(root.join("tests/slt")).unwrap().map(|e| e.unwrap().path()).collect();
+    files.retain(|f| f.extension().is_some_and(|e| e == "slt"));
+    files.sort();
+    let name = |f: &Path| format!("slt::{}", f.file_stem().unwrap().to_string_lossy());
+    if args.iter().any(|a| a == "--list") {
+        // The protocol of test runners that start one process per test.
+        if !args.iter().any(|a| a == "--ignored") {
+            files.iter().for_each(|f| println!("{}: test", name(f)));
+        }
+        return ExitCode::SUCCESS;
+    }
+    let wanted: Vec<&String> = args.iter().filter(|a| !a.starts_with('-')).collect();
+    let mut failed = 0;
+    for file in files.iter().filter(|f| wanted.is_empty() || wanted.iter().any(|w| name(f).contains(w.as_str()))) {
+        let dir = tempfile::TempDir::new().unwrap();
+        let database = dir.path().join("slt.db");
+        session(file, &root, &database);
+        let open = || {
+            let options = SessionOptions { threads: Some(2), memory_limit: Some(1 << 30) };
+            let session = Session::open(Database::open(&database).unwrap(), options).unwrap();
+            std::future::ready(Ok(Engine(session)))
+        };
+        let mut runner = Runner::new(open);
+        let result = if args.iter().any(|a| a == "--complete") {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            let update = runner.update_test_file(
+                file,
+                "\t",
+                sqllogictest::default_validator,
+                sqllogictest::default_normalizer,
+                sqllogictest::default_column_validator,
+            );
+            runtime.block_on(update).map_err(|e| e.to_string())
+        } else {
+            runner.run_file(file).map_err(|e| e.display(false).to_string())
+        };
+        match result {
+            Ok(()) => println!("ok {}", name(file)),
+            Err(e) => {
+                failed += 1;
+                println!("FAILED {}\n{e}", name(file));
+            }
+        }
+    }
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -16,14 +16,7 @@ use std::time::Instant;
 pub(super) fn run(args: &Ingest, ui: &Ui) -> Result<u8> {
     // There is one format so far; `auto` and its name mean the same.
     let (InputFormat::Auto | InputFormat::Trace32) = args.format;
-    let mut over = description(args)?;
-    let one_name = over.name.take();
-    let mut plans = plan(&args.inputs, &over)?;
-    match (one_name, plans.as_mut_slice()) {
-        (Some(name), [only]) => only.name = name,
-        (Some(_), _) => return Err(Error::usage("--name is for one recording, but there are several")),
-        (None, _) => {}
-    }
+    let plans = plan(&args.inputs, &description(args)?)?;
     let options = Options {
         time_scale: args.time_scale.as_deref().and_then(TimeScale::parse),
         map: !args.no_map,

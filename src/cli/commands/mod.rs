@@ -1,9 +1,14 @@
 //! One file per command: from what was typed to an operation, and from its result to words.
 
+mod demo;
+mod export;
 mod ingest;
 mod manage;
 mod map;
+mod metrics;
+mod output;
 mod parse;
+mod query;
 
 use super::args::{Cli, Command};
 use super::ui::Ui;
@@ -14,9 +19,12 @@ pub(super) fn run(cli: &Cli, ui: &Ui) -> Result<u8> {
     match &cli.command {
         Command::Ingest(args) => ingest::run(args, ui),
         Command::Map(args) => map::run(args, ui),
+        Command::Query(args) => query::run(args, ui),
+        Command::Metrics(args) => metrics::run(args, ui),
+        Command::Export(args) => export::run(args, ui),
         Command::Info(args) => manage::info(args),
         Command::Verify(args) => manage::verify(args, ui),
         Command::Remove(args) => manage::remove(args, ui),
-        _ => Ok(1),
+        Command::Demo(args) => demo::run(args, ui),
     }
 }

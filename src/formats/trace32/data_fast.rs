@@ -2,7 +2,7 @@
 //! looking for its end first. Reads a line exactly like [`super::data`], or leaves it to that.
 
 use super::data::{Reader, Row};
-use super::{Radix, Settings, swar};
+use super::{Radix, Settings, fields, swar};
 use crate::time::{divide_half_even, with_sign};
 
 /// Reads lines from `(offset, line number)` on for as long as they have the common shape, and gives where it
@@ -65,14 +65,15 @@ impl Shape {
         }
         // Only names that the tolerant reader has accepted before are found, so they need no check here.
         let (variable, quote) = reader.names.find_until(chunk, at + places + 2, b'"')?;
-        const WRITE: &[u8; 12] = b"\",\"wr-data\",";
-        const READ: &[u8; 12] = b"\",\"rd-data\",";
-        let cycle: &[u8; 12] = chunk.get(quote..)?.first_chunk()?;
-        let is_write = cycle == WRITE;
-        if !is_write && cycle != READ {
-            return None;
-        }
-        let at = quote + cycle.len();
+        let cycle = chunk.get(quote..)?.strip_prefix(b"\",\"")?;
+        let (is_write, length) = if cycle.starts_with(b"wr-data\",") {
+            (true, 7)
+        } else if cycle.starts_with(b"rd-data\",") {
+            (false, 7)
+        } else {
+            other_cycle(cycle)?
+        };
+        let at = quote + 3 + length + 2;
         let (value, digits) = match self.radix {
             Radix::Hex => swar::hex(chunk, at)?,
             Radix::Decimal => swar::decimal(chunk, at)?,
@@ -88,11 +89,18 @@ impl Shape {
             return Some((fraction * swar::POWERS.get(self.places - places)?, false));
         }
         // TRACE32 prints ten decimals (thesis, 5.1.2), the last mostly zero, and a constant divides quickly.
-        if places == self.places + 1 && fraction % 10 == 0 {
+        if places == self.places + 1 && fraction.is_multiple_of(10) {
             return Some((fraction / 10, false));
         }
         Some(divide_half_even(fraction, *swar::POWERS.get(places - self.places)?))
     }
+}
+
+/// A cycle spelled otherwise, and its length; its closing quote and the comma behind it must be there.
+fn other_cycle(text: &[u8]) -> Option<(bool, usize)> {
+    let length = text.iter().take(16).position(|&b| b == b'"')?;
+    let is_write = fields::access(text.get(..length)?)?;
+    text.get(length..)?.starts_with(b"\",").then_some((is_write, length))
 }
 
 /// Whether there is a minus sign, and where the digits start.

@@ -7,7 +7,7 @@ use super::data_fast::{line_end, sign};
 use super::fields;
 use super::names::Names;
 use super::report::{Line, Report, bad_time};
-use super::task_events::{self, ENTRY, EXIT, ISR_ENTRY, ISR_EXIT, OTHER};
+use super::task_events::{self, ENTRY, EXIT, OTHER};
 use super::{Counts, Gap, Settings, swar};
 use crate::diagnostics::{Log, Severity};
 use crate::time::{TimeScale, with_sign};
@@ -116,19 +116,18 @@ impl<'c> Reader<'c, '_> {
         if chunk.get(at + digits + 2..)?.starts_with(TASK_PREFIX) {
             return None;
         }
-        let event = chunk.get(end..)?;
-        let (kind, length) = if event.starts_with(b"; fentry") {
-            (ENTRY, 8)
-        } else if event.starts_with(b"; fexit") {
-            (EXIT, 7)
-        } else if event.starts_with(b"; ientry") {
-            (ISR_ENTRY, 8)
-        } else if event.starts_with(b"; iexit") {
-            (ISR_EXIT, 7)
+        let event = chunk.get(end..)?.strip_prefix(b"; ")?;
+        let (kind, length) = if event.starts_with(b"fentry") {
+            (ENTRY, 6)
+        } else if event.starts_with(b"fexit") {
+            (EXIT, 5)
         } else {
-            return None;
+            let length = event.iter().take(16).position(|b| matches!(b, b';' | b'\r' | b'\n'))?;
+            (task_events::kind_of(event.get(..length)?)?, length)
         };
-        Some((time, name, kind, line_end(chunk, end + length)?))
+        let at = end + 2 + length;
+        let at = if chunk.get(at) == Some(&b';') { at + 1 } else { at };
+        Some((time, name, kind, line_end(chunk, at)?))
     }
 
     fn line(&mut self, line: Line<'c>) {

@@ -115,7 +115,7 @@ pub fn detect_data_layout(head: &[u8], pinned: Option<&[String]>) -> Result<Data
 fn explained(error: Error, line: &Line<'_>) -> Error {
     error.line(line.number as u64 + 1).hint(
         "name the columns in recording.toml from left to right, for example \
-         columns = [\"record\", \"time\", \"variable\", \"cycle\", \"data\"]",
+         data_columns = [\"record\", \"time\", \"variable\", \"cycle\", \"data\"]",
     )
 }
 

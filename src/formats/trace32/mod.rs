@@ -55,7 +55,7 @@ impl Radix {
     pub fn parse(text: &str) -> Option<Self> {
         match text {
             "hex" => Some(Self::Hex),
-            "decimal" | "dec" => Some(Self::Decimal),
+            "decimal" => Some(Self::Decimal),
             _ => None,
         }
     }

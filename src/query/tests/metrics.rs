@@ -61,7 +61,7 @@ fn expect(expected: &[(&str, &[&str])]) {
 
 #[test]
 fn pairs_of_instances() {
-    // Activations at 0, 100, 210, 300: the last, incomplete instance has a distance to the one before, none to a next.
+    // Activations at 0, 100, 210, 300: the last, incomplete instance has a neighbour before, and none after it.
     expect(&[
         ("ActivateToActivate", &["T_1 Core_1 3 1 90 100 110 210 100"]),
         ("StartToStart", &["T_1 Core_1 3 1 70 100 135 240 105"]),
@@ -255,7 +255,7 @@ fn unknown_names_are_usage_errors_with_a_suggestion() {
     );
 }
 
-/// Every file of the library plans on an empty database and has the columns that its header, or the contract, promises.
+/// Every file of the library plans on an empty database and has the columns that are promised.
 #[test]
 fn the_library_fits_the_schema() {
     let (_dir, session) = fixture::empty();

@@ -88,7 +88,8 @@ fn partition_values_leave_files_unread() {
 #[test]
 fn a_time_window_reads_only_its_files_and_pages() {
     let (_dir, session) = big();
-    let sql = "SELECT count(value) FROM data_event WHERE time >= 100000 AND time < 100100 AND recording = 'b' AND core = 'Core_1'";
+    let sql = "SELECT count(value) FROM data_event \
+               WHERE time >= 100000 AND time < 100100 AND recording = 'b' AND core = 'Core_1'";
     assert_eq!(rows(&session, sql), ["10"]);
     let plan = explain(&session, sql);
     assert_eq!(files(&plan), 1, "the second file begins at 300 000: {plan}");

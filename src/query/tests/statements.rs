@@ -141,7 +141,8 @@ fn an_interrupt_stops_a_statement() {
     let (_dir, session) = engine(&["r"]);
     let flag = Arc::new(AtomicBool::new(false));
     let session = session.with_interrupt(Arc::clone(&flag));
-    let crowd = "SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b WHERE a.value % 7 = b.value % 11";
+    let crowd = "SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b \
+                 WHERE a.value % 7 = b.value % 11";
     let stream = session.sql(crowd, &[]).unwrap();
     let begun = Instant::now();
     let setter = std::thread::spawn(move || {
@@ -207,6 +208,33 @@ fn damage_is_an_error() {
     let e = collect(&open(dir.path()), sql, &[]).unwrap_err();
     assert_eq!(e.kind(), ErrorKind::Database, "{e}");
     assert!(e.hints()[0].contains("verify"));
+}
+
+#[test]
+fn sorts_use_temporary_files_when_memory_is_short() {
+    let (dir, _) = empty();
+    let mut tx = begin(&dir.path().join("db"));
+    tx.set_recording(RecordingEntry {
+        name: "r".into(),
+        begin_at: Some(0),
+        end_at: Some(1_000_000),
+    });
+    put(&mut tx, tables::DATA_EVENT, "r", Some("c"), &accesses(0, 100_000));
+    tx.commit().unwrap();
+    let database = crate::store::Database::open(&dir.path().join("db")).unwrap();
+    let options = crate::query::SessionOptions {
+        threads: Some(1),
+        memory_limit: Some(4 << 20),
+    };
+    let session = crate::query::Session::open(database, options).unwrap();
+    let sql = "SELECT * FROM data_event ORDER BY value, variable DESC, time DESC";
+    let sorted = collect(&session, sql, &[]).unwrap();
+    assert_eq!(sorted.num_rows(), 100_000);
+    let plan = rows(&session, &format!("EXPLAIN ANALYZE {sql}")).join("\n");
+    assert!(
+        plan.contains("spill_count=") && !plan.contains("spill_count=0,"),
+        "{plan}"
+    );
 }
 
 #[test]

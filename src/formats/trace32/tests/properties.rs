@@ -22,7 +22,7 @@ fn data_line() -> impl Strategy<Value = String> {
     ];
     let name = prop_oneof![9 => known_name(), 1 => "[ a\"\\[\\]é,-]{0,9}"];
     let cycle = prop_oneof![
-        6 => Just("wr-data"), 6 => Just("rd-data"), 1 => Just("wr-long"), 1 => Just("ptrace"),
+        6 => Just("wr-data"), 6 => Just("rd-data"), 1 => Just("wr-long"), 1 => Just("read"), 1 => Just("ptrace"),
         1 => Just("FIFO OVERFLOW"), 1 => Just("")
     ];
     let value = prop_oneof![3 => "[0-9A-F]{1,8}", 2 => "[0-9a-fA-F]{1,17}", 1 => "(0x|-)?[0-9.]{1,9}"];
@@ -40,7 +40,7 @@ fn function_line() -> impl Strategy<Value = String> {
     let name =
         prop_oneof![9 => known_name(), 1 => "[ a;:é]{0,8}", 1 => "(task: ){0,3}[ab]", 1 => "task::[ab]"];
     let event = prop_oneof![
-        6 => "[fi](entry|exit)", 1 => "switch|start|fifofull", 1 => "[a-z ;]{0,6}", 1 => "fexit;"
+        6 => "[fi](entry|exit);?", 2 => "(switch|start|stop|isrend);?;?", 1 => "fifofull|gap", 1 => "[a-z ;]{0,6}", 1 => "fexit;"
     ];
     let usual = (time, name, event).prop_map(|(t, n, e)| format!("{t}; {n}; {e}"));
     prop_oneof![9 => usual, 1 => "[-0-9; a]{0,20}", 1 => Just("time; name; event".to_owned())]

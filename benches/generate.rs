@@ -1,0 +1,333 @@
+//! Writes a synthetic TRACE32 recording of any size, for measuring the ingest; its events mean nothing to the
+//! mapper. One file, no dependencies:
+//!
+//! ```text
+//! rustc --edition 2024 -O benches/generate.rs -o /tmp/generate
+//! /tmp/generate /tmp/recording --mode both --bytes 2G --cores 2 --grid 10 --seed 1
+//! ```
+//!
+//! `--bytes` is the size of each file. The same arguments give the same bytes. What makes real exports hard to
+//! compress is imitated: times jitter log-normally on the grid of the trace clock, a few variables get most of
+//! the accesses, values are counters, states, addresses and noise. For each file, one line is printed: name,
+//! rows, bytes.
+
+use std::error::Error;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// The output is written in pieces of about this size.
+const PIECE: usize = 1 << 20;
+/// Entries of a table that stands for a distribution; a power of two.
+const TABLE: usize = 4096;
+const VARIABLES: usize = 60;
+const FUNCTIONS: usize = 200;
+const DEEPEST_CALL: usize = 10;
+
+struct Options {
+    out: PathBuf,
+    data: bool,
+    functions: bool,
+    bytes: u64,
+    cores: u64,
+    grid: u64,
+    seed: u64,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let options = Options::parse(std::env::args().skip(1))?;
+    fs::create_dir_all(&options.out)?;
+    let mut description = String::from("name = \"synthetic\"\n");
+    for core in 0..options.cores {
+        description.push_str(&format!("\n[[core]]\nname = \"Core_{core}\"\n"));
+        let mut random = Random(options.seed.wrapping_add(core << 32));
+        if options.data {
+            let file = format!("core{core}_data.csv");
+            description.push_str(&format!("data = \"{file}\"\n"));
+            let mut source = DataExport::new(&mut random, options.grid, options.bytes);
+            write_export(&options, &file, |out| source.row(out))?;
+        }
+        if options.functions {
+            let file = format!("core{core}_func.csv");
+            description.push_str(&format!("functions = \"{file}\"\n"));
+            let mut source = FunctionExport::new(&mut random, options.grid);
+            write_export(&options, &file, |out| source.row(out))?;
+        }
+    }
+    fs::write(options.out.join("recording.toml"), description)?;
+    Ok(())
+}
+
+impl Options {
+    fn parse(mut args: impl Iterator<Item = String>) -> Result<Self, Box<dyn Error>> {
+        let out = args
+            .next()
+            .filter(|out| !out.starts_with('-'))
+            .ok_or("usage: generate DIR [--OPTION VALUE]...")?;
+        let mut options = Self {
+            out: out.into(),
+            data: true,
+            functions: false,
+            bytes: 64 << 20,
+            cores: 1,
+            grid: 10,
+            seed: 1,
+        };
+        while let Some(option) = args.next() {
+            let value = args.next().ok_or_else(|| format!("{option} needs a value"))?;
+            match option.as_str() {
+                "--mode" => {
+                    options.data = matches!(value.as_str(), "data" | "both");
+                    options.functions = matches!(value.as_str(), "func" | "both");
+                    if !options.data && !options.functions {
+                        return Err("--mode is data, func or both".into());
+                    }
+                }
+                "--bytes" => options.bytes = size(&value)?,
+                "--cores" => options.cores = value.parse()?,
+                "--grid" => options.grid = value.parse()?,
+                "--seed" => options.seed = value.parse()?,
+                _ => return Err(format!("unknown option {option}").into()),
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// `2G`, `64M`, `100K` or plain bytes.
+fn size(text: &str) -> Result<u64, Box<dyn Error>> {
+    let shift = match text.chars().last() {
+        Some('G') => 30,
+        Some('M') => 20,
+        Some('K') => 10,
+        _ => 0,
+    };
+    let number: u64 = text.trim_end_matches(['G', 'M', 'K']).parse()?;
+    number.checked_mul(1 << shift).ok_or_else(|| "too large".into())
+}
+
+/// Writes rows until the file has the wanted size.
+fn write_export(options: &Options, name: &str, mut row: impl FnMut(&mut Vec<u8>)) -> io::Result<()> {
+    let mut file = File::create(options.out.join(name))?;
+    let mut piece = Vec::with_capacity(PIECE + 4096);
+    let (mut rows, mut bytes) = (0u64, 0u64);
+    while bytes < options.bytes {
+        piece.clear();
+        while piece.len() < PIECE && bytes + (piece.len() as u64) < options.bytes {
+            row(&mut piece);
+            rows += 1;
+        }
+        file.write_all(&piece)?;
+        bytes += piece.len() as u64;
+    }
+    println!("{name}\t{rows}\t{bytes}");
+    Ok(())
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014): fast, and good enough for tables of 4096 entries.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit
+    }
+
+    /// Standard normal, near enough: the sum of twelve uniform numbers.
+    fn normal(&mut self) -> f64 {
+        (0..12).map(|_| (self.next() >> 11) as f64 / (1u64 << 53) as f64).sum::<f64>() - 6.0
+    }
+}
+
+/// The instants of a trace, in nanoseconds on the grid of its clock.
+struct Clock {
+    now: u64,
+    steps: Vec<u32>,
+}
+
+impl Clock {
+    /// `median` is the usual distance of two events in nanoseconds.
+    fn new(random: &mut Random, grid: u64, median: f64) -> Self {
+        let grid = grid.max(1);
+        let step = |_| {
+            let nanoseconds = median * random.normal().exp();
+            (nanoseconds / grid as f64).round().max(1.0) as u32 * grid as u32
+        };
+        Self { now: 0, steps: (0..TABLE).map(step).collect() }
+    }
+
+    /// The next instant: one of eight is the one before again, one of a thousand comes after a pause.
+    fn tick(&mut self, bits: u64) -> u64 {
+        let step = u64::from(self.steps[bits as usize % TABLE]);
+        self.now += match (bits >> 12) % 1024 {
+            0 => step * 1000,
+            1..128 => 0,
+            _ => step,
+        };
+        self.now
+    }
+}
+
+/// A table of ranks in which rank r appears about 1/r as often as the first (Zipf's law).
+fn zipf(ranks: usize) -> Vec<u16> {
+    let total: f64 = (1..=ranks).map(|rank| 1.0 / rank as f64).sum();
+    let mut table = Vec::with_capacity(TABLE);
+    for rank in 0..ranks {
+        let share = TABLE as f64 / total / (rank + 1) as f64;
+        table.extend(std::iter::repeat_n(rank as u16, share.round().max(1.0) as usize));
+    }
+    table.resize(TABLE, 0);
+    table
+}
+
+/// Appends `value` with `width` decimal digits, zero-padded, more when it needs more.
+fn decimal(out: &mut Vec<u8>, mut value: u64, width: usize) {
+    let mut digits = [b'0'; 20];
+    let mut at = digits.len();
+    while value > 0 {
+        at -= 1;
+        digits[at] = b'0' + (value % 10) as u8;
+        value /= 10;
+    }
+    out.extend_from_slice(&digits[at.min(20 - width)..]);
+}
+
+/// Appends the lowest `width` hexadecimal digits.
+fn hexadecimal(out: &mut Vec<u8>, value: u64, width: usize) {
+    for digit in (0..width).rev() {
+        out.push(b"0123456789ABCDEF"[(value >> (4 * digit)) as usize & 15]);
+    }
+}
+
+/// How the values of a variable come about.
+#[derive(Clone, Copy)]
+enum Kind {
+    Counter,
+    State,
+    Address,
+    Noise,
+}
+
+struct Variable {
+    name: String,
+    kind: Kind,
+    /// Hexadecimal digits: 2, 4, 8 or 16.
+    width: usize,
+    value: u64,
+}
+
+struct DataExport<'r> {
+    random: &'r mut Random,
+    clock: Clock,
+    popular: Vec<u16>,
+    variables: Vec<Variable>,
+    /// Counts up to zero, as TRACE32 numbers records from the last one.
+    record: u64,
+}
+
+impl<'r> DataExport<'r> {
+    fn new(random: &'r mut Random, grid: u64, bytes: u64) -> Self {
+        let variable = |n: usize| {
+            let (kind, width, name) = match n % 6 {
+                0 => (Kind::State, 2, format!("EE_ORTI_servicetrace_{n}")),
+                1 => (Kind::State, 2, format!("EE_th_status[{n}]")),
+                2 => (Kind::Counter, 8, format!("counter_{n}")),
+                3 => (Kind::Address, 16, format!("EE_ORTI_runningisr2_{n}")),
+                4 => (Kind::Noise, 4, format!("Rte_Buffer_Speed_{n}.value")),
+                _ => (Kind::Noise, 8, format!("Com_RxSignalBuffer[{n}].payload[3]")),
+            };
+            Variable { name, kind, width, value: 0 }
+        };
+        let clock = Clock::new(random, grid, 120.0);
+        // No row is shorter than 40 bytes, none takes more than three records: zero is never passed.
+        let record = bytes / 40 * 3 + 3;
+        Self {
+            random,
+            clock,
+            popular: zipf(VARIABLES),
+            variables: (0..VARIABLES).map(variable).collect(),
+            record,
+        }
+    }
+
+    /// `-0083448136,0.0004372600,"EE_ORTI_servicetrace","wr-data",43`
+    fn row(&mut self, out: &mut Vec<u8>) {
+        let bits = self.random.next();
+        let time = self.clock.tick(bits);
+        self.record -= 1 + (bits >> 24) % 3;
+        let variable = &mut self.variables[usize::from(self.popular[(bits >> 32) as usize % TABLE])];
+        let is_write = (bits >> 48) % 8 < 3;
+        if is_write {
+            variable.value = match variable.kind {
+                Kind::Counter => variable.value + 1,
+                Kind::State => (bits >> 52) % 5,
+                Kind::Address => 0x0040_1CA0 + (bits >> 52) % 8 * 0x44,
+                Kind::Noise => variable.value.wrapping_add(self.random.below(256)).wrapping_sub(127),
+            };
+        }
+        out.push(b'-');
+        decimal(out, self.record, 10);
+        out.push(b',');
+        decimal(out, time / 1_000_000_000, 1);
+        out.push(b'.');
+        decimal(out, time % 1_000_000_000, 9);
+        out.extend_from_slice(b"0,\"");
+        out.extend_from_slice(variable.name.as_bytes());
+        out.extend_from_slice(if is_write { b"\",\"wr-data\"," } else { b"\",\"rd-data\"," });
+        hexadecimal(out, variable.value, variable.width);
+        out.push(b'\n');
+    }
+}
+
+struct FunctionExport<'r> {
+    random: &'r mut Random,
+    clock: Clock,
+    popular: Vec<u16>,
+    names: Vec<String>,
+    /// What is active: function, and whether it is an interrupt's.
+    stack: Vec<(u16, bool)>,
+}
+
+impl<'r> FunctionExport<'r> {
+    fn new(random: &'r mut Random, grid: u64) -> Self {
+        let name = |n: usize| match n % 4 {
+            0 => format!("EE_oo_Service_{n}"),
+            1 => format!("Rte_Runnable_Control_{n}"),
+            2 => format!("filter_{n}"),
+            _ => format!("app::control::step_{n}(int, float)"),
+        };
+        let clock = Clock::new(random, grid, 400.0);
+        let names = (0..FUNCTIONS).map(name).collect();
+        Self { random, clock, popular: zipf(FUNCTIONS), names, stack: Vec::new() }
+    }
+
+    /// `+437050; EE_as_StartCore; fentry`
+    fn row(&mut self, out: &mut Vec<u8>) {
+        let bits = self.random.next();
+        let time = self.clock.tick(bits);
+        let enters = self.stack.len() < DEEPEST_CALL && (bits >> 24) % 2 == 0;
+        let left = if enters { None } else { self.stack.pop() };
+        let (function, event): (u16, &[u8]) = match left {
+            Some((function, true)) => (function, b"; iexit\n"),
+            Some((function, false)) => (function, b"; fexit\n"),
+            None => {
+                let is_interrupt = (bits >> 25) % 128 == 0;
+                let function = self.popular[(bits >> 32) as usize % TABLE];
+                self.stack.push((function, is_interrupt));
+                (function, if is_interrupt { b"; ientry\n" } else { b"; fentry\n" })
+            }
+        };
+        out.push(b'+');
+        decimal(out, time, 1);
+        out.extend_from_slice(b"; ");
+        out.extend_from_slice(self.names[usize::from(function)].as_bytes());
+        out.extend_from_slice(event);
+    }
+}

@@ -1,0 +1,15 @@
+//! What every reader must hold for any bytes, for the fuzz targets beside this file. The checks themselves live
+//! with the tests, which replay `seeds/` on every run (`tests/it/fuzz_corpus.rs`).
+//!
+//! ```text
+//! cargo install cargo-fuzz
+//! cargo fuzz run -s none trace32_data fuzz/corpus/trace32_data fuzz/seeds/trace32_data -- -max_total_time=120
+//! ```
+//!
+//! New inputs go to `corpus/`, which is not committed; an input that found a bug goes to `seeds/` with the fix.
+//! The code has no `unsafe`, so the sanitizers, which need a nightly compiler, are left out (`-s none`).
+
+#[path = "../../tests/it/fuzz_corpus/checks/mod.rs"]
+mod checks;
+
+pub use checks::*;

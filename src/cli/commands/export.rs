@@ -1,0 +1,72 @@
+//! `btfdb export`.
+
+use super::super::args::{Export, ExportFormat};
+use super::super::signals;
+use super::super::ui::Ui;
+use super::output::Target;
+use super::{parse, query};
+use crate::error::{Error, Result};
+use crate::export::{Selection, export_btf, export_table};
+use crate::render;
+
+pub(super) fn run(args: &Export, ui: &Ui) -> Result<u8> {
+    let format = match args.format {
+        Some(format) => format,
+        None => match args.output.extension().and_then(|e| e.to_str()) {
+            Some("csv") => ExportFormat::Csv,
+            Some("parquet") => ExportFormat::Parquet,
+            _ => ExportFormat::Btf,
+        },
+    };
+    let control = signals::control();
+    let session = query::open(&args.database, &args.limits)?.with_interrupt(control.flag_shared());
+    let scale = session.database().time_scale();
+    let selection = Selection {
+        recording: args.recording.clone(),
+        from: parse::time("--from", args.from.as_deref(), scale)?,
+        to: parse::time("--to", args.to.as_deref(), scale)?,
+        entities: args.entity.clone(),
+        types: args.types.clone(),
+    };
+    if let (Some(from), Some(to)) = (selection.from, selection.to)
+        && from > to
+    {
+        return Err(Error::usage("--from is later than --to"));
+    }
+    if format == ExportFormat::Btf && args.table != "btf_event" {
+        return Err(Error::usage(format!("BTF holds system events, not table '{}'", args.table))
+            .hint("use --format csv or --format parquet"));
+    }
+    let mut target = Target::open(Some(&args.output), args.force)?;
+    let done = match format {
+        ExportFormat::Btf => {
+            let exported = export_btf(&session, &selection, target.out())?;
+            if exported.altered > 0 {
+                ui.warning(&format!("{} names held a comma or a control character; BTF shows '_'", exported.altered));
+            }
+            if exported.shifted_by != 0 {
+                ui.warning(&format!(
+                    "BTF times cannot be negative: all times are later by {} {}",
+                    exported.shifted_by,
+                    scale.as_str()
+                ));
+            }
+            format!("{} events", exported.events)
+        }
+        ExportFormat::Csv | ExportFormat::Parquet => {
+            let as_csv = format == ExportFormat::Csv;
+            let format = if as_csv { render::Format::Csv } else { render::Format::Parquet };
+            let exported = export_table(&session, &args.table, format, &selection, target.out())?;
+            for part in &exported.unused {
+                ui.warning(&format!("table {} has no column for {part}; it was not applied", args.table));
+            }
+            format!("{} rows", exported.rows)
+        }
+    };
+    target.finish()?;
+    if done.starts_with("0 ") {
+        ui.warning("nothing matches the selection");
+    }
+    ui.status(&format!("{done} written to {}", args.output.display()));
+    Ok(0)
+}

@@ -1,0 +1,120 @@
+//! Where results go: standard output, or a file that appears only when it is complete.
+
+use super::super::args::{Format, Output};
+use super::super::ui::Ui;
+use crate::error::{Error, Result};
+use crate::render;
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use std::fs::File;
+use std::io::{BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+/// Rows that a table on a terminal shows.
+const TERMINAL_ROWS: usize = 200;
+
+/// An open destination; nothing is at its path before [`Target::finish`].
+pub(super) struct Target {
+    out: Box<dyn Write>,
+    /// (temporary file, final path) when it is a file.
+    file: Option<(PathBuf, PathBuf)>,
+}
+
+impl Target {
+    /// Opens standard output (`-` or none) or a file, which must not exist unless `force` is set.
+    #[expect(clippy::disallowed_methods, reason = "results are written where the user says, outside every database")]
+    pub fn open(path: Option<&Path>, force: bool) -> Result<Self> {
+        let Some(path) = path.filter(|p| *p != Path::new("-")) else {
+            let out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
+            return Ok(Self { out: Box::new(out), file: None });
+        };
+        if path.exists() && !force && !is_special(path) {
+            return Err(Error::usage(format!("'{}' exists already", path.display())).hint("use --force to overwrite it"));
+        }
+        if is_special(path) {
+            let out = File::options().write(true).open(path).map_err(|e| Error::io("open", path, e))?;
+            return Ok(Self { out: Box::new(BufWriter::new(out)), file: None });
+        }
+        let mut name = path.file_name().unwrap_or_default().to_os_string();
+        name.push(format!(".{}.part", std::process::id()));
+        let temporary = path.with_file_name(name);
+        let out = File::create(&temporary).map_err(|e| Error::io("create", &temporary, e))?;
+        let out = BufWriter::with_capacity(1 << 16, out);
+        Ok(Self { out: Box::new(out), file: Some((temporary, path.to_path_buf())) })
+    }
+
+    /// True for standard output on a terminal.
+    pub fn is_terminal(&self) -> bool {
+        self.file.is_none() && std::io::stdout().is_terminal()
+    }
+
+    /// The stream to write to.
+    pub fn out(&mut self) -> &mut dyn Write {
+        &mut self.out
+    }
+
+    /// Completes the destination.
+    #[expect(clippy::disallowed_methods, reason = "results are written where the user says, outside every database")]
+    pub fn finish(mut self) -> Result<()> {
+        self.out.flush().map_err(|e| Error::io("write to", self.path(), e))?;
+        if let Some((temporary, path)) = self.file.take() {
+            std::fs::rename(&temporary, &path).map_err(|e| Error::io("write to", &path, e))?;
+        }
+        Ok(())
+    }
+
+    fn path(&self) -> PathBuf {
+        self.file.as_ref().map_or_else(|| PathBuf::from("standard output"), |(_, p)| p.clone())
+    }
+}
+
+impl Drop for Target {
+    #[expect(clippy::disallowed_methods, reason = "the unfinished result is this type's own")]
+    fn drop(&mut self) {
+        if let Some((temporary, _)) = &self.file {
+            // Nothing was promised about it, so there is nobody to tell.
+            let _ = std::fs::remove_file(temporary);
+        }
+    }
+}
+
+/// A device or pipe (`/dev/full`, `/dev/stdout`): written in place, never renamed over.
+fn is_special(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir())
+}
+
+/// The format to render: `auto` is a table on a terminal and CSV otherwise.
+pub(super) fn format(asked: Format, terminal: bool) -> render::Format {
+    match asked {
+        Format::Auto if terminal => render::Format::Table,
+        Format::Auto | Format::Csv => render::Format::Csv,
+        Format::Table => render::Format::Table,
+        Format::Tsv => render::Format::Tsv,
+        Format::Json => render::Format::Json,
+        Format::Jsonl => render::Format::Jsonl,
+        Format::Parquet => render::Format::Parquet,
+        Format::Arrow => render::Format::Arrow,
+    }
+}
+
+/// Renders one result to where `output` says. A table on a terminal is capped, and says so.
+pub(super) fn show(
+    schema: &SchemaRef,
+    rows: &mut dyn Iterator<Item = Result<RecordBatch>>,
+    output: &Output,
+    ui: &Ui,
+) -> Result<()> {
+    let mut target = Target::open(output.output.as_deref(), output.force)?;
+    let terminal = target.is_terminal();
+    let format = format(output.format, terminal);
+    if terminal && format.is_binary() {
+        return Err(Error::usage(format!("{} is not for a terminal", format.name())).hint("use -o FILE"));
+    }
+    let limit = (terminal && format == render::Format::Table).then_some(TERMINAL_ROWS);
+    let rendered = render::render(schema, rows, format, target.out(), limit)?;
+    target.finish()?;
+    if format == render::Format::Table {
+        ui.status(&rendered.footer());
+    }
+    Ok(())
+}

@@ -1,0 +1,43 @@
+//! `btfdb query`.
+
+use super::super::args::Query;
+use super::super::signals;
+use super::super::ui::Ui;
+use super::{output, parse};
+use crate::error::{Error, Result};
+use crate::query::{Session, SessionOptions, split};
+use crate::store::Database;
+use std::path::Path;
+use std::sync::Arc;
+
+pub(super) fn run(args: &Query, ui: &Ui) -> Result<u8> {
+    let script = match (&args.sql, &args.file) {
+        (Some(sql), _) => sql.clone(),
+        (None, Some(file)) => std::fs::read_to_string(file).map_err(|e| Error::io("read", file, e))?,
+        (None, None) => return Err(Error::usage("give SQL text or -f FILE")),
+    };
+    let statements = split(&script)?;
+    if statements.is_empty() {
+        return Err(Error::usage("there is no statement to run"));
+    }
+    if statements.len() > 1 && args.output.output.as_deref().is_some_and(|o| o != Path::new("-")) {
+        return Err(Error::usage("-o takes the result of one statement, but there are several"));
+    }
+    let control = signals::control();
+    let session = open(&args.database, &args.limits)?.with_interrupt(control.flag_shared());
+    for statement in &statements {
+        let mut result = session.run(statement, &[])?;
+        let schema = Arc::clone(result.schema());
+        output::show(&schema, &mut result, &args.output, ui)?;
+    }
+    Ok(0)
+}
+
+/// Opens a database for queries. Without --memory-limit, queries may use half a gibibyte per thread and then
+/// spill to temporary files.
+pub(super) fn open(database: &Path, limits: &super::super::args::Limits) -> Result<Session> {
+    let threads = parse::threads(limits);
+    let memory = parse::memory(limits)?.unwrap_or((threads as u64).saturating_mul(512 << 20));
+    let options = SessionOptions { threads: Some(threads), memory_limit: Some(memory) };
+    Session::open(Database::open(database)?, options)
+}

@@ -1,0 +1,87 @@
+//! One file of the manifest, with everything that is known of it before it is opened. Not for where it lies, which can
+//! change until it is opened.
+
+use std::sync::Arc;
+
+use datafusion::common::stats::Precision;
+use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
+
+use crate::schema::{ColumnType, TableSpec};
+use crate::store::FileEntry;
+
+/// One file of the manifest.
+#[derive(Debug)]
+pub(super) struct TableFile {
+    pub entry: FileEntry,
+    /// The values of the partition columns: the recording, then the core where the table is divided by it.
+    pub values: Vec<ScalarValue>,
+    /// What is known of the file, for its columns and then the partition columns: true, whatever the engine makes of
+    /// it.
+    pub known: Arc<Statistics>,
+    /// The same with the range of the file as the limits of every instant column: enough to leave files out, but not
+    /// to answer a query from, because the limits need not be values of the column.
+    pub limits: Arc<Statistics>,
+}
+
+impl TableFile {
+    pub fn new(spec: &'static TableSpec, entry: FileEntry) -> Self {
+        let values = [Some(&entry.recording), entry.core.as_ref()]
+            .into_iter()
+            .take(spec.partition_columns().count());
+        let values: Vec<_> = values.map(|v| ScalarValue::Utf8View(v.cloned())).collect();
+        let known = statistics(spec, &entry, &values, false);
+        let limits = statistics(spec, &entry, &values, true);
+        Self {
+            entry,
+            values,
+            known: Arc::new(known),
+            limits: Arc::new(limits),
+        }
+    }
+}
+
+/// What the manifest says about a file, for the columns of a file and then the partition columns.
+fn statistics(
+    spec: &'static TableSpec,
+    entry: &FileEntry,
+    values: &[ScalarValue],
+    limits: bool,
+) -> Statistics {
+    let range = entry.begin_at.zip(entry.end_at);
+    let instants = spec
+        .file_columns()
+        .filter(|c| c.ty == ColumnType::Instant)
+        .count();
+    let columns = spec.file_columns().map(|column| {
+        let mut known = ColumnStatistics::new_unknown();
+        if column.null.is_none() {
+            known.null_count = Precision::Exact(0);
+        }
+        if let (Some((first, last)), ColumnType::Instant) = (range, column.ty) {
+            // The range is that of all instants; where there is one column of them, it is that of the column.
+            let exact = limits || instants == 1;
+            let wrap = |t| {
+                let value = ScalarValue::Int64(Some(t));
+                if exact {
+                    Precision::Exact(value)
+                } else {
+                    Precision::Inexact(value)
+                }
+            };
+            (known.min_value, known.max_value) = (wrap(first), wrap(last));
+        }
+        known
+    });
+    let partitions = values.iter().map(|value| ColumnStatistics {
+        null_count: Precision::Exact(0),
+        min_value: Precision::Exact(value.clone()),
+        max_value: Precision::Exact(value.clone()),
+        distinct_count: Precision::Exact(1),
+        ..ColumnStatistics::new_unknown()
+    });
+    Statistics {
+        num_rows: usize::try_from(entry.rows).map_or(Precision::Absent, Precision::Exact),
+        total_byte_size: Precision::Absent,
+        column_statistics: columns.chain(partitions).collect(),
+    }
+}

@@ -1,0 +1,43 @@
+"""Counts the rows of a database with DuckDB and with Polars, which know nothing of btfdb, and compares them with
+the manifest: `python3 tests/interop.py DB`. Needs both packages; tests/run.sh installs them.
+
+Exits with 1 when a count differs, or when another engine does not see the partitions as columns.
+"""
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+
+import duckdb
+import polars
+
+
+def main(database: Path) -> int:
+    files = json.loads((database / "manifest.json").read_text())["manifest"]["files"]
+    expected = Counter()
+    for file in files:
+        expected[file["table"]] += file["rows"]
+    if not expected:
+        print(f"{database} holds no rows: nothing to compare", file=sys.stderr)
+        return 1
+
+    differing = 0
+    print(f"{'table':20} {'manifest':>10} {'duckdb':>10} {'polars':>10}")
+    for table, rows in sorted(expected.items()):
+        glob = str(database / table / "**" / "*.parquet")
+        relation = duckdb.read_parquet(glob, hive_partitioning=True)
+        frame = polars.scan_parquet(glob, hive_partitioning=True)
+        found = [relation.count("*").fetchall()[0][0], frame.select(polars.len()).collect().item()]
+        partitions = {part.split("=")[0] for f in files if f["table"] == table for part in f["path"].split("/")[1:-1]}
+        unseen = [partitions - set(columns) for columns in (relation.columns, frame.collect_schema().names())]
+        verdict = "" if found == [rows, rows] and not any(unseen) else "  DIFFERS"
+        differing += bool(verdict)
+        print(f"{table:20} {rows:10} {found[0]:10} {found[1]:10}{verdict}")
+    return 1 if differing else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: interop.py DB")
+    sys.exit(main(Path(sys.argv[1])))

@@ -1,0 +1,200 @@
+//! The command line as users see it: standard output, standard error, exit code.
+
+use crate::support::{Bench, Run, tree};
+use std::process::Stdio;
+
+fn engine() -> Bench {
+    let bench = Bench::new();
+    bench.demo();
+    bench.ok(&["ingest", "engine.db", "recording", "-q"]);
+    bench
+}
+
+#[test]
+fn ingest_reports_every_line() {
+    let bench = Bench::new();
+    bench.demo();
+    let run = bench.ok(&["ingest", "engine.db", "recording"]);
+    insta::assert_snapshot!(run.all());
+}
+
+#[test]
+fn info_lists_tables() {
+    let run = engine().ok(&["info", "engine.db"]);
+    // Sizes depend on the version of the compressor.
+    let cut = |line: &str| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+    insta::assert_snapshot!(run.stdout.lines().map(cut).collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn metrics_of_one_entity() {
+    let run = engine().ok(&["metrics", "engine.db", "responsetime", "StartDelay", "--entity", "T_4"]);
+    insta::assert_snapshot!(run.all());
+}
+
+#[test]
+fn metrics_are_listed_and_shown() {
+    let bench = Bench::new();
+    let run = bench.ok(&["metrics", "--list"]);
+    assert!(run.stdout.lines().count() >= 18, "{}", run.stdout);
+    for line in run.stdout.lines() {
+        let name = line.split_whitespace().next().unwrap();
+        let shown = bench.ok(&["metrics", "--show", name]);
+        assert!(shown.stdout.to_uppercase().contains("SELECT"), "{name}");
+    }
+    let run = bench.run(&["metrics", "--show", "ResponsTime"]);
+    insta::assert_snapshot!(run.all());
+}
+
+#[test]
+fn query_formats() {
+    let bench = engine();
+    let sql = "SELECT process, type, count(*) AS n FROM process_instance GROUP BY process, type ORDER BY n DESC LIMIT 2";
+    let mut all = String::new();
+    for format in ["auto", "table", "csv", "tsv", "json", "jsonl"] {
+        let run = bench.ok(&["query", "engine.db", sql, "--format", format]);
+        all.push_str(&format!("== {format}\n{}\n", run.stdout));
+    }
+    insta::assert_snapshot!(all);
+    bench.ok(&["query", "engine.db", sql, "--format", "parquet", "-o", "r.parquet"]);
+    assert_eq!(&std::fs::read(bench.path().join("r.parquet")).unwrap()[..4], b"PAR1");
+    let again = bench.run(&["query", "engine.db", sql, "--format", "parquet", "-o", "r.parquet"]);
+    assert_eq!(again.code, Some(2), "{}", again.stderr);
+}
+
+#[test]
+fn query_errors_name_the_place() {
+    let bench = engine();
+    let run = bench.run(&["query", "engine.db", "SELECT proces FROM process_instance"]);
+    insta::assert_snapshot!(run.all());
+    let run = bench.run(&["query", "engine.db", "SELECT 1 FORM x"]);
+    assert_eq!(run.code, Some(1), "{}", run.all());
+    let run = bench.run(&["query", "engine.db", "DROP TABLE btf_event"]);
+    assert_eq!(run.code, Some(1), "{}", run.all());
+}
+
+#[test]
+fn usage_errors_exit_with_2() {
+    let bench = engine();
+    for args in [
+        &["export", "engine.db", "-o", "x.btf", "--from", "nonsense"][..],
+        &["export", "engine.db", "-o", "x.btf", "--recording", "nobody"],
+        &["metrics", "engine.db", "NoSuchMetric"],
+        &["map", "engine.db", "--recording", "nobody"],
+        &["remove", "engine.db", "--recording", "nobody"],
+        &["query", "engine.db"],
+        &["nonsense"],
+    ] {
+        let run = bench.run(args);
+        assert_eq!(run.code, Some(2), "{args:?}\n{}", run.all());
+        assert_eq!(run.stdout, "", "{args:?}");
+    }
+    assert!(!bench.path().join("x.btf").exists());
+}
+
+#[test]
+fn slices_are_half_open_and_concatenate_to_the_whole() {
+    let bench = engine();
+    let events = |args: &[&str]| -> Vec<String> {
+        let run = bench.ok(&[&["export", "engine.db", "-o", "-"][..], args].concat());
+        run.stdout.lines().filter(|l| !l.starts_with('#')).map(str::to_owned).collect()
+    };
+    let whole = events(&[]);
+    assert_eq!(whole.len(), 2409);
+    let border: i64 = whole[whole.len() / 2].split(',').next().unwrap().parse().unwrap();
+    let (border, later) = (border.to_string(), (border + 5_000_000).to_string());
+    let mut slices = events(&["--to", &border]);
+    let first = slices.len();
+    slices.extend(events(&["--from", &border, "--to", &later]));
+    slices.extend(events(&["--from", &later]));
+    assert_eq!(slices, whole);
+    assert!(whole[first].starts_with(&format!("{border},")), "an event at `from` belongs to the slice");
+    assert_eq!(events(&["--from", &border, "--to", &border]).len(), 0);
+    let tasks = events(&["--type", "T,I"]);
+    assert!(tasks.iter().all(|l| [",T,", ",I,"].iter().any(|t| l.contains(t))) && tasks.len() > 100);
+    let one = events(&["--entity", "T_4"]);
+    let named = |l: &&String| l.split(',').enumerate().any(|(n, f)| f == "T_4" && (n == 1 || n == 4));
+    assert_eq!(one, whole.iter().filter(named).cloned().collect::<Vec<_>>());
+}
+
+#[test]
+fn exported_tables_are_complete() {
+    let bench = engine();
+    bench.ok(&["export", "engine.db", "--table", "process_state", "-o", "s.csv"]);
+    let csv = std::fs::read_to_string(bench.path().join("s.csv")).unwrap();
+    let count = bench.ok(&["query", "engine.db", "SELECT count(*) FROM process_state"]).stdout;
+    assert_eq!(csv.lines().count() - 1, count.lines().last().unwrap().parse::<usize>().unwrap());
+}
+
+#[test]
+fn mapping_again_gives_the_same_bytes_and_keeps_findings() {
+    let bench = engine();
+    let events = |b: &Bench| b.ok(&["export", "engine.db", "-o", "-"]).stdout;
+    let before = events(&bench);
+    bench.ok(&["map", "engine.db", "-q"]);
+    assert_eq!(events(&bench), before);
+    assert_eq!(bench.run(&["verify", "engine.db"]).code, Some(0));
+    let part = bench.path().join("engine.db/btf_event/recording=demo");
+    assert_eq!(tree(&part).len(), 1, "the replaced file is gone");
+}
+
+#[test]
+fn a_removed_recording_leaves_nothing() {
+    let bench = engine();
+    bench.ok(&["remove", "engine.db", "--recording", "demo", "-q"]);
+    let left: Vec<_> = tree(&bench.path().join("engine.db")).into_iter().map(|f| f.0).collect();
+    assert!(left.iter().all(|p| p.extension().is_none_or(|e| e != "parquet")), "{left:?}");
+    bench.ok(&["ingest", "engine.db", "recording", "-q"]);
+}
+
+#[test]
+fn a_pipe_and_compressed_files_give_the_same_tables() {
+    let bench = Bench::new();
+    let recording = bench.demo();
+    let unzip = |f: &str| {
+        let out = std::process::Command::new("gunzip").args(["-c"]).arg(recording.join(f)).output().unwrap();
+        out.stdout
+    };
+    let data = unzip("core0_data.csv.gz");
+    bench.write("plain/C_data.csv", &data);
+    bench.write("packed/C_data.csv.zst", zstd::encode_all(&data[..], 1).unwrap());
+    bench.ok(&["ingest", "a.db", "plain", "--name", "x", "-q"]);
+    bench.ok(&["ingest", "b.db", "packed", "--name", "x", "-q"]);
+    let mut child = bench
+        .command()
+        .args(["ingest", "c.db", "--core", "name=C,data=-", "--name", "x", "-q"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), &data).unwrap();
+    assert!(child.wait().unwrap().success());
+    let part = |db: &str| std::fs::read(bench.path().join(db).join("data_event/recording=x/core=C/part-00000.parquet"));
+    let plain = part("a.db").unwrap();
+    assert!(plain == part("b.db").unwrap() && plain == part("c.db").unwrap());
+}
+
+#[test]
+fn a_broken_pipe_is_silent() {
+    let bench = engine();
+    let program = env!("CARGO_BIN_EXE_btfdb");
+    let line = format!("'{program}' export engine.db -o - | head -n 1; '{program}' query engine.db 'SELECT * FROM data_event' | head -n 1");
+    let output = std::process::Command::new("sh").args(["-c", &line]).current_dir(bench.path()).output().unwrap();
+    let run = Run::of(output, bench.path());
+    assert_eq!((run.code, run.stdout.lines().count()), (Some(0), 2), "{}", run.all());
+    assert!(!run.stderr.contains("error"), "{}", run.stderr);
+}
+
+#[test]
+fn the_demo_runs_twice() {
+    let bench = Bench::new();
+    for _ in 0..2 {
+        let run = bench.ok(&["demo"]);
+        assert!(run.stdout.contains("ResponseTime"), "{}", run.stdout);
+    }
+    let slice = std::fs::read_to_string(bench.path().join("btfdb-demo/slice.btf")).unwrap();
+    assert!(slice.starts_with("#version 2.1.5\n"), "{slice}");
+    for line in slice.lines().filter(|l| !l.starts_with('#')) {
+        let time: i64 = line.split(',').next().unwrap().parse().unwrap();
+        assert!((117_000_000..120_000_000).contains(&time), "{line}");
+    }
+}

@@ -1,0 +1,75 @@
+//! Every example of the help texts and of the README runs as it is written.
+
+use crate::support::{Bench, root};
+use std::process::Command;
+
+/// A folder in which the examples make sense.
+fn bench() -> Bench {
+    let bench = Bench::new();
+    let recording = bench.demo();
+    for file in ["core0_data.csv.gz", "core0_func.csv.gz"] {
+        std::fs::copy(recording.join(file), bench.path().join(file)).unwrap();
+    }
+    let unpacked = Command::new("sh")
+        .args(["-c", "gunzip -k core0_data.csv.gz core0_func.csv.gz"])
+        .current_dir(bench.path())
+        .status()
+        .unwrap();
+    assert!(unpacked.success());
+    bench.write("report.sql", "SELECT process, count(*) AS n FROM process_instance GROUP BY process ORDER BY process;\n");
+    bench.ok(&["ingest", "engine.db", "recording", "--name", "engine", "-q"]);
+    bench
+}
+
+#[track_caller]
+fn runs(bench: &Bench, line: &str) {
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_btfdb")).parent().unwrap();
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", program.display());
+    // `less` would wait for keys; what it is given is what counts.
+    let line = line.replace("| less", "| cat");
+    let output = Command::new("sh")
+        .args(["-c", &line])
+        .current_dir(bench.path())
+        .env_clear()
+        .env("PATH", path)
+        .env("HOME", bench.path())
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !stderr.contains("error:"), "{line}\n{stderr}");
+}
+
+/// The lines between `Examples:` and the next empty line.
+fn examples(help: &str) -> Vec<String> {
+    let after = help.split("Examples:\n").nth(1).unwrap_or("");
+    let lines = after.lines().take_while(|l| !l.trim().is_empty());
+    lines.map(|l| l.trim().to_owned()).filter(|l| l.contains("btfdb ")).collect()
+}
+
+#[test]
+fn of_the_help_texts() {
+    let bench = bench();
+    let mut seen = 0;
+    for command in ["", "ingest", "query", "metrics", "export"] {
+        let args: Vec<&str> = if command.is_empty() { vec!["--help"] } else { vec![command, "--help"] };
+        for example in examples(&bench.ok(&args).stdout) {
+            // Recordings of one name cannot be ingested twice into the database of the other examples.
+            let example = example.replace("ingest engine.db", &format!("ingest {seen}.db"));
+            runs(&bench, &example);
+            seen += 1;
+        }
+    }
+    assert!(seen >= 14, "only {seen} examples were found");
+}
+
+#[test]
+fn of_the_readme() {
+    let bench = bench();
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let mut seen = 0;
+    for line in readme.lines().filter_map(|l| l.strip_prefix("$ ")).filter(|l| l.starts_with("btfdb ")) {
+        runs(&bench, &line.replace("ingest engine.db", &format!("ingest {seen}.db")));
+        seen += 1;
+    }
+    assert!(seen >= 6, "only {seen} commands were found");
+}

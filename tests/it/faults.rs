@@ -1,0 +1,91 @@
+//! A disk that fails: the 1st, 2nd, 3rd … operation of an ingest fails until it completes untouched. After each
+//! failure the database opens and holds the old state whole.
+
+use crate::support::{copy_dir, root};
+use btfdb::ops::Control;
+use btfdb::ops::ingest::{Options, ingest};
+use btfdb::recording::{Description, Plan, plan};
+use btfdb::store::faults::{Fault, FaultyDisk};
+use btfdb::store::{Database, Disk, RealDisk, verify};
+use std::path::Path;
+use std::sync::Arc;
+use tempfile::TempDir;
+
+fn small(dir: &Path) -> Vec<Plan> {
+    let data = "-0000000002,0.0000000300,\"V\",\"wr-data\",2\n-0000000001,0.0000000400,\"V\",\"rd-data\",A\n";
+    std::fs::create_dir_all(dir).unwrap();
+    std::fs::write(dir.join("c_data.csv"), data).unwrap();
+    plan(&[dir.to_path_buf()], &Description::default()).unwrap()
+}
+
+fn run(disk: Arc<dyn Disk>, db: &Path, plans: &[Plan]) -> btfdb::error::Result<()> {
+    let options = Options { time_scale: None, map: true, strict: false, threads: 1 };
+    ingest(disk, db, plans, &options, &Arc::new(Control::default())).map(|_| ())
+}
+
+fn names(db: &Path) -> Vec<String> {
+    Database::open(db).unwrap().recordings().iter().map(|r| r.name.clone()).collect()
+}
+
+/// Fails every operation of one ingest in turn; returns how many there were.
+fn loop_over(fault: Fault, plans: &[Plan], base: &Path, for_ever: bool) -> usize {
+    for at in 1usize.. {
+        let dir = TempDir::new().unwrap();
+        let db = dir.path().join("t.db");
+        copy_dir(base, &db);
+        let disk = Arc::new(FaultyDisk::new(fault, at, for_ever));
+        let result = run(disk.clone(), &db, plans);
+        let report = verify(&db).unwrap();
+        assert!(report.problems.is_empty(), "{fault:?} at {at}: {:?}", report.problems);
+        if let Err(e) = result {
+            assert_eq!(names(&db), ["old"], "{fault:?} at {at}: {e}");
+            // The next writer finds nothing in its way.
+            run(Arc::new(RealDisk), &db, plans).unwrap();
+        }
+        assert_eq!(names(&db), ["old", &plans[0].name], "{fault:?} at {at}");
+        if disk.log().len() < at {
+            return at - 1;
+        }
+    }
+    unreachable!("the loop ends when nothing fails any more")
+}
+
+#[test]
+fn an_ingest_survives_every_fault() {
+    let dir = TempDir::new().unwrap();
+    let base = dir.path().join("base.db");
+    let mut old = small(&dir.path().join("old"));
+    old[0].name = "old".into();
+    run(Arc::new(RealDisk), &base, &old).unwrap();
+    let new = small(&dir.path().join("new"));
+    for (fault, for_ever) in [(Fault::NoSpace, true), (Fault::Device, false), (Fault::TornWrite, true)] {
+        let operations = loop_over(fault, &new, &base, for_ever);
+        assert!(operations > 20, "only {operations} operations were tried");
+    }
+}
+
+#[test]
+fn an_ingest_that_maps_survives_a_full_disk() {
+    let dir = TempDir::new().unwrap();
+    let base = dir.path().join("base.db");
+    let mut old = small(&dir.path().join("old"));
+    old[0].name = "old".into();
+    run(Arc::new(RealDisk), &base, &old).unwrap();
+    let demo = plan(&[root().join("demo/recording")], &Description::default()).unwrap();
+    // Every third operation keeps the test short; the small recording tries them all.
+    for at in (1usize..).step_by(3) {
+        let db = dir.path().join(format!("{at}.db"));
+        copy_dir(&base, &db);
+        let disk = Arc::new(FaultyDisk::new(Fault::NoSpace, at, true));
+        let result = run(disk.clone(), &db, &demo);
+        assert!(verify(&db).unwrap().problems.is_empty());
+        if result.is_err() {
+            assert_eq!(names(&db), ["old"]);
+        }
+        std::fs::remove_dir_all(&db).unwrap();
+        if disk.log().len() < at {
+            assert!(at > 40, "only {at} operations");
+            return;
+        }
+    }
+}

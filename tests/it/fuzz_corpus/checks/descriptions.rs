@@ -1,0 +1,38 @@
+//! Promises of the files that people write: `recording.toml` and mapping profiles.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use btfdb::map::Profile;
+use btfdb::recording::Description;
+use btfdb::time::TimeScale;
+
+/// A description is refused with a place, or has every core once and every file once.
+pub fn recording_toml(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let description = match Description::parse(&text, Path::new("r/recording.toml")) {
+        Ok(description) => description,
+        Err(error) => {
+            return assert!(error.to_string().starts_with("r/recording.toml:"), "no place: {error}");
+        }
+    };
+    let mut seen = BTreeSet::new();
+    for core in &description.core {
+        assert!(!core.name.is_empty() && seen.insert(("core", &core.name)), "core '{}'", core.name);
+        for file in [&core.data, &core.functions].into_iter().flatten() {
+            assert!(seen.insert(("file", file)), "file '{file}'");
+        }
+    }
+}
+
+/// A profile is refused with a sentence, or is complete: whatever the mapper asks of it can be told.
+pub fn profile_toml(data: &[u8]) {
+    match Profile::parse(&String::from_utf8_lossy(data)) {
+        Ok(profile) => {
+            // Refused at the latest when the profile is parsed, so any scale that is fine enough is fine.
+            assert!(profile.coalescing(TimeScale::Ps).is_ok());
+            assert!(profile.service_ids.keys().all(|id| id.parse::<i64>().is_ok()));
+        }
+        Err(error) => assert!(error.to_string().len() > "mapping profile: ".len(), "no reason: {error}"),
+    }
+}

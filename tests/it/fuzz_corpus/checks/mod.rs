@@ -1,0 +1,26 @@
+//! What each reader promises for any bytes at all, as functions that panic when a promise is broken. Used by the
+//! replay of the seeds beside this folder and, through a `#[path]`, by the fuzz targets; so: the public
+//! interface of btfdb and the standard library, nothing else.
+
+mod descriptions;
+mod orti;
+mod times;
+mod trace32;
+
+pub use descriptions::{profile_toml, recording_toml};
+pub use orti::{formula, koil_parse, os_header, symbols};
+pub use times::times;
+pub use trace32::{trace32_data, trace32_functions};
+
+/// The checks by the name of their fuzz target, which is also their folder of seeds.
+pub const CHECKS: [(&str, fn(&[u8])); 9] = [
+    ("formula", formula),
+    ("koil_parse", koil_parse),
+    ("os_header", os_header),
+    ("profile_toml", profile_toml),
+    ("recording_toml", recording_toml),
+    ("symbols", symbols),
+    ("times", times),
+    ("trace32_data", trace32_data),
+    ("trace32_functions", trace32_functions),
+];

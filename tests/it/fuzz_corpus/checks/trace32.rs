@@ -1,0 +1,173 @@
+//! Promises of the TRACE32 readers: every line is accounted for, and where chunks are cut does not matter.
+
+use btfdb::diagnostics::{Log, Severity};
+use btfdb::formats::trace32::{
+    Counts, DataRows, FUNCTION_KINDS, FunctionRows, Gap, Radix, Settings, detect_data_layout, parse_data,
+    parse_functions, probe,
+};
+use btfdb::time::TimeScale;
+
+/// A data export, with the columns it seems to have and with the usual ones.
+pub fn trace32_data(data: &[u8]) {
+    probe(data);
+    let usual = detect_data_layout(b"", None);
+    let mut layouts: Vec<_> = [detect_data_layout(data, None), usual].into_iter().flatten().collect();
+    layouts.dedup();
+    assert!(!layouts.is_empty(), "an input without lines has the usual columns");
+    for layout in &layouts {
+        assert!(layout.columns.len() >= 4, "{layout:?}");
+        for settings in settings() {
+            let parse = |chunk: &[u8], first| Piece::from(parse_data(chunk, first, layout, &settings));
+            let header = usize::try_from(layout.header_lines).unwrap_or(usize::MAX);
+            whole_equals_chunks(data, header, parse);
+        }
+    }
+}
+
+/// A function or task-event export.
+pub fn trace32_functions(data: &[u8]) {
+    probe(data);
+    for settings in settings() {
+        whole_equals_chunks(data, 0, |chunk, _| Piece::from(parse_functions(chunk, &settings)));
+    }
+}
+
+/// The usual settings, and two far from them.
+fn settings() -> [Settings; 3] {
+    let of = |radix, scale, offset| Settings { radix, scale, offset, source: "fuzz".to_owned() };
+    [
+        of(Radix::Hex, TimeScale::Ns, 0),
+        of(Radix::Decimal, TimeScale::Ps, -1_000_000),
+        of(Radix::Hex, TimeScale::Ms, i64::MAX - 1_000),
+    ]
+}
+
+/// A row with its name in place of the name's number: time, record, name, kind, value, line.
+type Row = (i64, Option<i64>, String, u8, u64, u64);
+
+/// What a chunk gives, or several chunks put together.
+#[derive(Debug, Default)]
+struct Piece {
+    rows: Vec<Row>,
+    gaps: Vec<Gap>,
+    counts: Counts,
+    log: Log,
+}
+
+impl From<DataRows> for Piece {
+    fn from(data: DataRows) -> Self {
+        names_are_used(&data.variable, &data.variables);
+        let columns = [data.record.len(), data.record_valid.len(), data.is_write.len(), data.value.len()];
+        assert_eq!(columns, [data.time.len(); 4]);
+        let rows = (0..data.time.len()).map(|n| {
+            let record = data.record_valid[n].then_some(data.record[n]);
+            assert!(record.is_some() || data.record[n] == 0, "row {n}");
+            let name = data.variables[data.variable[n] as usize].clone();
+            (data.time[n], record, name, u8::from(data.is_write[n]), data.value[n], u64::from(data.line[n]))
+        });
+        Self { rows: rows.collect(), gaps: data.gaps, counts: data.counts, log: data.log }
+    }
+}
+
+impl From<FunctionRows> for Piece {
+    fn from(data: FunctionRows) -> Self {
+        names_are_used(&data.function, &data.functions);
+        assert_eq!([data.function.len(), data.kind.len()], [data.time.len(); 2]);
+        assert!(data.kind.iter().all(|kind| usize::from(*kind) < FUNCTION_KINDS.len()));
+        let rows = (0..data.time.len()).map(|n| {
+            let name = data.functions[data.function[n] as usize].clone();
+            (data.time[n], None, name, data.kind[n], 0, u64::from(data.line[n]))
+        });
+        Self { rows: rows.collect(), gaps: data.gaps, counts: data.counts, log: data.log }
+    }
+}
+
+/// Names are numbered by first use, and each is used.
+fn names_are_used(ids: &[u32], names: &[String]) {
+    let used = ids.iter().fold(0, |used, id| {
+        assert!(*id <= used, "name {id} comes before name {used}");
+        used.max(id + 1)
+    });
+    assert_eq!(used as usize, names.len());
+}
+
+fn whole_equals_chunks(data: &[u8], header: usize, parse: impl Fn(&[u8], bool) -> Piece) {
+    let whole = parse(data, true);
+    accounts_for_all(&whole, data);
+    let mut lines = data.split_inclusive(|byte| *byte == b'\n');
+    let (mut joined, mut begin, mut at) = (Piece::default(), 0, 0);
+    // The first chunk holds the header; how many lines the others hold is left to the input.
+    let mut wanted = header.max(1 + data.len() % 5);
+    while begin < data.len() {
+        at += lines.by_ref().take(wanted).map(<[u8]>::len).sum::<usize>();
+        let piece = parse(&data[begin..at], begin == 0);
+        accounts_for_all(&piece, &data[begin..at]);
+        joined.append(piece);
+        (begin, wanted) = (at, 1 + (data.len() + at) % 5);
+    }
+    assert_eq!(joined.rows, whole.rows);
+    assert_eq!(joined.counts, whole.counts);
+    assert_eq!(ends(&joined.gaps), ends(&whole.gaps));
+    assert_eq!(errors(&joined.log), errors(&whole.log));
+}
+
+fn accounts_for_all(piece: &Piece, text: &[u8]) {
+    let Counts { lines, rows, gaps, rejected, skipped, inexact_times } = piece.counts;
+    assert_eq!(lines, rows + gaps + rejected + skipped);
+    assert_eq!(lines, text.split_inclusive(|byte| *byte == b'\n').count() as u64);
+    assert_eq!([rows, gaps], [piece.rows.len() as u64, piece.gaps.len() as u64]);
+    assert!(inexact_times <= rows + gaps);
+    let found: u64 = piece.log.counts().map(|(_, _, _, count)| count).sum();
+    assert!(found >= rejected, "{rejected} lines are rejected, but there are {found} findings");
+    assert!(piece.log.count_at_least(Severity::Error) <= rejected);
+    assert!(piece.rows.is_sorted_by(|a, b| a.5 < b.5), "rows in the order of the text");
+    let last = piece
+        .rows
+        .last()
+        .map(|row| row.5)
+        .max(piece.log.entries().iter().filter_map(|e| e.line).map(|l| l - 1).max());
+    assert!(last.is_none_or(|last| last < lines), "line {last:?} of {lines}");
+}
+
+impl Piece {
+    /// Puts the next chunk behind this one, as the collector of the chunks does.
+    fn append(&mut self, mut next: Self) {
+        let before = self.rows.last().map(|row| row.0);
+        let first = next.rows.first().map(|row| row.0);
+        if let Some(first) = first {
+            for gap in self.gaps.iter_mut().filter(|gap| gap.end.is_none()) {
+                gap.end = Some(first);
+                // No row before it in any chunk: it began when the first row was seen.
+                gap.begin = if gap.begin_open { first } else { gap.begin };
+                gap.begin_open = false;
+            }
+        }
+        for gap in next.gaps.iter_mut().filter(|gap| gap.begin_open) {
+            gap.begin = before.unwrap_or(gap.begin);
+            gap.begin_open = before.is_none();
+        }
+        let lines = self.counts.lines;
+        next.rows.iter_mut().for_each(|row| row.5 += lines);
+        self.rows.append(&mut next.rows);
+        self.gaps.append(&mut next.gaps);
+        let (sum, part) = (&mut self.counts, next.counts);
+        sum.lines += part.lines;
+        sum.rows += part.rows;
+        sum.gaps += part.gaps;
+        sum.rejected += part.rejected;
+        sum.skipped += part.skipped;
+        sum.inexact_times += part.inexact_times;
+        next.log.shift_lines(lines);
+        self.log.merge(next.log);
+    }
+}
+
+fn ends(gaps: &[Gap]) -> Vec<(i64, Option<i64>, &str)> {
+    gaps.iter().map(|gap| (gap.begin, gap.end, gap.reason.as_str())).collect()
+}
+
+/// Rejected lines. Warnings are given once in a chunk, so they depend on where it is cut.
+fn errors(log: &Log) -> Vec<(Option<u64>, &str, &str)> {
+    let errors = log.entries().iter().filter(|entry| entry.severity == Severity::Error);
+    errors.map(|entry| (entry.line, entry.code, entry.text.as_str())).collect()
+}

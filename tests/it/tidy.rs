@@ -1,0 +1,113 @@
+//! Invariants of the source that no compiler checks (see `src/lib.rs`).
+
+use crate::support::root;
+use std::path::{Path, PathBuf};
+
+fn sources(dir: &str) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    let mut open = vec![root().join(dir)];
+    while let Some(dir) = open.pop() {
+        for entry in std::fs::read_dir(&dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                files.push((relative(&path), std::fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    assert!(files.len() > 1, "no sources below {dir}");
+    files.sort();
+    files
+}
+
+fn relative(path: &Path) -> String {
+    let path: PathBuf = path.strip_prefix(root()).unwrap().into();
+    path.to_string_lossy().replace('\\', "/")
+}
+
+/// Lines of code that hold `word`, comments left out.
+fn uses(word: &str, allowed: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    for (path, text) in sources("src") {
+        let test = path.contains("/tests") || path.ends_with("tests.rs");
+        if test || allowed.iter().any(|a| path.starts_with(a)) {
+            continue;
+        }
+        let lines = text.lines().enumerate().filter(|(_, l)| !l.trim_start().starts_with("//") && l.contains(word));
+        found.extend(lines.map(|(n, l)| format!("{path}:{}: {}", n + 1, l.trim())));
+    }
+    found
+}
+
+#[test]
+fn every_file_says_what_it_is_for_and_none_is_too_long() {
+    for dir in ["src", "tests"] {
+        for (path, text) in sources(dir) {
+            assert!(text.starts_with("//!"), "{path} does not begin with what it is for");
+            let lines = text.lines().count();
+            assert!(lines <= 800, "{path} has {lines} lines");
+        }
+    }
+}
+
+#[test]
+fn only_query_names_the_engine() {
+    assert_eq!(uses("datafusion", &["src/query/"]), Vec::<String>::new());
+}
+
+#[test]
+fn only_the_command_line_prints_or_exits() {
+    for word in ["println!(", "print!(", "process::exit", "std::env::args"] {
+        assert_eq!(uses(word, &["src/cli/"]), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn the_mapper_knows_no_files_and_no_parquet() {
+    for word in ["std::fs", "parquet::", "std::path"] {
+        let found: Vec<_> =
+            uses(word, &[]).into_iter().filter(|l| l.starts_with("src/map/") || l.starts_with("src/derive/")).collect();
+        assert_eq!(found, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn arrow_schemas_are_made_in_one_place() {
+    let found: Vec<_> = uses("Field::new(", &["src/schema/"]).into_iter().filter(|l| !l.contains("/tests")).collect();
+    let outside: Vec<_> = found.into_iter().filter(|l| !l.starts_with("src/query/") && !l.starts_with("src/render/")).collect();
+    assert_eq!(outside, Vec::<String>::new(), "columns are declared in schemas/ only");
+}
+
+#[test]
+fn one_version_of_the_columnar_crates() {
+    let lock = std::fs::read_to_string(root().join("Cargo.lock")).unwrap();
+    for name in ["arrow", "parquet", "datafusion", "object_store"] {
+        let line = format!("name = \"{name}\"\n");
+        assert_eq!(lock.matches(&line).count(), 1, "{name} must be there once: its types cross our modules");
+    }
+}
+
+#[test]
+fn nothing_is_left_unfinished() {
+    for word in ["todo!(", "unimplemented!(", "#[ignore", "FIXME"] {
+        assert_eq!(uses(word, &[]), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn generated_docs_are_up_to_date() {
+    let path = root().join("docs/tables.md");
+    let docs = btfdb::schema::docs();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &docs).unwrap();
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(committed == docs, "docs/tables.md is old; run the tests with UPDATE_DOCS=1");
+}
+
+#[test]
+fn the_checks_above_can_find_something() {
+    assert!(!uses("std::fs", &[]).is_empty());
+    assert!(uses("std::fs", &["src"]).is_empty());
+}

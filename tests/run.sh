@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# The one test command. Installs what is missing, then runs every check, or the ones that are named:
+#
+#   tests/run.sh                    all of them, in this order: format lint docs test doctest deny fuzz demo
+#                                   interop bench
+#   tests/run.sh lint test          two of them
+#
+# Needs the Rust toolchain and the network of the package registries; as root it installs Debian packages, else it
+# says which are missing. BTFDB_CORPUS, when the caller sets it, is a folder of recordings for the corpus tests.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+steps=(format lint docs test doctest deny fuzz demo interop bench)
+target=${CARGO_TARGET_DIR:-target}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# ---- what is needed ------------------------------------------------------------------------------------------
+
+# debian CHECK PACKAGE...: installs the packages unless the check command succeeds.
+debian() {
+    if ! eval "$1" >/dev/null 2>&1; then
+        if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
+            echo "tests/run.sh: '$1' fails; install ${*:2}" >&2
+            exit 1
+        fi
+        apt-get update -qq
+        DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${@:2}"
+    fi
+}
+
+# tool NAME VERSION: installs a cargo subcommand. Unoptimised: it builds in half the time, and runs as fast as needed.
+tool() {
+    command -v "$1" >/dev/null || cargo install --quiet --locked --debug "$1" --version "$2"
+}
+
+# ---- the steps -----------------------------------------------------------------------------------------------
+
+step_format() {
+    cargo fmt --check
+    # Not part of the package that cargo knows.
+    rustfmt --check --edition 2024 benches/generate.rs fuzz/src/lib.rs fuzz/fuzz_targets/*.rs
+}
+
+step_lint() {
+    cargo clippy --locked --all-targets -- -D warnings
+}
+
+step_docs() {
+    RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps
+}
+
+step_test() {
+    tool cargo-nextest '^0.9'
+    cargo nextest run --locked --no-fail-fast
+}
+
+step_doctest() {
+    cargo test --locked --doc
+}
+
+step_deny() {
+    tool cargo-deny '^0.20'
+    cargo deny check bans licenses sources
+    # Advisories live in a database on the network, which not every machine reaches.
+    if timeout 60 cargo deny fetch db >/dev/null 2>&1; then
+        cargo deny check --disable-fetch advisories
+    else
+        echo "advisories: skipped, their database cannot be reached"
+    fi
+}
+
+# The fuzz targets compile, and the library does without the query engine.
+step_fuzz() {
+    debian 'command -v g++' g++
+    RUSTFLAGS="-D warnings" cargo check --locked --manifest-path fuzz/Cargo.toml
+}
+
+step_demo() {
+    cargo run --quiet --locked -- demo --dir "$work/demo"
+    cargo run --quiet --locked -- verify "$work/demo/demo.db"
+}
+
+# Other engines read the database.
+step_interop() {
+    debian 'python3 -c "import ensurepip, venv"' python3 python3-venv
+    local python=$target/interop/bin/python
+    [[ -x $python ]] || python3 -m venv "$target/interop"
+    "$python" -m pip install --quiet --disable-pip-version-check 'duckdb>=1.4,<3' 'polars>=1.30,<3'
+    cargo run --quiet --locked -- ingest "$work/interop.db" demo/recording
+    "$python" tests/interop.py "$work/interop.db"
+}
+
+# No timing: a machine that runs tests is no place to measure. The rows of both sizes have to be there.
+step_bench() {
+    debian 'command -v python3' python3
+    cargo build --quiet --locked
+    benches/ingest.sh --small "$target/debug/btfdb"
+}
+
+# ---- run them ------------------------------------------------------------------------------------------------
+
+debian 'command -v cc' gcc libc6-dev
+chosen=("$@")
+(($#)) || chosen=("${steps[@]}")
+for step in "${chosen[@]}"; do
+    if [[ " ${steps[*]} " != *" $step "* ]]; then
+        echo "tests/run.sh: no step '$step'; there are: ${steps[*]}" >&2
+        exit 2
+    fi
+done
+trap 'rm -rf "$work"; echo "==== $step: FAILED" >&2' EXIT
+for step in "${chosen[@]}"; do
+    echo "==== $step"
+    begun=$SECONDS
+    "step_$step"
+    echo "==== $step: $((SECONDS - begun)) s"
+done
+trap 'rm -rf "$work"' EXIT
+echo "all checks passed in $SECONDS s"
