@@ -75,6 +75,8 @@
 //! # }
 //! ```
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests make and break files"))]
+
 pub mod btf;
 pub mod derive;
 pub mod diagnostics;

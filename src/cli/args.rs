@@ -50,14 +50,14 @@ pub enum Command {
     /// Print timing metrics: min, avg, max, percentiles, and when the extremes happened.
     #[command(after_help = "Examples:
   btfdb metrics engine.db
-  btfdb metrics engine.db ResponseTime --entity T_10ms --from 1s --to 2s
+  btfdb metrics engine.db ResponseTime --entity T_5 --from 100ms --to 200ms
   btfdb metrics --list")]
     Metrics(Metrics),
     /// Write system events as BTF, or any table as CSV or Parquet.
     #[command(after_help = "Examples:
   btfdb export engine.db -o all.btf
   btfdb export engine.db --from 412ms --to 415ms -o worst.btf
-  btfdb export engine.db --type T,I --entity T_10ms -o - | less
+  btfdb export engine.db --type T,I --entity T_5 -o - | less
   btfdb export engine.db --table process_instance --format csv -o instances.csv")]
     Export(Export),
     /// Show what a database holds.

@@ -12,6 +12,7 @@ pub(super) fn control() -> Arc<Control> {
     // A second handler cannot be installed; then Ctrl-C ends the process, which is safe too.
     let _ = ctrlc::set_handler(move || {
         if asked.swap(true, Ordering::SeqCst) {
+            #[expect(clippy::exit, clippy::disallowed_methods, reason = "the user asked twice")]
             std::process::exit(130);
         }
         handled.cancel();

@@ -7,7 +7,7 @@ use super::model::{Model, OsState, Service};
 use super::slots::Watch;
 use super::software::{Function, SoftwareEvent, What};
 use crate::error::Result;
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 /// Reads as much of `merge` as needed. `begin` is the time of the first software event of the recording.
 pub(super) fn scout(mut merge: Merge, model: &mut Model, begin: i64) -> Result<Edge> {
@@ -15,7 +15,7 @@ pub(super) fn scout(mut merge: Merge, model: &mut Model, begin: i64) -> Result<E
         edge: Edge { begin, isrs: vec![Vec::new(); model.cores.len()], ..Edge::default() },
         cores: model.cores.iter().map(|_| CoreEdge::default()).collect(),
         seen: vec![false; model.slots.len()],
-        first_dispatch: HashMap::new(),
+        written: HashSet::new(),
     };
     while let Some(event) = merge.next(model)? {
         scout.event(&event, model);
@@ -48,7 +48,8 @@ struct Scout {
     edge: Edge,
     cores: Vec<CoreEdge>,
     seen: Vec<bool>,
-    first_dispatch: HashMap<usize, ()>,
+    /// Tasks whose state has been written.
+    written: HashSet<usize>,
 }
 
 impl Scout {
@@ -79,10 +80,10 @@ impl Scout {
                 Watch::Nesting if !std::mem::replace(&mut self.cores[core].nesting_seen, true) && !write => {
                     self.cores[core].nesting = Some(value);
                 }
-                Watch::RunningIsr(c) if !std::mem::replace(&mut self.cores[c].isr_seen, true) && !write => {
+                Watch::RunningIsr(c) if c == core && !std::mem::replace(&mut self.cores[c].isr_seen, true) && !write => {
                     self.cores[c].isr_value = Some(value);
                 }
-                Watch::Service(c) if write => {
+                Watch::Service(c) if c == core && write => {
                     let id = match model.entry {
                         super::profile::EntryMark::Bit0 => value & !1,
                         super::profile::EntryMark::None => value,
@@ -101,9 +102,13 @@ impl Scout {
         model.slots.set(slot, None);
     }
 
-    /// L4: the first dispatch of a task is looked at more closely.
+    /// L4: the first dispatch of a task is looked at more closely, unless its state was written before: then it shows
+    /// what happened to the instances that were there at the left edge.
     fn task_state(&mut self, core: usize, t: usize, value: i64, model: &mut Model) {
         self.decide(core, false);
+        if !self.written.insert(t) {
+            return;
+        }
         let Some(attribute) = model.tasks[t].state.clone() else { return };
         // Formulas read slots; this one is evaluated over the written value alone.
         for slot in &attribute.slots {
@@ -113,7 +118,7 @@ impl Scout {
         for slot in &attribute.slots {
             model.slots.set(*slot, None);
         }
-        if state == Some(OsState::Running) && self.first_dispatch.insert(t, ()).is_none() {
+        if state == Some(OsState::Running) {
             self.cores[core].undecided = Some(t);
         }
     }

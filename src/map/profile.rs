@@ -166,7 +166,7 @@ impl Profile {
             let shipped = SHIPPED.iter().find(|(n, _)| name.as_str() == Some(n)).map(|(_, text)| text);
             let shipped = shipped.ok_or_else(|| {
                 let known = SHIPPED.map(|(n, _)| n).join(", ");
-                Error::input(format!("mapping profile: base = {name}, but the shipped profiles are: {known}"))
+                Error::input(format!("mapping profile: base = {name:?} is none of the shipped profiles: {known}"))
             })?;
             lay_over(&mut base, shipped.parse().map_err(bad)?);
         }

@@ -46,17 +46,25 @@ pub(super) struct SlotTable {
     index: HashMap<(Option<usize>, String), usize>,
     below: Vec<(usize, String, Watch)>,
     shared: Vec<String>,
+    /// For every core, the one whose variables it sees (see `model::images`).
+    images: Vec<usize>,
     aliases: BTreeMap<String, String>,
     signals: Vec<String>,
 }
 
 impl SlotTable {
-    pub fn new(shared: Vec<String>, aliases: &BTreeMap<String, String>, signals: &[String]) -> Self {
+    pub fn new(
+        shared: Vec<String>,
+        images: Vec<usize>,
+        aliases: &BTreeMap<String, String>,
+        signals: &[String],
+    ) -> Self {
         Self {
             slots: Vec::new(),
             index: HashMap::new(),
             below: Vec::new(),
             shared,
+            images,
             aliases: aliases.iter().map(|(k, v)| (path_of(k), path_of(v))).collect(),
             signals: signals.iter().map(|s| path_of(s.trim_end_matches("[*]"))).collect(),
         }
@@ -95,7 +103,7 @@ impl SlotTable {
         let below: Vec<Watch> = self
             .below
             .iter()
-            .filter(|(c, base, _)| *c == core && is_below(&path, base))
+            .filter(|(c, base, _)| self.image(*c) == self.image(core) && is_below(&path, base))
             .map(|(_, _, watch)| *watch)
             .collect();
         for watch in below {
@@ -125,8 +133,9 @@ impl SlotTable {
 
     /// Forgets the values of a core's own variables (rule 41: after a gap nothing is known).
     pub fn forget(&mut self, core: usize) {
+        let image = self.image(core);
         for ((c, _), slot) in &self.index {
-            if *c == Some(core)
+            if *c == Some(image)
                 && let Some(s) = self.slots.get_mut(*slot)
             {
                 s.value = None;
@@ -144,7 +153,11 @@ impl SlotTable {
 
     fn key(&self, core: usize, path: &str) -> (Option<usize>, String) {
         let shared = self.shared.iter().any(|s| path == s || is_below(path, s));
-        ((!shared).then_some(core), path.to_owned())
+        ((!shared).then(|| self.image(core)), path.to_owned())
+    }
+
+    fn image(&self, core: usize) -> usize {
+        self.images.get(core).copied().unwrap_or(core)
     }
 }
 
@@ -165,7 +178,7 @@ mod tests {
 
     fn table() -> SlotTable {
         let aliases = BTreeMap::from([("T_desc.state".to_owned(), "procs[0].state".to_owned())]);
-        SlotTable::new(vec!["lock".into()], &aliases, &["SIG".into(), "ARR[*]".into()])
+        SlotTable::new(vec!["lock".into()], vec![0, 1, 0], &aliases, &["SIG".into(), "ARR[*]".into()])
     }
 
     #[test]
@@ -174,6 +187,7 @@ mod tests {
         let a = t.watch(0, "x", Watch::Nesting);
         let b = t.watch(1, "x", Watch::Nesting);
         assert_ne!(a, b);
+        assert_eq!(t.watch(2, "x", Watch::Nesting), a, "core 2 runs the image of core 0");
         assert_eq!(t.watch(0, "lock[1]", Watch::Spin(0)), t.watch(1, "lock[1]", Watch::Spin(0)));
     }
 

@@ -17,7 +17,9 @@ use std::sync::Mutex;
 use std::sync::mpsc::sync_channel;
 
 /// A table that times run backwards in more often than this is not one trace.
-const MAX_PARTS: usize = 256;
+const MAX_BACKWARDS: usize = 256;
+/// A part ends after this many rows (64 row groups), so that its footer, which is kept in memory, stays small.
+const PART_ROWS: u64 = 64 << 20;
 
 /// An opened export, ready to be read.
 pub(super) struct ExportFile {
@@ -160,6 +162,10 @@ struct Writer<'a> {
     writer: Option<TableWriter>,
     /// Latest time in the present part.
     written: Option<i64>,
+    /// Rows in the present part.
+    in_part: u64,
+    /// Parts that had to begin because time ran backwards.
+    backwards: usize,
     /// Time of the row before, in file order.
     before: Option<i64>,
     open_gaps: Vec<usize>,
@@ -187,7 +193,7 @@ impl<'a> Writer<'a> {
             last_at: None,
             log: Log::default(),
         };
-        Self { tx, table, recording, writer: None, written: None, before: None, open_gaps: Vec::new(), stored }
+        Self { tx, table, recording, writer: None, written: None, in_part: 0, backwards: 0, before: None, open_gaps: Vec::new(), stored }
     }
 
     fn write(&mut self, mut parsed: Parsed, control: &Control) -> Result<()> {
@@ -218,9 +224,13 @@ impl<'a> Writer<'a> {
             self.stored.first_at = Some(self.stored.first_at.map_or(*low, |t| t.min(*low)));
             self.stored.last_at = Some(self.stored.last_at.map_or(*high, |t| t.max(*high)));
             if self.written.is_some_and(|w| *low < w) {
+                self.backwards += 1;
+                self.end_part()?;
+            } else if self.in_part >= PART_ROWS {
                 self.end_part()?;
             }
             self.written = Some(*high);
+            self.in_part += times.len() as u64;
             let first_seq = self.stored.counts.rows as i64;
             let batch = Batch::new(parsed, first_seq, sorted).take()?;
             let writer = match &mut self.writer {
@@ -263,11 +273,12 @@ impl<'a> Writer<'a> {
     }
 
     fn end_part(&mut self) -> Result<()> {
+        self.in_part = 0;
         if let Some(writer) = self.writer.take() {
             self.stored.files.push(writer.finish()?);
         }
-        if self.stored.files.len() > MAX_PARTS {
-            let message = format!("time runs far backwards more than {MAX_PARTS} times");
+        if self.backwards > MAX_BACKWARDS {
+            let message = format!("time runs far backwards more than {MAX_BACKWARDS} times");
             return Err(Error::new(ErrorKind::Limit, message)
                 .at(&self.stored.name)
                 .hint("were several exports put together into one file? Give each core its own"));

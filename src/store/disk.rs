@@ -1,6 +1,8 @@
 //! The one door through which a database is written, so that a test can make every step of it fail (see
 //! [`super::faults`]). Not for reading, which has no consequences.
 
+#![expect(clippy::disallowed_methods, reason = "this is the disk")]
+
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};

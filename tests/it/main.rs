@@ -1,9 +1,19 @@
 //! The integration tests: one binary, because every binary that links the query engine is large. What needs no
 //! command line is tested through the library.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "tests make and break files, and stop at the first surprise"
+)]
+
 mod bad_input;
 mod cli;
-//mod corpus;
+mod corpus;
 mod examples;
 mod faults;
 mod fuzz_corpus;

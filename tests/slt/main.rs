@@ -2,6 +2,16 @@
 //! names (`# recording: demo/recording`, relative to the repository). `--complete` in the arguments rewrites the
 //! expected results; any other argument selects files by name. Without recording: an empty database.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "tests make and break files, and stop at the first surprise"
+)]
+
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use btfdb::ops::{Control, ingest};
 use btfdb::query::{Session, SessionOptions};
@@ -94,7 +104,6 @@ fn main() -> ExitCode {
         };
         let mut runner = Runner::new(open);
         let result = if args.iter().any(|a| a == "--complete") {
-            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
             let update = runner.update_test_file(
                 file,
                 "\t",
@@ -102,7 +111,7 @@ fn main() -> ExitCode {
                 sqllogictest::default_normalizer,
                 sqllogictest::default_column_validator,
             );
-            runtime.block_on(update).map_err(|e| e.to_string())
+            futures::executor::block_on(update).map_err(|e| e.to_string())
         } else {
             runner.run_file(file).map_err(|e| e.display(false).to_string())
         };

@@ -13,11 +13,9 @@ impl Machine {
         let attribute = self.model.alarms[a].time.as_ref();
         let Some(value) = attribute.and_then(|t| t.value(&self.model.slots)) else { return };
         let Some(before) = self.alarm_times[a].replace(value) else { return };
-        let cores = 0..self.cores.len();
-        let cancelled = cores.into_iter().any(|c| {
-            let p = self.proc(c);
-            self.context(p, c).inside(Service::CancelAlarm)
-        });
+        // CancelAlarm stops an alarm that has not expired; other cores may be inside it for alarms of their own.
+        let p = self.proc(self.at);
+        let cancelled = self.context(p, self.at).inside(Service::CancelAlarm);
         let expired = (value == 0 && before > 0) || (before == 1 && value > 1);
         if expired && !cancelled {
             self.expired(a);
@@ -30,10 +28,8 @@ impl Machine {
     }
 
     fn expired(&mut self, a: usize) {
-        let (name, core, action) = {
-            let alarm = &self.model.alarms[a];
-            (alarm.name, alarm.core, alarm.action)
-        };
+        let (core, alarm) = (self.at, &self.model.alarms[a]);
+        let (name, action) = (alarm.name, alarm.action);
         let stimulus = self.trigger((self.model.sim, -1), name);
         // The next expiry ends the time in which an event may be set by the one before (part 2, rule 2).
         self.cores[core].alarm_event = None;
@@ -41,6 +37,15 @@ impl Machine {
             AlarmAction::Activate(t) => self.pend(Pending { stimulus, target: Some(t), core, by: None }),
             AlarmAction::SetEvent => self.cores[core].alarm_event = Some(stimulus),
             AlarmAction::Other => {}
+        }
+    }
+
+    /// R10: an alarm found its task at the limit. Whose activation was lost ORTI does not tell, but outside of every
+    /// service it can only be that of the alarm that expired last on this core; its trigger activates nothing.
+    pub(super) fn alarm_lost(&mut self, core: usize) {
+        let of_alarm = |p: &Pending| p.target.is_some() && p.core == core;
+        if let Some(n) = self.pending.iter().rposition(of_alarm) {
+            self.pending.remove(n);
         }
     }
 }

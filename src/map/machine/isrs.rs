@@ -37,6 +37,8 @@ impl Machine {
             let name = format!("ISR_0x{:X}", value as u64);
             let message = format!("RUNNINGISR2 holds {value:#x}, which no symbol and no label names; it is shown as {name}");
             self.report(Severity::Warning, "unknown-isr", message);
+            // Known from now on: one report per handler is enough.
+            self.model.cores[core].isr_labels.insert(value, name.clone());
             name
         });
         self.model.names.intern(&name)
@@ -107,7 +109,7 @@ impl Machine {
             return;
         }
         for (t, old, new) in std::mem::take(&mut self.cores[core].deferred) {
-            self.apply_state(t, old, new);
+            self.apply_state(t, core, old, new);
         }
         let Some(t) = self.cores[core].running else { return };
         if self.tasks[t].os == Some(OsState::Running) && !self.state(Proc::Task(t)).on_core() {

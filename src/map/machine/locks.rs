@@ -18,10 +18,12 @@ impl Machine {
         if by_locker {
             return;
         }
-        if self.sems[s].unknown && !write {
-            self.sems[s].locked = !unlocked;
-            self.sems[s].unknown = false;
-        } else if !unlocked && !self.sems[s].locked {
+        if std::mem::take(&mut self.sems[s].unknown) {
+            // What a write changes was the opposite before; a lock taken unseen belongs to whoever gives it back (L5).
+            let given_back = unlocked && write && self.proc(core).is_some();
+            self.sems[s].locked = if write { given_back } else { !unlocked };
+        }
+        if !unlocked && !self.sems[s].locked {
             let p = self.proc(core);
             self.lock(s, p);
         } else if unlocked && self.sems[s].locked {
@@ -33,20 +35,26 @@ impl Machine {
     pub(super) fn resource_locker(&mut self, core: usize, s: usize, write: bool) {
         let model = &self.model.sems[s];
         let Some(value) = model.locker.as_ref().and_then(|a| a.value(&self.model.slots)) else { return };
-        let locker = model.lockers.get(&value).cloned();
         self.touched(core, s);
-        if self.model.profile.rules.lock_by != LockBy::Locker {
+        if self.model.profile.rules.lock_by != LockBy::Locker
+            || self.sems[s].locker.replace(value) == Some(value)
+        {
             return;
         }
-        let p = locker.as_deref().map(|label| self.process_named(core, label));
-        if self.sems[s].unknown && !write {
-            self.sems[s].locked = p.is_some();
-            self.sems[s].unknown = false;
-            return;
+        let p = self.locker(core, s, value);
+        if std::mem::take(&mut self.sems[s].unknown) {
+            // As for STATE: L5.
+            let given_back = p.is_none() && write && self.proc(core).is_some();
+            self.sems[s].locked = if write { given_back } else { p.is_some() };
+            if !write {
+                return;
+            }
         }
         match p {
             None if self.sems[s].locked => self.unlock(core, s),
             Some(p) if !self.sems[s].locked => self.lock(s, p),
+            // Locked before the trace began: now it is known by whom.
+            Some(p) if self.sems[s].owner.is_none() => self.sems[s].owner = p.map(|p| self.actor(p)),
             Some(p) if p.map(|p| self.actor(p)) != self.sems[s].owner => {
                 // Handed over without a visible release.
                 self.unlock(core, s);
@@ -56,11 +64,37 @@ impl Machine {
         }
     }
 
-    /// The process that a LOCKER label names; the one on the core if it names no task of it.
-    fn process_named(&self, core: usize, label: &str) -> Option<Proc> {
-        let tasks = 0..self.tasks.len();
-        let task = tasks.into_iter().find(|t| self.tasks[*t].core == core && self.model.task_name_is(*t, label));
-        task.map(Proc::Task).or_else(|| self.proc(core))
+    /// Who the value of LOCKER says has locked the resource: nobody, or the process that its label names. Generators
+    /// leave ISRs out of the enumeration, and some also the value for nobody; STATE tells the two apart then, and the
+    /// process on the core is the one. That one is also meant by a label that names no task of the OS.
+    fn locker(&self, core: usize, s: usize, value: i64) -> Option<Option<Proc>> {
+        let model = &self.model.sems[s];
+        let Some(label) = model.lockers.get(&value) else {
+            let state = model.state.as_ref().and_then(|a| a.value(&self.model.slots));
+            let locked = state.is_some_and(|v| !(model.unlocked.contains(&v) || model.unlocked.is_empty() && v == 0));
+            return (locked && !model.nobody.contains(&value)).then(|| self.proc(core));
+        };
+        let image = self.model.cores[core].image;
+        let named = |t: &usize| self.model.tasks[*t].core == image && self.model.task_name_is(*t, label);
+        Some((0..self.tasks.len()).find(named).map(Proc::Task).or_else(|| self.proc(core)))
+    }
+
+    /// Nothing of `core` is known any more (rule 41): neither are locks that only it uses, nor those it may hold.
+    pub(super) fn locks_in_gap(&mut self, core: usize) {
+        let lost = |machine: &Self, actor: Actor| {
+            machine.process_of(actor).is_none_or(|p| machine.core_of(p) == core)
+        };
+        for s in 0..self.sems.len() {
+            let model = &self.model.sems[s];
+            let own = !model.spin && self.model.cores[model.core].image == self.model.cores[core].image;
+            let owner_lost = self.sems[s].owner.is_none_or(|o| lost(self, o));
+            let waiters = self.sems[s].waiters.iter().filter(|w| !lost(self, **w)).copied().collect();
+            let sem = &mut self.sems[s];
+            sem.waiters = waiters;
+            if own || owner_lost {
+                (sem.unknown, sem.locked, sem.overfull, sem.owner, sem.locker) = (true, false, false, None, None);
+            }
+        }
     }
 
     fn touched(&mut self, core: usize, s: usize) {
@@ -69,7 +103,7 @@ impl Machine {
     }
 
     /// An access to a word of the spinlock array: 0 free, 1 taken, by compare-and-swap.
-    pub(super) fn spinlock(&mut self, core: usize, s: usize, write: bool, value: i64, before: Option<i64>) {
+    pub(super) fn spinlock(&mut self, core: usize, s: usize, write: bool, value: i64) {
         let p = self.proc(core);
         if !write {
             if self.sems[s].unknown {
@@ -82,8 +116,8 @@ impl Machine {
         } else if value != 0 && !self.sems[s].locked {
             self.sems[s].unknown = false;
             self.lock(s, p);
-        } else if value == 0 && (self.sems[s].locked || (self.sems[s].unknown && before.is_none())) {
-            // L5: a lock taken before the trace began belongs to whoever gives it back.
+        } else if value == 0 && (self.sems[s].locked || self.sems[s].unknown) {
+            // L5: a lock taken before the trace began, or in a hole of it, belongs to whoever gives it back.
             self.sems[s].unknown = false;
             self.unlock(core, s);
         }

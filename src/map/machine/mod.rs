@@ -30,6 +30,8 @@ pub(super) use state::Edge;
 pub struct Machine {
     pub(super) model: Model,
     now: i64,
+    /// The core whose software event is being mapped.
+    at: usize,
     cores: Vec<Core>,
     tasks: Vec<Task>,
     sems: Vec<Semaphore>,
@@ -47,6 +49,7 @@ impl Machine {
     pub(super) fn new(model: Model, edge: &Edge) -> Self {
         let mut machine = Self {
             now: 0,
+            at: 0,
             cores: model.cores.iter().map(|c| Core::new(c.name)).collect(),
             tasks: model.tasks.iter().map(|t| Task::new(t.name, t.core)).collect(),
             sems: model.sems.iter().map(|s| Semaphore::new(s.name)).collect(),
@@ -67,6 +70,7 @@ impl Machine {
     /// Maps one software event. Events must come in the order of [`super::merge`].
     pub(super) fn software(&mut self, event: &SoftwareEvent) {
         self.now = event.time;
+        self.at = event.core;
         self.out.advance(event.time);
         match event.what {
             Access { .. } => self.access(event),
@@ -85,14 +89,27 @@ impl Machine {
         c.idle = Context::default();
         c.previous = None;
         c.isr_value = None;
+        c.task_value = None;
+        c.alarm_event = None;
         let name = c.name;
+        let image = self.model.cores[core].image;
         self.model.slots.forget(core);
-        for t in self.tasks.iter_mut().filter(|t| t.core == core) {
-            t.os = None;
-            t.activations = None;
-            t.context = Context::default();
-            t.lost = true;
+        for (t, model) in self.tasks.iter_mut().zip(&self.model.tasks) {
+            if t.core == core {
+                t.os = None;
+                t.context = Context::default();
+                t.lost = true;
+            }
+            if model.core == image {
+                t.activations = None;
+            }
         }
+        for (time, model) in self.alarm_times.iter_mut().zip(&self.model.alarms) {
+            if model.core == image {
+                *time = None;
+            }
+        }
+        self.locks_in_gap(core);
         self.pending.retain(|p| p.core != core);
         self.out.push(Output::Gap { core: name, begin, end });
     }
@@ -142,13 +159,14 @@ impl Machine {
         match watch {
             Watch::TaskState(t) => self.task_state(t, write),
             Watch::Activations(t) => self.task_activations(t, write),
-            Watch::RunningTask(c) => self.running_task(c, write),
-            Watch::RunningIsr(c) => self.running_isr(c, write),
-            Watch::Service(c) if write => self.service(c),
-            Watch::LastError(c) if write => self.last_error(c, previous),
+            // Cores of one OS image may share a variable; what its attribute says is said of the core that writes.
+            Watch::RunningTask(c) if c == core => self.running_task(c, write),
+            Watch::RunningIsr(c) if c == core => self.running_isr(c, write),
+            Watch::Service(c) if c == core && write => self.service(c),
+            Watch::LastError(c) if c == core && write => self.last_error(c, previous),
             Watch::SemState(s) => self.resource_state(core, s, write),
             Watch::SemLocker(s) => self.resource_locker(core, s, write),
-            Watch::Spin(s) => self.spinlock(core, s, write, value, before),
+            Watch::Spin(s) => self.spinlock(core, s, write, value),
             Watch::AlarmTime(a) => self.alarm_time(a),
             Watch::AlarmAction(a) if !write => self.alarm_action(a),
             Watch::EventActive(t) if write => self.event_active(core, t, value as u64, before),
@@ -288,11 +306,15 @@ impl Machine {
             self.model.slots.set(*slot, Some(*value));
         }
         if edge.complete {
-            for task in &mut self.tasks {
+            for (task, model) in self.tasks.iter_mut().zip(&self.model.tasks) {
                 task.os = Some(OsState::Suspended);
-                task.activations = Some(0);
+                task.activations = (!model.counts_down).then_some(0);
             }
             return;
+        }
+        for c in 0..self.cores.len() {
+            let attribute = self.model.cores[c].running_task.as_ref();
+            self.cores[c].task_value = attribute.and_then(|a| a.value(&self.model.slots));
         }
         for t in 0..self.tasks.len() {
             self.task_at_left_edge(t, edge);

@@ -70,7 +70,7 @@ impl Machine {
 
     /// Event names of a mask, lowest bit first (gap 27); a bit without a name is named after its mask.
     fn events_of(&mut self, t: usize, mask: u64) -> Vec<NameId> {
-        let core = self.tasks[t].core;
+        let core = self.model.tasks[t].core;
         let mut events = Vec::new();
         for bit in (0..64).map(|n| 1u64 << n).filter(|b| mask & b != 0) {
             let known = self.model.cores[core].event_names.get(&bit).copied();

@@ -54,7 +54,8 @@ impl Outbox {
     pub fn push(&mut self, output: Output) {
         if let Output::Event(e) = &output {
             // Its own next event proves that the process really used the core.
-            self.holds.retain(|h| h.process != e.source && h.process != e.target);
+            self.confirm(e.source);
+            self.confirm(e.target);
         }
         self.queue.push_back(Some(output));
     }
@@ -65,6 +66,11 @@ impl Outbox {
             let until = time.saturating_add(self.window);
             self.holds.push(Hold { core, process, until, first, end: self.mark() });
         }
+    }
+
+    /// The process really has the core: its resume is not taken back any more.
+    pub fn confirm(&mut self, process: NameId) {
+        self.holds.retain(|h| h.process != process);
     }
 
     /// Takes the held resume of `process` back; true when there was one.

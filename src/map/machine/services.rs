@@ -20,6 +20,11 @@ impl Machine {
         };
         let service = self.model.cores[core].services.get(&id).copied().unwrap_or(Service::Other);
         let p = self.proc(core);
+        if let Some(p) = p {
+            // I6: a process that calls a service really has the core.
+            let name = self.actor(p).0;
+            self.out.confirm(name);
+        }
         if entry { self.service_entry(core, p, id, service) } else { self.service_exit(core, p, id) }
     }
 
@@ -34,6 +39,10 @@ impl Machine {
         }
         context.services.push((id, service));
         context.failed = false;
+        if service == Service::GetResource {
+            // Gap 10: the lock that this call looks at, not that of an earlier one.
+            context.touched = None;
+        }
         if !matches!(service, Service::TryLock | Service::GetResource) {
             context.refused.clear();
         }
@@ -94,9 +103,16 @@ impl Machine {
         if context.inside(Service::Terminate) || context.inside(Service::Chain) {
             context.ending = false;
         }
+        let in_call = context.inside(Service::Activate) || context.inside(Service::Chain);
         let refused = context.inside(Service::GetResource) && self.model.cores[core].refused_errors.contains(&value);
         if self.model.cores[core].limit_error == Some(value) {
-            self.limit_error(previous);
+            if self.model.profile.variables.remaining_activations.is_empty() {
+                if !in_call {
+                    self.alarm_lost(core);
+                }
+            } else {
+                self.limit_error(previous);
+            }
         } else if let (true, true, Some(p)) = (refused, self.model.profile.rules.poll_by_error, p) {
             self.refused_by_error(p);
         }
@@ -118,7 +134,7 @@ impl Machine {
     /// The stimulus of an activation of `t` (part 2, rule 1): the newest that names `t`, else the newest that
     /// names nobody and was raised on another core if a remote call is served here, on this core otherwise.
     pub(super) fn consume(&mut self, t: usize) -> Actor {
-        let core = self.tasks[t].core;
+        let core = self.at;
         let remote = self.proc(core).is_some_and(|p| self.is_rpc(p));
         let found = self
             .pending

@@ -53,6 +53,7 @@ pub(super) struct Instance {
 #[derive(Debug, Clone)]
 pub(super) struct Task {
     pub name: NameId,
+    /// Where it runs, or ran last. Only an OS of several cores moves a task.
     pub core: usize,
     pub next_instance: i64,
     /// Active instances; the head is the one that executes (OSEK: first activated, first served).
@@ -107,7 +108,7 @@ pub(super) struct Core {
     pub running: Option<usize>,
     /// A task that the OS set to RUNNING before the old one left.
     pub incoming: Option<usize>,
-    /// State changes from or to RUNNING that were written while an ISR had the core.
+    /// State changes from or to RUNNING that were written while an ISR had the core: task, old and new state.
     pub deferred: Vec<(usize, Option<OsState>, OsState)>,
     /// Last value of RUNNINGISR2.
     pub isr_value: Option<i64>,
@@ -155,6 +156,8 @@ pub(super) struct Semaphore {
     pub name: NameId,
     pub locked: bool,
     pub overfull: bool,
+    /// Last value of RESOURCE.LOCKER.
+    pub locker: Option<i64>,
     pub owner: Option<Actor>,
     /// Registered waiters, in the order they came.
     pub waiters: Vec<Actor>,
@@ -166,7 +169,16 @@ pub(super) struct Semaphore {
 
 impl Semaphore {
     pub fn new(name: NameId) -> Self {
-        Self { name, locked: false, overfull: false, owner: None, waiters: Vec::new(), unknown: false, used: false }
+        Self {
+            name,
+            locked: false,
+            overfull: false,
+            locker: None,
+            owner: None,
+            waiters: Vec::new(),
+            unknown: false,
+            used: false,
+        }
     }
 }
 

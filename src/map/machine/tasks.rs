@@ -32,34 +32,37 @@ impl Machine {
             let name = self.name(self.tasks[t].name).to_owned();
             self.report(Severity::Warning, "unseen-write", format!("STATE of task {name} changed without a traced write"));
         }
-        let core = self.tasks[t].core;
+        // The core that sets a task RUNNING is the one that runs it; it leaves the core it is on, whoever says so.
+        let core = if new == OsState::Running { self.at } else { self.tasks[t].core };
         let moves_core = new == OsState::Running || old == Some(OsState::Running);
         if moves_core && !self.cores[core].isrs.is_empty() {
             // An ISR has the core: the task leaves or enters it when the ISR is over (gap 43).
             self.cores[core].deferred.push((t, old, new));
         } else {
-            self.apply_state(t, old, new);
+            self.apply_state(t, core, old, new);
         }
     }
 
     /// R4–R9.
-    pub(super) fn apply_state(&mut self, t: usize, old: Option<OsState>, new: OsState) {
+    pub(super) fn apply_state(&mut self, t: usize, core: usize, old: Option<OsState>, new: OsState) {
         use OsState::{Ready, Running, Suspended, Waiting};
         let lost = std::mem::take(&mut self.tasks[t].lost);
         match (old, new) {
-            (_, Running) => self.dispatch(t, old, lost),
+            (_, Running) => self.dispatch(t, core, old, lost),
             (Some(Running), Ready) if self.tasks[t].context.ending => {
-                self.terminate(t);
-                if self.tasks[t].queue.is_empty() {
+                if self.tasks[t].queue.len() < 2 {
+                    // The OS does not count activations: that there is another one shows only now.
                     self.activate_by_state(t);
                 }
+                self.terminate(t);
             }
             (Some(Running), Ready) => self.preempt(t),
             (Some(Running), Suspended) => self.terminate(t),
             (Some(Running), Waiting) => self.wait(t),
             (Some(Waiting), Ready) => self.release(t),
             (Some(Suspended), Ready) if self.tasks[t].queue.is_empty() => self.activate_by_state(t),
-            (Some(Suspended), Ready) | (None, _) => {}
+            (Some(Suspended), Ready) => {}
+            (None, _) => self.unknown_past(t, new),
             (Some(Ready | Waiting | Suspended), _) => {
                 let name = self.name(self.tasks[t].name).to_owned();
                 self.report(Severity::Warning, "odd-state-change", format!("task {name}: {old:?} to {new:?}"));
@@ -70,9 +73,31 @@ impl Machine {
         }
     }
 
-    /// R4/R5: the OS gives the core to `t`.
-    fn dispatch(&mut self, t: usize, old: Option<OsState>, lost: bool) {
-        let core = self.tasks[t].core;
+    /// The first state after the left edge or a hole is READY, WAITING or SUSPENDED. It says where the task is, not
+    /// what it did: there is no event, unless it ends, which only a running task can (thesis, section 4.2).
+    fn unknown_past(&mut self, t: usize, new: OsState) {
+        let p = Proc::Task(t);
+        let state = match new {
+            OsState::Suspended if self.tasks[t].queue.is_empty() => return,
+            OsState::Suspended => {
+                if self.state(p) != ProcessState::Polling {
+                    self.set_state(p, ProcessState::Running);
+                }
+                return self.terminate(t);
+            }
+            OsState::Waiting => ProcessState::Waiting,
+            OsState::Ready | OsState::Running => ProcessState::Ready,
+        };
+        if self.tasks[t].queue.is_empty() {
+            let number = self.new_instance(t);
+            self.tasks[t].queue.push_back(Instance { number, state });
+        } else if self.state(p) != ProcessState::Active {
+            self.set_state(p, state);
+        }
+    }
+
+    /// R4/R5: the OS gives `core` to `t`.
+    fn dispatch(&mut self, t: usize, core: usize, old: Option<OsState>, lost: bool) {
         if self.tasks[t].queue.is_empty() {
             if old.is_none() || lost {
                 // Unknown history: it was active before the trace (or the hole) and continues (gap 22).
@@ -81,8 +106,16 @@ impl Machine {
             } else {
                 self.activate_by_state(t);
             }
-        } else if lost {
+        } else if lost && self.state(Proc::Task(t)) != ProcessState::Active {
             self.set_state(Proc::Task(t), ProcessState::Ready);
+        }
+        let before = std::mem::replace(&mut self.tasks[t].core, core);
+        if before != core {
+            // It moves to another core of its OS.
+            self.cores[before].deferred.retain(|d| d.0 != t);
+            if self.cores[before].running == Some(t) {
+                self.cores[before].running = None;
+            }
         }
         let other = self.cores[core].running.filter(|o| *o != t && self.state(Proc::Task(*o)).on_core());
         if other.is_some() {
@@ -193,8 +226,18 @@ impl Machine {
         for runnable in context.runnables.into_iter().rev() {
             self.emit(actor, EntityType::Runnable, runnable, Action::Terminate);
         }
+        let mut held = Vec::new();
         for sem in &mut self.sems {
             sem.waiters.retain(|w| *w != actor);
+            if sem.owner == Some(actor) {
+                // It stays locked; whoever unlocks it will be the one to release it (as for L5).
+                sem.owner = None;
+                held.push(sem.name);
+            }
+        }
+        for sem in held {
+            let message = format!("{} ended and left {} locked", self.name(actor.0), self.name(sem));
+            self.report(Severity::Warning, "held-at-end", message);
         }
         self.process(p, Action::Terminate);
         self.set_state(p, ProcessState::Terminated);
@@ -232,7 +275,8 @@ impl Machine {
     pub(super) fn task_activations(&mut self, t: usize, write: bool) {
         let attribute = self.model.tasks[t].activations.as_ref();
         let Some(new) = attribute.and_then(|a| a.value(&self.model.slots)) else { return };
-        let Some(old) = self.tasks[t].activations.replace(new) else { return };
+        let new = if self.model.tasks[t].counts_down { new.wrapping_neg() } else { new };
+        let Some(old) = self.tasks[t].activations.replace(new) else { return self.first_count(t, new, write) };
         if new == old {
             return;
         }
@@ -249,10 +293,37 @@ impl Machine {
             }
         }
         if new < old {
-            self.tasks[t].unreported = 0;
+            if std::mem::take(&mut self.tasks[t].unreported) > 0 {
+                // Part 2, rule 14.
+                let name = self.name(self.tasks[t].name).to_owned();
+                let message = format!("an activation of task {name} was not counted by the OS");
+                self.report(Severity::Warning, "uncounted-activation", message);
+            }
             if self.tasks[t].os == Some(OsState::Running) {
                 self.tasks[t].context.ending = true;
             }
+        }
+    }
+
+    /// The first count of activations after the left edge or a hole: instances that came or went unseen.
+    fn first_count(&mut self, t: usize, count: i64, write: bool) {
+        if self.model.tasks[t].counts_down {
+            // What is left tells how many are active only if the limit is known; but the first write to the counter
+            // of a suspended task is its activation.
+            if write && self.tasks[t].os == Some(OsState::Suspended) && self.tasks[t].queue.is_empty() {
+                self.activate(t);
+            }
+            return;
+        }
+        let count = count.clamp(0, 256) as usize;
+        while self.tasks[t].queue.len() > count {
+            self.tasks[t].queue.pop_front();
+        }
+        while self.tasks[t].queue.len() < count {
+            let first = self.tasks[t].queue.is_empty();
+            let number = self.new_instance(t);
+            let state = if first { ProcessState::Ready } else { ProcessState::Active };
+            self.tasks[t].queue.push_back(Instance { number, state });
         }
     }
 
@@ -295,6 +366,11 @@ impl Machine {
         let by_value = &self.model.cores[core].tasks_by_value;
         let task = |v: i64| by_value.get(&v).copied().filter(|t| self.model.tasks[*t].state.is_none());
         let (from, to) = (old.and_then(task), task(value));
+        if let Some(t) = to.filter(|t| self.tasks[*t].os == Some(OsState::Suspended) && self.tasks[*t].queue.is_empty())
+        {
+            // An activation comes before anything that it causes, also when it shows only by its effect.
+            self.activate_by_state(t);
+        }
         if let Some(t) = from {
             let context = &self.tasks[t].context;
             let state = match () {
@@ -314,13 +390,16 @@ impl Machine {
         let model = &self.model.tasks[t];
         let core = model.core;
         let value = |a: &Option<super::super::model::Attribute>| a.as_ref().and_then(|a| a.value(&self.model.slots));
-        let running = value(&self.model.cores[core].running_task);
-        let is_running = running.and_then(|v| self.model.cores[core].tasks_by_value.get(&v)) == Some(&t);
+        let cores = 0..self.cores.len();
+        let runs_on = cores.filter(|c| self.model.cores[*c].image == model.core).find(|c| {
+            let running = value(&self.model.cores[*c].running_task);
+            running.and_then(|v| self.model.cores[*c].tasks_by_value.get(&v)) == Some(&t)
+        });
         let read = value(&model.state).and_then(|v| self.model.cores[core].states.get(&v).copied());
         let waits = model.waitmask.iter().filter_map(|s| self.model.slots.value(*s)).any(|m| m != 0);
-        let activations = value(&model.activations);
-        let state = match (is_running, activations, read) {
-            (true, ..) => Some(OsState::Running),
+        let activations = value(&model.activations).filter(|_| !model.counts_down);
+        let state = match (runs_on, activations, read) {
+            (Some(_), ..) => Some(OsState::Running),
             (_, Some(0), _) => Some(OsState::Suspended),
             (_, _, Some(s)) => Some(s),
             (_, Some(_), None) if waits => Some(OsState::Waiting),
@@ -341,11 +420,10 @@ impl Machine {
             let state = if n == 0 { head } else { ProcessState::Active };
             self.tasks[t].queue.push_back(Instance { number, state });
         }
+        let core = runs_on.unwrap_or(core);
+        self.tasks[t].core = core;
         if state == Some(OsState::Running) {
             self.cores[core].running = Some(t);
-        }
-        if let Some(value) = running {
-            self.cores[core].task_value = Some(value);
         }
     }
 }

@@ -7,7 +7,8 @@
 //! * SetEvent: while the call lasts, the caller sets every event of the mask for the target that was not set already.
 //! * Alarms: the alarm triggers a stimulus; it activates the target of the alarm or loses the activation, or it sets the
 //!   event, unless that was set already. Targets are those of `meta.json`.
-//! * Bodies: a task starts at most [`START`] ns before its body, and ends at most [`END`] ns after it.
+//! * Bodies: a task starts at most [`START`] ns before its body, and ends at most [`END`] ns after it; longer, by at
+//!   most [`INTERRUPTED`] ns, only when an ISR starts in between.
 //!
 //! And nothing else is triggered, set, started or ended. At the edges of a recording, what needs the time beyond the
 //! edge may be missing.
@@ -19,7 +20,8 @@ use std::collections::{BTreeMap, HashMap};
 const CALL: i64 = 100;
 const ALARM: i64 = 2_500;
 const START: i64 = 600;
-const END: i64 = 1_500;
+const END: i64 = 1_000;
+const INTERRUPTED: i64 = 200_000;
 const E_OS_LIMIT: i64 = 4;
 
 /// A row of the file.
@@ -286,14 +288,24 @@ fn alarms(
 
 fn bodies(calls: &[Call], mapped: &Mapped<'_>, edges: (i64, i64), problems: &mut Vec<String>) -> usize {
     let mut compared = 0;
-    for (task, begins) in grouped(calls, |c| c.target.as_str(), |c| c.what == "body_start") {
-        let window = (-START, 0);
-        compared += pair(&format!("start of {task}"), &begins, &mapped.times("start", task), window, edges, problems).len();
-    }
     let ends = |c: &Call| c.what == "body_end" || (c.what == "ChainTask" && c.returned.is_none());
-    for (task, ends) in grouped(calls, |c| c.caller.as_str(), ends) {
-        let window = (0, END);
-        compared += pair(&format!("end of {task}"), &ends, &mapped.times("terminate", task), window, edges, problems).len();
+    let starts = grouped(calls, |c| c.target.as_str(), |c| c.what == "body_start");
+    let ends = grouped(calls, |c| c.caller.as_str(), ends);
+    let isrs = mapped.events.iter().filter(|e| e.kind == "I" && e.action == "start");
+    let isrs: Vec<i64> = isrs.map(|e| e.time).collect();
+    for (groups, action, window, usual) in
+        [(starts, "start", (-INTERRUPTED, 0), START), (ends, "terminate", (0, INTERRUPTED), END)]
+    {
+        for (task, seen) in groups {
+            let what = format!("{action} of {task}");
+            for (call, event) in pair(&what, &seen, &mapped.times(action, task), window, edges, problems) {
+                compared += 1;
+                let (from, to) = (call.time.min(event.time), call.time.max(event.time));
+                if to - from > usual && !isrs.iter().any(|t| (from..to).contains(t)) {
+                    problems.push(format!("{what} at {}: {} ns from its body", event.time, to - from));
+                }
+            }
+        }
     }
     compared
 }

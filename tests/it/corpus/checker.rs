@@ -40,6 +40,8 @@ enum Lock {
 struct Semaphore {
     lock: Lock,
     owner: Option<Key>,
+    /// Somebody may hold it who got it unseen.
+    unseen: bool,
     /// Processes that were told to wait and did not get it yet.
     waiters: Vec<Key>,
 }
@@ -103,7 +105,7 @@ impl Checker {
             }
         }
         for semaphore in self.semaphores.values_mut() {
-            *semaphore = Semaphore { lock: Lock::Any, owner: None, waiters: Vec::new() };
+            *semaphore = Semaphore { lock: Lock::Any, owner: None, unseen: true, waiters: Vec::new() };
         }
     }
 
@@ -292,7 +294,7 @@ impl Checker {
         }
         let from_start = self.from_start;
         let fits = {
-            let new = Semaphore { lock: Lock::Any, owner: None, waiters: Vec::new() };
+            let new = Semaphore { lock: Lock::Any, owner: None, unseen: !from_start, waiters: Vec::new() };
             let made = e.action == "ready";
             let known = self.semaphores.contains_key(&e.target);
             let s = self.semaphores.entry(e.target.clone()).or_insert(new);
@@ -311,9 +313,9 @@ impl Checker {
                     s.waiters.push(by);
                     lock == Lock::Overfull
                 }
-                ("released", lock) => {
+                ("released", _) => {
                     let owner = s.owner.take();
-                    owner.as_ref() == Some(&by) || (owner.is_none() && lock == Lock::Any)
+                    owner.as_ref() == Some(&by) || (owner.is_none() && s.unseen)
                 }
                 (action, lock) => {
                     let (fits, next) = match action {
@@ -324,6 +326,7 @@ impl Checker {
                         _ => (false, lock),
                     };
                     s.lock = next;
+                    s.unseen &= !matches!(action, "lock" | "unlock");
                     fits
                 }
             }

@@ -25,7 +25,7 @@ mod charts;
 mod checker;
 mod compare;
 mod counts;
-mod cuts;
+pub mod cuts;
 mod draft;
 mod gaps;
 mod occupancy;

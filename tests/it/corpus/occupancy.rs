@@ -89,7 +89,9 @@ pub fn occupancy<'a>(
         timeline.changed(event.time, after);
     }
     if from_start {
-        out.values_mut().for_each(|t| drop(t.first.get_or_insert(Occupant::Nobody)));
+        for timeline in out.values_mut() {
+            timeline.first.get_or_insert(Occupant::Nobody);
+        }
     }
     out
 }

@@ -12,8 +12,11 @@ pub use orti::{formula, koil_parse, os_header, symbols};
 pub use times::times;
 pub use trace32::{trace32_data, trace32_functions};
 
+/// Panics when what it checks does not hold for the given bytes.
+pub type Check = fn(&[u8]);
+
 /// The checks by the name of their fuzz target, which is also their folder of seeds.
-pub const CHECKS: [(&str, fn(&[u8])); 9] = [
+pub const CHECKS: [(&str, Check); 9] = [
     ("formula", formula),
     ("koil_parse", koil_parse),
     ("os_header", os_header),

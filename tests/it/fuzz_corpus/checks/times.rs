@@ -71,7 +71,7 @@ fn survives(ticks: i64, scale: TimeScale, other: TimeScale) {
 fn argument(text: &str, scale: TimeScale) {
     let Ok(ticks) = parse_time_argument(text, scale) else { return };
     let number = text.trim().trim_end_matches(char::is_alphabetic);
-    let unit = text.trim().trim_start_matches(number);
+    let unit = text.trim().strip_prefix(number).unwrap_or_default();
     let unit = if unit.is_empty() { Some(scale) } else { TimeScale::parse(unit) };
     assert!(unit.is_some(), "'{text}' has no known unit, but is {ticks} {scale}");
     let unit = unit.unwrap_or(scale);

@@ -1,0 +1,9 @@
+/* TASK definition */
+#define T_P 0
+#define T_Q 1
+/* CPUs */
+#define EE_CURRENTCPU 1
+/***** Spin lock IDs *****/
+#define SPIN_U 0U
+#define EE_SPINLOCK_CORE0 2U
+#define EE_SPINLOCK_CORE1 1U
