@@ -72,17 +72,12 @@ fn main() -> Result<()> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=schemas");
-    fs::write(
-        out.join("schema.rs"),
-        generate(&read_tables(&root.join("schemas"))?),
-    )?;
+    fs::write(out.join("schema.rs"), generate(&read_tables(&root.join("schemas"))?))?;
     Ok(())
 }
 
 fn read_tables(folder: &Path) -> Result<Vec<Table>> {
-    let mut files = fs::read_dir(folder)?
-        .map(|e| Ok(e?.path()))
-        .collect::<Result<Vec<_>>>()?;
+    let mut files = fs::read_dir(folder)?.map(|e| Ok(e?.path())).collect::<Result<Vec<_>>>()?;
     files.retain(|f| f.extension().is_some_and(|e| e == "toml"));
     files.sort();
     let read = |file: &PathBuf| -> Result<Table> {
@@ -93,10 +88,7 @@ fn read_tables(folder: &Path) -> Result<Vec<Table>> {
         table.check()?;
         Ok(table)
     };
-    files
-        .iter()
-        .map(|f| read(f).map_err(|e| format!("{}: {e}", f.display()).into()))
-        .collect()
+    files.iter().map(|f| read(f).map_err(|e| format!("{}: {e}", f.display()).into())).collect()
 }
 
 impl Table {
@@ -113,23 +105,16 @@ impl Table {
                 return Err(format!("column '{}' is no number and cannot be delta-encoded", c.name).into());
             }
         }
-        if self
-            .column
-            .first()
-            .is_none_or(|c| c.name != "recording" || !c.partition)
-        {
+        if self.column.first().is_none_or(|c| c.name != "recording" || !c.partition) {
             return Err("the first column must be the partition 'recording'".into());
         }
         if !self.column.is_sorted_by_key(|c| !c.partition) || self.file_columns().next().is_none() {
             return Err("partition columns come first, and others follow".into());
         }
         for s in &self.sort {
-            if !self
-                .file_columns()
-                .any(|c| c.name == *s && c.null.is_none() && c.rust() == "i64")
-            {
+            if !self.file_columns().any(|c| c.name == *s && c.null.is_none() && c.rust() == "i64") {
                 return Err(
-                    format!("cannot sort by '{s}': not an integer column of the file, or nullable").into(),
+                    format!("cannot sort by '{s}': not an integer column of the file, or nullable").into()
                 );
             }
         }
@@ -165,11 +150,7 @@ impl Column {
 
     /// The field name: escaped where it is a word of the language.
     fn field(&self) -> String {
-        if self.name == "type" {
-            "r#type".into()
-        } else {
-            self.name.clone()
-        }
+        if self.name == "type" { "r#type".into() } else { self.name.clone() }
     }
 
     /// The type of one value, without the option.
@@ -184,11 +165,7 @@ impl Column {
 
     /// The type of one value of a row.
     fn value(&self) -> String {
-        if self.null.is_some() {
-            format!("Option<{}>", self.rust())
-        } else {
-            self.rust().into()
-        }
+        if self.null.is_some() { format!("Option<{}>", self.rust()) } else { self.rust().into() }
     }
 
     /// The type of the column of a batch.
@@ -218,11 +195,7 @@ fn generate(tables: &[Table]) -> String {
     let count = tables.len();
     let specs = each(|(_, t)| t.spec());
     let statics = each(|(n, t)| {
-        format!(
-            "    /// `{}`.\n    pub static {}: &TableSpec = &ALL[{n}];\n",
-            t.name,
-            t.upper()
-        )
+        format!("    /// `{}`.\n    pub static {}: &TableSpec = &ALL[{n}];\n", t.name, t.upper())
     });
     let columns = each(|(_, t)| t.column_names());
     let rows = each(|(_, t)| t.rows());
@@ -254,13 +227,7 @@ impl Table {
     }
 
     fn spec(&self) -> String {
-        let Self {
-            name,
-            doc,
-            sort,
-            order,
-            ..
-        } = self;
+        let Self { name, doc, sort, order, .. } = self;
         let columns: String = self.column.iter().map(Column::spec).collect();
         format!(
             "\
@@ -280,10 +247,7 @@ impl Table {
         let name = &self.name;
         let line = |c: &Column| {
             let upper = c.name.to_uppercase();
-            format!(
-                "        /// {}\n        pub const {upper}: &str = {:?};\n",
-                c.doc, c.name
-            )
+            format!("        /// {}\n        pub const {upper}: &str = {:?};\n", c.doc, c.name)
         };
         let columns: String = self.column.iter().map(line).collect();
         format!("    /// Columns of `{name}`.\n    pub mod {name} {{\n{columns}    }}\n")
@@ -357,14 +321,7 @@ impl {camel}Rows {{
 
 impl Column {
     fn spec(&self) -> String {
-        let Self {
-            name,
-            r#type,
-            doc,
-            null,
-            partition,
-            ..
-        } = self;
+        let Self { name, r#type, doc, null, partition, .. } = self;
         let encoding = self.encoding();
         format!(
             "\

@@ -6,7 +6,8 @@ mod event;
 mod names;
 
 pub use charts::{
-    ProcessState, RunnableState, SemaphoreState, process_transition, runnable_transition, semaphore_transition,
+    ProcessState, RunnableState, SemaphoreState, process_transition, runnable_transition,
+    semaphore_transition,
 };
 pub use event::{Action, EntityType, Event, Note};
 pub use names::{NameId, Names};

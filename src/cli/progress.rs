@@ -28,7 +28,8 @@ pub(super) fn watched<T>(ui: &Ui, control: &Arc<Control>, work: impl FnOnce() ->
                 if begun.elapsed() < Duration::from_millis(250) {
                     continue;
                 }
-                let style = if p.total > 0 { "{msg} [{bar:30}] {percent}% {eta} left" } else { "{spinner} {msg}" };
+                let style =
+                    if p.total > 0 { "{msg} [{bar:30}] {percent}% {eta} left" } else { "{spinner} {msg}" };
                 if let Ok(style) = ProgressStyle::with_template(style) {
                     bar.set_style(style.progress_chars("=> "));
                 }

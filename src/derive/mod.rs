@@ -51,7 +51,9 @@ impl Derive {
             EntityType::Task | EntityType::Isr => {
                 self.processes.event(event, names, &mut self.rows);
             }
-            EntityType::Runnable => self.runnables.event(event, names, &self.processes, &mut self.rows.runnables),
+            EntityType::Runnable => {
+                self.runnables.event(event, names, &self.processes, &mut self.rows.runnables)
+            }
             _ => {}
         }
     }

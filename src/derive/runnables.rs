@@ -44,7 +44,13 @@ impl Runnables {
         }
     }
 
-    pub fn event(&mut self, event: &Event, names: &Names, processes: &Processes, rows: &mut RunnableInstanceRows) {
+    pub fn event(
+        &mut self,
+        event: &Event,
+        names: &Names,
+        processes: &Processes,
+        rows: &mut RunnableInstanceRows,
+    ) {
         let Some((from, to)) = runnable_transition(event.action) else { return };
         let key = (event.target, event.target_instance);
         let process = (event.source, event.source_instance);
@@ -91,7 +97,8 @@ impl Runnables {
     }
 
     pub fn gap(&mut self, core: NameId, begin: i64, names: &Names, rows: &mut RunnableInstanceRows) {
-        let cut: Vec<u64> = self.open.iter().filter(|(_, o)| o.core == Some(core)).map(|(id, _)| *id).collect();
+        let cut: Vec<u64> =
+            self.open.iter().filter(|(_, o)| o.core == Some(core)).map(|(id, _)| *id).collect();
         for id in cut {
             if let Some(mut open) = self.open.remove(&id) {
                 open.leave(begin);

@@ -47,15 +47,8 @@ const FIELDS: [&str; 8] = [
 /// [`io::Error`]), otherwise those of a query.
 pub fn export_btf(session: &Session, selection: &Selection, out: &mut dyn Write) -> Result<Exported> {
     let recording = selection.recording(session)?;
-    let begin = session
-        .database()
-        .manifest()
-        .recording(&recording)
-        .and_then(|r| r.begin_at);
-    let mut lines = Lines {
-        zero: begin.filter(|b| *b < 0).unwrap_or(0),
-        ..Lines::default()
-    };
+    let begin = session.database().manifest().recording(&recording).and_then(|r| r.begin_at);
+    let mut lines = Lines { zero: begin.filter(|b| *b < 0).unwrap_or(0), ..Lines::default() };
     lines.header(session, &recording)?;
     let condition = selection.condition(tables::BTF_EVENT, &recording);
     let sql = format!(
@@ -69,11 +62,7 @@ pub fn export_btf(session: &Session, selection: &Selection, out: &mut dyn Write)
         lines.events(&batch?, out)?;
     }
     lines.write(out)?;
-    Ok(Exported {
-        events: lines.events,
-        shifted_by: lines.zero.unsigned_abs(),
-        altered: lines.altered,
-    })
+    Ok(Exported { events: lines.events, shifted_by: lines.zero.unsigned_abs(), altered: lines.altered })
 }
 
 /// Lines on their way to the output.
@@ -106,16 +95,8 @@ impl Lines {
     }
 
     fn events(&mut self, batch: &RecordBatch, out: &mut dyn Write) -> Result<()> {
-        let [
-            time,
-            source,
-            source_instance,
-            target_type,
-            target,
-            target_instance,
-            action,
-            note,
-        ] = batch.columns()
+        let [time, source, source_instance, target_type, target, target_instance, action, note] =
+            batch.columns()
         else {
             return Err(misfit());
         };
@@ -200,10 +181,7 @@ fn texts<const N: usize>(columns: [&ArrayRef; N]) -> Result<[StringArray; N]> {
     let plain = columns.map(|c| cast(c, &DataType::Utf8));
     let mut out = [const { None }; N];
     for (slot, column) in out.iter_mut().zip(plain) {
-        *slot = column
-            .map_err(|e| misfit().because(e))?
-            .as_string_opt::<i32>()
-            .cloned();
+        *slot = column.map_err(|e| misfit().because(e))?.as_string_opt::<i32>().cloned();
     }
     all(out)
 }
@@ -218,8 +196,5 @@ fn all<T, const N: usize>(columns: [Option<T>; N]) -> Result<[T; N]> {
 }
 
 fn misfit() -> Error {
-    Error::new(
-        ErrorKind::Bug,
-        "the events of a query do not have the columns of their table",
-    )
+    Error::new(ErrorKind::Bug, "the events of a query do not have the columns of their table")
 }

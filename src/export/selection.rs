@@ -44,10 +44,8 @@ impl Selection {
             [] => Err(Error::usage("the database holds no recording").hint("`btfdb ingest` adds one")),
             several => {
                 let names: Vec<_> = several.iter().map(|r| r.name.as_str()).collect();
-                Err(
-                    Error::usage(format!("the database holds {} recordings", names.len()))
-                        .hint(format!("choose one with --recording: {}", names.join(", "))),
-                )
+                Err(Error::usage(format!("the database holds {} recordings", names.len()))
+                    .hint(format!("choose one with --recording: {}", names.join(", "))))
             }
         }
     }
@@ -60,12 +58,8 @@ impl Selection {
         let moment = moment(table);
         match &moment {
             Some(moment) => {
-                self.from
-                    .into_iter()
-                    .for_each(|from| condition.push(&[moment.as_str()], ">=", from.into()));
-                self.to
-                    .into_iter()
-                    .for_each(|to| condition.push(&[moment.as_str()], "<", to.into()));
+                self.from.into_iter().for_each(|from| condition.push(&[moment.as_str()], ">=", from.into()));
+                self.to.into_iter().for_each(|to| condition.push(&[moment.as_str()], "<", to.into()));
             }
             None if self.from.is_some() || self.to.is_some() => condition.unused.push("the window"),
             None => {}
@@ -96,10 +90,7 @@ impl Condition {
     /// Any of the columns compares to the value.
     fn push(&mut self, columns: &[&str], operator: &str, value: Param) {
         let place = self.param(value);
-        let terms: Vec<_> = columns
-            .iter()
-            .map(|c| format!("{c} {operator} {place}"))
-            .collect();
+        let terms: Vec<_> = columns.iter().map(|c| format!("{c} {operator} {place}")).collect();
         self.terms.push(terms.join(" OR "));
     }
 
@@ -124,10 +115,7 @@ fn moment(table: &TableSpec) -> Option<String> {
     if [tables::RECORDING.name, tables::SOURCE.name].contains(&table.name) {
         return None;
     }
-    let instants: Vec<_> = table
-        .file_columns()
-        .filter(|c| c.ty == ColumnType::Instant)
-        .collect();
+    let instants: Vec<_> = table.file_columns().filter(|c| c.ty == ColumnType::Instant).collect();
     let names = instants.iter().map(|c| c.name).collect::<Vec<_>>().join(", ");
     // The first one that can be missing gives way to the next.
     match instants.as_slice() {
@@ -145,10 +133,9 @@ fn entity_columns(table: &TableSpec) -> &'static [&'static str] {
         n if n == tables::FUNCTION_EVENT.name => &[columns::function_event::FUNCTION],
         n if n == tables::PROCESS_INSTANCE.name => &[columns::process_instance::PROCESS],
         n if n == tables::PROCESS_STATE.name => &[columns::process_state::PROCESS],
-        n if n == tables::RUNNABLE_INSTANCE.name => &[
-            columns::runnable_instance::RUNNABLE,
-            columns::runnable_instance::PROCESS,
-        ],
+        n if n == tables::RUNNABLE_INSTANCE.name => {
+            &[columns::runnable_instance::RUNNABLE, columns::runnable_instance::PROCESS]
+        }
         _ => &[],
     }
 }

@@ -42,41 +42,21 @@ pub fn export_table(
     })?;
     let recording = selection.recording(session)?;
     let condition = selection.condition(table, &recording);
-    let sql = format!(
-        "SELECT * FROM {} {} ORDER BY {}",
-        table.name,
-        condition.sql(),
-        order(table)
-    );
+    let sql = format!("SELECT * FROM {} {} ORDER BY {}", table.name, condition.sql(), order(table));
     let mut rows = session.sql(&sql, &condition.params())?;
     let schema = rows.schema().clone();
     let rendered = render(&schema, &mut rows, format, out, None)?;
-    Ok(ExportedTable {
-        rows: rendered.rows,
-        unused: condition.unused,
-    })
+    Ok(ExportedTable { rows: rendered.rows, unused: condition.unused })
 }
 
 /// The sort order of the table, or its instants where it has none; then all that can tell two rows apart.
 fn order(table: &TableSpec) -> String {
-    let instants = table
-        .file_columns()
-        .filter(|c| c.ty == ColumnType::Instant && table.sort.is_empty());
-    let mut terms: Vec<_> = table
-        .sort
-        .iter()
-        .copied()
-        .chain(instants.map(|c| c.name))
-        .collect();
+    let instants = table.file_columns().filter(|c| c.ty == ColumnType::Instant && table.sort.is_empty());
+    let mut terms: Vec<_> = table.sort.iter().copied().chain(instants.map(|c| c.name)).collect();
     // Sequence numbers count within a core: the core decides next, and nothing more is needed.
     let sequenced = table.sort.len() > 1;
-    let others = table.columns.iter().filter(|c| {
-        if sequenced {
-            c.partition
-        } else {
-            c.ty != ColumnType::Text
-        }
-    });
+    let others =
+        table.columns.iter().filter(|c| if sequenced { c.partition } else { c.ty != ColumnType::Text });
     let others: Vec<_> = others.map(|c| c.name).filter(|n| !terms.contains(n)).collect();
     terms.extend(others);
     terms.join(", ")

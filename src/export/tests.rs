@@ -30,25 +30,11 @@ fn the_whole_recording() {
     let (text, exported) = btf(&session, &Selection::default()).unwrap();
     let header: Vec<_> = text.lines().take_while(|l| l.starts_with('#')).collect();
     let creator = format!("#creator btfdb {}", env!("CARGO_PKG_VERSION"));
-    assert_eq!(
-        header,
-        [
-            "#version 2.1.5",
-            &creator,
-            "#creationDate 2026-11-21T00:00:00Z",
-            "#timeScale ns"
-        ]
-    );
+    assert_eq!(header, ["#version 2.1.5", &creator, "#creationDate 2026-11-21T00:00:00Z", "#timeScale ns"]);
     let lines = body(&text);
-    assert_eq!(
-        (lines.len(), exported.events, exported.shifted_by),
-        (EVENTS.len(), EVENTS.len() as u64, 0)
-    );
+    assert_eq!((lines.len(), exported.events, exported.shifted_by), (EVENTS.len(), EVENTS.len() as u64, 0));
     assert_eq!(lines[0], "0,STI_1,0,T,T_1,0,activate");
-    assert_eq!(
-        lines[8], "40,T_1,0,SIG,SIG_1,0,write,1,5",
-        "a note may hold commas"
-    );
+    assert_eq!(lines[8], "40,T_1,0,SIG,SIG_1,0,write,1,5", "a note may hold commas");
     // Events of the same time stay in their order.
     assert_eq!(lines[3], "20,STI_2,0,I,I_1,0,activate");
     assert_eq!(lines[5], "20,Core_1,0,I,I_1,0,start");
@@ -60,27 +46,11 @@ fn entities_are_sources_or_targets() {
     let (_dir, session) = engine(&["r"]);
     let of = |entities: &[&str], types: &[&str]| {
         let [entities, types] = [entities, types].map(|l| l.iter().map(|s| (*s).to_owned()).collect());
-        body(
-            &btf(
-                &session,
-                &Selection {
-                    entities,
-                    types,
-                    ..Selection::default()
-                },
-            )
-            .unwrap()
-            .0,
-        )
-        .len()
+        body(&btf(&session, &Selection { entities, types, ..Selection::default() }).unwrap().0).len()
     };
     assert_eq!(of(&["R_1"], &[]), 1);
     assert_eq!(of(&["R_1", "STI_2"], &[]), 2);
-    assert_eq!(
-        of(&["T_1"], &[]),
-        9,
-        "as target, and as source of a start and a write"
-    );
+    assert_eq!(of(&["T_1"], &[]), 9, "as target, and as source of a start and a write");
     assert_eq!(of(&["T_1"], &["SIG", "R"]), 2);
     assert_eq!(of(&[], &["I"]), 3);
     assert_eq!(of(&["it's; DROP"], &[]), 0);
@@ -90,39 +60,21 @@ fn entities_are_sources_or_targets() {
 fn negative_times_are_shifted_and_it_is_said() {
     let (dir, _) = empty();
     let mut tx = begin(&dir.path().join("db"));
-    tx.set_recording(RecordingEntry {
-        name: "r".into(),
-        begin_at: Some(-100),
-        end_at: Some(50),
-    });
+    tx.set_recording(RecordingEntry { name: "r".into(), begin_at: Some(-100), end_at: Some(50) });
     put(&mut tx, tables::BTF_EVENT, "r", None, &events(-100));
     tx.commit().unwrap();
-    let (text, exported) = btf(
-        &open(dir.path()),
-        &Selection {
-            from: Some(-60),
-            ..Selection::default()
-        },
-    )
-    .unwrap();
+    let (text, exported) =
+        btf(&open(dir.path()), &Selection { from: Some(-60), ..Selection::default() }).unwrap();
     assert!(text.contains("\n# times shifted by 100 ns: "), "{text}");
     assert_eq!(exported.shifted_by, 100);
-    assert_eq!(
-        body(&text)[0],
-        "40,T_1,0,SIG,SIG_1,0,write,1,5",
-        "the window is that of the database"
-    );
+    assert_eq!(body(&text)[0], "40,T_1,0,SIG,SIG_1,0,write,1,5", "the window is that of the database");
 }
 
 #[test]
 fn what_btf_cannot_express_is_replaced_and_counted() {
     let (dir, _) = empty();
     let mut tx = begin(&dir.path().join("db"));
-    tx.set_recording(RecordingEntry {
-        name: "r".into(),
-        begin_at: Some(0),
-        end_at: Some(0),
-    });
+    tx.set_recording(RecordingEntry { name: "r".into(), begin_at: Some(0), end_at: Some(0) });
     let mut rows = BtfEventRows::new();
     let (source, target, note) = ("operator,(a, b)", "ä", Some("x\ny,z"));
     let (time, seq, source_instance, target_instance) = (0, 0, -1, 7);
@@ -151,22 +103,13 @@ fn the_recording_must_be_clear() {
     let e = btf(&session, &Selection::default()).unwrap_err();
     assert_eq!(
         (e.kind(), e.hints()),
-        (
-            ErrorKind::Usage,
-            &["choose one with --recording: r, s".to_owned()][..]
-        )
+        (ErrorKind::Usage, &["choose one with --recording: r, s".to_owned()][..])
     );
-    let named = |name: &str| Selection {
-        recording: Some(name.into()),
-        ..Selection::default()
-    };
+    let named = |name: &str| Selection { recording: Some(name.into()), ..Selection::default() };
     assert_eq!(body(&btf(&session, &named("s")).unwrap().0).len(), EVENTS.len());
     assert_eq!(btf(&session, &named("t")).unwrap_err().kind(), ErrorKind::Usage);
     let (_dir, session) = empty();
-    assert_eq!(
-        btf(&session, &Selection::default()).unwrap_err().kind(),
-        ErrorKind::Usage
-    );
+    assert_eq!(btf(&session, &Selection::default()).unwrap_err().kind(), ErrorKind::Usage);
 }
 
 #[test]
@@ -174,11 +117,7 @@ fn slices_of_any_table_concatenate_to_the_whole() {
     let (_dir, session) = engine(&["r"]);
     let csv = |table: &str, from, to| {
         let mut out = Vec::new();
-        let selection = Selection {
-            from,
-            to,
-            ..Selection::default()
-        };
+        let selection = Selection { from, to, ..Selection::default() };
         let exported = export_table(&session, table, Format::Csv, &selection, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         let mut rows: Vec<_> = text.lines().skip(1).map(str::to_owned).collect();
@@ -189,19 +128,10 @@ fn slices_of_any_table_concatenate_to_the_whole() {
     for table in TABLES.iter().map(|t| t.name) {
         let whole = csv(table, None, None);
         let mut slices: Vec<_> = [(None, Some(20)), (Some(20), Some(105)), (Some(105), None)].to_vec();
-        if [
-            tables::RECORDING.name,
-            tables::SOURCE.name,
-            tables::DIAGNOSTIC.name,
-        ]
-        .contains(&table)
-        {
+        if [tables::RECORDING.name, tables::SOURCE.name, tables::DIAGNOSTIC.name].contains(&table) {
             slices.truncate(1);
         }
-        let mut parts: Vec<_> = slices
-            .into_iter()
-            .flat_map(|(from, to)| csv(table, from, to))
-            .collect();
+        let mut parts: Vec<_> = slices.into_iter().flat_map(|(from, to)| csv(table, from, to)).collect();
         parts.sort();
         assert_eq!(parts, whole, "{table}");
     }
@@ -217,11 +147,7 @@ fn tables_are_exported_with_their_partition_columns() {
     let session = open(dir.path());
     let mut out = Vec::new();
     let entities = vec!["SIG_1".to_owned()];
-    let selection = Selection {
-        entities,
-        types: vec!["T".into()],
-        ..Selection::default()
-    };
+    let selection = Selection { entities, types: vec!["T".into()], ..Selection::default() };
     let exported = export_table(&session, "data_event", Format::Csv, &selection, &mut out).unwrap();
     let expected = "recording,core,time,seq,record,variable,access,value\n\
                     r,Core_0,10,1,,SIG_1,write,1\n\
@@ -231,34 +157,13 @@ fn tables_are_exported_with_their_partition_columns() {
 
     let mut out = tempfile::tempfile().unwrap();
     let everything = Selection::default();
-    export_table(
-        &session,
-        "process_instance",
-        Format::Parquet,
-        &everything,
-        &mut out,
-    )
-    .unwrap();
+    export_table(&session, "process_instance", Format::Parquet, &everything, &mut out).unwrap();
     let mut reader = ParquetRecordBatchReader::try_new(out, 100).unwrap();
     let batch = reader.next().unwrap().unwrap();
     assert_eq!(batch.num_rows(), 5);
-    let activations = batch
-        .column_by_name("activate_at")
-        .unwrap()
-        .as_primitive::<Int64Type>();
-    assert_eq!(
-        activations.values(),
-        &[0, 20, 100, 210, 300],
-        "ordered by their first moment"
-    );
-    let e = export_table(
-        &session,
-        "proces_state",
-        Format::Csv,
-        &everything,
-        &mut Vec::new(),
-    )
-    .unwrap_err();
+    let activations = batch.column_by_name("activate_at").unwrap().as_primitive::<Int64Type>();
+    assert_eq!(activations.values(), &[0, 20, 100, 210, 300], "ordered by their first moment");
+    let e = export_table(&session, "proces_state", Format::Csv, &everything, &mut Vec::new()).unwrap_err();
     assert_eq!(e.hints(), ["did you mean 'process_state'?"]);
 }
 
@@ -271,18 +176,10 @@ fn slices_of_btf_concatenate_to_the_whole() {
     let mut runner = TestRunner::new(ProptestConfig::with_cases(10));
     let result = runner.run(&cuts, |mut cuts| {
         cuts.sort_unstable();
-        let edges: Vec<_> = [None]
-            .into_iter()
-            .chain(cuts.into_iter().map(Some))
-            .chain([None])
-            .collect();
+        let edges: Vec<_> = [None].into_iter().chain(cuts.into_iter().map(Some)).chain([None]).collect();
         let mut parts = Vec::new();
         for edge in edges.windows(2) {
-            let selection = Selection {
-                from: edge[0],
-                to: edge[1],
-                ..Selection::default()
-            };
+            let selection = Selection { from: edge[0], to: edge[1], ..Selection::default() };
             let (text, _) = btf(&session, &selection).unwrap();
             parts.extend(body(&text).into_iter().map(str::to_owned));
         }

@@ -1,9 +1,9 @@
 //! The look-ahead pass over a recording that starts in the middle: what held before the first event
-//! (part 2, rules L1, L3, L4). A recording from StartOS on needs only its first events.
+//! (part 2, rules L1–L4). A recording from StartOS on needs only its first events.
 
 use super::machine::Edge;
 use super::merge::Merge;
-use super::model::{Model, OsState, Service};
+use super::model::{Attribute, Model, OsState, Service};
 use super::slots::Watch;
 use super::software::{Function, SoftwareEvent, What};
 use crate::error::Result;
@@ -38,8 +38,15 @@ struct CoreEdge {
     isr_seen: bool,
     /// Handlers entered and not left.
     open: Vec<crate::btf::NameId>,
-    /// Handlers left without having been entered, innermost first.
-    unmatched: Vec<crate::btf::NameId>,
+    /// Handlers left without having been entered, innermost first, with "is of category 1".
+    unmatched: Vec<(crate::btf::NameId, bool)>,
+    /// First read of RUNNINGTASK, if it came before the first write.
+    task_read: Option<i64>,
+    task_written: bool,
+    /// Task and value that RUNNINGTASK changed to first, when no STATE had been written of it or of the one before.
+    late: Option<(usize, i64)>,
+    /// Value of RUNNINGTASK when the recording began (`None`: nobody), where STATE knows better than RUNNINGTASK.
+    running: Option<Option<i64>>,
     /// A task that was dispatched for the first time and has not yet shown whether it started or resumed.
     undecided: Option<usize>,
 }
@@ -80,7 +87,9 @@ impl Scout {
                 Watch::Nesting if !std::mem::replace(&mut self.cores[core].nesting_seen, true) && !write => {
                     self.cores[core].nesting = Some(value);
                 }
-                Watch::RunningIsr(c) if c == core && !std::mem::replace(&mut self.cores[c].isr_seen, true) && !write => {
+                Watch::RunningIsr(c)
+                    if c == core && !std::mem::replace(&mut self.cores[c].isr_seen, true) && !write =>
+                {
                     self.cores[c].isr_value = Some(value);
                 }
                 Watch::Service(c) if c == core && write => {
@@ -92,6 +101,7 @@ impl Scout {
                     self.cores[c].from_start.get_or_insert(start);
                     self.decide(core, false);
                 }
+                Watch::RunningTask(c) if c == core => self.running_task(core, write, value, model),
                 Watch::TaskState(t) if write => self.task_state(core, t, value, model),
                 Watch::WasWaiting(t) if !write && self.cores[core].undecided == Some(t) => {
                     self.decide(core, value == 0);
@@ -102,24 +112,57 @@ impl Scout {
         model.slots.set(slot, None);
     }
 
-    /// L4: the first dispatch of a task is looked at more closely, unless its state was written before: then it shows
-    /// what happened to the instances that were there at the left edge.
+    /// L2: RUNNINGTASK is no exact value at the edge, because a dispatcher writes STATE some 100 ns before it, and,
+    /// when it goes back to a preempted task, after it. Whoever leaves the core by a change of RUNNINGTASK that no
+    /// STATE led up to had left it before the trace began.
+    fn running_task(&mut self, core: usize, write: bool, value: i64, model: &mut Model) {
+        let attribute = model.cores[core].running_task.clone();
+        let Some(task) = attribute.and_then(|a| evaluate(&a, value, model)) else { return };
+        let c = &mut self.cores[core];
+        if c.task_written {
+            return;
+        }
+        if !write {
+            c.task_read.get_or_insert(task);
+            return;
+        }
+        c.task_written = true;
+        let task_of = |v: i64| model.cores[core].tasks_by_value.get(&v).copied();
+        let known = |t: &usize| model.tasks[*t].state.is_none() || self.written.contains(t);
+        let before = c.task_read.and_then(task_of);
+        match task_of(task) {
+            _ if before.as_ref().is_some_and(known) => {}
+            Some(t) if !known(&t) => c.late = Some((t, value)),
+            _ if before.is_some() => c.running = Some(None),
+            _ => {}
+        }
+    }
+
+    /// The first state that is written of a task. L2: only a running task can begin to wait or end. L4: a task that
+    /// starts to run is looked at more closely.
     fn task_state(&mut self, core: usize, t: usize, value: i64, model: &mut Model) {
         self.decide(core, false);
         if !self.written.insert(t) {
             return;
         }
         let Some(attribute) = model.tasks[t].state.clone() else { return };
-        // Formulas read slots; this one is evaluated over the written value alone.
-        for slot in &attribute.slots {
-            model.slots.set(*slot, Some(value));
+        let state =
+            evaluate(&attribute, value, model).and_then(|v| model.cores[core].states.get(&v).copied());
+        if let Some((_, value)) = self.cores[core].late.take_if(|late| late.0 == t) {
+            // Not running yet: RUNNINGTASK was written first.
+            let ran = state != Some(OsState::Running);
+            self.cores[core].running.get_or_insert(ran.then_some(value));
         }
-        let state = attribute.value(&model.slots).and_then(|v| model.cores[core].states.get(&v).copied());
-        for slot in &attribute.slots {
-            model.slots.set(*slot, None);
-        }
-        if state == Some(OsState::Running) {
-            self.cores[core].undecided = Some(t);
+        match state {
+            Some(OsState::Running) => self.cores[core].undecided = Some(t),
+            Some(OsState::Waiting | OsState::Suspended) => {
+                let by_value = &model.cores[core].tasks_by_value;
+                let values = by_value.iter().filter(|(_, task)| **task == t).map(|(value, _)| *value);
+                if let Some(value) = values.min() {
+                    self.cores[core].running.get_or_insert(Some(value));
+                }
+            }
+            _ => {}
         }
     }
 
@@ -130,7 +173,7 @@ impl Scout {
             Function::Handler(name) | Function::Category1(name) => {
                 match c.open.iter().rposition(|o| *o == name) {
                     Some(n) => c.open.truncate(n),
-                    None => c.unmatched.push(name),
+                    None => c.unmatched.push((name, matches!(function, Function::Category1(_)))),
                 }
             }
             Function::TaskBody(t) => {
@@ -151,18 +194,54 @@ impl Scout {
 
     fn finish(mut self, model: &Model) -> Edge {
         for (core, c) in self.cores.iter().enumerate() {
-            let nested = c.nesting.unwrap_or(0).clamp(0, 64) as usize;
-            if let Some(value) = c.isr_value {
-                let m = &model.cores[core];
-                let name = m.isr_symbols.get(&(value as u64)).or_else(|| m.isr_labels.get(&value));
-                if let Some(name) = name.filter(|_| !m.nobody_isr.contains(&value)) {
-                    self.edge.isrs[core].push(name.clone());
-                }
-            } else {
-                let names = c.unmatched.iter().take(nested).rev();
-                self.edge.isrs[core] = names.map(|n| model.names.text(*n).to_owned()).collect();
+            self.edge.isrs[core] = c.isrs(core, model);
+            let running = c.running.or(c.late.map(|(_, value)| Some(value)));
+            let (Some(running), Some(attribute)) = (running, &model.cores[core].running_task) else {
+                continue;
+            };
+            if let [slot] = attribute.slots[..] {
+                self.edge.values.retain(|(s, _)| *s != slot);
+                self.edge.values.extend(running.map(|value| (slot, value)));
             }
         }
         self.edge
     }
+}
+
+impl CoreEdge {
+    /// L3: the ISRs that were active when the trace began, outermost first. Of category 2 there are as many as the
+    /// nesting level says, and none when RUNNINGISR2 says so; category 1 does not count there.
+    fn isrs(&self, core: usize, model: &Model) -> Vec<String> {
+        let m = &model.cores[core];
+        let mut nested = self.nesting.unwrap_or(0);
+        if self.isr_value.is_some_and(|v| m.nobody_isr.contains(&v)) {
+            nested = 0;
+        }
+        let mut isrs = Vec::new();
+        for (name, category1) in &self.unmatched {
+            if *category1 || nested > 0 {
+                isrs.push(model.names.text(*name).to_owned());
+                nested -= i64::from(!category1);
+            }
+        }
+        isrs.reverse();
+        let named = self.isr_value.filter(|v| !m.nobody_isr.contains(v));
+        let named = named.and_then(|v| m.isr_symbols.get(&(v as u64)).or_else(|| m.isr_labels.get(&v)));
+        if let Some(name) = named.filter(|n| !isrs.contains(n)) {
+            isrs.push(name.clone());
+        }
+        isrs
+    }
+}
+
+/// The value of an attribute over one traced value alone; formulas read slots.
+fn evaluate(attribute: &Attribute, value: i64, model: &mut Model) -> Option<i64> {
+    for slot in &attribute.slots {
+        model.slots.set(*slot, Some(value));
+    }
+    let result = attribute.value(&model.slots);
+    for slot in &attribute.slots {
+        model.slots.set(*slot, None);
+    }
+    result
 }

@@ -114,11 +114,15 @@ impl Core {
     fn advance(&mut self, model: &mut Model) -> Result<()> {
         for run in &mut self.data {
             let (index, meanings, passed) = (self.index, &mut self.meanings, &mut self.passed);
-            run.skip(|batch| Data::new(batch, index, model, meanings), Data::rows, |b, row| {
-                let relevant = b.meaning_of(row) != (None, None);
-                *passed |= !relevant;
-                relevant
-            })?;
+            run.skip(
+                |batch| Data::new(batch, index, model, meanings),
+                Data::rows,
+                |b, row| {
+                    let relevant = b.meaning_of(row) != (None, None);
+                    *passed |= !relevant;
+                    relevant
+                },
+            )?;
         }
         for run in &mut self.functions {
             let known = &mut self.known_functions;
@@ -132,7 +136,9 @@ impl Core {
             _ => false,
         };
         self.head = match (call_first, data, call) {
-            (true, _, Some((key, n))) => self.functions.get_mut(n).and_then(|r| r.take_call(key.0, self.index)),
+            (true, _, Some((key, n))) => {
+                self.functions.get_mut(n).and_then(|r| r.take_call(key.0, self.index))
+            }
             (false, Some((key, n)), _) => {
                 let follows = !std::mem::take(&mut self.passed);
                 self.data.get_mut(n).and_then(|r| r.take_access(key.0, self.index, follows))
@@ -224,7 +230,8 @@ impl Data {
             meaning.push(found);
         }
         let is_write = texts(&access).map(|a| a == "write").collect();
-        let value = column(batch, data::VALUE)?.as_primitive_opt::<UInt64Type>().ok_or_else(|| shape(data::VALUE))?;
+        let value =
+            column(batch, data::VALUE)?.as_primitive_opt::<UInt64Type>().ok_or_else(|| shape(data::VALUE))?;
         Ok(Self {
             time: integers(batch, data::TIME)?,
             seq: integers(batch, data::SEQ)?,

@@ -166,7 +166,9 @@ impl Profile {
             let shipped = SHIPPED.iter().find(|(n, _)| name.as_str() == Some(n)).map(|(_, text)| text);
             let shipped = shipped.ok_or_else(|| {
                 let known = SHIPPED.map(|(n, _)| n).join(", ");
-                Error::input(format!("mapping profile: base = {name:?} is none of the shipped profiles: {known}"))
+                Error::input(format!(
+                    "mapping profile: base = {name:?} is none of the shipped profiles: {known}"
+                ))
             })?;
             lay_over(&mut base, shipped.parse().map_err(bad)?);
         }
@@ -215,7 +217,8 @@ mod tests {
 
     #[test]
     fn a_profile_can_be_laid_over_any_shipped_one() {
-        let own = Profile::parse("base = \"erika2\"\nname = \"own\"\n[rules]\ntick_coalescing = \"1us\"\n").unwrap();
+        let own = Profile::parse("base = \"erika2\"\nname = \"own\"\n[rules]\ntick_coalescing = \"1us\"\n")
+            .unwrap();
         assert_eq!((own.name.as_str(), own.rules.lock_by), ("own", LockBy::State));
         assert_eq!(own.coalescing(TimeScale::Ns).unwrap(), 1000);
         let e = Profile::parse("base = \"erika3\"\n").unwrap_err();

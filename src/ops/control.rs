@@ -1,8 +1,8 @@
 //! What a long operation shares with who watches it: progress counters, and the wish to stop. Draws nothing.
 
 use crate::error::{Error, ErrorKind, Result};
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Shared between the threads of an operation and its watcher.
 #[derive(Debug, Default)]

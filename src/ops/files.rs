@@ -68,7 +68,9 @@ impl ExportFile {
         let mut source = Source::open(&path)?;
         let head = source.head()?;
         if head.is_empty() {
-            return Err(Error::input("the file is empty").at(&path).hint("export the trace again, or leave the file out"));
+            return Err(Error::input("the file is empty")
+                .at(&path)
+                .hint("export the trace again, or leave the file out"));
         }
         let kind = probe(head).ok_or_else(|| {
             Error::input("this is no TRACE32 data or function export")
@@ -76,7 +78,8 @@ impl ExportFile {
                 .hint("expected lines like '-0000004788,0.0000000300,\"NAME\",\"wr-data\",33' or '+437050; NAME; fentry'")
         })?;
         if (kind == Kind::Data) == reading.functions {
-            let (is, said) = if reading.functions { ("data accesses", "functions") } else { ("functions", "data") };
+            let (is, said) =
+                if reading.functions { ("data accesses", "functions") } else { ("functions", "data") };
             let message = format!("the file holds {is}, but is described as {said} of core '{core}'");
             return Err(Error::input(message).at(&path));
         }
@@ -168,7 +171,8 @@ struct Writer<'a> {
     backwards: usize,
     /// Time of the row before, in file order.
     before: Option<i64>,
-    open_gaps: Vec<usize>,
+    /// Gaps that reach to the next row; true when they begin there as well, for want of a time before it.
+    open_gaps: Vec<(usize, bool)>,
     stored: Stored,
 }
 
@@ -193,7 +197,18 @@ impl<'a> Writer<'a> {
             last_at: None,
             log: Log::default(),
         };
-        Self { tx, table, recording, writer: None, written: None, in_part: 0, backwards: 0, before: None, open_gaps: Vec::new(), stored }
+        Self {
+            tx,
+            table,
+            recording,
+            writer: None,
+            written: None,
+            in_part: 0,
+            backwards: 0,
+            before: None,
+            open_gaps: Vec::new(),
+            stored,
+        }
     }
 
     fn write(&mut self, mut parsed: Parsed, control: &Control) -> Result<()> {
@@ -237,7 +252,8 @@ impl<'a> Writer<'a> {
                 Some(w) => w,
                 None => {
                     let core = self.stored.core.clone();
-                    let mut tx = self.tx.lock().map_err(|_| Error::new(ErrorKind::Bug, "a writer thread died"))?;
+                    let mut tx =
+                        self.tx.lock().map_err(|_| Error::new(ErrorKind::Bug, "a writer thread died"))?;
                     self.writer.insert(tx.writer(self.table, self.recording, Some(&core))?)
                 }
             };
@@ -257,8 +273,9 @@ impl<'a> Writer<'a> {
     /// Gaps reach to the next row, which may be in the next chunk.
     fn gaps(&mut self, parsed: &mut Parsed) {
         if let Some(first) = parsed.times().first().copied() {
-            for n in self.open_gaps.drain(..) {
+            for (n, begins) in self.open_gaps.drain(..) {
                 if let Some(gap) = self.stored.gaps.get_mut(n) {
+                    gap.0 = if begins { first } else { gap.0 };
                     gap.1 = first.max(gap.0);
                 }
             }
@@ -266,7 +283,8 @@ impl<'a> Writer<'a> {
         for gap in std::mem::take(parsed.gaps()) {
             let begin = if gap.begin_open { self.before.unwrap_or(gap.begin) } else { gap.begin };
             if gap.end.is_none() {
-                self.open_gaps.push(self.stored.gaps.len());
+                let begins = gap.begin_open && self.before.is_none();
+                self.open_gaps.push((self.stored.gaps.len(), begins));
             }
             self.stored.gaps.push((begin, gap.end.unwrap_or(begin).max(begin), gap.reason));
         }
@@ -294,9 +312,12 @@ impl<'a> Writer<'a> {
             let first = stored.log.entries().iter().find(|d| d.severity == Severity::Error);
             let mut error = Error::input(format!("none of the {} lines could be read", c.lines)).at(&path);
             if let Some(d) = first {
-                error = Error::input(format!("{} ('{}'); none of the {} lines could be read", d.message, d.text, c.lines))
-                    .at(&path)
-                    .line(d.line.unwrap_or(1));
+                error = Error::input(format!(
+                    "{} ('{}'); none of the {} lines could be read",
+                    d.message, d.text, c.lines
+                ))
+                .at(&path)
+                .line(d.line.unwrap_or(1));
             }
             return Err(error.hint("check data_radix and data_columns in recording.toml"));
         }

@@ -57,7 +57,8 @@ pub fn ingest(
     control: &Arc<Control>,
 ) -> Result<Vec<Report>> {
     if plans.is_empty() {
-        return Err(Error::usage("nothing to ingest").hint("give a recording folder, e.g. btfdb ingest my.db recording/"));
+        return Err(Error::usage("nothing to ingest")
+            .hint("give a recording folder, e.g. btfdb ingest my.db recording/"));
     }
     let tx = Database::begin(disk, path, Some(options.time_scale.unwrap_or(TimeScale::Ns)))?;
     let scale = tx.time_scale();
@@ -73,8 +74,11 @@ pub fn ingest(
     control.check()?;
     if options.strict {
         let bad: u64 = reports.iter().map(|r| r.log.count_at_least(Severity::Error)).sum();
-        if let Some(first) = reports.iter().flat_map(|r| r.log.entries()).find(|d| d.severity == Severity::Error) {
-            let message = format!("{bad} findings of severity error, first: {} [{}]", first.message, first.code);
+        if let Some(first) =
+            reports.iter().flat_map(|r| r.log.entries()).find(|d| d.severity == Severity::Error)
+        {
+            let message =
+                format!("{bad} findings of severity error, first: {} [{}]", first.message, first.code);
             let mut error = Error::new(ErrorKind::Findings, message).at(&first.source);
             if let Some(line) = first.line {
                 error = error.line(line);
@@ -91,11 +95,18 @@ fn into_inner(tx: Mutex<Transaction>) -> Result<Transaction> {
     tx.into_inner().map_err(|_| Error::new(ErrorKind::Bug, "a writer thread died"))
 }
 
-fn one(tx: &Mutex<Transaction>, plan: &Plan, options: &Options, scale: TimeScale, control: &Arc<Control>) -> Result<Report> {
+fn one(
+    tx: &Mutex<Transaction>,
+    plan: &Plan,
+    options: &Options,
+    scale: TimeScale,
+    control: &Arc<Control>,
+) -> Result<Report> {
     let name = plan.name.as_str();
     if locked(tx)?.has_recording(name) {
-        return Err(Error::database(format!("the database already has a recording '{name}'"))
-            .hint(format!("choose another name with --name, or remove it first: btfdb remove DB --recording {name}")));
+        return Err(Error::database(format!("the database already has a recording '{name}'")).hint(format!(
+            "choose another name with --name, or remove it first: btfdb remove DB --recording {name}"
+        )));
     }
     let setup = StoredSetup::read(plan)?;
     let mut log = Log::default();
@@ -114,7 +125,8 @@ fn one(tx: &Mutex<Transaction>, plan: &Plan, options: &Options, scale: TimeScale
     for s in &mut stored {
         log.merge(std::mem::take(&mut s.log));
     }
-    let text = serde_json::to_vec_pretty(&setup).map_err(|e| Error::new(ErrorKind::Bug, "setup").because(e))?;
+    let text =
+        serde_json::to_vec_pretty(&setup).map_err(|e| Error::new(ErrorKind::Bug, "setup").because(e))?;
     tx.put_blob("setup", name, "setup.json", &text)?;
     let mapped = match &mapping {
         Some(setup) => Some(map_recording(&mut tx, name, setup, options.threads, control)?),
@@ -206,8 +218,10 @@ fn store_all(
 }
 
 fn write_gaps(tx: &mut Transaction, name: &str, stored: &[Stored]) -> Result<()> {
-    let mut gaps: Vec<_> =
-        stored.iter().flat_map(|s| s.gaps.iter().map(|(b, e, reason)| (*b, *e, s.core.as_str(), reason.as_str()))).collect();
+    let mut gaps: Vec<_> = stored
+        .iter()
+        .flat_map(|s| s.gaps.iter().map(|(b, e, reason)| (*b, *e, s.core.as_str(), reason.as_str())))
+        .collect();
     gaps.sort_unstable();
     let mut rows = GapRows::new();
     for (begin_at, end_at, core, reason) in gaps {
@@ -247,7 +261,12 @@ fn write_sources(tx: &mut Transaction, name: &str, stored: &[Stored]) -> Result<
 }
 
 /// Rows that are there already, then every finding that was kept, and for each code that found more one row that says how many more.
-pub(super) fn write_diagnostics(tx: &mut Transaction, name: &str, before: &[RecordBatch], log: &Log) -> Result<()> {
+pub(super) fn write_diagnostics(
+    tx: &mut Transaction,
+    name: &str,
+    before: &[RecordBatch],
+    log: &Log,
+) -> Result<()> {
     let mut rows = DiagnosticRows::new();
     let push = |rows: &mut DiagnosticRows, d: &Diagnostic| {
         rows.push(DiagnosticRow {

@@ -140,10 +140,13 @@ pub(super) fn map_recording(
             .iter()
             .map(|(data, functions)| {
                 let data = data.iter().map(|p| decode(p, tables::DATA_EVENT, &DATA_COLUMNS));
-                let functions = functions.iter().map(|p| decode(p, tables::FUNCTION_EVENT, &FUNCTION_COLUMNS));
+                let functions =
+                    functions.iter().map(|p| decode(p, tables::FUNCTION_EVENT, &FUNCTION_COLUMNS));
                 Ok(CoreInput {
                     data: data.map(|b| Ok(ahead(b?, threads, control, counts))).collect::<Result<_>>()?,
-                    functions: functions.map(|b| Ok(ahead(b?, threads, control, counts))).collect::<Result<_>>()?,
+                    functions: functions
+                        .map(|b| Ok(ahead(b?, threads, control, counts)))
+                        .collect::<Result<_>>()?,
                 })
             })
             .collect()
@@ -200,7 +203,8 @@ pub(super) fn map_recording(
             });
         }
     }
-    let state = serde_json::to_vec_pretty(&mapped.state).map_err(|e| Error::new(ErrorKind::Bug, "state").because(e))?;
+    let state = serde_json::to_vec_pretty(&mapped.state)
+        .map_err(|e| Error::new(ErrorKind::Bug, "state").because(e))?;
     tx.put_blob("state", name, "state.json", &state)?;
     Ok(MapReport { events, relevant: mapped.relevant, violations, log })
 }
@@ -244,7 +248,9 @@ fn read_gaps(tx: &Transaction, name: &str, cores: &[String]) -> Result<Vec<Gap>>
     for (_, path) in tx.files(tables::GAP, name) {
         for batch in read_batches(&path, tables::GAP, None, BATCH_ROWS)? {
             let batch = batch?;
-            let time = |column: &str| batch.column_by_name(column).and_then(|c| c.as_primitive_opt::<Int64Type>().cloned());
+            let time = |column: &str| {
+                batch.column_by_name(column).and_then(|c| c.as_primitive_opt::<Int64Type>().cloned())
+            };
             let (Some(begin), Some(end)) = (time(gap::BEGIN_AT), time(gap::END_AT)) else { continue };
             for row in 0..batch.num_rows() {
                 let core = dictionary_text(&batch, gap::CORE, row);

@@ -92,7 +92,8 @@ impl Batch {
                 let mut rows = DataEventRows::new();
                 rows.time = r.time;
                 rows.seq = self.seq;
-                rows.record = r.record.into_iter().zip(r.record_valid).map(|(n, valid)| valid.then_some(n)).collect();
+                rows.record =
+                    r.record.into_iter().zip(r.record_valid).map(|(n, valid)| valid.then_some(n)).collect();
                 rows.variable = NameColumn::from_parts(r.variable, r.variables);
                 let access = r.is_write.into_iter().map(u32::from).collect();
                 rows.access = NameColumn::from_parts(access, vec!["read".into(), "write".into()]);

@@ -48,9 +48,7 @@ pub(super) fn view(view: &View) -> Relation {
 pub(super) fn register_tables(context: &SessionContext, database: &Arc<Database>) -> Result<()> {
     for spec in TABLES {
         let table = Table::new(Arc::clone(database), spec);
-        context
-            .register_table(spec.name, Arc::new(table))
-            .map_err(|e| failure::from_engine(&e, "", &[]))?;
+        context.register_table(spec.name, Arc::new(table)).map_err(|e| failure::from_engine(&e, "", &[]))?;
     }
     Ok(())
 }

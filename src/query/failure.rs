@@ -34,10 +34,7 @@ pub(super) fn syntax(message: &str, sql: &str, place: Option<Place>) -> Error {
     };
     let Place { line, column, .. } = place;
     let shown = show(sql, place);
-    Error::new(
-        ErrorKind::Query,
-        format!("{message} (line {line}, column {column}){shown}"),
-    )
+    Error::new(ErrorKind::Query, format!("{message} (line {line}, column {column}){shown}"))
 }
 
 /// What the engine reported while it planned or ran `sql`; `relations` are the names of the tables and views.
@@ -68,11 +65,7 @@ pub(super) fn from_engine(error: &DataFusionError, sql: &str, relations: &[Strin
 /// The engine panicked: with files that were checked when they were written, damage is what is left.
 pub(super) fn from_panic(payload: &(dyn Any + Send)) -> Error {
     let text = payload.downcast_ref::<&str>().map(|s| (*s).to_owned());
-    stumbled(
-        &text
-            .or_else(|| payload.downcast_ref::<String>().cloned())
-            .unwrap_or_default(),
-    )
+    stumbled(&text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default())
 }
 
 /// The user stopped the statement.
@@ -81,19 +74,13 @@ pub(super) fn interrupted() -> Error {
 }
 
 fn stumbled(what: &str) -> Error {
-    Error::database(format!(
-        "the query engine stumbled over the files of the database: {what}"
-    ))
-    .hint(VERIFY)
+    Error::database(format!("the query engine stumbled over the files of the database: {what}")).hint(VERIFY)
 }
 
 fn exhausted(what: &str) -> Error {
     let first = what.lines().next().unwrap_or("");
-    Error::new(
-        ErrorKind::Limit,
-        format!("the query needs more memory than it may use: {first}"),
-    )
-    .hint("raise --memory-limit, or narrow the query (fewer rows before GROUP BY and ORDER BY)")
+    Error::new(ErrorKind::Limit, format!("the query needs more memory than it may use: {first}"))
+        .hint("raise --memory-limit, or narrow the query (fewer rows before GROUP BY and ORDER BY)")
 }
 
 /// The cause, when a file is missing or is not what it should be.
@@ -125,10 +112,7 @@ fn suggestion(error: &DataFusionError, message: &str, relations: &[String]) -> O
         let known = names().collect::<Vec<_>>().join(", ");
         return (!known.is_empty()).then(|| format!("the columns are: {known}"));
     }
-    if let Some(table) = message
-        .strip_prefix("table '")
-        .and_then(|m| m.strip_suffix("' not found"))
-    {
+    if let Some(table) = message.strip_prefix("table '").and_then(|m| m.strip_suffix("' not found")) {
         let bare = table.rsplit('.').next().unwrap_or(table);
         let near = did_you_mean(bare, relations.iter().map(String::as_str));
         return Some(near.map_or_else(
@@ -136,11 +120,7 @@ fn suggestion(error: &DataFusionError, message: &str, relations: &[String]) -> O
             |near| format!("did you mean '{near}'?"),
         ));
     }
-    let near = error
-        .diagnostic()?
-        .notes
-        .iter()
-        .find_map(|n| n.message.strip_prefix("Possible function "))?;
+    let near = error.diagnostic()?.notes.iter().find_map(|n| n.message.strip_prefix("Possible function "))?;
     Some(format!("did you mean {near}?"))
 }
 
@@ -148,15 +128,9 @@ fn suggestion(error: &DataFusionError, message: &str, relations: &[String]) -> O
 fn tidy(text: &str) -> &str {
     ["SQL error: ParserError(", "SQL error: TokenizerError("]
         .iter()
-        .find_map(|p| {
-            text.strip_prefix(p)?
-                .strip_suffix(')')
-                .map(|t| t.trim_matches('"'))
-        })
+        .find_map(|p| text.strip_prefix(p)?.strip_suffix(')').map(|t| t.trim_matches('"')))
         .or_else(|| {
-            ["Error during planning: ", "Execution error: "]
-                .iter()
-                .find_map(|p| text.strip_prefix(p))
+            ["Error during planning: ", "Execution error: "].iter().find_map(|p| text.strip_prefix(p))
         })
         .unwrap_or(text)
 }
@@ -167,30 +141,15 @@ fn cut_place(text: &str) -> (String, Option<Place>) {
         let (line, column) = place.split_once(", Column: ")?;
         let digits = column.len() - column.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let column = column.get(..digits)?.parse().ok()?;
-        Some((
-            message.to_owned(),
-            Some(Place {
-                line: line.parse().ok()?,
-                column,
-                width: 1,
-            }),
-        ))
+        Some((message.to_owned(), Some(Place { line: line.parse().ok()?, column, width: 1 })))
     });
     found.unwrap_or_else(|| (text.to_owned(), None))
 }
 
 fn place_of(span: datafusion::common::Span) -> Place {
     let same_line = span.start.line == span.end.line;
-    let width = if same_line {
-        span.end.column.saturating_sub(span.start.column).max(1)
-    } else {
-        1
-    };
-    Place {
-        line: span.start.line,
-        column: span.start.column,
-        width,
-    }
+    let width = if same_line { span.end.column.saturating_sub(span.start.column).max(1) } else { 1 };
+    Place { line: span.start.line, column: span.start.column, width }
 }
 
 /// The line of the place, indented, and a line of carets under it; empty when the text has no such line.
@@ -199,21 +158,14 @@ fn show(sql: &str, place: Place) -> String {
     let Some(line) = number.checked_sub(1).and_then(|n| sql.lines().nth(n)) else {
         return String::new();
     };
-    let plain: Vec<char> = line
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+    let plain: Vec<char> = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let at = usize::try_from(place.column).unwrap_or(1).max(1) - 1;
     let width = usize::try_from(place.width).unwrap_or(1);
     let from = at.saturating_sub(SHOWN / 2).min(plain.len());
     let to = plain.len().min(from + SHOWN);
     let text: String = plain.get(from..to).unwrap_or(&[]).iter().collect();
     let carets = "^".repeat(width.clamp(1, SHOWN - SHOWN / 2));
-    format!(
-        "\n  {}\n  {}{carets}",
-        text.trim_end(),
-        " ".repeat(at - from.min(at))
-    )
+    format!("\n  {}\n  {}{carets}", text.trim_end(), " ".repeat(at - from.min(at)))
 }
 
 #[cfg(test)]
@@ -222,29 +174,14 @@ mod tests {
 
     #[test]
     fn the_caret_stands_under_the_place() {
-        let e = syntax(
-            "no",
-            "SELECT 1\n  , bad x",
-            Some(Place {
-                line: 2,
-                column: 5,
-                width: 3,
-            }),
-        );
+        let e = syntax("no", "SELECT 1\n  , bad x", Some(Place { line: 2, column: 5, width: 3 }));
         assert_eq!(e.to_string(), "no (line 2, column 5)\n    , bad x\n      ^^^");
     }
 
     #[test]
     fn long_lines_are_cut_around_the_place() {
         let sql = format!("SELECT {} bad", "x, ".repeat(1000));
-        let shown = show(
-            &sql,
-            Place {
-                line: 1,
-                column: 3009,
-                width: 3,
-            },
-        );
+        let shown = show(&sql, Place { line: 1, column: 3009, width: 3 });
         let lines: Vec<_> = shown.trim_start_matches('\n').lines().collect();
         assert!(lines[0].ends_with("x,  bad") && lines[0].len() < 70, "{shown}");
         assert_eq!(lines[1].find('^'), lines[0].find("bad"), "{shown}");
@@ -254,32 +191,16 @@ mod tests {
     fn places_are_cut_off_parser_messages() {
         let (m, p) = cut_place("Expected: an expression, found: FROM at Line: 1, Column: 12");
         assert_eq!(m, "Expected: an expression, found: FROM");
-        assert_eq!(
-            p,
-            Some(Place {
-                line: 1,
-                column: 12,
-                width: 1
-            })
-        );
+        assert_eq!(p, Some(Place { line: 1, column: 12, width: 1 }));
         assert_eq!(cut_place("no place").1, None);
     }
 
     #[test]
     fn kinds_follow_from_the_cause() {
         let kind = |e: DataFusionError| from_engine(&e, "", &[]).kind();
-        assert_eq!(
-            kind(ParquetError::General("eof".into()).into()),
-            ErrorKind::Database
-        );
-        assert_eq!(
-            kind(DataFusionError::ResourcesExhausted("pool".into())),
-            ErrorKind::Limit
-        );
-        assert_eq!(
-            kind(DataFusionError::Plan("no".into()).context("while")),
-            ErrorKind::Query
-        );
+        assert_eq!(kind(ParquetError::General("eof".into()).into()), ErrorKind::Database);
+        assert_eq!(kind(DataFusionError::ResourcesExhausted("pool".into())), ErrorKind::Limit);
+        assert_eq!(kind(DataFusionError::Plan("no".into()).context("while")), ErrorKind::Query);
         assert_eq!(from_panic(&"slice index").kind(), ErrorKind::Database);
     }
 }

@@ -25,18 +25,12 @@ pub(super) struct TableFile {
 
 impl TableFile {
     pub fn new(spec: &'static TableSpec, entry: FileEntry) -> Self {
-        let values = [Some(&entry.recording), entry.core.as_ref()]
-            .into_iter()
-            .take(spec.partition_columns().count());
+        let values =
+            [Some(&entry.recording), entry.core.as_ref()].into_iter().take(spec.partition_columns().count());
         let values: Vec<_> = values.map(|v| ScalarValue::Utf8View(v.cloned())).collect();
         let known = statistics(spec, &entry, &values, false);
         let limits = statistics(spec, &entry, &values, true);
-        Self {
-            entry,
-            values,
-            known: Arc::new(known),
-            limits: Arc::new(limits),
-        }
+        Self { entry, values, known: Arc::new(known), limits: Arc::new(limits) }
     }
 }
 
@@ -48,10 +42,7 @@ fn statistics(
     limits: bool,
 ) -> Statistics {
     let range = entry.begin_at.zip(entry.end_at);
-    let instants = spec
-        .file_columns()
-        .filter(|c| c.ty == ColumnType::Instant)
-        .count();
+    let instants = spec.file_columns().filter(|c| c.ty == ColumnType::Instant).count();
     let columns = spec.file_columns().map(|column| {
         let mut known = ColumnStatistics::new_unknown();
         if column.null.is_none() {
@@ -62,11 +53,7 @@ fn statistics(
             let exact = limits || instants == 1;
             let wrap = |t| {
                 let value = ScalarValue::Int64(Some(t));
-                if exact {
-                    Precision::Exact(value)
-                } else {
-                    Precision::Inexact(value)
-                }
+                if exact { Precision::Exact(value) } else { Precision::Inexact(value) }
             };
             (known.min_value, known.max_value) = (wrap(first), wrap(last));
         }

@@ -36,10 +36,7 @@ pub(super) fn group(parts: &[Part], threads: usize, sorted: bool) -> Groups {
             return Groups { groups, sorted: true };
         }
     }
-    Groups {
-        groups: evenly(parts, threads),
-        sorted: false,
-    }
+    Groups { groups: evenly(parts, threads), sorted: false }
 }
 
 fn chains(parts: &[Part]) -> Vec<Vec<usize>> {
@@ -95,23 +92,13 @@ mod tests {
     use super::*;
 
     fn part(stream: usize, begin: i64, end: i64) -> Part {
-        Part {
-            stream,
-            bounds: Some((begin, end)),
-            bytes: 10,
-        }
+        Part { stream, bounds: Some((begin, end)), bytes: 10 }
     }
 
     #[test]
     fn consecutive_parts_of_a_stream_are_one_group() {
         let parts = [part(1, 20, 29), part(0, 0, 9), part(0, 10, 19), part(1, 30, 39)];
-        assert_eq!(
-            group(&parts, 2, true),
-            Groups {
-                groups: vec![vec![1, 2], vec![0, 3]],
-                sorted: true
-            }
-        );
+        assert_eq!(group(&parts, 2, true), Groups { groups: vec![vec![1, 2], vec![0, 3]], sorted: true });
     }
 
     #[test]

@@ -97,12 +97,7 @@ impl Session {
             let groups = self.samples(metric, filter)?;
             let line = |(key, samples): (Key, Samples)| {
                 let (metric, unit) = (metric.name, metric.unit.as_str());
-                Line {
-                    metric,
-                    unit,
-                    key,
-                    statistics: samples.finish(),
-                }
+                Line { metric, unit, key, statistics: samples.finish() }
             };
             lines.extend(groups.into_iter().map(line));
         }
@@ -114,12 +109,7 @@ impl Session {
 
     /// Fails when a recording is asked for that the database does not have.
     pub(crate) fn check_recording(&self, recording: Option<&str>) -> Result<()> {
-        let known: Vec<_> = self
-            .database()
-            .recordings()
-            .iter()
-            .map(|r| r.name.as_str())
-            .collect();
+        let known: Vec<_> = self.database().recordings().iter().map(|r| r.name.as_str()).collect();
         match recording {
             Some(name) if !known.contains(&name) => {
                 let error = Error::usage(format!("there is no recording '{name}'"));
@@ -144,9 +134,8 @@ impl Session {
         if known.iter().any(|k| k == entity) {
             return Ok(());
         }
-        let error = Error::usage(format!(
-            "there is no task, interrupt service routine, runnable or core '{entity}'"
-        ));
+        let error =
+            Error::usage(format!("there is no task, interrupt service routine, runnable or core '{entity}'"));
         Err(match did_you_mean(entity, known.iter().map(String::as_str)) {
             Some(near) => error.hint(format!("did you mean '{near}'?")),
             None => error,
@@ -155,14 +144,10 @@ impl Session {
 
     /// The samples of one metric, by line of the summary.
     fn samples(&self, metric: &Metric, filter: &MetricFilter) -> Result<BTreeMap<Key, Samples>> {
-        let mut sql = format!(
-            "SELECT recording, entity, type, core, value, at FROM (\n{}\n) AS sample",
-            metric.sql
-        );
-        let mut params = vec![
-            ("from", filter.from.unwrap_or(i64::MIN)),
-            ("to", filter.to.unwrap_or(i64::MAX)),
-        ];
+        let mut sql =
+            format!("SELECT recording, entity, type, core, value, at FROM (\n{}\n) AS sample", metric.sql);
+        let mut params =
+            vec![("from", filter.from.unwrap_or(i64::MIN)), ("to", filter.to.unwrap_or(i64::MAX))];
         let mut conditions = Vec::new();
         if metric.params.is_empty() {
             conditions.extend(filter.from.map(|_| "at >= $from"));
@@ -180,16 +165,11 @@ impl Session {
 
         let pool = &self.context().runtime_env().memory_pool;
         let reserved = MemoryConsumer::new("samples of a metric").register(pool);
-        let mut groups = Groups {
-            per_core: metric.per_core,
-            ..Groups::default()
-        };
+        let mut groups = Groups { per_core: metric.per_core, ..Groups::default() };
         for batch in self.sql(&sql, &params)? {
             let batch = batch?;
             let needed = batch.num_rows() * size_of::<f64>();
-            reserved
-                .try_grow(needed)
-                .map_err(|e| failure::from_engine(&e, "", &[]))?;
+            reserved.try_grow(needed).map_err(|e| failure::from_engine(&e, "", &[]))?;
             groups.add(&batch)?;
         }
         Ok(groups.finish())
@@ -217,22 +197,12 @@ impl Groups {
         let times = batch.column(5).as_primitive_opt::<Int64Type>();
         let mut name = String::new();
         for row in 0..batch.num_rows() {
-            let at = |column: &StringArray| {
-                if column.is_null(row) {
-                    ""
-                } else {
-                    column.value(row)
-                }
-                .to_owned()
-            };
+            let at =
+                |column: &StringArray| if column.is_null(row) { "" } else { column.value(row) }.to_owned();
             let core = cores.is_valid(row).then(|| cores.value(row));
             name.clear();
             for column in [&recordings, &entities, &types] {
-                name.push_str(if column.is_null(row) {
-                    ""
-                } else {
-                    column.value(row)
-                });
+                name.push_str(if column.is_null(row) { "" } else { column.value(row) });
                 name.push('\0');
             }
             if self.per_core {
@@ -243,12 +213,7 @@ impl Groups {
                 None => {
                     let (recording, entity, ty) = (at(&recordings), at(&entities), at(&types));
                     self.index.insert(name.clone(), self.groups.len());
-                    let key = Key {
-                        recording,
-                        entity,
-                        ty,
-                        core: core.map(str::to_owned),
-                    };
+                    let key = Key { recording, entity, ty, core: core.map(str::to_owned) };
                     self.groups.push((key, Samples::default()));
                     self.scattered.push(false);
                     self.groups.len() - 1
@@ -271,10 +236,7 @@ impl Groups {
                 (Some(v), _) => samples.push_integer(v.value(row), at),
                 (_, Some(v)) => samples.push_fraction(v.value(row), at),
                 _ => {
-                    return Err(Error::new(
-                        ErrorKind::Bug,
-                        "the value of a metric is not a number",
-                    ));
+                    return Err(Error::new(ErrorKind::Bug, "the value of a metric is not a number"));
                 }
             }
         }
@@ -296,9 +258,7 @@ impl Groups {
 /// A column of strings, whatever their Arrow type.
 fn text(batch: &RecordBatch, column: usize) -> Result<StringArray> {
     let bug = |e| Error::new(ErrorKind::Bug, "a name in the result of a metric is not a string").because(e);
-    cast(batch.column(column), &DataType::Utf8)
-        .map(|c| c.as_string::<i32>().clone())
-        .map_err(bug)
+    cast(batch.column(column), &DataType::Utf8).map(|c| c.as_string::<i32>().clone()).map_err(bug)
 }
 
 /// Types of the columns of a summary: names, then counts, then statistics, then times.
@@ -310,9 +270,7 @@ fn summary_schema() -> SchemaRef {
     };
     let required = |i: usize| i != 4 && i < 8;
     let field = |(i, name): (usize, &&str)| Field::new(*name, ty(i), !required(i));
-    Arc::new(Schema::new(
-        SUMMARY_COLUMNS.iter().enumerate().map(field).collect::<Vec<_>>(),
-    ))
+    Arc::new(Schema::new(SUMMARY_COLUMNS.iter().enumerate().map(field).collect::<Vec<_>>()))
 }
 
 fn batch_of(lines: &[Line]) -> Result<RecordBatch> {

@@ -83,9 +83,7 @@ pub struct ResultStream {
 
 impl std::fmt::Debug for ResultStream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ResultStream")
-            .field("schema", &self.schema)
-            .finish_non_exhaustive()
+        f.debug_struct("ResultStream").field("schema", &self.schema).finish_non_exhaustive()
     }
 }
 
@@ -154,10 +152,7 @@ impl Session {
         match split(text)?.as_slice() {
             [one] => self.run(one, params),
             [] => Err(Error::usage("there is no SQL statement to run")),
-            more => Err(Error::usage(format!(
-                "expected one SQL statement, found {}",
-                more.len()
-            ))),
+            more => Err(Error::usage(format!("expected one SQL statement, found {}", more.len()))),
         }
     }
 
@@ -168,10 +163,8 @@ impl Session {
     /// file is missing or damaged; [`ErrorKind::Limit`] when memory runs out; [`ErrorKind::Interrupted`]. The
     /// stream has the same.
     pub fn run(&self, statement: &Statement, params: &[(&str, Param)]) -> Result<ResultStream> {
-        let params: Vec<_> = params
-            .iter()
-            .map(|(n, v)| ((*n).to_owned(), ScalarValue::from(v.clone())))
-            .collect();
+        let params: Vec<_> =
+            params.iter().map(|(n, v)| ((*n).to_owned(), ScalarValue::from(v.clone()))).collect();
         let (sender, messages) = sync_channel(AHEAD);
         let (abort, registration) = AbortHandle::new_pair();
         let job = Job {
@@ -190,9 +183,8 @@ impl Session {
                     Err(e) => Message::Failed(failure::from_engine(&e, &job.sql, &job.relations)),
                 }
             };
-            let result = catch_unwind(AssertUnwindSafe(|| {
-                runtime.block_on(Abortable::new(task, registration))
-            }));
+            let result =
+                catch_unwind(AssertUnwindSafe(|| runtime.block_on(Abortable::new(task, registration))));
             let last = match result {
                 Ok(Ok(message)) => message,
                 Ok(Err(_aborted)) => return,
@@ -201,34 +193,19 @@ impl Session {
             // Nobody listens when the stream was dropped.
             drop(send.send(last));
         };
-        let worker = std::thread::Builder::new()
-            .name("btfdb-query".into())
-            .stack_size(STACK)
-            .spawn(work);
+        let worker = std::thread::Builder::new().name("btfdb-query".into()).stack_size(STACK).spawn(work);
         let worker = worker.map_err(|e| Error::new(ErrorKind::Io, "cannot start a thread").because(e))?;
         let schema = Arc::new(arrow::datatypes::Schema::empty());
         let interrupt = Arc::clone(self.interrupt());
-        let mut stream = ResultStream {
-            schema,
-            messages: Some(messages),
-            abort,
-            worker: Some(worker),
-            interrupt,
-        };
-        match stream
-            .messages
-            .as_ref()
-            .map(|m| ResultStream::wait(m, &stream.interrupt))
-        {
+        let mut stream =
+            ResultStream { schema, messages: Some(messages), abort, worker: Some(worker), interrupt };
+        match stream.messages.as_ref().map(|m| ResultStream::wait(m, &stream.interrupt)) {
             Some(Message::Planned(schema)) => {
                 stream.schema = schema;
                 Ok(stream)
             }
             Some(Message::Failed(error)) => Err(error),
-            _ => Err(Error::new(
-                ErrorKind::Bug,
-                "a statement gave rows before it was planned",
-            )),
+            _ => Err(Error::new(ErrorKind::Bug, "a statement gave rows before it was planned")),
         }
     }
 }
@@ -263,32 +240,20 @@ impl Job {
 
 /// No statement may change the database, the session or a file.
 fn read_only() -> SQLOptions {
-    SQLOptions::new()
-        .with_allow_ddl(false)
-        .with_allow_dml(false)
-        .with_allow_statements(false)
+    SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false)
 }
 
 /// Plans the views of the library and adds them to the session.
 pub(super) fn register_views(session: &Session) -> Result<Vec<Relation>> {
     let mut relations = Vec::new();
     for view in stdlib::views() {
-        let plan = session
-            .runtime()
-            .block_on(session.context().state().create_logical_plan(view.sql));
+        let plan = session.runtime().block_on(session.context().state().create_logical_plan(view.sql));
         let broken = |e: DataFusionError| {
             let cause = failure::from_engine(&e, view.sql, &session.relation_names());
-            Error::new(
-                ErrorKind::Bug,
-                format!("the view '{}' cannot be planned", view.name),
-            )
-            .because(cause)
+            Error::new(ErrorKind::Bug, format!("the view '{}' cannot be planned", view.name)).because(cause)
         };
         let table = Arc::new(ViewTable::new(plan.map_err(broken)?, Some(view.sql.to_owned())));
-        session
-            .context()
-            .register_table(view.name, table)
-            .map_err(broken)?;
+        session.context().register_table(view.name, table).map_err(broken)?;
         relations.push(catalog::view(&view));
     }
     Ok(relations)

@@ -48,14 +48,9 @@ impl Session {
     /// # Errors
     /// When threads or a temporary folder cannot be had.
     pub fn open(database: Database, options: SessionOptions) -> Result<Self> {
-        let SessionOptions {
-            threads,
-            memory_limit,
-        } = options;
-        let threads = threads
-            .or_else(|| std::thread::available_parallelism().ok().map(Into::into))
-            .unwrap_or(1)
-            .max(1);
+        let SessionOptions { threads, memory_limit } = options;
+        let threads =
+            threads.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1).max(1);
         let mut config = SessionConfig::new()
             .with_target_partitions(threads)
             .with_default_catalog_and_schema("btfdb", "main")

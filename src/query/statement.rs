@@ -41,16 +41,10 @@ impl Statement {
 /// # Errors
 /// [`crate::error::ErrorKind::Query`] with line and column when a quote or a comment is not closed.
 pub fn split(script: &str) -> Result<Vec<Statement>> {
-    let tokens = Tokenizer::new(&GenericDialect {}, script)
-        .tokenize_with_location()
-        .map_err(|e| {
-            let place = Place {
-                line: e.location.line,
-                column: e.location.column,
-                width: 1,
-            };
-            failure::syntax(&e.message, script, Some(place))
-        })?;
+    let tokens = Tokenizer::new(&GenericDialect {}, script).tokenize_with_location().map_err(|e| {
+        let place = Place { line: e.location.line, column: e.location.column, width: 1 };
+        failure::syntax(&e.message, script, Some(place))
+    })?;
     let starts = line_starts(script);
     let mut statements = Vec::new();
     for piece in tokens.split(|t| t.token == Token::SemiColon) {
@@ -60,11 +54,7 @@ pub fn split(script: &str) -> Result<Vec<Statement>> {
         let range = offset(script, &starts, first.span.start)..offset(script, &starts, last.span.end);
         let Some(text) = script.get(range) else { continue };
         let Location { line, column } = first.span.start;
-        statements.push(Statement {
-            text: text.to_owned(),
-            line,
-            column,
-        });
+        statements.push(Statement { text: text.to_owned(), line, column });
     }
     Ok(statements)
 }
@@ -84,9 +74,7 @@ fn is_word(token: &TokenWithSpan) -> bool {
 
 /// The byte offset of the first character of every line.
 fn line_starts(text: &str) -> Vec<usize> {
-    std::iter::once(0)
-        .chain(text.match_indices('\n').map(|(at, _)| at + 1))
-        .collect()
+    std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect()
 }
 
 /// The byte offset of a 1-based place; the column counts characters.
@@ -104,11 +92,7 @@ mod tests {
     use crate::error::ErrorKind;
 
     fn texts(script: &str) -> Vec<String> {
-        split(script)
-            .unwrap()
-            .iter()
-            .map(|s| s.text().to_owned())
-            .collect()
+        split(script).unwrap().iter().map(|s| s.text().to_owned()).collect()
     }
 
     #[test]

@@ -62,11 +62,7 @@ impl Samples {
     pub fn finish(mut self) -> Statistics {
         self.values.sort_by(f64::total_cmp);
         let n = self.values.len() as f64;
-        let sum = if self.fractions {
-            self.values.iter().sum()
-        } else {
-            self.sum as f64
-        };
+        let sum = if self.fractions { self.values.iter().sum() } else { self.sum as f64 };
         let avg = (!self.values.is_empty()).then(|| sum / n);
         let spread =
             |avg: f64| (self.values.iter().map(|v| (v - avg).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
@@ -103,25 +99,15 @@ mod tests {
 
     fn of(values: &[i64]) -> Statistics {
         let mut samples = Samples::default();
-        values
-            .iter()
-            .enumerate()
-            .for_each(|(i, v)| samples.push_integer(*v, Some(i as i64)));
+        values.iter().enumerate().for_each(|(i, v)| samples.push_integer(*v, Some(i as i64)));
         samples.finish()
     }
 
     #[test]
     fn five_samples_by_hand() {
         let s = of(&[20, 10, 40, 10, 40]);
-        assert_eq!(
-            (s.count, s.min, s.max, s.avg),
-            (5, Some(10.0), Some(40.0), Some(24.0))
-        );
-        assert_eq!(
-            (s.min_at, s.max_at),
-            (Some(1), Some(2)),
-            "the first of equal values"
-        );
+        assert_eq!((s.count, s.min, s.max, s.avg), (5, Some(10.0), Some(40.0), Some(24.0)));
+        assert_eq!((s.min_at, s.max_at), (Some(1), Some(2)), "the first of equal values");
         assert_eq!(s.p50, Some(20.0));
         assert_eq!(s.p95, Some(40.0));
         // Squares of the distances from 24: 16 + 196 + 256 + 196 + 256 = 920; 920 / 4 = 230.
@@ -140,13 +126,7 @@ mod tests {
     fn too_few_samples_have_no_statistics() {
         let mut none = Samples::default();
         none.push_incomplete();
-        assert_eq!(
-            none.finish(),
-            Statistics {
-                incomplete: 1,
-                ..Statistics::default()
-            }
-        );
+        assert_eq!(none.finish(), Statistics { incomplete: 1, ..Statistics::default() });
         let one = of(&[7]);
         assert_eq!((one.avg, one.p99, one.stddev), (Some(7.0), Some(7.0), None));
     }

@@ -77,9 +77,7 @@ impl Unit {
     }
 
     fn parse(word: &str) -> Option<Self> {
-        [Self::Duration, Self::Count, Self::Percent]
-            .into_iter()
-            .find(|u| u.as_str() == word)
+        [Self::Duration, Self::Count, Self::Percent].into_iter().find(|u| u.as_str() == word)
     }
 }
 
@@ -139,12 +137,7 @@ pub fn views() -> Vec<View> {
     let files = LIBRARY.iter().filter(|s| s.folder == "prelude");
     let view = |s: &Source| {
         let header = Header::parse(s.text);
-        View {
-            name: s.name,
-            doc: header.doc,
-            columns: header.columns,
-            sql: s.text,
-        }
+        View { name: s.name, doc: header.doc, columns: header.columns, sql: s.text }
     };
     files.map(view).collect()
 }
@@ -154,9 +147,7 @@ pub fn views() -> Vec<View> {
 /// # Errors
 /// [`crate::error::ErrorKind::Usage`] with a suggestion when there is none.
 pub fn metric(name: &str) -> Result<Metric> {
-    let file = LIBRARY
-        .iter()
-        .find(|s| s.folder == "metrics" && s.name.eq_ignore_ascii_case(name));
+    let file = LIBRARY.iter().find(|s| s.folder == "metrics" && s.name.eq_ignore_ascii_case(name));
     file.map(|s| metric_of(s.name, s.text)).ok_or_else(|| {
         let names = LIBRARY.iter().filter(|s| s.folder == "metrics").map(|s| s.name);
         let near = did_you_mean(name, names).map(|near| format!("did you mean '{near}'?"));
@@ -177,14 +168,7 @@ fn metric_of(name: &'static str, sql: &'static str) -> Metric {
     let header = Header::parse(sql);
     let unit = header.unit.and_then(Unit::parse).unwrap_or(Unit::Count);
     let per_core = header.group == Some("core");
-    Metric {
-        name,
-        doc: header.doc,
-        unit,
-        per_core,
-        params: header.params,
-        sql,
-    }
+    Metric { name, doc: header.doc, unit, per_core, params: header.params, sql }
 }
 
 /// The comment lines at the top of a file: `-- KEY: VALUE`, and text.
@@ -212,13 +196,8 @@ impl Header {
                 }
             }
         }
-        header.doc = header
-            .doc
-            .split('\n')
-            .map(str::trim)
-            .filter(|p| !p.is_empty())
-            .collect::<Vec<_>>()
-            .join("\n");
+        header.doc =
+            header.doc.split('\n').map(str::trim).filter(|p| !p.is_empty()).collect::<Vec<_>>().join("\n");
         header
     }
 }
@@ -244,16 +223,10 @@ mod tests {
             for file in std::fs::read_dir(root.join(folder)).unwrap() {
                 let file = file.unwrap().path();
                 assert_eq!(file.extension().unwrap(), "sql");
-                found.insert(format!(
-                    "{folder}/{}",
-                    file.file_stem().unwrap().to_str().unwrap()
-                ));
+                found.insert(format!("{folder}/{}", file.file_stem().unwrap().to_str().unwrap()));
             }
         }
-        let listed: BTreeSet<_> = LIBRARY
-            .iter()
-            .map(|s| format!("{}/{}", s.folder, s.name))
-            .collect();
+        let listed: BTreeSet<_> = LIBRARY.iter().map(|s| format!("{}/{}", s.folder, s.name)).collect();
         assert_eq!(found, listed);
     }
 
@@ -261,12 +234,7 @@ mod tests {
     fn every_header_is_complete() {
         for s in LIBRARY {
             let h = Header::parse(s.text);
-            assert!(
-                h.doc.ends_with('.') && h.doc.len() > 20,
-                "{}: {:?}",
-                s.name,
-                h.doc
-            );
+            assert!(h.doc.ends_with('.') && h.doc.len() > 20, "{}: {:?}", s.name, h.doc);
             if s.folder == "metrics" {
                 assert!(h.unit.and_then(Unit::parse).is_some(), "{}: unit", s.name);
                 assert!(h.group.is_none_or(|g| g == "core"), "{}: group", s.name);
@@ -284,14 +252,7 @@ mod tests {
         );
         assert_eq!(h.doc, "One two.\nThree.");
         assert_eq!(h.unit, Some("count"));
-        assert_eq!(
-            h.params,
-            [Documented {
-                name: "from",
-                ty: "time",
-                doc: "Start: now."
-            }]
-        );
+        assert_eq!(h.params, [Documented { name: "from", ty: "time", doc: "Start: now." }]);
     }
 
     #[test]

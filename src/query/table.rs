@@ -50,26 +50,14 @@ impl Table {
     /// The table `spec` of a database.
     pub fn new(database: Arc<Database>, spec: &'static TableSpec) -> Self {
         let schema = Arc::new(with_views(&spec.full_schema()));
-        let partition: Vec<_> = spec
-            .partition_columns()
-            .filter_map(|c| schema.field_with_name(c.name).ok())
-            .collect();
+        let partition: Vec<_> =
+            spec.partition_columns().filter_map(|c| schema.field_with_name(c.name).ok()).collect();
         let partition: Vec<_> = partition.into_iter().cloned().map(Arc::new).collect();
         let layout = TableSchema::builder(Arc::new(with_views(&spec.read_schema())))
             .with_table_partition_cols(partition)
             .build();
-        let files = database
-            .files(spec, None)
-            .into_iter()
-            .map(|entry| TableFile::new(spec, entry))
-            .collect();
-        Self {
-            database,
-            spec,
-            schema,
-            layout,
-            files,
-        }
+        let files = database.files(spec, None).into_iter().map(|entry| TableFile::new(spec, entry)).collect();
+        Self { database, spec, schema, layout, files }
     }
 
     fn partition_names(&self) -> Vec<&'static str> {
@@ -95,12 +83,7 @@ impl Table {
             };
             keep.iter_mut().zip(passed).for_each(|(k, p)| *k &= p);
         }
-        Ok(self
-            .files
-            .iter()
-            .zip(keep)
-            .filter_map(|(file, keep)| keep.then_some(file))
-            .collect())
+        Ok(self.files.iter().zip(keep).filter_map(|(file, keep)| keep.then_some(file)).collect())
     }
 
     /// Evaluates a predicate on partition columns: exact, one row per file.
@@ -136,21 +119,14 @@ impl Table {
         let schema = Arc::clone(self.layout.table_schema());
         let limits = self.files.iter().map(|f| Arc::clone(&f.limits)).collect();
         let statistics = PrunableStatistics::new(limits, Arc::clone(&schema));
-        let pruning = PruningPredicateBuilder::new()
-            .with_file_schema(schema)
-            .try_build(predicate);
+        let pruning = PruningPredicateBuilder::new().with_file_schema(schema).try_build(predicate);
         let kept = pruning.and_then(|p| p.prune(&statistics));
-        kept.ok()
-            .filter(|k| k.len() == self.files.len())
-            .unwrap_or_else(|| vec![true; self.files.len()])
+        kept.ok().filter(|k| k.len() == self.files.len()).unwrap_or_else(|| vec![true; self.files.len()])
     }
 
     /// The sort order of a file, as the engine writes orders.
     fn ordering(&self) -> Option<LexOrdering> {
-        let options = SortOptions {
-            descending: false,
-            nulls_first: false,
-        };
+        let options = SortOptions { descending: false, nulls_first: false };
         let term = |name: &&str| {
             let index = self.layout.table_schema().index_of(name).ok()?;
             Some(PhysicalSortExpr::new(Arc::new(Column::new(name, index)), options))
@@ -164,23 +140,15 @@ impl Table {
         let mut parts = Vec::with_capacity(files.len());
         for TableFile { entry, .. } in files {
             let next = streams.len();
-            let stream = *streams
-                .entry((&entry.recording, entry.core.as_deref()))
-                .or_insert(next);
-            parts.push(Part {
-                stream,
-                bounds: entry.begin_at.zip(entry.end_at),
-                bytes: entry.bytes,
-            });
+            let stream = *streams.entry((&entry.recording, entry.core.as_deref())).or_insert(next);
+            parts.push(Part { stream, bounds: entry.begin_at.zip(entry.end_at), bytes: entry.bytes });
         }
         let result = groups::group(&parts, threads, !self.spec.sort.is_empty());
         let mut groups = Vec::with_capacity(result.groups.len());
         for group in result.groups {
             let chained = result.sorted && group.len() > 1;
             let members = group.into_iter().filter_map(|i| files.get(i));
-            let members = members
-                .map(|f| self.scannable(f, chained))
-                .collect::<Result<_>>()?;
+            let members = members.map(|f| self.scannable(f, chained)).collect::<Result<_>>()?;
             groups.push(FileGroup::new(members));
         }
         Ok((groups, result.sorted))

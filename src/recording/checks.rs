@@ -8,7 +8,11 @@ use crate::map::CoreSetup;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The ORTI file and the OS header of one core must name the same CPU and the same tasks.
-pub(super) fn belong_together(core: &CoreFiles, orti: Option<&Orti>, header: Option<&OsHeader>) -> Result<()> {
+pub(super) fn belong_together(
+    core: &CoreFiles,
+    orti: Option<&Orti>,
+    header: Option<&OsHeader>,
+) -> Result<()> {
     let (Some(orti), Some(header), Some(file)) = (orti, header, &core.orti) else { return Ok(()) };
     let wrong = |why: String| {
         let header = core.os_header.as_ref().map_or("", |f| f.path.as_str());
@@ -36,7 +40,8 @@ pub(super) fn differ(files: &[CoreFiles], cores: &[CoreSetup]) -> Result<()> {
     for (core, file) in cores.iter().zip(files) {
         let Some(cpu) = core.orti.as_ref().and_then(cpu) else { continue };
         if let Some(other) = by_cpu.insert(cpu, file) {
-            let message = format!("cores '{}' and '{}' both have the ORTI file of CPU {cpu}", other.name, file.name);
+            let message =
+                format!("cores '{}' and '{}' both have the ORTI file of CPU {cpu}", other.name, file.name);
             let path = file.orti.as_ref().map_or("", |f| f.path.as_str());
             return Err(Error::input(message).at(path).hint("each core has its own ORTI file"));
         }

@@ -77,8 +77,24 @@ impl Default for NameList {
 }
 
 const KEYS: [&str; 18] = [
-    "name", "os", "runnables", "signals", "category1_isrs", "data_radix", "data_columns", "task_functions",
-    "aliases", "core", "data", "functions", "orti", "os_header", "symbols", "time_offset", "file", "core",
+    "name",
+    "os",
+    "runnables",
+    "signals",
+    "category1_isrs",
+    "data_radix",
+    "data_columns",
+    "task_functions",
+    "aliases",
+    "core",
+    "data",
+    "functions",
+    "orti",
+    "os_header",
+    "symbols",
+    "time_offset",
+    "file",
+    "core",
 ];
 
 impl Description {
@@ -94,7 +110,9 @@ impl Description {
                 error = error.line(line);
             }
             match e.message().split('`').nth(1).and_then(|word| did_you_mean(word, KEYS)) {
-                Some(near) if e.message().contains("unknown") => error.hint(format!("did you mean '{near}'?")),
+                Some(near) if e.message().contains("unknown") => {
+                    error.hint(format!("did you mean '{near}'?"))
+                }
                 _ => error,
             }
         })?;

@@ -33,8 +33,9 @@ pub fn plan(inputs: &[PathBuf], over: &Description) -> Result<Vec<Plan>> {
         } else if input.exists() || input.as_os_str() == "-" {
             loose.push(input.clone());
         } else {
-            return Err(Error::input(format!("'{}' does not exist", input.display()))
-                .hint("give a recording folder, a recording.toml, or export files *_data.csv and *_func.csv"));
+            return Err(Error::input(format!("'{}' does not exist", input.display())).hint(
+                "give a recording folder, a recording.toml, or export files *_data.csv and *_func.csv",
+            ));
         }
     }
     if !loose.is_empty() || (inputs.is_empty() && !over.core.is_empty()) {
@@ -85,8 +86,11 @@ fn cores_of(files: &[PathBuf]) -> Result<Vec<CoreDescription>> {
     let mut cores: BTreeMap<String, CoreDescription> = BTreeMap::new();
     for file in files {
         let Some((core, is_data)) = stem(file) else {
-            return Err(Error::input(format!("'{}' says neither its core nor what it holds", file.display()))
-                .hint("name exports CORE_data.csv and CORE_func.csv, or use --core name=…,data=…,functions=…"));
+            return Err(Error::input(format!(
+                "'{}' says neither its core nor what it holds",
+                file.display()
+            ))
+            .hint("name exports CORE_data.csv and CORE_func.csv, or use --core name=…,data=…,functions=…"));
         };
         let entry = cores.entry(core.clone()).or_default();
         entry.name = core.clone();
@@ -150,7 +154,8 @@ mod tests {
     #[test]
     fn loose_files_pair_up_by_core() {
         let cores = cores_of(&["b_func.csv.gz".into(), "a_data.csv".into(), "b_data.csv".into()]).unwrap();
-        let names: Vec<_> = cores.iter().map(|c| (c.name.as_str(), c.data.is_some(), c.functions.is_some())).collect();
+        let names: Vec<_> =
+            cores.iter().map(|c| (c.name.as_str(), c.data.is_some(), c.functions.is_some())).collect();
         assert_eq!(names, [("a", true, false), ("b", true, true)]);
     }
 

@@ -89,7 +89,8 @@ impl StoredSetup {
         let profile = match d.os.as_deref() {
             Some(os) if Profile::shipped(os).is_none() => {
                 let shipped = crate::map::SHIPPED.map(|(n, _)| n).join(", ");
-                let hint = format!("'{os}' is neither a shipped mapping profile ({shipped}) nor a readable file");
+                let hint =
+                    format!("'{os}' is neither a shipped mapping profile ({shipped}) nor a readable file");
                 Some(read_file(&plan.base, os).map_err(|e| e.hint(hint))?.text)
             }
             _ => None,
@@ -141,8 +142,10 @@ impl StoredSetup {
         }
         checks::differ(&self.cores, &cores)?;
         if cores.iter().all(|c| c.orti.is_none()) {
-            return Err(Error::input(format!("the recording is to be mapped as '{os}', but no core has an ORTI file"))
-                .hint("give every [[core]] an orti = \"…\", or ingest with --no-map"));
+            return Err(Error::input(format!(
+                "the recording is to be mapped as '{os}', but no core has an ORTI file"
+            ))
+            .hint("give every [[core]] an orti = \"…\", or ingest with --no-map"));
         }
         Ok(Some(Setup {
             coalescing: profile.coalescing(scale)?,

@@ -31,9 +31,7 @@ impl<'a> Ipc<'a> {
 
 impl Sink for Ipc<'_> {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.writer
-            .write(&plain_batch(batch, &self.schema)?)
-            .map_err(failure)
+        self.writer.write(&plain_batch(batch, &self.schema)?).map_err(failure)
     }
 
     fn finish(&mut self) -> Result<()> {
@@ -60,20 +58,13 @@ impl<'a> Parquet<'a> {
         let pipe = Pipe::default();
         let writer =
             ArrowWriter::try_new(pipe.clone(), Arc::clone(&schema), Some(properties)).map_err(misfit)?;
-        Ok(Self {
-            schema,
-            writer,
-            pipe,
-            out,
-        })
+        Ok(Self { schema, writer, pipe, out })
     }
 }
 
 impl Sink for Parquet<'_> {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.writer
-            .write(&plain_batch(batch, &self.schema)?)
-            .map_err(misfit)?;
+        self.writer.write(&plain_batch(batch, &self.schema)?).map_err(misfit)?;
         self.out.write_all(&self.pipe.take()).map_err(unwritable)
     }
 
@@ -95,10 +86,7 @@ impl Pipe {
 
 impl Write for Pipe {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .extend_from_slice(bytes);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -116,11 +104,7 @@ fn plain(schema: &SchemaRef) -> SchemaRef {
 }
 
 fn plain_batch(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
-    let columns = batch
-        .columns()
-        .iter()
-        .zip(schema.fields())
-        .map(|(c, f)| cast(c, f.data_type()));
+    let columns = batch.columns().iter().zip(schema.fields()).map(|(c, f)| cast(c, f.data_type()));
     let columns = columns.collect::<Result<Vec<_>, _>>().map_err(misfit)?;
     RecordBatch::try_new(Arc::clone(schema), columns).map_err(misfit)
 }

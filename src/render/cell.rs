@@ -35,11 +35,8 @@ impl<'a> Column<'a> {
             DataType::Int64 | DataType::UInt64 | DataType::Float64 | DataType::Utf8 | DataType::Utf8View
         );
         let options = FormatOptions::new();
-        let other = if common {
-            None
-        } else {
-            Some(ArrayFormatter::try_new(array, &options).map_err(misfit)?)
-        };
+        let other =
+            if common { None } else { Some(ArrayFormatter::try_new(array, &options).map_err(misfit)?) };
         Ok(Self { array, other })
     }
 
@@ -62,9 +59,7 @@ impl<'a> Column<'a> {
             }
             _ => {
                 let formatter = self.other.as_ref();
-                formatter
-                    .iter()
-                    .for_each(|f| put(out, format_args!("{}", f.value(row))));
+                formatter.iter().for_each(|f| put(out, format_args!("{}", f.value(row))));
             }
         }
         Cell::Written

@@ -28,11 +28,7 @@ impl<'a> Delimited<'a> {
     }
 
     fn new(schema: &SchemaRef, out: &'a mut dyn Write, separator: u8) -> Self {
-        let mut sink = Self {
-            out,
-            buffer: Vec::with_capacity(2 * PORTION),
-            separator,
-        };
+        let mut sink = Self { out, buffer: Vec::with_capacity(2 * PORTION), separator };
         for (i, field) in schema.fields().iter().enumerate() {
             sink.separate(i);
             sink.text(field.name());
@@ -48,21 +44,13 @@ impl<'a> Delimited<'a> {
     }
 
     fn text(&mut self, text: &str) {
-        if self.separator == b'\t' {
-            escape(text, &mut self.buffer)
-        } else {
-            quote(text, &mut self.buffer)
-        }
+        if self.separator == b'\t' { escape(text, &mut self.buffer) } else { quote(text, &mut self.buffer) }
     }
 }
 
 impl Sink for Delimited<'_> {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        let columns = batch
-            .columns()
-            .iter()
-            .map(|c| Column::new(c.as_ref()))
-            .collect::<Result<Vec<_>>>()?;
+        let columns = batch.columns().iter().map(|c| Column::new(c.as_ref())).collect::<Result<Vec<_>>>()?;
         let mut other = Vec::new();
         for row in 0..batch.num_rows() {
             for (i, column) in columns.iter().enumerate() {

@@ -14,6 +14,7 @@ use arrow::datatypes::SchemaRef;
 
 use crate::error::{Error, ErrorKind, Result};
 
+#[cfg(feature = "engine")]
 pub(crate) use cell::{write_integer, write_unsigned};
 
 /// How rows are written.
@@ -38,15 +39,8 @@ pub enum Format {
 
 impl Format {
     /// All formats, in the order of the help.
-    pub const ALL: [Self; 7] = [
-        Self::Table,
-        Self::Csv,
-        Self::Tsv,
-        Self::Json,
-        Self::Jsonl,
-        Self::Parquet,
-        Self::Arrow,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::Table, Self::Csv, Self::Tsv, Self::Json, Self::Jsonl, Self::Parquet, Self::Arrow];
 
     /// The word on the command line.
     pub fn name(self) -> &'static str {

@@ -30,20 +30,9 @@ pub(super) struct Table<'a> {
 impl<'a> Table<'a> {
     pub fn new(schema: &SchemaRef, out: &'a mut dyn Write) -> Self {
         let names: Vec<_> = schema.fields().iter().map(|f| escaped(f.name(), false)).collect();
-        let right = schema
-            .fields()
-            .iter()
-            .map(|f| Column::is_number(f.data_type()))
-            .collect();
+        let right = schema.fields().iter().map(|f| Column::is_number(f.data_type())).collect();
         let multiline = names == ["plan_type", "plan"];
-        Self {
-            out,
-            names,
-            right,
-            multiline,
-            widths: None,
-            rows: Vec::new(),
-        }
+        Self { out, names, right, multiline, widths: None, rows: Vec::new() }
     }
 
     /// Writes the waiting rows, and the header before the first of them.
@@ -52,12 +41,7 @@ impl<'a> Table<'a> {
         if self.widths.is_none() {
             let longest = |(i, name): (usize, &String)| {
                 let cells = self.rows.iter().filter_map(|r| r.get(i)).flat_map(|c| c.lines());
-                cells
-                    .map(length)
-                    .chain([length(name)])
-                    .max()
-                    .unwrap_or(0)
-                    .min(WIDEST.max(length(name)))
+                cells.map(length).chain([length(name)]).max().unwrap_or(0).min(WIDEST.max(length(name)))
             };
             let widths: Vec<_> = self.names.iter().enumerate().map(longest).collect();
             line(&mut text, &self.names, &widths, &self.right);
@@ -69,10 +53,7 @@ impl<'a> Table<'a> {
         for row in self.rows.drain(..) {
             let height = row.iter().map(|c| c.lines().count()).max().unwrap_or(1).max(1);
             for n in 0..height {
-                let part: Vec<_> = row
-                    .iter()
-                    .map(|c| c.lines().nth(n).unwrap_or("").to_owned())
-                    .collect();
+                let part: Vec<_> = row.iter().map(|c| c.lines().nth(n).unwrap_or("").to_owned()).collect();
                 line(&mut text, &part, widths, &self.right);
             }
         }
@@ -82,11 +63,7 @@ impl<'a> Table<'a> {
 
 impl Sink for Table<'_> {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        let columns = batch
-            .columns()
-            .iter()
-            .map(|c| Column::new(c.as_ref()))
-            .collect::<Result<Vec<_>>>()?;
+        let columns = batch.columns().iter().map(|c| Column::new(c.as_ref())).collect::<Result<Vec<_>>>()?;
         let mut other = Vec::new();
         for row in 0..batch.num_rows() {
             let mut text = |column: &Column<'_>| match column.cell(row, &mut other) {
@@ -117,11 +94,7 @@ fn line(out: &mut String, cells: &[String], widths: &[usize], right: &[bool]) {
     let start = out.len();
     for ((cell, width), right) in cells.iter().zip(widths).zip(right) {
         let padding = " ".repeat(width.saturating_sub(length(cell)));
-        let (before, after) = if *right {
-            (padding.as_str(), "")
-        } else {
-            ("", padding.as_str())
-        };
+        let (before, after) = if *right { (padding.as_str(), "") } else { ("", padding.as_str()) };
         for part in [before, cell, after, "  "] {
             out.push_str(part);
         }

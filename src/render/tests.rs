@@ -15,26 +15,10 @@ use super::*;
 fn sample() -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable([
         ("time", Arc::new(Int64Array::from(vec![-5, i64::MAX])) as _, true),
-        (
-            "name",
-            Arc::new(StringViewArray::from(vec![Some("a,\"b\"\n\tc\\"), Some("")])) as _,
-            true,
-        ),
-        (
-            "note",
-            Arc::new(StringArray::from(vec![None, Some("x\u{1b}[0m")])) as _,
-            true,
-        ),
-        (
-            "share",
-            Arc::new(Float64Array::from(vec![Some(1.0 / 3.0), Some(4.0)])) as _,
-            true,
-        ),
-        (
-            "bits",
-            Arc::new(UInt64Array::from(vec![Some(u64::MAX), None])) as _,
-            true,
-        ),
+        ("name", Arc::new(StringViewArray::from(vec![Some("a,\"b\"\n\tc\\"), Some("")])) as _, true),
+        ("note", Arc::new(StringArray::from(vec![None, Some("x\u{1b}[0m")])) as _, true),
+        ("share", Arc::new(Float64Array::from(vec![Some(1.0 / 3.0), Some(4.0)])) as _, true),
+        ("bits", Arc::new(UInt64Array::from(vec![Some(u64::MAX), None])) as _, true),
         ("ok", Arc::new(BooleanArray::from(vec![true, false])) as _, true),
     ])
     .unwrap()
@@ -62,10 +46,7 @@ fn csv_is_exact() {
 #[test]
 fn tsv_escapes() {
     let lines: Vec<_> = text(Format::Tsv).lines().map(str::to_owned).collect();
-    assert_eq!(
-        lines[1],
-        "-5\ta,\"b\"\\n\\tc\\\\\t\t0.3333333333333333\t18446744073709551615\ttrue"
-    );
+    assert_eq!(lines[1], "-5\ta,\"b\"\\n\\tc\\\\\t\t0.3333333333333333\t18446744073709551615\ttrue");
     assert_eq!(lines.len(), 3);
 }
 
@@ -75,10 +56,7 @@ fn tables_are_aligned_and_harmless() {
                     -------------------  -------------  ----------  -------  --------------------  -----\n\
                     \u{20}                -5  a,\"b\"\\n\\tc\\  NULL        0.333333  18446744073709551615  true\n";
     let table = text(Format::Table);
-    assert!(
-        table.contains("x\\u{1b}[0m") && !table.contains('\u{1b}'),
-        "{table}"
-    );
+    assert!(table.contains("x\\u{1b}[0m") && !table.contains('\u{1b}'), "{table}");
     let lines: Vec<_> = table.lines().collect();
     assert_eq!(lines[2].trim(), expected.lines().nth(2).unwrap().trim());
     assert_eq!(lines[0].find("name"), lines[2].find("a,"));
@@ -130,20 +108,14 @@ fn a_limit_cuts_and_says_so() {
         assert_eq!(rendered, Rendered { rows, more }, "{limit}");
         assert_eq!(out.iter().filter(|b| **b == b'\n').count() as u64, rows);
     }
-    assert_eq!(
-        Rendered { rows: 3, more: true }.footer(),
-        "first 3 rows; there are more"
-    );
+    assert_eq!(Rendered { rows: 3, more: true }.footer(), "first 3 rows; there are more");
     assert_eq!(Rendered { rows: 1, more: false }.footer(), "1 row");
 }
 
 #[test]
 fn plans_keep_their_lines() {
     let plan = RecordBatch::try_from_iter([
-        (
-            "plan_type",
-            Arc::new(StringArray::from(vec!["physical_plan"])) as _,
-        ),
+        ("plan_type", Arc::new(StringArray::from(vec!["physical_plan"])) as _),
         ("plan", Arc::new(StringArray::from(vec!["A\n  B"])) as _),
     ]);
     let (out, _) = bytes(vec![plan.unwrap()], Format::Table, None);
@@ -165,31 +137,15 @@ fn the_cause_of_a_failure_is_the_error_of_the_output() {
     }
     for format in Format::ALL {
         let schema = sample().schema();
-        let e = render(
-            &schema,
-            &mut [Ok(sample())].into_iter(),
-            format,
-            &mut Closed,
-            None,
-        )
-        .unwrap_err();
+        let e = render(&schema, &mut [Ok(sample())].into_iter(), format, &mut Closed, None).unwrap_err();
         let cause = std::error::Error::source(&e).and_then(|s| s.downcast_ref::<io::Error>());
-        assert_eq!(
-            cause.map(io::Error::kind),
-            Some(io::ErrorKind::BrokenPipe),
-            "{}",
-            format.name()
-        );
+        assert_eq!(cause.map(io::Error::kind), Some(io::ErrorKind::BrokenPipe), "{}", format.name());
     }
 }
 
 #[test]
 fn names_of_formats_are_found() {
-    assert!(
-        Format::ALL
-            .into_iter()
-            .all(|f| Format::parse(f.name()) == Some(f))
-    );
+    assert!(Format::ALL.into_iter().all(|f| Format::parse(f.name()) == Some(f)));
     assert_eq!(Format::parse("xml"), None);
 }
 

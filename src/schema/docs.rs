@@ -30,13 +30,7 @@ fn write_table(out: &mut String, table: &TableSpec) -> std::fmt::Result {
 
 fn write_column(out: &mut String, column: &ColumnSpec) -> std::fmt::Result {
     let mark = if column.partition { " †" } else { "" };
-    write!(
-        out,
-        "| `{}`{mark} | {} | {}",
-        column.name,
-        type_name(column.ty),
-        column.doc
-    )?;
+    write!(out, "| `{}`{mark} | {} | {}", column.name, type_name(column.ty), column.doc)?;
     if let Some(reason) = column.null {
         write!(out, " Null when {reason}.")?;
     }
@@ -71,9 +65,7 @@ mod tests {
         let rows = page.lines().filter(|l| l.starts_with("| `")).count();
         assert_eq!(rows, columns);
         assert!(
-            page.lines()
-                .filter(|l| l.starts_with("| `"))
-                .all(|l| l.matches('|').count() == 4),
+            page.lines().filter(|l| l.starts_with("| `")).all(|l| l.matches('|').count() == 4),
             "a cell holds a bar"
         );
     }

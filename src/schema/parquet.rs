@@ -26,11 +26,7 @@ impl TableSpec {
         for column in self.file_columns() {
             let path = || ColumnPath::from(column.name);
             let number = column.ty.is_number();
-            let statistics = if number {
-                EnabledStatistics::Page
-            } else {
-                EnabledStatistics::None
-            };
+            let statistics = if number { EnabledStatistics::Page } else { EnabledStatistics::None };
             let encoding = match column.encoding {
                 Encoding::Plain => ParquetEncoding::PLAIN,
                 Encoding::Delta => ParquetEncoding::DELTA_BINARY_PACKED,
@@ -47,11 +43,7 @@ impl TableSpec {
 
     fn sorting_columns(&self) -> Option<Vec<SortingColumn>> {
         let index = |name: &&str| self.file_columns().position(|c| c.name == *name);
-        let ascending = |i| SortingColumn {
-            column_idx: i as i32,
-            descending: false,
-            nulls_first: false,
-        };
+        let ascending = |i| SortingColumn { column_idx: i as i32, descending: false, nulls_first: false };
         (!self.sort.is_empty()).then(|| self.sort.iter().filter_map(index).map(ascending).collect())
     }
 }
@@ -69,22 +61,8 @@ mod tests {
         assert_eq!(p.encoding(&time), Some(ParquetEncoding::DELTA_BINARY_PACKED));
         assert_eq!(p.statistics_enabled(&time), EnabledStatistics::Page);
         assert_eq!(p.statistics_enabled(&name), EnabledStatistics::None);
-        let sorted: Vec<_> = p
-            .sorting_columns()
-            .unwrap()
-            .iter()
-            .map(|s| s.column_idx)
-            .collect();
-        assert_eq!(
-            sorted,
-            [0, 1],
-            "time and seq, counted without the partition columns"
-        );
-        assert!(
-            tables::PROCESS_INSTANCE
-                .writer_properties()
-                .sorting_columns()
-                .is_none()
-        );
+        let sorted: Vec<_> = p.sorting_columns().unwrap().iter().map(|s| s.column_idx).collect();
+        assert_eq!(sorted, [0, 1], "time and seq, counted without the partition columns");
+        assert!(tables::PROCESS_INSTANCE.writer_properties().sorting_columns().is_none());
     }
 }

@@ -37,10 +37,7 @@ impl NameColumn {
     /// A column whose rows are already known by key: `values[key]` is the name of a row, [`NameColumn::NULL`] is none.
     /// A key beyond `values` is an error when the batch is taken.
     pub fn from_parts(keys: Vec<u32>, values: Vec<String>) -> Self {
-        let mut column = Self {
-            keys,
-            ..Self::default()
-        };
+        let mut column = Self { keys, ..Self::default() };
         for value in values {
             column.add(value.into_boxed_str());
         }
@@ -168,10 +165,7 @@ mod tests {
     use crate::schema::{BtfEventRow, BtfEventRows, FunctionEventRow, FunctionEventRows};
 
     fn texts(array: &dyn Array) -> Vec<Option<String>> {
-        let array = array
-            .as_any()
-            .downcast_ref::<DictionaryArray<UInt32Type>>()
-            .unwrap();
+        let array = array.as_any().downcast_ref::<DictionaryArray<UInt32Type>>().unwrap();
         let typed = array.downcast_dict::<StringArray>().unwrap();
         typed.into_iter().map(|t| t.map(str::to_owned)).collect()
     }
@@ -192,18 +186,11 @@ mod tests {
     fn a_batch_has_the_schema_of_its_table_and_is_taken_once() {
         let mut rows = BtfEventRows::new();
         rows.push(ROW);
-        rows.push(BtfEventRow {
-            seq: 1,
-            note: Some("n"),
-            ..ROW
-        });
+        rows.push(BtfEventRow { seq: 1, note: Some("n"), ..ROW });
         assert_eq!(rows.len(), 2);
         let batch = rows.take_batch().unwrap();
         assert_eq!(batch.schema(), crate::schema::tables::BTF_EVENT.arrow_schema());
-        assert_eq!(
-            texts(batch.column_by_name("note").unwrap()),
-            [None, Some("n".into())]
-        );
+        assert_eq!(texts(batch.column_by_name("note").unwrap()), [None, Some("n".into())]);
         assert!(rows.is_empty());
         assert_eq!(rows.take_batch().unwrap().num_rows(), 0);
     }
@@ -235,38 +222,19 @@ mod tests {
     #[test]
     fn mistakes_of_the_caller_are_errors() {
         let mut rows = FunctionEventRows::new();
-        rows.push(FunctionEventRow {
-            time: 0,
-            seq: 0,
-            function: "f",
-            kind: "entry",
-        });
+        rows.push(FunctionEventRow { time: 0, seq: 0, function: "f", kind: "entry" });
         rows.time.push(1);
         assert_eq!(rows.take_batch().unwrap_err().kind(), ErrorKind::Bug);
 
         let mut rows = FunctionEventRows::new();
-        rows.push(FunctionEventRow {
-            time: 0,
-            seq: 0,
-            function: "f",
-            kind: "entry",
-        });
+        rows.push(FunctionEventRow { time: 0, seq: 0, function: "f", kind: "entry" });
         rows.function = NameColumn::from_parts(vec![1], vec!["only one".into()]);
         assert_eq!(rows.take_batch().unwrap_err().kind(), ErrorKind::Bug);
 
         let mut rows = FunctionEventRows::new();
-        rows.push(FunctionEventRow {
-            time: 0,
-            seq: 0,
-            function: "f",
-            kind: "entry",
-        });
+        rows.push(FunctionEventRow { time: 0, seq: 0, function: "f", kind: "entry" });
         rows.function = NameColumn::from_parts(vec![NameColumn::NULL], vec![]);
-        assert_eq!(
-            rows.take_batch().unwrap_err().kind(),
-            ErrorKind::Bug,
-            "function cannot be null"
-        );
+        assert_eq!(rows.take_batch().unwrap_err().kind(), ErrorKind::Bug, "function cannot be null");
     }
 
     proptest! {

@@ -164,19 +164,12 @@ mod tests {
     #[test]
     fn schemas_differ_only_in_names_and_partitions() {
         let t = tables::DATA_EVENT;
-        assert_eq!(
-            t.partition_columns().map(|c| c.name).collect::<Vec<_>>(),
-            ["recording", "core"]
-        );
+        assert_eq!(t.partition_columns().map(|c| c.name).collect::<Vec<_>>(), ["recording", "core"]);
         assert_eq!(t.full_schema().fields().len(), 8);
         assert_eq!(t.full_schema().fields()[2..], t.read_schema().fields()[..]);
         let compact = t.arrow_schema();
         assert_eq!(
-            compact
-                .field_with_name("variable")
-                .unwrap()
-                .data_type()
-                .to_string(),
+            compact.field_with_name("variable").unwrap().data_type().to_string(),
             "Dictionary(UInt32, Utf8)"
         );
         assert!(compact.field_with_name("value").unwrap().is_nullable());

@@ -20,10 +20,7 @@ pub(super) struct Seal {
 impl Seal {
     /// The seal of bytes in memory.
     pub(super) fn of(bytes: &[u8]) -> Self {
-        Self {
-            bytes: bytes.len() as u64,
-            checksum: text(XxHash3_128::oneshot(bytes)),
-        }
+        Self { bytes: bytes.len() as u64, checksum: text(XxHash3_128::oneshot(bytes)) }
     }
 
     /// The seal of a file, which is read once.
@@ -34,10 +31,7 @@ impl Seal {
         loop {
             match file.read(&mut buffer) {
                 Ok(0) => {
-                    return Ok(Self {
-                        bytes,
-                        checksum: text(hasher.finish_128()),
-                    });
+                    return Ok(Self { bytes, checksum: text(hasher.finish_128()) });
                 }
                 Ok(n) => {
                     hasher.write(buffer.get(..n).unwrap_or_default());
@@ -63,21 +57,14 @@ pub(super) struct SealedFile {
 
 impl SealedFile {
     pub(super) fn new(file: Box<dyn DiskFile>) -> Self {
-        Self {
-            file,
-            hasher: Hasher::new(),
-            bytes: 0,
-        }
+        Self { file, hasher: Hasher::new(), bytes: 0 }
     }
 
     /// Puts the file on the disk for good.
     pub(super) fn finish(mut self) -> io::Result<Seal> {
         self.file.flush()?;
         self.file.sync()?;
-        Ok(Seal {
-            bytes: self.bytes,
-            checksum: text(self.hasher.finish_128()),
-        })
+        Ok(Seal { bytes: self.bytes, checksum: text(self.hasher.finish_128()) })
     }
 }
 
@@ -113,9 +100,6 @@ mod tests {
 
     #[test]
     fn the_empty_file_has_the_published_checksum() {
-        assert_eq!(
-            Seal::of(b"").checksum,
-            "xxh3-128:99aa06d3014798d86001c324468d497f"
-        );
+        assert_eq!(Seal::of(b"").checksum, "xxh3-128:99aa06d3014798d86001c324468d497f");
     }
 }

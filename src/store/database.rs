@@ -28,10 +28,7 @@ impl Database {
     /// # Errors
     /// [`crate::error::ErrorKind::Database`] when there is none, or it is of another version, or damaged.
     pub fn open(path: &Path) -> Result<Self> {
-        Ok(Self {
-            root: path.to_path_buf(),
-            manifest: Manifest::read(path)?,
-        })
+        Ok(Self { root: path.to_path_buf(), manifest: Manifest::read(path)? })
     }
 
     /// Opens a database, and makes an empty one with this time scale when there is none.

@@ -48,12 +48,7 @@ impl Disk for RealDisk {
     }
 
     fn open_lock(&self, path: &Path) -> io::Result<File> {
-        OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
+        OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

@@ -37,10 +37,7 @@ struct Plan {
 impl FaultyDisk {
     /// A disk whose operation number `at`, counted from 1, goes wrong, and with `for_ever` all after it too.
     pub fn new(fault: Fault, at: usize, for_ever: bool) -> Self {
-        Self {
-            plan: Plan { fault, at, for_ever },
-            log: Arc::default(),
-        }
+        Self { plan: Plan { fault, at, for_ever }, log: Arc::default() }
     }
 
     /// A disk on which nothing goes wrong, for its log.
@@ -86,11 +83,7 @@ impl Disk for FaultyDisk {
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
         self.step("create", path)?;
         let file = RealDisk.create(path)?;
-        Ok(Box::new(FaultyFile {
-            file,
-            disk: self.clone(),
-            path: path.into(),
-        }))
+        Ok(Box::new(FaultyFile { file, disk: self.clone(), path: path.into() }))
     }
 
     fn open_lock(&self, path: &Path) -> io::Result<File> {

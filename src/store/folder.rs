@@ -20,10 +20,7 @@ pub(super) struct Folder {
 
 impl Folder {
     pub(super) fn new(disk: Arc<dyn Disk>, root: &Path) -> Self {
-        Self {
-            disk,
-            root: root.to_path_buf(),
-        }
+        Self { disk, root: root.to_path_buf() }
     }
 
     pub(super) fn root(&self) -> &Path {
@@ -47,10 +44,7 @@ impl Folder {
     pub(super) fn create(&self, name: &str) -> Result<SealedFile> {
         self.create_around(name)?;
         let path = self.path(name);
-        let file = self
-            .disk
-            .create(&path)
-            .map_err(|e| Error::io("create", path, e))?;
+        let file = self.disk.create(&path).map_err(|e| Error::io("create", path, e))?;
         Ok(SealedFile::new(file))
     }
 
@@ -65,9 +59,7 @@ impl Folder {
     pub(super) fn rename(&self, from: &str, to: &str) -> Result<()> {
         self.create_around(to)?;
         let to = self.path(to);
-        self.disk
-            .rename(&self.path(from), &to)
-            .map_err(|e| Error::io("move a file to", to, e))
+        self.disk.rename(&self.path(from), &to).map_err(|e| Error::io("move a file to", to, e))
     }
 
     /// Removes a file; fine when it is gone already.
@@ -113,15 +105,11 @@ impl Folder {
     }
 
     fn create_around(&self, name: &str) -> Result<()> {
-        let path = layout::folders_of(name)
-            .next()
-            .map_or_else(|| self.root.clone(), |f| self.path(f));
+        let path = layout::folders_of(name).next().map_or_else(|| self.root.clone(), |f| self.path(f));
         if path.is_dir() {
             return Ok(());
         }
-        self.disk
-            .create_dir_all(&path)
-            .map_err(|e| Error::io("create", path, e))
+        self.disk.create_dir_all(&path).map_err(|e| Error::io("create", path, e))
     }
 }
 

@@ -30,15 +30,8 @@ pub(super) fn folder(table: &TableSpec, recording: &str, core: Option<&str>) -> 
 }
 
 fn mismatch(table: &TableSpec) -> Error {
-    let by = if table.partition_columns().count() > 1 {
-        "recording and core"
-    } else {
-        "recording"
-    };
-    Error::new(
-        ErrorKind::Bug,
-        format!("table '{}' is divided by {by}", table.name),
-    )
+    let by = if table.partition_columns().count() > 1 { "recording and core" } else { "recording" };
+    Error::new(ErrorKind::Bug, format!("table '{}' is divided by {by}", table.name))
 }
 
 /// The path of a part: `FOLDER/part-00007.parquet`.
@@ -48,11 +41,7 @@ pub(super) fn part(folder: &str, number: u32) -> String {
 
 /// The number of a part, when `path` is a part.
 pub(super) fn part_number(path: &str) -> Option<u32> {
-    path.rsplit_once("/part-")?
-        .1
-        .strip_suffix(".parquet")?
-        .parse()
-        .ok()
+    path.rsplit_once("/part-")?.1.strip_suffix(".parquet")?.parse().ok()
 }
 
 /// The path of a blob: `state/recording=idle/state.json`.
@@ -63,10 +52,7 @@ pub(super) fn blob(kind: &str, recording: &str, name: &str) -> Result<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let word = |w: &str| w.starts_with(|c: char| c.is_ascii_alphabetic()) && w.chars().all(plain);
     if !word(kind) || !word(name) || table(kind).is_some() || name.ends_with(".parquet") {
-        return Err(Error::new(
-            ErrorKind::Bug,
-            format!("'{kind}/{name}' is no place for a blob"),
-        ));
+        return Err(Error::new(ErrorKind::Bug, format!("'{kind}/{name}' is no place for a blob")));
     }
     Ok(format!("{kind}/recording={}/{name}", encode(recording)?))
 }
@@ -85,9 +71,7 @@ pub(super) fn is_inside(path: &str) -> bool {
 
 /// The folders around `path`, innermost first, without the database itself.
 pub(super) fn folders_of(path: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(path.rsplit_once('/').map(|p| p.0), |p| {
-        p.rsplit_once('/').map(|p| p.0)
-    })
+    std::iter::successors(path.rsplit_once('/').map(|p| p.0), |p| p.rsplit_once('/').map(|p| p.0))
 }
 
 /// A partition value as Hive writes it into a path: what could mean something to a shell, a URL or a file system
@@ -103,10 +87,8 @@ fn encode(value: &str) -> Result<String> {
     }
     if out.is_empty() || out.len() > MAX_VALUE {
         let what = if out.is_empty() { "empty" } else { "too long" };
-        return Err(Error::usage(format!(
-            "the name '{value}' cannot be part of a path: it is {what}"
-        ))
-        .hint(format!("choose a name of 1 to {MAX_VALUE} letters and digits")));
+        return Err(Error::usage(format!("the name '{value}' cannot be part of a path: it is {what}"))
+            .hint(format!("choose a name of 1 to {MAX_VALUE} letters and digits")));
     }
     Ok(out)
 }
@@ -119,44 +101,24 @@ mod tests {
     #[test]
     fn paths_are_hive_partitions() {
         let path = part(&folder(DATA_EVENT, "engine-idle", Some("Core_0")).unwrap(), 0);
-        assert_eq!(
-            path,
-            "data_event/recording=engine-idle/core=Core_0/part-00000.parquet"
-        );
+        assert_eq!(path, "data_event/recording=engine-idle/core=Core_0/part-00000.parquet");
         assert_eq!(part_number(&path), Some(0));
         assert_eq!(part_number("btf_event/recording=part-1/x.parquet"), None);
-        assert_eq!(
-            folder(BTF_EVENT, "a b/ü=%", None).unwrap(),
-            "btf_event/recording=a%20b%2Fü%3D%25"
-        );
+        assert_eq!(folder(BTF_EVENT, "a b/ü=%", None).unwrap(), "btf_event/recording=a%20b%2Fü%3D%25");
     }
 
     #[test]
     fn names_that_cannot_be_in_a_path_are_refused() {
         assert_eq!(folder(BTF_EVENT, "", None).unwrap_err().kind(), ErrorKind::Usage);
-        assert_eq!(
-            folder(BTF_EVENT, &"/".repeat(90), None).unwrap_err().kind(),
-            ErrorKind::Usage
-        );
-        assert_eq!(
-            folder(BTF_EVENT, "a", Some("core")).unwrap_err().kind(),
-            ErrorKind::Bug
-        );
+        assert_eq!(folder(BTF_EVENT, &"/".repeat(90), None).unwrap_err().kind(), ErrorKind::Usage);
+        assert_eq!(folder(BTF_EVENT, "a", Some("core")).unwrap_err().kind(), ErrorKind::Bug);
         assert_eq!(folder(DATA_EVENT, "a", None).unwrap_err().kind(), ErrorKind::Bug);
     }
 
     #[test]
     fn blobs_have_plain_names() {
-        assert_eq!(
-            blob("state", "a", "state.json").unwrap(),
-            "state/recording=a/state.json"
-        );
-        for (kind, name) in [
-            ("btf_event", "x"),
-            ("..", "x"),
-            ("state", "../x"),
-            ("state", "x.parquet"),
-        ] {
+        assert_eq!(blob("state", "a", "state.json").unwrap(), "state/recording=a/state.json");
+        for (kind, name) in [("btf_event", "x"), ("..", "x"), ("state", "../x"), ("state", "x.parquet")] {
             assert!(blob(kind, "a", name).is_err(), "{kind}/{name}");
         }
     }

@@ -22,33 +22,23 @@ impl Lock {
     /// [`crate::error::ErrorKind::Database`] when another process, or another part of this one, has it.
     pub(super) fn take(folder: &Folder) -> Result<Self> {
         let path = folder.path(LOCK);
-        let mut file = folder
-            .disk()
-            .open_lock(&path)
-            .map_err(|e| Error::io("open", &path, e))?;
+        let mut file = folder.disk().open_lock(&path).map_err(|e| Error::io("open", &path, e))?;
         match file.try_lock() {
             Ok(()) if is_the_file_at(&file, &path) => {}
             Ok(()) | Err(TryLockError::WouldBlock) => return Err(busy(folder.root(), &path)),
             Err(TryLockError::Error(e)) => return Err(Error::io("lock", &path, e)),
         }
         // For the message of the second writer only; the lock holds without it.
-        let _ = file
-            .set_len(0)
-            .and_then(|()| write!(file, "{}", std::process::id()));
+        let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
         Ok(Self { _file: file })
     }
 }
 
 fn busy(root: &Path, lock: &Path) -> Error {
-    let holder = fs::read_to_string(lock)
-        .ok()
-        .and_then(|pid| pid.trim().parse::<u32>().ok());
+    let holder = fs::read_to_string(lock).ok().and_then(|pid| pid.trim().parse::<u32>().ok());
     let holder = holder.map_or_else(String::new, |pid| format!(" (process {pid})"));
-    Error::database(format!(
-        "another btfdb{holder} is writing to '{}'",
-        root.display()
-    ))
-    .hint("try again when it is done; the lock ends with the process that holds it")
+    Error::database(format!("another btfdb{holder} is writing to '{}'", root.display()))
+        .hint("try again when it is done; the lock ends with the process that holds it")
 }
 
 /// False when the file was removed between opening and locking: a writer that gives up the creation of a database
@@ -82,12 +72,7 @@ mod tests {
         let first = Lock::take(&folder).unwrap();
         let refused = Lock::take(&folder).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Database);
-        assert!(
-            refused
-                .to_string()
-                .contains(&format!("process {}", std::process::id())),
-            "{refused}"
-        );
+        assert!(refused.to_string().contains(&format!("process {}", std::process::id())), "{refused}");
         drop(first);
         Lock::take(&folder).unwrap();
     }

@@ -151,9 +151,7 @@ impl Manifest {
     /// What a finished commit has still to do, in words; empty nearly always.
     pub(super) fn pending(&self) -> Vec<String> {
         let moves = self.moves().map(|(_, to)| format!("move {to} into place"));
-        moves
-            .chain(self.removals.iter().map(|r| format!("remove {r}")))
-            .collect()
+        moves.chain(self.removals.iter().map(|r| format!("remove {r}"))).collect()
     }
 
     /// The moves that a commit has still to make: (from, to).
@@ -175,12 +173,7 @@ impl Manifest {
     /// Puts files and blobs into their order, which does not depend on the order in which they were added.
     pub(super) fn sort(&mut self) {
         let key = |f: &FileEntry| {
-            (
-                f.table.clone(),
-                f.recording.clone(),
-                f.core.clone(),
-                layout::part_number(&f.path),
-            )
+            (f.table.clone(), f.recording.clone(), f.core.clone(), layout::part_number(&f.path))
         };
         self.files.sort_by_cached_key(key);
         self.blobs.sort_by(|a, b| a.path.cmp(&b.path));
@@ -189,12 +182,7 @@ impl Manifest {
     /// The content of `manifest.json`.
     pub(super) fn to_json(&self) -> Result<Vec<u8>> {
         let checksum = self.checksum()?;
-        let envelope = Envelope {
-            format: FORMAT,
-            version: VERSION,
-            checksum: &checksum,
-            manifest: self,
-        };
+        let envelope = Envelope { format: FORMAT, version: VERSION, checksum: &checksum, manifest: self };
         let mut json = serde_json::to_vec_pretty(&envelope).map_err(unwritable)?;
         json.push(b'\n');
         Ok(json)
@@ -211,17 +199,12 @@ impl Manifest {
     pub(super) fn read(root: &Path) -> Result<Self> {
         match fs::read(root.join(layout::MANIFEST)) {
             Ok(json) => Self::parse(&json, root),
-            Err(e) if e.kind() == io::ErrorKind::NotFound && root.is_dir() => Err(Error::database(format!(
-                "'{}' is not a btfdb database",
-                root.display()
-            ))
-            .hint("a database is a folder with a manifest.json; `btfdb ingest` makes one")),
+            Err(e) if e.kind() == io::ErrorKind::NotFound && root.is_dir() => {
+                Err(Error::database(format!("'{}' is not a btfdb database", root.display()))
+                    .hint("a database is a folder with a manifest.json; `btfdb ingest` makes one"))
+            }
             Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                let what = if root.exists() {
-                    "is a file, not a database"
-                } else {
-                    "does not exist"
-                };
+                let what = if root.exists() { "is a file, not a database" } else { "does not exist" };
                 Err(Error::database(format!("'{}' {what}", root.display()))
                     .hint("`btfdb ingest DB INPUT...` makes a database"))
             }
@@ -237,27 +220,15 @@ impl Manifest {
         };
         let header: Header = serde_json::from_slice(json).map_err(|e| damaged().because(e))?;
         if header.format != FORMAT {
-            return Err(Error::database(format!(
-                "'{}' is not a btfdb database",
-                root.display()
-            )));
+            return Err(Error::database(format!("'{}' is not a btfdb database", root.display())));
         }
         if header.version != VERSION {
-            let (v, age) = (
-                header.version,
-                if header.version > VERSION {
-                    "newer"
-                } else {
-                    "older"
-                },
-            );
+            let (v, age) = (header.version, if header.version > VERSION { "newer" } else { "older" });
             return Err(Error::database(format!(
                 "the database has format {v}, and this btfdb reads format {VERSION}"
             ))
             .at(root)
-            .hint(format!(
-                "use the {age} btfdb that wrote it, or ingest the recordings again"
-            )));
+            .hint(format!("use the {age} btfdb that wrote it, or ingest the recordings again")));
         }
         let content: Content = serde_json::from_slice(json).map_err(|e| damaged().because(e))?;
         let manifest = content.manifest;
@@ -265,11 +236,7 @@ impl Manifest {
         let files = manifest.files.iter().map(|f| f.path.as_str());
         let blobs = manifest.blobs.iter().map(|b| b.path.as_str());
         let removals = manifest.removals.iter().map(String::as_str);
-        let inside = files
-            .chain(blobs)
-            .chain(moves)
-            .chain(removals)
-            .all(layout::is_inside);
+        let inside = files.chain(blobs).chain(moves).chain(removals).all(layout::is_inside);
         if !inside || manifest.checksum()? != content.checksum {
             return Err(damaged());
         }
@@ -357,11 +324,6 @@ mod tests {
     fn paths_that_leave_the_database_are_damage() {
         let mut m = manifest();
         m.removals.push("../other/file".into());
-        assert!(
-            parse(&m.to_json().unwrap())
-                .unwrap_err()
-                .to_string()
-                .contains("damaged")
-        );
+        assert!(parse(&m.to_json().unwrap()).unwrap_err().to_string().contains("damaged"));
     }
 }

@@ -28,12 +28,7 @@ pub fn read_batches(
 ) -> Result<impl Iterator<Item = Result<RecordBatch>> + Send + use<>> {
     let wanted = match columns {
         None => None,
-        Some(names) => Some(
-            names
-                .iter()
-                .map(|n| index_of(table, n))
-                .collect::<Result<Vec<_>>>()?,
-        ),
+        Some(names) => Some(names.iter().map(|n| index_of(table, n)).collect::<Result<Vec<_>>>()?),
     };
     let file = File::open(path).map_err(|e| Error::io("open", path, e))?;
     let reader = guarded(path, || {
@@ -41,15 +36,9 @@ pub fn read_batches(
         let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)?;
         let schema = builder.parquet_schema();
         let projection = wanted.map_or_else(ProjectionMask::all, |w| ProjectionMask::leaves(schema, w));
-        builder
-            .with_projection(projection)
-            .with_batch_size(batch_rows.max(1))
-            .build()
+        builder.with_projection(projection).with_batch_size(batch_rows.max(1)).build()
     })?;
-    Ok(Batches {
-        reader: Some(reader),
-        path: path.to_path_buf(),
-    })
+    Ok(Batches { reader: Some(reader), path: path.to_path_buf() })
 }
 
 /// The rows that the end of a file says it has.
@@ -64,10 +53,7 @@ pub(super) fn row_count(path: &Path) -> Result<u64> {
 
 fn index_of(table: &TableSpec, name: &str) -> Result<usize> {
     table.file_columns().position(|c| c.name == name).ok_or_else(|| {
-        Error::new(
-            ErrorKind::Bug,
-            format!("files of '{}' have no column '{name}'", table.name),
-        )
+        Error::new(ErrorKind::Bug, format!("files of '{}' have no column '{name}'", table.name))
     })
 }
 

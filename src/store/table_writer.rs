@@ -65,15 +65,7 @@ impl TableWriter {
     /// `entry` is complete but for what the rows decide.
     pub(super) fn new(folder: Folder, table: &'static TableSpec, entry: FileEntry) -> Self {
         let (pending, schema) = (VecDeque::new(), table.arrow_schema());
-        Self {
-            folder,
-            table,
-            schema,
-            entry,
-            pending,
-            pending_rows: 0,
-            state: State::New,
-        }
+        Self { folder, table, schema, entry, pending, pending_rows: 0, state: State::New }
     }
 
     /// Appends rows, which have [`TableSpec::arrow_schema`] and are in the order of the table.
@@ -113,10 +105,7 @@ impl TableWriter {
             }
             State::Failed => return Err(failed_before()),
         }
-        Ok(StagedFile {
-            entry: self.entry,
-            path,
-        })
+        Ok(StagedFile { entry: self.entry, path })
     }
 
     fn staged(&self) -> &str {
@@ -142,9 +131,7 @@ impl TableWriter {
             .with_properties(self.table.writer_properties())
             .with_skip_arrow_metadata(true);
         let writer = ArrowWriter::try_new_with_options(file, self.schema.clone(), options);
-        writer
-            .map(Box::new)
-            .map_err(|e| unwritable(&self.folder.path(self.staged()), e))
+        writer.map(Box::new).map_err(|e| unwritable(&self.folder.path(self.staged()), e))
     }
 
     /// Takes the first `rows` of the pending rows.

@@ -105,12 +105,8 @@ impl Transaction {
     ) -> Result<TableWriter> {
         let folder = layout::folder(table, recording, core)?;
         let in_folder = |f: &&FileEntry| f.path.rsplit_once('/').is_some_and(|p| p.0 == folder);
-        let numbers = self
-            .manifest
-            .files
-            .iter()
-            .filter(in_folder)
-            .filter_map(|f| layout::part_number(&f.path));
+        let numbers =
+            self.manifest.files.iter().filter(in_folder).filter_map(|f| layout::part_number(&f.path));
         let free = numbers.max().map_or(0, |n| n.saturating_add(1));
         let given = self.next_parts.get(&folder).copied().unwrap_or(0);
         let number = self.manifest.next_part.max(free).max(given);
@@ -186,9 +182,7 @@ impl Transaction {
     fn drop_blobs(&mut self, wanted: impl Fn(&BlobEntry) -> bool) {
         let manifest = &mut self.manifest;
         let dropped = manifest.blobs.extract_if(.., |b| wanted(b));
-        manifest
-            .removals
-            .extend(dropped.filter(|b| b.staged.is_none()).map(|b| b.path));
+        manifest.removals.extend(dropped.filter(|b| b.staged.is_none()).map(|b| b.path));
     }
 
     /// Adds a recording, or replaces what is said about the one of that name.
@@ -203,10 +197,7 @@ impl Transaction {
     /// The files that a table of a recording will have after the commit, in order, and where they lie now.
     pub fn files(&self, table: &TableSpec, recording: &str) -> Vec<(FileEntry, PathBuf)> {
         let place = |f: &FileEntry| self.folder.path(f.staged.as_deref().unwrap_or(&f.path));
-        self.manifest
-            .files_of(table, Some(recording))
-            .map(|f| (f.clone(), place(f)))
-            .collect()
+        self.manifest.files_of(table, Some(recording)).map(|f| (f.clone(), place(f))).collect()
     }
 
     /// Makes the new state the state. What remains to be tidied up afterwards is left to the next writer when it
@@ -236,10 +227,7 @@ impl Transaction {
     /// Makes the name of a new database survive a power cut.
     fn sync_around(&self) -> Result<()> {
         let around = around(self.folder.root());
-        self.folder
-            .disk()
-            .sync_dir(around)
-            .map_err(|e| Error::io("sync", around, e))
+        self.folder.disk().sync_dir(around).map_err(|e| Error::io("sync", around, e))
     }
 
     fn abandon(&self) -> Result<()> {
@@ -249,10 +237,7 @@ impl Transaction {
         }
         if self.created_folder {
             let root = self.folder.root();
-            self.folder
-                .disk()
-                .remove_dir(root)
-                .map_err(|e| Error::io("remove", root, e))?;
+            self.folder.disk().remove_dir(root).map_err(|e| Error::io("remove", root, e))?;
         }
         Ok(())
     }
@@ -280,10 +265,7 @@ fn prepare_folder(folder: &Folder, may_create: bool) -> Result<bool> {
     if root.is_dir() {
         let entries = fs::read_dir(root).map_err(|e| Error::io("list", root, e))?;
         let ours = [LOCK, STAGING, NEXT_MANIFEST];
-        let foreign = entries
-            .flatten()
-            .map(|e| e.file_name())
-            .find(|n| ours.iter().all(|o| *n != **o));
+        let foreign = entries.flatten().map(|e| e.file_name()).find(|n| ours.iter().all(|o| *n != **o));
         return foreign.map_or(Ok(false), |name| {
             let name = name.to_string_lossy();
             Err(Error::database(format!(
@@ -299,16 +281,11 @@ fn prepare_folder(folder: &Folder, may_create: bool) -> Result<bool> {
             around(root).display()
         )));
     }
-    folder
-        .disk()
-        .create_dir_all(root)
-        .map_err(|e| Error::io("create", root, e))?;
+    folder.disk().create_dir_all(root).map_err(|e| Error::io("create", root, e))?;
     Ok(true)
 }
 
 /// The folder that a path is in.
 fn around(path: &Path) -> &Path {
-    path.parent()
-        .filter(|p| !p.as_os_str().is_empty())
-        .unwrap_or(Path::new("."))
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

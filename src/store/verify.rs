@@ -46,24 +46,15 @@ pub struct Problem {
 /// When the manifest cannot be read: there is no telling what should be there.
 pub fn verify(path: &Path) -> Result<VerifyReport> {
     let db = Database::open(path)?;
-    let mut report = VerifyReport {
-        pending: db.manifest().pending(),
-        ..VerifyReport::default()
-    };
+    let mut report = VerifyReport { pending: db.manifest().pending(), ..VerifyReport::default() };
     for file in &db.manifest().files {
-        let seal = Seal {
-            bytes: file.bytes,
-            checksum: file.checksum.clone(),
-        };
+        let seal = Seal { bytes: file.bytes, checksum: file.checksum.clone() };
         let place = db.path_of(file);
         let found = check_seal(&place, &seal).and_then(|()| check_rows(&db, file, &place));
         report.note(&file.path, file.bytes, found);
     }
     for blob in &db.manifest().blobs {
-        let seal = Seal {
-            bytes: blob.bytes,
-            checksum: blob.checksum.clone(),
-        };
+        let seal = Seal { bytes: blob.bytes, checksum: blob.checksum.clone() };
         let found = check_seal(&db.place(&blob.path, blob.staged.as_deref()), &seal);
         report.note(&blob.path, blob.bytes, found);
     }
@@ -76,10 +67,7 @@ impl VerifyReport {
         self.files += 1;
         self.bytes += bytes;
         if let Err(what) = found {
-            self.problems.push(Problem {
-                path: path.into(),
-                what,
-            });
+            self.problems.push(Problem { path: path.into(), what });
         }
     }
 
@@ -96,10 +84,8 @@ impl VerifyReport {
             if path.ends_with(super::layout::NEXT_MANIFEST) {
                 self.pending.push(format!("remove {path}"));
             } else {
-                self.problems.push(Problem {
-                    path: path.into(),
-                    what: "the file is not part of the database".into(),
-                });
+                self.problems
+                    .push(Problem { path: path.into(), what: "the file is not part of the database".into() });
             }
         }
         if m.moves().next().is_none() && db.path().join(STAGING).exists() {
@@ -115,19 +101,11 @@ fn list(root: &Path, folder: &str, found: &mut Vec<String>) -> Result<()> {
     for entry in fs::read_dir(&path).map_err(|e| Error::io("list", &path, e))? {
         let entry = entry.map_err(|e| Error::io("list", &path, e))?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        let below = if folder.is_empty() {
-            name.clone()
-        } else {
-            format!("{folder}/{name}")
-        };
+        let below = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
         if name.starts_with('.') {
             continue;
         }
-        if entry.path().is_dir() {
-            list(root, &below, found)?
-        } else {
-            found.push(below)
-        }
+        if entry.path().is_dir() { list(root, &below, found)? } else { found.push(below) }
     }
     found.sort();
     Ok(())
@@ -136,10 +114,7 @@ fn list(root: &Path, folder: &str, found: &mut Vec<String>) -> Result<()> {
 fn check_seal(path: &Path, expected: &Seal) -> Result<(), String> {
     let found = Seal::of_file(path).map_err(|e| format!("the file cannot be read: {e}"))?;
     if found.bytes != expected.bytes {
-        return Err(format!(
-            "the file has {} bytes and should have {}",
-            found.bytes, expected.bytes
-        ));
+        return Err(format!("the file has {} bytes and should have {}", found.bytes, expected.bytes));
     }
     if found.checksum != expected.checksum {
         return Err("the file is damaged: its checksum is wrong".into());
@@ -168,10 +143,7 @@ fn check_order(table: &'static TableSpec, place: &Path) -> Result<()> {
         for row in 0..batch.num_rows() {
             let key = || columns.iter().map(|c| c.value(row));
             if last.as_ref().is_some_and(|l| key().lt(l.iter().copied())) {
-                return Err(Error::database(format!(
-                    "the rows are not sorted by {}",
-                    table.sort.join(", ")
-                )));
+                return Err(Error::database(format!("the rows are not sorted by {}", table.sort.join(", "))));
             }
             let last = last.get_or_insert_default();
             last.clear();
@@ -182,9 +154,5 @@ fn check_order(table: &'static TableSpec, place: &Path) -> Result<()> {
 }
 
 fn integers(batch: &RecordBatch) -> Vec<&Int64Array> {
-    batch
-        .columns()
-        .iter()
-        .filter_map(|c| c.as_any().downcast_ref())
-        .collect()
+    batch.columns().iter().filter_map(|c| c.as_any().downcast_ref()).collect()
 }

@@ -61,7 +61,8 @@ fn binary_garbage() {
 
 #[test]
 fn nothing_but_decimal_values_where_hex_was_expected() {
-    let data = "-0000000002,0.0000000300,\"V\",\"wr-data\",43.\n-0000000001,0.0000000400,\"V\",\"wr-data\",44.\n";
+    let data =
+        "-0000000002,0.0000000300,\"V\",\"wr-data\",43.\n-0000000001,0.0000000400,\"V\",\"wr-data\",44.\n";
     let run = refused(&recording(data.as_bytes()), &INGEST, 1, &["r/core0_data.csv:1:", "data_radix"]);
     assert!(run.stderr.contains("43."), "{}", run.stderr);
 }
@@ -86,8 +87,14 @@ fn an_orti_file_of_another_core() {
     let bench = Bench::new();
     let recording = bench.demo();
     let toml = std::fs::read_to_string(recording.join("recording.toml")).unwrap();
-    std::fs::write(recording.join("recording.toml"), toml.replace("system_cpu0.orti", "system_cpu1.orti")).unwrap();
-    refused(&bench, &["ingest", "a.db", "recording"], 1, &["system_cpu1.orti", "describes CPU 1", "exchanged"]);
+    std::fs::write(recording.join("recording.toml"), toml.replace("system_cpu0.orti", "system_cpu1.orti"))
+        .unwrap();
+    refused(
+        &bench,
+        &["ingest", "a.db", "recording"],
+        1,
+        &["system_cpu1.orti", "describes CPU 1", "exchanged"],
+    );
 }
 
 #[test]
@@ -97,7 +104,11 @@ fn an_existing_recording_of_the_same_name() {
     let before = tree(&bench.path().join("b.db"));
     let run = bench.run(&["ingest", "b.db", "r"]);
     assert_eq!(run.code, Some(1));
-    assert!(run.stderr.contains("already has a recording 'r'") && run.stderr.contains("--name"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("already has a recording 'r'") && run.stderr.contains("--name"),
+        "{}",
+        run.stderr
+    );
     assert_eq!(tree(&bench.path().join("b.db")), before);
     bench.ok(&["ingest", "b.db", "r", "--name", "again", "-q"]);
 }
@@ -150,7 +161,12 @@ fn one_bad_line(data: &str, line: u64, code: &str, rows: u64) {
     let found = format!("SELECT count(*) FROM diagnostic WHERE code = '{code}' AND line = {line}");
     assert_eq!(one(&found), "1");
     assert_eq!(one("SELECT bool_and(records = rows + rejected + skipped) FROM source"), "true");
-    refused(&bench, &["ingest", "a.db", "r", "--strict"], 3, &["core0_data.csv", code, "nothing was written"]);
+    refused(
+        &bench,
+        &["ingest", "a.db", "r", "--strict"],
+        3,
+        &["core0_data.csv", code, "nothing was written"],
+    );
 }
 
 #[test]
@@ -161,7 +177,12 @@ fn a_truncated_last_line() {
 #[test]
 fn a_wrong_column_count() {
     let later = DATA.replace("0.00000", "0.10000");
-    one_bad_line(&format!("{DATA}-0000000001,0.0000000600,\"A\",\"wr-data\",1,2,3\n{later}"), 4, "wrong-column-count", 6);
+    one_bad_line(
+        &format!("{DATA}-0000000001,0.0000000600,\"A\",\"wr-data\",1,2,3\n{later}"),
+        4,
+        "wrong-column-count",
+        6,
+    );
 }
 
 #[test]

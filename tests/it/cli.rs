@@ -168,7 +168,9 @@ fn a_pipe_and_compressed_files_give_the_same_tables() {
         .unwrap();
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), &data).unwrap();
     assert!(child.wait().unwrap().success());
-    let part = |db: &str| std::fs::read(bench.path().join(db).join("data_event/recording=x/core=C/part-00000.parquet"));
+    let part = |db: &str| {
+        std::fs::read(bench.path().join(db).join("data_event/recording=x/core=C/part-00000.parquet"))
+    };
     let plain = part("a.db").unwrap();
     assert!(plain == part("b.db").unwrap() && plain == part("c.db").unwrap());
 }
@@ -177,8 +179,11 @@ fn a_pipe_and_compressed_files_give_the_same_tables() {
 fn a_broken_pipe_is_silent() {
     let bench = engine();
     let program = env!("CARGO_BIN_EXE_btfdb");
-    let line = format!("'{program}' export engine.db -o - | head -n 1; '{program}' query engine.db 'SELECT * FROM data_event' | head -n 1");
-    let output = std::process::Command::new("sh").args(["-c", &line]).current_dir(bench.path()).output().unwrap();
+    let line = format!(
+        "'{program}' export engine.db -o - | head -n 1; '{program}' query engine.db 'SELECT * FROM data_event' | head -n 1"
+    );
+    let output =
+        std::process::Command::new("sh").args(["-c", &line]).current_dir(bench.path()).output().unwrap();
     let run = Run::of(output, bench.path());
     assert_eq!((run.code, run.stdout.lines().count()), (Some(0), 2), "{}", run.all());
     assert!(!run.stderr.contains("error"), "{}", run.stderr);

@@ -16,7 +16,10 @@ fn bench() -> Bench {
         .status()
         .unwrap();
     assert!(unpacked.success());
-    bench.write("report.sql", "SELECT process, count(*) AS n FROM process_instance GROUP BY process ORDER BY process;\n");
+    bench.write(
+        "report.sql",
+        "SELECT process, count(*) AS n FROM process_instance GROUP BY process ORDER BY process;\n",
+    );
     bench.ok(&["ingest", "engine.db", "recording", "--name", "engine", "-q"]);
     bench
 }
@@ -25,6 +28,10 @@ fn bench() -> Bench {
 fn runs(bench: &Bench, line: &str) {
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_btfdb")).parent().unwrap();
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", program.display());
+    // Two texts may show the same example.
+    if let Some(file) = line.split(" -o ").nth(1).and_then(|rest| rest.split_whitespace().next()) {
+        let _ = std::fs::remove_file(bench.path().join(file));
+    }
     // `less` would wait for keys; what it is given is what counts.
     let line = line.replace("| less", "| cat");
     let output = Command::new("sh")

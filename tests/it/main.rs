@@ -17,6 +17,6 @@ mod corpus;
 mod examples;
 mod faults;
 mod fuzz_corpus;
-//mod osek;
-mod tidy;
+mod osek;
 mod support;
+mod tidy;

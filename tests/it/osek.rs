@@ -161,7 +161,8 @@ fn every_recording_maps_to_its_expected_events() {
         // Information is pinned where the file is there, and of no interest elsewhere.
         let least = if file.exists() { Severity::Info } else { Severity::Warning };
         let found = mapped.log.entries().iter().filter(|d| d.severity >= least);
-        let found: Vec<String> = found.map(|d| format!("{} {} {}", d.severity.as_str(), d.code, d.message)).collect();
+        let found: Vec<String> =
+            found.map(|d| format!("{} {} {}", d.severity.as_str(), d.code, d.message)).collect();
         compare(&file, &found, &mut failures);
     }
     assert!(failures.is_empty(), "\n{}\nUPDATE_EXPECT=1 rewrites them", failures.join("\n\n"));
@@ -222,9 +223,15 @@ fn shown(name: &str, lines: &[Line]) -> BTreeSet<String> {
         let instances = active.entry(&line.target.0).or_default();
         match (kind, action) {
             ("STI", _) if line.source.0 != "SIM" => row("4.1", "trigger (ipa)"),
-            ("STI", _) if line.target.0.starts_with("AL_") => row(if erika { "4.8" } else { "4.1" }, "trigger (alarm)"),
-            ("T", "resume") => row("4.2", if isr_at(line, "terminate") { "resume (isr)" } else { "resume (state)" }),
-            ("T", "preempt") => row("4.2", if isr_at(line, "start") { "preempt (isr)" } else { "preempt (state)" }),
+            ("STI", _) if line.target.0.starts_with("AL_") => {
+                row(if erika { "4.8" } else { "4.1" }, "trigger (alarm)")
+            }
+            ("T", "resume") => {
+                row("4.2", if isr_at(line, "terminate") { "resume (isr)" } else { "resume (state)" })
+            }
+            ("T", "preempt") => {
+                row("4.2", if isr_at(line, "start") { "preempt (isr)" } else { "preempt (state)" })
+            }
             ("T", "terminate") => {
                 row("4.2", if *instances > 1 { "terminate (ready)" } else { "terminate (suspended)" });
                 *instances = instances.saturating_sub(1);

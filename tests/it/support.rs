@@ -64,7 +64,8 @@ impl Run {
         let text = |bytes: Vec<u8>| {
             let text = String::from_utf8_lossy(&bytes).replace(&dir.display().to_string(), "$DIR");
             // Times differ from run to run.
-            let line = |l: &str| if l.starts_with("done in ") { "done in $TIME".into() } else { l.to_owned() };
+            let line =
+                |l: &str| if l.starts_with("done in ") { "done in $TIME".into() } else { l.to_owned() };
             text.lines().map(line).collect::<Vec<String>>().join("\n")
         };
         Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }

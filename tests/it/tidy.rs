@@ -34,7 +34,8 @@ fn uses(word: &str, allowed: &[&str]) -> Vec<String> {
         if test || allowed.iter().any(|a| path.starts_with(a)) {
             continue;
         }
-        let lines = text.lines().enumerate().filter(|(_, l)| !l.trim_start().starts_with("//") && l.contains(word));
+        let lines =
+            text.lines().enumerate().filter(|(_, l)| !l.trim_start().starts_with("//") && l.contains(word));
         found.extend(lines.map(|(n, l)| format!("{path}:{}: {}", n + 1, l.trim())));
     }
     found
@@ -66,16 +67,20 @@ fn only_the_command_line_prints_or_exits() {
 #[test]
 fn the_mapper_knows_no_files_and_no_parquet() {
     for word in ["std::fs", "parquet::", "std::path"] {
-        let found: Vec<_> =
-            uses(word, &[]).into_iter().filter(|l| l.starts_with("src/map/") || l.starts_with("src/derive/")).collect();
+        let found: Vec<_> = uses(word, &[])
+            .into_iter()
+            .filter(|l| l.starts_with("src/map/") || l.starts_with("src/derive/"))
+            .collect();
         assert_eq!(found, Vec::<String>::new());
     }
 }
 
 #[test]
 fn arrow_schemas_are_made_in_one_place() {
-    let found: Vec<_> = uses("Field::new(", &["src/schema/"]).into_iter().filter(|l| !l.contains("/tests")).collect();
-    let outside: Vec<_> = found.into_iter().filter(|l| !l.starts_with("src/query/") && !l.starts_with("src/render/")).collect();
+    let found: Vec<_> =
+        uses("Field::new(", &["src/schema/"]).into_iter().filter(|l| !l.contains("/tests")).collect();
+    let outside: Vec<_> =
+        found.into_iter().filter(|l| !l.starts_with("src/query/") && !l.starts_with("src/render/")).collect();
     assert_eq!(outside, Vec::<String>::new(), "columns are declared in schemas/ only");
 }
 

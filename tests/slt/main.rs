@@ -93,7 +93,9 @@ fn main() -> ExitCode {
     }
     let wanted: Vec<&String> = args.iter().filter(|a| !a.starts_with('-')).collect();
     let mut failed = 0;
-    for file in files.iter().filter(|f| wanted.is_empty() || wanted.iter().any(|w| name(f).contains(w.as_str()))) {
+    for file in
+        files.iter().filter(|f| wanted.is_empty() || wanted.iter().any(|w| name(f).contains(w.as_str())))
+    {
         let dir = tempfile::TempDir::new().unwrap();
         let database = dir.path().join("slt.db");
         session(file, &root, &database);

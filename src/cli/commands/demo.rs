@@ -74,7 +74,11 @@ pub(super) fn run(args: &Demo, ui: &Ui) -> Result<u8> {
         },
         ui,
     )?;
-    ui.status(&format!("\n$ btfdb export {} --from 117ms --to 120ms -o {}", database.display(), slice.display()));
+    ui.status(&format!(
+        "\n$ btfdb export {} --from 117ms --to 120ms -o {}",
+        database.display(),
+        slice.display()
+    ));
     let export = Export {
         database: database.clone(),
         output: slice,

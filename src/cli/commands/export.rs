@@ -42,7 +42,10 @@ pub(super) fn run(args: &Export, ui: &Ui) -> Result<u8> {
         ExportFormat::Btf => {
             let exported = export_btf(&session, &selection, target.out())?;
             if exported.altered > 0 {
-                ui.warning(&format!("{} names held a comma or a control character; BTF shows '_'", exported.altered));
+                ui.warning(&format!(
+                    "{} names held a comma or a control character; BTF shows '_'",
+                    exported.altered
+                ));
             }
             if exported.shifted_by != 0 {
                 ui.warning(&format!(

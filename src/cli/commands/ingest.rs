@@ -50,7 +50,10 @@ pub(super) fn report_one(report: &Report, ui: &Ui) {
         }
         if c.inexact_times > 0 {
             let tick = format_duration(1, report.time_scale);
-            ui.warning(&format!("{name}: {} times were rounded to {tick}; see --time-scale ps", c.inexact_times));
+            ui.warning(&format!(
+                "{name}: {} times were rounded to {tick}; see --time-scale ps",
+                c.inexact_times
+            ));
         }
     }
     ui.findings(&report.log);

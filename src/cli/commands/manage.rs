@@ -63,5 +63,7 @@ pub(super) fn remove(args: &Remove, ui: &Ui) -> Result<u8> {
 
 fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Error::io("write to", "standard output", e))
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|e| Error::io("write to", "standard output", e))
 }

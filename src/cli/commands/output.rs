@@ -22,14 +22,18 @@ pub(super) struct Target {
 
 impl Target {
     /// Opens standard output (`-` or none) or a file, which must not exist unless `force` is set.
-    #[expect(clippy::disallowed_methods, reason = "results are written where the user says, outside every database")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "results are written where the user says, outside every database"
+    )]
     pub fn open(path: Option<&Path>, force: bool) -> Result<Self> {
         let Some(path) = path.filter(|p| *p != Path::new("-")) else {
             let out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
             return Ok(Self { out: Box::new(out), file: None });
         };
         if path.exists() && !force && !is_special(path) {
-            return Err(Error::usage(format!("'{}' exists already", path.display())).hint("use --force to overwrite it"));
+            return Err(Error::usage(format!("'{}' exists already", path.display()))
+                .hint("use --force to overwrite it"));
         }
         if is_special(path) {
             let out = File::options().write(true).open(path).map_err(|e| Error::io("open", path, e))?;
@@ -54,7 +58,10 @@ impl Target {
     }
 
     /// Completes the destination.
-    #[expect(clippy::disallowed_methods, reason = "results are written where the user says, outside every database")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "results are written where the user says, outside every database"
+    )]
     pub fn finish(mut self) -> Result<()> {
         self.out.flush().map_err(|e| Error::io("write to", self.path(), e))?;
         if let Some((temporary, path)) = self.file.take() {

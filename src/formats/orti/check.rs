@@ -43,10 +43,7 @@ fn declarations<'a>(orti: &'a Orti, findings: &mut Findings) -> Declared<'a> {
 }
 
 fn duplicate(findings: &mut Findings, line: u32, what: &str, name: &str) {
-    let message = format!(
-        "a second {what} '{}'; the last one wins",
-        excerpt(name.as_bytes())
-    );
+    let message = format!("a second {what} '{}'; the last one wins", excerpt(name.as_bytes()));
     findings.push((line, 1), Severity::Warning, "duplicate-declaration", message);
 }
 
@@ -91,12 +88,7 @@ fn objects(orti: &Orti, declared: &Declared<'_>, findings: &mut Findings) {
         let Some(attributes) = declared.get(object.kind.as_str()) else {
             if undeclared.insert((&object.kind, "")) {
                 let message = format!("objects of kind {kind} are not declared");
-                findings.push(
-                    (object.line, 1),
-                    Severity::Warning,
-                    "missing-declaration",
-                    message,
-                );
+                findings.push((object.line, 1), Severity::Warning, "missing-declaration", message);
             }
             continue;
         };

@@ -24,9 +24,7 @@ fn orti(folder: &Path, name: &str) -> Orti {
 
 fn counts(findings: &[Finding]) -> BTreeMap<&'static str, usize> {
     let mut counts = BTreeMap::new();
-    findings
-        .iter()
-        .for_each(|f| *counts.entry(f.code).or_default() += 1);
+    findings.iter().for_each(|f| *counts.entry(f.code).or_default() += 1);
     counts
 }
 
@@ -34,11 +32,7 @@ fn counts(findings: &[Finding]) -> BTreeMap<&'static str, usize> {
 const ODDITIES: [(&str, &[(&str, usize)]); 13] = [
     (
         "ee_old_arm_evaluator7t_oil_event_conf.orti",
-        &[
-            ("bare-identifier-value", 2),
-            ("missing-comma", 2),
-            ("trailing-comma", 2),
-        ],
+        &[("bare-identifier-value", 2), ("missing-comma", 2), ("trailing-comma", 2)],
     ),
     (
         "ee_old_osek_ostest1_ostest1.orti",
@@ -51,46 +45,17 @@ const ODDITIES: [(&str, &[(&str, usize)]); 13] = [
     ),
     ("ee_old_osek_ostest3_ostest3.orti", &[]),
     ("ee_old_osek_ostest5_ostest5.orti", &[]),
-    (
-        "ee_ppc_demos_orti_isr2_orti_timing_system.orti",
-        &[("trailing-comma", 1), ("unquoted-value", 3)],
-    ),
-    (
-        "ee_ppc_dual_examples_mono_activate01_master_system.orti",
-        &[("empty-enum", 1)],
-    ),
+    ("ee_ppc_demos_orti_isr2_orti_timing_system.orti", &[("trailing-comma", 1), ("unquoted-value", 3)]),
+    ("ee_ppc_dual_examples_mono_activate01_master_system.orti", &[("empty-enum", 1)]),
     ("ee_ppc_dual_examples_mono_activate01_slave_system.orti", &[]),
-    (
-        "ee_ppc_dual_examples_multi_event01_master_system.orti",
-        &[("empty-enum", 1), ("trailing-comma", 1)],
-    ),
-    (
-        "ee_ppc_dual_examples_multi_event01_slave_system.orti",
-        &[("trailing-comma", 1)],
-    ),
-    (
-        "ee_ppc_mem_prot_examples_test04_system.orti",
-        &[("trailing-comma", 1)],
-    ),
-    (
-        "ee_ppc_mem_prot_examples_test05_system.orti",
-        &[("trailing-comma", 1)],
-    ),
-    (
-        "trampoline_posix_app.orti",
-        &[
-            ("duplicate-label", 2),
-            ("missing-semicolon", 1),
-            ("trailing-comma", 3),
-        ],
-    ),
+    ("ee_ppc_dual_examples_multi_event01_master_system.orti", &[("empty-enum", 1), ("trailing-comma", 1)]),
+    ("ee_ppc_dual_examples_multi_event01_slave_system.orti", &[("trailing-comma", 1)]),
+    ("ee_ppc_mem_prot_examples_test04_system.orti", &[("trailing-comma", 1)]),
+    ("ee_ppc_mem_prot_examples_test05_system.orti", &[("trailing-comma", 1)]),
+    ("trampoline_posix_app.orti", &[("duplicate-label", 2), ("missing-semicolon", 1), ("trailing-comma", 3)]),
     (
         "trampoline_ppc_mpc5643l_blink_1c.orti",
-        &[
-            ("duplicate-label", 2),
-            ("missing-semicolon", 3),
-            ("trailing-comma", 3),
-        ],
+        &[("duplicate-label", 2), ("missing-semicolon", 3), ("trailing-comma", 3)],
     ),
 ];
 
@@ -98,10 +63,7 @@ const ODDITIES: [(&str, &[(&str, usize)]); 13] = [
 fn findings_are_the_oddities_of_each_file_and_nothing_else() {
     let Some(folder) = corpus() else { return };
     let folder = folder.join("orti");
-    let mut names: Vec<_> = std::fs::read_dir(&folder)
-        .unwrap()
-        .map(|e| e.unwrap().file_name())
-        .collect();
+    let mut names: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ODDITIES.map(|(name, _)| name));
     for (name, expected) in ODDITIES {
@@ -113,10 +75,7 @@ fn findings_are_the_oddities_of_each_file_and_nothing_else() {
             orti.findings
         );
         // All of them are harmless in these files.
-        assert!(
-            orti.findings.iter().all(|f| f.severity == Severity::Info),
-            "{name}"
-        );
+        assert!(orti.findings.iter().all(|f| f.severity == Severity::Info), "{name}");
     }
 }
 
@@ -124,11 +83,7 @@ fn findings_are_the_oddities_of_each_file_and_nothing_else() {
 fn findings_stand_where_the_oddity_is() {
     let Some(folder) = corpus() else { return };
     let orti = orti(&folder.join("orti"), "trampoline_ppc_mpc5643l_blink_1c.orti");
-    let places = orti
-        .findings
-        .iter()
-        .filter(|f| f.code == "missing-semicolon")
-        .map(|f| (f.line, f.column));
+    let places = orti.findings.iter().filter(|f| f.code == "missing-semicolon").map(|f| (f.line, f.column));
     assert_eq!(places.collect::<Vec<_>>(), [(407, 38), (653, 2), (661, 2)]);
 }
 
@@ -145,11 +100,7 @@ fn nothing_of_a_file_is_lost() {
     for (name, types, objects, values) in expected {
         let orti = orti(&folder.join("orti"), name);
         let count = orti.objects.iter().map(|o| o.attributes.len()).sum::<usize>();
-        assert_eq!(
-            (orti.types.len(), orti.objects.len(), count),
-            (types, objects, values),
-            "{name}"
-        );
+        assert_eq!((orti.types.len(), orti.objects.len(), count), (types, objects, values), "{name}");
     }
     let orti = orti(&folder.join("orti"), "trampoline_posix_app.orti");
     let os = orti.objects("OS").next().unwrap();
@@ -157,15 +108,9 @@ fn nothing_of_a_file_is_lost() {
     assert_eq!(os.get("CURRENTAPPMODE").unwrap().text, "application_mode");
     let service = orti.attribute_type("OS", "SERVICETRACE").unwrap();
     assert!(service.array && service.to_trace);
-    assert_eq!(
-        (service.label(0), service.label(54)),
-        (Some("ResumeOSInterrupts"), Some("TerminateTask"))
-    );
+    assert_eq!((service.label(0), service.label(54)), (Some("ResumeOSInterrupts"), Some("TerminateTask")));
     let modes = orti.attribute_type("OS", "CURRENTAPPMODE").unwrap();
-    assert_eq!(
-        (modes.label(-1), modes.label(0)),
-        (Some("NOAPPMODE"), Some("OSDEFAULTAPPMODE"))
-    );
+    assert_eq!((modes.label(-1), modes.label(0)), (Some("NOAPPMODE"), Some("OSDEFAULTAPPMODE")));
     let stack = &orti.attribute_type("TASK", "STACK").unwrap().elements()[0];
     assert_eq!(stack.value, EnumValue::Formula("&(T_E_stack_zone[0])".into()));
 }
@@ -200,11 +145,7 @@ fn descriptions_of_the_recordings_agree() {
             assert_eq!(named("ALARM"), names(&header.alarms), "{place}");
             assert_eq!(
                 named("RESOURCE"),
-                header
-                    .resources
-                    .iter()
-                    .map(|r| r.name.clone())
-                    .collect::<Vec<_>>()
+                header.resources.iter().map(|r| r.name.clone()).collect::<Vec<_>>()
             );
             for (name, _) in &header.remote_tasks {
                 assert!(names(&headers[1 - cpu].tasks).contains(name), "{place}: {name}");
@@ -215,11 +156,7 @@ fn descriptions_of_the_recordings_agree() {
         }
         let (symbols, findings) = Symbols::parse(&read(&application, "symbols.tsv"));
         assert_eq!(findings, []);
-        assert!(
-            symbols
-                .iter()
-                .all(|(address, name)| symbols.name(address) == Some(name))
-        );
+        assert!(symbols.iter().all(|(address, name)| symbols.name(address) == Some(name)));
         assert!(symbols.address("EE_tc_system_timer_handler").is_some());
     }
     assert!(applications >= 9);
@@ -230,11 +167,7 @@ fn evaluable(orti: &Orti, object: &Object, place: &str) {
     for attribute in &object.attributes {
         if orti.attribute_type(&object.kind, &attribute.name).unwrap().kind != AttributeKind::String {
             let formula = Formula::parse(&attribute.text).unwrap();
-            assert!(
-                formula.is_evaluable() && !formula.variables().is_empty(),
-                "{place} {}",
-                attribute.text
-            );
+            assert!(formula.is_evaluable() && !formula.variables().is_empty(), "{place} {}", attribute.text);
         }
     }
 }
@@ -243,36 +176,19 @@ fn evaluable(orti: &Orti, object: &Object, place: &str) {
 fn one_recording_in_detail() {
     let Some(folder) = corpus() else { return };
     let header = OsHeader::parse(&read(&folder, "ee/app1/eecfg_cpu0.h"));
-    let pairs = |list: &[(&str, i64)]| {
-        list.iter()
-            .map(|(n, v)| ((*n).to_owned(), *v))
-            .collect::<Vec<_>>()
-    };
+    let pairs = |list: &[(&str, i64)]| list.iter().map(|(n, v)| ((*n).to_owned(), *v)).collect::<Vec<_>>();
     assert_eq!(header.tasks, pairs(&[("T_1", 0), ("T_4", 1), ("T_5", 2)]));
-    assert_eq!(
-        header.events,
-        [("EVENT_1".to_owned(), 1), ("EVENT_2".to_owned(), 2)]
-    );
+    assert_eq!(header.events, [("EVENT_1".to_owned(), 1), ("EVENT_2".to_owned(), 2)]);
     assert_eq!(header.counters, pairs(&[("SystemTimer", 0)]));
     assert_eq!(header.spinlocks, pairs(&[("SPIN_1", 1)]));
-    assert_eq!(
-        header.core_spinlocks,
-        pairs(&[("EE_SPINLOCK_CORE0", 3), ("EE_SPINLOCK_CORE1", 2)])
-    );
+    assert_eq!(header.core_spinlocks, pairs(&[("EE_SPINLOCK_CORE0", 3), ("EE_SPINLOCK_CORE1", 2)]));
     assert_eq!(header.remote_tasks, pairs(&[("T_2", 1), ("T_3", 2)]));
-    let globals: Vec<_> = header
-        .resources
-        .iter()
-        .map(|r| (r.name.as_str(), r.id, r.global))
-        .collect();
+    let globals: Vec<_> = header.resources.iter().map(|r| (r.name.as_str(), r.id, r.global)).collect();
     assert_eq!(globals, [("SEM_1", 0, true), ("RES_L", 1, false)]);
     let orti = orti(&folder, "ee/app1/system_cpu0.orti");
     let isr = orti.attribute_type("OS", "RUNNINGISR2").unwrap();
     assert_eq!((isr.c_type(), isr.label(0)), (Some("void *"), Some("NO_ISR2")));
-    assert_eq!(
-        isr.elements()[1].value,
-        EnumValue::Formula("EE_tc_system_timer_handler".into())
-    );
+    assert_eq!(isr.elements()[1].value, EnumValue::Formula("EE_tc_system_timer_handler".into()));
     let (symbols, _) = Symbols::parse(&read(&folder, "ee/app1/symbols.tsv"));
     assert_eq!(symbols.name(0x40_6CA7), Some("EE_tc_system_timer_handler"));
 }

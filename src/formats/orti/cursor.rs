@@ -25,19 +25,12 @@ impl<'a> Cursor<'a> {
     /// At the first token of `source`.
     pub fn new(source: &'a str, mut findings: Findings) -> Self {
         let tokens = tokens(source, &mut findings);
-        Self {
-            source,
-            tokens,
-            at: 0,
-            findings,
-        }
+        Self { source, tokens, at: 0, findings }
     }
 
     /// What the token that many tokens ahead is.
     pub fn kind(&self, ahead: usize) -> Kind {
-        self.tokens
-            .get(self.at + ahead)
-            .map_or(Kind::End, |token| token.kind)
+        self.tokens.get(self.at + ahead).map_or(Kind::End, |token| token.kind)
     }
 
     /// Whether the token that many tokens ahead is this sign.
@@ -53,14 +46,7 @@ impl<'a> Cursor<'a> {
     /// Takes a token; at the end, an empty one.
     pub fn take(&mut self) -> Token {
         let (line, column) = self.place();
-        let end = Token {
-            kind: Kind::End,
-            text: String::new(),
-            start: 0,
-            end: 0,
-            line,
-            column,
-        };
+        let end = Token { kind: Kind::End, text: String::new(), start: 0, end: 0, line, column };
         let token = self.tokens.get(self.at).cloned().unwrap_or(end);
         self.at = (self.at + 1).min(self.tokens.len());
         token
@@ -68,10 +54,7 @@ impl<'a> Cursor<'a> {
 
     /// 1-based line and column of the token here.
     pub fn place(&self) -> (u32, u32) {
-        self.tokens
-            .get(self.at)
-            .or(self.tokens.last())
-            .map_or((1, 1), |token| (token.line, token.column))
+        self.tokens.get(self.at).or(self.tokens.last()).map_or((1, 1), |token| (token.line, token.column))
     }
 
     /// Takes this sign if it is here.
@@ -83,18 +66,14 @@ impl<'a> Cursor<'a> {
 
     /// Takes this word if it is here.
     pub fn eat_word(&mut self, word: &str) -> bool {
-        let found = self
-            .tokens
-            .get(self.at)
-            .is_some_and(|t| t.kind == Kind::Word && t.text == word);
+        let found = self.tokens.get(self.at).is_some_and(|t| t.kind == Kind::Word && t.text == word);
         self.at += usize::from(found);
         found
     }
 
     /// Reports something about the token here.
     pub fn find(&mut self, severity: Severity, code: &'static str, message: &str) {
-        self.findings
-            .push(self.place(), severity, code, message.to_owned());
+        self.findings.push(self.place(), severity, code, message.to_owned());
     }
 
     /// Reports that the token here cannot be used, and what could.
@@ -103,30 +82,18 @@ impl<'a> Cursor<'a> {
             None | Some(Token { kind: Kind::End, .. }) => "the end of the file".to_owned(),
             Some(token) => format!("'{}'", excerpt(token.text.as_bytes())),
         };
-        self.find(
-            Severity::Error,
-            "unexpected-token",
-            &format!("{expected} expected, {found} found"),
-        );
+        self.find(Severity::Error, "unexpected-token", &format!("{expected} expected, {found} found"));
         Err(Mistake)
     }
 
     /// Takes this sign, or reports that it is missing.
     pub fn expect(&mut self, sign: u8) -> Parsed<()> {
-        if self.eat(sign) {
-            Ok(())
-        } else {
-            self.mistake(&format!("'{}'", sign as char))
-        }
+        if self.eat(sign) { Ok(()) } else { self.mistake(&format!("'{}'", sign as char)) }
     }
 
     /// Takes a word, or reports that `what` is missing.
     pub fn word(&mut self, what: &str) -> Parsed<Token> {
-        if self.kind(0) == Kind::Word {
-            Ok(self.take())
-        } else {
-            self.mistake(what)
-        }
+        if self.kind(0) == Kind::Word { Ok(self.take()) } else { self.mistake(what) }
     }
 
     /// One or more adjacent strings, which are one.
@@ -143,11 +110,7 @@ impl<'a> Cursor<'a> {
 
     /// Like [`Cursor::text`], when there is one.
     pub fn text_if_any(&mut self) -> Option<String> {
-        if self.kind(0) == Kind::Text {
-            self.text().ok()
-        } else {
-            None
-        }
+        if self.kind(0) == Kind::Text { self.text().ok() } else { None }
     }
 
     /// `;`, whose absence is harmless: the next statement shows where this one ends.
@@ -156,12 +119,7 @@ impl<'a> Cursor<'a> {
             let last = self.tokens.get(self.at.saturating_sub(1));
             let width = |t: &Token| u32::try_from(t.end - t.start).unwrap_or(u32::MAX);
             let place = last.map_or((1, 1), |t| (t.line, t.column.saturating_add(width(t))));
-            self.findings.push(
-                place,
-                Severity::Info,
-                "missing-semicolon",
-                "';' is missing here".to_owned(),
-            );
+            self.findings.push(place, Severity::Info, "missing-semicolon", "';' is missing here".to_owned());
         }
     }
 
@@ -226,12 +184,7 @@ impl<'a> Cursor<'a> {
         if from == to {
             return self.mistake("a value");
         }
-        self.findings.push(
-            start,
-            Severity::Info,
-            "unquoted-value",
-            "a value should be quoted".to_owned(),
-        );
+        self.findings.push(start, Severity::Info, "unquoted-value", "a value should be quoted".to_owned());
         Ok(self.source.get(from..to).unwrap_or_default().to_owned())
     }
 }

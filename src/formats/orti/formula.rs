@@ -178,8 +178,7 @@ pub(super) fn run(
             Op::Binary(binary) => {
                 let right = stack.pop()?;
                 let left = stack.pop()?;
-                left.zip(right)
-                    .and_then(|(left, right)| binary.apply(left, right))
+                left.zip(right).and_then(|(left, right)| binary.apply(left, right))
             }
             Op::Decide(decisive, skip) => match stack.pop()? {
                 Some(value) if (value != 0) != *decisive => continue,
@@ -271,10 +270,8 @@ impl Width {
         if text.contains('*') {
             return Self::Same;
         }
-        let words: Vec<&str> = text
-            .split_whitespace()
-            .filter(|w| !matches!(*w, "const" | "volatile"))
-            .collect();
+        let words: Vec<&str> =
+            text.split_whitespace().filter(|w| !matches!(*w, "const" | "volatile")).collect();
         let has = |word| words.contains(&word);
         let known = |w: &&str| matches!(*w, "char" | "short" | "int" | "long" | "signed" | "unsigned");
         match words.as_slice() {

@@ -11,17 +11,9 @@ const LONGEST: usize = 4096;
 /// Compiles `text`; static paths become [`Op::Path`]s with one text.
 pub(super) fn compile(text: &str) -> Result<Vec<Op>, FormulaError> {
     if text.len() > LONGEST {
-        return Err(FormulaError {
-            column: 1,
-            message: format!("longer than {LONGEST} bytes"),
-        });
+        return Err(FormulaError { column: 1, message: format!("longer than {LONGEST} bytes") });
     }
-    let mut compiler = Compiler {
-        tokens: tokens(text)?,
-        at: 0,
-        depth: 0,
-        code: Vec::new(),
-    };
+    let mut compiler = Compiler { tokens: tokens(text)?, at: 0, depth: 0, code: Vec::new() };
     compiler.expression()?;
     match compiler.peek() {
         Item::End => Ok(compiler.code),
@@ -85,10 +77,7 @@ fn tokens(text: &str) -> Result<Vec<(Item, u32)>, FormulaError> {
             let Some(length) = close else {
                 return fail("a lone '".to_owned());
             };
-            (
-                c_character(rest.get(..length).unwrap_or_default()).map(Item::Number),
-                length,
-            )
+            (c_character(rest.get(..length).unwrap_or_default()).map(Item::Number), length)
         } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
             (Some(Item::Sign(sign)), sign.len())
         } else {
@@ -130,19 +119,11 @@ impl Compiler {
     }
 
     fn expect(&mut self, sign: &'static str) -> Result<(), FormulaError> {
-        if self.eat(sign) {
-            Ok(())
-        } else {
-            Err(self.fail(format!("'{sign}' expected")))
-        }
+        if self.eat(sign) { Ok(()) } else { Err(self.fail(format!("'{sign}' expected"))) }
     }
 
     fn fail(&self, message: String) -> FormulaError {
-        let column = self
-            .tokens
-            .get(self.at)
-            .or(self.tokens.last())
-            .map_or(1, |(_, column)| *column);
+        let column = self.tokens.get(self.at).or(self.tokens.last()).map_or(1, |(_, column)| *column);
         FormulaError { column, message }
     }
 
@@ -306,11 +287,7 @@ impl Compiler {
             self.item(next),
             Item::Number(_) | Item::Word(_) | Item::Text | Item::Sign("(" | "!" | "~")
         );
-        if certain || operand {
-            Some((width, next))
-        } else {
-            None
-        }
+        if certain || operand { Some((width, next)) } else { None }
     }
 
     fn postfix(&mut self) -> Result<bool, FormulaError> {

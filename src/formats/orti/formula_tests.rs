@@ -21,38 +21,18 @@ fn shapes_of_generators_name_their_variables() {
         ("EE_stkfirst", &["EE_stkfirst"], &[], true),
         ("(EE_th_status[0])", &["EE_th_status[0]"], &[], true),
         ("(2 - EE_th_rnact[0x1])", &["EE_th_rnact[1]"], &[], true),
-        (
-            "tpl_dyn_proc_table[0]->state != 2",
-            &["tpl_dyn_proc_table[0].state"],
-            &[],
-            true,
-        ),
+        ("tpl_dyn_proc_table[0]->state != 2", &["tpl_dyn_proc_table[0].state"], &[], true),
         (
             "(EE_stkfirst == -1) ? 0 : EE_ORTI_th_priority[EE_stkfirst]",
             &["EE_stkfirst"],
             &["EE_ORTI_th_priority"],
             true,
         ),
-        (
-            "EE_counter_RAM[EE_oo_ROM[2].c].value",
-            &["EE_oo_ROM[2].c"],
-            &["EE_counter_RAM"],
-            true,
-        ),
+        ("EE_counter_RAM[EE_oo_ROM[2].c].value", &["EE_oo_ROM[2].c"], &["EE_counter_RAM"], true),
         ("a.b[3].c[x].d[y + 1][2]", &["x", "y"], &["a.b[3].c"], true),
         ("a[b[c]]", &["c"], &["b", "a"], true),
-        (
-            "(EE_locked[0] ? EE_locker[0] : -1)",
-            &["EE_locked[0]", "EE_locker[0]"],
-            &[],
-            true,
-        ),
-        (
-            "(unsigned int *)( (int)(&EE_stack_1))",
-            &["EE_stack_1"],
-            &[],
-            false,
-        ),
+        ("(EE_locked[0] ? EE_locker[0] : -1)", &["EE_locked[0]", "EE_locker[0]"], &[], true),
+        ("(unsigned int *)( (int)(&EE_stack_1))", &["EE_stack_1"], &[], false),
         ("((unsigned long *)(tcb[0].sp))[5]", &["tcb[0].sp"], &[], false),
         ("(unsigned int *)(0x7C000-14848)", &[], &[], true),
     ];
@@ -60,11 +40,7 @@ fn shapes_of_generators_name_their_variables() {
         let f = formula(text);
         assert_eq!(f.variables(), variables, "{text}");
         assert_eq!(f.dynamic_bases(), bases, "{text}");
-        assert_eq!(
-            (f.has_dynamic_paths(), f.is_evaluable()),
-            (!bases.is_empty(), evaluable),
-            "{text}"
-        );
+        assert_eq!((f.has_dynamic_paths(), f.is_evaluable()), (!bases.is_empty(), evaluable), "{text}");
     }
     let opaque = [
         "&x",
@@ -78,11 +54,7 @@ fn shapes_of_generators_name_their_variables() {
         "a[1/0]",
         "a[&b]",
     ];
-    assert!(
-        opaque
-            .iter()
-            .all(|text| !formula(text).is_evaluable() && value(text, &[("a", 1)]).is_none())
-    );
+    assert!(opaque.iter().all(|text| !formula(text).is_evaluable() && value(text, &[("a", 1)]).is_none()));
 }
 
 #[test]
@@ -92,10 +64,7 @@ fn values_follow_c() {
     assert_eq!(value(ternary, &[("EE_stkfirst", 2), ("prio[2]", 8)]), Some(8));
     assert_eq!(value(ternary, &[("EE_stkfirst", 2)]), None);
     assert_eq!(value("prio[i]", &[("i", -1), ("prio[-1]", 8)]), None);
-    assert_eq!(
-        value("t[i].c[j]", &[("i", 1), ("j", 2), ("t[1].c[2]", 5)]),
-        Some(5)
-    );
+    assert_eq!(value("t[i].c[j]", &[("i", 1), ("j", 2), ("t[1].c[2]", 5)]), Some(5));
     let constants = [
         ("1 + 2 * 3 - 4 / 2 % 3", 5),
         ("1 << 4 | 1 ^ 3 & 2", 19),
@@ -118,12 +87,7 @@ fn values_follow_c() {
         assert_eq!(value(text, &[("x", 3)]), Some(expected), "{text}");
     }
     assert_eq!(
-        (
-            value("1/0", &[]),
-            value("1%0", &[]),
-            value("1<<64", &[]),
-            value("1>>-1", &[])
-        ),
+        (value("1/0", &[]), value("1%0", &[]), value("1<<64", &[]), value("1>>-1", &[])),
         (None, None, None, None)
     );
 }
@@ -142,9 +106,7 @@ fn sides_that_c_skips_may_be_unknown() {
         assert_eq!(value(text, &known), expected, "{text}");
     }
     assert!(
-        ["n && u", "z || u", "u && z", "u ? 1 : 1", "u * 0"]
-            .iter()
-            .all(|text| value(text, &known).is_none())
+        ["n && u", "z || u", "u && z", "u ? 1 : 1", "u * 0"].iter().all(|text| value(text, &known).is_none())
     );
 }
 
@@ -177,26 +139,16 @@ fn errors_have_a_column() {
 #[test]
 fn nesting_and_length_are_bounded() {
     let nested = |n: usize, open: &str, close: &str| format!("{}1{}", open.repeat(n), close.repeat(n));
-    for (open, close) in [
-        ("(", ")"),
-        ("- ", ""),
-        ("a[", "]"),
-        ("1 ? 2 : ", ""),
-        ("(int)", ""),
-        ("sizeof ", ""),
-    ] {
+    for (open, close) in
+        [("(", ")"), ("- ", ""), ("a[", "]"), ("1 ? 2 : ", ""), ("(int)", ""), ("sizeof ", "")]
+    {
         assert!(Formula::parse(&nested(60, open, close)).is_ok(), "{open}");
         let error = Formula::parse(&nested(65, open, close)).unwrap_err();
         assert!(error.message.contains("nested"), "{open}");
     }
     let sum = "1+".repeat(2000) + "1";
     assert_eq!(value(&sum, &[]), Some(2001));
-    assert!(
-        Formula::parse(&"1+".repeat(3000))
-            .unwrap_err()
-            .message
-            .contains("longer")
-    );
+    assert!(Formula::parse(&"1+".repeat(3000)).unwrap_err().message.contains("longer"));
 }
 
 /// An expression as a tree, for the second opinion.
@@ -214,11 +166,7 @@ enum Tree {
 const VALUES: [Option<i64>; 5] = [Some(0), Some(3), Some(-1), Some(0xFFFF_FFFF), None];
 
 fn element(index: i64) -> Option<i64> {
-    if (0..4).contains(&index) {
-        Some(index * 10)
-    } else {
-        None
-    }
+    if (0..4).contains(&index) { Some(index * 10) } else { None }
 }
 
 const OPERATORS: [(&str, u8); 18] = [
@@ -287,31 +235,18 @@ fn render(tree: &Tree, outer: u8) -> String {
         Tree::Variable(place) => (format!("v{place}"), 20),
         Tree::Element(index) => (format!("e[{}]", render(index, 0)), 20),
         Tree::Unary(sign, a) => (format!("{sign} {}", render(a, 11)), 11),
-        Tree::Choice(c, a, b) => (
-            format!("{} ? {} : {}", render(c, 1), render(a, 0), render(b, 0)),
-            0,
-        ),
+        Tree::Choice(c, a, b) => (format!("{} ? {} : {}", render(c, 1), render(a, 0), render(b, 0)), 0),
         Tree::Binary(operator, a, b) => {
             let strength = OPERATORS.iter().find(|(o, _)| o == operator).unwrap().1;
-            (
-                format!("{}{operator} {}", render(a, strength), render(b, strength + 1)),
-                strength,
-            )
+            (format!("{}{operator} {}", render(a, strength), render(b, strength + 1)), strength)
         }
     };
-    if strength < outer {
-        format!("({text})")
-    } else {
-        text
-    }
+    if strength < outer { format!("({text})") } else { text }
 }
 
 fn tree() -> impl Strategy<Value = Tree> {
     let number = prop_oneof![0..4_i64, Just(0xFFFF_FFFF), Just(64), Just(i64::MAX)];
-    let leaf = prop_oneof![
-        number.prop_map(Tree::Number),
-        (0..VALUES.len()).prop_map(Tree::Variable)
-    ];
+    let leaf = prop_oneof![number.prop_map(Tree::Number), (0..VALUES.len()).prop_map(Tree::Variable)];
     leaf.prop_recursive(6, 40, 3, |inner| {
         let boxed = || inner.clone().prop_map(Box::new);
         let binary = (0..OPERATORS.len(), boxed(), boxed());

@@ -37,14 +37,7 @@ pub(super) struct Token {
 
 /// Cuts `source` into tokens, the last of which is [`Kind::End`].
 pub(super) fn tokens(source: &str, findings: &mut Findings) -> Vec<Token> {
-    let mut lexer = Lexer {
-        source,
-        at: 0,
-        line: 1,
-        line_start: 0,
-        out: Vec::new(),
-        findings,
-    };
+    let mut lexer = Lexer { source, at: 0, line: 1, line_start: 0, out: Vec::new(), findings };
     while lexer.step() {}
     let at = lexer.at;
     lexer.emit(Kind::End, String::new(), at);
@@ -58,19 +51,12 @@ pub(super) fn c_integer(text: &str) -> Option<i64> {
         u64::from_str_radix(hex, 16)
     } else {
         // A leading zero means octal, but some write 08; nothing else can be meant by that.
-        match digits
-            .strip_prefix('0')
-            .map(|octal| u64::from_str_radix(octal, 8))
-        {
+        match digits.strip_prefix('0').map(|octal| u64::from_str_radix(octal, 8)) {
             Some(Ok(octal)) => Ok(octal),
             _ => digits.parse(),
         }
     };
-    if digits.contains('+') {
-        None
-    } else {
-        value.ok().map(u64::cast_signed)
-    }
+    if digits.contains('+') { None } else { value.ok().map(u64::cast_signed) }
 }
 
 /// The value of a C character constant such as `'a'` or `'\0'`.
@@ -86,11 +72,7 @@ pub(super) fn c_character(text: &str) -> Option<i64> {
         ('\\', Some(c)) => c,
         _ => return None,
     };
-    if chars.next().is_some() {
-        None
-    } else {
-        Some(i64::from(u32::from(value)))
-    }
+    if chars.next().is_some() { None } else { Some(i64::from(u32::from(value))) }
 }
 
 /// True for bytes of names; bytes above 127 count, so that names in any language survive.
@@ -138,14 +120,7 @@ impl<'a> Lexer<'a> {
 
     fn emit(&mut self, kind: Kind, text: String, end: usize) {
         let (start, line, column) = (self.at, self.line, self.column(self.at));
-        self.out.push(Token {
-            kind,
-            text,
-            start,
-            end,
-            line,
-            column,
-        });
+        self.out.push(Token { kind, text, start, end, line, column });
         self.advance(end);
     }
 
@@ -175,14 +150,8 @@ impl<'a> Lexer<'a> {
             }
             _ if is_sign(first) => self.emit(Kind::Sign(first), (first as char).to_string(), start + 1),
             _ => {
-                let end = start
-                    + self
-                        .run(|b| !is_sign(b) && !is_word(b) && !b.is_ascii_whitespace())
-                        .max(1);
-                let message = format!(
-                    "'{}' means nothing here",
-                    excerpt(self.slice(start, end).as_bytes())
-                );
+                let end = start + self.run(|b| !is_sign(b) && !is_word(b) && !b.is_ascii_whitespace()).max(1);
+                let message = format!("'{}' means nothing here", excerpt(self.slice(start, end).as_bytes()));
                 self.find(start, Severity::Error, "unexpected-character", &message);
                 self.advance(end);
             }
@@ -201,13 +170,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn character(&mut self) {
-        let closed = self
-            .rest()
-            .iter()
-            .take(4)
-            .skip(2)
-            .position(|b| *b == b'\'')
-            .map(|n| self.at + n + 3);
+        let closed = self.rest().iter().take(4).skip(2).position(|b| *b == b'\'').map(|n| self.at + n + 3);
         let text = closed.map(|end| self.slice(self.at, end).to_owned());
         match (closed, text) {
             (Some(end), Some(text)) if c_character(&text).is_some() => self.emit(Kind::Number, text, end),
@@ -280,11 +243,7 @@ impl<'a> Lexer<'a> {
 }
 
 fn unescape(text: &str) -> String {
-    if text.contains('\\') {
-        text.replace("\\\\", "\\").replace("\\\"", "\"")
-    } else {
-        text.to_owned()
-    }
+    if text.contains('\\') { text.replace("\\\\", "\\").replace("\\\"", "\"") } else { text.to_owned() }
 }
 
 fn is_sign(byte: u8) -> bool {
@@ -304,14 +263,7 @@ mod tests {
 
     #[test]
     fn numbers_and_characters_follow_c() {
-        let cases = [
-            ("42", 42),
-            ("0x1F", 31),
-            ("017", 15),
-            ("08", 8),
-            ("0", 0),
-            ("7UL", 7),
-        ];
+        let cases = [("42", 42), ("0x1F", 31), ("017", 15), ("08", 8), ("0", 0), ("7UL", 7)];
         assert!(cases.iter().all(|(text, value)| c_integer(text) == Some(*value)));
         assert_eq!(c_integer("0xFFFFFFFFFFFFFFFF"), Some(-1));
         assert!(
@@ -328,10 +280,7 @@ mod tests {
         let (tokens, codes) = lex("#define A \\\n 1\na/*x*/b // c\n/* /* */ d /* e");
         let words: Vec<_> = tokens.iter().map(|(_, t)| t.as_str()).collect();
         assert_eq!(words, ["a", "b", "d", ""]);
-        assert_eq!(
-            codes,
-            ["preprocessor-line", "comment-in-comment", "unterminated-comment"]
-        );
+        assert_eq!(codes, ["preprocessor-line", "comment-in-comment", "unterminated-comment"]);
     }
 
     #[test]

@@ -139,9 +139,7 @@ impl Orti {
     /// The declaration of an attribute; the last one wins.
     pub fn attribute_type(&self, kind: &str, attribute: &str) -> Option<&AttributeType> {
         let types = self.types.iter().rev().filter(|t| t.name == kind);
-        types
-            .flat_map(|t| t.attributes.iter().rev())
-            .find(|a| a.name == attribute)
+        types.flat_map(|t| t.attributes.iter().rev()).find(|a| a.name == attribute)
     }
 }
 
@@ -193,14 +191,10 @@ impl Findings {
 
     /// Adds a finding at a 1-based line and column.
     pub fn push(&mut self, at: (u32, u32), severity: Severity, code: &'static str, message: String) {
-        let slot = self
-            .counts
-            .iter()
-            .position(|(c, _)| *c == code)
-            .unwrap_or_else(|| {
-                self.counts.push((code, 0));
-                self.counts.len() - 1
-            });
+        let slot = self.counts.iter().position(|(c, _)| *c == code).unwrap_or_else(|| {
+            self.counts.push((code, 0));
+            self.counts.len() - 1
+        });
         let Some((_, count)) = self.counts.get_mut(slot) else {
             return;
         };
@@ -210,13 +204,7 @@ impl Findings {
             std::cmp::Ordering::Equal => "the rest of this kind is not listed".to_owned(),
             std::cmp::Ordering::Greater => return,
         };
-        self.list.push(Finding {
-            line: at.0,
-            column: at.1,
-            severity,
-            code,
-            message,
-        });
+        self.list.push(Finding { line: at.0, column: at.1, severity, code, message });
     }
 
     /// The findings ordered by place.
@@ -231,29 +219,12 @@ mod tests {
     use super::*;
 
     fn states() -> AttributeType {
-        let element = |label: &str, n| EnumElement {
-            label: label.into(),
-            link: None,
-            value: EnumValue::Integer(n),
-        };
-        let elements = vec![
-            element("NO_TASK", -1),
-            element("T", 0),
-            element("READY", 2),
-            element("AGAIN", 2),
-        ];
-        let kind = AttributeKind::Enum {
-            c_type: None,
-            elements,
-        };
-        AttributeType {
-            name: "S".into(),
-            array: false,
-            to_trace: false,
-            kind,
-            description: None,
-            line: 1,
-        }
+        let element =
+            |label: &str, n| EnumElement { label: label.into(), link: None, value: EnumValue::Integer(n) };
+        let elements =
+            vec![element("NO_TASK", -1), element("T", 0), element("READY", 2), element("AGAIN", 2)];
+        let kind = AttributeKind::Enum { c_type: None, elements };
+        AttributeType { name: "S".into(), array: false, to_trace: false, kind, description: None, line: 1 }
     }
 
     #[test]
@@ -268,9 +239,7 @@ mod tests {
     #[test]
     fn findings_are_bounded_per_code_and_ordered() {
         let mut findings = Findings::default();
-        (0..2000)
-            .rev()
-            .for_each(|n| findings.push((n, 1), Severity::Info, "much", String::new()));
+        (0..2000).rev().for_each(|n| findings.push((n, 1), Severity::Info, "much", String::new()));
         findings.push((5, 7), Severity::Error, "other", String::new());
         let list = findings.finish();
         assert_eq!(list.len(), Findings::KEPT_PER_CODE + 2);

@@ -107,14 +107,9 @@ impl OsHeader {
         }
         if reader.out.tasks.is_empty() && reader.out.current_cpu.is_none() {
             let message = "neither tasks nor EE_CURRENTCPU found; is this an eecfg.h?".to_owned();
-            reader
-                .findings
-                .push((1, 1), Severity::Error, "missing-definitions", message);
+            reader.findings.push((1, 1), Severity::Error, "missing-definitions", message);
         }
-        OsHeader {
-            findings: reader.findings.finish(),
-            ..reader.out
-        }
+        OsHeader { findings: reader.findings.finish(), ..reader.out }
     }
 }
 
@@ -123,22 +118,15 @@ impl OsHeader {
 fn split_item(text: &str) -> (&str, &str) {
     let line_end = || text.find('\n').unwrap_or(text.len());
     let length = if text.starts_with("/*") {
-        text.get(2..)
-            .and_then(|inside| inside.find("*/"))
-            .map_or(text.len(), |n| n + 4)
+        text.get(2..).and_then(|inside| inside.find("*/")).map_or(text.len(), |n| n + 4)
     } else if text.starts_with('\n') {
         1
     } else if text.starts_with('#') {
         let mut end = line_end();
-        while text
-            .get(..end)
-            .is_some_and(|line| line.trim_end_matches('\r').ends_with('\\'))
+        while text.get(..end).is_some_and(|line| line.trim_end_matches('\r').ends_with('\\'))
             && end < text.len()
         {
-            end = text
-                .get(end + 1..)
-                .and_then(|next| next.find('\n'))
-                .map_or(text.len(), |n| end + 1 + n);
+            end = text.get(end + 1..).and_then(|next| next.find('\n')).map_or(text.len(), |n| end + 1 + n);
         }
         end
     } else if text.starts_with("//") {
@@ -150,10 +138,7 @@ fn split_item(text: &str) -> (&str, &str) {
         if length > 0 {
             length
         } else {
-            text.char_indices()
-                .skip(1)
-                .find(|(_, c)| matches!(c, '/' | '\n'))
-                .map_or(text.len(), |(n, _)| n)
+            text.char_indices().skip(1).find(|(_, c)| matches!(c, '/' | '\n')).map_or(text.len(), |(n, _)| n)
         }
     };
     text.split_at_checked(length).unwrap_or((text, ""))
@@ -173,16 +158,10 @@ impl Reader {
             return;
         };
         let definition = definition.split("/*").next().unwrap_or_default();
-        let definition = definition
-            .split("//")
-            .next()
-            .unwrap_or_default()
-            .replace("\\\n", " ")
-            .replace("\\\r\n", " ");
+        let definition =
+            definition.split("//").next().unwrap_or_default().replace("\\\n", " ").replace("\\\r\n", " ");
         let definition = definition.trim();
-        let end = definition
-            .find(|c: char| !c.is_alphanumeric() && c != '_')
-            .unwrap_or(definition.len());
+        let end = definition.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(definition.len());
         let (name, value) = definition.split_at_checked(end).unwrap_or((definition, ""));
         // `#define F(x) …` is no number, and a name without value is an option.
         if name.is_empty() || value.starts_with('(') || value.trim().is_empty() {
@@ -220,9 +199,7 @@ impl Reader {
         let Some(number) = number else {
             let (name, value) = (excerpt(name.as_bytes()), excerpt(value.trim().as_bytes()));
             let message = format!("the value of {name}, '{value}', is no known number");
-            return self
-                .findings
-                .push((line, 1), Severity::Warning, "unknown-value", message);
+            return self.findings.push((line, 1), Severity::Warning, "unknown-value", message);
         };
         let entry = (name.to_owned(), number);
         if core_spinlock {
@@ -237,11 +214,7 @@ impl Reader {
             Section::Tasks => self.out.tasks.push(entry),
             Section::Resources => {
                 let global = value.contains("EE_GLOBAL_MUTEX");
-                self.out.resources.push(OsResource {
-                    name: entry.0,
-                    id: number,
-                    global,
-                });
+                self.out.resources.push(OsResource { name: entry.0, id: number, global });
             }
             Section::Events => self.out.events.push((entry.0, number.cast_unsigned())),
             Section::Alarms => self.out.alarms.push(entry),
@@ -303,11 +276,7 @@ mod tests {
         let h = OsHeader::parse(HEADER.as_bytes());
         let named = |list: &[(String, i64)]| list.iter().map(|(n, v)| format!("{n}={v}")).collect::<Vec<_>>();
         assert_eq!(named(&h.tasks), ["Task0=0", "Task1=1"]);
-        let resource = |name: &str, id, global| OsResource {
-            name: name.into(),
-            id,
-            global,
-        };
+        let resource = |name: &str, id, global| OsResource { name: name.into(), id, global };
         assert_eq!(h.resources, [resource("SEM", 0, true), resource("RES", 1, false)]);
         assert_eq!(h.events, [("Event1".to_owned(), 1), ("Event2".to_owned(), 2)]);
         assert_eq!(
@@ -324,10 +293,7 @@ mod tests {
 
     #[test]
     fn other_files_are_told_from_headers() {
-        assert_eq!(
-            OsHeader::parse(b"int main;").findings[0].code,
-            "missing-definitions"
-        );
+        assert_eq!(OsHeader::parse(b"int main;").findings[0].code, "missing-definitions");
         assert_eq!(OsHeader::parse(b"").findings.len(), 1);
     }
 }

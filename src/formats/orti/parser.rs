@@ -23,15 +23,9 @@ impl Orti {
             findings.push(place, Severity::Info, "not-utf8", message);
         }
         let source = String::from_utf8_lossy(bytes);
-        let mut parser = Parser {
-            cursor: Cursor::new(&source, findings),
-            out: Orti::default(),
-        };
+        let mut parser = Parser { cursor: Cursor::new(&source, findings), out: Orti::default() };
         parser.file();
-        let Parser {
-            mut out,
-            cursor: Cursor { mut findings, .. },
-        } = parser;
+        let Parser { mut out, cursor: Cursor { mut findings, .. } } = parser;
         check::check(&out, &mut findings);
         out.findings = findings.finish();
         out
@@ -51,8 +45,7 @@ impl<'a> Parser<'a> {
                 return true;
             }
             if self.cursor.kind(0) == Kind::End || foreign(&self.cursor) {
-                self.cursor
-                    .find(Severity::Error, "missing-brace", "'}' is missing before this");
+                self.cursor.find(Severity::Error, "missing-brace", "'}' is missing before this");
                 return false;
             }
             if self.cursor.is(0, b';') {
@@ -102,8 +95,7 @@ impl<'a> Parser<'a> {
             }
         } else if self.cursor.at_type_or_object() {
             let message = "a declaration outside of IMPLEMENTATION";
-            self.cursor
-                .find(Severity::Warning, "misplaced-declaration", message);
+            self.cursor.find(Severity::Warning, "misplaced-declaration", message);
             self.object_type()?;
         } else {
             return self.cursor.mistake("a section");
@@ -118,19 +110,13 @@ impl<'a> Parser<'a> {
         match key.text.as_str() {
             "KOIL" => self.out.koil_version = Some(value),
             "OSSEMANTICS" => {
-                let version = if self.cursor.eat(b',') {
-                    self.cursor.text()?
-                } else {
-                    String::new()
-                };
+                let version = if self.cursor.eat(b',') { self.cursor.text()? } else { String::new() };
                 self.out.semantics = Some((value, version));
             }
             _ => {
                 let message = format!("'{}' is unknown in VERSION", excerpt(key.text.as_bytes()));
                 let place = (key.line, key.column);
-                self.cursor
-                    .findings
-                    .push(place, Severity::Info, "unknown-version-entry", message);
+                self.cursor.findings.push(place, Severity::Info, "unknown-version-entry", message);
             }
         }
         self.cursor.semicolon();
@@ -138,23 +124,14 @@ impl<'a> Parser<'a> {
     }
 
     fn description(&mut self) -> Parsed<Option<String>> {
-        if self.cursor.eat(b',') {
-            self.cursor.text().map(Some)
-        } else {
-            Ok(None)
-        }
+        if self.cursor.eat(b',') { self.cursor.text().map(Some) } else { Ok(None) }
     }
 
     fn object_type(&mut self) -> Parsed<()> {
         let name = self.cursor.word("a kind of object")?;
         self.cursor.expect(b'{')?;
         let line = name.line;
-        self.out.types.push(ObjectType {
-            name: name.text,
-            description: None,
-            attributes: Vec::new(),
-            line,
-        });
+        self.out.types.push(ObjectType { name: name.text, description: None, attributes: Vec::new(), line });
         if !self.block(Cursor::at_type_or_object, Self::attribute_type) {
             return Ok(());
         }
@@ -175,10 +152,7 @@ impl<'a> Parser<'a> {
             AttributeKind::String
         } else if self.cursor.eat_word("ENUM") {
             let c_type = self.cursor.text_if_any();
-            AttributeKind::Enum {
-                c_type,
-                elements: self.elements()?,
-            }
+            AttributeKind::Enum { c_type, elements: self.elements()? }
         } else {
             return self.cursor.mistake("CTYPE, ENUM or STRING");
         };
@@ -194,14 +168,7 @@ impl<'a> Parser<'a> {
         if let Some(last) = self.out.types.last_mut() {
             let described = description.as_ref().map_or(None, Clone::clone);
             let (name, line) = (name.text, name.line);
-            last.attributes.push(AttributeType {
-                name,
-                array,
-                to_trace,
-                kind,
-                description: described,
-                line,
-            });
+            last.attributes.push(AttributeType { name, array, to_trace, kind, description: described, line });
         }
         description?;
         self.cursor.semicolon();
@@ -212,8 +179,7 @@ impl<'a> Parser<'a> {
         self.cursor.expect(b'[')?;
         let mut elements = Vec::new();
         if self.cursor.is(0, b']') {
-            self.cursor
-                .find(Severity::Info, "empty-enum", "an enumeration without elements");
+            self.cursor.find(Severity::Info, "empty-enum", "an enumeration without elements");
         }
         while !self.cursor.eat(b']') {
             match self.element() {
@@ -222,11 +188,9 @@ impl<'a> Parser<'a> {
             }
             let comma = self.cursor.eat(b',');
             if comma && self.cursor.is(0, b']') {
-                self.cursor
-                    .find(Severity::Info, "trailing-comma", "',' after the last element");
+                self.cursor.find(Severity::Info, "trailing-comma", "',' after the last element");
             } else if !comma && self.cursor.kind(0) == Kind::Text {
-                self.cursor
-                    .find(Severity::Info, "missing-comma", "',' is missing before this");
+                self.cursor.find(Severity::Info, "missing-comma", "',' is missing before this");
             } else if !comma && !self.cursor.is(0, b']') {
                 let _ = self.cursor.mistake::<()>("',' or ']'");
                 self.cursor.skip_element()?;
@@ -249,17 +213,10 @@ impl<'a> Parser<'a> {
             }
             _ => return self.cursor.mistake("a quoted label"),
         };
-        let link = if self.cursor.eat(b':') {
-            Some(self.cursor.word("the name of an object")?.text)
-        } else {
-            None
-        };
+        let link =
+            if self.cursor.eat(b':') { Some(self.cursor.word("the name of an object")?.text) } else { None };
         self.cursor.expect(b'=')?;
-        Ok(EnumElement {
-            label,
-            link,
-            value: self.element_value()?,
-        })
+        Ok(EnumElement { label, link, value: self.element_value()? })
     }
 
     fn element_value(&mut self) -> Parsed<EnumValue> {
@@ -268,11 +225,7 @@ impl<'a> Parser<'a> {
             Kind::Number => match c_integer(self.cursor.peek()).or_else(|| c_character(self.cursor.peek())) {
                 Some(number) => {
                     self.cursor.take();
-                    Ok(EnumValue::Integer(if minus {
-                        number.wrapping_neg()
-                    } else {
-                        number
-                    }))
+                    Ok(EnumValue::Integer(if minus { number.wrapping_neg() } else { number }))
                 }
                 None => self.cursor.mistake("an integer of at most 64 bits"),
             },
@@ -301,12 +254,7 @@ impl<'a> Parser<'a> {
         let name = self.cursor.word("the name of an object")?;
         self.cursor.expect(b'{')?;
         let (kind, line) = (kind.text, kind.line);
-        self.out.objects.push(Object {
-            kind,
-            name: name.text,
-            attributes: Vec::new(),
-            line,
-        });
+        self.out.objects.push(Object { kind, name: name.text, attributes: Vec::new(), line });
         if self.block(Cursor::at_object, Self::attribute) {
             self.cursor.semicolon();
         }
@@ -317,11 +265,8 @@ impl<'a> Parser<'a> {
         let name = self.cursor.word("the name of an attribute")?.text;
         let mut index = None;
         if self.cursor.eat(b'[') {
-            let number = if self.cursor.kind(0) == Kind::Number {
-                c_integer(&self.cursor.take().text)
-            } else {
-                None
-            };
+            let number =
+                if self.cursor.kind(0) == Kind::Number { c_integer(&self.cursor.take().text) } else { None };
             index = number.and_then(|n| u32::try_from(n).ok());
             if index.is_none() {
                 return self.cursor.mistake("an index");
@@ -330,19 +275,10 @@ impl<'a> Parser<'a> {
         }
         self.cursor.expect(b'=')?;
         let (line, column) = self.cursor.place();
-        let text = if self.cursor.kind(0) == Kind::Text {
-            self.cursor.text()?
-        } else {
-            self.cursor.unquoted()?
-        };
+        let text =
+            if self.cursor.kind(0) == Kind::Text { self.cursor.text()? } else { self.cursor.unquoted()? };
         if let Some(object) = self.out.objects.last_mut() {
-            object.attributes.push(Attribute {
-                name,
-                index,
-                text,
-                line,
-                column,
-            });
+            object.attributes.push(Attribute { name, index, text, line, column });
         }
         self.cursor.semicolon();
         Ok(())
@@ -351,9 +287,7 @@ impl<'a> Parser<'a> {
 
 /// A quoted enumeration value: a number when it is constant (`"-1"`), else a formula.
 fn enum_value(text: String) -> EnumValue {
-    let constant = Formula::parse(&text)
-        .ok()
-        .filter(|f| f.variables().is_empty() && !f.has_dynamic_paths());
+    let constant = Formula::parse(&text).ok().filter(|f| f.variables().is_empty() && !f.has_dynamic_paths());
     match constant.and_then(|f| f.eval(&|_| None, &|_| None)) {
         Some(number) => EnumValue::Integer(number),
         None => EnumValue::Formula(text),

@@ -61,9 +61,7 @@ impl Symbols {
 
     /// All symbols, in file order.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &str)> {
-        self.entries
-            .iter()
-            .map(|(address, name)| (*address, name.as_str()))
+        self.entries.iter().map(|(address, name)| (*address, name.as_str()))
     }
 }
 
@@ -78,11 +76,7 @@ fn entry(text: &str) -> Line<'_> {
         && let Some(address) = prefixed(value.trim().trim_end_matches(';'))
     {
         let name = name.trim();
-        return if name.is_empty() {
-            Line::Unknown
-        } else {
-            Line::Symbol(address, name)
-        };
+        return if name.is_empty() { Line::Unknown } else { Line::Symbol(address, name) };
     }
     let (first, rest) = word(text);
     let (second, after) = word(rest);
@@ -109,20 +103,12 @@ fn word(text: &str) -> (&str, &str) {
 
 fn prefixed(text: &str) -> Option<u64> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?;
-    if digits.starts_with('+') {
-        None
-    } else {
-        u64::from_str_radix(digits, 16).ok()
-    }
+    if digits.starts_with('+') { None } else { u64::from_str_radix(digits, 16).ok() }
 }
 
 fn hex(text: &str) -> Option<u64> {
     let bare = || {
-        if text.starts_with('+') {
-            None
-        } else {
-            u64::from_str_radix(text, 16).ok()
-        }
+        if text.starts_with('+') { None } else { u64::from_str_radix(text, 16).ok() }
     };
     prefixed(text).or_else(bare)
 }
@@ -138,25 +124,10 @@ mod tests {
                     00401cab T f(int, char)\nfile.o:\n\nnot a symbol line\n0x401CAC\tplain\n0x401CA7 alias\n";
         let (symbols, findings) = Symbols::parse(text.as_bytes());
         let names: Vec<_> = symbols.iter().map(|(_, name)| name).collect();
-        let expected = [
-            "plain",
-            "nm_symbol",
-            "sized",
-            "assigned",
-            "name",
-            "f(int, char)",
-            "plain",
-            "alias",
-        ];
+        let expected = ["plain", "nm_symbol", "sized", "assigned", "name", "f(int, char)", "plain", "alias"];
         assert_eq!(names, expected);
-        assert_eq!(
-            (symbols.name(0x401CA7), symbols.name(0x401CA9)),
-            (Some("plain"), Some("sized"))
-        );
-        assert_eq!(
-            (symbols.address("plain"), symbols.address("assigned")),
-            (Some(0x401CA7), Some(0x401CAA))
-        );
+        assert_eq!((symbols.name(0x401CA7), symbols.name(0x401CA9)), (Some("plain"), Some("sized")));
+        assert_eq!((symbols.address("plain"), symbols.address("assigned")), (Some(0x401CA7), Some(0x401CAA)));
         assert_eq!((symbols.name(0), symbols.address("puts")), (None, None));
         assert_eq!(
             findings.iter().map(|f| (f.line, f.code)).collect::<Vec<_>>(),

@@ -37,34 +37,16 @@ fn every_part_of_a_file_is_read() {
     assert_eq!(orti.types[0].description.as_deref(), Some("The OS"));
     let task = orti.attribute_type("OS", "RUNNINGTASK").unwrap();
     assert!(task.array && task.to_trace && task.c_type().is_none());
-    assert_eq!(
-        (task.label(-1), task.label(1), task.label(2)),
-        (Some("NO_TASK"), Some("T_2"), None)
-    );
+    assert_eq!((task.label(-1), task.label(1), task.label(2)), (Some("NO_TASK"), Some("T_2"), None));
     let isr = orti.attribute_type("OS", "RUNNINGISR2").unwrap();
     assert_eq!((isr.c_type(), isr.to_trace), (Some("void *"), false));
     assert_eq!(isr.elements()[1].link.as_deref(), Some("tick"));
     assert_eq!(isr.elements()[1].value, EnumValue::Formula("handler".into()));
-    assert_eq!(
-        orti.attribute_type("ALARM", "ACTION")
-            .unwrap()
-            .description
-            .as_deref(),
-        Some("what happens")
-    );
+    assert_eq!(orti.attribute_type("ALARM", "ACTION").unwrap().description.as_deref(), Some("what happens"));
     let core = orti.objects("OS").next().unwrap();
-    assert_eq!(
-        (core.attributes[0].index, core.attributes[0].text.as_str()),
-        (Some(0), "a[EE_x]")
-    );
-    assert_eq!(
-        core.get("RUNNINGTASK").map(|a| (a.index, a.line)),
-        Some((Some(1), 13))
-    );
-    assert_eq!(
-        orti.objects("ALARM").next().unwrap().get("ACTION").unwrap().text,
-        "set EV = on T_1 ("
-    );
+    assert_eq!((core.attributes[0].index, core.attributes[0].text.as_str()), (Some(0), "a[EE_x]"));
+    assert_eq!(core.get("RUNNINGTASK").map(|a| (a.index, a.line)), Some((Some(1), 13)));
+    assert_eq!(orti.objects("ALARM").next().unwrap().get("ACTION").unwrap().text, "set EV = on T_1 (");
 }
 
 /// A file of one kind of object, with something inserted into line 4 (declaration) and line 8 (information).
@@ -79,30 +61,14 @@ fn around(declaration: &str, information: &str) -> Orti {
 #[test]
 fn mistakes_are_located_and_lose_no_neighbours() {
     let cases: [(&str, &str, &[&str]); 21] = [
-        (
-            r#"ENUM [ "a" = 0 "b" = 1, ] E;"#,
-            "",
-            &["missing-comma", "trailing-comma"],
-        ),
+        (r#"ENUM [ "a" = 0 "b" = 1, ] E;"#, "", &["missing-comma", "trailing-comma"]),
         (r#"ENUM [ "a" = "0" "b" = "1" ] E;"#, "", &["missing-comma"]),
-        (
-            r#"ENUM [ "a" = sym, b = 1 ] E;"#,
-            "",
-            &["bare-identifier-value", "unquoted-value"],
-        ),
+        (r#"ENUM [ "a" = sym, b = 1 ] E;"#, "", &["bare-identifier-value", "unquoted-value"]),
         (r#"ENUM [ "a" = 1, "a" = 2 ] E;"#, "", &["duplicate-label"]),
         ("ENUM [ ] E;", "", &["empty-enum"]),
         ("ENUM ] E;", "", &["unexpected-token"]),
-        (
-            r#"ENUM [ "a" = ?, , "b" = 1 ] E;"#,
-            "",
-            &["unexpected-token", "unexpected-token"],
-        ),
-        (
-            r#"ENUM [ "a" = 99999999999999999999 ] E;"#,
-            "",
-            &["unexpected-token"],
-        ),
+        (r#"ENUM [ "a" = ?, , "b" = 1 ] E;"#, "", &["unexpected-token", "unexpected-token"]),
+        (r#"ENUM [ "a" = 99999999999999999999 ] E;"#, "", &["unexpected-token"]),
         (r#"ENUM [ "a" = "1 +" ] E;"#, "", &["unparsable-formula"]),
         ("CTYPE E", "", &["missing-semicolon"]),
         ("CTYPE A;", "", &["duplicate-declaration"]),
@@ -114,11 +80,7 @@ fn mistakes_are_located_and_lose_no_neighbours() {
         ("CTYPE E;", r#"E = "1;"#, &["unterminated-string"]),
         ("CTYPE E;", r#"E = "(1";"#, &["unparsable-formula"]),
         ("CTYPE E;", r#"E "1";"#, &["unexpected-token"]),
-        (
-            "",
-            r#"E = "1"; A = "2";"#,
-            &["undeclared-attribute", "duplicate-attribute"],
-        ),
+        ("", r#"E = "1"; A = "2";"#, &["undeclared-attribute", "duplicate-attribute"]),
         ("", r#"}; U u { X = "1"; Y = "(";"#, &["missing-declaration"]),
     ];
     for (declaration, information, expected) in cases {
@@ -126,11 +88,7 @@ fn mistakes_are_located_and_lose_no_neighbours() {
         let line = if information.is_empty() { 4 } else { 8 };
         let expected: Vec<_> = expected.iter().map(|code| (*code, line)).collect();
         assert_eq!(codes(&orti.findings), expected, "{declaration} {information}");
-        let z = orti
-            .objects
-            .last()
-            .and_then(|o| o.get("Z"))
-            .map(|z| z.text.as_str());
+        let z = orti.objects.last().and_then(|o| o.get("Z")).map(|z| z.text.as_str());
         assert_eq!(
             (z, orti.attribute_type("T", "Z").is_some()),
             (Some("26"), true),
@@ -142,22 +100,14 @@ fn mistakes_are_located_and_lose_no_neighbours() {
 #[test]
 fn a_broken_element_costs_only_itself() {
     let orti = around(r#"ENUM [ "a" = 0, "b" = , "c" 2, "d" = 3 4, "e" = 5 ] E;"#, "");
-    let labels = orti
-        .attribute_type("T", "E")
-        .unwrap()
-        .elements()
-        .iter()
-        .map(|e| e.label.as_str());
+    let labels = orti.attribute_type("T", "E").unwrap().elements().iter().map(|e| e.label.as_str());
     assert_eq!(labels.collect::<Vec<_>>(), ["a", "d", "e"]);
     assert_eq!(codes(&orti.findings), [("unexpected-token", 4); 3]);
 }
 
 #[test]
 fn missing_braces_and_sections_are_survived() {
-    let text = SMALL
-        .replace("}, \"The OS\";", "")
-        .replace("};\nALARM A", "ALARM A")
-        .replace("VERSION", "V");
+    let text = SMALL.replace("}, \"The OS\";", "").replace("};\nALARM A", "ALARM A").replace("VERSION", "V");
     let orti = Orti::parse(text.as_bytes());
     let kinds: Vec<_> = orti.types.iter().map(|t| t.name.as_str()).collect();
     assert_eq!(kinds, ["V", "OS", "ALARM"]);
@@ -173,15 +123,9 @@ fn missing_braces_and_sections_are_survived() {
     ];
     assert_eq!(found, expected);
     let nothing = Orti::parse(b"");
-    assert_eq!(
-        codes(&nothing.findings),
-        [("missing-version", 1), ("missing-implementation", 1)]
-    );
+    assert_eq!(codes(&nothing.findings), [("missing-version", 1), ("missing-implementation", 1)]);
     let nameless = Orti::parse(b"VERSION { KOIL = \"2\"; }; IMPLEMENTATION { T { CTYPE A; }; };");
-    assert_eq!(
-        (nameless.types.len(), codes(&nameless.findings)),
-        (1, vec![("unexpected-token", 1)])
-    );
+    assert_eq!((nameless.types.len(), codes(&nameless.findings)), (1, vec![("unexpected-token", 1)]));
 }
 
 #[test]
@@ -203,11 +147,7 @@ fn hostile_files_are_read_in_linear_time() {
     let start = std::time::Instant::now();
     for part in parts {
         let long = part.repeat(200_000 / part.len());
-        for prefix in [
-            "",
-            "IMPLEMENTATION I { T { ENUM [",
-            "IMPLEMENTATION I { T { CTYPE A; }; }; T t {",
-        ] {
+        for prefix in ["", "IMPLEMENTATION I { T { ENUM [", "IMPLEMENTATION I { T { CTYPE A; }; }; T t {"] {
             let bytes = format!("{prefix}{long}");
             assert!(Orti::parse(bytes.as_bytes()).findings.len() < 5000);
         }

@@ -257,11 +257,7 @@ impl<'c> Reader<'c, '_> {
     }
 
     fn finish(mut self, lines: usize) -> DataRows {
-        for id in self.names.lossy() {
-            let row = self.rows.variable.iter().position(|v| *v == id);
-            let number = row.and_then(|row| self.rows.line.get(row)).map_or(0, |line| *line as usize);
-            self.report.note_lossy_name(number, self.names.name(id));
-        }
+        self.report.note_lossy_names(&self.names, &self.rows.variable, &self.rows.line);
         let (counts, gaps, log) = self.report.finish(lines, &self.rows.time);
         DataRows { variables: self.names.into_strings(), gaps, counts, log, ..self.rows }
     }

@@ -241,11 +241,7 @@ impl<'c> Reader<'c, '_> {
     }
 
     fn finish(mut self, lines: usize) -> FunctionRows {
-        for id in self.names.lossy() {
-            let row = self.rows.function.iter().position(|f| *f == id);
-            let number = row.and_then(|row| self.rows.line.get(row)).map_or(0, |line| *line as usize);
-            self.report.note_lossy_name(number, self.names.name(id));
-        }
+        self.report.note_lossy_names(&self.names, &self.rows.function, &self.rows.line);
         let (counts, gaps, log) = self.report.finish(lines, &self.rows.time);
         FunctionRows { functions: self.names.into_strings(), gaps, counts, log, ..self.rows }
     }

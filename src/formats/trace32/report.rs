@@ -1,5 +1,6 @@
 //! The account of a chunk: how many lines went where, what was wrong with which, and the gaps between rows.
 
+use super::names::Names;
 use super::{Counts, Gap, Settings, fields};
 use crate::diagnostics::{Diagnostic, Log, Severity, excerpt};
 use crate::input::MAX_LINE;
@@ -97,12 +98,18 @@ impl<'s> Report<'s> {
         self.reject(line, "line-too-long", || format!("the line has {MAX_LINE} bytes or more"));
     }
 
-    /// Warns of a name with bytes that are no UTF-8, at the line where it is used first.
-    pub(super) fn note_lossy_name(&mut self, number: usize, name: &[u8]) {
-        let line = Line { number, text: name, terminated: true, too_long: false };
-        self.note(line, Severity::Warning, "not-utf8", || {
-            "a name has bytes that are no UTF-8; they are replaced".to_owned()
-        });
+    /// Warns of names with bytes that are no UTF-8, at the lines where they are used first. `used` and `lines`
+    /// are the ids and line numbers of the rows.
+    pub(super) fn note_lossy_names(&mut self, names: &Names, used: &[u32], lines: &[u32]) {
+        let mut rows = used.iter().zip(lines);
+        for id in names.lossy() {
+            // Ids follow first use, so the next name is used first further down.
+            let number = rows.find(|(used, _)| **used == id).map_or(0, |(_, line)| *line as usize);
+            let line = Line { number, text: names.name(id), terminated: true, too_long: false };
+            self.note(line, Severity::Warning, "not-utf8", || {
+                "a name has bytes that are no UTF-8; they are replaced".to_owned()
+            });
+        }
     }
 
     /// Counts a row that tells of lost data; `rows_before` rows of the chunk are known already.

@@ -35,7 +35,9 @@ impl Machine {
         let known = model.isr_symbols.get(&(value as u64)).or_else(|| model.isr_labels.get(&value)).cloned();
         let name = known.unwrap_or_else(|| {
             let name = format!("ISR_0x{:X}", value as u64);
-            let message = format!("RUNNINGISR2 holds {value:#x}, which no symbol and no label names; it is shown as {name}");
+            let message = format!(
+                "RUNNINGISR2 holds {value:#x}, which no symbol and no label names; it is shown as {name}"
+            );
             self.report(Severity::Warning, "unknown-isr", message);
             // Known from now on: one report per handler is enough.
             self.model.cores[core].isr_labels.insert(value, name.clone());
@@ -94,9 +96,7 @@ impl Machine {
     fn pop_to(&mut self, core: usize, n: usize) {
         while self.cores[core].isrs.len() > n {
             let top = Proc::Isr(core, self.cores[core].isrs.len() - 1);
-            if self.state(top) == ProcessState::Ready {
-                self.enter(top);
-            }
+            self.ensure_running(top);
             self.end_process(top);
             self.cores[core].isrs.pop();
         }

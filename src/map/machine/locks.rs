@@ -71,7 +71,8 @@ impl Machine {
         let model = &self.model.sems[s];
         let Some(label) = model.lockers.get(&value) else {
             let state = model.state.as_ref().and_then(|a| a.value(&self.model.slots));
-            let locked = state.is_some_and(|v| !(model.unlocked.contains(&v) || model.unlocked.is_empty() && v == 0));
+            let locked =
+                state.is_some_and(|v| !(model.unlocked.contains(&v) || model.unlocked.is_empty() && v == 0));
             return (locked && !model.nobody.contains(&value)).then(|| self.proc(core));
         };
         let image = self.model.cores[core].image;
@@ -92,7 +93,8 @@ impl Machine {
             let sem = &mut self.sems[s];
             sem.waiters = waiters;
             if own || owner_lost {
-                (sem.unknown, sem.locked, sem.overfull, sem.owner, sem.locker) = (true, false, false, None, None);
+                (sem.unknown, sem.locked, sem.overfull, sem.owner, sem.locker) =
+                    (true, false, false, None, None);
             }
         }
     }
@@ -258,14 +260,17 @@ impl Machine {
                     self.set_state(p, ProcessState::Ready);
                 }
                 Some(_) => {}
-                None => self.report(Severity::Warning, "lost-waiter", "a waiter of a semaphore is gone".into()),
+                None => {
+                    self.report(Severity::Warning, "lost-waiter", "a waiter of a semaphore is gone".into())
+                }
             }
         }
     }
 
     fn process_of(&self, actor: Actor) -> Option<Proc> {
         let tasks = (0..self.tasks.len()).map(Proc::Task);
-        let isrs = (0..self.cores.len()).flat_map(|c| (0..self.cores[c].isrs.len()).map(move |n| Proc::Isr(c, n)));
+        let isrs =
+            (0..self.cores.len()).flat_map(|c| (0..self.cores[c].isrs.len()).map(move |n| Proc::Isr(c, n)));
         tasks.chain(isrs).find(|p| self.actor(*p) == actor && self.state(*p) != ProcessState::Terminated)
     }
 

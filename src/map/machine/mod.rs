@@ -255,7 +255,14 @@ impl Machine {
         self.emit_note(source, target_type, target, action, Note::None);
     }
 
-    fn emit_note(&mut self, source: Actor, target_type: EntityType, target: Actor, action: Action, note: Note) {
+    fn emit_note(
+        &mut self,
+        source: Actor,
+        target_type: EntityType,
+        target: Actor,
+        action: Action,
+        note: Note,
+    ) {
         let event = Event {
             time: self.now,
             source: source.0,
@@ -285,7 +292,14 @@ impl Machine {
     /// Counts a finding of the mapping; it is located by time and core, since it has no line.
     fn report(&mut self, severity: Severity, code: &'static str, message: String) {
         let text = format!("t={}", self.now);
-        self.log.push(Diagnostic { source: crate::map::MAP_SOURCE.into(), line: None, severity, code, message, text });
+        self.log.push(Diagnostic {
+            source: crate::map::MAP_SOURCE.into(),
+            line: None,
+            severity,
+            code,
+            message,
+            text,
+        });
     }
 
     fn name(&self, id: NameId) -> &str {

@@ -58,7 +58,11 @@ impl Machine {
             }
             let alarm = others.iter().find_map(|c| self.cores[*c].alarm_event);
             return alarm.unwrap_or_else(|| {
-                self.report(Severity::Warning, "unknown-caller", "a remote SetEvent has no caller in the trace".into());
+                self.report(
+                    Severity::Warning,
+                    "unknown-caller",
+                    "a remote SetEvent has no caller in the trace".into(),
+                );
                 self.actor(p)
             });
         }

@@ -148,7 +148,11 @@ mod tests {
             let first = out.mark();
             out.push(event(0, a, Action::Resume));
             out.hold(0, a, 0, first);
-            if later { out.advance(101) } else { out.push(event(5, a, Action::Preempt)) }
+            if later {
+                out.advance(101)
+            } else {
+                out.push(event(5, a, Action::Preempt))
+            }
             assert!(!out.cancel(0, a));
         }
     }

@@ -32,13 +32,21 @@ impl Machine {
         let open = &mut self.context(p, core).runnables;
         let Some(n) = open.iter().rposition(|r| r.0 == name) else {
             let name = self.name(name).to_owned();
-            self.report(Severity::Info, "unmatched-exit", format!("exit of runnable {name} without an entry"));
+            self.report(
+                Severity::Info,
+                "unmatched-exit",
+                format!("exit of runnable {name} without an entry"),
+            );
             return;
         };
         let ended = open.split_off(n);
         if ended.len() > 1 {
             let name = self.name(name).to_owned();
-            self.report(Severity::Warning, "missing-exit", format!("runnable {name} ended before the ones it called"));
+            self.report(
+                Severity::Warning,
+                "missing-exit",
+                format!("runnable {name} ended before the ones it called"),
+            );
         }
         for runnable in ended.into_iter().rev() {
             self.emit(actor, EntityType::Runnable, runnable, Action::Terminate);

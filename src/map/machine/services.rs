@@ -72,7 +72,11 @@ impl Machine {
         if self.pending.len() == MAX_PENDING {
             let old = self.pending.remove(0);
             let name = self.name(old.stimulus.0).to_owned();
-            self.report(Severity::Warning, "stale-stimulus", format!("stimulus {name} never activated anything"));
+            self.report(
+                Severity::Warning,
+                "stale-stimulus",
+                format!("stimulus {name} never activated anything"),
+            );
         }
         self.pending.push(pending);
     }
@@ -96,7 +100,9 @@ impl Machine {
     /// A write to LASTERROR; writes count, not changes: the same error twice is two errors (gap 32).
     pub(super) fn last_error(&mut self, core: usize, previous: Option<(usize, bool)>) {
         let attribute = self.model.cores[core].last_error.as_ref();
-        let Some(value) = attribute.and_then(|a| a.value(&self.model.slots)).filter(|v| *v != 0) else { return };
+        let Some(value) = attribute.and_then(|a| a.value(&self.model.slots)).filter(|v| *v != 0) else {
+            return;
+        };
         let p = self.proc(core);
         let context = self.context(p, core);
         context.failed = true;
@@ -104,7 +110,8 @@ impl Machine {
             context.ending = false;
         }
         let in_call = context.inside(Service::Activate) || context.inside(Service::Chain);
-        let refused = context.inside(Service::GetResource) && self.model.cores[core].refused_errors.contains(&value);
+        let refused =
+            context.inside(Service::GetResource) && self.model.cores[core].refused_errors.contains(&value);
         if self.model.cores[core].limit_error == Some(value) {
             if self.model.profile.variables.remaining_activations.is_empty() {
                 if !in_call {
@@ -136,11 +143,10 @@ impl Machine {
     pub(super) fn consume(&mut self, t: usize) -> Actor {
         let core = self.at;
         let remote = self.proc(core).is_some_and(|p| self.is_rpc(p));
-        let found = self
-            .pending
-            .iter()
-            .rposition(|p| p.target == Some(t))
-            .or_else(|| self.pending.iter().rposition(|p| p.target.is_none() && (p.core != core) == remote));
+        let found =
+            self.pending.iter().rposition(|p| p.target == Some(t)).or_else(|| {
+                self.pending.iter().rposition(|p| p.target.is_none() && (p.core != core) == remote)
+            });
         match found {
             Some(n) => self.pending.remove(n).stimulus,
             None => {

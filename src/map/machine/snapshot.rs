@@ -12,8 +12,11 @@ impl Machine {
             .tasks
             .iter()
             .map(|t| {
-                let instances: Vec<Value> =
-                    t.queue.iter().map(|i| json!({"instance": i.number, "state": i.state.as_str()})).collect();
+                let instances: Vec<Value> = t
+                    .queue
+                    .iter()
+                    .map(|i| json!({"instance": i.number, "state": i.state.as_str()}))
+                    .collect();
                 json!({
                     "task": self.name(t.name),
                     "core": self.name(self.cores[t.core].name),
@@ -61,7 +64,8 @@ impl Machine {
         let pending: Vec<Value> = self.pending.iter().map(|p| self.actor_json(p.stimulus)).collect();
         let mut next: Vec<(&str, i64)> = self.next.iter().map(|(n, i)| (self.name(*n), *i)).collect();
         next.sort_unstable();
-        let next: serde_json::Map<String, Value> = next.into_iter().map(|(n, i)| (n.to_owned(), i.into())).collect();
+        let next: serde_json::Map<String, Value> =
+            next.into_iter().map(|(n, i)| (n.to_owned(), i.into())).collect();
         let variables: Vec<Value> = self
             .model
             .slots

@@ -1,7 +1,7 @@
 //! Rules for tasks: activation, start, preemption, resumption, end, waiting (R3–R9; thesis, table 4.2).
 //! Not polling, which belongs to the lock (see `locks`).
 
-use super::state::{Edge, Instance, Proc};
+use super::state::{Actor, Context, Edge, Instance, Proc};
 use super::{Machine, OsState};
 use crate::btf::{Action, EntityType, ProcessState};
 use crate::diagnostics::Severity;
@@ -16,7 +16,11 @@ impl Machine {
         let core = self.tasks[t].core;
         let Some(new) = self.model.cores[core].states.get(&value).copied() else {
             let name = self.name(self.tasks[t].name).to_owned();
-            self.report(Severity::Warning, "unknown-state", format!("task {name}: STATE {value} has no known label"));
+            self.report(
+                Severity::Warning,
+                "unknown-state",
+                format!("task {name}: STATE {value} has no known label"),
+            );
             return;
         };
         self.os_state(t, new, write);
@@ -30,11 +34,16 @@ impl Machine {
         }
         if !write {
             let name = self.name(self.tasks[t].name).to_owned();
-            self.report(Severity::Warning, "unseen-write", format!("STATE of task {name} changed without a traced write"));
+            self.report(
+                Severity::Warning,
+                "unseen-write",
+                format!("STATE of task {name} changed without a traced write"),
+            );
         }
         // The core that sets a task RUNNING is the one that runs it; it leaves the core it is on, whoever says so.
         let core = if new == OsState::Running { self.at } else { self.tasks[t].core };
-        let moves_core = new == OsState::Running || old == Some(OsState::Running);
+        let ends = old.is_none() && new == OsState::Suspended;
+        let moves_core = new == OsState::Running || old == Some(OsState::Running) || ends;
         if moves_core && !self.cores[core].isrs.is_empty() {
             // An ISR has the core: the task leaves or enters it when the ISR is over (gap 43).
             self.cores[core].deferred.push((t, old, new));
@@ -47,6 +56,9 @@ impl Machine {
     pub(super) fn apply_state(&mut self, t: usize, core: usize, old: Option<OsState>, new: OsState) {
         use OsState::{Ready, Running, Suspended, Waiting};
         let lost = std::mem::take(&mut self.tasks[t].lost);
+        if self.cores[core].incoming == Some(t) && new != Running {
+            self.settle(core);
+        }
         match (old, new) {
             (_, Running) => self.dispatch(t, core, old, lost),
             (Some(Running), Ready) if self.tasks[t].context.ending => {
@@ -65,9 +77,17 @@ impl Machine {
             (None, _) => self.unknown_past(t, new),
             (Some(Ready | Waiting | Suspended), _) => {
                 let name = self.name(self.tasks[t].name).to_owned();
-                self.report(Severity::Warning, "odd-state-change", format!("task {name}: {old:?} to {new:?}"));
+                self.report(
+                    Severity::Warning,
+                    "odd-state-change",
+                    format!("task {name}: {old:?} to {new:?}"),
+                );
                 if new == Suspended {
+                    // It ran and ended unseen.
+                    let actor = self.actor(Proc::Task(t));
                     self.tasks[t].queue.pop_front();
+                    self.tasks[t].context = Context::default();
+                    self.gone(actor);
                 }
             }
         }
@@ -80,7 +100,7 @@ impl Machine {
         let state = match new {
             OsState::Suspended if self.tasks[t].queue.is_empty() => return,
             OsState::Suspended => {
-                if self.state(p) != ProcessState::Polling {
+                if !matches!(self.state(p), ProcessState::Polling | ProcessState::Active) {
                     self.set_state(p, ProcessState::Running);
                 }
                 return self.terminate(t);
@@ -117,6 +137,7 @@ impl Machine {
                 self.cores[before].running = None;
             }
         }
+        self.settle(core);
         let other = self.cores[core].running.filter(|o| *o != t && self.state(Proc::Task(*o)).on_core());
         if other.is_some() {
             self.cores[core].incoming = Some(t);
@@ -124,6 +145,19 @@ impl Machine {
         }
         self.cores[core].running = Some(t);
         self.enter(Proc::Task(t));
+    }
+
+    /// A task was set RUNNING, and goes on, but the one before it never left: its change of state was not traced.
+    fn settle(&mut self, core: usize) {
+        let (Some(next), Some(stuck)) = (self.cores[core].incoming, self.cores[core].running) else { return };
+        let name = self.name(self.tasks[stuck].name).to_owned();
+        let message = format!("task {name} left its core without a traced write of its STATE");
+        self.report(Severity::Warning, "unseen-switch", message);
+        self.tasks[stuck].os = Some(OsState::Ready);
+        self.leave(Proc::Task(stuck));
+        self.cores[core].incoming = None;
+        self.cores[core].running = Some(next);
+        self.enter(Proc::Task(next));
     }
 
     /// A process gets the core, from whatever state it is in; runnables resume after it, outermost first (N4).
@@ -226,6 +260,13 @@ impl Machine {
         for runnable in context.runnables.into_iter().rev() {
             self.emit(actor, EntityType::Runnable, runnable, Action::Terminate);
         }
+        self.gone(actor);
+        self.process(p, Action::Terminate);
+        self.set_state(p, ProcessState::Terminated);
+    }
+
+    /// A process instance is no more: it waits for nothing and owns nothing.
+    fn gone(&mut self, actor: Actor) {
         let mut held = Vec::new();
         for sem in &mut self.sems {
             sem.waiters.retain(|w| *w != actor);
@@ -239,12 +280,10 @@ impl Machine {
             let message = format!("{} ended and left {} locked", self.name(actor.0), self.name(sem));
             self.report(Severity::Warning, "held-at-end", message);
         }
-        self.process(p, Action::Terminate);
-        self.set_state(p, ProcessState::Terminated);
     }
 
     /// A process can only end or wait while it runs; one that an ISR had preempted runs for no time.
-    fn ensure_running(&mut self, p: Proc) {
+    pub(super) fn ensure_running(&mut self, p: Proc) {
         if self.state(p) != ProcessState::Polling {
             self.enter(p);
         }
@@ -276,7 +315,9 @@ impl Machine {
         let attribute = self.model.tasks[t].activations.as_ref();
         let Some(new) = attribute.and_then(|a| a.value(&self.model.slots)) else { return };
         let new = if self.model.tasks[t].counts_down { new.wrapping_neg() } else { new };
-        let Some(old) = self.tasks[t].activations.replace(new) else { return self.first_count(t, new, write) };
+        let Some(old) = self.tasks[t].activations.replace(new) else {
+            return self.first_count(t, new, write);
+        };
         if new == old {
             return;
         }
@@ -305,18 +346,25 @@ impl Machine {
         }
     }
 
-    /// The first count of activations after the left edge or a hole: instances that came or went unseen.
+    /// The first count of activations after the left edge or a hole. What a write changes is one more or one less
+    /// than before; the rest are instances that came or went unseen.
     fn first_count(&mut self, t: usize, count: i64, write: bool) {
+        let task = &self.tasks[t];
+        let known = task.queue.len();
+        let suspended = task.os == Some(OsState::Suspended) && known == 0;
         if self.model.tasks[t].counts_down {
-            // What is left tells how many are active only if the limit is known; but the first write to the counter
-            // of a suspended task is its activation.
-            if write && self.tasks[t].os == Some(OsState::Suspended) && self.tasks[t].queue.is_empty() {
-                self.activate(t);
-            }
-            return;
+            // What is left tells how many are active only if the limit is known.
+            return if write && suspended {
+                self.activate(t)
+            };
         }
         let count = count.clamp(0, 256) as usize;
-        while self.tasks[t].queue.len() > count {
+        if write && known + 1 == count && (known > 0 || suspended) {
+            return self.activate(t);
+        }
+        let ends = write && known > count && task.os == Some(OsState::Running);
+        self.tasks[t].context.ending |= ends;
+        while self.tasks[t].queue.len() > count + usize::from(ends) {
             self.tasks[t].queue.pop_front();
         }
         while self.tasks[t].queue.len() < count {
@@ -366,7 +414,8 @@ impl Machine {
         let by_value = &self.model.cores[core].tasks_by_value;
         let task = |v: i64| by_value.get(&v).copied().filter(|t| self.model.tasks[*t].state.is_none());
         let (from, to) = (old.and_then(task), task(value));
-        if let Some(t) = to.filter(|t| self.tasks[*t].os == Some(OsState::Suspended) && self.tasks[*t].queue.is_empty())
+        if let Some(t) =
+            to.filter(|t| self.tasks[*t].os == Some(OsState::Suspended) && self.tasks[*t].queue.is_empty())
         {
             // An activation comes before anything that it causes, also when it shows only by its effect.
             self.activate_by_state(t);
@@ -389,7 +438,8 @@ impl Machine {
     pub(super) fn task_at_left_edge(&mut self, t: usize, edge: &Edge) {
         let model = &self.model.tasks[t];
         let core = model.core;
-        let value = |a: &Option<super::super::model::Attribute>| a.as_ref().and_then(|a| a.value(&self.model.slots));
+        let value =
+            |a: &Option<super::super::model::Attribute>| a.as_ref().and_then(|a| a.value(&self.model.slots));
         let cores = 0..self.cores.len();
         let runs_on = cores.filter(|c| self.model.cores[*c].image == model.core).find(|c| {
             let running = value(&self.model.cores[*c].running_task);

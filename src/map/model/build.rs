@@ -32,8 +32,7 @@ impl Model {
             states: HashMap::new(),
             event_names: HashMap::new(),
         };
-        let isr_type =
-            ["RUNNINGISR2", "RUNNINGISR"].into_iter().find_map(|a| orti.attribute_type("OS", a));
+        let isr_type = ["RUNNINGISR2", "RUNNINGISR"].into_iter().find_map(|a| orti.attribute_type("OS", a));
         let mut zero_is_isr = false;
         for e in isr_type.map(|t| t.elements()).unwrap_or_default() {
             match &e.value {
@@ -80,7 +79,8 @@ impl Model {
         }
         for (event, mask) in setup.header.iter().flat_map(|h| &h.events) {
             if core.event_names.insert(*mask, self.names.intern(event)).is_some() {
-                self.findings.push(format!("two OS events of core '{}' share the mask {mask:#x}", setup.name));
+                self.findings
+                    .push(format!("two OS events of core '{}' share the mask {mask:#x}", setup.name));
             }
         }
         for path in &p.variables.isr_nesting {
@@ -131,7 +131,9 @@ impl Model {
             let activations =
                 current.or_else(|| find(&p.attributes.remaining_activations, Watch::Activations(t)));
             find(&p.attributes.event_flags, Watch::EventActive(t));
-            waitmask.extend(find(&p.attributes.event_mask, Watch::EventWait(t)).into_iter().flat_map(|a| a.slots));
+            waitmask.extend(
+                find(&p.attributes.event_mask, Watch::EventWait(t)).into_iter().flat_map(|a| a.slots),
+            );
             self.tasks.push(TaskModel { name, core: ix, state, activations, counts_down, waitmask });
         }
     }
@@ -200,7 +202,16 @@ impl Model {
             let state = self.attribute(ix, orti, "RESOURCE", Some(label), "STATE", Watch::SemState(s));
             let locker = self.attribute(ix, orti, "RESOURCE", Some(label), "LOCKER", Watch::SemLocker(s));
             let (lockers, nobody, unlocked) = (lockers.clone(), nobody.clone(), unlocked.clone());
-            self.sems.push(SemModel { name, state, locker, lockers, nobody, unlocked, core: ix, spin: false });
+            self.sems.push(SemModel {
+                name,
+                state,
+                locker,
+                lockers,
+                nobody,
+                unlocked,
+                core: ix,
+                spin: false,
+            });
         }
     }
 
@@ -215,7 +226,8 @@ impl Model {
             for path in expand(&self.profile.variables.alarm_action, "{alarm}", id) {
                 self.slots.watch(ix, &path, Watch::AlarmAction(a));
             }
-            let time = self.attribute(ix, orti, "ALARM", Some(&object.name), "ALARMTIME", Watch::AlarmTime(a));
+            let time =
+                self.attribute(ix, orti, "ALARM", Some(&object.name), "ALARMTIME", Watch::AlarmTime(a));
             let text = object.get("ACTION").map(|a| a.text.as_str()).unwrap_or_default();
             let action = self.alarm_action(ix, text);
             self.alarms.push(AlarmModel { name, core: ix, time, action });
@@ -224,7 +236,8 @@ impl Model {
 
     /// Reads the free text of ALARM.ACTION: `ActivateTask X`, `set E on T`, `SET t EVENT e`, `callback f` …
     fn alarm_action(&self, core: usize, text: &str) -> AlarmAction {
-        let words: Vec<String> = text.split(|c: char| c.is_whitespace() || c == ',').map(str::to_owned).collect();
+        let words: Vec<String> =
+            text.split(|c: char| c.is_whitespace() || c == ',').map(str::to_owned).collect();
         let verb = words.first().map(|w| w.to_lowercase()).unwrap_or_default();
         if verb.starts_with("activate") {
             let named = |t: usize, w: &str| self.task_name_is(t, w);
@@ -233,6 +246,10 @@ impl Model {
             let own = all.iter().find(|t| self.tasks[**t].core == core).or(all.first());
             return own.map_or(AlarmAction::Other, |t| AlarmAction::Activate(*t));
         }
-        if verb.starts_with("set") || verb.starts_with("event") { AlarmAction::SetEvent } else { AlarmAction::Other }
+        if verb.starts_with("set") || verb.starts_with("event") {
+            AlarmAction::SetEvent
+        } else {
+            AlarmAction::Other
+        }
     }
 }

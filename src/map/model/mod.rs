@@ -66,10 +66,9 @@ pub(super) struct Attribute {
 impl Attribute {
     /// The value over the last traced values, or `None` while an operand is unknown.
     pub fn value(&self, slots: &SlotTable) -> Option<i64> {
-        let raw = self.formula.eval(
-            &|i| self.slots.get(i).and_then(|s| slots.value(*s)),
-            &|path| slots.find(self.core, path).and_then(|s| slots.value(s)),
-        )?;
+        let raw = self.formula.eval(&|i| self.slots.get(i).and_then(|s| slots.value(*s)), &|path| {
+            slots.find(self.core, path).and_then(|s| slots.value(s))
+        })?;
         Some(narrow(raw, self.c_type.as_deref()))
     }
 }
@@ -248,7 +247,8 @@ impl Model {
         let objects: Vec<_> = orti.objects(kind).filter(|o| object.is_none_or(|n| o.name == n)).collect();
         // One file may describe several cores: by several OS objects (RTA-OS) or by indexed attributes (SMP).
         let object = if object.is_none() { objects.get(core).or(objects.first()) } else { objects.last() }?;
-        let indexed = object.attributes.iter().find(|a| a.name == name && a.index == u32::try_from(core).ok());
+        let indexed =
+            object.attributes.iter().find(|a| a.name == name && a.index == u32::try_from(core).ok());
         let attribute = indexed.or_else(|| object.get(name))?;
         let formula = match Formula::parse(&attribute.text) {
             Ok(f) if f.is_evaluable() => f,
@@ -295,7 +295,10 @@ fn images(cores: &[CoreSetup]) -> Vec<usize> {
         let indexed = || a.objects("OS").flat_map(|o| &o.attributes).any(|a| a.index.is_some_and(|i| i > 0));
         a.objects == b.objects && a.types == b.types && (a.objects("OS").count() > 1 || indexed())
     };
-    let same = |a: &CoreSetup, b: &CoreSetup| a.orti.as_ref().zip(b.orti.as_ref()).is_some_and(|(a, b)| one_image(a, b));
-    let first = |ix: usize, core: &CoreSetup| cores[..ix].iter().position(|other| same(other, core)).unwrap_or(ix);
+    let same = |a: &CoreSetup, b: &CoreSetup| {
+        a.orti.as_ref().zip(b.orti.as_ref()).is_some_and(|(a, b)| one_image(a, b))
+    };
+    let first =
+        |ix: usize, core: &CoreSetup| cores[..ix].iter().position(|other| same(other, core)).unwrap_or(ix);
     cores.iter().enumerate().map(|(ix, core)| first(ix, core)).collect()
 }

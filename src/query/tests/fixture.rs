@@ -41,10 +41,7 @@ pub(crate) fn empty() -> (TempDir, Session) {
 }
 
 pub(crate) fn open(dir: &Path) -> Session {
-    let options = SessionOptions {
-        threads: Some(2),
-        memory_limit: Some(64 << 20),
-    };
+    let options = SessionOptions { threads: Some(2), memory_limit: Some(64 << 20) };
     Session::open(Database::open(&dir.join("db")).unwrap(), options).unwrap()
 }
 
@@ -61,15 +58,7 @@ pub(crate) fn engine(names: &[&str]) -> (TempDir, Session) {
 }
 
 /// `(time, source, target type, target, instance, action, note)`
-type Event = (
-    i64,
-    &'static str,
-    &'static str,
-    &'static str,
-    i64,
-    &'static str,
-    Option<&'static str>,
-);
+type Event = (i64, &'static str, &'static str, &'static str, i64, &'static str, Option<&'static str>);
 
 pub(crate) const EVENTS: &[Event] = &[
     (0, "STI_1", "T", "T_1", 0, "activate", None),
@@ -87,17 +76,7 @@ pub(crate) const EVENTS: &[Event] = &[
 ];
 
 /// `(instance, activate, start, terminate, running, ready, polling, preemptions, complete)`
-type Instance = (
-    i64,
-    Option<i64>,
-    Option<i64>,
-    Option<i64>,
-    i64,
-    i64,
-    i64,
-    i64,
-    bool,
-);
+type Instance = (i64, Option<i64>, Option<i64>, Option<i64>, i64, i64, i64, i64, bool);
 
 const INSTANCES: &[Instance] = &[
     (0, Some(0), Some(10), Some(50), 30, 10, 0, 1, true),
@@ -107,15 +86,7 @@ const INSTANCES: &[Instance] = &[
 ];
 
 /// `(process, type, instance, core, state, begin, end)`
-type State = (
-    &'static str,
-    &'static str,
-    i64,
-    &'static str,
-    &'static str,
-    i64,
-    i64,
-);
+type State = (&'static str, &'static str, i64, &'static str, &'static str, i64, i64);
 
 const STATES: &[State] = &[
     ("T_1", "T", 0, "Core_1", "active", 0, 10),
@@ -131,11 +102,7 @@ const STATES: &[State] = &[
 ];
 
 fn record(tx: &mut Transaction, name: &str) {
-    tx.set_recording(RecordingEntry {
-        name: name.into(),
-        begin_at: Some(0),
-        end_at: Some(320),
-    });
+    tx.set_recording(RecordingEntry { name: name.into(), begin_at: Some(0), end_at: Some(320) });
     let mut rows = RecordingRows::new();
     rows.push(RecordingRow {
         os: Some("osek"),
@@ -189,24 +156,10 @@ fn record(tx: &mut Transaction, name: &str) {
         preemptions: 0,
         complete: true,
     });
-    put(
-        tx,
-        tables::PROCESS_INSTANCE,
-        name,
-        None,
-        &rows.take_batch().unwrap(),
-    );
+    put(tx, tables::PROCESS_INSTANCE, name, None, &rows.take_batch().unwrap());
     let mut rows = ProcessStateRows::new();
     for &(process, r#type, instance, core, state, begin_at, end_at) in STATES {
-        rows.push(ProcessStateRow {
-            process,
-            r#type,
-            instance,
-            core: Some(core),
-            state,
-            begin_at,
-            end_at,
-        });
+        rows.push(ProcessStateRow { process, r#type, instance, core: Some(core), state, begin_at, end_at });
     }
     put(tx, tables::PROCESS_STATE, name, None, &rows.take_batch().unwrap());
     let mut rows = RunnableInstanceRows::new();
@@ -227,13 +180,7 @@ fn record(tx: &mut Transaction, name: &str) {
             complete,
         });
     }
-    put(
-        tx,
-        tables::RUNNABLE_INSTANCE,
-        name,
-        None,
-        &rows.take_batch().unwrap(),
-    );
+    put(tx, tables::RUNNABLE_INSTANCE, name, None, &rows.take_batch().unwrap());
 }
 
 /// [`EVENTS`], `shift` ticks later.
@@ -261,12 +208,7 @@ pub(crate) fn events(shift: i64) -> RecordBatch {
 /// A gap of a core, or of all cores.
 pub(crate) fn gap(core: Option<&str>, begin_at: i64, end_at: i64) -> RecordBatch {
     let mut rows = GapRows::new();
-    rows.push(GapRow {
-        core,
-        begin_at,
-        end_at,
-        reason: "fifo_overflow",
-    });
+    rows.push(GapRow { core, begin_at, end_at, reason: "fifo_overflow" });
     rows.take_batch().unwrap()
 }
 
@@ -276,14 +218,7 @@ pub(crate) fn accesses(from: i64, to: i64) -> RecordBatch {
     for n in from..to {
         let variable = ["EE_ORTI_runningtask", "SIG_1"][n as usize % 2];
         let value = Some(n as u64 % 7);
-        rows.push(DataEventRow {
-            time: n * 10,
-            seq: n,
-            record: None,
-            variable,
-            access: "write",
-            value,
-        });
+        rows.push(DataEventRow { time: n * 10, seq: n, record: None, variable, access: "write", value });
     }
     rows.take_batch().unwrap()
 }

@@ -14,35 +14,19 @@ fn summary(session: &Session, metric: &str, filter: &MetricFilter) -> Vec<String
     let batch = session.metrics(&[metric.to_owned()], filter).unwrap();
     let integer = |name: &str, row| {
         let column = batch.column_by_name(name).unwrap().as_primitive::<Int64Type>();
-        column
-            .iter()
-            .nth(row)
-            .unwrap()
-            .map_or("-".into(), |v| v.to_string())
+        column.iter().nth(row).unwrap().map_or("-".into(), |v| v.to_string())
     };
     let number = |name: &str, row| {
         let column = batch.column_by_name(name).unwrap().as_primitive::<Float64Type>();
-        column
-            .iter()
-            .nth(row)
-            .unwrap()
-            .map_or("-".into(), |v| format!("{}", (v * 1e3).round() / 1e3))
+        column.iter().nth(row).unwrap().map_or("-".into(), |v| format!("{}", (v * 1e3).round() / 1e3))
     };
     let line = |row| {
-        let entity = batch
-            .column_by_name("entity")
-            .unwrap()
-            .as_string::<i32>()
-            .value(row);
+        let entity = batch.column_by_name("entity").unwrap().as_string::<i32>().value(row);
         let core = batch.column_by_name("core").unwrap().as_string::<i32>();
         let core = core.iter().nth(row).unwrap().unwrap_or("-");
         let counts = ["count", "incomplete"].map(|n| integer(n, row)).join(" ");
         let values = ["min", "avg", "max"].map(|n| number(n, row)).join(" ");
-        format!(
-            "{entity} {core} {counts} {values} {} {}",
-            integer("min_at", row),
-            integer("max_at", row)
-        )
+        format!("{entity} {core} {counts} {values} {} {}", integer("min_at", row), integer("max_at", row))
     };
     (0..batch.num_rows()).map(line).collect()
 }
@@ -51,11 +35,7 @@ fn summary(session: &Session, metric: &str, filter: &MetricFilter) -> Vec<String
 fn expect(expected: &[(&str, &[&str])]) {
     let (_dir, session) = engine(&["r"]);
     for (metric, lines) in expected {
-        assert_eq!(
-            summary(&session, metric, &MetricFilter::default()),
-            *lines,
-            "{metric}"
-        );
+        assert_eq!(summary(&session, metric, &MetricFilter::default()), *lines, "{metric}");
     }
 }
 
@@ -73,24 +53,9 @@ fn pairs_of_instances() {
 #[test]
 fn spans_within_an_instance() {
     expect(&[
-        (
-            "StartDelay",
-            &["I_1 Core_1 1 0 0 0 0 20 20", "T_1 Core_1 3 1 5 15 30 100 210"],
-        ),
-        (
-            "ResponseTime",
-            &[
-                "I_1 Core_1 1 0 10 10 10 20 20",
-                "T_1 Core_1 3 1 25 41.667 50 100 0",
-            ],
-        ),
-        (
-            "GrossExecutionTime",
-            &[
-                "I_1 Core_1 1 0 10 10 10 20 20",
-                "T_1 Core_1 3 1 20 26.667 40 105 10",
-            ],
-        ),
+        ("StartDelay", &["I_1 Core_1 1 0 0 0 0 20 20", "T_1 Core_1 3 1 5 15 30 100 210"]),
+        ("ResponseTime", &["I_1 Core_1 1 0 10 10 10 20 20", "T_1 Core_1 3 1 25 41.667 50 100 0"]),
+        ("GrossExecutionTime", &["I_1 Core_1 1 0 10 10 10 20 20", "T_1 Core_1 3 1 20 26.667 40 105 10"]),
     ]);
 }
 
@@ -98,21 +63,9 @@ fn spans_within_an_instance() {
 fn times_in_a_state() {
     const NONE: &[&str] = &["I_1 Core_1 1 0 0 0 0 20 20", "T_1 Core_1 3 1 0 0 0 10 10"];
     expect(&[
-        (
-            "NetExecutionTime",
-            &[
-                "I_1 Core_1 1 0 10 10 10 20 20",
-                "T_1 Core_1 3 1 15 21.667 30 105 10",
-            ],
-        ),
-        (
-            "ReadyTime",
-            &["I_1 Core_1 1 0 0 0 0 20 20", "T_1 Core_1 3 1 0 3.333 10 105 10"],
-        ),
-        (
-            "PollingTime",
-            &["I_1 Core_1 1 0 0 0 0 20 20", "T_1 Core_1 3 1 0 1.667 5 10 105"],
-        ),
+        ("NetExecutionTime", &["I_1 Core_1 1 0 10 10 10 20 20", "T_1 Core_1 3 1 15 21.667 30 105 10"]),
+        ("ReadyTime", &["I_1 Core_1 1 0 0 0 0 20 20", "T_1 Core_1 3 1 0 3.333 10 105 10"]),
+        ("PollingTime", &["I_1 Core_1 1 0 0 0 0 20 20", "T_1 Core_1 3 1 0 1.667 5 10 105"]),
         ("WaitingTime", NONE),
         ("ParkingTime", NONE),
     ]);
@@ -129,26 +82,11 @@ fn runnables() {
 #[test]
 fn counts_have_one_sample_and_show_zeros() {
     expect(&[
-        (
-            "Activations",
-            &["I_1 Core_1 1 0 1 1 1 20 20", "T_1 Core_1 1 0 4 4 4 0 0"],
-        ),
-        (
-            "Preemptions",
-            &["I_1 Core_1 1 0 0 0 0 - -", "T_1 Core_1 1 0 1 1 1 0 0"],
-        ),
-        (
-            "MtaLimitExceeding",
-            &["I_1 Core_1 1 0 0 0 0 - -", "T_1 Core_1 1 0 1 1 1 150 150"],
-        ),
-        (
-            "FullMigrations",
-            &["I_1 Core_1 1 0 0 0 0 - -", "T_1 - 1 0 1 1 1 240 240"],
-        ),
-        (
-            "BoundedMigrations",
-            &["I_1 Core_1 1 0 0 0 0 - -", "T_1 - 1 0 1 1 1 240 240"],
-        ),
+        ("Activations", &["I_1 Core_1 1 0 1 1 1 20 20", "T_1 Core_1 1 0 4 4 4 0 0"]),
+        ("Preemptions", &["I_1 Core_1 1 0 0 0 0 - -", "T_1 Core_1 1 0 1 1 1 0 0"]),
+        ("MtaLimitExceeding", &["I_1 Core_1 1 0 0 0 0 - -", "T_1 Core_1 1 0 1 1 1 150 150"]),
+        ("FullMigrations", &["I_1 Core_1 1 0 0 0 0 - -", "T_1 - 1 0 1 1 1 240 240"]),
+        ("BoundedMigrations", &["I_1 Core_1 1 0 0 0 0 - -", "T_1 - 1 0 1 1 1 240 240"]),
     ]);
 }
 
@@ -167,12 +105,7 @@ fn loads_per_core_and_per_process() {
 #[test]
 fn windows_are_half_open_and_clip_loads() {
     let (_dir, session) = engine(&["r"]);
-    let window = |from, to| MetricFilter {
-        from,
-        to,
-        entity: Some("T_1".into()),
-        ..MetricFilter::default()
-    };
+    let window = |from, to| MetricFilter { from, to, entity: Some("T_1".into()), ..MetricFilter::default() };
     let first = summary(&session, "ResponseTime", &window(Some(0), Some(210)));
     assert_eq!(first, ["T_1 Core_1 2 0 25 37.5 50 100 0"]);
     assert_eq!(
@@ -213,14 +146,9 @@ fn a_gap_separates_the_instances_of_its_core() {
 #[test]
 fn recordings_are_kept_apart() {
     let (_dir, session) = engine(&["r", "s"]);
-    let both = session
-        .metrics(&["ActivateToActivate".into()], &MetricFilter::default())
-        .unwrap();
+    let both = session.metrics(&["ActivateToActivate".into()], &MetricFilter::default()).unwrap();
     assert_eq!(both.num_rows(), 2);
-    let filter = MetricFilter {
-        recording: Some("s".into()),
-        ..MetricFilter::default()
-    };
+    let filter = MetricFilter { recording: Some("s".into()), ..MetricFilter::default() };
     let one = session.metrics(&[], &filter).unwrap();
     assert!(one.column(0).as_string::<i32>().iter().all(|r| r == Some("s")));
     // Every metric is there, in the order of the list.
@@ -232,27 +160,13 @@ fn recordings_are_kept_apart() {
 #[test]
 fn unknown_names_are_usage_errors_with_a_suggestion() {
     let (_dir, session) = engine(&["r"]);
-    let bad_metric = session
-        .metrics(&["ResponsTime".into()], &MetricFilter::default())
-        .unwrap_err();
+    let bad_metric = session.metrics(&["ResponsTime".into()], &MetricFilter::default()).unwrap_err();
     assert_eq!(bad_metric.hints(), ["did you mean 'ResponseTime'?"]);
-    let filter = MetricFilter {
-        recording: Some("R".into()),
-        ..MetricFilter::default()
-    };
-    assert_eq!(
-        session.metrics(&[], &filter).unwrap_err().hints(),
-        ["did you mean 'r'?"]
-    );
-    let filter = MetricFilter {
-        entity: Some("T_2".into()),
-        ..MetricFilter::default()
-    };
+    let filter = MetricFilter { recording: Some("R".into()), ..MetricFilter::default() };
+    assert_eq!(session.metrics(&[], &filter).unwrap_err().hints(), ["did you mean 'r'?"]);
+    let filter = MetricFilter { entity: Some("T_2".into()), ..MetricFilter::default() };
     let bad_entity = session.metrics(&[], &filter).unwrap_err();
-    assert_eq!(
-        (bad_entity.kind(), bad_entity.hints().len()),
-        (ErrorKind::Usage, 1)
-    );
+    assert_eq!((bad_entity.kind(), bad_entity.hints().len()), (ErrorKind::Usage, 1));
 }
 
 /// Every file of the library plans on an empty database and has the columns that are promised.
@@ -261,19 +175,10 @@ fn the_library_fits_the_schema() {
     let (_dir, session) = fixture::empty();
     for view in views() {
         let stream = session.sql(view.sql, &[]).unwrap();
-        let planned: Vec<_> = stream
-            .schema()
-            .fields()
-            .iter()
-            .map(|f| (f.name().as_str(), f.data_type()))
-            .collect();
+        let planned: Vec<_> =
+            stream.schema().fields().iter().map(|f| (f.name().as_str(), f.data_type())).collect();
         let promised: Vec<_> = view.columns.iter().map(|c| c.name).collect();
-        assert_eq!(
-            planned.iter().map(|p| p.0).collect::<Vec<_>>(),
-            promised,
-            "{}",
-            view.name
-        );
+        assert_eq!(planned.iter().map(|p| p.0).collect::<Vec<_>>(), promised, "{}", view.name);
         for ((name, planned), column) in planned.iter().zip(&view.columns) {
             let fits = match column.ty {
                 "text" => **planned == DataType::Utf8View,
@@ -286,63 +191,31 @@ fn the_library_fits_the_schema() {
     }
     for metric in metrics() {
         let all = [("from", i64::MIN.into()), ("to", i64::MAX.into())];
-        let params = if metric.params.is_empty() {
-            &[][..]
-        } else {
-            &all[..]
-        };
+        let params = if metric.params.is_empty() { &[][..] } else { &all[..] };
         let batch = collect(&session, metric.sql, params).unwrap_or_else(|e| panic!("{}: {e}", metric.name));
         let schema = batch.schema();
         assert_eq!(
-            schema
-                .fields()
-                .iter()
-                .map(|f| f.name().as_str())
-                .collect::<Vec<_>>(),
+            schema.fields().iter().map(|f| f.name().as_str()).collect::<Vec<_>>(),
             METRIC_COLUMNS,
             "{}",
             metric.name
         );
         let value = schema.field_with_name("value").unwrap().data_type();
-        let expected = if metric.unit == Unit::Percent {
-            DataType::Float64
-        } else {
-            DataType::Int64
-        };
+        let expected = if metric.unit == Unit::Percent { DataType::Float64 } else { DataType::Int64 };
         assert_eq!(*value, expected, "{}", metric.name);
-        assert_eq!(
-            *schema.field_with_name("at").unwrap().data_type(),
-            DataType::Int64,
-            "{}",
-            metric.name
-        );
+        assert_eq!(*schema.field_with_name("at").unwrap().data_type(), DataType::Int64, "{}", metric.name);
         assert_eq!(batch.num_rows(), 0, "{}", metric.name);
     }
     let none = session.metrics(&[], &MetricFilter::default()).unwrap();
     assert_eq!(none.num_rows(), 0);
-    assert_eq!(
-        none.schema()
-            .fields()
-            .iter()
-            .map(|f| f.name().as_str())
-            .collect::<Vec<_>>(),
-        SUMMARY_COLUMNS
-    );
+    assert_eq!(none.schema().fields().iter().map(|f| f.name().as_str()).collect::<Vec<_>>(), SUMMARY_COLUMNS);
 }
 
 #[test]
 fn views_can_be_queried() {
     let (_dir, session) = engine(&["r"]);
     let sql = "SELECT entity, instance, next_activate_at FROM process_pair ORDER BY entity, instance";
-    assert_eq!(
-        rows(&session, sql),
-        ["I_1 0 -", "T_1 0 100", "T_1 1 210", "T_1 2 300", "T_1 3 -"]
-    );
-    let names: Vec<_> = session
-        .relations()
-        .iter()
-        .filter(|r| r.view)
-        .map(|r| r.name.as_str())
-        .collect();
+    assert_eq!(rows(&session, sql), ["I_1 0 -", "T_1 0 100", "T_1 1 210", "T_1 2 300", "T_1 3 -"]);
+    let names: Vec<_> = session.relations().iter().filter(|r| r.view).map(|r| r.name.as_str()).collect();
     assert_eq!(names, ["process_metric_base", "process_pair", "process_cores"]);
 }

@@ -23,18 +23,9 @@ fn collect(session: &Session, sql: &str, params: &[(&str, Param)]) -> Result<Rec
 /// Rows as text: cells separated by blanks, NULL as `-`.
 fn lines(batch: &RecordBatch) -> Vec<String> {
     let options = FormatOptions::new().with_null("-");
-    let columns: Vec<_> = batch
-        .columns()
-        .iter()
-        .map(|c| ArrayFormatter::try_new(c, &options).unwrap())
-        .collect();
-    let line = |row| {
-        columns
-            .iter()
-            .map(|c| c.value(row).to_string())
-            .collect::<Vec<_>>()
-            .join(" ")
-    };
+    let columns: Vec<_> =
+        batch.columns().iter().map(|c| ArrayFormatter::try_new(c, &options).unwrap()).collect();
+    let line = |row| columns.iter().map(|c| c.value(row).to_string()).collect::<Vec<_>>().join(" ");
     (0..batch.num_rows()).map(line).collect()
 }
 

@@ -12,26 +12,10 @@ fn big() -> (TempDir, Session) {
     let (dir, _) = empty();
     let mut tx = begin(&dir.path().join("db"));
     for recording in ["a b/ü=%", "b"] {
-        tx.set_recording(RecordingEntry {
-            name: recording.into(),
-            begin_at: Some(0),
-            end_at: Some(600_000),
-        });
+        tx.set_recording(RecordingEntry { name: recording.into(), begin_at: Some(0), end_at: Some(600_000) });
         for core in ["Core_0", "Core_1"] {
-            put(
-                &mut tx,
-                tables::DATA_EVENT,
-                recording,
-                Some(core),
-                &accesses(0, 30_000),
-            );
-            put(
-                &mut tx,
-                tables::DATA_EVENT,
-                recording,
-                Some(core),
-                &accesses(30_000, 60_000),
-            );
+            put(&mut tx, tables::DATA_EVENT, recording, Some(core), &accesses(0, 30_000));
+            put(&mut tx, tables::DATA_EVENT, recording, Some(core), &accesses(30_000, 60_000));
         }
     }
     tx.commit().unwrap();
@@ -65,24 +49,9 @@ fn partition_values_leave_files_unread() {
     assert_eq!(rows(&session, sql), ["60000"]);
     let plan = explain(&session, sql);
     assert_eq!(files(&plan), 2, "{plan}");
-    assert!(
-        !plan.contains("FilterExec"),
-        "the filter is fully used up: {plan}"
-    );
-    assert_eq!(
-        rows(
-            &session,
-            "SELECT count(*) FROM data_event WHERE upper(core) = 'CORE_1'"
-        ),
-        ["120000"]
-    );
-    assert_eq!(
-        rows(
-            &session,
-            "SELECT count(*) FROM data_event WHERE recording = 'none'"
-        ),
-        ["0"]
-    );
+    assert!(!plan.contains("FilterExec"), "the filter is fully used up: {plan}");
+    assert_eq!(rows(&session, "SELECT count(*) FROM data_event WHERE upper(core) = 'CORE_1'"), ["120000"]);
+    assert_eq!(rows(&session, "SELECT count(*) FROM data_event WHERE recording = 'none'"), ["0"]);
 }
 
 #[test]
@@ -106,19 +75,11 @@ fn rows_of_a_core_come_sorted_without_sorting() {
     let plan = explain(&session, sql);
     assert!(!plan.contains("SortExec"), "{plan}");
     let read = rows(&session, sql);
-    assert_eq!(
-        (read.len(), read[0].as_str(), read[59_999].as_str()),
-        (60_000, "0 0", "599990 59999")
-    );
+    assert_eq!((read.len(), read[0].as_str(), read[59_999].as_str()), (60_000, "0 0", "599990 59999"));
     // Two cores are merged, not sorted.
-    let merged = explain(
-        &session,
-        "SELECT time, seq, core FROM data_event WHERE recording = 'b' ORDER BY time, seq",
-    );
-    assert!(
-        merged.contains("SortPreservingMergeExec") && !merged.contains("SortExec"),
-        "{merged}"
-    );
+    let merged =
+        explain(&session, "SELECT time, seq, core FROM data_event WHERE recording = 'b' ORDER BY time, seq");
+    assert!(merged.contains("SortPreservingMergeExec") && !merged.contains("SortExec"), "{merged}");
 }
 
 #[test]
@@ -133,11 +94,7 @@ fn the_manifest_answers_what_it_knows() {
 fn overlapping_files_are_still_sorted() {
     let (dir, _) = empty();
     let mut tx = begin(&dir.path().join("db"));
-    tx.set_recording(RecordingEntry {
-        name: "r".into(),
-        begin_at: Some(0),
-        end_at: Some(900),
-    });
+    tx.set_recording(RecordingEntry { name: "r".into(), begin_at: Some(0), end_at: Some(900) });
     for (from, to) in [(40, 80), (0, 50), (79, 90)] {
         put(&mut tx, tables::DATA_EVENT, "r", Some("c"), &accesses(from, to));
     }
@@ -156,10 +113,7 @@ fn files_outside_the_manifest_are_not_read() {
     let path = session.database().path_of(entry);
     std::fs::copy(&path, path.with_file_name("part-99999.parquet")).unwrap();
     assert_eq!(
-        rows(
-            &open(dir.path()),
-            "SELECT count(value) FROM data_event WHERE recording = 'b'"
-        ),
+        rows(&open(dir.path()), "SELECT count(value) FROM data_event WHERE recording = 'b'"),
         ["120000"]
     );
 }

@@ -20,19 +20,9 @@ fn failure(sql: &str) -> Error {
 fn every_table_exists_even_when_it_is_empty() {
     let (_dir, session) = empty();
     for table in TABLES {
-        assert_eq!(
-            rows(&session, &format!("SELECT count(*) FROM {}", table.name)),
-            ["0"],
-            "{}",
-            table.name
-        );
+        assert_eq!(rows(&session, &format!("SELECT count(*) FROM {}", table.name)), ["0"], "{}", table.name);
         let columns = collect(&session, &format!("SELECT * FROM {}", table.name), &[]).unwrap();
-        let planned: Vec<_> = columns
-            .schema()
-            .fields()
-            .iter()
-            .map(|f| f.name().clone())
-            .collect();
+        let planned: Vec<_> = columns.schema().fields().iter().map(|f| f.name().clone()).collect();
         assert_eq!(planned, table.columns.iter().map(|c| c.name).collect::<Vec<_>>());
     }
 }
@@ -69,10 +59,7 @@ fn a_syntax_error_is_shown_where_it_stands() {
 #[test]
 fn an_unknown_function_comes_with_a_suggestion() {
     let e = failure("SELECT couunt(time) FROM data_event");
-    assert_eq!(
-        (e.kind(), e.hints()),
-        (ErrorKind::Query, &["did you mean 'count'?".to_owned()][..])
-    );
+    assert_eq!((e.kind(), e.hints()), (ErrorKind::Query, &["did you mean 'count'?".to_owned()][..]));
 }
 
 #[test]
@@ -109,16 +96,9 @@ fn statements_cannot_change_anything() {
         "DELETE FROM btf_event",
         "SET datafusion.execution.batch_size = 1",
         &format!("COPY (SELECT 1) TO '{}' STORED AS CSV", file.display()),
-        &format!(
-            "CREATE EXTERNAL TABLE t STORED AS CSV LOCATION '{}'",
-            dir.path().display()
-        ),
+        &format!("CREATE EXTERNAL TABLE t STORED AS CSV LOCATION '{}'", dir.path().display()),
     ] {
-        assert_eq!(
-            collect(&session, sql, &[]).unwrap_err().kind(),
-            ErrorKind::Query,
-            "{sql}"
-        );
+        assert_eq!(collect(&session, sql, &[]).unwrap_err().kind(), ErrorKind::Query, "{sql}");
     }
     assert!(!file.exists());
     assert!(collect(&session, "SELECT * FROM '/etc/passwd'", &[]).is_err());
@@ -151,19 +131,14 @@ fn an_interrupt_stops_a_statement() {
     });
     let items: Vec<_> = stream.collect();
     setter.join().unwrap();
-    assert_eq!(
-        items.last().unwrap().as_ref().unwrap_err().kind(),
-        ErrorKind::Interrupted
-    );
+    assert_eq!(items.last().unwrap().as_ref().unwrap_err().kind(), ErrorKind::Interrupted);
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
 }
 
 #[test]
 fn a_dropped_stream_stops_its_statement() {
     let (_dir, session) = engine(&["r"]);
-    let mut stream = session
-        .sql("SELECT value FROM generate_series(1, 100000000000)", &[])
-        .unwrap();
+    let mut stream = session.sql("SELECT value FROM generate_series(1, 100000000000)", &[]).unwrap();
     assert!(stream.next().unwrap().unwrap().num_rows() > 0);
     let begun = Instant::now();
     drop(stream);
@@ -175,11 +150,7 @@ fn a_dropped_stream_stops_its_statement() {
 fn damage_is_an_error() {
     let (dir, _) = empty();
     let mut tx = begin(&dir.path().join("db"));
-    tx.set_recording(RecordingEntry {
-        name: "r".into(),
-        begin_at: Some(0),
-        end_at: Some(1_000),
-    });
+    tx.set_recording(RecordingEntry { name: "r".into(), begin_at: Some(0), end_at: Some(1_000) });
     put(&mut tx, tables::DATA_EVENT, "r", Some("c"), &accesses(0, 100));
     tx.commit().unwrap();
     let session = open(dir.path());
@@ -194,10 +165,7 @@ fn damage_is_an_error() {
         std::fs::write(&path, bad).unwrap();
         if let Err(e) = collect(&open(dir.path()), sql, &[]) {
             assert!(
-                matches!(
-                    e.kind(),
-                    ErrorKind::Database | ErrorKind::Query | ErrorKind::Limit
-                ),
+                matches!(e.kind(), ErrorKind::Database | ErrorKind::Query | ErrorKind::Limit),
                 "byte {at}: {e}"
             );
             errors += usize::from(e.kind() == ErrorKind::Database);
@@ -214,50 +182,30 @@ fn damage_is_an_error() {
 fn sorts_use_temporary_files_when_memory_is_short() {
     let (dir, _) = empty();
     let mut tx = begin(&dir.path().join("db"));
-    tx.set_recording(RecordingEntry {
-        name: "r".into(),
-        begin_at: Some(0),
-        end_at: Some(1_000_000),
-    });
+    tx.set_recording(RecordingEntry { name: "r".into(), begin_at: Some(0), end_at: Some(1_000_000) });
     put(&mut tx, tables::DATA_EVENT, "r", Some("c"), &accesses(0, 100_000));
     tx.commit().unwrap();
     let database = crate::store::Database::open(&dir.path().join("db")).unwrap();
-    let options = crate::query::SessionOptions {
-        threads: Some(1),
-        memory_limit: Some(4 << 20),
-    };
+    let options = crate::query::SessionOptions { threads: Some(1), memory_limit: Some(4 << 20) };
     let session = crate::query::Session::open(database, options).unwrap();
     let sql = "SELECT * FROM data_event ORDER BY value, variable DESC, time DESC";
     let sorted = collect(&session, sql, &[]).unwrap();
     assert_eq!(sorted.num_rows(), 100_000);
     let plan = rows(&session, &format!("EXPLAIN ANALYZE {sql}")).join("\n");
-    assert!(
-        plan.contains("spill_count=") && !plan.contains("spill_count=0,"),
-        "{plan}"
-    );
+    assert!(plan.contains("spill_count=") && !plan.contains("spill_count=0,"), "{plan}");
 }
 
 #[test]
 fn too_little_memory_is_a_limit() {
     let (dir, _) = empty();
     let mut tx = begin(&dir.path().join("db"));
-    tx.set_recording(RecordingEntry {
-        name: "r".into(),
-        begin_at: Some(0),
-        end_at: Some(1_000_000),
-    });
+    tx.set_recording(RecordingEntry { name: "r".into(), begin_at: Some(0), end_at: Some(1_000_000) });
     put(&mut tx, tables::DATA_EVENT, "r", Some("c"), &accesses(0, 60_000));
     tx.commit().unwrap();
     let database = crate::store::Database::open(&dir.path().join("db")).unwrap();
-    let options = crate::query::SessionOptions {
-        threads: Some(2),
-        memory_limit: Some(100_000),
-    };
+    let options = crate::query::SessionOptions { threads: Some(2), memory_limit: Some(100_000) };
     let session = crate::query::Session::open(database, options).unwrap();
-    let e = collect(
-        &session,
-        "SELECT a.time FROM data_event a JOIN data_event b ON a.time = b.time + 1",
-        &[],
-    );
+    let e =
+        collect(&session, "SELECT a.time FROM data_event a JOIN data_event b ON a.time = b.time + 1", &[]);
     assert_eq!(e.unwrap_err().kind(), ErrorKind::Limit);
 }

@@ -38,11 +38,7 @@ fn with_every_fault(template: &Path, work: impl Fn(&FaultyDisk, &Path, &str)) {
                 copy(template, &path);
             }
             let disk = FaultyDisk::new(fault, at, for_ever);
-            work(
-                &disk,
-                &path,
-                &format!("{fault:?} at operation {at}, for ever: {for_ever}"),
-            );
+            work(&disk, &path, &format!("{fault:?} at operation {at}, for ever: {for_ever}"));
             if disk.log().len() < at {
                 assert!(at > 20, "only {at} operations: this tests nothing");
                 break;
@@ -53,9 +49,7 @@ fn with_every_fault(template: &Path, work: impl Fn(&FaultyDisk, &Path, &str)) {
 
 /// A folder in memory where the system has one: there will be hundreds, with many small files.
 fn scratch() -> tempfile::TempDir {
-    tempfile::tempdir_in("/dev/shm")
-        .or_else(|_| tempfile::tempdir())
-        .unwrap()
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
 fn assert_sound(path: &Path, case: &str) {
@@ -82,11 +76,7 @@ fn a_change_happens_or_does_not() {
         let done = change(disk, path).is_ok();
         assert_eq!(contents(path), *if done { &new } else { &old }, "{case}");
         assert_sound(path, case);
-        assert_eq!(
-            contents(path),
-            *if done { &new } else { &old },
-            "{case}, tidied up"
-        );
+        assert_eq!(contents(path), *if done { &new } else { &old }, "{case}, tidied up");
         if !done {
             change(&FaultyDisk::sound(), path).unwrap();
             assert_eq!(contents(path), new, "{case}, tried again");
@@ -116,12 +106,7 @@ fn interrupted_after_commit(path: &Path) {
     copy(path, &probe);
     let sound = FaultyDisk::sound();
     change(&sound, &probe).unwrap();
-    let commit = sound
-        .log()
-        .iter()
-        .position(|l| l == "rename manifest.json.tmp")
-        .unwrap()
-        + 1;
+    let commit = sound.log().iter().position(|l| l == "rename manifest.json.tmp").unwrap() + 1;
     change(&FaultyDisk::new(Fault::Device, commit + 1, true), path).unwrap();
 }
 
@@ -139,10 +124,7 @@ fn an_interrupted_commit_is_complete_for_readers_and_finished_by_the_next_writer
     let new = contents(&template);
     assert_eq!(new.blobs["setup/recording=a/setup.json"], b"{\"start\":7}");
     for file in old_reader.files(tables::PROCESS_STATE, None) {
-        assert!(
-            old_reader.path_of(&file).exists(),
-            "nothing was taken from an old reader yet"
-        );
+        assert!(old_reader.path_of(&file).exists(), "nothing was taken from an old reader yet");
     }
 
     // The next writer can fail as well, at every step, and nothing is lost.
@@ -163,17 +145,10 @@ fn everything_is_synced_before_it_is_relied_upon() {
     let disk = FaultyDisk::sound();
     change(&disk, &path).unwrap();
     let log = disk.log();
-    let renames: Vec<_> = log
-        .iter()
-        .enumerate()
-        .filter(|(_, l)| l.starts_with("rename"))
-        .map(|(n, _)| n)
-        .collect();
+    let renames: Vec<_> =
+        log.iter().enumerate().filter(|(_, l)| l.starts_with("rename")).map(|(n, _)| n).collect();
     let (commit, settled) = (renames[0], renames[renames.len() - 1]);
-    assert_eq!(
-        (&*log[commit], &*log[settled]),
-        ("rename manifest.json.tmp", "rename manifest.json.tmp")
-    );
+    assert_eq!((&*log[commit], &*log[settled]), ("rename manifest.json.tmp", "rename manifest.json.tmp"));
 
     // Each file is synced after its last write, and all of them before the commit.
     for (n, line) in log.iter().enumerate().filter(|(_, l)| l.starts_with("write ")) {
@@ -185,30 +160,13 @@ fn everything_is_synced_before_it_is_relied_upon() {
         );
     }
     let count = |part: &[String], what: &str| part.iter().filter(|l| l.starts_with(what)).count();
-    assert!(
-        count(&log[..commit], "sync folder 2") == 1,
-        "the staging folder of this generation"
-    );
-    assert_eq!(
-        log[commit + 1],
-        "sync folder db",
-        "the commit is on the disk before anything is moved"
-    );
-    let (moved, removed) = (
-        renames[renames.len() - 2],
-        log.iter().position(|l| l == "remove part-00000.parquet"),
-    );
+    assert!(count(&log[..commit], "sync folder 2") == 1, "the staging folder of this generation");
+    assert_eq!(log[commit + 1], "sync folder db", "the commit is on the disk before anything is moved");
+    let (moved, removed) =
+        (renames[renames.len() - 2], log.iter().position(|l| l == "remove part-00000.parquet"));
     let removed = removed.unwrap();
     assert!(moved < removed && removed < settled);
-    for folder in [
-        "core=Core_0",
-        "core=Core_1",
-        "recording=a",
-        "recording=b",
-        "data_event",
-        "setup",
-        "db",
-    ] {
+    for folder in ["core=Core_0", "core=Core_1", "recording=a", "recording=b", "data_event", "setup", "db"] {
         let synced = log[moved..removed].contains(&format!("sync folder {folder}"));
         assert!(synced, "'{folder}' is not synced after the moves: {log:#?}");
     }

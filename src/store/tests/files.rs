@@ -18,11 +18,7 @@ fn write(path: &Path, batches: &[RecordBatch]) -> Vec<FileEntry> {
     let mut writer = tx.writer(tables::BTF_EVENT, "a", None).unwrap();
     batches.iter().for_each(|b| writer.write(b).unwrap());
     tx.add(writer.finish().unwrap());
-    tx.set_recording(RecordingEntry {
-        name: "a".into(),
-        begin_at: None,
-        end_at: None,
-    });
+    tx.set_recording(RecordingEntry { name: "a".into(), begin_at: None, end_at: None });
     tx.commit().unwrap();
     Database::open(path).unwrap().files(tables::BTF_EVENT, None)
 }
@@ -61,10 +57,7 @@ fn other_engines_read_names_as_strings() {
     assert!(metadata.file_metadata().key_value_metadata().is_none());
     assert_eq!(metadata.row_group(0).sorting_columns().unwrap().len(), 2);
     assert!(metadata.row_group(0).column(0).statistics().is_some(), "time");
-    assert!(
-        metadata.row_group(0).column(0).column_index_offset().is_some(),
-        "time, page by page"
-    );
+    assert!(metadata.row_group(0).column(0).column_index_offset().is_some(), "time, page by page");
     assert!(metadata.row_group(0).column(2).statistics().is_none(), "source");
 }
 
@@ -73,10 +66,7 @@ fn the_bytes_depend_on_the_rows_alone() {
     let dir = tempfile::tempdir().unwrap();
     let all = events(150_000);
     let mut checksums = Vec::new();
-    for (n, sizes) in [&[150_000][..], &[1, 65_535, 2], &[997], &[40_000, 1]]
-        .iter()
-        .enumerate()
-    {
+    for (n, sizes) in [&[150_000][..], &[1, 65_535, 2], &[997], &[40_000, 1]].iter().enumerate() {
         let (mut batches, mut at) = (Vec::new(), 0);
         for size in sizes.iter().cycle() {
             let size = (all.num_rows() - at).min(*size);
@@ -122,24 +112,15 @@ fn columns_are_chosen_by_name() {
         .unwrap()
         .collect::<Result<_>>()
         .unwrap();
-    assert_eq!(
-        batches.iter().map(RecordBatch::num_rows).collect::<Vec<_>>(),
-        [2, 2, 1]
-    );
+    assert_eq!(batches.iter().map(RecordBatch::num_rows).collect::<Vec<_>>(), [2, 2, 1]);
     let schema = batches[0].schema();
     let types: Vec<_> = schema.fields().iter().map(|f| f.to_string()).collect();
     assert_eq!(schema.fields().len(), 2, "{types:?}");
     assert_eq!(batches[2]["seq"].as_primitive::<Int64Type>().value(0), 4);
     assert!(batches[0]["target"].as_any_dictionary_opt().is_some());
 
-    let wrong = read_batches(&file, tables::BTF_EVENT, Some(&["recording"]), 2)
-        .err()
-        .unwrap();
-    assert_eq!(
-        wrong.kind(),
-        ErrorKind::Bug,
-        "a partition column is not in the file"
-    );
+    let wrong = read_batches(&file, tables::BTF_EVENT, Some(&["recording"]), 2).err().unwrap();
+    assert_eq!(wrong.kind(), ErrorKind::Bug, "a partition column is not in the file");
     let other = read_batches(&file, tables::GAP, None, 2).err().unwrap();
     assert_eq!(other.kind(), ErrorKind::Database);
 }
@@ -152,11 +133,7 @@ fn damage_is_found_and_harmless() {
     database_with_a(&path);
     let db = Database::open(&path).unwrap();
     let m = db.manifest();
-    let files = m
-        .files
-        .iter()
-        .map(|f| f.path.as_str())
-        .chain(m.blobs.iter().map(|b| b.path.as_str()));
+    let files = m.files.iter().map(|f| f.path.as_str()).chain(m.blobs.iter().map(|b| b.path.as_str()));
     for name in files {
         let file = path.join(name);
         let good = fs::read(&file).unwrap();
@@ -176,10 +153,7 @@ fn damage_is_found_and_harmless() {
         fs::write(&file, &good).unwrap();
     }
     fs::write(path.join("setup/recording=a/setup.json"), "{}").unwrap();
-    assert_eq!(
-        db.blob("setup", "a", "setup.json").unwrap_err().kind(),
-        ErrorKind::Database
-    );
+    assert_eq!(db.blob("setup", "a", "setup.json").unwrap_err().kind(), ErrorKind::Database);
 }
 
 #[test]
@@ -188,20 +162,12 @@ fn verify_names_what_is_missing_too_much_or_out_of_order() {
     let path = dir.path().join("db");
     let report = |path: &Path| {
         let problems = verify(path).unwrap().problems;
-        problems
-            .into_iter()
-            .map(|p| format!("{}: {}", p.path.display(), p.what))
-            .collect::<Vec<_>>()
+        problems.into_iter().map(|p| format!("{}: {}", p.path.display(), p.what)).collect::<Vec<_>>()
     };
     let events = events(4);
     let file = write(&path, &[events.slice(2, 2), events.slice(0, 2)]).remove(0);
-    let [unsorted] = &report(&path)[..] else {
-        panic!("one problem")
-    };
-    assert!(
-        unsorted.starts_with(&file.path) && unsorted.ends_with("not sorted by time, seq"),
-        "{unsorted}"
-    );
+    let [unsorted] = &report(&path)[..] else { panic!("one problem") };
+    assert!(unsorted.starts_with(&file.path) && unsorted.ends_with("not sorted by time, seq"), "{unsorted}");
 
     fs::remove_dir_all(&path).unwrap();
     let file = write(&path, &[events]).remove(0);
@@ -211,13 +177,8 @@ fn verify_names_what_is_missing_too_much_or_out_of_order() {
     let stray = place.with_file_name("part-00001.parquet");
     fs::write(&stray, "").unwrap();
     fs::write(place.with_file_name(".hidden"), "").unwrap();
-    let [found] = &report(&path)[..] else {
-        panic!("one problem")
-    };
-    assert_eq!(
-        found,
-        "btf_event/recording=a/part-00001.parquet: the file is not part of the database"
-    );
+    let [found] = &report(&path)[..] else { panic!("one problem") };
+    assert_eq!(found, "btf_event/recording=a/part-00001.parquet: the file is not part of the database");
     fs::remove_file(&stray).unwrap();
 
     fs::write(&place, &bytes[..bytes.len() - 1]).unwrap();

@@ -68,17 +68,8 @@ fn record(tx: &mut Transaction, name: &str, start: i64) -> Result<()> {
         tx.add(writer.finish()?);
     }
     derive(tx, name, start)?;
-    tx.put_blob(
-        "setup",
-        name,
-        "setup.json",
-        format!("{{\"start\":{start}}}").as_bytes(),
-    )?;
-    tx.set_recording(RecordingEntry {
-        name: name.into(),
-        begin_at: Some(start),
-        end_at: Some(start + 50),
-    });
+    tx.put_blob("setup", name, "setup.json", format!("{{\"start\":{start}}}").as_bytes())?;
+    tx.set_recording(RecordingEntry { name: name.into(), begin_at: Some(start), end_at: Some(start + 50) });
     Ok(())
 }
 
@@ -115,23 +106,13 @@ fn contents(path: &Path) -> Contents {
             let batches: Vec<_> = batches.collect::<Result<_>>().unwrap();
             let key = format!("{} {} {:?}", table.name, file.recording, file.core);
             let batch = concat_batches(&table.arrow_schema(), &batches).unwrap();
-            assert!(
-                rows.insert(key, batch).is_none(),
-                "two files where one was written"
-            );
+            assert!(rows.insert(key, batch).is_none(), "two files where one was written");
         }
     }
     for b in &db.manifest().blobs {
-        blobs.insert(
-            b.path.clone(),
-            db.blob(&b.kind, &b.recording, &b.name).unwrap().unwrap(),
-        );
+        blobs.insert(b.path.clone(), db.blob(&b.kind, &b.recording, &b.name).unwrap().unwrap());
     }
-    Contents {
-        recordings: db.recordings().to_vec(),
-        rows,
-        blobs,
-    }
+    Contents { recordings: db.recordings().to_vec(), rows, blobs }
 }
 
 /// Every file and folder below `path`, relative to it, in order.
@@ -155,11 +136,7 @@ fn copy(from: &Path, to: &Path) {
     fs::create_dir(to).unwrap();
     for name in everything_in(from) {
         let (from, to) = (from.join(&name), to.join(&name));
-        if from.is_dir() {
-            fs::create_dir(to).unwrap()
-        } else {
-            fs::copy(from, to).map(drop).unwrap()
-        }
+        if from.is_dir() { fs::create_dir(to).unwrap() } else { fs::copy(from, to).map(drop).unwrap() }
     }
 }
 
@@ -169,11 +146,8 @@ fn assert_tidy(path: &Path) {
     let m = db.manifest();
     let mut expected: Vec<_> = m.files.iter().map(|f| f.path.clone()).collect();
     expected.extend(m.blobs.iter().map(|b| b.path.clone()));
-    let folders: Vec<_> = expected
-        .iter()
-        .flat_map(|p| super::layout::folders_of(p))
-        .map(str::to_owned)
-        .collect();
+    let folders: Vec<_> =
+        expected.iter().flat_map(|p| super::layout::folders_of(p)).map(str::to_owned).collect();
     expected.extend(folders);
     expected.extend(["manifest.json".to_owned(), ".lock".to_owned()]);
     expected.sort();

@@ -21,26 +21,13 @@ fn what_was_committed_is_there() {
             "data_event/recording=a/core=Core_1/part-00000.parquet"
         ]
     );
-    assert_eq!(
-        (files[0].rows, files[0].begin_at, files[0].end_at),
-        (5, Some(0), Some(40))
-    );
+    assert_eq!((files[0].rows, files[0].begin_at, files[0].end_at), (5, Some(0), Some(40)));
     let states = &db.files(tables::PROCESS_STATE, None)[0];
-    assert_eq!(
-        (states.begin_at, states.end_at),
-        (Some(0), Some(30)),
-        "of both columns"
-    );
-    assert_eq!(
-        db.blob("setup", "a", "setup.json").unwrap().unwrap(),
-        b"{\"start\":0}"
-    );
+    assert_eq!((states.begin_at, states.end_at), (Some(0), Some(30)), "of both columns");
+    assert_eq!(db.blob("setup", "a", "setup.json").unwrap().unwrap(), b"{\"start\":0}");
     assert_eq!(db.blob("state", "a", "state.json").unwrap(), None);
     assert_eq!(db.time_scale(), TimeScale::Ns);
-    assert_eq!(
-        contents(&path).rows["data_event a Some(\"Core_0\")"],
-        accesses(0, 5)
-    );
+    assert_eq!(contents(&path).rows["data_event a Some(\"Core_0\")"], accesses(0, 5));
     assert_tidy(&path);
 }
 
@@ -55,21 +42,13 @@ fn nothing_is_visible_before_the_commit() {
     record(&mut tx, "b", 100).unwrap();
     tx.drop_recording("a");
     assert_eq!(contents(&path), before);
-    let parquet = |names: &[String]| {
-        names
-            .iter()
-            .filter(|n| n.ends_with(".parquet"))
-            .cloned()
-            .collect::<Vec<_>>()
-    };
+    let parquet =
+        |names: &[String]| names.iter().filter(|n| n.ends_with(".parquet")).cloned().collect::<Vec<_>>();
     assert_eq!(parquet(&everything_in(&path)), parquet(&files));
     assert!(tx.has_recording("b") && !tx.has_recording("a"));
     let staged = tx.files(tables::DATA_EVENT, "b");
     assert_eq!(staged.len(), 2);
-    assert!(
-        staged.iter().all(|(_, place)| place.exists()),
-        "the files can be read before the commit"
-    );
+    assert!(staged.iter().all(|(_, place)| place.exists()), "the files can be read before the commit");
     drop(tx);
 
     assert_eq!(contents(&path), before);
@@ -88,11 +67,7 @@ fn a_first_transaction_that_fails_leaves_no_folder() {
 
     fs::create_dir(&path).unwrap();
     drop(begin(&path).unwrap());
-    assert_eq!(
-        everything_in(&path),
-        Vec::<String>::new(),
-        "a folder that was there stays, and stays empty"
-    );
+    assert_eq!(everything_in(&path), Vec::<String>::new(), "a folder that was there stays, and stays empty");
     database_with_a(&path);
     assert_tidy(&path);
 }
@@ -120,10 +95,7 @@ fn a_name_is_never_given_to_another_file() {
             derive(&mut tx, "a", round).unwrap();
         }
         tx.commit().unwrap();
-        assert!(
-            !old.path_of(&old_file).exists(),
-            "an old reader finds nothing, not something else"
-        );
+        assert!(!old.path_of(&old_file).exists(), "an old reader finds nothing, not something else");
         assert_tidy(&path);
     }
 }
@@ -189,35 +161,20 @@ fn writers_work_on_threads_and_the_order_of_the_files_is_that_of_the_calls() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("db");
     let mut tx = begin(&path).unwrap();
-    let writers: Vec<_> = (0..4)
-        .map(|_| tx.writer(tables::PROCESS_STATE, "a", None).unwrap())
-        .collect();
+    let writers: Vec<_> = (0..4).map(|_| tx.writer(tables::PROCESS_STATE, "a", None).unwrap()).collect();
     let finished = std::thread::scope(|scope| {
         let work = |(n, mut w): (usize, super::super::TableWriter)| {
             w.write(&states(n as i64 * 100, 2)).unwrap();
             w.finish().unwrap()
         };
-        let threads: Vec<_> = writers
-            .into_iter()
-            .enumerate()
-            .map(|w| scope.spawn(move || work(w)))
-            .collect();
+        let threads: Vec<_> = writers.into_iter().enumerate().map(|w| scope.spawn(move || work(w))).collect();
         threads.into_iter().map(|t| t.join().unwrap()).collect::<Vec<_>>()
     });
     finished.into_iter().rev().for_each(|f| tx.add(f));
-    tx.set_recording(RecordingEntry {
-        name: "a".into(),
-        begin_at: None,
-        end_at: None,
-    });
+    tx.set_recording(RecordingEntry { name: "a".into(), begin_at: None, end_at: None });
     tx.commit().unwrap();
-    let files = Database::open(&path)
-        .unwrap()
-        .files(tables::PROCESS_STATE, Some("a"));
-    assert_eq!(
-        files.iter().filter_map(|f| f.begin_at).collect::<Vec<_>>(),
-        [0, 100, 200, 300]
-    );
+    let files = Database::open(&path).unwrap().files(tables::PROCESS_STATE, Some("a"));
+    assert_eq!(files.iter().filter_map(|f| f.begin_at).collect::<Vec<_>>(), [0, 100, 200, 300]);
 }
 
 #[test]
@@ -234,41 +191,21 @@ fn a_file_without_a_recording_is_refused() {
 fn what_is_no_database_is_named_and_left_alone() {
     let dir = tempfile::tempdir().unwrap();
     let missing = dir.path().join("missing");
-    assert!(
-        Database::open(&missing)
-            .unwrap_err()
-            .to_string()
-            .contains("does not exist")
-    );
+    assert!(Database::open(&missing).unwrap_err().to_string().contains("does not exist"));
     assert!(Database::begin(real(), &missing, None).is_err());
     assert!(!missing.exists());
-    assert!(
-        begin(&missing.join("db"))
-            .unwrap_err()
-            .to_string()
-            .contains("no folder")
-    );
+    assert!(begin(&missing.join("db")).unwrap_err().to_string().contains("no folder"));
 
     let folder = dir.path().join("photos");
     fs::create_dir(&folder).unwrap();
     fs::write(folder.join("cat.jpg"), "").unwrap();
-    assert!(
-        Database::open(&folder)
-            .unwrap_err()
-            .to_string()
-            .contains("not a btfdb database")
-    );
+    assert!(Database::open(&folder).unwrap_err().to_string().contains("not a btfdb database"));
     assert!(begin(&folder).unwrap_err().to_string().contains("cat.jpg"));
     assert!(Database::begin(real(), &folder, None).is_err());
     assert_eq!(everything_in(&folder), ["cat.jpg"]);
 
     let file = folder.join("cat.jpg");
-    assert!(
-        Database::open(&file)
-            .unwrap_err()
-            .to_string()
-            .contains("is a file")
-    );
+    assert!(Database::open(&file).unwrap_err().to_string().contains("is a file"));
     assert!(begin(&file).unwrap_err().to_string().contains("is a file"));
 }
 
@@ -278,11 +215,6 @@ fn the_time_scale_of_a_database_stays() {
     let path = dir.path().join("db");
     let db = Database::create_or_open(real(), &path, TimeScale::Ps).unwrap();
     assert_eq!(db.time_scale(), TimeScale::Ps);
-    assert_eq!(
-        Database::create_or_open(real(), &path, TimeScale::Ns)
-            .unwrap()
-            .time_scale(),
-        TimeScale::Ps
-    );
+    assert_eq!(Database::create_or_open(real(), &path, TimeScale::Ns).unwrap().time_scale(), TimeScale::Ps);
     assert_eq!(begin(&path).unwrap().time_scale(), TimeScale::Ps);
 }

@@ -49,8 +49,12 @@ fn calls(rows: &[Vec<String>]) -> Vec<Call> {
             "return" | "SetEvent_return" => {
                 let sets = what == "SetEvent_return";
                 let open = out.iter_mut().rev().find(|c| {
-                    c.caller == caller && c.target == target && (c.what == "SetEvent") == sets
-                        && c.returned.is_none() && !c.what.starts_with("body") && c.what != "alarm_fires"
+                    c.caller == caller
+                        && c.target == target
+                        && (c.what == "SetEvent") == sets
+                        && c.returned.is_none()
+                        && !c.what.starts_with("body")
+                        && c.what != "alarm_fires"
                 });
                 // A call from before the recording has no row.
                 if let Some(call) = open {
@@ -157,7 +161,8 @@ impl<'a> Mapped<'a> {
     }
 
     fn times<'s>(&'s self, action: &'s str, task: &'s str) -> Vec<(i64, &'a Event)> {
-        let wanted = self.events.iter().filter(|e| e.kind == "T" && e.action == action && same(&e.target, task));
+        let wanted =
+            self.events.iter().filter(|e| e.kind == "T" && e.action == action && same(&e.target, task));
         wanted.map(|e| (e.time, e)).collect()
     }
 }
@@ -200,7 +205,8 @@ fn activations(calls: &[Call], mapped: &Mapped<'_>, edges: (i64, i64), problems:
             let target = caused.is_none_or(|e| same(&e.target, &call.target) && e.time <= until);
             if caused.map(|e| e.action.as_str()) != action || !target {
                 let caused = caused.map(|e| e.line());
-                problems.push(format!("{what} at {}: {action:?} of {}, not {caused:?}", call.time, call.target));
+                problems
+                    .push(format!("{what} at {}: {action:?} of {}, not {caused:?}", call.time, call.target));
             }
         }
     }
@@ -217,7 +223,8 @@ fn events_set(calls: &[Call], mapped: &Mapped<'_>, edges: (i64, i64), problems: 
     let set: Vec<&Event> = mapped.events.iter().filter(|e| e.action == "set_event").collect();
     let mut explained = vec![false; set.len()];
     let mut compared = 0;
-    for call in calls.iter().filter(|c| c.what == "SetEvent" && c.time >= edges.0 && c.time <= edges.1 - CALL) {
+    for call in calls.iter().filter(|c| c.what == "SetEvent" && c.time >= edges.0 && c.time <= edges.1 - CALL)
+    {
         let end = call.returned.map_or(edges.1, |(time, _)| time);
         let mut mask = 0;
         for (n, e) in set.iter().enumerate() {
@@ -231,7 +238,10 @@ fn events_set(calls: &[Call], mapped: &Mapped<'_>, edges: (i64, i64), problems: 
         let already = mapped.set_within(&call.target, call.time, end) & !mask;
         let failed = call.returned.is_some_and(|(_, status)| status != 0);
         let complete = (mask | already) & call.mask == call.mask;
-        if mask & !call.mask != 0 || (failed && mask != 0) || (!failed && !complete && call.returned.is_some()) {
+        if mask & !call.mask != 0
+            || (failed && mask != 0)
+            || (!failed && !complete && call.returned.is_some())
+        {
             let (caller, target, wanted) = (&call.caller, &call.target, call.mask);
             let text = format!("SetEvent by {caller} on {target} at {}", call.time);
             problems.push(format!("{text}: {mask:#x} set and {already:#x} set before, of {wanted:#x}"));
@@ -256,7 +266,8 @@ fn alarms(
         .map(|cores| cores.iter().filter_map(|c| c.as_array()).flatten().collect())
         .unwrap_or_default();
     for (alarm, calls) in grouped(calls, |c| c.target.as_str(), |c| c.what == "alarm_fires") {
-        let fired = mapped.events.iter().filter(|e| e.kind == "STI" && e.source == "SIM" && same(&e.target, alarm));
+        let fired =
+            mapped.events.iter().filter(|e| e.kind == "STI" && e.source == "SIM" && same(&e.target, alarm));
         let fired: Vec<(i64, &Event)> = fired.map(|e| (e.time, e)).collect();
         let pairs = pair(&format!("alarm {alarm}"), &calls, &fired, (0, ALARM), edges, problems);
         compared += pairs.len();
@@ -275,9 +286,11 @@ fn alarms(
                 problems.push(format!("{} did nothing to {target}", stimulus.line()));
             }
         }
-        let names: Vec<_> = mapped.events.iter().filter(|e| e.action == "set_event" && same(&e.source, alarm)).collect();
+        let names: Vec<_> =
+            mapped.events.iter().filter(|e| e.action == "set_event" && same(&e.source, alarm)).collect();
         for e in names {
-            let right = description["ev"] == e.target.as_str() && e.note.as_deref().is_some_and(|n| same(n, target));
+            let right =
+                description["ev"] == e.target.as_str() && e.note.as_deref().is_some_and(|n| same(n, target));
             if !right {
                 problems.push(format!("{}: not what the alarm does", e.line()));
             }

@@ -210,7 +210,11 @@ impl Checker {
             self.on_core.insert(core.clone(), Some(key.clone()));
             self.returned.push(key.clone());
             let older = self.processes.range((e.target.clone(), i64::MIN)..key.clone()).next().is_some();
-            self.require(e, e.kind == "I" || !older || !self.from_start, "before an older instance has ended");
+            self.require(
+                e,
+                e.kind == "I" || !older || !self.from_start,
+                "before an older instance has ended",
+            );
         }
         if leaves || e.action == "poll" || e.action == "run" {
             let there = self.on_core.get(&core).is_none_or(|p| p.as_ref() == Some(&key));
@@ -286,7 +290,8 @@ impl Checker {
 
     fn semaphore(&mut self, e: &Event) {
         let by = e.by();
-        let of_process = matches!(e.action.as_str(), "requestsemaphore" | "assigned" | "waiting" | "released");
+        let of_process =
+            matches!(e.action.as_str(), "requestsemaphore" | "assigned" | "waiting" | "released");
         if of_process {
             self.acts(e, "a semaphore event");
         } else {

@@ -79,8 +79,10 @@ fn expected(before: &[Event], after: &[Event]) -> Vec<Event> {
 /// Leaves out of both sequences what 3 says. `waiting` is from the whole: processes with the semaphore that they wait
 /// for, and when they got it.
 fn without_polling(events: Vec<Event>, waiting: &HashMap<Key, String>) -> Vec<Event> {
-    let mut waiting: Vec<(&str, &str, Option<i64>)> =
-        waiting.iter().map(|((process, _), semaphore)| (process.as_str(), semaphore.as_str(), None)).collect();
+    let mut waiting: Vec<(&str, &str, Option<i64>)> = waiting
+        .iter()
+        .map(|((process, _), semaphore)| (process.as_str(), semaphore.as_str(), None))
+        .collect();
     let mut out = Vec::new();
     for mut e in events {
         // What belongs to the moment in which it gets the semaphore has the same time.

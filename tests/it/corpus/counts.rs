@@ -25,7 +25,9 @@ impl Counted<'_> {
     fn same(&mut self, what: &str, mapped: i64, counted: Option<i64>, in_flight: i64) {
         let Some(counted) = counted else { return };
         self.compared += 1;
-        if !(counted..=counted + in_flight).contains(&mapped) && !(counted - in_flight..=counted).contains(&mapped) {
+        if !(counted..=counted + in_flight).contains(&mapped)
+            && !(counted - in_flight..=counted).contains(&mapped)
+        {
             self.problems.push(format!("{what}: {mapped} mapped, {counted} counted"));
         }
     }
@@ -57,7 +59,12 @@ fn nothing_happens_more_or_less_often_than_counted() {
             let started = c.count("T", &task, "start");
             c.same(&format!("{task} starts"), started, number(&counts, "start").or(Some(0)), 0);
             let before = number(&counts, "active_at_begin").unwrap_or(0);
-            c.same(&format!("{task} at the end"), before + activated - ended, number(&counts, "active_at_end"), 0);
+            c.same(
+                &format!("{task} at the end"),
+                before + activated - ended,
+                number(&counts, "active_at_end"),
+                0,
+            );
             // The only activations that nobody asks for.
             if recording.from_start {
                 let by_itself = c.count("STI", &format!("STI_{task}"), "trigger");

@@ -29,7 +29,7 @@ pub mod cuts;
 mod draft;
 mod gaps;
 mod occupancy;
-mod oracle;
+pub mod oracle;
 mod switches;
 mod threads;
 
@@ -120,7 +120,8 @@ pub fn corpus() -> Option<&'static [Recording]> {
 impl Recording {
     /// Ingests and maps a recording folder, and keeps what tests ask for.
     pub fn read(folder: &Path) -> Self {
-        let description = plan(&[folder.to_path_buf()], &Description::default()).unwrap().remove(0).description;
+        let description =
+            plan(&[folder.to_path_buf()], &Description::default()).unwrap().remove(0).description;
         let ingested = ingested(folder, 2);
         let range = ingested.db.recordings()[0].begin_at.zip(ingested.db.recordings()[0].end_at).unwrap();
         let starts = |file: &Option<String>| {

@@ -35,6 +35,8 @@ struct Record {
     expected: Option<String>,
     /// What the interrupt being entered or left interrupted; outside of interrupts the context.
     beneath: String,
+    /// What was written to SERVICETRACE.
+    service: Option<i64>,
     /// Entry of a category 1 handler (or exit): the process is there only after (before) the record.
     begins: bool,
     ends: bool,
@@ -75,7 +77,8 @@ fn records(recording: &Recording, full: &[Vec<String>], core: usize) -> Vec<Reco
             _ => None,
         };
         let context = oracle.0.clone();
-        let beneath = top.filter(|(_, served)| *served < level).map_or(context, |(handler, _)| handler.clone());
+        let beneath =
+            top.filter(|(_, served)| *served < level).map_or(context, |(handler, _)| handler.clone());
         let is_category1 = category1.iter().any(|c| c == name);
         out.push(Record {
             time: row[0].parse().unwrap(),
@@ -83,6 +86,7 @@ fn records(recording: &Recording, full: &[Vec<String>], core: usize) -> Vec<Reco
             oracle: oracle.clone(),
             expected,
             beneath,
+            service: (name == "EE_ORTI_servicetrace").then(|| value.parse().unwrap()),
             begins: what == "E" && is_category1,
             ends: what == "X" && is_category1,
         });
@@ -109,6 +113,39 @@ fn entered_before(rows: &[&Vec<String>], handlers: &[String]) -> Vec<(String, i6
     open
 }
 
+/// When the kernel is at work on a core: between two processes, or in a service call.
+pub struct Kernel {
+    /// Per core: time of a record, and whether the kernel is at work from there on.
+    cores: Vec<Vec<(i64, bool)>>,
+}
+
+impl Kernel {
+    pub fn new(recording: &Recording, full: &[Vec<String>]) -> Self {
+        let cores = (0..recording.description.core.len()).map(|core| {
+            let mut serving = false;
+            let records = records(recording, full, core);
+            let working = records.iter().map(|r| {
+                if let Some(service) = r.service {
+                    // The entry of a service is odd, its exit even.
+                    serving = service % 2 == 1;
+                }
+                (r.time, r.expected.is_none() || serving)
+            });
+            working.collect()
+        });
+        Self { cores: cores.collect() }
+    }
+
+    /// True when the kernel is at work on any core at `time`, or from then on.
+    pub fn works_at(&self, time: i64) -> bool {
+        self.cores.iter().any(|records| {
+            let next = records.partition_point(|r| r.0 < time);
+            let before = next.checked_sub(1).is_some_and(|n| records[n].1);
+            before || records.get(next).is_some_and(|r| r.1)
+        })
+    }
+}
+
 /// Compares; returns how many records were comparable by themselves.
 fn compare(records: &[Record], timeline: &Timeline, problems: &mut Vec<String>) -> usize {
     let mut comparable = 0;
@@ -130,9 +167,9 @@ fn compare(records: &[Record], timeline: &Timeline, problems: &mut Vec<String>) 
         let between = &records[n..end];
         let mut allowed: Vec<&str> = last.into_iter().collect();
         for (m, r) in between.iter().enumerate() {
-            let same = m.checked_sub(1).is_some_and(|p| {
-                between[p].oracle == r.oracle && between[p].beneath == r.beneath
-            });
+            let same = m
+                .checked_sub(1)
+                .is_some_and(|p| between[p].oracle == r.oracle && between[p].beneath == r.beneath);
             if !same {
                 allowed.extend([r.beneath.as_str(), "-"]);
             }

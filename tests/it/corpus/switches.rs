@@ -38,7 +38,12 @@ fn switches(recording: &Recording, rows: &[Vec<String>], core: usize) -> Vec<Swi
 }
 
 /// Checks one core; returns the earliest and the latest begin of a stretch against its switch.
-fn check(switches: &[Switch], stretches: &[(i64, Occupant)], end: i64, problems: &mut Vec<String>) -> (i64, i64) {
+fn check(
+    switches: &[Switch],
+    stretches: &[(i64, Occupant)],
+    end: i64,
+    problems: &mut Vec<String>,
+) -> (i64, i64) {
     let (mut earliest, mut latest) = (0, 0);
     let mut at = 0;
     let mut last: Option<&Switch> = None;
@@ -50,15 +55,20 @@ fn check(switches: &[Switch], stretches: &[(i64, Occupant)], end: i64, problems:
         goes_on || (lasts <= EARLY && (*occupant == Occupant::Nobody || task))
     };
     for switch in switches {
-        let fits = |s: &(i64, Occupant)| {
-            s.1.name() == switch.name && (-EARLY..=LATE).contains(&(s.0 - switch.time))
-        };
+        let fits =
+            |s: &(i64, Occupant)| s.1.name() == switch.name && (-EARLY..=LATE).contains(&(s.0 - switch.time));
         let Some(found) = stretches[at..].iter().take(8).position(fits).map(|n| at + n) else {
-            problems.push(format!("{} at {}: no such stretch, but {:?}", switch.name, switch.time, stretches.get(at)));
+            problems.push(format!(
+                "{} at {}: no such stretch, but {:?}",
+                switch.name,
+                switch.time,
+                stretches.get(at)
+            ));
             continue;
         };
         let odd = (at..found).filter(|n| !extra(*n, last, Some(switch)));
-        problems.extend(odd.map(|n| format!("before {} at {}: {:?}", switch.name, switch.time, stretches[n])));
+        problems
+            .extend(odd.map(|n| format!("before {} at {}: {:?}", switch.name, switch.time, stretches[n])));
         let difference = stretches[found].0 - switch.time;
         earliest = earliest.min(difference);
         latest = latest.max(difference);

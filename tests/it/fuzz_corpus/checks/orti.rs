@@ -1,5 +1,7 @@
 //! Promises of the ORTI reader, its formulas, and the files that complete an ORTI file.
 
+use std::collections::BTreeSet;
+
 use btfdb::formats::orti::{Finding, Formula, Orti, OsHeader, Symbols, canonical_path, narrow};
 
 /// An ORTI file is read to its end, whatever it holds; findings lie within it, in order; every value that is a
@@ -11,10 +13,12 @@ pub fn koil_parse(data: &[u8]) {
         for attribute in &object.attributes {
             assert!(attribute.line >= object.line && attribute.column >= 1, "{attribute:?}");
             evaluates(&attribute.text);
-            if let Some(declared) = orti.attribute_type(&object.kind, &attribute.name) {
+            // Found by looking at all, so: not in a file with more kinds of objects than there are.
+            if orti.types.len() < 100
+                && let Some(declared) = orti.attribute_type(&object.kind, &attribute.name)
+            {
                 let label = declared.label(1);
                 assert!(label.is_none_or(|l| declared.elements().iter().any(|e| e.label == l)));
-                assert!(Formula::parse(&attribute.text).is_err() || declared.c_type() != Some(""));
             }
         }
     }
@@ -51,15 +55,13 @@ pub fn os_header(data: &[u8]) {
 pub fn symbols(data: &[u8]) {
     let (symbols, findings) = Symbols::parse(data);
     lie_within(&findings, data);
-    let (mut addresses, mut names) = (Vec::new(), Vec::new());
+    let (mut addresses, mut names) = (BTreeSet::new(), BTreeSet::new());
     for (address, name) in symbols.iter() {
         assert!(!name.is_empty());
-        if !addresses.contains(&address) {
-            addresses.push(address);
+        if addresses.insert(address) {
             assert_eq!(symbols.name(address), Some(name));
         }
-        if !names.contains(&name) {
-            names.push(name);
+        if names.insert(name) {
             assert_eq!(symbols.address(name), Some(address));
         }
     }
