@@ -26,7 +26,7 @@
 //! | [`schema`] | tables and columns, from `schemas/*.toml` | the disk, SQL |
 //! | [`store`] | the database folder: manifest, commit, lock | formats, mapping, SQL |
 //! | [`map`] | software events → system events: the rules | bytes, paths, Parquet, SQL |
-//! | [`derive`] | system events → instances and states | where the events come from |
+//! | [`mod@derive`] | system events → instances and states | where the events come from |
 //! | [`recording`] | descriptions of recordings | their trace data |
 //! | `query` | SQL, the library in `queries/`, metrics | the terminal |
 //! | `export`, [`render`] | results → files, results → text | arguments |
