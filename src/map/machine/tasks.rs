@@ -452,14 +452,19 @@ impl Machine {
             (Some(_), ..) => Some(OsState::Running),
             (_, Some(0), _) => Some(OsState::Suspended),
             (_, _, Some(s)) => Some(s),
-            (_, Some(_), None) if waits => Some(OsState::Waiting),
+            (_, _, None) if waits => Some(OsState::Waiting),
             (_, Some(_), None) => Some(OsState::Ready),
             (_, None, None) => None,
         };
-        let instances = activations.unwrap_or(i64::from(state.is_some_and(|s| s != OsState::Suspended)));
+        // A task that runs although no activation is left has just been counted out: it is about to end.
+        let alive = i64::from(state.is_some_and(|s| s != OsState::Suspended));
+        self.tasks[t].context.ending = alive > activations.unwrap_or(alive);
+        let instances = activations.unwrap_or(alive).max(alive);
         let head = match state {
             Some(OsState::Running) => ProcessState::Running,
             Some(OsState::Waiting) => ProcessState::Waiting,
+            // Counted in, and STATE not written yet.
+            Some(OsState::Suspended) => ProcessState::Active,
             _ => ProcessState::Ready,
         };
         self.tasks[t].os = state;

@@ -27,7 +27,7 @@ mod compare;
 mod counts;
 pub mod cuts;
 mod draft;
-mod gaps;
+pub mod gaps;
 mod occupancy;
 pub mod oracle;
 mod switches;
@@ -36,7 +36,7 @@ mod threads;
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{Int64Type, UInt32Type, UInt64Type};
 use btfdb::ops::Control;
-use btfdb::ops::ingest::{Options, Report, ingest};
+use btfdb::ops::ingest::{Options, ingest};
 use btfdb::recording::{Description, NameList, plan};
 use btfdb::schema::{TableSpec, tables};
 use btfdb::store::{Database, RealDisk, read_batches};
@@ -95,9 +95,8 @@ impl Event {
 
 /// A database made for one test; it is removed with this value.
 pub struct Ingested {
-    pub folder: TempDir,
+    _folder: TempDir,
     pub db: Database,
-    pub report: Report,
 }
 
 /// The recordings of the corpus, or `None` (and a line that says so) where there is no corpus.
@@ -151,11 +150,6 @@ impl Recording {
         Some(serde_json::from_str(&text).unwrap())
     }
 
-    /// BTF name of the core that the recording's own files call `number`.
-    pub fn core(&self, number: &str) -> &str {
-        &self.description.core[number.parse::<usize>().unwrap()].name
-    }
-
     /// Functions that are ISRs: those of the symbol tables, and those of category 1.
     pub fn handlers(&self) -> Vec<String> {
         let symbols = self.description.core.iter().filter_map(|c| c.symbols.as_deref());
@@ -182,8 +176,8 @@ pub fn ingested(folder: &Path, threads: usize) -> Ingested {
     let plans = plan(&[folder.to_path_buf()], &Description::default()).unwrap();
     let options = Options { time_scale: None, map: true, strict: false, threads };
     let control = Arc::new(Control::default());
-    let report = ingest(Arc::new(RealDisk), &path, &plans, &options, &control).unwrap().remove(0);
-    Ingested { folder: temporary, db: Database::open(&path).unwrap(), report }
+    ingest(Arc::new(RealDisk), &path, &plans, &options, &control).unwrap();
+    Ingested { _folder: temporary, db: Database::open(&path).unwrap() }
 }
 
 impl Ingested {

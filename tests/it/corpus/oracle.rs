@@ -113,7 +113,7 @@ fn entered_before(rows: &[&Vec<String>], handlers: &[String]) -> Vec<(String, i6
     open
 }
 
-/// When the kernel is at work on a core: between two processes, or in a service call.
+/// When the kernel is at work on a core: between two processes, or in a service call that changes more than locks.
 pub struct Kernel {
     /// Per core: time of a record, and whether the kernel is at work from there on.
     cores: Vec<Vec<(i64, bool)>>,
@@ -122,14 +122,17 @@ pub struct Kernel {
 impl Kernel {
     pub fn new(recording: &Recording, full: &[Vec<String>]) -> Self {
         let cores = (0..recording.description.core.len()).map(|core| {
-            let mut serving = false;
+            let (mut serving, mut ending) = (false, false);
             let records = records(recording, full, core);
             let working = records.iter().map(|r| {
                 if let Some(service) = r.service {
-                    // The entry of a service is odd, its exit even.
-                    serving = service % 2 == 1;
+                    // The entry of a service is odd, its exit even: ActivateTask 2, TerminateTask 4, ChainTask 6,
+                    // SetEvent 30, ClearEvent 32, WaitEvent 36. A task that ends leaves the service before it ends.
+                    serving = matches!(service, 3 | 5 | 7 | 31 | 33 | 37);
+                    ending = matches!(service, 4..=7);
                 }
-                (r.time, r.expected.is_none() || serving)
+                ending &= r.expected.is_some();
+                (r.time, r.expected.is_none() || serving || ending)
             });
             working.collect()
         });
