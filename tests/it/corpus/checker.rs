@@ -91,24 +91,6 @@ impl Checker {
         self.problems
     }
 
-    /// The trace of `core` has a hole: whatever was there may be in any state now, or gone.
-    /// `lives_on` names the home core of a task that has not run yet.
-    pub fn forget(&mut self, core: &str, lives_on: &HashMap<String, String>) {
-        self.from_start = false;
-        self.on_core.remove(core);
-        self.returned.clear();
-        for (key, process) in &mut self.processes {
-            let home = process.core.as_ref().or_else(|| lives_on.get(&key.0));
-            if home.is_none_or(|c| c == core) {
-                process.state = State::Any;
-                process.runnables.clear();
-            }
-        }
-        for semaphore in self.semaphores.values_mut() {
-            *semaphore = Semaphore { lock: Lock::Any, owner: None, unseen: true, waiters: Vec::new() };
-        }
-    }
-
     fn wrong(&mut self, event: &Event, why: &str) {
         self.problems.push(format!("{}: {why}", event.line()));
     }

@@ -13,7 +13,6 @@
 //! | `draft` | are the events those of an independent prototype? |
 //! | `threads` | do the tables depend on the number of threads? |
 //! | `cuts` | does a part of a recording give the same events as the whole? |
-//! | `gaps` | does the mapping survive a hole? |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 #![allow(clippy::print_stderr, reason = "a test that was skipped says so")]
@@ -27,7 +26,6 @@ mod compare;
 mod counts;
 pub mod cuts;
 mod draft;
-pub mod gaps;
 mod occupancy;
 pub mod oracle;
 mod switches;
@@ -252,11 +250,6 @@ impl Row<'_> {
     /// A cell of a column of unsigned bits; `None` when it is null.
     pub fn bits(&self, column: &str) -> Option<u64> {
         Some(self.cell(column)?.as_primitive::<UInt64Type>().value(self.row))
-    }
-
-    /// A cell of a column of flags.
-    pub fn flag(&self, column: &str) -> bool {
-        self.cell(column).unwrap().as_boolean().value(self.row)
     }
 }
 
