@@ -251,6 +251,11 @@ impl Row<'_> {
     pub fn bits(&self, column: &str) -> Option<u64> {
         Some(self.cell(column)?.as_primitive::<UInt64Type>().value(self.row))
     }
+
+    /// A cell of a column of flags.
+    pub fn flag(&self, column: &str) -> bool {
+        self.cell(column).unwrap().as_boolean().value(self.row)
+    }
 }
 
 /// Fails with the first of `problems`, if there are any.

@@ -1,0 +1,89 @@
+//! Recordings with lines missing, twice, holding a value of another line, or lost to an overflow: whatever is made of
+//! them, no state chart is broken and no core has two processes.
+
+use super::{data, map, recordings, time_and_cores};
+use proptest::prelude::*;
+use std::path::Path;
+
+/// What happens to a line of an export.
+#[derive(Debug, Clone, Copy)]
+enum Damage {
+    Missing,
+    Twice,
+    /// The value of another access to the same variable.
+    OtherValue(usize),
+    /// A hole in the trace follows.
+    Hole,
+}
+
+fn damage() -> impl Strategy<Value = Damage> {
+    prop_oneof![
+        4 => Just(Damage::Missing),
+        1 => Just(Damage::Twice),
+        3 => (0..1000usize).prop_map(Damage::OtherValue),
+        1 => Just(Damage::Hole),
+    ]
+}
+
+/// Copies a recording; in its data exports, the first `cut` percent of the lines are missing, and the line that each
+/// place of `damages` falls on is damaged.
+fn copy(from: &Path, to: &Path, cut: usize, damages: &[(usize, Damage)]) {
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if !path.to_string_lossy().ends_with("_data.csv") {
+            std::fs::copy(&path, target).unwrap();
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines: Vec<&str> = text.lines().filter(|l| !l.starts_with('#')).collect();
+        // The header line, if there is one, stays.
+        let header = usize::from(lines[0].starts_with("record"));
+        let mut out: Vec<String> = lines[..header].iter().map(|l| (*l).to_owned()).collect();
+        let rows = &lines[header..];
+        for (at, row) in rows.iter().enumerate().skip(rows.len() * cut / 100) {
+            let hit = damages.iter().find(|(place, _)| place % rows.len() == at).map(|(_, damage)| *damage);
+            let copies = match hit {
+                Some(Damage::Missing) if !out.is_empty() => 0,
+                Some(Damage::Twice) => 2,
+                _ => 1,
+            };
+            let row = if let Some(Damage::OtherValue(n)) = hit {
+                other_value(rows, row, n)
+            } else {
+                (*row).to_owned()
+            };
+            out.extend(std::iter::repeat_n(row, copies));
+            if matches!(hit, Some(Damage::Hole)) {
+                let time = rows[at].split(',').nth(1).unwrap();
+                out.push(format!("+0000000000,{time},\"\",\"\",\"TARGET FIFO OVERFLOW\""));
+            }
+        }
+        std::fs::write(target, out.join("\n") + "\n").unwrap();
+    }
+}
+
+fn other_value(rows: &[&str], row: &str, n: usize) -> String {
+    let variable = |row: &str| row.split(',').nth(2).map(str::to_owned);
+    let same: Vec<&&str> = rows.iter().filter(|r| variable(r) == variable(row)).collect();
+    let (head, _) = row.rsplit_once(',').unwrap();
+    let (_, value) = same[n % same.len()].rsplit_once(',').unwrap();
+    format!("{head},{value}")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 80, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn damaged_recordings_break_no_chart(
+        which in any::<prop::sample::Index>(),
+        cut in prop_oneof![2 => Just(0usize), 1 => 0..60usize],
+        damages in prop::collection::vec((0..1000usize, damage()), 0..12),
+    ) {
+        let names = recordings();
+        let name = which.get(&names);
+        let dir = tempfile::tempdir().unwrap();
+        copy(&data().join(name), dir.path(), cut, &damages);
+        time_and_cores(name, &map(dir.path(), 1));
+    }
+}
