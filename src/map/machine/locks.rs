@@ -114,6 +114,10 @@ impl Machine {
             }
             if value != 0 {
                 self.refused_by_spin(core, s, p);
+            } else if self.sems[s].locked {
+                // Rule 41: given back in a hole of the trace, by a process that is not known.
+                self.sems[s].owner = None;
+                self.freed(s);
             }
         } else if value != 0 && !self.sems[s].locked {
             self.sems[s].unknown = false;
@@ -247,6 +251,12 @@ impl Machine {
         let owner = self.sems[s].owner.take();
         let owner = owner.unwrap_or_else(|| self.actor_on(core));
         self.emit(owner, EntityType::Semaphore, (name, 0), Action::Released);
+        self.freed(s);
+    }
+
+    /// The semaphore is free.
+    fn freed(&mut self, s: usize) {
+        let name = self.sems[s].name;
         if self.sems[s].overfull {
             self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Full);
         }

@@ -99,6 +99,12 @@ impl Machine {
                 t.os = None;
                 t.context = Context::default();
                 t.lost = true;
+                // Whether it still polls is not known either; an unlocked semaphore must not make it run.
+                match t.queue.front_mut() {
+                    Some(head) if head.state == ProcessState::Polling => head.state = ProcessState::Running,
+                    Some(head) if head.state == ProcessState::Parking => head.state = ProcessState::Ready,
+                    _ => {}
+                }
             }
             if model.core == image {
                 t.activations = None;

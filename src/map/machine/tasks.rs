@@ -56,7 +56,7 @@ impl Machine {
     pub(super) fn apply_state(&mut self, t: usize, core: usize, old: Option<OsState>, new: OsState) {
         use OsState::{Ready, Running, Suspended, Waiting};
         let lost = std::mem::take(&mut self.tasks[t].lost);
-        if self.cores[core].incoming == Some(t) && new != Running {
+        if self.cores[core].incoming == Some(t) && old == Some(Running) {
             self.settle(core);
         }
         match (old, new) {
@@ -143,7 +143,11 @@ impl Machine {
             self.cores[core].incoming = Some(t);
             return;
         }
-        self.cores[core].running = Some(t);
+        let replaced = self.cores[core].running.replace(t).filter(|o| *o != t);
+        if let Some(o) = replaced.filter(|o| self.tasks[*o].os == Some(OsState::Running)) {
+            // It lost the core to an ISR, and now to this task, without a traced write of its STATE.
+            self.tasks[o].os = Some(OsState::Ready);
+        }
         self.enter(Proc::Task(t));
     }
 
@@ -195,6 +199,9 @@ impl Machine {
             ProcessState::Polling => (Action::Park, ProcessState::Parking),
             _ => return,
         };
+        if let Proc::Task(t) = p {
+            self.tasks[t].never_ran = false;
+        }
         self.suspend_runnables(p);
         self.process(p, action);
         self.set_state(p, state);
