@@ -1,6 +1,7 @@
-//! The look-ahead pass over a recording that starts in the middle: what held before the first event
-//! (part 2, rules L1–L4). A recording from StartOS on needs only its first events.
+//! The look-ahead pass over a recording: what held before the first event when it starts in the middle, and what held
+//! after each hole (part 2, rules L1–L4 and 41). A recording from StartOS on without holes needs only its first events.
 
+use super::Gap;
 use super::machine::Edge;
 use super::merge::Merge;
 use super::model::{Attribute, Model, OsState, Service};
@@ -9,27 +10,36 @@ use super::software::{Function, SoftwareEvent, What};
 use crate::error::Result;
 use std::collections::HashSet;
 
-/// Reads as much of `merge` as needed. `begin` is the time of the first software event of the recording.
-pub(super) fn scout(mut merge: Merge, model: &mut Model, begin: i64) -> Result<Edge> {
+/// The edge at `begin`, the time of the first software event, and one for every gap. Reads as much of `merge` as needed.
+pub(super) fn scout(mut merge: Merge, model: &mut Model, begin: i64, gaps: &[Gap]) -> Result<Vec<Edge>> {
+    let cores = model.cores.len();
+    let edge = |begin| Edge { begin, isrs: vec![Vec::new(); cores], ..Edge::default() };
     let mut scout = Scout {
-        edge: Edge { begin, isrs: vec![Vec::new(); model.cores.len()], ..Edge::default() },
+        edges: vec![edge(begin)],
+        at: vec![0; cores],
+        from_start: vec![None; cores],
         cores: model.cores.iter().map(|_| CoreEdge::default()).collect(),
         seen: vec![false; model.slots.len()],
         written: HashSet::new(),
     };
+    let mut ahead = gaps.iter().peekable();
     while let Some(event) = merge.next(model)? {
-        scout.event(&event, model);
-        if scout.cores.iter().all(|c| c.from_start == Some(true)) {
-            return Ok(Edge { begin, complete: true, ..Edge::default() });
+        while let Some(gap) = ahead.next_if(|g| g.begin < event.time) {
+            scout.gap(gap.core, edge(gap.end), model);
         }
+        scout.event(&event, model);
+        if gaps.is_empty() && scout.from_start.iter().all(|s| *s == Some(true)) {
+            break;
+        }
+    }
+    for gap in ahead {
+        scout.gap(gap.core, edge(gap.end), model);
     }
     Ok(scout.finish(model))
 }
 
 #[derive(Default)]
 struct CoreEdge {
-    /// The first service of the core was StartOS.
-    from_start: Option<bool>,
     /// First access of the nesting level, if it was a read.
     nesting: Option<i64>,
     nesting_seen: bool,
@@ -52,14 +62,37 @@ struct CoreEdge {
 }
 
 struct Scout {
-    edge: Edge,
+    /// That of the recording, then those of the gaps.
+    edges: Vec<Edge>,
+    /// For every core, the edge its events tell of.
+    at: Vec<usize>,
+    /// The first service of the core was StartOS.
+    from_start: Vec<Option<bool>>,
     cores: Vec<CoreEdge>,
+    /// Slots accessed since the edge of their core.
     seen: Vec<bool>,
-    /// Tasks whose state has been written.
+    /// Tasks whose state has been written since the edge of their core.
     written: HashSet<usize>,
 }
 
 impl Scout {
+    /// What follows tells of a new edge of `core`. Cores of one OS image share their variables, and begin anew together.
+    fn gap(&mut self, core: usize, edge: Edge, model: &mut Model) {
+        let image = model.cores[core].image;
+        self.edges.push(edge);
+        for c in (0..self.cores.len()).filter(|c| model.cores[*c].image == image) {
+            self.from_start[c].get_or_insert(false);
+            self.close(c, model);
+            self.at[c] = self.edges.len() - 1;
+        }
+        self.written.retain(|t| model.tasks[*t].core != image);
+        for slot in model.slots.forget(core) {
+            if let Some(seen) = self.seen.get_mut(slot) {
+                *seen = false;
+            }
+        }
+    }
+
     fn event(&mut self, event: &SoftwareEvent, model: &mut Model) {
         match event.what {
             What::Access { slot: Some(slot), write, value, signal, .. } => {
@@ -79,7 +112,8 @@ impl Scout {
         }
         let first = !std::mem::replace(&mut self.seen[slot], true);
         if first && !write {
-            self.edge.values.push((slot, value));
+            let edge = model.slots.slot(slot).core.map_or(0, |c| self.at[c]);
+            self.edges[edge].values.push((slot, value));
         }
         for n in 0..model.slot(slot).watches.len() {
             let watch = model.slot(slot).watches[n];
@@ -98,7 +132,7 @@ impl Scout {
                         super::profile::EntryMark::None => value,
                     };
                     let start = model.cores[c].services.get(&id) == Some(&Service::Start);
-                    self.cores[c].from_start.get_or_insert(start);
+                    self.from_start[c].get_or_insert(start);
                     self.decide(core, false);
                 }
                 Watch::RunningTask(c) if c == core => self.running_task(core, write, value, model),
@@ -188,23 +222,27 @@ impl Scout {
         if let Some(t) = self.cores[core].undecided.take()
             && started
         {
-            self.edge.never_ran.push(t);
+            self.edges[self.at[core]].never_ran.push(t);
         }
     }
 
-    fn finish(mut self, model: &Model) -> Edge {
-        for (core, c) in self.cores.iter().enumerate() {
-            self.edge.isrs[core] = c.isrs(core, model);
-            let running = c.running.or(c.late.map(|(_, value)| Some(value)));
-            let (Some(running), Some(attribute)) = (running, &model.cores[core].running_task) else {
-                continue;
-            };
-            if let [slot] = attribute.slots[..] {
-                self.edge.values.retain(|(s, _)| *s != slot);
-                self.edge.values.extend(running.map(|value| (slot, value)));
-            }
+    /// Adds what the events of `core` since its edge have told.
+    fn close(&mut self, core: usize, model: &Model) {
+        let c = std::mem::take(&mut self.cores[core]);
+        let edge = &mut self.edges[self.at[core]];
+        edge.isrs[core] = c.isrs(core, model);
+        let running = c.running.or(c.late.map(|(_, value)| Some(value)));
+        let (Some(running), Some(attribute)) = (running, &model.cores[core].running_task) else { return };
+        if let [slot] = attribute.slots[..] {
+            edge.values.retain(|(s, _)| *s != slot);
+            edge.values.extend(running.map(|value| (slot, value)));
         }
-        self.edge
+    }
+
+    fn finish(mut self, model: &Model) -> Vec<Edge> {
+        (0..self.cores.len()).for_each(|core| self.close(core, model));
+        self.edges[0].complete = self.from_start.iter().all(|s| *s == Some(true));
+        self.edges
     }
 }
 

@@ -4,7 +4,7 @@
 //! * `profile` – what differs between operating systems, as data
 //! * `model` – the application: tasks, semaphores, alarms, and the variables they watch (`slots`)
 //! * `merge` – all cores' batches as one ordered stream of `software` events
-//! * `edge` – what held before the first event
+//! * `edge` – what held before the first event, and after a hole
 //! * `machine` – the rules
 //!
 //! The machine is sequential; decoding before it and encoding after it run on other threads (`ops::map`).
@@ -57,8 +57,8 @@ pub struct Mapped {
     pub relevant: u64,
 }
 
-/// Maps a recording. `open` gives the batches of every core and is called once, or twice when the recording
-/// starts in the middle (rules L1–L5). `gaps` are sorted by begin. `sink` gets system events in time order,
+/// Maps a recording. `open` gives the batches of every core and is called twice: the first
+/// look goes ahead (rules L1–L5). `gaps` are sorted by begin. `sink` gets system events in time order,
 /// with the names that their ids mean; ids stay the same from call to call.
 pub fn map(
     setup: &Setup,
@@ -69,15 +69,15 @@ pub fn map(
 ) -> Result<Mapped> {
     let mut model = Model::new(setup);
     let scouting = Merge::new(open()?, &mut model)?;
-    let edge = edge::scout(scouting, &mut model, begin)?;
-    let mut machine = Machine::new(model, &edge);
+    let mut edges = edge::scout(scouting, &mut model, begin, gaps)?.into_iter();
+    let mut machine = Machine::new(model, &edges.next().unwrap_or_default());
     let mut merge = Merge::new(open()?, &mut machine.model)?;
-    let mut gaps = gaps.iter().peekable();
+    let mut gaps = gaps.iter().zip(edges).peekable();
     let mut ready = Vec::new();
     let mut relevant = 0;
     while let Some(event) = merge.next(&mut machine.model)? {
-        while let Some(gap) = gaps.next_if(|g| g.begin < event.time) {
-            machine.gap(gap.core, gap.begin, gap.end);
+        while let Some((gap, edge)) = gaps.next_if(|(gap, _)| gap.begin < event.time) {
+            machine.gap(gap, &edge);
         }
         machine.software(&event);
         relevant += 1;
@@ -88,8 +88,8 @@ pub fn map(
             }
         }
     }
-    for gap in gaps {
-        machine.gap(gap.core, gap.begin, gap.end);
+    for (gap, edge) in gaps {
+        machine.gap(gap, &edge);
     }
     let log = machine.finish(&mut ready);
     sink(ready, &machine.model.names)?;

@@ -28,6 +28,8 @@ pub(super) enum Watch {
 /// One watched variable.
 #[derive(Debug, Clone)]
 pub(super) struct Slot {
+    /// The core whose variable it is; `None` when all cores share it.
+    pub core: Option<usize>,
     pub watches: Vec<Watch>,
     pub value: Option<i64>,
 }
@@ -74,8 +76,9 @@ impl SlotTable {
     pub fn watch(&mut self, core: usize, path: &str, watch: Watch) -> usize {
         let key = self.key(core, path);
         let slots = &mut self.slots;
+        let owner = key.0;
         let slot = *self.index.entry(key).or_insert_with(|| {
-            slots.push(Slot { watches: Vec::new(), value: None });
+            slots.push(Slot { core: owner, watches: Vec::new(), value: None });
             slots.len() - 1
         });
         if let Some(s) = self.slots.get_mut(slot)
@@ -131,16 +134,13 @@ impl SlotTable {
         }
     }
 
-    /// Forgets the values of a core's own variables (rule 41: after a gap nothing is known).
-    pub fn forget(&mut self, core: usize) {
+    /// Forgets the values of a core's own variables (rule 41: after a gap nothing is known). Returns their slots.
+    pub fn forget(&mut self, core: usize) -> Vec<usize> {
         let image = self.image(core);
-        for ((c, _), slot) in &self.index {
-            if *c == Some(image)
-                && let Some(s) = self.slots.get_mut(*slot)
-            {
-                s.value = None;
-            }
-        }
+        let own = |slot: &usize| self.slots[*slot].core == Some(image);
+        let own: Vec<usize> = (0..self.slots.len()).filter(own).collect();
+        own.iter().for_each(|slot| self.slots[*slot].value = None);
+        own
     }
 
     /// Every known value, ordered by (core, path): part of the stored end state.
@@ -207,7 +207,7 @@ mod tests {
         let (a, b) = (t.watch(0, "x", Watch::Nesting), t.watch(1, "x", Watch::Nesting));
         t.set(a, Some(1));
         t.set(b, Some(2));
-        t.forget(0);
+        assert_eq!(t.forget(0), [a]);
         assert_eq!((t.value(a), t.value(b)), (None, Some(2)));
     }
 }

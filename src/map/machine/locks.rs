@@ -80,8 +80,8 @@ impl Machine {
         Some((0..self.tasks.len()).find(named).map(Proc::Task).or_else(|| self.proc(core)))
     }
 
-    /// Nothing of `core` is known any more (rule 41): neither are locks that only it uses, nor those it may hold.
-    pub(super) fn locks_in_gap(&mut self, core: usize) {
+    /// Nothing of `core` is known until `end` (rule 41): neither are locks that only it uses, nor those it may hold.
+    pub(super) fn locks_in_gap(&mut self, core: usize, end: i64) {
         let lost = |machine: &Self, actor: Actor| {
             machine.process_of(actor).is_none_or(|p| machine.core_of(p) == core)
         };
@@ -92,6 +92,7 @@ impl Machine {
             let waiters = self.sems[s].waiters.iter().filter(|w| !lost(self, **w)).copied().collect();
             let sem = &mut self.sems[s];
             sem.waiters = waiters;
+            sem.unseen_until = sem.unseen_until.max(Some(end).filter(|_| model.spin));
             if own || owner_lost {
                 (sem.unknown, sem.locked, sem.overfull, sem.owner, sem.locker) =
                     (true, false, false, None, None);
@@ -112,6 +113,12 @@ impl Machine {
                 self.sems[s].unknown = false;
                 self.sems[s].locked = value != 0;
             }
+            if value != 0 && !self.sems[s].locked && self.sems[s].unseen_until.is_some() {
+                // Rule 41: taken in a hole of the trace, by a process that is not known.
+                let name = self.sems[s].name;
+                self.sems[s].locked = true;
+                self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Lock);
+            }
             if value != 0 {
                 self.refused_by_spin(core, s, p);
             } else if self.sems[s].locked {
@@ -119,7 +126,12 @@ impl Machine {
                 self.sems[s].owner = None;
                 self.freed(s);
             }
-        } else if value != 0 && !self.sems[s].locked {
+            return;
+        }
+        if self.sems[s].unseen_until.is_some_and(|end| end <= self.now) {
+            self.sems[s].unseen_until = None;
+        }
+        if value != 0 && !self.sems[s].locked {
             self.sems[s].unknown = false;
             self.lock(s, p);
         } else if value == 0 && (self.sems[s].locked || self.sems[s].unknown) {

@@ -1,9 +1,11 @@
 //! The mapping state machine: one software event in, BTF events out (thesis, chapter 4). The rules live in
 //! the files beside this one, one function per rule; this file holds the state and the dispatch.
 
+mod activations;
 mod alarms;
 mod isrs;
 mod locks;
+mod occupancy;
 mod os_events;
 mod outbox;
 mod runnables;
@@ -12,6 +14,7 @@ mod snapshot;
 mod state;
 mod tasks;
 
+use super::Gap;
 use super::model::{Model, OsState};
 use super::slots::Watch;
 use super::software::SoftwareEvent;
@@ -78,46 +81,46 @@ impl Machine {
         }
     }
 
-    /// A hole in the trace of `core` (rule 41): nothing of it is known until it is seen again.
-    pub(super) fn gap(&mut self, core: usize, begin: i64, end: i64) {
-        self.now = begin;
-        let Some(c) = self.cores.get_mut(core) else { return };
-        c.isrs.clear();
-        c.running = None;
-        c.incoming = None;
-        c.deferred.clear();
-        c.idle = Context::default();
-        c.previous = None;
-        c.isr_value = None;
-        c.task_value = None;
-        c.alarm_event = None;
-        let name = c.name;
-        let image = self.model.cores[core].image;
-        self.model.slots.forget(core);
-        for (t, model) in self.tasks.iter_mut().zip(&self.model.tasks) {
-            if t.core == core {
-                t.os = None;
-                t.context = Context::default();
-                t.lost = true;
-                // Whether it still polls is not known either; an unlocked semaphore must not make it run.
-                match t.queue.front_mut() {
-                    Some(head) if head.state == ProcessState::Polling => head.state = ProcessState::Running,
-                    Some(head) if head.state == ProcessState::Parking => head.state = ProcessState::Ready,
-                    _ => {}
-                }
-            }
-            if model.core == image {
-                t.activations = None;
-            }
+    /// A hole in the trace of a core (rule 41): what is known of it now is what `edge` says.
+    pub(super) fn gap(&mut self, gap: &Gap, edge: &Edge) {
+        let core = gap.core;
+        if core >= self.cores.len() {
+            return;
         }
+        self.now = gap.begin;
+        let name = self.cores[core].name;
+        self.cores[core] = Core::new(name);
+        self.model.slots.forget(core);
+        let image = self.model.cores[core].image;
         for (time, model) in self.alarm_times.iter_mut().zip(&self.model.alarms) {
             if model.core == image {
                 *time = None;
             }
         }
-        self.locks_in_gap(core);
+        self.locks_in_gap(core, gap.end);
         self.pending.retain(|p| p.core != core);
-        self.out.push(Output::Gap { core: name, begin, end });
+        self.out.push(Output::Gap { core: name, begin: gap.begin, end: gap.end });
+        for (slot, value) in &edge.values {
+            self.model.slots.set(*slot, Some(*value));
+        }
+        let attribute = self.model.cores[core].running_task.as_ref();
+        self.cores[core].task_value = attribute.and_then(|a| a.value(&self.model.slots));
+        for t in 0..self.tasks.len() {
+            if self.model.tasks[t].core == image && self.tasks[t].core == core {
+                self.task_after_gap(t, edge);
+            } else if self.model.tasks[t].core == image {
+                self.tasks[t].activations = None;
+            }
+        }
+        for s in 0..self.sems.len() {
+            let sem = &self.model.sems[s];
+            if !sem.spin && self.sems[s].unknown && self.model.cores[sem.core].image == image {
+                self.lock_at_left_edge(s);
+            }
+        }
+        for handler in &edge.isrs[core] {
+            self.isr_at_left_edge(core, handler);
+        }
     }
 
     /// Takes what is certain so far.

@@ -163,6 +163,8 @@ pub(super) struct Semaphore {
     pub waiters: Vec<Actor>,
     /// Locked or unlocked before the trace began is unknown.
     pub unknown: bool,
+    /// A core that is not seen until then may have taken it; stays until the next change that is seen.
+    pub unseen_until: Option<i64>,
     /// Has been locked or unlocked; the name is its own now.
     pub used: bool,
 }
@@ -177,6 +179,7 @@ impl Semaphore {
             owner: None,
             waiters: Vec::new(),
             unknown: false,
+            unseen_until: None,
             used: false,
         }
     }

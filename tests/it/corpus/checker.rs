@@ -50,6 +50,8 @@ struct Semaphore {
 pub struct Checker {
     /// Nothing exists before the first event; otherwise what turns up may have been there before.
     from_start: bool,
+    /// Something happened unseen in between.
+    hole: bool,
     now: i64,
     processes: BTreeMap<Key, Process>,
     /// The process on each core, where that is known.
@@ -68,6 +70,7 @@ impl Checker {
     pub fn new(from_start: bool) -> Self {
         Self {
             from_start,
+            hole: false,
             now: i64::MIN,
             processes: BTreeMap::new(),
             on_core: HashMap::new(),
@@ -89,6 +92,25 @@ impl Checker {
     pub fn finish(mut self) -> Vec<String> {
         self.settle();
         self.problems
+    }
+
+    /// The trace of `core` has a hole: whatever was there may be in any state now, or gone, and instances may have come
+    /// and gone unseen. `lives_on` names the home core of a task that has not run yet.
+    pub fn forget(&mut self, core: &str, lives_on: &HashMap<String, String>) {
+        self.from_start = false;
+        self.hole = true;
+        self.on_core.remove(core);
+        self.returned.clear();
+        for (key, process) in &mut self.processes {
+            let home = process.core.as_ref().or_else(|| lives_on.get(&key.0));
+            if home.is_none_or(|c| c == core) {
+                process.state = State::Any;
+                process.runnables.clear();
+            }
+        }
+        for semaphore in self.semaphores.values_mut() {
+            *semaphore = Semaphore { lock: Lock::Any, owner: None, unseen: true, waiters: Vec::new() };
+        }
     }
 
     fn wrong(&mut self, event: &Event, why: &str) {
@@ -150,7 +172,10 @@ impl Checker {
     fn number(&mut self, e: &Event, what: &str) {
         let known = self.next.insert(format!("{what} {}", e.target), e.instance + 1);
         let before = if what == "process" && !self.from_start { known } else { Some(known.unwrap_or(0)) };
-        self.require(e, before.is_none_or(|n| n == e.instance), "instance is not the next one");
+        // Instances that came and went in a hole have used up their numbers.
+        let skips = self.hole && what == "process";
+        let fits = |n: i64| n == e.instance || (skips && n < e.instance);
+        self.require(e, before.is_none_or(fits), "instance is not the next one");
     }
 
     fn process(&mut self, e: &Event) {
@@ -175,8 +200,12 @@ impl Checker {
             self.require(e, !self.from_start, "of an instance that was never activated");
             let new = Process { state: Any, core: None, runnables: Vec::new() };
             self.processes.insert(key.clone(), new);
-            let next = self.next.get(&format!("process {}", e.target)).copied();
-            self.require(e, next.is_none_or(|n| e.instance < n), "of an instance that is not yet");
+            let next = self.next.get_mut(&format!("process {}", e.target));
+            let known = self.hole || next.as_ref().is_none_or(|n| e.instance < **n);
+            if let Some(next) = next {
+                *next = (*next).max(e.instance + 1);
+            }
+            self.require(e, known, "of an instance that is not yet");
         }
         let Process { state, core: last, runnables } = &self.processes[&key];
         let (state, last) = (*state, last.clone());

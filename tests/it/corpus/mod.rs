@@ -13,6 +13,7 @@
 //! | `draft` | are the events those of an independent prototype? |
 //! | `threads` | do the tables depend on the number of threads? |
 //! | `cuts` | does a part of a recording give the same events as the whole? |
+//! | `gaps` | does the mapping survive a hole? |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 #![allow(clippy::print_stderr, reason = "a test that was skipped says so")]
@@ -26,6 +27,7 @@ mod compare;
 mod counts;
 pub mod cuts;
 mod draft;
+pub mod gaps;
 mod occupancy;
 pub mod oracle;
 mod switches;
