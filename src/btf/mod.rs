@@ -4,6 +4,7 @@
 mod charts;
 mod event;
 mod names;
+mod record;
 
 pub use charts::{
     ProcessState, RunnableState, SemaphoreState, process_transition, runnable_transition,
@@ -11,3 +12,4 @@ pub use charts::{
 };
 pub use event::{Action, EntityType, Event, Note};
 pub use names::{NameId, Names};
+pub use record::{Place, Record, Records};
