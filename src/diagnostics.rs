@@ -101,6 +101,11 @@ impl Log {
         self.counts.values().filter(|(s, _)| *s >= severity).map(|(_, n)| n).sum()
     }
 
+    /// How many findings have this code, of any source.
+    pub fn count_of(&self, code: &str) -> u64 {
+        self.counts.iter().filter(|((_, c), _)| *c == code).map(|(_, (_, n))| n).sum()
+    }
+
     /// True when nothing was found.
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()

@@ -147,3 +147,27 @@ pub struct Event {
     /// Additional data.
     pub note: Note,
 }
+
+impl EntityType {
+    /// The type of a word in any spelling that is in use: `ISR` until BTF 2.1.4, threads and system calls of libBtf.
+    pub fn parse_tolerant(word: &str) -> Option<Self> {
+        let types = Self::ALL.iter().copied().find(|t| t.as_str().eq_ignore_ascii_case(word));
+        types.or_else(|| match word.to_ascii_uppercase().as_str() {
+            "ISR" => Some(Self::Isr),
+            "THR" => Some(Self::Task),
+            "SYSC" => Some(Self::Runnable),
+            _ => None,
+        })
+    }
+}
+
+impl Action {
+    /// The action of a word in any spelling that is in use (BTF 2.1.4: its spelling changed).
+    pub fn parse_tolerant(word: &str) -> Option<Self> {
+        let actions = Self::ALL.iter().copied().find(|a| a.as_str().eq_ignore_ascii_case(word));
+        actions.or_else(|| match word.to_ascii_lowercase().as_str() {
+            "mtalimitexceded" | "mpalimitexceeded" => Some(Self::MtaLimitExceeded),
+            _ => None,
+        })
+    }
+}

@@ -5,6 +5,7 @@ mod charts;
 mod event;
 mod names;
 mod record;
+pub mod spec;
 
 pub use charts::{
     ProcessState, RunnableState, SemaphoreState, process_transition, runnable_transition,

@@ -98,6 +98,9 @@ pub struct Ingest {
     /// A core: name=NAME[,data=FILE][,functions=FILE][,orti=FILE][,os_header=FILE][,symbols=FILE][,time_offset=T].
     #[arg(long, value_name = "KEY=VALUE,…")]
     pub core: Vec<String>,
+    /// How the events of tasks in a BTF trace are meant.
+    #[arg(long, value_enum, default_value = "auto")]
+    pub dialect: DialectArg,
     /// Functions that are runnables.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub runnables: Vec<String>,
@@ -119,6 +122,19 @@ pub enum InputFormat {
     Auto,
     /// TRACE32 exports.
     Trace32,
+    /// A BTF trace of any version.
+    Btf,
+}
+
+/// How the events of tasks in a BTF trace are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DialectArg {
+    /// Told by content.
+    Auto,
+    /// As the specification says.
+    Standard,
+    /// As the FreeRTOS loggers write them.
+    Freertos,
 }
 
 /// `btfdb map`
@@ -255,12 +271,35 @@ pub struct Export {
     /// Only events on these BTF types: T,I,R,STI,SIG,SEM,EVENT.
     #[arg(long = "type", value_delimiter = ',', value_name = "TYPES")]
     pub types: Vec<String>,
+    /// Version of BTF to write; as imported when left out, 2.1.5 for what was mapped.
+    #[arg(long, value_parser = ["2.1.5", "2.2.1", "2.3.0"], value_name = "VERSION")]
+    pub btf_version: Option<String>,
+    /// Unit of the times in the BTF: ps, ns, us, ms or s; as imported when left out.
+    #[arg(long, value_parser = ["ps", "ns", "us", "ms", "s"], value_name = "UNIT")]
+    pub time_scale: Option<String>,
+    /// Write numbers for names in the BTF, with tables that explain them.
+    #[arg(long, conflicts_with = "symbolic")]
+    pub numeric: bool,
+    /// Write names in the BTF, also when it was imported with numbers.
+    #[arg(long)]
+    pub symbolic: bool,
+    /// Order of the BTF lines: as in the file that was imported, or by time.
+    #[arg(long, value_enum, default_value = "file")]
+    pub order: OrderArg,
     /// Overwrite the file if it exists.
     #[arg(long)]
     pub force: bool,
     /// Resources to use.
     #[command(flatten)]
     pub limits: Limits,
+}
+
+/// Orders of lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum OrderArg {
+    Time,
+    File,
 }
 
 /// Export formats.

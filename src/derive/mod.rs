@@ -1,13 +1,17 @@
 //! System events to instances: the tables `process_instance`, `process_state` and `runnable_instance`, from
 //! BTF events in time order, whoever wrote them. Needs no software events and no files.
 
+mod freertos;
 mod processes;
+mod records;
 mod runnables;
 
 use crate::btf::{EntityType, Event, NameId, Names};
 use crate::schema::{ProcessInstanceRows, ProcessStateRows, RunnableInstanceRows};
 use processes::Processes;
 use runnables::Runnables;
+
+pub use records::{Dialect, FromRecords};
 
 /// Rows ready to be written.
 #[derive(Debug, Default)]
@@ -43,6 +47,13 @@ impl Derive {
     /// `begin`: the first instant of the recording, in ticks.
     pub fn new(begin: i64) -> Self {
         Self { processes: Processes::new(begin), runnables: Runnables::new(begin), rows: Rows::default() }
+    }
+
+    /// The same for a trace that need not tell of activations: a first event `start` says nothing of the time before.
+    pub fn of_foreign_trace(begin: i64) -> Self {
+        let mut derive = Self::new(begin);
+        derive.processes.starts_are_activations = true;
+        derive
     }
 
     /// Takes the next event into account.

@@ -33,6 +33,8 @@ pub(super) struct Processes {
     open: BTreeMap<u64, Open>,
     born: u64,
     pub violations: u64,
+    /// An instance that starts without having been activated has not been active before.
+    pub starts_are_activations: bool,
 }
 
 /// Where the time in a state is summed; ACTIVE time is the start delay, not part of an execution.
@@ -49,7 +51,14 @@ fn slot(state: ProcessState) -> Option<usize> {
 
 impl Processes {
     pub fn new(begin: i64) -> Self {
-        Self { begin, by_instance: HashMap::new(), open: BTreeMap::new(), born: 0, violations: 0 }
+        Self {
+            begin,
+            by_instance: HashMap::new(),
+            open: BTreeMap::new(),
+            born: 0,
+            violations: 0,
+            starts_are_activations: false,
+        }
     }
 
     /// The core a process instance was last on.
@@ -67,7 +76,8 @@ impl Processes {
             Some(id) => *id,
             None => {
                 let activated = event.action == Action::Activate;
-                let since = if activated { event.time } else { self.begin };
+                let from_now = activated || (self.starts_are_activations && event.action == Action::Start);
+                let since = if from_now { event.time } else { self.begin };
                 self.born += 1;
                 self.by_instance.insert(key, self.born);
                 self.open.insert(self.born, Open::new(event, from, since, !activated));

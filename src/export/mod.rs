@@ -5,7 +5,7 @@ mod btf;
 mod selection;
 mod table;
 
-pub use btf::{Exported, export_btf};
+pub use btf::{BtfOptions, Exported, export_btf};
 pub use selection::Selection;
 pub use table::{ExportedTable, export_table};
 

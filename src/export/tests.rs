@@ -16,7 +16,7 @@ use crate::store::RecordingEntry;
 
 fn btf(session: &Session, selection: &Selection) -> Result<(String, Exported)> {
     let mut out = Vec::new();
-    let exported = export_btf(session, selection, &mut out)?;
+    let exported = export_btf(session, selection, &BtfOptions::default(), &mut out)?;
     Ok((String::from_utf8(out).unwrap(), exported))
 }
 
@@ -77,7 +77,7 @@ fn what_btf_cannot_express_is_replaced_and_counted() {
     tx.set_recording(RecordingEntry { name: "r".into(), begin_at: Some(0), end_at: Some(0) });
     let mut rows = BtfEventRows::new();
     let (source, target, note) = ("operator,(a, b)", "ä", Some("x\ny,z"));
-    let (time, seq, source_instance, target_instance) = (0, 0, -1, 7);
+    let (time, seq, source_instance, target_instance) = (0, 0, Some(-1), Some(7));
     let row = BtfEventRow {
         time,
         seq,

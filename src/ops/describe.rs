@@ -31,20 +31,28 @@ pub fn summary(db: &Database) -> Vec<RecordingSummary> {
     db.recordings().iter().map(of).collect()
 }
 
+/// What a recording says of itself.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Facts<'a> {
+    pub os: Option<&'a str>,
+    pub creator: Option<&'a str>,
+    pub created: Option<&'a str>,
+}
+
 /// Writes the one row of table `recording`, after everything else of the recording.
-pub(super) fn write_recording_row(tx: &mut Transaction, name: &str, os: Option<&str>) -> Result<()> {
+pub(super) fn write_recording_row(tx: &mut Transaction, name: &str, facts: Facts<'_>) -> Result<()> {
     tx.drop_table(tables::RECORDING, name);
     let rows_of = |t: &TableSpec| tx.files(t, name).iter().map(|(f, _)| f.rows as i64).sum::<i64>();
     let (begin_at, end_at) = time_range(tx, name);
     let scale = tx.time_scale().as_str();
     let mut rows = RecordingRows::new();
     rows.push(RecordingRow {
-        os,
+        os: facts.os,
         time_scale: scale,
         begin_at,
         end_at,
-        creator: None,
-        created: None,
+        creator: facts.creator,
+        created: facts.created,
         sources: rows_of(tables::SOURCE),
         software_events: rows_of(tables::DATA_EVENT) + rows_of(tables::FUNCTION_EVENT),
         btf_events: rows_of(tables::BTF_EVENT),
@@ -58,10 +66,15 @@ pub(super) fn write_recording_row(tx: &mut Transaction, name: &str, os: Option<&
     Ok(())
 }
 
-/// First and last instant of the software events, both inclusive.
+/// First and last instant, both inclusive: of the software events, or of the system events where they are imported.
 pub(super) fn time_range(tx: &Transaction, name: &str) -> (Option<i64>, Option<i64>) {
+    let software = range_of(tx, name, &[tables::DATA_EVENT, tables::FUNCTION_EVENT]);
+    if software.0.is_some() { software } else { range_of(tx, name, &[tables::BTF_EVENT]) }
+}
+
+fn range_of(tx: &Transaction, name: &str, of: &[&'static TableSpec]) -> (Option<i64>, Option<i64>) {
     let mut range = (None, None);
-    for table in [tables::DATA_EVENT, tables::FUNCTION_EVENT] {
+    for table in of {
         for (file, _) in tx.files(table, name) {
             range.0 = [range.0, file.begin_at].into_iter().flatten().min();
             range.1 = [range.1, file.end_at].into_iter().flatten().max();

@@ -259,13 +259,7 @@ impl<'a> Writer<'a> {
             };
             writer.write(&batch)?;
         }
-        let c = &mut self.stored.counts;
-        c.lines += counts.lines;
-        c.rows += counts.rows;
-        c.gaps += counts.gaps;
-        c.rejected += counts.rejected;
-        c.skipped += counts.skipped;
-        c.inexact_times += counts.inexact_times;
+        self.stored.counts.add(&counts);
         control.advance(0, counts.rows);
         Ok(())
     }

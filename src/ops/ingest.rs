@@ -2,12 +2,15 @@
 //! `files`) nor the mapping (see `map`).
 
 use super::control::Control;
-use super::describe::write_recording_row;
+use super::describe::{Facts, write_recording_row};
 use super::files::{ExportFile, Reading, Stored};
+use super::import::TraceFile;
 use super::map::{MapReport, map_recording};
+use crate::derive::{Dialect, Violations};
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, ErrorKind, Result};
-use crate::formats::trace32::{Counts, Radix};
+use crate::formats::Counts;
+use crate::formats::trace32::Radix;
 use crate::recording::{Plan, StoredSetup};
 use crate::schema::{DiagnosticRow, DiagnosticRows, GapRow, GapRows, SourceRow, SourceRows, tables};
 use crate::store::{Database, Disk, Transaction};
@@ -15,6 +18,9 @@ use crate::time::{TimeScale, parse_time_argument};
 use arrow::array::RecordBatch;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+
+/// `source.format` of a BTF file that names entities by number.
+pub const NUMERIC_FORMAT: &str = "btf-numeric";
 
 /// How to ingest.
 #[derive(Debug, Clone)]
@@ -25,6 +31,8 @@ pub struct Options {
     pub map: bool,
     /// Refuse everything when there is any finding of severity error.
     pub strict: bool,
+    /// How traces of tasks are to be read; told by content when `None`.
+    pub dialect: Option<Dialect>,
     /// Threads to use; tables do not depend on it.
     pub threads: usize,
 }
@@ -40,8 +48,21 @@ pub struct Report {
     pub log: Log,
     /// What mapping gave; `None` when the recording was not mapped.
     pub mapped: Option<MapReport>,
+    /// What importing gave; `None` for recordings of software events.
+    pub imported: Option<ImportReport>,
     /// Unit of every tick.
     pub time_scale: TimeScale,
+}
+
+/// What came of a trace of system events.
+#[derive(Debug, Clone, Copy)]
+pub struct ImportReport {
+    /// System events.
+    pub events: u64,
+    /// How the events of tasks were read.
+    pub dialect: Dialect,
+    /// Events that break a state chart of BTF.
+    pub violations: Violations,
 }
 
 /// Ingests `plans` into the database at `path`, all or nothing.
@@ -108,6 +129,9 @@ fn one(
             "choose another name with --name, or remove it first: btfdb remove DB --recording {name}"
         )));
     }
+    if let Some(path) = &plan.trace {
+        return import(tx, name, path, options, scale, control);
+    }
     let setup = StoredSetup::read(plan)?;
     let mut log = Log::default();
     // Contradictions between description files are found before gigabytes are read.
@@ -137,9 +161,63 @@ fn one(
         all.merge(m.log.clone());
     }
     write_diagnostics(&mut tx, name, &[], &all)?;
-    write_recording_row(&mut tx, name, setup.os.as_deref())?;
+    write_recording_row(&mut tx, name, Facts { os: setup.os.as_deref(), ..Facts::default() })?;
     let sources = stored.iter().map(|s| (s.name.clone(), s.counts)).collect();
-    Ok(Report { name: name.to_owned(), sources, log: all, mapped, time_scale: scale })
+    Ok(Report { name: name.to_owned(), sources, log: all, mapped, imported: None, time_scale: scale })
+}
+
+/// A trace that is one file, with system events in it.
+fn import(
+    tx: &Mutex<Transaction>,
+    name: &str,
+    path: &Path,
+    options: &Options,
+    scale: TimeScale,
+    control: &Arc<Control>,
+) -> Result<Report> {
+    let file = TraceFile::open(path, options.dialect)?;
+    control.begin(format!("reading {name}"), file.size().unwrap_or(0));
+    let mut imported = file.store(tx, name, scale, options.threads, control)?;
+    let mut log = std::mem::take(&mut imported.trace.log);
+    if imported.counts.rows == 0 {
+        log.push(Diagnostic {
+            source: imported.name.clone(),
+            line: None,
+            severity: Severity::Warning,
+            code: "no-events",
+            message: "the trace holds no event".into(),
+            text: String::new(),
+        });
+    }
+    let mut tx = locked(tx)?;
+    let (c, trace) = (imported.counts, &imported.trace);
+    let mut rows = SourceRows::new();
+    rows.push(SourceRow {
+        source: &imported.name,
+        path: &imported.path.to_string_lossy(),
+        format: if trace.numeric { NUMERIC_FORMAT } else { "btf" },
+        core: None,
+        bytes: imported.digest.bytes as i64,
+        sha256: Some(&imported.digest.sha256),
+        records: c.lines as i64,
+        rows: c.rows as i64,
+        rejected: c.rejected as i64,
+        skipped: c.skipped as i64,
+        gaps: 0,
+        inexact_times: c.inexact_times as i64,
+        backwards: log.count_of("time-backwards") as i64,
+        first_at: trace.begin_at,
+        last_at: trace.end_at,
+    });
+    let mut writer = tx.writer(tables::SOURCE, name, None)?;
+    writer.write(&rows.take_batch()?)?;
+    tx.add(writer.finish()?);
+    write_diagnostics(&mut tx, name, &[], &log)?;
+    write_recording_row(&mut tx, name, imported.facts())?;
+    let sources = vec![(imported.name.clone(), c)];
+    let events = c.rows;
+    let imported = Some(ImportReport { events, dialect: imported.dialect, violations: imported.violations });
+    Ok(Report { name: name.to_owned(), sources, log, mapped: None, imported, time_scale: scale })
 }
 
 fn locked(tx: &Mutex<Transaction>) -> Result<std::sync::MutexGuard<'_, Transaction>> {
@@ -250,6 +328,7 @@ fn write_sources(tx: &mut Transaction, name: &str, stored: &[Stored]) -> Result<
             skipped: c.skipped as i64,
             gaps: c.gaps as i64,
             inexact_times: c.inexact_times as i64,
+            backwards: s.log.count_of("time-backwards") as i64,
             first_at: s.first_at,
             last_at: s.last_at,
         });

@@ -2,7 +2,7 @@
 //! threads of their own; the rules are in `crate::map`.
 
 use super::control::Control;
-use super::describe::{time_range, write_recording_row};
+use super::describe::{Facts, time_range, write_recording_row};
 use super::ingest::write_diagnostics;
 use crate::btf::{Names, Note};
 use crate::derive::{Derive, Violations};
@@ -76,7 +76,7 @@ pub fn map_again(
         }
         let report = map_recording(&mut tx, name, &mapping, threads, control)?;
         write_diagnostics(&mut tx, name, &kept, &report.log)?;
-        write_recording_row(&mut tx, name, setup.os.as_deref())?;
+        write_recording_row(&mut tx, name, Facts { os: setup.os.as_deref(), ..Facts::default() })?;
         reports.push((name.clone(), report));
     }
     if reports.is_empty() {
@@ -305,10 +305,10 @@ impl Encoder {
                         time: e.time,
                         seq: self.seq,
                         source: names.text(e.source),
-                        source_instance: e.source_instance,
+                        source_instance: Some(e.source_instance),
                         target_type: e.target_type.as_str(),
                         target: names.text(e.target),
-                        target_instance: e.target_instance,
+                        target_instance: Some(e.target_instance),
                         action: e.action.as_str(),
                         note,
                     });

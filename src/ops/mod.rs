@@ -1,11 +1,14 @@
 //! What btfdb can do, one file per verb, without a terminal: each function takes values and gives values.
 //! Not the commands that print them (see `cli`).
 
+mod assemble;
 mod control;
 mod describe;
 mod files;
+mod import;
 pub mod ingest;
 pub mod map;
+mod order;
 mod rows;
 
 pub use control::{Control, Progress};

@@ -1,5 +1,5 @@
-//! From what the user typed to descriptions: a folder, a `recording.toml`, or files named `*_data.csv` and
-//! `*_func.csv`. Looks at names only, not into files.
+//! From what the user typed to descriptions: a folder, a `recording.toml`, files named `*_data.csv` and `*_func.csv`,
+//! or a trace that is one file. Looks at names only, not into files.
 
 use super::description::{CoreDescription, Description, NameList};
 use crate::error::{Error, Result};
@@ -15,11 +15,14 @@ pub struct Plan {
     pub description: Description,
     /// What relative paths start from.
     pub base: PathBuf,
+    /// The one file that is all of it, `-` for standard input; the description has nothing but the name then.
+    pub trace: Option<PathBuf>,
 }
 
-/// One plan per folder or description; all loose export files together make one more recording. `over` lays
-/// what was given as flags over every description.
-pub fn plan(inputs: &[PathBuf], over: &Description) -> Result<Vec<Plan>> {
+/// One plan per folder, description or trace file; all loose export files together make one more recording. `over`
+/// lays what was given as flags over every description. Files that are not named like exports are traces; with
+/// `traces`, all are.
+pub fn plan(inputs: &[PathBuf], over: &Description, traces: bool) -> Result<Vec<Plan>> {
     let mut plans = Vec::new();
     let mut loose = Vec::new();
     for input in inputs {
@@ -30,12 +33,21 @@ pub fn plan(inputs: &[PathBuf], over: &Description) -> Result<Vec<Plan>> {
         } else if input.extension().is_some_and(|e| e == "toml") {
             let base = input.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
             plans.push(named(read(input)?, base, over)?);
-        } else if input.exists() || input.as_os_str() == "-" {
+        } else if !input.exists() && input.as_os_str() != "-" {
+            return Err(Error::input(format!("'{}' does not exist", input.display())).hint(
+                "give a recording folder, a recording.toml, a BTF file, or export files *_data.csv and *_func.csv",
+            ));
+        } else if stem(input).is_some() && !traces {
             loose.push(input.clone());
         } else {
-            return Err(Error::input(format!("'{}' does not exist", input.display())).hint(
-                "give a recording folder, a recording.toml, or export files *_data.csv and *_func.csv",
-            ));
+            let name = over.name.clone().unwrap_or_else(|| trace_name(input));
+            let description = Description { name: Some(name.clone()), ..Description::default() };
+            plans.push(Plan {
+                name: checked(name)?,
+                description,
+                base: ".".into(),
+                trace: Some(input.clone()),
+            });
         }
     }
     if !loose.is_empty() || (inputs.is_empty() && !over.core.is_empty()) {
@@ -141,10 +153,24 @@ fn named(mut description: Description, base: &Path, over: &Description) -> Resul
     let folder = std::fs::canonicalize(base).ok();
     let folder = folder.as_ref().and_then(|p| p.file_name()).map(|n| n.to_string_lossy().into_owned());
     let name = d.name.clone().or(folder).unwrap_or_else(|| "recording".into());
+    Ok(Plan { name: checked(name)?, description, base: base.to_path_buf(), trace: None })
+}
+
+fn checked(name: String) -> Result<String> {
     if name.is_empty() || name.starts_with('.') {
-        return Err(Error::usage(format!("'{name}' cannot be the name of a recording")));
+        return Err(Error::usage(format!("'{name}' cannot be the name of a recording")).hint("use --name"));
     }
-    Ok(Plan { name, description, base: base.to_path_buf() })
+    Ok(name)
+}
+
+/// `traces/idle.btf.gz` → `idle`.
+fn trace_name(file: &Path) -> String {
+    if file.as_os_str() == "-" {
+        return "stdin".into();
+    }
+    let name = file.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let bare = [".gz", ".zst"].iter().find_map(|e| name.strip_suffix(e)).unwrap_or(&name);
+    bare.rsplit_once('.').map_or(bare, |(stem, _)| stem).to_owned()
 }
 
 #[cfg(test)]

@@ -174,10 +174,10 @@ mod tests {
         time: 5,
         seq: 0,
         source: "SIM",
-        source_instance: -1,
+        source_instance: Some(-1),
         target_type: "T",
         target: "Task",
-        target_instance: 0,
+        target_instance: Some(0),
         action: "activate",
         note: None,
     };

@@ -15,11 +15,11 @@ fn small(dir: &Path) -> Vec<Plan> {
     let data = "-0000000002,0.0000000300,\"V\",\"wr-data\",2\n-0000000001,0.0000000400,\"V\",\"rd-data\",A\n";
     std::fs::create_dir_all(dir).unwrap();
     std::fs::write(dir.join("c_data.csv"), data).unwrap();
-    plan(&[dir.to_path_buf()], &Description::default()).unwrap()
+    plan(&[dir.to_path_buf()], &Description::default(), false).unwrap()
 }
 
 fn run(disk: Arc<dyn Disk>, db: &Path, plans: &[Plan]) -> btfdb::error::Result<()> {
-    let options = Options { time_scale: None, map: true, strict: false, threads: 1 };
+    let options = Options { time_scale: None, map: true, strict: false, dialect: None, threads: 1 };
     ingest(disk, db, plans, &options, &Arc::new(Control::default())).map(|_| ())
 }
 
@@ -71,7 +71,7 @@ fn an_ingest_that_maps_survives_a_full_disk() {
     let mut old = small(&dir.path().join("old"));
     old[0].name = "old".into();
     run(Arc::new(RealDisk), &base, &old).unwrap();
-    let demo = plan(&[root().join("demo/recording")], &Description::default()).unwrap();
+    let demo = plan(&[root().join("demo/recording")], &Description::default(), false).unwrap();
     // Every third operation keeps the test short; the small recording tries them all.
     for at in (1usize..).step_by(3) {
         let db = dir.path().join(format!("{at}.db"));

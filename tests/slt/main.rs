@@ -63,8 +63,9 @@ fn session(file: &Path, root: &Path, database: &Path) -> Session {
     let recording = text.lines().next().and_then(|l| l.strip_prefix("# recording: "));
     match recording {
         Some(path) => {
-            let plans = plan(&[root.join(path)], &Description::default()).unwrap();
-            let options = ingest::Options { time_scale: None, map: true, strict: true, threads: 2 };
+            let plans = plan(&[root.join(path)], &Description::default(), false).unwrap();
+            let options =
+                ingest::Options { time_scale: None, map: true, strict: true, dialect: None, threads: 2 };
             let control = Arc::new(Control::default());
             ingest::ingest(Arc::new(RealDisk), database, &plans, &options, &control).unwrap();
         }

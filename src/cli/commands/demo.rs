@@ -1,6 +1,8 @@
 //! `btfdb demo`: the main job on the recording that ships with the program.
 
-use super::super::args::{Demo, Export, ExportFormat, Format, Ingest, InputFormat, Limits, Metrics, Output};
+use super::super::args::{
+    Demo, DialectArg, Export, ExportFormat, Format, Ingest, InputFormat, Limits, Metrics, OrderArg, Output,
+};
 use super::super::ui::Ui;
 use super::{export, ingest, metrics};
 use crate::error::{Error, Result};
@@ -46,6 +48,7 @@ pub(super) fn run(args: &Demo, ui: &Ui) -> Result<u8> {
         inputs: vec![recording],
         name: None,
         format: InputFormat::Auto,
+        dialect: DialectArg::Auto,
         no_map: false,
         strict: true,
         time_scale: None,
@@ -89,6 +92,11 @@ pub(super) fn run(args: &Demo, ui: &Ui) -> Result<u8> {
         to: Some("120ms".into()),
         entity: Vec::new(),
         types: Vec::new(),
+        btf_version: None,
+        time_scale: None,
+        numeric: false,
+        symbolic: false,
+        order: OrderArg::File,
         force: true,
         limits,
     };

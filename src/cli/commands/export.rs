@@ -1,13 +1,15 @@
 //! `btfdb export`.
 
-use super::super::args::{Export, ExportFormat};
+use super::super::args::{Export, ExportFormat, OrderArg};
 use super::super::signals;
 use super::super::ui::Ui;
 use super::output::Target;
 use super::{parse, query};
+use crate::btf::spec::Version;
 use crate::error::{Error, Result};
-use crate::export::{Selection, export_btf, export_table};
+use crate::export::{BtfOptions, Selection, export_btf, export_table};
 use crate::render;
+use crate::time::TimeScale;
 
 pub(super) fn run(args: &Export, ui: &Ui) -> Result<u8> {
     let format = match args.format {
@@ -40,7 +42,20 @@ pub(super) fn run(args: &Export, ui: &Ui) -> Result<u8> {
     let mut target = Target::open(Some(&args.output), args.force)?;
     let done = match format {
         ExportFormat::Btf => {
-            let exported = export_btf(&session, &selection, target.out())?;
+            let exported = export_btf(&session, &selection, &btf_options(args), target.out())?;
+            if exported.unsaid > 0 {
+                let version = args.btf_version.as_deref().unwrap_or_default();
+                ui.warning(&format!(
+                    "{} lines cannot be said in BTF {version}; they are comments now",
+                    exported.unsaid
+                ));
+            }
+            if exported.rounded > 0 {
+                ui.warning(&format!(
+                    "{} times were rounded to whole units; see --time-scale",
+                    exported.rounded
+                ));
+            }
             if exported.altered > 0 {
                 ui.warning(&format!(
                     "{} names held a comma or a control character; BTF shows '_'",
@@ -72,4 +87,13 @@ pub(super) fn run(args: &Export, ui: &Ui) -> Result<u8> {
     }
     ui.status(&format!("{done} written to {}", args.output.display()));
     Ok(0)
+}
+
+fn btf_options(args: &Export) -> BtfOptions {
+    BtfOptions {
+        version: args.btf_version.as_deref().and_then(Version::parse),
+        time_scale: args.time_scale.as_deref().and_then(TimeScale::parse),
+        numeric: (args.numeric || args.symbolic).then_some(args.numeric),
+        by_time: args.order == OrderArg::Time,
+    }
 }

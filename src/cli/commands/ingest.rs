@@ -1,10 +1,11 @@
 //! `btfdb ingest`.
 
-use super::super::args::{Ingest, InputFormat};
+use super::super::args::{DialectArg, Ingest, InputFormat};
 use super::super::progress::watched;
 use super::super::signals;
 use super::super::ui::Ui;
 use super::parse;
+use crate::derive::Dialect;
 use crate::error::{Error, Result, did_you_mean};
 use crate::ops::ingest::{Options, Report, ingest};
 use crate::recording::{CoreDescription, Description, NameList, plan};
@@ -14,13 +15,23 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub(super) fn run(args: &Ingest, ui: &Ui) -> Result<u8> {
-    // There is one format so far; `auto` and its name mean the same.
-    let (InputFormat::Auto | InputFormat::Trace32) = args.format;
-    let plans = plan(&args.inputs, &description(args)?)?;
+    let plans = plan(&args.inputs, &description(args)?, args.format == InputFormat::Btf)?;
+    if let Some(trace) = plans.iter().find_map(|p| p.trace.as_ref())
+        && args.format == InputFormat::Trace32
+    {
+        let message = format!("'{}' says neither its core nor what it holds", trace.display());
+        let hint = "name exports CORE_data.csv and CORE_func.csv, or use --core name=…,data=…,functions=…";
+        return Err(Error::usage(message).hint(hint));
+    }
     let options = Options {
         time_scale: args.time_scale.as_deref().and_then(TimeScale::parse),
         map: !args.no_map,
         strict: args.strict,
+        dialect: match args.dialect {
+            DialectArg::Auto => None,
+            DialectArg::Standard => Some(Dialect::Standard),
+            DialectArg::Freertos => Some(Dialect::FreeRtos),
+        },
         threads: parse::threads(&args.limits),
     };
     let control = signals::control();
@@ -57,9 +68,25 @@ pub(super) fn report_one(report: &Report, ui: &Ui) {
         }
     }
     ui.findings(&report.log);
-    match &report.mapped {
-        Some(m) => ui.status(&format!("{}: mapped to {} BTF events", report.name, m.events)),
-        None => ui.status(&format!("{}: not mapped", report.name)),
+    match (&report.mapped, &report.imported) {
+        (Some(m), _) => ui.status(&format!("{}: mapped to {} BTF events", report.name, m.events)),
+        (None, Some(i)) => {
+            ui.status(&format!("{}: {} BTF events", report.name, i.events));
+            if i.dialect == Dialect::FreeRtos {
+                ui.status(&format!(
+                    "{}: tasks are read as FreeRTOS loggers write them; --dialect standard reads them literally",
+                    report.name
+                ));
+            }
+            let broken = i.violations.process + i.violations.runnable;
+            if broken > 0 {
+                let (p, r) = (i.violations.process, i.violations.runnable);
+                ui.warning(&format!(
+                    "{p} process and {r} runnable events break the state charts; see btfdb check"
+                ));
+            }
+        }
+        (None, None) => ui.status(&format!("{}: not mapped", report.name)),
     }
 }
 

@@ -1,10 +1,10 @@
 //! Data exports: one row per access to a variable. This is the tolerant reader of one line and the loop over
 //! a chunk; the common shape of line is read by [`super::data_fast`] with the same result.
 
+use super::super::text::{Line, Names};
 use super::fields::{self, Cell};
 use super::layout::DataLayout;
-use super::names::Names;
-use super::report::{Line, Report, bad_time};
+use super::report::{Report, bad_time};
 use super::{Counts, Gap, Settings, columns, data_fast};
 use crate::diagnostics::{Log, Severity};
 
@@ -138,7 +138,7 @@ impl<'c> Reader<'c, '_> {
         if line.too_long {
             return self.report.reject_too_long(line);
         }
-        if line.is_blank_or_comment() {
+        if fields::is_blank_or_comment(line.text) {
             self.report.counts.skipped += 1;
             return;
         }

@@ -1,8 +1,9 @@
 //! The common shape of a data line, `-0083448136,0.0004372600,"EE_ORTI_servicetrace","wr-data",43`, read without
 //! looking for its end first. Reads a line exactly like [`super::data`], or leaves it to that.
 
+use super::super::text::{line_end, sign, swar};
 use super::data::{Reader, Row};
-use super::{Radix, Settings, fields, swar};
+use super::{Radix, Settings, fields};
 use crate::time::{divide_half_even, with_sign};
 
 /// Reads lines from `(offset, line number)` on for as long as they have the common shape, and gives where it
@@ -103,28 +104,8 @@ fn other_cycle(text: &[u8]) -> Option<(bool, usize)> {
     text.get(length..)?.starts_with(b"\",").then_some((is_write, length))
 }
 
-/// Whether there is a minus sign, and where the digits start.
-#[inline(always)]
-pub(super) fn sign(text: &[u8], at: usize) -> (bool, usize) {
-    match text.get(at) {
-        Some(b'-') => (true, at + 1),
-        Some(b'+') => (false, at + 1),
-        _ => (false, at),
-    }
-}
-
 /// Where the text goes on behind `byte`; `None` when something else is there.
 #[inline(always)]
 fn expect(text: &[u8], at: usize, byte: u8) -> Option<usize> {
     (*text.get(at)? == byte).then_some(at + 1)
-}
-
-/// Where the next line starts, when the line ends at `at`.
-#[inline(always)]
-pub(super) fn line_end(text: &[u8], at: usize) -> Option<usize> {
-    match text.get(at)? {
-        b'\n' => Some(at + 1),
-        b'\r' if text.get(at + 1) == Some(&b'\n') => Some(at + 2),
-        _ => None,
-    }
 }

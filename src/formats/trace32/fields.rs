@@ -56,9 +56,9 @@ pub(super) fn trim(text: &[u8]) -> &[u8] {
     trim_by(text, is_padding)
 }
 
-/// The line without a byte order mark in front of it (the start of a file, or of one appended to another).
-pub(super) fn without_bom(line: &[u8]) -> &[u8] {
-    line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
+/// True for what carries no record in any export: nothing, or a comment.
+pub(super) fn is_blank_or_comment(line: &[u8]) -> bool {
+    matches!(trim(line), [] | [b'#', ..])
 }
 
 /// Splits a line into `cells`, which is cleared before. A delimiter inside quotes does not split; a quote that

@@ -3,12 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use super::data_fast::{line_end, sign};
+use super::super::text::{Line, Names, line_end, sign, swar};
 use super::fields;
-use super::names::Names;
-use super::report::{Line, Report, bad_time};
+use super::report::{Report, bad_time};
 use super::task_events::{self, ENTRY, EXIT, OTHER};
-use super::{Counts, Gap, Settings, swar};
+use super::{Counts, Gap, Settings};
 use crate::diagnostics::{Log, Severity};
 use crate::time::{TimeScale, with_sign};
 
@@ -134,7 +133,7 @@ impl<'c> Reader<'c, '_> {
         if line.too_long {
             return self.report.reject_too_long(line);
         }
-        if line.is_blank_or_comment() {
+        if fields::is_blank_or_comment(line.text) {
             self.report.counts.skipped += 1;
             return;
         }

@@ -1,9 +1,9 @@
 //! Which columns a data export has: by its header line, else by what the cells look like, or as a person said.
 
+use super::super::text::Line;
 use super::Radix;
 use super::columns::{self, Column};
 use super::fields::{self, Cell};
-use super::report::Line;
 use crate::diagnostics::excerpt;
 use crate::error::{Error, Result};
 use crate::time::TimeScale;
@@ -125,7 +125,7 @@ fn sample(head: &[u8]) -> Vec<Line<'_>> {
     let (mut at, mut number) = (0, 0);
     while at < head.len() && lines.len() < SAMPLE_LINES {
         let (line, next) = Line::take(head, at, number);
-        if !line.is_blank_or_comment() && (line.terminated || lines.is_empty()) {
+        if !fields::is_blank_or_comment(line.text) && (line.terminated || lines.is_empty()) {
             lines.push(line);
         }
         (at, number) = (next, number + 1);

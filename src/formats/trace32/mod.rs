@@ -12,14 +12,13 @@ mod data_fast;
 mod fields;
 mod functions;
 mod layout;
-mod names;
 mod probe;
 mod report;
-mod swar;
 mod task_events;
 #[cfg(test)]
 mod tests;
 
+pub use super::Counts;
 pub use columns::Column;
 pub use data::{DataRows, parse_data};
 pub use functions::{FunctionRows, parse_functions};
@@ -87,21 +86,4 @@ pub struct Gap {
     pub end: Option<i64>,
     /// What the trace says, in lower case, for example `target fifo overflow`.
     pub reason: String,
-}
-
-/// Where the lines of a chunk went. `lines == rows + gaps + rejected + skipped`, always.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
-    /// Lines seen; text behind the last line end counts as one.
-    pub lines: u64,
-    /// Accesses or function events.
-    pub rows: u64,
-    /// Rows that tell of lost trace data.
-    pub gaps: u64,
-    /// Lines that could not be used, each with a diagnostic.
-    pub rejected: u64,
-    /// Headers, comments and blank lines.
-    pub skipped: u64,
-    /// Times of rows and gaps with digits finer than a tick, which were rounded.
-    pub inexact_times: u64,
 }

@@ -1,8 +1,8 @@
 //! Whether a text is a TRACE32 export, and which. Decides by content alone, never by the file's name.
 
+use super::super::text::Line;
 use super::fields::{self, Cell};
 use super::layout::looks_like_time;
-use super::report::Line;
 use super::{Kind, columns, task_events};
 use crate::time::TimeScale;
 
@@ -34,7 +34,7 @@ pub fn probe(head: &[u8]) -> Option<Kind> {
         if is_task_events_title(line.text) {
             return Some(Kind::TaskEvents);
         }
-        if !line.is_blank_or_comment() && (line.terminated || votes.lines == 0) {
+        if !fields::is_blank_or_comment(line.text) && (line.terminated || votes.lines == 0) {
             votes.lines += 1;
             votes.add_event(line.text);
             for delimiter in [b',', b';', b'\t'] {

@@ -1,43 +1,10 @@
 //! The account of a chunk: how many lines went where, what was wrong with which, and the gaps between rows.
 
-use super::names::Names;
+use super::super::text::{Findings, Line, Names};
 use super::{Counts, Gap, Settings, fields};
-use crate::diagnostics::{Diagnostic, Log, Severity, excerpt};
+use crate::diagnostics::{Log, Severity};
 use crate::input::MAX_LINE;
 use crate::time::{NotTicks, Rounded};
-
-/// One line of a chunk, without its line end.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Line<'a> {
-    /// 0-based within the chunk.
-    pub(super) number: usize,
-    /// The text, without a byte order mark and carriage returns around it.
-    pub(super) text: &'a [u8],
-    /// False for the end of a chunk that does not end in a line end.
-    pub(super) terminated: bool,
-    /// True when the line reached the limit at which it may have been cut.
-    pub(super) too_long: bool,
-}
-
-impl<'a> Line<'a> {
-    /// The line that starts at `at`, and where the next one starts.
-    pub(super) fn take(chunk: &'a [u8], at: usize, number: usize) -> (Self, usize) {
-        let rest = chunk.get(at..).unwrap_or_default();
-        let end = memchr::memchr(b'\n', rest);
-        let raw = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
-        let too_long = raw.len() >= MAX_LINE;
-        let mut text = fields::without_bom(raw);
-        while let Some(shorter) = text.strip_suffix(b"\r") {
-            text = shorter;
-        }
-        (Self { number, text, terminated: end.is_some(), too_long }, at + raw.len() + 1)
-    }
-
-    /// True for what carries no record in any export: nothing, or a comment.
-    pub(super) fn is_blank_or_comment(&self) -> bool {
-        matches!(fields::trim(self.text), [] | [b'#', ..])
-    }
-}
 
 /// A gap whose neighbours are not known yet.
 #[derive(Debug)]
@@ -55,14 +22,14 @@ pub(super) type BadTime = (&'static str, &'static str);
 pub(super) struct Report<'s> {
     settings: &'s Settings,
     pub(super) counts: Counts,
-    log: Log,
-    kept: Vec<(&'static str, u64)>,
+    findings: Findings<'s>,
     gaps: Vec<OpenGap>,
 }
 
 impl<'s> Report<'s> {
     pub(super) fn new(settings: &'s Settings) -> Self {
-        Self { settings, counts: Counts::default(), log: Log::default(), kept: Vec::new(), gaps: Vec::new() }
+        let findings = Findings::new(&settings.source);
+        Self { settings, counts: Counts::default(), findings, gaps: Vec::new() }
     }
 
     /// Logs something about a line. The text is only made for findings that the log keeps.
@@ -73,18 +40,7 @@ impl<'s> Report<'s> {
         code: &'static str,
         message: impl FnOnce() -> String,
     ) {
-        let known = self.kept.iter().position(|(c, _)| *c == code);
-        let slot = known.unwrap_or_else(|| {
-            self.kept.push((code, 0));
-            self.kept.len() - 1
-        });
-        let Some((_, seen)) = self.kept.get_mut(slot) else { return };
-        *seen += 1;
-        let keep = *seen <= Log::KEPT_PER_CODE;
-        let (message, text) = if keep { (message(), excerpt(line.text)) } else { Default::default() };
-        let line = Some(line.number as u64 + 1);
-        let source = self.settings.source.clone();
-        self.log.push(Diagnostic { source, line, severity, code, message, text });
+        self.findings.note(line, severity, code, message);
     }
 
     /// Counts a line as unusable and logs it as an error.
@@ -101,15 +57,7 @@ impl<'s> Report<'s> {
     /// Warns of names with bytes that are no UTF-8, at the lines where they are used first. `used` and `lines`
     /// are the ids and line numbers of the rows.
     pub(super) fn note_lossy_names(&mut self, names: &Names, used: &[u32], lines: &[u32]) {
-        let mut rows = used.iter().zip(lines);
-        for id in names.lossy() {
-            // Ids follow first use, so the next name is used first further down.
-            let number = rows.find(|(used, _)| **used == id).map_or(0, |(_, line)| *line as usize);
-            let line = Line { number, text: names.name(id), terminated: true, too_long: false };
-            self.note(line, Severity::Warning, "not-utf8", || {
-                "a name has bytes that are no UTF-8; they are replaced".to_owned()
-            });
-        }
+        self.findings.note_lossy_names(names, used, lines);
     }
 
     /// Counts a row that tells of lost data; `rows_before` rows of the chunk are known already.
@@ -134,7 +82,7 @@ impl<'s> Report<'s> {
         let Counts { lines, rows, gaps, rejected, skipped, .. } = self.counts;
         debug_assert_eq!(lines, rows + gaps + rejected + skipped, "a line is unaccounted for");
         let gaps = self.gaps.into_iter().map(|gap| gap.settle(times)).collect();
-        (self.counts, gaps, self.log)
+        (self.counts, gaps, self.findings.into_log())
     }
 }
 

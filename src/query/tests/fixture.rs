@@ -189,7 +189,7 @@ pub(crate) fn events(shift: i64) -> RecordBatch {
     for (seq, &(time, source, target_type, target, target_instance, action, note)) in
         EVENTS.iter().enumerate()
     {
-        let (time, seq, source_instance) = (time + shift, seq as i64, 0);
+        let (time, seq, source_instance) = (time + shift, seq as i64, Some(0));
         rows.push(BtfEventRow {
             time,
             seq,
@@ -197,7 +197,7 @@ pub(crate) fn events(shift: i64) -> RecordBatch {
             source_instance,
             target_type,
             target,
-            target_instance,
+            target_instance: Some(target_instance),
             action,
             note,
         });

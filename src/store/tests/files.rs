@@ -33,10 +33,10 @@ fn events(count: i64) -> RecordBatch {
             time: n / 2,
             seq: n,
             source: ["SIM", "Task"][n as usize % 2],
-            source_instance: n * n % 1_000_003,
+            source_instance: Some(n * n % 1_000_003),
             target_type: "T",
             target: &target,
-            target_instance: 0,
+            target_instance: Some(0),
             action: "activate",
             note,
         });

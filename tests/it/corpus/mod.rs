@@ -120,7 +120,7 @@ impl Recording {
     /// Ingests and maps a recording folder, and keeps what tests ask for.
     pub fn read(folder: &Path) -> Self {
         let description =
-            plan(&[folder.to_path_buf()], &Description::default()).unwrap().remove(0).description;
+            plan(&[folder.to_path_buf()], &Description::default(), false).unwrap().remove(0).description;
         let ingested = ingested(folder, 2);
         let range = ingested.db.recordings()[0].begin_at.zip(ingested.db.recordings()[0].end_at).unwrap();
         let starts = |file: &Option<String>| {
@@ -173,8 +173,8 @@ impl Recording {
 pub fn ingested(folder: &Path, threads: usize) -> Ingested {
     let temporary = TempDir::new().unwrap();
     let path = temporary.path().join("t.db");
-    let plans = plan(&[folder.to_path_buf()], &Description::default()).unwrap();
-    let options = Options { time_scale: None, map: true, strict: false, threads };
+    let plans = plan(&[folder.to_path_buf()], &Description::default(), false).unwrap();
+    let options = Options { time_scale: None, map: true, strict: false, dialect: None, threads };
     let control = Arc::new(Control::default());
     ingest(Arc::new(RealDisk), &path, &plans, &options, &control).unwrap();
     Ingested { _folder: temporary, db: Database::open(&path).unwrap() }

@@ -69,8 +69,8 @@ fn recordings() -> Vec<String> {
 /// Ingests and maps a folder; every line of its exports must have become something.
 fn map(folder: &Path, threads: usize) -> Mapped {
     let dir = tempfile::tempdir().unwrap();
-    let plans = plan(&[folder.to_path_buf()], &Description::default()).unwrap();
-    let options = ingest::Options { time_scale: None, map: true, strict: false, threads };
+    let plans = plan(&[folder.to_path_buf()], &Description::default(), false).unwrap();
+    let options = ingest::Options { time_scale: None, map: true, strict: false, dialect: None, threads };
     let control = Arc::new(Control::default());
     let path = dir.path().join("db");
     let reports = ingest::ingest(Arc::new(FaultyDisk::sound()), &path, &plans, &options, &control);

@@ -15,7 +15,7 @@ struct Slot {
 
 /// An open-addressing table over the bytes of names.
 #[derive(Debug, Clone)]
-pub(super) struct Names {
+pub(in crate::formats) struct Names {
     slots: Vec<Slot>,
     /// All names, one after the other.
     bytes: Vec<u8>,
@@ -24,12 +24,12 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) fn new() -> Self {
+    pub(in crate::formats) fn new() -> Self {
         Self { slots: vec![Slot::default(); 256], bytes: Vec::new(), spans: Vec::new() }
     }
 
     /// The id of a name, new or not.
-    pub(super) fn id(&mut self, name: &[u8]) -> u32 {
+    pub(in crate::formats) fn id(&mut self, name: &[u8]) -> u32 {
         let hash = hash(name);
         if let Some(id) = self.find(hash, name) {
             return id;
@@ -46,15 +46,31 @@ impl Names {
         id
     }
 
+    /// The id of a name that was seen before.
+    pub(in crate::formats) fn known(&self, name: &[u8]) -> Option<u32> {
+        self.find(hash(name), name)
+    }
+
     /// Finds a known name that starts at `at` and ends before the byte `end`: its id, and where `end` is.
     /// `None` for a name not seen before, and whenever the scan would need care; ask [`Names::id`] then.
     #[inline(always)]
-    pub(super) fn find_until(&self, text: &[u8], at: usize, end: u8) -> Option<(u32, usize)> {
+    pub(in crate::formats) fn find_until(&self, text: &[u8], at: usize, end: u8) -> Option<(u32, usize)> {
+        self.find_before(text, at, |word| swar::equals(word, end))
+    }
+
+    /// [`Names::find_until`] with any of several ends; `stops` marks them in a word as [`swar::equals`] does.
+    #[inline(always)]
+    pub(in crate::formats) fn find_before(
+        &self,
+        text: &[u8],
+        at: usize,
+        stops: impl Fn(u64) -> u64,
+    ) -> Option<(u32, usize)> {
         let mut hasher = Hasher::new();
         let mut length = 0;
         while length < LONGEST_SCANNED {
             let word = swar::word(text, at + length)?;
-            let stop = swar::equals(word, end);
+            let stop = stops(word);
             if stop != 0 {
                 let count = swar::lanes_before(stop);
                 length += count;
@@ -68,17 +84,17 @@ impl Names {
     }
 
     /// The names by id, as text; bytes that are no UTF-8 are replaced.
-    pub(super) fn into_strings(self) -> Vec<String> {
+    pub(in crate::formats) fn into_strings(self) -> Vec<String> {
         (0..self.spans.len()).map(|id| String::from_utf8_lossy(self.name(id as u32)).into_owned()).collect()
     }
 
     /// Ids of the names that are no UTF-8.
-    pub(super) fn lossy(&self) -> impl Iterator<Item = u32> {
+    pub(in crate::formats) fn lossy(&self) -> impl Iterator<Item = u32> {
         (0..self.spans.len() as u32).filter(|&id| std::str::from_utf8(self.name(id)).is_err())
     }
 
     /// The bytes of a name; empty for an id that was never given.
-    pub(super) fn name(&self, id: u32) -> &[u8] {
+    pub(in crate::formats) fn name(&self, id: u32) -> &[u8] {
         let span = self.spans.get(id as usize);
         span.and_then(|&(begin, end)| self.bytes.get(begin..end)).unwrap_or_default()
     }

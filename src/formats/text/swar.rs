@@ -8,19 +8,19 @@ const fn lanes(byte: u8) -> u64 {
 
 /// The eight bytes at `at`; `None` within the last seven bytes of the text.
 #[inline(always)]
-pub(super) fn word(text: &[u8], at: usize) -> Option<u64> {
+pub(in crate::formats) fn word(text: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*text.get(at..)?.first_chunk()?))
 }
 
 /// How many bytes of the text come before the first lane whose top bit is set in `mask`.
 #[inline(always)]
-pub(super) fn lanes_before(mask: u64) -> usize {
+pub(in crate::formats) fn lanes_before(mask: u64) -> usize {
     (mask.trailing_zeros() / 8) as usize
 }
 
 /// Top bits of the lanes that hold `byte`. Lanes behind the first hit may be set wrongly.
 #[inline(always)]
-pub(super) fn equals(word: u64, byte: u8) -> u64 {
+pub(in crate::formats) fn equals(word: u64, byte: u8) -> u64 {
     let zero_where_equal = word ^ lanes(byte);
     zero_where_equal.wrapping_sub(lanes(1)) & !zero_where_equal & lanes(0x80)
 }
@@ -65,7 +65,7 @@ fn hex_to_number(word: u64, count: usize) -> u64 {
 }
 
 /// Powers of ten that fit the digits [`decimal`] reads.
-pub(super) const POWERS: [u64; 16] = {
+pub(in crate::formats) const POWERS: [u64; 16] = {
     let mut powers = [1u64; 16];
     let mut at = 1;
     while at < 16 {
@@ -78,7 +78,7 @@ pub(super) const POWERS: [u64; 16] = {
 /// Reads 1 to 15 digits at `at`: the number and how many digits it had. `None` for none, for more, and near
 /// the end of the text.
 #[inline(always)]
-pub(super) fn decimal(text: &[u8], at: usize) -> Option<(u64, usize)> {
+pub(in crate::formats) fn decimal(text: &[u8], at: usize) -> Option<(u64, usize)> {
     let first = word(text, at)?;
     let stop = not_digits(first);
     if stop != 0 {
@@ -98,7 +98,7 @@ pub(super) fn decimal(text: &[u8], at: usize) -> Option<(u64, usize)> {
 /// Reads 1 to 16 hex digits at `at`: the number and how many digits it had. `None` for none, for more, and
 /// near the end of the text.
 #[inline(always)]
-pub(super) fn hex(text: &[u8], at: usize) -> Option<(u64, usize)> {
+pub(in crate::formats) fn hex(text: &[u8], at: usize) -> Option<(u64, usize)> {
     let first = word(text, at)?;
     let stop = not_hex(first);
     if stop != 0 {

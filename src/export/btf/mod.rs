@@ -1,0 +1,150 @@
+//! System events → BTF text. Streams: memory does not grow with the recording. A recording that was imported from BTF
+//! comes out as it went in: its parameters, tables and comments, its unit of time, its numbers for names, the order of
+//! its lines; any of these can be asked for otherwise. Not for reading BTF text (see `formats::btf`).
+
+mod events;
+mod numbers;
+mod original;
+mod translate;
+
+use std::io::Write;
+
+use super::Selection;
+use crate::btf::spec::Version;
+use crate::error::{Error, ErrorKind, Result};
+use crate::ops::ingest::NUMERIC_FORMAT;
+use crate::query::{Param, Session};
+use crate::schema::{columns, tables};
+use crate::time::TimeScale;
+use arrow::array::{Array, AsArray};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Int64Type};
+use events::Writer;
+use numbers::Numbers;
+use original::Original;
+
+/// How BTF is to be written; everything left out is as in the file that was imported, if there was one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BtfOptions {
+    /// Version of the specification to write: the header and events of others are translated. Default: as imported, and
+    /// 2.1.5 for mapped recordings.
+    pub version: Option<Version>,
+    /// Unit of the times. Default: as imported, else that of the database.
+    pub time_scale: Option<TimeScale>,
+    /// Numbers for names, with tables that explain them.
+    pub numeric: Option<bool>,
+    /// Lines in the order of time, not of the file that was imported.
+    pub by_time: bool,
+}
+
+/// What was exported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Exported {
+    /// Number of event lines.
+    pub events: u64,
+    /// Ticks added to every time, because BTF has no negative times; 0 for nearly every recording.
+    pub shifted_by: u64,
+    /// Names and notes in which a character that BTF cannot express was replaced by `_`.
+    pub altered: u64,
+    /// Events that the version cannot say; they were written as comments.
+    pub unsaid: u64,
+    /// Times that are no whole number of the unit; they were rounded half to even.
+    pub rounded: u64,
+}
+
+/// The columns that a line is made of, in the order of [`events`].
+const FIELDS: [&str; 9] = [
+    columns::btf_event::SEQ,
+    columns::btf_event::TIME,
+    columns::btf_event::SOURCE,
+    columns::btf_event::SOURCE_INSTANCE,
+    columns::btf_event::TARGET_TYPE,
+    columns::btf_event::TARGET,
+    columns::btf_event::TARGET_INSTANCE,
+    columns::btf_event::ACTION,
+    columns::btf_event::NOTE,
+];
+
+/// Writes the selected system events as BTF. An entity is selected when it is the source or the target of an event.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] when the recording is not clear, [`ErrorKind::Io`] when `out` fails (the cause is then the
+/// [`std::io::Error`]), otherwise those of a query.
+pub fn export_btf(
+    session: &Session,
+    selection: &Selection,
+    options: &BtfOptions,
+    out: &mut dyn Write,
+) -> Result<Exported> {
+    let recording = selection.recording(session)?;
+    let facts = Facts::read(session, &recording)?;
+    let begin = session.database().manifest().recording(&recording).and_then(|r| r.begin_at);
+    let zero = begin.filter(|b| *b < 0).unwrap_or(0);
+    let numeric = options.numeric.unwrap_or(facts.numeric);
+    let original = Original::open(session, &recording, selection)?;
+    // A new version writes tables of its own.
+    let keep = original.any && options.version.is_none();
+    let numbers = match numeric {
+        true => Some(Numbers::of(session, &recording, selection, facts.numeric && keep, keep)?),
+        false => None,
+    };
+    let mut writer = Writer::new(session.database().time_scale(), zero, *options, original, numbers);
+    writer.header(&facts)?;
+    let condition = selection.condition(tables::BTF_EVENT, &recording);
+    // The rows lie sorted by time; sorting them by seq costs, and is the same unless the file had times that go back.
+    let sort = if facts.backwards && !options.by_time { columns::btf_event::SEQ } else { "time, seq" };
+    let sql = format!(
+        "SELECT {} FROM {} {} ORDER BY {sort}",
+        FIELDS.join(", "),
+        tables::BTF_EVENT.name,
+        condition.sql(),
+    );
+    for batch in session.sql(&sql, &condition.params())? {
+        writer.events(&batch?, out)?;
+    }
+    writer.finish(out)
+}
+
+/// What the export has to know of a recording before its events.
+#[derive(Debug, Default)]
+struct Facts {
+    creator: Option<String>,
+    created: Option<String>,
+    numeric: bool,
+    backwards: bool,
+}
+
+impl Facts {
+    fn read(session: &Session, recording: &str) -> Result<Self> {
+        let mut facts = Self::default();
+        let params = [("recording", Param::from(recording))];
+        let (r, s) = (tables::RECORDING.name, tables::SOURCE.name);
+        let sql = format!("SELECT creator, created FROM {r} WHERE recording = $recording");
+        for batch in session.sql(&sql, &params)? {
+            let batch = batch?;
+            let text = |column: usize| {
+                let array = cast(batch.columns().get(column)?, &DataType::Utf8).ok()?;
+                let array = array.as_string_opt::<i32>()?;
+                (!array.is_empty() && array.is_valid(0)).then(|| array.value(0).to_owned())
+            };
+            (facts.creator, facts.created) = (text(0).or(facts.creator), text(1).or(facts.created));
+        }
+        let sql = format!(
+            "SELECT count(*) FILTER (WHERE format = '{NUMERIC_FORMAT}'), coalesce(sum(backwards), 0) \
+             FROM {s} WHERE recording = $recording"
+        );
+        for batch in session.sql(&sql, &params)? {
+            let batch = batch?;
+            let any = |column: usize| {
+                let array = batch.columns().get(column).and_then(|c| c.as_primitive_opt::<Int64Type>());
+                array.is_some_and(|a| a.values().iter().any(|n| *n > 0))
+            };
+            (facts.numeric, facts.backwards) = (any(0) || facts.numeric, any(1) || facts.backwards);
+        }
+        Ok(facts)
+    }
+}
+
+fn misfit() -> Error {
+    Error::new(ErrorKind::Bug, "the events of a query do not have the columns of their table")
+}

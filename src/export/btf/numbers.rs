@@ -1,0 +1,122 @@
+//! Numeric mode: the number of every entity and type. Those that the imported file gave are kept.
+
+use super::misfit;
+use crate::btf::spec::Version;
+use crate::error::Result;
+use crate::export::Selection;
+use crate::formats::btf::{Header, LineKind};
+use crate::query::{Param, Session};
+use crate::schema::tables;
+use arrow::array::AsArray;
+use arrow::compute::cast;
+use arrow::datatypes::DataType;
+use std::collections::{BTreeMap, HashMap};
+
+/// Numbers for names.
+#[derive(Debug, Default)]
+pub(super) struct Numbers {
+    entities: HashMap<String, String>,
+    kinds: HashMap<String, String>,
+    /// Names that the imported file gave no number, with those that they get.
+    new_entities: BTreeMap<u64, String>,
+    new_kinds: BTreeMap<u64, String>,
+}
+
+impl Numbers {
+    /// The numbers of all that is selected.
+    pub fn of(
+        session: &Session,
+        recording: &str,
+        selection: &Selection,
+        imported: bool,
+        keep: bool,
+    ) -> Result<Self> {
+        let mut numbers = Self::default();
+        if keep {
+            let header = header(session, recording)?;
+            numbers.entities = header.entities().map(|(id, name)| (name.to_owned(), id.to_owned())).collect();
+            numbers.kinds = header.types().map(|(id, name)| (name.to_owned(), id.to_owned())).collect();
+        }
+        if imported {
+            // A number that the file does not explain stays what it is.
+            return Ok(numbers);
+        }
+        let condition = selection.condition(tables::BTF_EVENT, recording);
+        let distinct = |column: &str| -> Result<Vec<String>> {
+            let sql = format!("SELECT DISTINCT {column} FROM btf_event {} ORDER BY 1", condition.sql());
+            let mut names = Vec::new();
+            for batch in session.sql(&sql, &condition.params())? {
+                let batch = batch?;
+                let column = batch.columns().first().ok_or_else(misfit)?;
+                let column = cast(column, &DataType::Utf8).map_err(|e| misfit().because(e))?;
+                names.extend(column.as_string::<i32>().iter().flatten().map(str::to_owned));
+            }
+            Ok(names)
+        };
+        let mut entities = distinct("source")?;
+        entities.extend(distinct("target")?);
+        add(&mut numbers.entities, &mut numbers.new_entities, entities);
+        add(&mut numbers.kinds, &mut numbers.new_kinds, distinct("target_type")?);
+        Ok(numbers)
+    }
+
+    /// The number of an entity.
+    pub fn entity(&self, name: &str) -> Option<&str> {
+        self.entities.get(name).map(String::as_str)
+    }
+
+    /// The number of a type.
+    pub fn kind(&self, name: &str) -> Option<&str> {
+        self.kinds.get(name).map(String::as_str)
+    }
+
+    /// The lines that explain the numbers that the imported file does not have: tables until 2.1.5, mappings since.
+    pub fn header(&self, version: Option<Version>) -> String {
+        let mut text = String::new();
+        let new = version.is_some_and(|v| v > Version::V2_1_5);
+        for (table, word, rows) in [
+            ("typeTable", "typeMapping", &self.new_kinds),
+            ("entityTable", "entityMapping", &self.new_entities),
+        ] {
+            if !rows.is_empty() && !new {
+                text += &format!("#{table}\n");
+            }
+            for (id, name) in rows {
+                text += &if new { format!("#{word} {id} {name}\n") } else { format!("#-{id} {name}\n") };
+            }
+        }
+        text
+    }
+}
+
+/// Gives every name that has none the next free number.
+fn add(known: &mut HashMap<String, String>, new: &mut BTreeMap<u64, String>, names: Vec<String>) {
+    let mut next =
+        known.values().filter_map(|id| id.parse::<u64>().ok()).max().map_or(0, |n| n.saturating_add(1));
+    for name in names {
+        if !known.contains_key(&name) {
+            known.insert(name.clone(), next.to_string());
+            new.insert(next, name);
+            next = next.saturating_add(1);
+        }
+    }
+}
+
+fn header(session: &Session, recording: &str) -> Result<Header> {
+    let sql = "SELECT kind, text FROM btf_line WHERE recording = $recording \
+               AND kind IN ('parameter', 'table_row') ORDER BY line";
+    let mut header = Header::default();
+    for batch in session.sql(sql, &[("recording", Param::from(recording))])? {
+        let batch = batch?;
+        let [kinds, texts] = batch.columns() else { return Err(misfit()) };
+        let plain = |column| cast(column, &DataType::Utf8).map_err(|e| misfit().because(e));
+        let (kinds, texts) = (plain(kinds)?, plain(texts)?);
+        for (kind, text) in kinds.as_string::<i32>().iter().zip(texts.as_string::<i32>()) {
+            let kind = LineKind::ALL.into_iter().find(|k| Some(k.as_str()) == kind);
+            if let (Some(kind), Some(text)) = (kind, text) {
+                header.line(kind, text);
+            }
+        }
+    }
+    Ok(header)
+}

@@ -1,0 +1,100 @@
+//! The lines of an imported file that are no events, in their order, for the writer to put back where they were.
+
+use super::misfit;
+use crate::error::Result;
+use crate::export::Selection;
+use crate::formats::btf::Keyword;
+use crate::query::{Param, ResultStream, Session};
+use crate::schema::tables;
+use crate::time::TimeScale;
+use arrow::array::{AsArray, Int64Array, RecordBatch, StringArray};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Int64Type};
+
+/// Which lines go with a selection.
+pub(super) struct Original {
+    batches: ResultStream,
+    batch: Option<Lines>,
+    row: usize,
+    /// True when all events are exported, so that all lines go with them.
+    whole: bool,
+    /// True when the recording has any such lines.
+    pub any: bool,
+    /// The unit of time that the first of them says.
+    pub unit: Option<TimeScale>,
+}
+
+struct Lines {
+    next_seq: Int64Array,
+    kind: StringArray,
+    text: StringArray,
+}
+
+/// A line to be written.
+pub(super) struct Line {
+    pub parameter: bool,
+    pub text: String,
+}
+
+impl Original {
+    pub fn open(session: &Session, recording: &str, selection: &Selection) -> Result<Self> {
+        let table = tables::BTF_LINE.name;
+        let sql =
+            format!("SELECT next_seq, kind, text FROM {table} WHERE recording = $recording ORDER BY line");
+        let batches = session.sql(&sql, &[("recording", Param::from(recording))])?;
+        let s = selection;
+        let whole = s.from.is_none() && s.to.is_none() && s.entities.is_empty() && s.types.is_empty();
+        let mut original = Self { batches, batch: None, row: 0, whole, any: false, unit: None };
+        original.any = original.fill()?;
+        original.unit = original.batch.as_ref().and_then(Lines::unit);
+        Ok(original)
+    }
+
+    /// The next line that belongs before the event `seq`; at the end of the events, `None` asks for all that is left.
+    pub fn before(&mut self, seq: Option<i64>) -> Result<Option<Line>> {
+        while self.fill()? {
+            let Some(lines) = &self.batch else { break };
+            let next = lines.next_seq.value(self.row);
+            if seq.is_some_and(|seq| next > seq) {
+                break;
+            }
+            let kind = lines.kind.value(self.row);
+            let parameter = kind == "parameter" || kind == "table_row";
+            // A comment goes with the event behind it, those of the header with any; a parameter always counts.
+            let wanted = parameter || self.whole || next == 0 || seq == Some(next);
+            let line = (wanted && kind != "rejected")
+                .then(|| Line { parameter, text: lines.text.value(self.row).to_owned() });
+            self.row += 1;
+            if line.is_some() {
+                return Ok(line);
+            }
+        }
+        Ok(None)
+    }
+
+    /// True when there is a line at hand.
+    fn fill(&mut self) -> Result<bool> {
+        while self.batch.as_ref().is_none_or(|b| self.row >= b.next_seq.len()) {
+            let Some(batch) = self.batches.next() else { return Ok(false) };
+            self.batch = Some(Lines::of(&batch?).ok_or_else(misfit)?);
+            self.row = 0;
+        }
+        Ok(true)
+    }
+}
+
+impl Lines {
+    fn unit(&self) -> Option<TimeScale> {
+        self.text.iter().flatten().find_map(|line| match Keyword::split(line) {
+            Some((Keyword::TimeScale, value)) => TimeScale::parse(&value.to_ascii_lowercase()),
+            _ => None,
+        })
+    }
+
+    fn of(batch: &RecordBatch) -> Option<Self> {
+        let text =
+            |n: usize| cast(batch.columns().get(n)?, &DataType::Utf8).ok()?.as_string_opt::<i32>().cloned();
+        let next_seq = batch.columns().first()?.as_primitive_opt::<Int64Type>()?.clone();
+        Some(Self { next_seq, kind: text(1)?, text: text(2)? })
+    }
+}

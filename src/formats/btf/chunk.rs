@@ -1,0 +1,270 @@
+//! A chunk of BTF lines into columns. One tolerant reader of a line, and a fast path for the common shape of an event
+//! that gives the same result. Not what the header means (see [`super::Header`]).
+
+use super::super::Counts;
+use super::super::text::{Findings, Line, Names, line_end, sign, swar};
+use super::{LineKind, OtherLine};
+use crate::diagnostics::{Log, Severity, excerpt};
+use crate::time::with_sign;
+
+/// The events of a chunk, column by column, in the order of the text, and the lines between them.
+#[derive(Debug, Clone, Default)]
+pub struct EventRows {
+    /// Times in the unit of the file, as they are written.
+    pub time: Vec<i64>,
+    /// Indices into `names`.
+    pub source: Vec<u32>,
+    /// `None` where the field is empty.
+    pub source_instance: Vec<Option<i64>>,
+    /// Indices into `words`.
+    pub target_type: Vec<u32>,
+    /// Indices into `names`.
+    pub target: Vec<u32>,
+    /// `None` where the field is empty.
+    pub target_instance: Vec<Option<i64>>,
+    /// Indices into `words`.
+    pub action: Vec<u32>,
+    /// Indices into `notes`; [`EventRows::NO_NOTE`] for lines with seven fields.
+    pub note: Vec<u32>,
+    /// 0-based line of each row within the chunk.
+    pub line: Vec<u32>,
+    /// Names of entities by first use in this chunk. Bytes that are no UTF-8 are replaced.
+    pub names: Vec<String>,
+    /// Types and actions by first use.
+    pub words: Vec<String>,
+    /// Notes by first use.
+    pub notes: Vec<String>,
+    /// Lines that are no events, in order.
+    pub others: Vec<OtherLine>,
+    /// Where the lines went.
+    pub counts: Counts,
+    /// What was wrong; lines are 1-based within the chunk.
+    pub log: Log,
+}
+
+impl EventRows {
+    /// The note of an event that has none.
+    pub const NO_NOTE: u32 = crate::schema::NameColumn::NULL;
+
+    fn with_room_for(bytes: usize) -> Self {
+        // Lines of real traces have 35 to 60 bytes.
+        let rows = bytes / 40 + 8;
+        Self {
+            time: Vec::with_capacity(rows),
+            source: Vec::with_capacity(rows),
+            source_instance: Vec::with_capacity(rows),
+            target_type: Vec::with_capacity(rows),
+            target: Vec::with_capacity(rows),
+            target_instance: Vec::with_capacity(rows),
+            action: Vec::with_capacity(rows),
+            note: Vec::with_capacity(rows),
+            line: Vec::with_capacity(rows),
+            ..Self::default()
+        }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, row: &Row, line: usize) {
+        self.time.push(row.time);
+        self.source.push(row.source);
+        self.source_instance.push(row.source_instance);
+        self.target_type.push(row.target_type);
+        self.target.push(row.target);
+        self.target_instance.push(row.target_instance);
+        self.action.push(row.action);
+        self.note.push(row.note);
+        self.line.push(line as u32);
+    }
+}
+
+struct Row {
+    time: i64,
+    source: u32,
+    source_instance: Option<i64>,
+    target_type: u32,
+    target: u32,
+    target_instance: Option<i64>,
+    action: u32,
+    note: u32,
+}
+
+/// Reads a chunk. `inside_line`: the chunk before ended inside a line, whose rest is passed over without being counted.
+/// `source` is the path as the user gave it.
+pub fn parse_chunk(chunk: &[u8], inside_line: bool, source: &str) -> EventRows {
+    parse(chunk, inside_line, source, true)
+}
+
+/// [`parse_chunk`] with or without the fast path, which changes nothing but the time it takes.
+pub(super) fn parse(chunk: &[u8], inside_line: bool, source: &str, fast: bool) -> EventRows {
+    let mut reader = Reader {
+        rows: EventRows::with_room_for(chunk.len()),
+        findings: Findings::new(source),
+        names: Names::new(),
+        words: Names::new(),
+        notes: Names::new(),
+    };
+    let (mut at, mut number) = (0, 0);
+    if inside_line {
+        at = memchr::memchr(b'\n', chunk).map_or(chunk.len(), |end| end + 1);
+    }
+    while at < chunk.len() {
+        match reader.common_line(chunk, at).filter(|_| fast) {
+            Some((row, next)) => {
+                reader.rows.push(&row, number);
+                at = next;
+            }
+            None => {
+                let (line, next) = Line::take(chunk, at, number);
+                reader.line(line);
+                at = next;
+            }
+        }
+        number += 1;
+    }
+    reader.finish(number)
+}
+
+struct Reader<'s> {
+    rows: EventRows,
+    findings: Findings<'s>,
+    names: Names,
+    words: Names,
+    notes: Names,
+}
+
+impl Reader<'_> {
+    /// Reads `12,Core_0,0,T,T_1,3,start` or the same with a note, when all its names were seen before: the row, and
+    /// where the next line starts. Fields with blanks around them are never known, so that they need no care here.
+    #[inline(always)]
+    fn common_line(&self, chunk: &[u8], at: usize) -> Option<(Row, usize)> {
+        let (time, digits) = swar::decimal(chunk, at)?;
+        let at = comma(chunk, at + digits)?;
+        let (source, end) = self.names.find_until(chunk, at, b',')?;
+        let (source_instance, at) = instance(chunk, end + 1)?;
+        let (target_type, end) = self.words.find_until(chunk, at, b',')?;
+        let (target, end) = self.names.find_until(chunk, end + 1, b',')?;
+        let (target_instance, at) = instance(chunk, end + 1)?;
+        let (action, end) = self.words.find_before(chunk, at, |w| swar::equals(w, b',') | line_ends(w))?;
+        let (note, end) = match chunk.get(end)? {
+            b',' if matches!(chunk.get(end + 1)?, b'\r' | b'\n') => (self.notes.known(b"")?, end + 1),
+            b',' => self.notes.find_before(chunk, end + 1, line_ends)?,
+            _ => (EventRows::NO_NOTE, end),
+        };
+        let time = time as i64;
+        let row = Row { time, source, source_instance, target_type, target, target_instance, action, note };
+        Some((row, line_end(chunk, end)?))
+    }
+
+    fn line(&mut self, line: Line<'_>) {
+        if std::str::from_utf8(line.text).is_err() {
+            self.findings.note(line, Severity::Warning, "not-utf8", || {
+                "the line has bytes that are no UTF-8; they are replaced".to_owned()
+            });
+        }
+        let text = line.text.trim_ascii();
+        let kind = match text {
+            _ if line.too_long => {
+                let message = || "the line has 1 MiB or more".to_owned();
+                return self.reject(line, "line-too-long", message);
+            }
+            [] => LineKind::Blank,
+            [b'#'] | [b'#', b' ' | b'\t', ..] => LineKind::Comment,
+            [b'#', b'-', ..] => LineKind::TableRow,
+            [b'#', ..] => LineKind::Parameter,
+            _ => {
+                match self.event(text) {
+                    Ok(row) => self.rows.push(&row, line.number),
+                    Err((code, message)) => self.reject(line, code, || message),
+                }
+                return;
+            }
+        };
+        self.other(line, kind, String::from_utf8_lossy(line.text).into_owned());
+    }
+
+    fn other(&mut self, line: Line<'_>, kind: LineKind, text: String) {
+        let (number, before) = (line.number as u32, self.rows.time.len() as u32);
+        self.rows.others.push(OtherLine { line: number, before, kind, text });
+    }
+
+    fn reject(&mut self, line: Line<'_>, code: &'static str, message: impl FnOnce() -> String) {
+        self.rows.counts.rejected += 1;
+        self.findings.note(line, Severity::Error, code, message);
+        self.other(line, LineKind::Rejected, excerpt(line.text));
+    }
+
+    fn event(&mut self, text: &[u8]) -> Result<Row, (&'static str, String)> {
+        let mut fields = [&b""[..]; 8];
+        let mut count = 0;
+        // The note is the rest of the line, commas included.
+        for (field, slot) in text.splitn(8, |b| *b == b',').zip(&mut fields) {
+            *slot = field.trim_ascii();
+            count += 1;
+        }
+        let [time, source, source_instance, target_type, target, target_instance, action, note] = fields;
+        if count < 7 {
+            let message = format!("an event has 7 or 8 fields, this line has {count}");
+            return Err(("wrong-field-count", message));
+        }
+        let number = |field: &[u8]| integer(field).ok_or_else(|| excerpt(field));
+        let time =
+            number(time).map_err(|text| ("bad-time", format!("'{text}' is no time in whole ticks")))?;
+        let instance = |field: &[u8]| match field {
+            [] => Ok(None),
+            _ => number(field)
+                .map(Some)
+                .map_err(|text| ("bad-instance", format!("'{text}' is no instance number"))),
+        };
+        let row = Row {
+            time,
+            source_instance: instance(source_instance)?,
+            target_instance: instance(target_instance)?,
+            source: self.names.id(source),
+            target: self.names.id(target),
+            target_type: self.words.id(target_type),
+            action: self.words.id(action),
+            note: if count == 8 { self.notes.id(note) } else { EventRows::NO_NOTE },
+        };
+        Ok(row)
+    }
+
+    fn finish(self, lines: usize) -> EventRows {
+        let mut rows = self.rows;
+        rows.names = self.names.into_strings();
+        rows.words = self.words.into_strings();
+        rows.notes = self.notes.into_strings();
+        rows.log = self.findings.into_log();
+        rows.counts.lines = lines as u64;
+        rows.counts.rows = rows.time.len() as u64;
+        rows.counts.skipped = rows.others.len() as u64 - rows.counts.rejected;
+        debug_assert_eq!(lines, rows.time.len() + rows.others.len(), "a line is unaccounted for");
+        rows
+    }
+}
+
+/// Marks the first byte of a line end in a word.
+#[inline(always)]
+fn line_ends(word: u64) -> u64 {
+    swar::equals(word, b'\r') | swar::equals(word, b'\n')
+}
+
+#[inline(always)]
+fn comma(text: &[u8], at: usize) -> Option<usize> {
+    (*text.get(at)? == b',').then_some(at + 1)
+}
+
+/// An instance and the comma behind it: where the next field starts.
+#[inline(always)]
+fn instance(text: &[u8], at: usize) -> Option<(Option<i64>, usize)> {
+    if let Some(next) = comma(text, at) {
+        return Some((None, next));
+    }
+    let (negative, at) = sign(text, at);
+    let (number, digits) = swar::decimal(text, at)?;
+    Some((Some(with_sign(number, negative)?), comma(text, at + digits)?))
+}
+
+/// A whole number with an optional sign that fits 64 bits.
+fn integer(text: &[u8]) -> Option<i64> {
+    std::str::from_utf8(text).ok()?.parse().ok()
+}

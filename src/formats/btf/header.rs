@@ -1,0 +1,185 @@
+//! What the parameters and tables of a BTF file mean for the events behind them: unit of time, numeric mode, facts
+//! about the trace. Sees the lines in the order of the file; keeps none of them.
+
+use super::LineKind;
+use crate::diagnostics::Severity;
+use crate::time::TimeScale;
+use std::collections::HashMap;
+
+/// The parameters that btfdb understands, in any of their spellings and of any case (BTF 1.0 to 2.3.0).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Keyword {
+    /// `#version`
+    Version,
+    /// `#creator`
+    Creator,
+    /// `#creationDate`, also `#createDate`.
+    CreationDate,
+    /// `#timeScale`
+    TimeScale,
+    /// Ids of types as table rows: `#typeTable`, in BTF 1.0 `#entityType`.
+    TypeTable,
+    /// Ids of entities as table rows.
+    EntityTable,
+    /// Types of entities as table rows.
+    EntityTypeTable,
+    /// Id of a type, since BTF 2.2.
+    TypeMapping,
+    /// Id of an entity, since BTF 2.2.
+    EntityMapping,
+    /// Type of an entity, since BTF 2.2.
+    EntityTypeMapping,
+}
+
+impl Keyword {
+    /// The keyword of a parameter line and its value; `None` for keywords that mean nothing to btfdb.
+    pub fn split(line: &str) -> Option<(Self, &str)> {
+        let text = line.trim().strip_prefix('#')?;
+        let (word, value) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let keyword = match word.to_ascii_lowercase().as_str() {
+            "version" => Self::Version,
+            "creator" => Self::Creator,
+            "creationdate" | "createdate" => Self::CreationDate,
+            "timescale" => Self::TimeScale,
+            "typetable" | "entitytype" => Self::TypeTable,
+            "entitytable" => Self::EntityTable,
+            "entitytypetable" => Self::EntityTypeTable,
+            "typemapping" => Self::TypeMapping,
+            "entitymapping" => Self::EntityMapping,
+            "entitytypemapping" => Self::EntityTypeMapping,
+            _ => return None,
+        };
+        Some((keyword, value.trim()))
+    }
+}
+
+/// What is known of a trace after the lines seen so far.
+#[derive(Debug, Clone, Default)]
+pub struct Header {
+    scale: Option<TimeScale>,
+    /// `#version`, the first one.
+    pub version: Option<String>,
+    /// `#creator`, the first one that is not empty.
+    pub creator: Option<String>,
+    /// `#creationDate`, the first one.
+    pub created: Option<String>,
+    types: HashMap<String, String>,
+    entities: HashMap<String, String>,
+    /// The table that rows belong to.
+    table: Option<Keyword>,
+}
+
+/// Severity, code and message of a finding.
+pub type HeaderFinding = (Severity, &'static str, String);
+
+impl Header {
+    /// The unit of the times that follow: nanoseconds unless said otherwise (BTF 2.1.5, `#timeScale`).
+    pub fn scale(&self) -> TimeScale {
+        self.scale.unwrap_or(TimeScale::Ns)
+    }
+
+    /// True when the file gives numbers to entities or types.
+    pub fn has_ids(&self) -> bool {
+        !(self.types.is_empty() && self.entities.is_empty())
+    }
+
+    /// The type that a number stands for.
+    pub fn type_of(&self, id: &str) -> Option<&str> {
+        self.types.get(id).map(String::as_str)
+    }
+
+    /// The entity that a number stands for.
+    pub fn entity(&self, id: &str) -> Option<&str> {
+        self.entities.get(id).map(String::as_str)
+    }
+
+    /// Numbers and names of all types.
+    pub fn types(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.types.iter().map(|(id, name)| (id.as_str(), name.as_str()))
+    }
+
+    /// Numbers and names of all entities.
+    pub fn entities(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.entities.iter().map(|(id, name)| (id.as_str(), name.as_str()))
+    }
+
+    /// Takes a line into account that is no event.
+    pub fn line(&mut self, kind: LineKind, text: &str) -> Option<HeaderFinding> {
+        match kind {
+            LineKind::Parameter => self.parameter(text),
+            LineKind::TableRow => self.row(text),
+            LineKind::Comment | LineKind::Blank | LineKind::Rejected => None,
+        }
+    }
+
+    fn parameter(&mut self, text: &str) -> Option<HeaderFinding> {
+        let keyword = Keyword::split(text);
+        self.table = keyword.map(|(k, _)| k);
+        let (keyword, value) = keyword?;
+        let first = |slot: &mut Option<String>| {
+            if slot.is_none() && !value.is_empty() {
+                *slot = Some(value.to_owned());
+            }
+        };
+        match keyword {
+            Keyword::Version => {
+                first(&mut self.version);
+                let known = self.version.as_deref().filter(|v| *v != value);
+                return known.map(|known| {
+                    let message = format!("the file says version {known} and {value}");
+                    (Severity::Info, "another-version", message)
+                });
+            }
+            Keyword::Creator => first(&mut self.creator),
+            Keyword::CreationDate => first(&mut self.created),
+            Keyword::TimeScale => return self.time_scale(value),
+            Keyword::TypeMapping | Keyword::EntityMapping => return self.mapping(keyword, value, text),
+            Keyword::TypeTable
+            | Keyword::EntityTable
+            | Keyword::EntityTypeTable
+            | Keyword::EntityTypeMapping => {}
+        }
+        None
+    }
+
+    fn time_scale(&mut self, value: &str) -> Option<HeaderFinding> {
+        let Some(scale) = TimeScale::parse(&value.to_ascii_lowercase()) else {
+            let message =
+                format!("'{value}' is no unit of time (ps, ns, us, ms, s); times count in {}", self.scale());
+            return Some((Severity::Error, "unknown-time-scale", message));
+        };
+        let before = self.scale.replace(scale).filter(|b| *b != scale)?;
+        let message = format!("times count in {scale} from here on, before in {before}");
+        Some((Severity::Warning, "another-time-scale", message))
+    }
+
+    /// `#-3 Task_1ms`. Rows of entities and types that have no number (`#-T Task_1ms`) give nothing to look up.
+    fn row(&mut self, text: &str) -> Option<HeaderFinding> {
+        let table = match self.table {
+            Some(k @ (Keyword::TypeTable | Keyword::EntityTable)) => k,
+            Some(Keyword::EntityTypeTable) => return None,
+            _ => {
+                let message = "a row of a table that was not opened".to_owned();
+                return Some((Severity::Warning, "row-without-table", message));
+            }
+        };
+        self.mapping(table, text.trim().trim_start_matches("#-"), text)
+    }
+
+    fn mapping(&mut self, keyword: Keyword, value: &str, text: &str) -> Option<HeaderFinding> {
+        let types = matches!(keyword, Keyword::TypeTable | Keyword::TypeMapping);
+        let Some((id, name)) =
+            value.split_once(char::is_whitespace).map(|(id, name)| (id.trim(), name.trim()))
+        else {
+            let message = format!("'{}' gives no number to a name", text.trim());
+            return Some((Severity::Info, "row-without-id", message));
+        };
+        let map = if types { &mut self.types } else { &mut self.entities };
+        let before = map.insert(id.to_owned(), name.to_owned()).filter(|b| b != name)?;
+        Some((
+            Severity::Warning,
+            "id-given-twice",
+            format!("the number {id} was '{before}', and is '{name}' now"),
+        ))
+    }
+}

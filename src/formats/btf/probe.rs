@@ -1,0 +1,86 @@
+//! Whether a text is a BTF trace, and which dialect it speaks. Decides by content alone, never by the file's name.
+
+use super::super::text::{Line, without_bom};
+use super::header::Keyword;
+
+/// Lines that are looked at.
+const PROBED_LINES: usize = 1000;
+
+/// True when `head`, the first bytes of a file, is BTF: a parameter of BTF comes before anything else but comments, or
+/// most lines are events.
+pub fn probe(head: &[u8]) -> bool {
+    let (mut events, mut others) = (0, 0);
+    for line in lines(head) {
+        let text = line.trim_ascii();
+        match text {
+            [] => {}
+            [b'#', ..] => {
+                let known = std::str::from_utf8(text).ok().and_then(Keyword::split).is_some();
+                if known && others == 0 {
+                    return true;
+                }
+            }
+            _ if is_event(text) => events += 1,
+            _ => others += 1,
+        }
+    }
+    events > others
+}
+
+/// Time, source, instance, type, target, instance, action: numbers where numbers belong.
+fn is_event(text: &[u8]) -> bool {
+    let fields: Vec<&[u8]> = text.splitn(8, |b| *b == b',').map(|f| f.trim_ascii()).collect();
+    let number = |n: usize| {
+        fields.get(n).and_then(|f| std::str::from_utf8(f).ok()).and_then(|f| f.parse::<i64>().ok())
+    };
+    let name = |n: usize| fields.get(n).is_some_and(|f| !f.is_empty());
+    let instance = |n: usize| number(n).is_some() || fields.get(n).is_some_and(|f| f.is_empty());
+    number(0).is_some() && name(1) && instance(2) && name(3) && name(4) && instance(5) && name(6)
+}
+
+/// True when the trace is of a FreeRTOS logger: it says so, or its tasks are called `[core/id]name` or `(id)name`. Its
+/// events are to be read in another way (see [`crate::derive`]).
+pub fn speaks_freertos(head: &[u8]) -> bool {
+    let mut tasks = 0;
+    for line in lines(head) {
+        let Ok(text) = std::str::from_utf8(line) else { continue };
+        if let Some((Keyword::Creator, value)) = Keyword::split(text)
+            && value.to_ascii_lowercase().contains("freertos")
+        {
+            return true;
+        }
+        let mut fields = text.split(',').map(str::trim);
+        if fields.nth(3) == Some("T") && fields.next().is_some_and(is_numbered) {
+            tasks += 1;
+        }
+    }
+    tasks > 0
+}
+
+/// `[0/0001]Main` or `(0001)Main`.
+fn is_numbered(name: &str) -> bool {
+    let inner =
+        |open, close| name.strip_prefix(open).and_then(|n: &str| n.split_once(close)).map(|(inner, _)| inner);
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    match (inner('[', ']'), inner('(', ')')) {
+        (Some(inner), _) => inner.split_once('/').is_some_and(|(core, id)| digits(core) && digits(id)),
+        (_, Some(inner)) => digits(inner),
+        _ => false,
+    }
+}
+
+fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        (at < head.len()).then(|| {
+            let (line, next) = Line::take(head, at, 0);
+            at = next;
+            (without_bom(line.text), line.terminated)
+        })
+    })
+    .take(PROBED_LINES)
+    // The last line may be cut off by the end of what is looked at.
+    .enumerate()
+    .filter(|(n, (_, terminated))| *terminated || *n == 0)
+    .map(|(_, (text, _))| text)
+}

@@ -1,0 +1,11 @@
+//! What readers of line-based formats share: lines, names by number, numbers eight bytes at a time, located findings.
+//! Knows no format.
+
+mod findings;
+mod line;
+mod names;
+pub(super) mod swar;
+
+pub(super) use findings::Findings;
+pub(super) use line::{Line, line_end, sign, without_bom};
+pub(super) use names::Names;

@@ -1,0 +1,311 @@
+//! Parsed chunks of a BTF file, in order, to rows of `btf_event` and `btf_line`: line and event numbers, the time scale
+//! of the database, names for numbers, what is found between chunks. Neither parses nor derives.
+
+use super::order::{Ordered, Orderer};
+use crate::derive::Dialect;
+use crate::diagnostics::{Diagnostic, Log, Severity};
+use crate::error::Result;
+use crate::formats::Counts;
+use crate::formats::btf::{EventRows, Header, Keyword, LineKind, OtherLine};
+use crate::schema::columns::btf_event;
+use crate::schema::{BtfEventRows, BtfLineRow, BtfLineRows, NameColumn};
+use crate::store::{StagedFile, TableWriter};
+use crate::time::{TimeScale, divide_half_even, with_sign};
+use std::collections::HashMap;
+
+/// Lines that are no events, written at once.
+const LINES_OUT: usize = 16 * 1024;
+
+/// See the module.
+pub(super) struct Assembler {
+    scale: TimeScale,
+    orderer: Orderer,
+    lines: TableWriter,
+    line_rows: BtfLineRows,
+    /// Events so far: the `seq` of the next one.
+    seq: i64,
+    /// Time of the event before, in file order.
+    before: Option<i64>,
+    /// Numbers that no table of the file explains.
+    undefined: HashMap<String, ()>,
+    trace: Trace,
+}
+
+/// What is known of the whole file at its end.
+pub(super) struct Trace {
+    /// As the user gave it.
+    pub name: String,
+    pub header: Header,
+    pub counts: Counts,
+    /// Entities are named by number, and a table of the file says by which.
+    pub numeric: bool,
+    pub begin_at: Option<i64>,
+    pub end_at: Option<i64>,
+    pub log: Log,
+}
+
+impl Assembler {
+    /// `name` is the path of the file as the user gave it; times become ticks of `scale`.
+    pub fn new(name: String, scale: TimeScale, dialect: Dialect, lines: TableWriter) -> Self {
+        let mut log = Log::default();
+        if dialect == Dialect::FreeRtos {
+            log.push(Diagnostic {
+                source: name.clone(),
+                line: None,
+                severity: Severity::Info,
+                code: "freertos-dialect",
+                message:
+                    "read as the FreeRTOS loggers mean it: 'create' activates, the first resume starts, \
+                          '[core/id]name' is one task on any core (--dialect standard reads it literally)"
+                        .into(),
+                text: String::new(),
+            });
+        }
+        let header = Header::default();
+        let trace = Trace {
+            name,
+            header,
+            counts: Counts::default(),
+            numeric: false,
+            begin_at: None,
+            end_at: None,
+            log,
+        };
+        Self {
+            scale,
+            orderer: Orderer::new(btf_event::TIME),
+            lines,
+            line_rows: BtfLineRows::new(),
+            seq: 0,
+            before: None,
+            undefined: HashMap::new(),
+            trace,
+        }
+    }
+
+    /// Takes the next chunk of the file.
+    pub fn take(&mut self, mut rows: EventRows, out: &mut Vec<Ordered>) -> Result<()> {
+        let mut log = std::mem::take(&mut rows.log);
+        log.shift_lines(self.trace.counts.lines);
+        self.trace.log.merge(log);
+        let others = std::mem::take(&mut rows.others);
+        let mut from = 0;
+        let mut restart = None;
+        for other in &others {
+            let to = other.before as usize;
+            self.segment(&mut rows, from, to);
+            from = to;
+            if self.other(other)? {
+                restart = Some(to);
+            }
+        }
+        let all = rows.time.len();
+        self.segment(&mut rows, from, all);
+        let Trace { counts, .. } = &mut self.trace;
+        let lines_before = counts.lines;
+        counts.add(&rows.counts);
+        let previous = self.before;
+        self.note_times(&rows, lines_before);
+        // A header between events whose times begin anew: another trace was appended.
+        match restart.filter(|r| begins_anew(&rows.time, *r, previous)) {
+            Some(at) => {
+                let behind = split_off(&mut rows, at);
+                self.give(rows, out)?;
+                self.orderer.end_run(out);
+                self.give(behind, out)?;
+            }
+            None => self.give(rows, out)?,
+        }
+        if self.line_rows.len() >= LINES_OUT {
+            self.lines.write(&self.line_rows.take_batch()?)?;
+        }
+        Ok(())
+    }
+
+    /// Gives the rows that were held back.
+    pub fn rest(&mut self, out: &mut Vec<Ordered>) -> Result<()> {
+        out.extend(self.orderer.finish().map(Ordered::Rows));
+        Ok(())
+    }
+
+    /// Ends the file.
+    pub fn finish(mut self) -> Result<(Trace, StagedFile)> {
+        self.lines.write(&self.line_rows.take_batch()?)?;
+        Ok((self.trace, self.lines.finish()?))
+    }
+
+    /// Keeps a line that is no event; true when it may begin another trace.
+    fn other(&mut self, other: &OtherLine) -> Result<bool> {
+        let line = self.trace.counts.lines + u64::from(other.line) + 1;
+        self.line_rows.push(BtfLineRow {
+            line: line as i64,
+            next_seq: self.seq + i64::from(other.before),
+            kind: other.kind.as_str(),
+            text: &other.text,
+        });
+        if let Some((severity, code, message)) = self.trace.header.line(other.kind, &other.text) {
+            self.note(Some(line), severity, code, message, &other.text);
+        }
+        let version = matches!(Keyword::split(&other.text), Some((Keyword::Version, _)));
+        Ok(other.kind == LineKind::Parameter && version)
+    }
+
+    /// Applies what the header says to the rows `[from, to)`.
+    fn segment(&mut self, rows: &mut EventRows, from: usize, to: usize) {
+        if from >= to {
+            return;
+        }
+        self.scale_times(rows, from, to);
+        if self.trace.header.has_ids() {
+            self.name_numbers(rows, from, to);
+        }
+    }
+
+    fn scale_times(&mut self, rows: &mut EventRows, from: usize, to: usize) {
+        let (unit, scale) = (self.trace.header.scale().decimals(), self.scale.decimals());
+        let times = rows.time.get_mut(from..to).unwrap_or_default();
+        if unit < scale {
+            let factor = 10i64.pow(scale - unit);
+            for (n, time) in times.iter_mut().enumerate() {
+                match time.checked_mul(factor) {
+                    Some(ticks) => *time = ticks,
+                    None => {
+                        let line = self.trace.counts.lines
+                            + rows.line.get(from + n).copied().map_or(0, u64::from)
+                            + 1;
+                        let message = format!(
+                            "the time {time} does not fit 64 bits in the database's scale; it is cut"
+                        );
+                        *time = if *time < 0 { i64::MIN } else { i64::MAX };
+                        self.trace.log.push(Diagnostic {
+                            source: self.trace.name.clone(),
+                            line: Some(line),
+                            severity: Severity::Error,
+                            code: "time-overflow",
+                            message,
+                            text: String::new(),
+                        });
+                    }
+                }
+            }
+        } else if unit > scale {
+            let divisor = 10u64.pow(unit - scale);
+            for time in times {
+                let (ticks, inexact) = divide_half_even(time.unsigned_abs(), divisor);
+                *time = with_sign(ticks, *time < 0).unwrap_or(*time);
+                self.trace.counts.inexact_times += u64::from(inexact);
+            }
+        }
+    }
+
+    /// Numeric mode: numbers that the file's tables explain become names (BTF 2.1.5, numeric mode).
+    fn name_numbers(&mut self, rows: &mut EventRows, from: usize, to: usize) {
+        let header = &self.trace.header;
+        let mut unknown = Vec::new();
+        let mut numeric = false;
+        let mut rename = |keys: &mut Vec<u32>, texts: &mut Vec<String>, types: bool| {
+            let mut known: HashMap<u32, u32> = HashMap::new();
+            for n in from..to {
+                let Some(key) = keys.get_mut(n) else { break };
+                *key = *known.entry(*key).or_insert_with(|| {
+                    let text = texts.get(*key as usize).cloned().unwrap_or_default();
+                    if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
+                        return *key;
+                    }
+                    match if types { header.type_of(&text) } else { header.entity(&text) } {
+                        Some(name) => {
+                            numeric = true;
+                            texts.push(name.to_owned());
+                            texts.len() as u32 - 1
+                        }
+                        None => {
+                            unknown.push((n, text));
+                            *key
+                        }
+                    }
+                });
+            }
+        };
+        rename(&mut rows.source, &mut rows.names, false);
+        rename(&mut rows.target, &mut rows.names, false);
+        rename(&mut rows.target_type, &mut rows.words, true);
+        self.trace.numeric |= numeric;
+        for (row, id) in unknown {
+            if self.undefined.insert(id.clone(), ()).is_none() {
+                let line = self.trace.counts.lines + rows.line.get(row).copied().map_or(0, u64::from) + 1;
+                let message = format!("no table of the file says what the number {id} stands for");
+                self.note(Some(line), Severity::Warning, "undefined-id", message, "");
+            }
+        }
+    }
+
+    fn note_times(&mut self, rows: &EventRows, lines_before: u64) {
+        for (time, line) in rows.time.iter().zip(&rows.line) {
+            if let Some(before) = self.before.replace(*time).filter(|b| time < b) {
+                let message = format!("time runs backwards by {} ticks, to {time}", before.abs_diff(*time));
+                let line = lines_before + u64::from(*line) + 1;
+                self.note(Some(line), Severity::Warning, "time-backwards", message, "");
+            }
+        }
+        let (low, high) = (rows.time.iter().min(), rows.time.iter().max());
+        let Trace { begin_at, end_at, .. } = &mut self.trace;
+        *begin_at = [*begin_at, low.copied()].into_iter().flatten().min();
+        *end_at = (*end_at).max(high.copied());
+    }
+
+    fn give(&mut self, rows: EventRows, out: &mut Vec<Ordered>) -> Result<()> {
+        let count = rows.time.len() as i64;
+        if count == 0 {
+            return Ok(());
+        }
+        let mut columns = BtfEventRows::new();
+        columns.time = rows.time;
+        columns.seq = (self.seq..self.seq + count).collect();
+        columns.source = NameColumn::from_parts(rows.source, rows.names.clone());
+        columns.source_instance = rows.source_instance;
+        columns.target_type = NameColumn::from_parts(rows.target_type, rows.words.clone());
+        columns.target = NameColumn::from_parts(rows.target, rows.names);
+        columns.target_instance = rows.target_instance;
+        columns.action = NameColumn::from_parts(rows.action, rows.words);
+        columns.note = NameColumn::from_parts(rows.note, rows.notes);
+        self.seq += count;
+        self.orderer.push(columns.take_batch()?, out)
+    }
+
+    fn note(
+        &mut self,
+        line: Option<u64>,
+        severity: Severity,
+        code: &'static str,
+        message: String,
+        text: &str,
+    ) {
+        let (source, text) = (self.trace.name.clone(), text.to_owned());
+        self.trace.log.push(Diagnostic { source, line, severity, code, message, text });
+    }
+}
+
+/// The time of row `at` is before that of the row in front of it, which may be the last one of the chunk before.
+fn begins_anew(times: &[i64], at: usize, previous: Option<i64>) -> bool {
+    let before = at.checked_sub(1).map_or(previous, |n| times.get(n).copied());
+    before.zip(times.get(at)).is_some_and(|(before, behind)| *behind < before)
+}
+
+/// The rows from `at` on; `rows` keeps those before.
+fn split_off(rows: &mut EventRows, at: usize) -> EventRows {
+    EventRows {
+        time: rows.time.split_off(at),
+        source: rows.source.split_off(at),
+        source_instance: rows.source_instance.split_off(at),
+        target_type: rows.target_type.split_off(at),
+        target: rows.target.split_off(at),
+        target_instance: rows.target_instance.split_off(at),
+        action: rows.action.split_off(at),
+        note: rows.note.split_off(at),
+        line: rows.line.split_off(at),
+        names: rows.names.clone(),
+        words: rows.words.clone(),
+        notes: rows.notes.clone(),
+        ..EventRows::default()
+    }
+}

@@ -1,0 +1,374 @@
+//! One BTF file into the database: chunks are parsed on several threads, assembled in order on one, and written and
+//! turned into instances on two more. Not the grammar (see `formats::btf`) nor the charts (see `derive`).
+
+use super::assemble::{Assembler, Trace};
+use super::control::Control;
+use super::describe::Facts;
+use super::order::Ordered;
+use crate::derive::{Derive, Dialect, FromRecords, Violations};
+use crate::diagnostics::Severity;
+use crate::error::{Error, ErrorKind, Result};
+use crate::formats::Counts;
+use crate::formats::btf::{self, EventRows};
+use crate::input::{Digest, Source};
+use crate::schema::columns::btf_event;
+use crate::schema::tables;
+use crate::store::{StagedFile, TableWriter, Transaction};
+use crate::time::TimeScale;
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::Int64Type;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+/// More sorted runs than this are no trace that anybody can look at.
+const MAX_RUNS: usize = 4096;
+/// A part ends after this many rows, so that its footer, which is kept in memory, stays small.
+const PART_ROWS: u64 = 64 << 20;
+/// Rows of a derived table that are written at once.
+const ROWS_OUT: usize = 64 * 1024;
+
+/// An opened trace file.
+pub(super) struct TraceFile {
+    path: PathBuf,
+    /// As the user gave it.
+    name: String,
+    source: Source,
+    dialect: Dialect,
+}
+
+/// What became of it.
+pub(super) struct Imported {
+    pub path: PathBuf,
+    pub name: String,
+    pub counts: Counts,
+    pub digest: Digest,
+    pub trace: Trace,
+    pub dialect: Dialect,
+    pub violations: Violations,
+}
+
+impl TraceFile {
+    /// Opens a file and looks at its first bytes. `dialect`: as the user wants it read; told by content when `None`.
+    ///
+    /// # Errors
+    /// A file that is missing, empty, or of no format that btfdb reads.
+    pub fn open(path: &Path, dialect: Option<Dialect>) -> Result<Self> {
+        let mut source = Source::open(path)?;
+        let head = source.head()?;
+        if head.is_empty() {
+            return Err(Error::input("the file is empty").at(path).hint("export the trace again"));
+        }
+        if !btf::probe(head) {
+            return Err(Error::input("this is no BTF trace").at(path).hint(
+                "BTF begins with '#version' or has lines like '100,Core_0,0,T,Task_1,0,start'; \
+                 exports of TRACE32 are named CORE_data.csv and CORE_func.csv, or given with --core name=…,data=…",
+            ));
+        }
+        let spoken = if btf::speaks_freertos(head) { Dialect::FreeRtos } else { Dialect::Standard };
+        let dialect = dialect.unwrap_or(spoken);
+        Ok(Self { path: path.to_owned(), name: path.to_string_lossy().into_owned(), source, dialect })
+    }
+
+    /// Size on disk, when it is known.
+    pub fn size(&self) -> Option<u64> {
+        self.source.progress().1
+    }
+
+    /// Reads everything and stages it.
+    pub fn store(
+        mut self,
+        tx: &Mutex<Transaction>,
+        recording: &str,
+        scale: TimeScale,
+        threads: usize,
+        control: &Control,
+    ) -> Result<Imported> {
+        let mut events = Runs::new(tx, recording);
+        let mut instances = Instances::new(&mut *locked(tx)?, recording, self.dialect)?;
+        let lines = locked(tx)?.writer(tables::BTF_LINE, recording, None)?;
+        let mut assembler = Assembler::new(self.name.clone(), scale, self.dialect, lines);
+        if threads > 1 {
+            self.pipeline(threads, control, &mut assembler, &mut events, &mut instances)?;
+        } else {
+            let (mut out, mut inside) = (Vec::new(), false);
+            while let Some(chunk) = self.next(control, &mut inside)? {
+                assembler.take(btf::parse_chunk(&chunk.0, chunk.1, &self.name), &mut out)?;
+                self.source.recycle(chunk.0);
+                for ordered in out.drain(..) {
+                    events.take(&ordered, control)?;
+                    instances.take(&ordered)?;
+                }
+            }
+            assembler.rest(&mut out)?;
+            for ordered in out {
+                events.take(&ordered, control)?;
+                instances.take(&ordered)?;
+            }
+        }
+        let (trace, lines) = assembler.finish()?;
+        let files = events.finish()?;
+        let (derived, violations) = instances.finish(trace.end_at.unwrap_or_default())?;
+        let mut tx = locked(tx)?;
+        for file in files.into_iter().chain(derived).chain([lines]) {
+            tx.add(file);
+        }
+        let counts = trace.counts;
+        let Self { path, name, dialect, source } = self;
+        let digest = source.finish()?;
+        if counts.rows == 0 && counts.rejected > 0 {
+            let first = trace.log.entries().iter().find(|d| d.severity == Severity::Error);
+            let line = first.and_then(|d| d.line).unwrap_or(1);
+            let message = first.map_or_else(String::new, |d| format!("{}; ", d.message));
+            let message = format!("{message}no event of the {} lines could be read", counts.lines);
+            return Err(Error::input(message).at(&path).line(line));
+        }
+        Ok(Imported { path, name, counts, digest, trace, dialect, violations })
+    }
+
+    /// The next chunk, and whether it begins inside a line.
+    fn next(&mut self, control: &Control, inside_line: &mut bool) -> Result<Option<(Vec<u8>, bool)>> {
+        control.check()?;
+        let before = self.source.progress().0;
+        let Some(chunk) = self.source.next_chunk()? else { return Ok(None) };
+        control.advance(self.source.progress().0.saturating_sub(before), 0);
+        let inside = std::mem::replace(inside_line, chunk.bytes.last() != Some(&b'\n'));
+        Ok(Some((chunk.bytes, inside)))
+    }
+
+    /// Parsers take chunks in turns and are asked in turns, so that the order of the file needs no bookkeeping.
+    fn pipeline(
+        &mut self,
+        threads: usize,
+        control: &Control,
+        assembler: &mut Assembler,
+        events: &mut Runs<'_>,
+        instances: &mut Instances,
+    ) -> Result<()> {
+        // With two threads, one parser keeps the assembler and the two writers busy.
+        let parsers = threads.saturating_sub(1).clamp(1, 16);
+        let name = self.name.clone();
+        let mut failure = Ok(());
+        std::thread::scope(|scope| -> Result<()> {
+            let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+            for _ in 0..parsers {
+                let (to_parser, chunks) = sync_channel::<(Vec<u8>, bool)>(1);
+                let (parsed, from_parser) = sync_channel::<EventRows>(1);
+                let name = &name;
+                scope.spawn(move || parse_all(&chunks, &parsed, name));
+                inputs.push(to_parser);
+                outputs.push(from_parser);
+            }
+            let failure = &mut failure;
+            scope.spawn(move || {
+                let mut inside = false;
+                for to in inputs.iter().cycle() {
+                    match self.next(control, &mut inside) {
+                        // A parser is gone only when somebody behind it failed, who says why.
+                        Ok(Some(chunk)) => {
+                            if to.send(chunk).is_err() {
+                                return;
+                            }
+                        }
+                        Ok(None) => return,
+                        Err(e) => {
+                            *failure = Err(e);
+                            return;
+                        }
+                    }
+                }
+            });
+            let (to_events, rows) = sync_channel::<Ordered>(2);
+            let writing = scope.spawn(move || rows.into_iter().try_for_each(|o| events.take(&o, control)));
+            let (to_instances, rows) = sync_channel::<Ordered>(2);
+            let deriving = scope.spawn(move || rows.into_iter().try_for_each(|o| instances.take(&o)));
+            let assembled = assemble_all(&outputs, assembler, &to_events, &to_instances);
+            drop((outputs, to_events, to_instances));
+            for worker in [writing, deriving] {
+                worker.join().map_err(|_| Error::new(ErrorKind::Bug, "a writer thread died"))??;
+            }
+            assembled
+        })?;
+        failure
+    }
+}
+
+fn parse_all(chunks: &Receiver<(Vec<u8>, bool)>, parsed: &SyncSender<EventRows>, name: &str) {
+    for (bytes, inside) in chunks {
+        if parsed.send(btf::parse_chunk(&bytes, inside, name)).is_err() {
+            return;
+        }
+    }
+}
+
+fn assemble_all(
+    parsed: &[Receiver<EventRows>],
+    assembler: &mut Assembler,
+    events: &SyncSender<Ordered>,
+    instances: &SyncSender<Ordered>,
+) -> Result<()> {
+    let mut out = Vec::new();
+    let mut rest = false;
+    for from in parsed.iter().cycle() {
+        match from.recv() {
+            Ok(rows) => assembler.take(rows, &mut out)?,
+            Err(_) => {
+                assembler.rest(&mut out)?;
+                rest = true;
+            }
+        }
+        for ordered in out.drain(..) {
+            // A receiver that is gone has failed; its own error is the one to show.
+            if instances.send(ordered.clone()).is_err() || events.send(ordered).is_err() {
+                return Ok(());
+            }
+        }
+        if rest {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn locked(tx: &Mutex<Transaction>) -> Result<std::sync::MutexGuard<'_, Transaction>> {
+    tx.lock().map_err(|_| Error::new(ErrorKind::Bug, "a writer thread died"))
+}
+
+/// The rows of `btf_event`: a file for every sorted run.
+struct Runs<'a> {
+    tx: &'a Mutex<Transaction>,
+    recording: &'a str,
+    writer: Option<TableWriter>,
+    in_part: u64,
+    files: Vec<StagedFile>,
+}
+
+impl<'a> Runs<'a> {
+    fn new(tx: &'a Mutex<Transaction>, recording: &'a str) -> Self {
+        Self { tx, recording, writer: None, in_part: 0, files: Vec::new() }
+    }
+
+    fn take(&mut self, ordered: &Ordered, control: &Control) -> Result<()> {
+        let Ordered::Rows(batch) = ordered else { return self.end_part() };
+        if self.in_part >= PART_ROWS {
+            self.end_part()?;
+        }
+        let writer = match &mut self.writer {
+            Some(writer) => writer,
+            None => self.writer.insert(locked(self.tx)?.writer(tables::BTF_EVENT, self.recording, None)?),
+        };
+        writer.write(batch)?;
+        self.in_part += batch.num_rows() as u64;
+        control.advance(0, batch.num_rows() as u64);
+        Ok(())
+    }
+
+    fn end_part(&mut self) -> Result<()> {
+        self.in_part = 0;
+        if let Some(writer) = self.writer.take() {
+            self.files.push(writer.finish()?);
+        }
+        if self.files.len() > MAX_RUNS {
+            let message = format!("time runs far backwards more than {MAX_RUNS} times");
+            return Err(
+                Error::new(ErrorKind::Limit, message).hint("were many traces put together into one file?")
+            );
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Vec<StagedFile>> {
+        self.end_part()?;
+        Ok(self.files)
+    }
+}
+
+/// The derived tables.
+struct Instances {
+    records: FromRecords,
+    derive: Option<Derive>,
+    writers: [TableWriter; 3],
+    /// The latest time seen.
+    latest: i64,
+    violations: Violations,
+}
+
+impl Instances {
+    fn new(tx: &mut Transaction, recording: &str, dialect: Dialect) -> Result<Self> {
+        let mut writer = |table| tx.writer(table, recording, None);
+        let writers = [
+            writer(tables::PROCESS_INSTANCE)?,
+            writer(tables::PROCESS_STATE)?,
+            writer(tables::RUNNABLE_INSTANCE)?,
+        ];
+        let records = FromRecords::new(dialect);
+        Ok(Self { records, derive: None, writers, latest: 0, violations: Violations::default() })
+    }
+
+    fn take(&mut self, ordered: &Ordered) -> Result<()> {
+        let batch = match ordered {
+            Ordered::Rows(batch) => batch,
+            // What is open ends with the run: the next one is another trace, or its clock was set back.
+            Ordered::NewRun => return self.cut(self.latest),
+        };
+        let (first, last) = times(batch);
+        let derive = self.derive.get_or_insert_with(|| Derive::of_foreign_trace(first));
+        self.records.batch(batch, derive)?;
+        self.latest = last;
+        self.flush(ROWS_OUT)
+    }
+
+    fn cut(&mut self, end: i64) -> Result<()> {
+        if let Some(mut derive) = self.derive.take() {
+            let violations = derive.finish(end, &self.records.names);
+            self.violations.process += violations.process;
+            self.violations.runnable += violations.runnable;
+            self.derive = Some(derive);
+            self.flush(1)?;
+            self.derive = None;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self, at_least: usize) -> Result<()> {
+        let Some(derive) = &mut self.derive else { return Ok(()) };
+        let [instances, states, runnables] = &mut self.writers;
+        let rows = &mut derive.rows;
+        if rows.instances.len() >= at_least {
+            instances.write(&rows.instances.take_batch()?)?;
+        }
+        if rows.states.len() >= at_least {
+            states.write(&rows.states.take_batch()?)?;
+        }
+        if rows.runnables.len() >= at_least {
+            runnables.write(&rows.runnables.take_batch()?)?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, end: i64) -> Result<(Vec<StagedFile>, Violations)> {
+        self.cut(end.max(self.latest))?;
+        let files = self.writers.into_iter().map(TableWriter::finish).collect::<Result<_>>()?;
+        Ok((files, self.violations))
+    }
+}
+
+/// First and last time of rows that are sorted.
+fn times(batch: &RecordBatch) -> (i64, i64) {
+    let times = batch.column_by_name(btf_event::TIME).and_then(|c| c.as_primitive_opt::<Int64Type>());
+    let values = times.map(|t| t.values());
+    let at = |end: fn(&[i64]) -> Option<&i64>| values.and_then(|v| end(v)).copied().unwrap_or_default();
+    (at(<[i64]>::first), at(<[i64]>::last))
+}
+
+impl Imported {
+    /// What the header of the file says.
+    pub fn facts(&self) -> Facts<'_> {
+        let os = (self.dialect == Dialect::FreeRtos).then_some("freertos");
+        Facts {
+            os,
+            creator: self.trace.header.creator.as_deref(),
+            created: self.trace.header.created.as_deref(),
+        }
+    }
+}
