@@ -27,6 +27,8 @@
 //! | [`store`] | the database folder: manifest, commit, lock | formats, mapping, SQL |
 //! | [`map`] | software events → system events: the rules | bytes, paths, Parquet, SQL |
 //! | [`mod@derive`] | system events → instances and states | where the events come from |
+//! | [`check`] | does a trace keep the rules of its BTF version | readers, the store, mapping |
+//! | [`compare`] | two streams of BTF records → where they differ | files, Parquet, SQL |
 //! | [`recording`] | descriptions of recordings | their trace data |
 //! | `query` | SQL, the library in `queries/`, metrics | the terminal |
 //! | `export`, [`render`] | results → files, results → text | arguments |
@@ -78,6 +80,8 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests make and break files"))]
 
 pub mod btf;
+pub mod check;
+pub mod compare;
 pub mod derive;
 pub mod diagnostics;
 pub mod error;

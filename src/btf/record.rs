@@ -2,6 +2,7 @@
 //! give it, `check` and `compare` look at it. The mapper's own events are [`super::Event`].
 
 use crate::error::Result;
+use serde::Serialize;
 
 /// The octuple of the thesis, equation 2.1, as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub struct Record<'a> {
 }
 
 /// Where a record is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Place {
     /// Number of the event within its recording, from 0, in the order of the file.
     pub seq: i64,

@@ -60,6 +60,22 @@ pub enum Command {
   btfdb export engine.db --type T,I --entity T_5 -o - | less
   btfdb export engine.db --table process_instance --format csv -o instances.csv")]
     Export(Export),
+    /// Check that a trace keeps the rules of its BTF version; exit 3 when it does not.
+    #[command(after_help = "Examples:
+  btfdb check engine.db
+  btfdb check trace.btf --btf-version 2.1.5 --severity warning
+  btfdb check trace.btf --format json
+  btfdb check --rules")]
+    Check(Check),
+    /// Compare two traces or their metrics; exit 3 when they differ.
+    ///
+    /// A and B are databases, recordings of databases (engine.db:idle) or BTF files.
+    #[command(after_help = "Examples:
+  btfdb compare old.btf new.btf
+  btfdb compare engine.db:monday engine.db:tuesday --level order --ignore SIG,STI
+  btfdb compare a.btf b.btf --level timing --tolerance 2us --tolerance start=10us --align
+  btfdb compare old.db new.db --level metrics --metric ResponseTime --threshold 5")]
+    Compare(Compare),
     /// Show what a database holds.
     Info(Info),
     /// Check every file of a database against its checksum; exit 3 when something is wrong.
@@ -309,6 +325,106 @@ pub enum ExportFormat {
     Btf,
     Csv,
     Parquet,
+}
+
+/// `btfdb check`
+#[derive(Debug, Args)]
+pub struct Check {
+    /// Database folder, DATABASE:RECORDING, or a trace file.
+    pub trace: Option<String>,
+    /// One recording of a database; all of them when left out.
+    #[arg(long)]
+    pub recording: Option<String>,
+    /// Version to check against; the one that the trace names when left out.
+    #[arg(long, value_parser = ["2.1.5", "2.2.1", "2.3.0"], value_name = "VERSION")]
+    pub btf_version: Option<String>,
+    /// Least severity of a violation that makes the exit code 3.
+    #[arg(long, value_enum, default_value = "error")]
+    pub severity: SeverityArg,
+    /// How to print.
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: ReportFormat,
+    /// List the rules.
+    #[arg(long)]
+    pub rules: bool,
+    /// Resources to use.
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// `btfdb compare`
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// The first trace: DATABASE, DATABASE:RECORDING or a BTF file.
+    pub a: String,
+    /// The second trace.
+    pub b: String,
+    /// How alike they must be.
+    #[arg(long, value_enum, default_value = "order")]
+    pub level: LevelArg,
+    /// How far times may be apart at level timing, e.g. 2us, 5permille, or start=10us for one action.
+    #[arg(long, value_name = "[ACTION=]T")]
+    pub tolerance: Vec<String>,
+    /// Types (SIG, I, …) and entities that do not count.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub ignore: Vec<String>,
+    /// An ignored ISR takes the preemption that it causes with it.
+    #[arg(long)]
+    pub collapse_isrs: bool,
+    /// An entity of A as B calls it.
+    #[arg(long, value_delimiter = ',', value_name = "A=B")]
+    pub rename: Vec<String>,
+    /// Leave out what one trace has after the end of the other.
+    #[arg(long)]
+    pub cut: bool,
+    /// Measure times from the first event of each trace.
+    #[arg(long)]
+    pub align: bool,
+    /// Metrics at level metrics; all when left out.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub metric: Vec<String>,
+    /// Percent by which a statistic may differ at level metrics.
+    #[arg(long, default_value_t = 0.0, value_name = "PERCENT")]
+    pub threshold: f64,
+    /// Differences to show.
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    pub limit: usize,
+    /// How to print.
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: ReportFormat,
+    /// Resources to use.
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// Levels of comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LevelArg {
+    /// Every event, in the order of the file.
+    Exact,
+    /// The order of every core and every process instance.
+    Order,
+    /// As order, and times within a tolerance.
+    Timing,
+    /// The statistics of metrics.
+    Metrics,
+}
+
+/// Severities of findings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum SeverityArg {
+    Error,
+    Warning,
+    Info,
+}
+
+/// How a report is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum ReportFormat {
+    Table,
+    Json,
 }
 
 /// `btfdb info`

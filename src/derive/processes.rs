@@ -94,10 +94,11 @@ impl Processes {
         if !fresh && open.state != from {
             self.violations += 1;
         }
-        if !matches!(event.action, Action::Activate) {
-            open.core = Some(event.source);
-        }
+        let core = (event.action != Action::Activate).then_some(event.source);
+        // The stretch that ends was spent on the core before, unless none was known.
+        open.core = open.core.or(core);
         open.leave(event.time, names, rows);
+        open.core = core.or(open.core);
         open.state = to;
         open.since = event.time;
         match event.action {

@@ -6,6 +6,8 @@ mod failure;
 mod file;
 mod groups;
 mod metrics;
+mod records;
+mod regression;
 mod run;
 mod session;
 mod statement;
@@ -15,6 +17,8 @@ mod table;
 
 pub use catalog::Relation;
 pub use metrics::{MetricFilter, SUMMARY_COLUMNS};
+pub use records::StoredRecords;
+pub use regression::{COMPARED, MetricDelta, compare_metrics};
 pub use run::{Param, ResultStream};
 pub use session::{Session, SessionOptions};
 pub use statement::{Statement, is_unfinished, split};

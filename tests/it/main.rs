@@ -12,6 +12,7 @@
 )]
 
 mod bad_input;
+mod btf;
 mod cli;
 mod corpus;
 mod examples;

@@ -1,5 +1,7 @@
 //! One file per command: from what was typed to an operation, and from its result to words.
 
+mod check;
+mod compare;
 mod demo;
 mod export;
 mod ingest;
@@ -9,6 +11,7 @@ mod metrics;
 mod output;
 mod parse;
 mod query;
+mod trace;
 
 use super::args::{Cli, Command};
 use super::ui::Ui;
@@ -22,6 +25,8 @@ pub(super) fn run(cli: &Cli, ui: &Ui) -> Result<u8> {
         Command::Query(args) => query::run(args, ui),
         Command::Metrics(args) => metrics::run(args, ui),
         Command::Export(args) => export::run(args, ui),
+        Command::Check(args) => check::run(args, ui),
+        Command::Compare(args) => compare::run(args, ui),
         Command::Info(args) => manage::info(args),
         Command::Verify(args) => manage::verify(args, ui),
         Command::Remove(args) => manage::remove(args, ui),

@@ -24,6 +24,8 @@ pub(super) struct Writer {
     scale: TimeScale,
     /// The unit of the times that are written.
     unit: TimeScale,
+    /// The recording was imported from BTF.
+    imported: bool,
     options: BtfOptions,
     original: Original,
     numbers: Option<Numbers>,
@@ -42,10 +44,11 @@ impl Writer {
         scale: TimeScale,
         zero: i64,
         options: BtfOptions,
+        facts: &Facts,
         original: Original,
         numbers: Option<Numbers>,
     ) -> Self {
-        let imported = original.any;
+        let imported = facts.imported;
         let version = options.version.or((!imported).then_some(Version::V2_1_5));
         // A file that was imported counted in nanoseconds until it said something else.
         let own = if imported { TimeScale::Ns } else { scale };
@@ -55,6 +58,7 @@ impl Writer {
             buffer: Vec::new(),
             scale,
             unit,
+            imported,
             options,
             original,
             numbers,
@@ -73,11 +77,11 @@ impl Writer {
             if let Some(created) = &facts.created {
                 text += &format!("#creationDate {}\n", expressible(created, true));
             }
-            if self.options.time_scale.is_none() && self.original.any {
+            if self.options.time_scale.is_none() && self.imported {
                 self.unit = self.original.unit.unwrap_or(self.unit);
             }
             text += &self.unit_line();
-            if let Some(creator) = facts.creator.as_deref().filter(|_| self.original.any) {
+            if let Some(creator) = facts.creator.as_deref().filter(|_| self.imported) {
                 text += &format!("# from a trace of {}\n", expressible(creator, true));
             }
         }
@@ -142,9 +146,7 @@ impl Writer {
     fn event(&mut self, time: i64, fields: &Fields<'_>) {
         let said = match self.version {
             // What the mapper writes is of the version that it is written in.
-            Some(version) if self.original.any || self.options.version.is_some() => {
-                translated(fields, version)
-            }
+            Some(version) if self.imported || self.options.version.is_some() => translated(fields, version),
             _ => Some(*fields),
         };
         if said.is_none() {

@@ -18,7 +18,7 @@ use crate::schema::{columns, tables};
 use crate::time::TimeScale;
 use arrow::array::{Array, AsArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Int64Type};
+use arrow::datatypes::DataType;
 use events::Writer;
 use numbers::Numbers;
 use original::Original;
@@ -83,16 +83,16 @@ pub fn export_btf(
     let numeric = options.numeric.unwrap_or(facts.numeric);
     let original = Original::open(session, &recording, selection)?;
     // A new version writes tables of its own.
-    let keep = original.any && options.version.is_none();
+    let keep = facts.imported && options.version.is_none();
     let numbers = match numeric {
         true => Some(Numbers::of(session, &recording, selection, facts.numeric && keep, keep)?),
         false => None,
     };
-    let mut writer = Writer::new(session.database().time_scale(), zero, *options, original, numbers);
+    let mut writer = Writer::new(session.database().time_scale(), zero, *options, &facts, original, numbers);
     writer.header(&facts)?;
     let condition = selection.condition(tables::BTF_EVENT, &recording);
     // The rows lie sorted by time; sorting them by seq costs, and is the same unless the file had times that go back.
-    let sort = if facts.backwards && !options.by_time { columns::btf_event::SEQ } else { "time, seq" };
+    let sort = if options.by_time { "time, seq" } else { session.file_order(&recording)? };
     let sql = format!(
         "SELECT {} FROM {} {} ORDER BY {sort}",
         FIELDS.join(", "),
@@ -110,15 +110,17 @@ pub fn export_btf(
 struct Facts {
     creator: Option<String>,
     created: Option<String>,
+    /// It was imported from BTF, and so has lines to be true to.
+    imported: bool,
+    /// … that name entities by number.
     numeric: bool,
-    backwards: bool,
 }
 
 impl Facts {
     fn read(session: &Session, recording: &str) -> Result<Self> {
         let mut facts = Self::default();
         let params = [("recording", Param::from(recording))];
-        let (r, s) = (tables::RECORDING.name, tables::SOURCE.name);
+        let r = tables::RECORDING.name;
         let sql = format!("SELECT creator, created FROM {r} WHERE recording = $recording");
         for batch in session.sql(&sql, &params)? {
             let batch = batch?;
@@ -129,18 +131,8 @@ impl Facts {
             };
             (facts.creator, facts.created) = (text(0).or(facts.creator), text(1).or(facts.created));
         }
-        let sql = format!(
-            "SELECT count(*) FILTER (WHERE format = '{NUMERIC_FORMAT}'), coalesce(sum(backwards), 0) \
-             FROM {s} WHERE recording = $recording"
-        );
-        for batch in session.sql(&sql, &params)? {
-            let batch = batch?;
-            let any = |column: usize| {
-                let array = batch.columns().get(column).and_then(|c| c.as_primitive_opt::<Int64Type>());
-                array.is_some_and(|a| a.values().iter().any(|n| *n > 0))
-            };
-            (facts.numeric, facts.backwards) = (any(0) || facts.numeric, any(1) || facts.backwards);
-        }
+        let format = session.imported_as(recording)?;
+        (facts.imported, facts.numeric) = (format.is_some(), format.as_deref() == Some(NUMERIC_FORMAT));
         Ok(facts)
     }
 }

@@ -18,8 +18,6 @@ pub(super) struct Original {
     row: usize,
     /// True when all events are exported, so that all lines go with them.
     whole: bool,
-    /// True when the recording has any such lines.
-    pub any: bool,
     /// The unit of time that the first of them says.
     pub unit: Option<TimeScale>,
 }
@@ -44,8 +42,8 @@ impl Original {
         let batches = session.sql(&sql, &[("recording", Param::from(recording))])?;
         let s = selection;
         let whole = s.from.is_none() && s.to.is_none() && s.entities.is_empty() && s.types.is_empty();
-        let mut original = Self { batches, batch: None, row: 0, whole, any: false, unit: None };
-        original.any = original.fill()?;
+        let mut original = Self { batches, batch: None, row: 0, whole, unit: None };
+        original.fill()?;
         original.unit = original.batch.as_ref().and_then(Lines::unit);
         Ok(original)
     }

@@ -2,11 +2,13 @@
 //! replay of the seeds beside this folder and, through a `#[path]`, by the fuzz targets; so: the public
 //! interface of btfdb and the standard library, nothing else.
 
+mod btf;
 mod descriptions;
 mod orti;
 mod times;
 mod trace32;
 
+pub use btf::btf;
 pub use descriptions::{profile_toml, recording_toml};
 pub use orti::{formula, koil_parse, os_header, symbols};
 pub use times::times;
@@ -16,7 +18,8 @@ pub use trace32::{trace32_data, trace32_functions};
 pub type Check = fn(&[u8]);
 
 /// The checks by the name of their fuzz target, which is also their folder of seeds.
-pub const CHECKS: [(&str, Check); 9] = [
+pub const CHECKS: [(&str, Check); 10] = [
+    ("btf", btf),
     ("formula", formula),
     ("koil_parse", koil_parse),
     ("os_header", os_header),

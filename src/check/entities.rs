@@ -1,0 +1,182 @@
+//! What is known of each entity by name: its type, its instance counter, who is on it. Not the state of its
+//! instances, which is with the charts.
+
+use std::collections::HashMap;
+
+use crate::btf::spec::{Kind, Kinds};
+
+/// An entity: its number in the order of first appearance.
+pub(super) type EntityId = u32;
+
+/// An instance of an entity; [`NO_INSTANCE`] where the field is empty.
+pub(super) type Key = (EntityId, i64);
+
+/// The instance that stands for an empty field. A file cannot name it: no trace gets to this number, and if one
+/// did, two instances would share a state.
+pub(super) const NO_INSTANCE: i64 = i64::MIN;
+
+/// Everything about one name.
+#[derive(Debug)]
+pub(super) struct Entity {
+    pub(super) name: Box<str>,
+    /// The type, once it is known for sure: from an event that happened to it or from a table.
+    pub(super) kind: Option<Kind>,
+    /// What it can be, by the events that it caused.
+    possible: Kinds,
+    /// First and last instance that came into being in this trace.
+    range: Option<(i64, i64)>,
+    /// Instances out of that range that ended, because they began before the trace; the latest ones.
+    ended: Vec<i64>,
+    /// For a stimulus: the last instance that caused something.
+    pub(super) last_cause: Option<i64>,
+    /// For a core: the process instance on it.
+    pub(super) occupant: Option<Key>,
+    /// True once an event happened to it.
+    pub(super) is_target: bool,
+}
+
+impl Entity {
+    /// How many ended instances of before the trace are remembered. More than were alive then is not needed.
+    const ENDED: usize = 64;
+
+    /// Counts a new instance; gives the one that should have come, if another came.
+    pub(super) fn count(&mut self, instance: i64) -> Option<i64> {
+        let Some((_, last)) = &mut self.range else {
+            self.range = Some((instance, instance));
+            return None;
+        };
+        let next = last.saturating_add(1);
+        if instance > *last {
+            *last = instance;
+        }
+        (instance != next).then_some(next)
+    }
+
+    /// The last instance that came into being in this trace.
+    pub(super) fn last(&self) -> Option<i64> {
+        self.range.map(|(_, last)| last)
+    }
+
+    /// Remembers that an instance is over.
+    pub(super) fn end(&mut self, instance: i64) {
+        if instance == NO_INSTANCE || self.has_ended(instance) {
+            return;
+        }
+        if self.ended.len() >= Self::ENDED {
+            self.ended.remove(0);
+        }
+        self.ended.push(instance);
+    }
+
+    /// True if an instance that is not alive is known to be over, and not merely unknown.
+    pub(super) fn has_ended(&self, instance: i64) -> bool {
+        self.began_here(instance) || self.ended.contains(&instance)
+    }
+
+    /// True if the instance came into being in this trace.
+    pub(super) fn began_here(&self, instance: i64) -> bool {
+        self.range.is_some_and(|(first, last)| (first..=last).contains(&instance))
+    }
+}
+
+/// What an event adds to the knowledge about a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Learnt {
+    /// It fits.
+    Fits,
+    /// The name has this other type.
+    Is(Kind),
+    /// The name caused events that an entity of this type does not cause.
+    Acted,
+}
+
+/// All entities.
+#[derive(Debug, Default)]
+pub(super) struct Entities {
+    all: Vec<Entity>,
+    ids: HashMap<Box<str>, EntityId>,
+}
+
+impl Entities {
+    /// The entity of a name, new or known.
+    pub(super) fn intern(&mut self, name: &str) -> EntityId {
+        if let Some(id) = self.ids.get(name) {
+            return *id;
+        }
+        // 2^32 distinct names do not fit in memory, so the cast cannot lose anything.
+        let id = self.all.len() as EntityId;
+        let name: Box<str> = name.into();
+        // The name of the simulation environment is part of the specification (2.1.5, table 21 and its listings).
+        let kind = matches!(&*name, "SIM" | "Simulation").then_some(Kind::Simulation);
+        self.ids.insert(name.clone(), id);
+        self.all.push(Entity {
+            name,
+            kind,
+            possible: Kinds::ANY,
+            range: None,
+            ended: Vec::new(),
+            last_cause: None,
+            occupant: None,
+            is_target: false,
+        });
+        id
+    }
+
+    /// The entity of a name that appeared before.
+    pub(super) fn find(&self, name: &str) -> Option<&Entity> {
+        self.ids.get(name).and_then(|id| self.get(*id))
+    }
+
+    pub(super) fn get(&self, id: EntityId) -> Option<&Entity> {
+        self.all.get(id as usize)
+    }
+
+    pub(super) fn get_mut(&mut self, id: EntityId) -> Option<&mut Entity> {
+        self.all.get_mut(id as usize)
+    }
+
+    /// The name, for a message.
+    pub(super) fn name(&self, id: EntityId) -> &str {
+        self.get(id).map_or("", |entity| &entity.name)
+    }
+
+    /// The type, if known for sure.
+    pub(super) fn kind(&self, id: EntityId) -> Option<Kind> {
+        self.get(id).and_then(|entity| entity.kind)
+    }
+
+    /// The name is that of an entity of this type: something happened to it, or a table says so.
+    pub(super) fn is(&mut self, id: EntityId, kind: Kind) -> Learnt {
+        match self.get_mut(id) {
+            Some(Entity { kind: Some(known), .. }) if *known == kind => Learnt::Fits,
+            Some(Entity { kind: Some(known), .. }) => Learnt::Is(*known),
+            Some(entity) => {
+                entity.kind = Some(kind);
+                if entity.possible.has(kind) { Learnt::Fits } else { Learnt::Acted }
+            }
+            None => Learnt::Fits,
+        }
+    }
+
+    /// The name causes an event that only entities of these types cause.
+    pub(super) fn acts_as(&mut self, id: EntityId, kinds: Kinds) -> Learnt {
+        let Some(entity) = self.get_mut(id) else { return Learnt::Fits };
+        match entity.kind {
+            Some(kind) if kinds.has(kind) => Learnt::Fits,
+            Some(kind) => Learnt::Is(kind),
+            None => {
+                let both = entity.possible.and(kinds);
+                if both.is_empty() {
+                    return Learnt::Acted;
+                }
+                entity.possible = both;
+                Learnt::Fits
+            }
+        }
+    }
+
+    /// True if nothing speaks against it being a core.
+    pub(super) fn may_be_core(&self, id: EntityId) -> bool {
+        self.get(id).is_some_and(|e| e.kind.map_or(e.possible.has(Kind::Core), |k| k == Kind::Core))
+    }
+}

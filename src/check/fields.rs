@@ -1,0 +1,171 @@
+//! The fields of one event line: words, names, instances, note, source. Not what the event does.
+
+use super::entities::{EntityId, Learnt};
+use super::rules::Id;
+use super::words::Meaning;
+use super::{Checker, Step};
+use crate::btf::spec::{Content, Kind, Kinds, State, Version};
+use crate::btf::{Place, Record};
+use crate::diagnostics::excerpt;
+
+/// A name or word of a file, fit for a message.
+fn quoted(text: &str) -> String {
+    format!("'{}'", excerpt(text.as_bytes()))
+}
+
+impl Checker {
+    pub(super) fn word_faults(&mut self, place: Place, record: &Record<'_>, meaning: Meaning) {
+        let version = self.version;
+        let fields = [
+            ("source", record.source),
+            ("type", record.target_type),
+            ("target", record.target),
+            ("event", record.action),
+        ];
+        for (field, _) in fields.iter().filter(|(_, text)| text.is_empty()) {
+            self.findings.event(Id::EmptyField, place, record, || format!("no {field}"));
+        }
+        if let Some(fault) = meaning.kind_fault.filter(|_| !record.target_type.is_empty()) {
+            let word = record.target_type;
+            self.findings.event(fault, place, record, || match meaning.kind {
+                Some(kind) if fault == Id::TypeAlias => format!("{} means {}", quoted(word), kind.id()),
+                _ => format!("{} is not in BTF {version}", quoted(word)),
+            });
+            self.findings.word(fault, &[word]);
+        }
+        if let Some(fault) = meaning.action_fault {
+            let (kind, word) = (record.target_type, record.action);
+            self.findings.event(fault, place, record, || match meaning.rule {
+                Some(rule) if fault == Id::ActionAlias => format!("{} means {}", quoted(word), rule.action),
+                _ => format!("{} of {} is not in BTF {version}", quoted(word), quoted(kind)),
+            });
+            self.findings.word(fault, &[kind, word]);
+        }
+    }
+
+    /// The name of the target has the type that the line says.
+    pub(super) fn target(&mut self, place: Place, record: &Record<'_>, id: EntityId, kind: Kind) {
+        self.kinds = self.kinds.with(kind);
+        let learnt = self.entities.is(id, kind);
+        if let Some(entity) = self.entities.get_mut(id) {
+            entity.is_target = true;
+        }
+        match learnt {
+            Learnt::Fits => {}
+            // The simulation environment is known by its name; that it is called the same as its type is no clash.
+            Learnt::Is(Kind::Simulation) if matches!(kind, Kind::Simulation | Kind::System) => {}
+            Learnt::Is(other) => self.findings.event(Id::NameOfTwoTypes, place, record, || {
+                format!("{} is {} elsewhere", quoted(record.target), other.id())
+            }),
+            Learnt::Acted => self.findings.event(Id::SourceKind, place, record, || {
+                format!("{} caused events before that {} does not", quoted(record.target), kind.id())
+            }),
+        }
+    }
+
+    pub(super) fn instances(
+        &mut self,
+        place: Place,
+        record: &Record<'_>,
+        source: EntityId,
+        meaning: Meaning,
+    ) {
+        let old = self.version == Version::V2_1_5;
+        let source_kind = self.entities.kind(source);
+        let sides = [
+            ("source", record.source_instance, source_kind, old),
+            ("target", record.target_instance, meaning.kind, false),
+        ];
+        for (side, instance, kind, may_be_empty) in sides {
+            let Some(instance) = instance else {
+                if !may_be_empty {
+                    let message = || format!("the {side} has no instance");
+                    self.findings.event(Id::EmptyInstance, place, record, message);
+                }
+                continue;
+            };
+            // 2.1.5: -1 for the simulation and schedulers, and for whatever a tag at the start is about.
+            let of_simulation = matches!(kind, Some(Kind::Simulation | Kind::System | Kind::Scheduler))
+                || meaning.kind == Some(Kind::Simulation);
+            if instance < 0 && !(old && instance == -1 && of_simulation) {
+                self.findings
+                    .event(Id::NegativeInstance, place, record, || format!("the {side} is below zero"));
+            } else if instance > 0 && !old && kind.is_some_and(|kind| !kind.has_instances()) {
+                self.findings
+                    .event(Id::InstanceNotZero, place, record, || format!("the {side} has no instances"));
+            }
+        }
+    }
+
+    pub(super) fn note(&mut self, step: &Step<'_>) {
+        let note = step.record.note.unwrap_or("").trim();
+        let rule = step.rule.note;
+        let faults = &mut self.findings;
+        if note.is_empty() {
+            if rule.required {
+                step.fault(faults, Id::NoteMissing, || format!("{} needs a note", step.rule.action));
+            }
+            return;
+        }
+        match rule.content {
+            Content::Nothing => {
+                step.fault(faults, Id::NoteUnused, || format!("{} has no note", step.rule.action));
+            }
+            Content::Number if !is_number(note) => {
+                step.fault(faults, Id::NoteNotNumber, || format!("{} is no number", quoted(note)));
+            }
+            Content::Process => {
+                let kind = self.entities.find(note).and_then(|entity| entity.kind);
+                if let Some(kind) = kind.filter(|kind| !kind.is_process()) {
+                    step.fault(faults, Id::NoteNotProcess, || format!("{} is {}", quoted(note), kind.id()));
+                }
+            }
+            Content::Number | Content::Text => {}
+        }
+    }
+
+    pub(super) fn source(&mut self, step: &Step<'_>) {
+        let (rule, record) = (step.rule, step.record);
+        let wanted = rule.sources;
+        match self.entities.acts_as(step.source.0, wanted) {
+            Learnt::Fits => {}
+            Learnt::Is(kind) => {
+                step.fault(&mut self.findings, Id::SourceKind, || {
+                    format!("{} is {}, not {}", quoted(record.source), kind.id(), wanted.words())
+                });
+                return;
+            }
+            Learnt::Acted => {
+                step.fault(&mut self.findings, Id::SourceKind, || {
+                    format!("{} caused events before that {} does not", quoted(record.source), wanted.words())
+                });
+                return;
+            }
+        }
+        let kind = self.entities.kind(step.source.0);
+        let new_trigger = step.kind == Kind::Stimulus && rule.sources.has(Kind::Stimulus);
+        if new_trigger && kind == Some(Kind::Simulation) {
+            step.fault(&mut self.findings, Id::SimTrigger, || "defined with itself as the source".to_owned());
+        }
+        let own = rule.own || (new_trigger && kind == Some(Kind::Stimulus));
+        if own && step.source != step.target {
+            step.fault(&mut self.findings, Id::SourceNotSelf, || {
+                format!("{} causes it itself", quoted(record.target))
+            });
+        }
+        if rule.source_running
+            && !(Kinds::PROCESS.and(wanted)).is_empty()
+            && let Some(state) = self.source_state(step).filter(|state| *state != State::Running)
+        {
+            step.fault(&mut self.findings, Id::SourceNotRunning, || {
+                format!("{} is {}", quoted(record.source), state.as_str())
+            });
+        }
+    }
+}
+
+/// A decimal number, or a hexadecimal one as debuggers write it.
+fn is_number(text: &str) -> bool {
+    let hexadecimal = text.strip_prefix("0x").is_some_and(|digits| u64::from_str_radix(digits, 16).is_ok());
+    hexadecimal || text.parse::<f64>().is_ok()
+}

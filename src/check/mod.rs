@@ -1,0 +1,179 @@
+//! The conformance checker: does a trace keep the rules of its BTF version. It looks at lines in file order, keeps
+//! what is open, and reports every violation of [`RULES`] with its count and first lines. Not a reader of files,
+//! not a printer of reports, and it repairs nothing.
+//!
+//! A trace may start anywhere: the first state of an instance is the one that its first event needs, and of what
+//! is not known nothing is said. After a violation the checker goes on from the state that the event leads to, so
+//! that one fault is counted once.
+
+mod entities;
+mod fields;
+mod header;
+mod processes;
+mod report;
+mod rules;
+mod runnables;
+mod semaphores;
+mod stimuli;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub use report::{Finding, Occurrence, Report};
+pub use rules::{RULES, Rule};
+
+use crate::btf::spec::{ActionRule, Kind, Kinds, State, Version};
+use crate::btf::{Place, Record};
+use entities::{Entities, Key, NO_INSTANCE};
+use header::Header;
+use processes::Software;
+use report::Findings;
+use rules::Id;
+use semaphores::Semaphores;
+use words::Words;
+
+/// What to check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// The version to check against; `None` for the one that the header names, or 2.2.1 if it names none.
+    pub version: Option<Version>,
+    /// False for a recording that has no header, because it was mapped: then lines other than events are ignored.
+    pub header: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { version: None, header: true }
+    }
+}
+
+/// Checks one trace. Give it every line in the order of the file, then ask for the [`Report`].
+#[derive(Debug)]
+pub struct Checker {
+    options: Options,
+    version: Version,
+    header: Header,
+    words: Words,
+    entities: Entities,
+    /// Types that events happened to.
+    kinds: Kinds,
+    software: Software,
+    semaphores: Semaphores,
+    findings: Findings,
+    events: u64,
+    last_time: Option<i64>,
+    largest_step_back: u64,
+}
+
+/// An event of which the action is known.
+struct Step<'a> {
+    place: Place,
+    record: &'a Record<'a>,
+    source: Key,
+    target: Key,
+    kind: Kind,
+    rule: &'static ActionRule,
+}
+
+impl Step<'_> {
+    /// Counts a violation by this event.
+    fn fault(&self, findings: &mut Findings, rule: Id, message: impl FnOnce() -> String) {
+        findings.event(rule, self.place, self.record, message);
+    }
+}
+
+impl Checker {
+    /// A checker that has seen nothing.
+    pub fn new(options: Options) -> Self {
+        let version = options.version.unwrap_or(Version::V2_2_1);
+        Self {
+            options,
+            version,
+            header: Header::default(),
+            words: Words::new(version),
+            entities: Entities::default(),
+            kinds: Kinds::NONE,
+            software: Software::default(),
+            semaphores: Semaphores::default(),
+            findings: Findings::new(),
+            events: 0,
+            last_time: None,
+            largest_step_back: 0,
+        }
+    }
+
+    /// A line that is no event, by its 1-based number: parameter, table row, comment, blank, or unreadable.
+    pub fn other_line(&mut self, line: u64, text: &str) {
+        if self.options.header {
+            self.header_line(line, text);
+        }
+    }
+
+    /// The next event.
+    pub fn event(&mut self, place: Place, record: &Record<'_>) {
+        self.header.event();
+        self.events += 1;
+        self.time(place, record);
+        let meaning = self.words.meaning(record.target_type, record.action, &self.header.types);
+        self.word_faults(place, record, meaning);
+        let source = (self.entities.intern(record.source), record.source_instance.unwrap_or(NO_INSTANCE));
+        let target = (self.entities.intern(record.target), record.target_instance.unwrap_or(NO_INSTANCE));
+        let Some(kind) = meaning.kind else { return };
+        self.target(place, record, target.0, kind);
+        self.instances(place, record, source.0, meaning);
+        let Some(rule) = meaning.rule else { return };
+        let step = Step { place, record, source, target, kind, rule };
+        // An action of another version is a fault already; what it does is clear, how it is written is not.
+        if meaning.kind_fault.is_none() && meaning.action_fault.is_none() {
+            self.note(&step);
+            self.source(&step);
+        }
+        self.effect(&step);
+    }
+
+    /// What was found.
+    pub fn finish(mut self) -> Report {
+        if self.options.header {
+            self.header_end();
+        }
+        self.semaphores.finish(&mut self.findings);
+        Report {
+            version: self.version,
+            events: self.events,
+            largest_step_back: self.largest_step_back,
+            findings: self.findings.into_findings(),
+        }
+    }
+
+    fn time(&mut self, place: Place, record: &Record<'_>) {
+        if let Some(last) = self.last_time.replace(record.time).filter(|last| record.time < *last) {
+            let back = last.abs_diff(record.time);
+            self.largest_step_back = self.largest_step_back.max(back);
+            self.findings
+                .event(Id::TimeDecreases, place, record, || format!("{back} ticks before the line before"));
+        }
+        if record.time < 0 {
+            self.findings.event(Id::NegativeTime, place, record, || "below zero".to_owned());
+        }
+    }
+
+    /// What the event does to the state of entities.
+    fn effect(&mut self, step: &Step<'_>) {
+        self.stimulus_causes(step);
+        match step.kind {
+            Kind::Task | Kind::Isr => self.software.process(step, &mut self.entities, &mut self.findings),
+            Kind::Runnable => self.software.runnable(step, &mut self.entities, &mut self.findings),
+            Kind::Semaphore => {
+                self.semaphores.event(self.version, step, &self.entities, &mut self.findings);
+            }
+            Kind::Stimulus => self.stimulus_triggered(step),
+            _ => {}
+        }
+    }
+
+    /// The state of the process that causes an event, if it is a process and its state is known.
+    fn source_state(&self, step: &Step<'_>) -> Option<State> {
+        let kind = self.entities.kind(step.source.0)?;
+        kind.is_process().then(|| self.software.process_state(step.source, &self.entities)).flatten()
+    }
+}

@@ -1,0 +1,158 @@
+//! Processes: their state chart, their instances, and the core they are on. Not the runnables in them (see
+//! `runnables`), which only share the table of open instances.
+
+use std::collections::HashMap;
+
+use super::Step;
+use super::entities::{Entities, EntityId, Key, NO_INSTANCE};
+use super::report::Findings;
+use super::rules::Id;
+use super::runnables::Frame;
+use crate::btf::spec::{Kind, State, Transition};
+
+/// A process instance that is not over.
+#[derive(Debug, Default)]
+pub(super) struct Process {
+    /// `None` until its first event: a trace may start anywhere.
+    pub(super) state: Option<State>,
+    /// The core it is or was on.
+    core: Option<EntityId>,
+    /// Its open runnables, outermost first.
+    pub(super) frames: Vec<Frame>,
+    /// How many of them are older than the trace.
+    pub(super) old: usize,
+}
+
+/// Open instances of processes and runnables.
+#[derive(Debug, Default)]
+pub(super) struct Software {
+    pub(super) processes: HashMap<Key, Process>,
+    /// Open runnables and the process instance that each runs in.
+    pub(super) runnables: HashMap<Key, Key>,
+}
+
+impl Software {
+    /// The state of a process instance, as far as it is known.
+    pub(super) fn process_state(&self, key: Key, entities: &Entities) -> Option<State> {
+        match self.processes.get(&key) {
+            Some(process) => process.state,
+            None => entities.get(key.0).filter(|e| e.has_ended(key.1)).map(|_| State::Terminated),
+        }
+    }
+
+    /// An event of a task or ISR.
+    pub(super) fn process(&mut self, step: &Step<'_>, entities: &mut Entities, findings: &mut Findings) {
+        let Some(transition) = step.rule.moves else { return };
+        let key = step.target;
+        let state = self.process_state(key, entities);
+        if let Some(state) = state.filter(|state| !transition.from.contains(state)) {
+            let action = step.rule.action;
+            step.fault(findings, Id::ProcessTransition, || format!("{action} while {}", state.as_str()));
+        }
+        if step.rule.counts && key.1 != NO_INSTANCE {
+            let expected = entities.get_mut(key.0).and_then(|entity| entity.count(key.1));
+            if let Some(expected) = expected {
+                step.fault(findings, Id::ProcessInstance, || format!("the next instance is {expected}"));
+            }
+        }
+        // mtalimitexceeded takes a number, but no instance comes into being.
+        if transition.from == [State::Terminated] && transition.to == State::Terminated {
+            return;
+        }
+        let mut process = self.processes.remove(&key).unwrap_or_default();
+        check_runnables(step, transition, &process, entities, findings);
+        if step.rule.sources.has(Kind::Core) {
+            move_between_cores(step, transition, &mut process, entities, findings);
+        }
+        process.state = Some(transition.to);
+        if transition.to == State::Terminated {
+            for frame in &process.frames {
+                self.runnables.remove(&frame.key);
+                end(entities, frame.key);
+            }
+            end(entities, key);
+        } else {
+            self.processes.insert(key, process);
+        }
+    }
+}
+
+pub(super) fn end(entities: &mut Entities, key: Key) {
+    if let Some(entity) = entities.get_mut(key.0) {
+        entity.end(key.1);
+    }
+}
+
+/// Before a process leaves its core, its runnables are suspended; before it ends, they are over.
+fn check_runnables(
+    step: &Step<'_>,
+    transition: Transition,
+    process: &Process,
+    entities: &Entities,
+    findings: &mut Findings,
+) {
+    let leaves = !transition.to.on_core() && transition.from.iter().any(|state| state.on_core());
+    if !leaves {
+        return;
+    }
+    if transition.to == State::Terminated {
+        if let Some(frame) = process.frames.last() {
+            let open = process.frames.len();
+            step.fault(findings, Id::RunnableOpen, || {
+                format!("{open} runnables are open, innermost '{}'", entities.name(frame.key.0))
+            });
+        }
+    } else if let Some(frame) = process.frames.iter().rev().find(|frame| frame.state == State::Running) {
+        step.fault(findings, Id::RunnableNotSuspended, || {
+            format!("runnable '{}' is running", entities.name(frame.key.0))
+        });
+    }
+}
+
+/// One process per core, and each leaves the core it is on.
+fn move_between_cores(
+    step: &Step<'_>,
+    transition: Transition,
+    process: &mut Process,
+    entities: &mut Entities,
+    findings: &mut Findings,
+) {
+    let key = step.target;
+    let enters = transition.to.on_core() && !transition.from.iter().any(|state| state.on_core());
+    let vacate = |entities: &mut Entities, core: EntityId| {
+        if let Some(core) = entities.get_mut(core)
+            && core.occupant == Some(key)
+        {
+            core.occupant = None;
+        }
+    };
+    if (enters || !transition.to.on_core())
+        && let Some(core) = process.core
+    {
+        vacate(entities, core);
+    }
+    // Some loggers write the previous task as the source: that is a fault of its own, and says nothing of cores.
+    let core = step.source.0;
+    if !entities.may_be_core(core) {
+        return;
+    }
+    if !enters && process.core.is_some_and(|last| last != core) {
+        let last = process.core.map_or("", |last| entities.name(last));
+        step.fault(findings, Id::CoreChanged, || format!("its core is '{last}'"));
+    }
+    process.core = Some(core);
+    let occupant = entities.get(core).and_then(|core| core.occupant).filter(|other| *other != key);
+    if enters && let Some(other) = occupant {
+        step.fault(findings, Id::CoreOccupied, || {
+            format!("'{}' instance {} is on it", entities.name(other.0), other.1)
+        });
+    }
+    if transition.to.on_core()
+        && (enters || occupant.is_none())
+        && let Some(entity) = entities.get_mut(core)
+    {
+        entity.occupant = Some(key);
+    } else if !transition.to.on_core() {
+        vacate(entities, core);
+    }
+}

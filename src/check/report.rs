@@ -1,0 +1,144 @@
+//! What a check found: every violation counted, the first ones kept with their line. Not the rules, and not the
+//! text or JSON that a user sees.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::rules::{Id, RULES, Rule};
+use crate::btf::spec::Version;
+use crate::btf::{Place, Record};
+use crate::diagnostics::{Severity, excerpt};
+
+/// The result of a check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// The version that the trace was checked against.
+    pub version: Version,
+    /// Events looked at.
+    pub events: u64,
+    /// How far the time steps back at most, in ticks; 0 when it never does.
+    pub largest_step_back: u64,
+    /// Rules that were violated, in the order of [`RULES`].
+    pub findings: Vec<Finding>,
+}
+
+impl Report {
+    /// How many violations are at least this severe.
+    pub fn violations(&self, at_least: Severity) -> u64 {
+        self.findings.iter().filter(|f| f.rule.severity >= at_least).map(|f| f.count).sum()
+    }
+}
+
+/// A rule that was violated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// How often.
+    pub count: u64,
+    /// The first [`Finding::KEPT`] violations.
+    pub first: Vec<Occurrence>,
+    /// The words at fault and how often each, for rules about words: types, actions, parameters. The first
+    /// [`Finding::WORDS`] different ones.
+    pub words: BTreeMap<String, u64>,
+}
+
+impl Finding {
+    /// How many violations of a rule are kept.
+    pub const KEPT: usize = 5;
+    /// How many different words of a rule are counted.
+    pub const WORDS: usize = 64;
+}
+
+/// One violation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Occurrence {
+    /// Where; for a line that is no event, `seq` is the number of events before it.
+    pub place: Place,
+    /// When, in ticks; `None` for a line that is no event.
+    pub time: Option<i64>,
+    /// What is wrong, without a full stop.
+    pub message: String,
+    /// The line as it would be written, escaped and cut; empty for what is missing.
+    pub text: String,
+}
+
+/// Collects findings.
+#[derive(Debug)]
+pub(super) struct Findings(Vec<Option<Finding>>);
+
+impl Findings {
+    pub(super) fn new() -> Self {
+        Self(RULES.iter().map(|_| None).collect())
+    }
+
+    /// Counts a violation; `occurrence` is asked only if it is kept.
+    pub(super) fn add(&mut self, rule: Id, occurrence: impl FnOnce() -> Occurrence) {
+        self.add_many(rule, 1, occurrence);
+    }
+
+    /// Counts `count` violations of which one can be kept.
+    pub(super) fn add_many(&mut self, rule: Id, count: u64, occurrence: impl FnOnce() -> Occurrence) {
+        let n = rule as usize;
+        if let (Some(slot), Some(rule)) = (self.0.get_mut(n), RULES.get(n)) {
+            let new = || Finding { rule, count: 0, first: Vec::new(), words: BTreeMap::new() };
+            let finding = slot.get_or_insert_with(new);
+            finding.count += count;
+            if finding.first.len() < Finding::KEPT {
+                finding.first.push(occurrence());
+            }
+        }
+    }
+
+    /// Counts a word at fault, after its violation was counted.
+    pub(super) fn word(&mut self, rule: Id, word: &[&str]) {
+        if let Some(Some(finding)) = self.0.get_mut(rule as usize) {
+            let word = excerpt(word.join(" ").as_bytes());
+            let room = finding.words.len() < Finding::WORDS;
+            match finding.words.get_mut(&word) {
+                Some(count) => *count += 1,
+                None if room => drop(finding.words.insert(word, 1)),
+                None => {}
+            }
+        }
+    }
+
+    /// Counts a violation by an event.
+    pub(super) fn event(
+        &mut self,
+        rule: Id,
+        place: Place,
+        record: &Record<'_>,
+        message: impl FnOnce() -> String,
+    ) {
+        self.add(rule, || Occurrence {
+            place,
+            time: Some(record.time),
+            message: message(),
+            text: event_line(record),
+        });
+    }
+
+    pub(super) fn into_findings(self) -> Vec<Finding> {
+        self.0.into_iter().flatten().collect()
+    }
+}
+
+/// The line of an event as BTF writes it, cut for a message.
+pub(super) fn event_line(record: &Record<'_>) -> String {
+    let mut line = format!("{},{},", record.time, record.source);
+    let instance = |line: &mut String, instance: Option<i64>| {
+        if let Some(instance) = instance {
+            // Writing to a String cannot fail.
+            let _ = write!(line, "{instance}");
+        }
+    };
+    instance(&mut line, record.source_instance);
+    let _ = write!(line, ",{},{},", record.target_type, record.target);
+    instance(&mut line, record.target_instance);
+    let _ = write!(line, ",{}", record.action);
+    if let Some(note) = record.note {
+        let _ = write!(line, ",{note}");
+    }
+    excerpt(line.as_bytes())
+}

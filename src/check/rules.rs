@@ -1,0 +1,177 @@
+//! The rules of BTF that `check` knows: the definition of what it looks for. Not how it looks (see the other
+//! files of this folder) and not the vocabulary (see [`crate::btf::spec`]).
+
+use crate::diagnostics::Severity;
+
+/// One rule.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Stable name, kebab-case.
+    pub id: &'static str,
+    /// Where it is written: specification and section.
+    pub section: &'static str,
+    /// How bad a violation is.
+    pub severity: Severity,
+    /// What a violation is, in one line.
+    pub meaning: &'static str,
+}
+
+macro_rules! rules {
+    ($($name:ident $id:literal $severity:ident $section:literal $meaning:literal;)*) => {
+        /// A rule by name: its place in [`RULES`].
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(super) enum Id { $($name),* }
+
+        /// Every rule, in the order of the report.
+        ///
+        /// An error breaks what a specification demands, a warning is content that another version or a vendor has,
+        /// an info is worth knowing. Sections without a version in front are those of the newest.
+        pub const RULES: &[Rule] = &[
+            $(Rule { id: $id, section: $section, severity: Severity::$severity, meaning: $meaning }),*
+        ];
+    };
+}
+
+rules! {
+    // The header.
+    VersionMissing "version-missing" Error "BTF 2.2.1 §2.2.1; BTF 2.1.5 §2.1"
+        "no #version parameter";
+    VersionNotFirst "version-not-first" Error "BTF 2.2.1 §2.2.1"
+        "something stands before the #version parameter";
+    VersionUnknown "version-unknown" Warning "BTF 2.2.1 §2.2.1"
+        "a version number that was never published";
+    VersionMismatch "version-mismatch" Info "BTF 2.2.1 §2.2.1"
+        "the file names another version than the one it is checked against";
+    TimescaleMissing "timescale-missing" Error "BTF 2.2.1 §2.2.6"
+        "no #timescale parameter (2.1.5 has a default)";
+    TimescaleUnit "timescale-unit" Error "BTF 2.2.1 §2.2.6; BTF 2.1.5 §2.1 table 1"
+        "the time scale is not ps, ns, us, ms or s";
+    CreationDateFormat "creation-date-format" Error "BTF 2.2.1 §2.2.2; BTF 2.1.5 §2.1 table 1"
+        "the creation date is not an ISO 8601 date and time";
+    CreationDateNotUtc "creation-date-not-utc" Info "BTF 2.2.1 §2.2.2; BTF 2.1.5 §2.1 table 1"
+        "the creation date does not end in Z";
+    ParameterRepeated "parameter-repeated" Error "BTF 2.2.1 §2.2; BTF 2.1.5 §2.1"
+        "a parameter that may stand once stands again";
+    ParameterLate "parameter-late" Error "BTF 2.2.1 §2.2; BTF 2.1.5 §2.1"
+        "a parameter of the header stands after the first event";
+    ParameterEmpty "parameter-empty" Warning "BTF 2.2.1 §2.2; BTF 2.1.5 §2.1 table 1"
+        "a parameter without a value";
+    ParameterSpelling "parameter-spelling" Warning "BTF 2.2.1 §2.2; BTF 2.1.5 §2.1 table 1"
+        "a parameter in upper or lower case that no specification has";
+    TimescaleSpelling "timescale-spelling" Info "BTF 2.2.1 §2.2.6"
+        "#timeScale, which 2.2 defines as #timescale and writes in both ways";
+    ParameterOfOtherVersion "parameter-of-other-version" Warning "BTF 2.2.1 §2.2; BTF 2.1.5 §2.1 table 1"
+        "a parameter that only other versions have";
+    UnknownParameter "unknown-parameter" Info "BTF 2.2.1 §2.2; BTF 2.1.5 §2.1 table 1"
+        "a parameter that no version has";
+    TableSyntax "table-syntax" Error "BTF 2.2.1 §2.2.4, §2.2.5, §2.2.7; BTF 2.1.5 §2.1 table 1"
+        "a row of a table or mapping is not an id or type and a name";
+    TableRowAlone "table-row-alone" Error "BTF 2.1.5 §2.1"
+        "a table row without a table before it";
+    TableIdRepeated "table-id-repeated" Error "BTF 2.2.1 §2.2.4, §2.2.7"
+        "an id of a table or mapping is given twice";
+    TableReference "table-reference" Error "BTF 2.2.1 §2.2.5; BTF 2.1.5 §2.1 table 1"
+        "a row names an entity or a type that is not defined before it";
+    MappingLate "mapping-late" Error "BTF 2.2.1 §2.2.4, §2.2.5, §2.2.7"
+        "a mapping stands after the first event of its entity or type";
+    UnreadableLine "unreadable-line" Error "BTF 2.2.1 §2; BTF 2.1.5 §2"
+        "a line that is no comment, parameter or event";
+
+    // Lines and fields.
+    TimeDecreases "time-decreases" Error "BTF 2.2.1 §2.3 table 2-8; BTF 2.1.5 §2.3"
+        "the time is before that of the line before";
+    NegativeTime "negative-time" Error "BTF 2.2.1 §2.3 table 2-8"
+        "a time below zero";
+    EmptyField "empty-field" Error "BTF 2.2.1 §2.3 table 2-8; BTF 2.1.5 §2.3 table 2"
+        "source, target, type or event is empty";
+    UnknownType "unknown-type" Error "BTF 2.2.1 §2.3; BTF 2.1.5 §2.3 table 3"
+        "an entity type that no version has";
+    TypeOfOtherVersion "type-of-other-version" Warning "BTF 2.2.1 §2.3; BTF 2.1.5 §2.3 table 3"
+        "an entity type that only other versions have";
+    TypeAlias "type-alias" Warning "BTF 2.2.1 §2.3; BTF 2.1.5 §2.3 table 3"
+        "an entity type in a spelling of older versions or of a vendor";
+    UnknownAction "unknown-action" Error "BTF 2.2.1 §2.3; BTF 2.1.5 §2.3"
+        "an event that no version has";
+    ActionNotForType "action-not-for-type" Error "BTF 2.2.1 §2.3; BTF 2.1.5 §2.3"
+        "an event that exists, but not for this type";
+    ActionOfOtherVersion "action-of-other-version" Warning "BTF 2.2.1 §2.3; BTF 2.1.5 §2.3"
+        "an event that this type has in other versions only";
+    ActionAlias "action-alias" Warning "BTF 2.2.1 §2.3; BTF 2.1.5 §2.3"
+        "an event in a spelling of older versions or of a vendor";
+    VendorAction "vendor-action" Warning "BTF 2.2.1 §2.3; BTF 2.1.5 §2.3"
+        "an event of a vendor that is in no specification";
+    EmptyInstance "empty-instance" Error "BTF 2.2.1 §2.3 table 2-8; BTF 2.1.5 §2.3 table 2"
+        "no instance (2.1.5 lets that of the source be empty)";
+    NegativeInstance "negative-instance" Error "BTF 2.2.1 §2.3; BTF 2.1.5 §2.3 table 2"
+        "an instance below zero (2.1.5 has -1 for SIM and SCHED)";
+    InstanceNotZero "instance-not-zero" Warning "BTF 2.2.1 §2.3"
+        "an entity without instances has another instance than 0";
+    NoteMissing "note-missing" Error "BTF 2.2.1 §2.3.5.2; BTF 2.1.5 tables 14, 17, 22"
+        "no note where the event needs one";
+    NoteUnused "note-unused" Info "BTF 2.2.1 §2.3; BTF 2.1.5 §2.3"
+        "a note where the event has none";
+    NoteNotNumber "note-not-number" Warning "BTF 2.2.1 §2.3.6, §2.3.7; BTF 2.1.5 tables 16, 18"
+        "the note of a signal or semaphore is no number";
+    NoteNotProcess "note-not-process" Error "BTF 2.2.1 §2.3.5.2; BTF 2.1.5 table 14"
+        "the note of set_event names something else than a process";
+
+    // Sources.
+    SourceKind "source-kind" Error "BTF 2.2.1 §2.3; BTF 2.1.5 §2.3"
+        "the source is of a type that does not cause this event";
+    SourceNotSelf "source-not-self" Error "BTF 2.2.1 §2.3.1.1, §2.3.4.1, §2.3.7"
+        "an event that an entity causes itself has another source or source instance";
+    SourceNotRunning "source-not-running" Error "BTF 2.2.1 §2.3.1.1, §2.3.4 to §2.3.7"
+        "the process that causes the event is not running";
+    NameOfTwoTypes "name-of-two-types" Error "BTF 2.2.1 §2.3 table 2-8; BTF 2.1.5 §2.3 table 2"
+        "entities of two types share a name";
+    SimTrigger "sim-trigger" Info "BTF 2.2.1 §2.3.1.1"
+        "a stimulus triggered by SIM, which 2.2 writes in listings and not in its definition";
+
+    // State charts.
+    ProcessTransition "process-transition" Error "BTF 2.2.1 §2.3.2 figure 2-4; BTF 2.1.5 figure 3"
+        "a process event in a state that it is not possible in";
+    RunnableTransition "runnable-transition" Error "BTF 2.2.1 §2.3.3 figure 2-5; BTF 2.1.5 figure 5"
+        "a runnable event in a state that it is not possible in";
+    SemaphoreTransition "semaphore-transition" Error "BTF 2.2.1 §2.3.7 figure 2-6; BTF 2.1.5 figure 6"
+        "a semaphore event in a state that it is not possible in";
+
+    // Instance counters.
+    ProcessInstance "process-instance" Error "BTF 2.2.1 §2.3.2.1, §2.3.2.3; BTF 2.1.5 table 2"
+        "the instance of an activated process is not the next one";
+    RunnableInstance "runnable-instance" Error "BTF 2.2.1 §2.3.3.2; BTF 2.1.5 table 2"
+        "the instance of a started runnable is not the next one";
+    StimulusInstance "stimulus-instance" Error "BTF 2.2.1 §2.3.1.1; BTF 2.1.5 table 2"
+        "the instance of a triggered stimulus is not the next one";
+    StimulusOrder "stimulus-order" Error "BTF 2.2.1 §2.3.1.1, §2.3.2.1, §2.3.5.2, §2.3.6.2"
+        "a stimulus causes something before it is triggered";
+
+    // Cores.
+    CoreOccupied "core-occupied" Error "BTF 2.2.1 §2.3.2; BTF 2.1.5 §2.3"
+        "a process gets a core that another one is on";
+    CoreChanged "core-changed" Error "BTF 2.2.1 §2.3.2.4 to §2.3.2.14; BTF 2.1.5 table 7"
+        "a process event comes from another core than the one the process is or was on";
+
+    // Runnables within their process.
+    RunnableProcess "runnable-process" Error "BTF 2.2.1 §2.3.3; BTF 2.1.5 table 11"
+        "a runnable event comes from another process instance than the one that started it";
+    RunnableOffCore "runnable-off-core" Error "BTF 2.2.1 §2.3.3.1, §2.3.3.2"
+        "a runnable starts or resumes while its process is off the core";
+    RunnableNotSuspended "runnable-not-suspended" Error "BTF 2.2.1 §2.3.3.3; BTF 2.1.5 §2.3"
+        "a process leaves its core while one of its runnables is running";
+    RunnableStartOrder "runnable-start-order" Error "BTF 2.2.1 §2.3.3"
+        "a runnable starts while the one that could call it is suspended";
+    RunnableSuspendOrder "runnable-suspend-order" Error "BTF 2.2.1 §2.3.3.3"
+        "a runnable is suspended before one that it called";
+    RunnableResumeOrder "runnable-resume-order" Error "BTF 2.2.1 §2.3.3.1"
+        "a runnable resumes before the one that called it";
+    RunnableTerminateOrder "runnable-terminate-order" Error "BTF 2.2.1 §2.3.3.4"
+        "a runnable ends before one that it called";
+    RunnableOpen "runnable-open" Error "BTF 2.2.1 §2.3.3.4"
+        "a process ends before one of its runnables";
+
+    // Semaphores and their users.
+    SemaphoreOrder "semaphore-order" Error "BTF 2.2.1 §2.3.7.1, §2.3.7.2, §2.3.7.5, §2.3.7.9, §2.3.7.15"
+        "the steps of an access to a semaphore come in the wrong order";
+    SemaphoreNote "semaphore-note" Warning "BTF 2.3.0 §2.3.7, §2.3.8"
+        "notes on a semaphore or spinlock that is never incremented or decremented";
+}

@@ -1,0 +1,142 @@
+//! Semaphores: their state chart, and the order of the steps of an access. Not who holds a semaphore for how
+//! long, which is a metric.
+
+use std::collections::HashMap;
+
+use super::Step;
+use super::entities::{Entities, Key};
+use super::report::{Findings, Occurrence, event_line};
+use super::rules::Id;
+use crate::btf::spec::{State, Version};
+
+/// How far an access has come (2.2.1 §2.3.7: the order constraints of the single events).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Requested,
+    Incremented,
+    Queued,
+    Waiting,
+    Assigned,
+    Released,
+}
+
+/// One semaphore.
+#[derive(Debug, Default)]
+struct Semaphore {
+    state: Option<State>,
+    /// True once a request, or an increment or decrement, was seen: then they are recorded, and a step without
+    /// them is out of order.
+    requests: bool,
+    counts: bool,
+    /// Accesses that are not over, by process instance.
+    accesses: Vec<(Key, Stage)>,
+    /// Notes before the first increment or decrement, and the first of them.
+    notes: u64,
+    first_note: Option<Box<Occurrence>>,
+}
+
+/// More processes do not wait for one semaphore; the oldest is forgotten.
+const ACCESSES: usize = 64;
+
+/// All semaphores.
+#[derive(Debug, Default)]
+pub(super) struct Semaphores(HashMap<Key, Semaphore>);
+
+impl Semaphores {
+    /// An event of a semaphore.
+    pub(super) fn event(
+        &mut self,
+        version: Version,
+        step: &Step<'_>,
+        entities: &Entities,
+        findings: &mut Findings,
+    ) {
+        let semaphore = self.0.entry(step.target).or_default();
+        if let Some(transition) = step.rule.moves {
+            if let Some(state) = semaphore.state.filter(|state| !transition.from.contains(state)) {
+                let action = step.rule.action;
+                step.fault(findings, Id::SemaphoreTransition, || {
+                    format!("{action} while {}", state.as_str())
+                });
+            }
+            semaphore.state = Some(transition.to);
+        } else if version != Version::V2_1_5
+            && let Err(stage) = semaphore.access(step, entities)
+        {
+            step.fault(findings, Id::SemaphoreOrder, || {
+                stage.map_or("no request before it".to_owned(), |stage| format!("the access is {stage:?}"))
+            });
+        }
+        if version >= Version::V2_3_0 && !semaphore.counts && step.record.note.is_some_and(|n| !n.is_empty())
+        {
+            semaphore.notes += 1;
+            semaphore.first_note.get_or_insert_with(|| {
+                Box::new(Occurrence {
+                    place: step.place,
+                    time: Some(step.record.time),
+                    message: "a note, but no increment or decrement".to_owned(),
+                    text: event_line(step.record),
+                })
+            });
+        }
+    }
+
+    /// At the end it is known which semaphores do not count.
+    pub(super) fn finish(self, findings: &mut Findings) {
+        let mut without: Vec<_> = self.0.into_values().filter(|semaphore| !semaphore.counts).collect();
+        without.sort_by_key(|semaphore| semaphore.first_note.as_ref().map(|note| note.place.seq));
+        for semaphore in without {
+            if let Some(note) = semaphore.first_note {
+                findings.add_many(Id::SemaphoreNote, semaphore.notes, || *note);
+            }
+        }
+    }
+}
+
+impl Semaphore {
+    /// One step of an access; fails with the stage that it cannot follow.
+    fn access(&mut self, step: &Step<'_>, entities: &Entities) -> Result<(), Option<Stage>> {
+        use Stage::{Assigned, Incremented, Queued, Released, Requested, Waiting};
+        let process = step.source;
+        let position = self.accesses.iter().position(|(key, _)| *key == process);
+        let before = position.and_then(|n| self.accesses.get(n)).map(|(_, stage)| *stage);
+        let counted = if self.counts { Incremented } else { Requested };
+        let (expected, after): (&[Stage], Option<Stage>) = match step.rule.action {
+            "requestsemaphore" => (&[], Some(Requested)),
+            "increment" => (&[Requested], Some(Incremented)),
+            "queued" => (&[counted], Some(Queued)),
+            "waiting" => (&[counted, Queued], Some(Waiting)),
+            "assigned" => (&[counted, Queued, Waiting], Some(Assigned)),
+            "released" => (&[Assigned], self.counts.then_some(Released)),
+            "decrement" => (&[Released], None),
+            _ => return Ok(()),
+        };
+        // An access of which nothing is known may have begun before the trace, unless its process began in it and
+        // requests are written.
+        let began_here = entities.get(process.0).is_some_and(|entity| entity.began_here(process.1));
+        let unknown_is_fine =
+            !(self.requests && began_here) || matches!(step.rule.action, "released" | "decrement");
+        let fits = match before {
+            Some(stage) => expected.is_empty() || expected.contains(&stage),
+            None => expected.is_empty() || unknown_is_fine,
+        };
+        self.requests |= step.rule.action == "requestsemaphore";
+        self.counts |= matches!(step.rule.action, "increment" | "decrement");
+        match (position, after) {
+            (Some(n), Some(stage)) => {
+                if let Some(access) = self.accesses.get_mut(n) {
+                    access.1 = stage;
+                }
+            }
+            (Some(n), None) => drop(self.accesses.remove(n)),
+            (None, Some(stage)) => {
+                if self.accesses.len() >= ACCESSES {
+                    self.accesses.remove(0);
+                }
+                self.accesses.push((process, stage));
+            }
+            (None, None) => {}
+        }
+        if fits { Ok(()) } else { Err(before) }
+    }
+}

@@ -1,0 +1,148 @@
+//! Every action in every state of the three charts, against a list of the legal ones that is written here once more.
+
+use super::{check_events, ids};
+use crate::btf::spec::{State, Version};
+use crate::diagnostics::Severity;
+
+/// The edges, typed from the figures: state, action, next state.
+#[rustfmt::skip]
+const PROCESS: &[(&str, &str, &str)] = &[
+    ("terminated", "activate", "active"), ("active", "start", "running"), ("running", "preempt", "ready"),
+    ("ready", "resume", "running"), ("running", "terminate", "terminated"), ("running", "poll", "polling"),
+    ("polling", "run", "running"), ("polling", "park", "parking"), ("parking", "poll_parking", "polling"),
+    ("parking", "release_parking", "ready"), ("running", "wait", "waiting"), ("waiting", "release", "ready"),
+    ("terminated", "mtalimitexceeded", "terminated"),
+];
+const RUNNABLE: &[(&str, &str, &str)] = &[
+    ("terminated", "start", "running"),
+    ("running", "suspend", "suspended"),
+    ("suspended", "resume", "running"),
+    ("running", "terminate", "terminated"),
+];
+#[rustfmt::skip]
+const SEMAPHORE: &[(&str, &str, &str)] = &[
+    ("used", "free", "free"), ("free", "used", "used"), ("used", "used", "used"), ("free", "lock", "full"),
+    ("used", "lock_used", "full"), ("full", "unlock", "free"), ("full", "unlock_full", "used"),
+    ("full", "overfull", "overfull"), ("overfull", "overfull", "overfull"), ("overfull", "full", "full"),
+];
+
+/// Events that bring instance 0 of `E` into a state, each line without its time.
+fn into_state(chart: &str, state: &str) -> Vec<&'static str> {
+    let running = || vec!["S,0,T,E,0,activate", "C0,0,T,E,0,start"];
+    let with = |mut lines: Vec<&'static str>, more: &[&'static str]| {
+        lines.extend(more);
+        lines
+    };
+    match (chart, state) {
+        ("process", "active") => vec!["S,0,T,E,0,activate"],
+        ("process", "running") => running(),
+        ("process", "ready") => with(running(), &["C0,0,T,E,0,preempt"]),
+        ("process", "waiting") => with(running(), &["C0,0,T,E,0,wait"]),
+        ("process", "polling") => with(running(), &["C0,0,T,E,0,poll"]),
+        ("process", "parking") => with(running(), &["C0,0,T,E,0,poll", "C0,0,T,E,0,park"]),
+        ("process", "terminated") => with(running(), &["C0,0,T,E,0,terminate"]),
+        ("runnable", "running") => vec!["P,0,R,E,0,start"],
+        ("runnable", "suspended") => vec!["P,0,R,E,0,start", "P,0,R,E,0,suspend"],
+        ("runnable", "terminated") => vec!["P,0,R,E,0,start", "P,0,R,E,0,terminate"],
+        ("semaphore", "free") => vec!["E,0,SEM,E,0,unlock"],
+        ("semaphore", "used") => vec!["E,0,SEM,E,0,used"],
+        ("semaphore", "full") => vec!["E,0,SEM,E,0,lock"],
+        ("semaphore", "overfull") => vec!["E,0,SEM,E,0,overfull"],
+        other => panic!("{other:?} is no state"),
+    }
+}
+
+fn event(chart: &str, action: &str) -> String {
+    match (chart, action) {
+        ("process", "activate" | "mtalimitexceeded") => format!("S,0,T,E,0,{action}"),
+        ("process", _) => format!("C0,0,T,E,0,{action}"),
+        ("runnable", _) => format!("P,0,R,E,0,{action}"),
+        _ => format!("E,0,SEM,E,0,{action}"),
+    }
+}
+
+fn every_pair(version: Version, chart: &str, states: &[State], edges: &[(&str, &str, &str)]) {
+    let rule = format!("{chart}-transition");
+    for state in states.iter().map(|state| state.as_str()) {
+        for (_, action, to) in edges {
+            let mut lines: Vec<String> = into_state(chart, state).iter().map(|s| (*s).to_owned()).collect();
+            let count = |lines: &[String]| {
+                let text: Vec<_> = lines.iter().enumerate().map(|(t, line)| format!("{t},{line}")).collect();
+                let report = check_events(version, &text.join("\n"));
+                report.findings.iter().find(|f| f.rule.id == rule).map_or(0, |f| f.count)
+            };
+            assert_eq!(count(&lines), 0, "the way to {state}");
+            lines.push(event(chart, action));
+            let legal = edges.contains(&(state, *action, *to));
+            let faults = u64::from(!legal);
+            assert_eq!(count(&lines), faults, "{version}: {action} while {state}");
+            // Where it leads to, legal or not: what is legal from there is legal now.
+            for (from, next, _) in edges {
+                // An activation that was lost leaves the instance as it was.
+                let to = if *action == "mtalimitexceeded" { state } else { to };
+                let mut more = lines.clone();
+                more.push(event(chart, next));
+                let legal = edges.iter().any(|(f, n, _)| f == &to && n == next);
+                let then = faults + u64::from(!legal);
+                assert_eq!(count(&more), then, "{version}: {state}, {action}, {next} (from {from})");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_process_pair() {
+    for version in Version::ALL {
+        every_pair(version, "process", State::PROCESS, PROCESS);
+    }
+}
+
+#[test]
+fn every_runnable_pair() {
+    for version in Version::ALL {
+        every_pair(version, "runnable", State::RUNNABLE, RUNNABLE);
+    }
+}
+
+#[test]
+fn every_semaphore_pair() {
+    let states: Vec<_> = State::SEMAPHORE.iter().copied().filter(|s| *s != State::NotInitialized).collect();
+    for version in [Version::V2_2_1, Version::V2_3_0] {
+        every_pair(version, "semaphore", &states, SEMAPHORE);
+    }
+    // 2.1.5 has `free` after `ready`, and `ready` only at the beginning.
+    let mut edges = SEMAPHORE.to_vec();
+    edges.push(("free", "free", "free"));
+    every_pair(Version::V2_1_5, "semaphore", &states, &edges);
+    for state in states {
+        let mut lines = vec!["0,E,0,SEM,E,0,ready".to_owned()];
+        lines.extend(into_state("semaphore", state.as_str()).iter().map(|line| format!("1,{line}")));
+        lines.push("2,E,0,SEM,E,0,ready".to_owned());
+        let report = check_events(Version::V2_1_5, &lines.join("\n"));
+        assert!(ids(&report, Severity::Error).contains(&"semaphore-transition"), "ready while {state:?}");
+    }
+}
+
+#[test]
+fn an_interrupt_can_be_held_back_only_while_active() {
+    for state in State::PROCESS.iter().map(|state| state.as_str()) {
+        let mut lines: Vec<_> = into_state("process", state)
+            .iter()
+            .map(|line| format!("0,{}", line.replace(",T,", ",I,")))
+            .collect();
+        lines.push("1,Os,0,I,E,0,interrupt_suspended".to_owned());
+        let report = check_events(Version::V2_2_1, &lines.join("\n"));
+        let expected = if state == "active" { vec![] } else { vec!["process-transition"] };
+        assert_eq!(ids(&report, Severity::Warning), expected, "{state}");
+    }
+}
+
+#[test]
+fn a_trace_may_start_anywhere() {
+    for (chart, edges) in [("process", PROCESS), ("runnable", RUNNABLE), ("semaphore", SEMAPHORE)] {
+        for (_, action, _) in edges {
+            let report = check_events(Version::V2_3_0, &format!("0,{}", event(chart, action)));
+            assert_eq!(report.violations(Severity::Info), 0, "{chart} {action}");
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Every rule is broken by at least one small trace, alone, and is described.
+
+use super::{check, check_events, check_with, ids};
+use crate::btf::spec::Version;
+use crate::check::{Options, RULES};
+use crate::diagnostics::Severity;
+use std::collections::BTreeSet;
+
+const OLD: Version = Version::V2_1_5;
+const MID: Version = Version::V2_2_1;
+const NEW: Version = Version::V2_3_0;
+
+/// Headers that break one rule.
+const HEADERS: &[(&str, &str)] = &[
+    ("version-missing", "#timescale ns"),
+    ("version-not-first", "# a comment\n#version 2.2.1\n#timescale ns"),
+    ("version-unknown", "#version 9.9\n#timescale ns"),
+    ("timescale-missing", "#version 2.2.1"),
+    ("timescale-unit", "#version 2.2.1\n#timescale h"),
+    ("creation-date-format", "#version 2.2.1\n#timescale ns\n#creationDate Aug 21 2022 03:55:38"),
+    ("creation-date-format", "#version 2.2.1\n#timescale ns\n#creationDate 2022-13-21T03:55:38Z"),
+    ("creation-date-not-utc", "#version 2.2.1\n#timescale ns\n#creationDate 2022-08-21T03:55:38.5+02:00"),
+    ("parameter-repeated", "#version 2.2.1\n#timescale ns\n#creator a\n#creator b"),
+    ("parameter-late", "#version 2.2.1\n#timescale ns\n0,C,0,T,A,0,start\n#creator b"),
+    ("parameter-empty", "#version 2.2.1\n#timescale ns\n#creator"),
+    ("parameter-spelling", "#version 2.2.1\n#TIMESCALE ns"),
+    ("timescale-spelling", "#version 2.2.1\n#timeScale ns"),
+    ("parameter-of-other-version", "#version 2.2.1\n#timescale ns\n#inputFile a"),
+    ("parameter-of-other-version", "#version 2.1.5\n#typeMapping 0 T"),
+    ("unknown-parameter", "#version 2.2.1\n#timescale ns\n#scenario 7"),
+    ("table-syntax", "#version 2.2.1\n#timescale ns\n#typeMapping T 0"),
+    ("table-row-alone", "#version 2.1.5\n#-0 T"),
+    ("table-id-repeated", "#version 2.2.1\n#timescale ns\n#typeMapping 0 T\n#typeMapping 0 R"),
+    ("table-reference", "#version 2.2.1\n#timescale ns\n#entityTypeMapping 0 A"),
+    ("mapping-late", "#version 2.2.1\n#timescale ns\n0,C,0,T,A,0,start\n#typeMapping 0 T"),
+    ("mapping-late", "#version 2.2.1\n#timescale ns\n0,C,0,T,A,0,start\n#entityMapping 0 A"),
+    ("mapping-late", "#version 2.2.1\n#timescale ns\n0,C,0,T,A,0,start\n#entityTypeMapping T A"),
+    ("unreadable-line", "#version 2.2.1\n#timescale ns\n0,C,0"),
+    ("unknown-type", "#version 2.1.5\n#typeTable\n#-0 Q"),
+    ("name-of-two-types", "#version 2.2.1\n#timescale ns\n#entityTypeMapping T A\n#entityTypeMapping R A"),
+    ("source-kind", "#version 2.2.1\n#timescale ns\n0,C,0,T,A,0,start\n#entityTypeMapping R C"),
+];
+
+/// Events that break one rule.
+#[rustfmt::skip]
+const EVENTS: &[(&str, Version, &str)] = &[
+    ("time-decreases", MID, "5,C,0,T,A,0,start\n4,C,0,T,A,0,terminate"),
+    ("negative-time", MID, "-5,C,0,T,A,0,start"),
+    ("empty-field", MID, "5,,0,T,A,0,start"),
+    ("unknown-type", MID, "5,C,0,Q,A,0,start"),
+    ("type-of-other-version", MID, "5,SIM,0,SYS,SYSTEM,0,start"),
+    ("type-alias", MID, "5,C,0,ISR,A,0,start"),
+    ("unknown-action", MID, "5,C,0,T,A,0,begin"),
+    ("action-not-for-type", MID, "5,C,0,T,A,0,trigger"),
+    ("action-of-other-version", MID, "5,M,0,SEM,M,0,ready"),
+    ("action-of-other-version", OLD, "5,Os,0,I,A,0,interrupt_suspended"),
+    ("action-alias", OLD, "5,S,0,T,A,0,mpalimitexceeded"),
+    ("action-alias", MID, "5,C,0,T,A,0,START"),
+    ("vendor-action", MID, "5,C0,0,C,C0,0,set_frequence,8"),
+    ("empty-instance", MID, "5,C,,T,A,0,start"),
+    ("empty-instance", OLD, "5,C,0,T,A,,start"),
+    ("negative-instance", MID, "5,C,-1,T,A,0,start"),
+    ("negative-instance", OLD, "5,C,-1,T,A,0,start\n6,C,0,C,C,0,idle"),
+    ("instance-not-zero", MID, "5,A,0,SIG,X,1,read"),
+    ("note-missing", MID, "5,A,0,EVENT,E,0,set_event"),
+    ("note-missing", OLD, "5,A,0,SIG,X,0,write,"),
+    ("note-unused", MID, "5,C,0,T,A,0,start,now"),
+    ("note-not-number", MID, "5,A,0,SIG,X,0,write,high"),
+    ("note-not-process", MID, "5,A,0,SIG,X,0,read\n5,A,0,EVENT,E,0,set_event,X"),
+    ("source-kind", MID, "5,C,0,T,A,0,start\n6,A,0,T,B,0,start"),
+    ("source-kind", MID, "5,C,0,T,A,0,start\n6,C,0,R,B,0,start"),
+    ("source-kind", MID, "5,C,0,T,A,0,start\n6,C,0,SIG,C,0,read"),
+    ("source-not-self", MID, "5,M,0,SEM,M,0,lock\n6,M,0,SEM,N,0,lock"),
+    ("source-not-self", NEW, "5,S,1,STI,S,0,trigger"),
+    ("source-not-running", MID, "5,C,0,T,A,0,preempt\n6,A,0,SIG,X,0,read"),
+    ("name-of-two-types", MID, "5,C,0,T,A,0,start\n6,A,0,R,A,0,start"),
+    ("sim-trigger", MID, "5,SIM,0,STI,S,0,trigger"),
+    ("process-transition", MID, "5,C,0,T,A,0,start\n6,C,0,T,A,0,resume"),
+    ("runnable-transition", MID, "5,A,0,R,F,0,start\n6,A,0,R,F,0,resume"),
+    ("semaphore-transition", MID, "5,M,0,SEM,M,0,lock\n6,M,0,SEM,M,0,lock"),
+    ("process-instance", MID, "5,S,0,T,A,0,activate\n6,S,1,T,A,2,activate"),
+    ("runnable-instance", MID, "5,A,0,R,F,0,start\n6,A,0,R,F,2,start"),
+    ("stimulus-instance", MID, "5,S,0,STI,S,0,trigger\n6,S,2,STI,S,2,trigger"),
+    ("stimulus-order", MID, "5,S,0,STI,S,0,trigger\n6,S,1,T,A,0,activate"),
+    ("stimulus-order", MID, "5,S,0,T,A,0,activate\n5,S,0,STI,S,0,trigger"),
+    ("core-occupied", MID, "5,C,0,T,A,0,start\n6,C,0,T,B,0,start"),
+    ("core-changed", MID, "5,C,0,T,A,0,start\n6,D,0,T,A,0,preempt"),
+    ("core-changed", MID, "5,C,0,T,A,0,wait\n6,D,0,T,A,0,release"),
+    ("runnable-process", MID, "5,A,0,R,F,0,start\n6,B,0,R,F,0,terminate"),
+    ("runnable-off-core", MID, "5,C,0,T,A,0,preempt\n6,A,0,R,F,0,start"),
+    ("runnable-off-core", MID, "4,A,0,R,F,0,suspend\n5,C,0,T,A,0,preempt\n6,A,0,R,F,0,resume\n6,C,0,T,A,0,resume"),
+    ("runnable-not-suspended", MID, "5,A,0,R,F,0,start\n6,C,0,T,A,0,preempt\n6,A,0,R,F,0,suspend"),
+    ("runnable-start-order", MID, "5,A,0,R,F,0,suspend\n6,A,0,R,G,0,start"),
+    ("runnable-suspend-order", MID, "5,A,0,R,F,0,start\n5,A,0,R,G,0,start\n6,A,0,R,F,0,suspend"),
+    ("runnable-suspend-order", MID, "5,A,0,R,G,0,start\n6,A,0,R,F,0,suspend"),
+    ("runnable-resume-order", MID, "5,A,0,R,G,0,suspend\n5,A,0,R,F,0,suspend\n6,A,0,R,G,0,resume"),
+    ("runnable-terminate-order", MID, "5,A,0,R,F,0,start\n5,A,0,R,G,0,start\n6,A,0,R,F,0,terminate"),
+    ("runnable-open", MID, "5,A,0,R,F,0,start\n6,C,0,T,A,0,terminate"),
+    ("semaphore-order", MID, "5,A,0,SEM,M,0,requestsemaphore\n6,A,0,SEM,M,0,released"),
+    ("semaphore-order", MID, "5,A,0,SEM,M,0,increment\n6,A,0,SEM,M,0,decrement"),
+    ("semaphore-order", MID, "1,S,0,T,A,0,activate\n1,C,0,T,A,0,start\n5,B,0,SEM,M,0,requestsemaphore\n6,A,0,SEM,M,0,assigned"),
+    ("semaphore-note", NEW, "5,A,0,SEM,M,0,requestsemaphore,1"),
+];
+
+#[test]
+fn every_rule_is_broken_alone() {
+    let mut wrong = Vec::new();
+    for (rule, text) in HEADERS {
+        let found = ids(&check(text), Severity::Info);
+        if found != [*rule] {
+            wrong.push(format!("{text:?} breaks {found:?}, not {rule}"));
+        }
+    }
+    for (rule, version, text) in EVENTS {
+        // A vendor's core events only say that a name is a core.
+        let mut found = ids(&check_events(*version, text), Severity::Info);
+        found.retain(|id| *id != "vendor-action" || id == rule);
+        if found != [*rule] {
+            wrong.push(format!("{version}: {text:?} breaks {found:?}, not {rule}"));
+        }
+    }
+    let options = Options { version: Some(NEW), header: true };
+    let found = ids(&check_with(options, "#version 2.1.5\n#timescale ns"), Severity::Info);
+    if !found.contains(&"version-mismatch") {
+        wrong.push(format!("version-mismatch is not in {found:?}"));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+
+    let mut tested: BTreeSet<_> = HEADERS.iter().map(|(rule, _)| *rule).collect();
+    tested.extend(EVENTS.iter().map(|(rule, ..)| *rule));
+    tested.insert("version-mismatch");
+    let all: BTreeSet<_> = RULES.iter().map(|rule| rule.id).collect();
+    assert_eq!(tested, all);
+}
+
+#[test]
+fn rules_are_well_formed() {
+    for (n, rule) in RULES.iter().enumerate() {
+        assert!(rule.id.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'), "{}", rule.id);
+        assert!(rule.section.starts_with("BTF 2.") && rule.section.contains(['§', 't', 'f']), "{}", rule.id);
+        assert!(!rule.meaning.is_empty() && !rule.meaning.ends_with('.'), "{}", rule.id);
+        assert!(RULES.iter().skip(n + 1).all(|other| other.id != rule.id), "{} twice", rule.id);
+    }
+}
+
+#[test]
+fn the_first_violations_are_kept_with_their_lines() {
+    let lines: Vec<_> = (0..9).map(|n| format!("{},C,0,T,A,0,begin , x", 100 - 2 * n)).collect();
+    let report = check(&format!("#version 2.1.0\n\n{}", lines.join("\n")));
+    assert_eq!((report.version, report.events, report.largest_step_back), (OLD, 9, 2));
+    let steps = &report.findings[0];
+    assert_eq!((steps.rule.id, steps.count, steps.first.len()), ("time-decreases", 8, 5));
+    assert_eq!(
+        (steps.first[0].place.seq, steps.first[0].place.line, steps.first[0].time),
+        (1, Some(4), Some(98))
+    );
+    let unknown = &report.findings[1];
+    assert_eq!((unknown.rule.id, unknown.words.get("T begin")), ("unknown-action", Some(&9)));
+    assert_eq!(unknown.first[0].text, "100,C,0,T,A,0,begin,x");
+    assert_eq!(report.violations(Severity::Error), 17);
+}
+
+#[test]
+fn the_last_version_before_the_events_counts() {
+    let report = check("#version 2.2.0\n#timescale ns\n#version 2.1.0\n0,M,0,SEM,M,0,ready\n#version 2.3.0");
+    assert_eq!(report.version, OLD);
+    assert_eq!(ids(&report, Severity::Info), ["version-mismatch", "parameter-repeated", "parameter-late"]);
+}
+
+#[test]
+fn a_recording_without_a_header_has_no_header_faults() {
+    assert_eq!(check_events(NEW, "0,C,0,T,A,0,start\n#nonsense\nnonsense").violations(Severity::Info), 0);
+}
+
+#[test]
+fn an_ended_instance_is_remembered_and_an_older_one_is_not_invented() {
+    let ended = "0,S,4,T,A,4,activate\n1,C,0,T,A,4,start\n2,C,0,T,A,4,terminate\n3,C,0,T,A,4,preempt";
+    assert_eq!(ids(&check_events(MID, ended), Severity::Info), ["process-transition"]);
+    // Instance 3 was alive before the trace.
+    let older = "0,S,4,T,A,4,activate\n1,C,0,T,A,3,resume\n2,C,0,T,A,3,terminate\n3,C,0,T,A,4,start";
+    assert_eq!(ids(&check_events(MID, older), Severity::Info), [] as [&str; 0]);
+    let older_twice = "0,C,0,T,A,3,terminate\n1,C,0,T,A,3,terminate";
+    assert_eq!(ids(&check_events(MID, older_twice), Severity::Info), ["process-transition"]);
+}
+
+#[test]
+fn a_file_without_instances_can_be_checked() {
+    let text = "0,C,,T,A,,start\n1,A,,R,F,,start\n2,A,,R,F,,terminate\n3,C,,T,A,,terminate\n4,C,,T,A,,start";
+    assert_eq!(ids(&check_events(OLD, text), Severity::Info), ["empty-instance"]);
+}

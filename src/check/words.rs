@@ -1,0 +1,97 @@
+//! From the type and action of a line to the rule of the specification that holds for it, tolerant where the
+//! meaning is clear. Not the judgement of anything else in the line.
+
+use std::collections::HashMap;
+
+use super::rules::Id;
+use crate::btf::spec::{self, ActionRule, Kind, Version};
+
+/// What a pair of words means.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Meaning {
+    /// The entity type, if its id has a meaning.
+    pub(super) kind: Option<Kind>,
+    /// What is wrong with the id of the type.
+    pub(super) kind_fault: Option<Id>,
+    /// The rule that the action means.
+    pub(super) rule: Option<&'static ActionRule>,
+    /// What is wrong with the action.
+    pub(super) action_fault: Option<Id>,
+}
+
+/// The meanings of one version, each looked up once.
+#[derive(Debug)]
+pub(super) struct Words {
+    version: Version,
+    /// Type → action → meaning.
+    known: HashMap<Box<str>, HashMap<Box<str>, Meaning>>,
+    size: usize,
+}
+
+impl Words {
+    /// More pairs than any trace has; a file of random words must not fill the memory.
+    const LIMIT: usize = 4096;
+
+    pub(super) fn new(version: Version) -> Self {
+        Self { version, known: HashMap::new(), size: 0 }
+    }
+
+    /// The meaning of a line's type and action. `ids` are the types of numeric mode.
+    pub(super) fn meaning(&mut self, kind: &str, action: &str, ids: &HashMap<String, String>) -> Meaning {
+        if let Some(meaning) = self.known.get(kind).and_then(|actions| actions.get(action)) {
+            return *meaning;
+        }
+        let meaning = look_up(self.version, ids.get(kind).map_or(kind, String::as_str), action);
+        if self.size >= Self::LIMIT {
+            self.known.clear();
+            self.size = 0;
+        }
+        self.size += 1;
+        self.known.entry(kind.into()).or_default().insert(action.into(), meaning);
+        meaning
+    }
+}
+
+/// The type that an id means, and what is wrong with the id.
+pub(super) fn kind_of(version: Version, id: &str) -> (Option<Kind>, Option<Id>) {
+    if let Some(kind) = spec::kind(version, id) {
+        (Some(kind), None)
+    } else if let Some(kind) = spec::kind_of_any_version(id) {
+        (Some(kind), Some(Id::TypeOfOtherVersion))
+    } else if let Some(kind) = spec::kind_alias(id) {
+        (Some(kind), Some(Id::TypeAlias))
+    } else {
+        (None, Some(Id::UnknownType))
+    }
+}
+
+fn look_up(version: Version, id: &str, action: &str) -> Meaning {
+    let (kind, kind_fault) = kind_of(version, id);
+    let Some(kind) = kind else { return Meaning { kind_fault, ..Meaning::default() } };
+    // An empty action is reported as an empty field.
+    let (rule, action_fault) = if action.is_empty() { (None, None) } else { rule_of(version, kind, action) };
+    // Where the type is the fault, that it has no events in this version is not another one.
+    let action_fault = action_fault
+        .filter(|fault| !(kind_fault == Some(Id::TypeOfOtherVersion) && *fault == Id::ActionOfOtherVersion));
+    Meaning { kind: Some(kind), kind_fault, rule, action_fault }
+}
+
+fn rule_of(version: Version, kind: Kind, action: &str) -> (Option<&'static ActionRule>, Option<Id>) {
+    if let Some(rule) = spec::action(version, kind, action) {
+        return (Some(rule), None);
+    }
+    if let Some(rule) = spec::action_of_any_version(kind, action) {
+        return (Some(rule), Some(Id::ActionOfOtherVersion));
+    }
+    if spec::is_vendor_action(kind, action) {
+        return (None, Some(Id::VendorAction));
+    }
+    match spec::action_alias(action) {
+        Some(word) if word == action => (None, Some(Id::ActionNotForType)),
+        Some(word) => {
+            let rule = spec::action(version, kind, word).or_else(|| spec::action_of_any_version(kind, word));
+            (rule, Some(if rule.is_some() { Id::ActionAlias } else { Id::ActionNotForType }))
+        }
+        None => (None, Some(Id::UnknownAction)),
+    }
+}

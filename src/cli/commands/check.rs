@@ -1,0 +1,144 @@
+//! `btfdb check`.
+
+use super::super::args::{Check, ReportFormat, SeverityArg};
+use super::super::ui::Ui;
+use super::output::Target;
+use super::trace;
+use crate::btf::spec::Version;
+use crate::check::{Checker, Finding, Options, RULES, Report};
+use crate::diagnostics::Severity;
+use crate::error::{Error, Result};
+use crate::time::{TimeScale, format_duration};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// Exit code of violations.
+const VIOLATIONS: u8 = 3;
+
+pub(super) fn run(args: &Check, ui: &Ui) -> Result<u8> {
+    if args.rules {
+        return print(&rules(), ui);
+    }
+    let Some(name) = &args.trace else { return Err(Error::usage("give a database or a trace file")) };
+    let control = trace::control();
+    let trace = trace::open(name, None, &args.limits, &control)?;
+    let wanted = args.recording.as_deref();
+    trace.session.check_recording(wanted)?;
+    let recordings = trace.recordings.iter().filter(|r| wanted.is_none_or(|w| w == *r));
+    let scale = trace.session.database().time_scale();
+    let at_least = match args.severity {
+        SeverityArg::Error => Severity::Error,
+        SeverityArg::Warning => Severity::Warning,
+        SeverityArg::Info => Severity::Info,
+    };
+    let (mut text, mut all, mut violations) = (String::new(), Vec::new(), 0);
+    for recording in recordings {
+        let mut records = trace.session.records(recording)?;
+        let options = Options {
+            version: args.btf_version.as_deref().and_then(Version::parse),
+            header: records.has_lines(),
+        };
+        let mut checker = Checker::new(options);
+        // The lines in front of an event come before it.
+        let mut others = Vec::new();
+        loop {
+            let next = records.next_with(|line, text| others.push((line, text.to_owned())))?;
+            others.drain(..).for_each(|(line, text)| checker.other_line(line, &text));
+            let Some((place, record)) = next else { break };
+            checker.event(place, &record);
+        }
+        let report = checker.finish();
+        violations += report.violations(at_least);
+        match args.format {
+            ReportFormat::Table => table(&mut text, recording, &report, scale),
+            ReportFormat::Json => all.push(to_json(recording, &report)),
+        }
+    }
+    if args.format == ReportFormat::Json {
+        text = serde_json::to_string_pretty(&all).unwrap_or_default() + "\n";
+    }
+    print(&text, ui)?;
+    Ok(if violations > 0 { VIOLATIONS } else { 0 })
+}
+
+fn table(text: &mut String, recording: &str, report: &Report, scale: TimeScale) {
+    let of = |severity| {
+        report.findings.iter().filter(|f| f.rule.severity == severity).map(|f| f.count).sum::<u64>()
+    };
+    let (errors, warnings, infos) = (of(Severity::Error), of(Severity::Warning), of(Severity::Info));
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        text,
+        "{recording}: {} events against BTF {}: {errors} errors, {warnings} warnings, {infos} infos",
+        report.events, report.version
+    );
+    if report.largest_step_back > 0 {
+        let step = format_duration(report.largest_step_back.try_into().unwrap_or(i64::MAX), scale);
+        let _ = writeln!(text, "  the largest step back in time is {step}");
+    }
+    for finding in &report.findings {
+        one(text, finding);
+    }
+}
+
+fn one(text: &mut String, finding: &Finding) {
+    let rule = finding.rule;
+    let _ = writeln!(
+        text,
+        "{:7}  {}  {} times: {} [{}]",
+        rule.severity.as_str(),
+        rule.id,
+        finding.count,
+        rule.meaning,
+        rule.section
+    );
+    if !finding.words.is_empty() {
+        let words: Vec<String> = finding.words.iter().map(|(w, n)| format!("{w} ×{n}")).collect();
+        let _ = writeln!(text, "         {}", words.join(", "));
+    }
+    for o in &finding.first {
+        let place =
+            o.place.line.map_or_else(|| format!("event {}", o.place.seq), |line| format!("line {line}"));
+        let _ = writeln!(text, "         {place}: {} '{}'", o.message, o.text);
+    }
+}
+
+fn to_json(recording: &str, report: &Report) -> Value {
+    let findings: Vec<Value> = report
+        .findings
+        .iter()
+        .map(|f| {
+            let first: Vec<Value> = f
+                .first
+                .iter()
+                .map(|o| {
+                    json!({"line": o.place.line, "seq": o.place.seq, "time": o.time, "message": o.message, "text": o.text})
+                })
+                .collect();
+            json!({
+                "rule": f.rule.id, "section": f.rule.section, "severity": f.rule.severity.as_str(),
+                "meaning": f.rule.meaning, "count": f.count, "words": f.words, "first": first,
+            })
+        })
+        .collect();
+    json!({
+        "recording": recording, "version": report.version.as_str(), "events": report.events,
+        "errors": report.violations(Severity::Error), "largest_step_back": report.largest_step_back,
+        "findings": findings,
+    })
+}
+
+fn rules() -> String {
+    let width = RULES.iter().map(|r| r.id.len()).max().unwrap_or(0);
+    RULES
+        .iter()
+        .map(|r| format!("{:width$}  {:7}  {} [{}]\n", r.id, r.severity.as_str(), r.meaning, r.section))
+        .collect()
+}
+
+fn print(text: &str, _: &Ui) -> Result<u8> {
+    let mut target = Target::open(None, false)?;
+    target.out().write_all(text.as_bytes()).map_err(|e| Error::io("write to", "standard output", e))?;
+    target.finish()?;
+    Ok(0)
+}

@@ -1,0 +1,83 @@
+//! What `check` and `compare` are given: a database, a recording of one (`engine.db:idle`), or a trace file, which is
+//! read into a database of its own for as long as the command runs.
+
+use super::super::args::Limits;
+use super::super::signals;
+use super::{parse, query};
+use crate::error::{Error, Result};
+use crate::export::Selection;
+use crate::ops::Control;
+use crate::ops::ingest::{Options, ingest};
+use crate::query::Session;
+use crate::recording::{Description, plan};
+use crate::store::RealDisk;
+use crate::time::TimeScale;
+use std::path::Path;
+use std::sync::Arc;
+use tempfile::TempDir;
+
+/// An opened trace.
+pub(super) struct Trace {
+    pub session: Session,
+    /// Names of the recordings that are meant.
+    pub recordings: Vec<String>,
+    _folder: Option<TempDir>,
+}
+
+/// Opens what the user named. `scale` is the time scale of a database that is made for a file.
+pub(super) fn open(
+    name: &str,
+    scale: Option<TimeScale>,
+    limits: &Limits,
+    control: &Arc<Control>,
+) -> Result<Trace> {
+    let is_database = |path: &Path| path.join("manifest.json").is_file();
+    let (path, recording) = match name.rsplit_once(':') {
+        Some((path, recording)) if !Path::new(name).exists() => (path, Some(recording.to_owned())),
+        _ => (name, None),
+    };
+    let path = Path::new(path);
+    if path.is_file() {
+        let folder = TempDir::new().map_err(|e| Error::io("make a temporary folder for", path, e))?;
+        let database = folder.path().join("trace.db");
+        let plans = plan(&[path.to_owned()], &Description::default(), true)?;
+        let options = Options {
+            time_scale: Some(scale.unwrap_or(TimeScale::Ns)),
+            map: false,
+            strict: false,
+            dialect: None,
+            threads: parse::threads(limits),
+        };
+        let recordings = plans.iter().map(|p| p.name.clone()).collect();
+        ingest(Arc::new(RealDisk), &database, &plans, &options, control)?;
+        let session = query::open(&database, limits)?.with_interrupt(control.flag_shared());
+        return Ok(Trace { session, recordings, _folder: Some(folder) });
+    }
+    if !is_database(path) && path.is_dir() {
+        return Err(Error::usage(format!("'{name}' is neither a database nor a trace file"))
+            .hint("a recording of exports is ingested first: btfdb ingest my.db RECORDING"));
+    }
+    let session = query::open(path, limits)?.with_interrupt(control.flag_shared());
+    let recordings = match recording {
+        Some(one) => vec![Selection { recording: Some(one), ..Selection::default() }.recording(&session)?],
+        None => session.database().recordings().iter().map(|r| r.name.clone()).collect(),
+    };
+    Ok(Trace { session, recordings, _folder: None })
+}
+
+impl Trace {
+    /// The one recording that is meant.
+    pub fn one(&self, name: &str) -> Result<&str> {
+        match self.recordings.as_slice() {
+            [one] => Ok(one),
+            [] => Err(Error::usage(format!("'{name}' holds no recording"))),
+            several => Err(Error::usage(format!("'{name}' holds {} recordings", several.len()))
+                .hint(format!("name one, e.g. {name}:{}", several.first().map_or("", String::as_str)))),
+        }
+    }
+}
+
+/// A control that Ctrl-C cancels.
+pub(super) fn control() -> Arc<Control> {
+    signals::control()
+}

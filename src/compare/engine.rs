@@ -1,0 +1,362 @@
+//! Runs the comparison: reads both sides in step, pairs the events of each sequence, and tells `report` what does
+//! not fit. Positions in further sequences are settled in `settle`.
+
+use super::event::{Event, Map, Words};
+use super::feed::Feed;
+use super::report::{Report, SIMILAR, View};
+use super::result::{Comparison, Kind, Line, Strict};
+use super::resync::{self, Found, NEAR};
+use super::sequence::{Id, Table};
+use super::side::{Side, State};
+use super::{Level, Options, Tolerance};
+use crate::btf::{NameId, Records};
+use crate::error::Result;
+
+/// One comparison under way.
+pub(super) struct Engine<'o> {
+    options: &'o Options,
+    words: Words,
+    pub(super) table: Table,
+    pub(super) sides: [Side; 2],
+    report: Report,
+    tolerances: Map<NameId, Tolerance>,
+    /// What is subtracted from the times of each side.
+    origins: [i64; 2],
+    /// Time of the first event of each side.
+    starts: [i64; 2],
+    strict: Strict,
+}
+
+impl<'o> Engine<'o> {
+    /// A comparison that has not begun.
+    pub(super) fn new(options: &'o Options) -> Self {
+        let mut words = Words::new(options.level == Level::Exact, &options.rename);
+        let tolerances = options
+            .action_tolerances
+            .iter()
+            .map(|(action, t)| (words.name(&action.to_ascii_lowercase()), *t))
+            .collect();
+        Self {
+            options,
+            words,
+            table: Table::new(options.level == Level::Exact, options.pending_limit),
+            sides: [Side::default(), Side::default()],
+            report: Report::new(options),
+            tolerances,
+            origins: [0; 2],
+            starts: [0; 2],
+            strict: Strict { same_length: true, temporal: 0, semantic: 0 },
+        }
+    }
+
+    /// Compares everything.
+    pub(super) fn run(mut self, left: &mut dyn Records, right: &mut dyn Records) -> Result<Comparison> {
+        let mut feeds = [
+            Feed::new(left, true, self.options, &mut self.words),
+            Feed::new(right, false, self.options, &mut self.words),
+        ];
+        let [l, r] = &mut feeds;
+        let mut heads = [l.next(&mut self.words)?, r.next(&mut self.words)?];
+        self.origins = [l.origin(), r.origin()];
+        self.starts =
+            [0, 1].map(|side: usize| heads.get(side).and_then(Option::as_ref).map_or(0, |e| e.time));
+        let mut last_times = [None; 2];
+        loop {
+            for (side, head) in self.sides.iter_mut().zip(&heads) {
+                // Where the end is cut, an end does not say yet that a partner is missing.
+                side.ended = head.is_none() && !self.options.cut_to_common_length;
+            }
+            let side = match &heads {
+                [None, None] => break,
+                [Some(left), Some(right)] => self.behind(left, right),
+                [left, right] => {
+                    let (ended, time) = if left.is_none() { (0, right) } else { (1, left) };
+                    if self.options.cut_to_common_length
+                        && self.is_cut(last_times.get(ended).copied().flatten(), time.as_ref())
+                    {
+                        break;
+                    }
+                    1 - ended
+                }
+            };
+            let (Some(head), Some(feed)) = (heads.get_mut(side), feeds.get_mut(side)) else { break };
+            let next = feed.next(&mut self.words)?;
+            if let Some(event) = std::mem::replace(head, next) {
+                if let Some(last) = last_times.get_mut(side) {
+                    *last = Some(event.time);
+                }
+                self.deliver(side, event);
+            }
+        }
+        [self.report.counts.left_ignored, self.report.counts.right_ignored] =
+            [0, 1].map(|side: usize| feeds.get(side).map_or(0, Feed::ignored));
+        self.end();
+        if self.options.level == Level::Exact {
+            self.strict.same_length = self.sides[0].next_ordinal() == self.sides[1].next_ordinal();
+            self.report.counts.strict = Some(self.strict);
+        }
+        Ok(self.report.finish(&self.words))
+    }
+
+    /// The side to read next: the one with fewer events at level `exact`, else the one whose time is behind, measured
+    /// from its own start. A side that has run far ahead waits.
+    fn behind(&self, left: &Event, right: &Event) -> usize {
+        let [l, r] = &self.sides;
+        if self.options.level == Level::Exact {
+            return usize::from(r.next_ordinal() < l.next_ordinal());
+        }
+        let half = self.options.pending_limit / 2;
+        match (l.len() > half, r.len() > half) {
+            (true, false) => return 1,
+            (false, true) => return 0,
+            _ => {}
+        }
+        let [left_start, right_start] = self.starts.map(i128::from);
+        usize::from(i128::from(right.time) - right_start < i128::from(left.time) - left_start)
+    }
+
+    /// True when an event is behind the end of the other side.
+    fn is_cut(&self, end: Option<i64>, event: Option<&Event>) -> bool {
+        match (end, event) {
+            (Some(end), Some(event)) => self.options.level == Level::Exact || event.time > end,
+            _ => true,
+        }
+    }
+
+    fn deliver(&mut self, side: usize, event: Event) {
+        self.report.event(side, &event);
+        let members = self.table.members(side, &event, &self.words);
+        let Some(here) = self.sides.get_mut(side) else { return };
+        let ordinal = here.push(event, members);
+        for (n, id) in members.into_iter().flatten().enumerate() {
+            let Some(lane) = self.table.get(id).and_then(|s| s.lanes.get_mut(side)) else { continue };
+            lane.unsettled.push_back(ordinal);
+            if n == 0 {
+                lane.unpaired.push_back(ordinal);
+            }
+            let (sides, words, origins) = (&self.sides, &self.words, self.origins);
+            self.report.arrived(id, side, || line(sides, words, origins, side, ordinal));
+        }
+        if self.options.level == Level::Exact {
+            self.compare_index(ordinal);
+        }
+        if let [Some(home), ..] = members {
+            self.pump(home, false);
+        }
+        self.relieve(side);
+    }
+
+    /// The thesis' own comparison, by index.
+    fn compare_index(&mut self, ordinal: u64) {
+        let [left, right] = &self.sides;
+        if let (Some(left), Some(right)) = (left.get(ordinal), right.get(ordinal)) {
+            self.strict.temporal += u64::from(left.event.time != right.event.time);
+            self.strict.semantic += u64::from(left.event.key != right.event.key);
+        }
+    }
+
+    /// Pairs what can be paired in a sequence. `force`: decides about its first event with what there is.
+    fn pump(&mut self, id: Id, mut force: bool) {
+        loop {
+            let Some(sequence) = self.table.get(id) else { return };
+            let [left, right] = &mut sequence.lanes;
+            let fronts = (left.unpaired.front().copied(), right.unpaired.front().copied());
+            match fronts {
+                (Some(l), Some(r)) => {
+                    let keys = self.sides[0].get(l).zip(self.sides[1].get(r));
+                    if keys.is_some_and(|(l, r)| l.event.key == r.event.key) {
+                        left.unpaired.pop_front();
+                        right.unpaired.pop_front();
+                        sequence.tried = 1;
+                        self.pair(id, l, r);
+                        continue;
+                    }
+                    let complete = self.sides.each_ref().map(|side| side.ended || force);
+                    let mut tried = if force { 1 } else { sequence.tried };
+                    let found = resync::find(sequence, &self.sides, complete, &mut tried);
+                    sequence.tried = tried;
+                    let Found::After(skip_left, skip_right) = found else { return };
+                    sequence.tried = 1;
+                    let [left, right] = &mut sequence.lanes;
+                    let lefts = left.unpaired.drain(..skip_left.min(left.unpaired.len())).collect();
+                    let rights = right.unpaired.drain(..skip_right.min(right.unpaired.len())).collect();
+                    self.skip(id, lefts, rights);
+                    force = false;
+                }
+                (Some(l), None) if force || self.sides[1].ended => {
+                    left.unpaired.pop_front();
+                    self.unpaired(id, 0, l);
+                    force = false;
+                }
+                (None, Some(r)) if force || self.sides[0].ended => {
+                    right.unpaired.pop_front();
+                    self.unpaired(id, 1, r);
+                    force = false;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Decides about events between two places where a sequence agrees: equal ones in the same order are pairs,
+    /// equal ones in another order have moved, similar ones have changed.
+    fn skip(&mut self, id: Id, mut lefts: Vec<u64>, mut rights: Vec<u64>) {
+        if lefts.len() <= NEAR && rights.len() <= NEAR {
+            let equal = |l: &u64, r: &u64| (self.differing(*l, *r) == 0).then_some(0);
+            let in_order = resync::align(&lefts, &rights, equal);
+            for (l, r) in &in_order {
+                self.pair(id, *l, *r);
+            }
+            lefts.retain(|l| !in_order.iter().any(|(paired, _)| l == paired));
+            rights.retain(|r| !in_order.iter().any(|(_, paired)| r == paired));
+            lefts.retain(|l| {
+                let moved = rights.iter().position(|r| self.differing(*l, *r) == 0).map(|n| rights.remove(n));
+                moved.inspect(|r| self.report_pair(Kind::Moved, id, *l, *r)).is_none()
+            });
+            let similar = |l: &u64, r: &u64| {
+                let fields = self.differing(*l, *r);
+                let apart = self.sides[0].get(*l).zip(self.sides[1].get(*r));
+                let time = apart.is_some_and(|(l, r)| l.event.time != r.event.time);
+                (fields <= SIMILAR).then_some(2 * fields + usize::from(time))
+            };
+            let changed = resync::align(&lefts, &rights, similar);
+            for (l, r) in &changed {
+                self.report_pair(Kind::Changed, id, *l, *r);
+            }
+            lefts.retain(|l| !changed.iter().any(|(paired, _)| l == paired));
+            rights.retain(|r| !changed.iter().any(|(_, paired)| r == paired));
+        }
+        lefts.into_iter().for_each(|l| self.unpaired(id, 0, l));
+        rights.into_iter().for_each(|r| self.unpaired(id, 1, r));
+    }
+
+    fn differing(&self, left: u64, right: u64) -> usize {
+        let events = self.sides[0].get(left).zip(self.sides[1].get(right));
+        events.map_or(usize::MAX, |(l, r)| l.event.key.differing(&r.event.key).len())
+    }
+
+    /// Two events correspond; only their times may differ.
+    fn pair(&mut self, id: Id, left: u64, right: u64) {
+        let [here, there] = &mut self.sides;
+        let (Some(l), Some(r)) = (here.get_mut(left), there.get_mut(right)) else { return };
+        l.state = State::Paired(right);
+        r.state = State::Paired(left);
+        self.report.pair(&l.event, &r.event);
+        let times = (l.event.time, r.event.time);
+        let action = l.event.key.action;
+        let members = (l.members, r.members);
+        here.after_last_pair = here.after_last_pair.max(left + 1);
+        there.after_last_pair = there.after_last_pair.max(right + 1);
+        let starts = (self.starts[0], self.starts[1]);
+        let previous = self.table.get(id).and_then(|s| s.last_times.replace(times)).unwrap_or(starts);
+        let differs = match self.options.level {
+            Level::Exact => times.0 != times.1,
+            Level::Order => false,
+            Level::Timing => {
+                let tolerance = self.tolerances.get(&action).copied().unwrap_or(self.options.tolerance);
+                !tolerance.allows(times, previous)
+            }
+        };
+        if differs {
+            self.tell(Kind::Time, id, left, right);
+        }
+        self.settle_all(members);
+    }
+
+    /// Reports a difference between two events that are both there.
+    pub(super) fn tell(&mut self, kind: Kind, id: Id, left: u64, right: u64) {
+        let view = View { sides: &self.sides, table: &self.table, words: &self.words, origins: self.origins };
+        let [here, there] = &self.sides;
+        let events = [
+            here.get(left).map(|slot| (left, &slot.event)),
+            there.get(right).map(|slot| (right, &slot.event)),
+        ];
+        self.report.difference(&view, kind, id, events);
+    }
+
+    /// Reports two events that correspond but are not a pair in order; their positions count no more.
+    fn report_pair(&mut self, kind: Kind, id: Id, left: u64, right: u64) {
+        self.tell(kind, id, left, right);
+        let mut members = [[None; 3]; 2];
+        for ((side, ordinal), members) in self.sides.iter_mut().zip([left, right]).zip(&mut members) {
+            if let Some(slot) = side.get_mut(ordinal) {
+                slot.state = State::Out;
+                *members = slot.members;
+            }
+        }
+        let [left, right] = members;
+        self.settle_all((left, right));
+    }
+
+    fn unpaired(&mut self, id: Id, side: usize, ordinal: u64) {
+        let view = View { sides: &self.sides, table: &self.table, words: &self.words, origins: self.origins };
+        let Some(slot) = self.sides.get(side).and_then(|s| s.get(ordinal)) else { return };
+        self.report.unpaired(&view, id, side, ordinal, &slot.event);
+        let members = slot.members;
+        if let Some(slot) = self.sides.get_mut(side).and_then(|s| s.get_mut(ordinal)) {
+            slot.state = State::Out;
+        }
+        self.settle_all((members, members));
+    }
+
+    /// Keeps a side within the limit: decides about the event that has waited longest, here or, when only the verdict
+    /// on positions is missing, there.
+    fn relieve(&mut self, side: usize) {
+        while self.sides.get(side).is_some_and(|s| s.is_over(self.options.pending_limit)) {
+            let waiting = |side: usize| {
+                let here = self.sides.get(side)?;
+                let slot = here.get(here.oldest_waiting(0)?)?;
+                slot.members[0]
+            };
+            let Some(home) = waiting(side).or_else(|| waiting(1 - side)) else { return };
+            self.report.counts.given_up += 1;
+            self.pump(home, true);
+            if let Some(side) = self.sides.get_mut(side) {
+                side.trim();
+            }
+        }
+    }
+
+    /// Nothing more comes: decides about everything that waits.
+    fn end(&mut self) {
+        self.sides.iter_mut().for_each(|side| side.ended = true);
+        if self.options.cut_to_common_length {
+            self.cut_tail();
+        }
+        for id in self.table.ids() {
+            self.pump(id, false);
+        }
+        for id in self.table.ids() {
+            self.settle(id);
+        }
+    }
+
+    /// Leaves out what one side alone has after its last pair.
+    fn cut_tail(&mut self) {
+        let tails = self.sides.each_ref().map(|side| side.oldest_waiting(side.after_last_pair));
+        let (side, from) = match tails {
+            [Some(from), None] => (0, from),
+            [None, Some(from)] => (1, from),
+            _ => return,
+        };
+        let Some(here) = self.sides.get_mut(side) else { return };
+        for ordinal in from..here.next_ordinal() {
+            let Some(slot) = here.get_mut(ordinal).filter(|slot| slot.state == State::Waiting) else {
+                continue;
+            };
+            slot.state = State::Out;
+            let home = slot.members[0].and_then(|id| self.table.get(id));
+            if let Some(lane) = home.and_then(|s| s.lanes.get_mut(side)) {
+                lane.unpaired.retain(|o| *o < from);
+            }
+        }
+    }
+}
+
+fn line(sides: &[Side; 2], words: &Words, origins: [i64; 2], side: usize, ordinal: u64) -> Line {
+    let event = sides.get(side).and_then(|s| s.get(ordinal)).map(|slot| &slot.event);
+    event.map_or_else(
+        || Line { place: crate::btf::Place::default(), text: String::new() },
+        |e| Line { place: e.place, text: words.line(e, origins.get(side).copied().unwrap_or(0)) },
+    )
+}

@@ -1,0 +1,314 @@
+//! A record made small: names become numbers, so that two events compare with a few instructions, and what a word
+//! means for the order of a trace is looked up once. Not a parser, and no check of what a record says.
+
+use crate::btf::{NameId, Names, Place, Record};
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// A fast hash for small keys made of interned numbers; text goes through the default hasher of [`Names`].
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Fold(u64);
+
+impl Hasher for Fold {
+    fn finish(&self) -> u64 {
+        self.0.rotate_left(26)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|b| self.write_u64(u64::from(*b)));
+    }
+
+    fn write_u32(&mut self, value: u32) {
+        self.write_u64(u64::from(value));
+    }
+
+    fn write_i64(&mut self, value: i64) {
+        self.write_u64(value.cast_unsigned());
+    }
+
+    fn write_isize(&mut self, value: isize) {
+        self.write_u64(value.cast_unsigned() as u64);
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+}
+
+/// A map from small keys.
+pub(super) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Fold>>;
+
+/// Text of a note. Notes carry values, so there may be as many as events: they are not interned.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Note {
+    /// The line has seven fields.
+    None,
+    /// Up to 22 bytes, without an allocation: length, bytes.
+    Short(u8, [u8; 22]),
+    /// Anything longer.
+    Long(Box<str>),
+}
+
+impl Note {
+    fn new(text: Option<&str>) -> Self {
+        let Some(text) = text else { return Self::None };
+        let mut bytes = [0; 22];
+        match (bytes.get_mut(..text.len()), u8::try_from(text.len())) {
+            (Some(room), Ok(length)) => {
+                room.copy_from_slice(text.as_bytes());
+                Self::Short(length, bytes)
+            }
+            _ => Self::Long(text.into()),
+        }
+    }
+
+    fn text(&self) -> Option<&str> {
+        match self {
+            Self::None => None,
+            Self::Short(length, bytes) => {
+                bytes.get(..usize::from(*length)).and_then(|b| std::str::from_utf8(b).ok())
+            }
+            Self::Long(text) => Some(text),
+        }
+    }
+}
+
+/// Every field of an event but its time: what the thesis compares for a semantic difference (chapter 5.1.3).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    pub(super) source: NameId,
+    pub(super) source_instance: Option<i64>,
+    pub(super) kind: NameId,
+    pub(super) target: NameId,
+    pub(super) target_instance: Option<i64>,
+    pub(super) action: NameId,
+    pub(super) note: Note,
+}
+
+impl Key {
+    /// The names of the fields in which two keys differ.
+    pub(super) fn differing(&self, other: &Self) -> Vec<&'static str> {
+        [
+            ("source", self.source == other.source),
+            ("source_instance", self.source_instance == other.source_instance),
+            ("target_type", self.kind == other.kind),
+            ("target", self.target == other.target),
+            ("target_instance", self.target_instance == other.target_instance),
+            ("action", self.action == other.action),
+            ("note", self.note == other.note),
+        ]
+        .into_iter()
+        .filter_map(|(name, same)| (!same).then_some(name))
+        .collect()
+    }
+}
+
+/// What the type of a target means for the order of events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    /// Task, ISR, thread: has instances that run on a core.
+    Process,
+    /// Runnable.
+    Runnable,
+    /// Stimulus.
+    Stimulus,
+    /// Core.
+    Core,
+    /// Instruction block: its source is a signal, which cores share.
+    Block,
+    /// Anything else.
+    Other,
+}
+
+/// A type in the spelling of the specification since 2.1.5: upper case, `I` for `ISR`.
+pub(super) fn normal_type(text: &str) -> String {
+    let upper = text.to_ascii_uppercase();
+    if upper == "ISR" { "I".to_owned() } else { upper }
+}
+
+/// What an action of a process means for its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// The source is the core that the process is on from now.
+    Enter,
+    /// The source is the core that the process leaves.
+    Leave,
+    /// The source is the core the process was on last; nothing happens there.
+    Away,
+    /// The source is who caused it.
+    Caused,
+}
+
+/// The actions of an interruption, of a process or a runnable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verb {
+    Preempt,
+    Suspend,
+    Resume,
+    Other,
+}
+
+/// One event of one side.
+#[derive(Debug, Clone)]
+pub(super) struct Event {
+    pub(super) place: Place,
+    /// Ticks, after alignment.
+    pub(super) time: i64,
+    pub(super) key: Key,
+    /// Source, type, target and action as the file spells them.
+    raw: [NameId; 4],
+    pub(super) class: Class,
+    pub(super) step: Step,
+    pub(super) verb: Verb,
+}
+
+impl Event {
+    /// Source and target as their own file calls them.
+    pub(super) fn own_names(&self) -> [NameId; 2] {
+        let [source, _, target, _] = self.raw;
+        [source, target]
+    }
+}
+
+/// The words of both sides and what they mean.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    names: Names,
+    /// At level `exact` text is text; otherwise `ISR` is `I`, and case does not matter.
+    spelling: bool,
+    classes: Map<NameId, (NameId, Class)>,
+    steps: Map<NameId, (NameId, Step, Verb)>,
+    renamed: Map<NameId, NameId>,
+    set_event: Option<NameId>,
+    simulation: HashSet<NameId, BuildHasherDefault<Fold>>,
+    /// The type an entity was last seen with.
+    kinds: Map<NameId, (NameId, Class)>,
+}
+
+impl Words {
+    /// `spelling`: types and actions must be spelled alike.
+    pub(super) fn new(spelling: bool, rename: &[(String, String)]) -> Self {
+        let mut words = Self { spelling, ..Self::default() };
+        for (from, to) in rename {
+            let pair = (words.names.intern(from), words.names.intern(to));
+            words.renamed.insert(pair.0, pair.1);
+        }
+        words.set_event = Some(words.names.intern("set_event"));
+        for name in ["SIM", "sim", "Sim", "Simulation", "SIMULATION", "simulation"] {
+            let id = words.names.intern(name);
+            words.simulation.insert(id);
+        }
+        words
+    }
+
+    /// The number of a name, as the right side calls it.
+    pub(super) fn name(&mut self, text: &str) -> NameId {
+        self.names.intern(text)
+    }
+
+    /// The number and meaning of a type.
+    pub(super) fn kind(&mut self, text: &str) -> (NameId, Class) {
+        let raw = self.names.intern(text);
+        if let Some(known) = self.classes.get(&raw) {
+            return *known;
+        }
+        let word = normal_type(text);
+        let class = match word.as_str() {
+            "T" | "I" | "THR" => Class::Process,
+            "R" | "SYSC" => Class::Runnable,
+            "STI" => Class::Stimulus,
+            "C" => Class::Core,
+            "IB" => Class::Block,
+            _ => Class::Other,
+        };
+        let id = if self.spelling { raw } else { self.names.intern(&word) };
+        self.classes.insert(raw, (id, class));
+        (id, class)
+    }
+
+    fn step(&mut self, text: &str) -> (NameId, (NameId, Step, Verb)) {
+        let raw = self.names.intern(text);
+        if let Some(known) = self.steps.get(&raw) {
+            return (raw, *known);
+        }
+        let lower = text.to_ascii_lowercase();
+        let step = match lower.as_str() {
+            "start" | "resume" | "run" | "poll" | "poll_parking" => Step::Enter,
+            "preempt" | "terminate" | "wait" | "park" => Step::Leave,
+            "release" | "release_parking" | "boundedmigration" | "phasemigration" | "fullmigration"
+            | "enforcedmigration" => Step::Away,
+            _ => Step::Caused,
+        };
+        let id = if self.spelling { raw } else { self.names.intern(&lower) };
+        let verb = match lower.as_str() {
+            "preempt" => Verb::Preempt,
+            "suspend" => Verb::Suspend,
+            "resume" => Verb::Resume,
+            _ => Verb::Other,
+        };
+        self.steps.insert(raw, (id, step, verb));
+        (raw, (id, step, verb))
+    }
+
+    /// The event of a record; `left`: with the names of the right side. The time is moved by `-origin`.
+    pub(super) fn event(&mut self, place: Place, record: &Record<'_>, origin: i64, left: bool) -> Event {
+        let raw_source = self.names.intern(record.source);
+        let raw_target = self.names.intern(record.target);
+        let raw_kind = self.names.intern(record.target_type);
+        let (kind, class) = self.kind(record.target_type);
+        let (raw_action, (action, step, verb)) = self.step(record.action);
+        let mut note = Note::new(record.note);
+        let (mut source, mut target) = (raw_source, raw_target);
+        if left && !self.renamed.is_empty() {
+            source = self.renamed.get(&source).copied().unwrap_or(source);
+            target = self.renamed.get(&target).copied().unwrap_or(target);
+            // The note of `set_event` is the name of a task (BTF 2.1.5).
+            if self.set_event == Some(action) {
+                let to = record.note.and_then(|n| self.names.find(n)).and_then(|n| self.renamed.get(&n));
+                note = to.map_or(note, |to| Note::new(Some(self.names.text(*to))));
+            }
+        }
+        self.kinds.insert(target, (kind, class));
+        let key = Key {
+            source,
+            source_instance: record.source_instance,
+            kind,
+            target,
+            target_instance: record.target_instance,
+            action,
+            note,
+        };
+        let raw = [raw_source, raw_kind, raw_target, raw_action];
+        Event { place, time: record.time.saturating_sub(origin), key, raw, class, step, verb }
+    }
+
+    /// True for the source that stands for the environment: `SIM`, or any entity with instance −1.
+    pub(super) fn is_environment(&self, key: &Key) -> bool {
+        key.source_instance.is_some_and(|n| n < 0) || self.simulation.contains(&key.source)
+    }
+
+    /// The type that an entity was last seen with.
+    pub(super) fn kind_of(&self, entity: NameId) -> Option<(NameId, Class)> {
+        self.kinds.get(&entity).copied()
+    }
+
+    /// The text of a number.
+    pub(super) fn text(&self, id: NameId) -> &str {
+        self.names.text(id)
+    }
+
+    /// The event as a line of BTF, with the names and the time of its file.
+    pub(super) fn line(&self, event: &Event, origin: i64) -> String {
+        let [source, kind, target, action] = event.raw.map(|id| self.names.text(id));
+        let number = |n: Option<i64>| n.map_or_else(String::new, |n| n.to_string());
+        let (from, to) = (number(event.key.source_instance), number(event.key.target_instance));
+        let time = event.time.saturating_add(origin);
+        let mut line = format!("{time},{source},{from},{kind},{target},{to},{action}");
+        if let Some(note) = event.key.note.text() {
+            // Writing to a string cannot fail.
+            let _ = write!(line, ",{note}");
+        }
+        line
+    }
+}

@@ -1,0 +1,107 @@
+//! Reads one side: records become events, times are aligned, what is to be ignored is left out and counted. Nothing
+//! is compared here.
+
+use super::Options;
+use super::collapse::Collapse;
+use super::event::{Class, Event, Fold, Map, Words, normal_type};
+use crate::btf::{NameId, Records};
+use crate::error::Result;
+use std::collections::HashSet;
+use std::hash::BuildHasherDefault;
+
+type Set = HashSet<NameId, BuildHasherDefault<Fold>>;
+
+/// One side's events, in the order of its file.
+pub(super) struct Feed<'a> {
+    records: &'a mut dyn Records,
+    left: bool,
+    align: bool,
+    origin: Option<i64>,
+    types: Vec<String>,
+    /// Whether a type is one of `types`, by its number.
+    type_is_ignored: Map<NameId, bool>,
+    entities: Set,
+    /// Processes of an ignored type: what they cause is ignored too.
+    processes: Set,
+    collapse: Option<Collapse>,
+    ignored: u64,
+}
+
+impl<'a> Feed<'a> {
+    /// The events of `records`; `left`: with the names of the right side.
+    pub(super) fn new(
+        records: &'a mut dyn Records,
+        left: bool,
+        options: &Options,
+        words: &mut Words,
+    ) -> Self {
+        Self {
+            records,
+            left,
+            align: options.align,
+            origin: None,
+            types: options.ignore_types.iter().map(|t| normal_type(t)).collect(),
+            type_is_ignored: Map::default(),
+            entities: options.ignore_entities.iter().map(|name| words.name(name)).collect(),
+            processes: Set::default(),
+            collapse: options.collapse_ignored_isrs.then(Collapse::default),
+            ignored: 0,
+        }
+    }
+
+    /// What is subtracted from the times of this side; known after the first event.
+    pub(super) fn origin(&self) -> i64 {
+        self.origin.unwrap_or(0)
+    }
+
+    /// How many events were left out so far.
+    pub(super) fn ignored(&self) -> u64 {
+        self.ignored + self.collapse.as_ref().map_or(0, Collapse::dropped)
+    }
+
+    /// The next event that takes part.
+    pub(super) fn next(&mut self, words: &mut Words) -> Result<Option<Event>> {
+        loop {
+            if let Some(event) = self.collapse.as_mut().and_then(Collapse::take) {
+                return Ok(Some(event));
+            }
+            let Some((place, record)) = self.records.next()? else {
+                let Some(collapse) = &mut self.collapse else { return Ok(None) };
+                collapse.end();
+                return Ok(collapse.take());
+            };
+            let first = if self.align { record.time } else { 0 };
+            let origin = *self.origin.get_or_insert(first);
+            let event = words.event(place, &record, origin, self.left);
+            let ignored = self.is_ignored(&event, words);
+            self.ignored += u64::from(ignored);
+            match &mut self.collapse {
+                Some(collapse) => collapse.put(event, ignored),
+                None if !ignored => return Ok(Some(event)),
+                None => {}
+            }
+        }
+    }
+
+    fn is_ignored(&mut self, event: &Event, words: &Words) -> bool {
+        let key = &event.key;
+        if !self.entities.is_empty() {
+            let [source, target] = event.own_names();
+            if [key.source, key.target, source, target].iter().any(|name| self.entities.contains(name)) {
+                return true;
+            }
+        }
+        if self.types.is_empty() {
+            return false;
+        }
+        let types = &self.types;
+        let is_type = *self
+            .type_is_ignored
+            .entry(key.kind)
+            .or_insert_with(|| types.contains(&normal_type(words.text(key.kind))));
+        if is_type && event.class == Class::Process {
+            self.processes.insert(key.target);
+        }
+        is_type || self.processes.contains(&key.source)
+    }
+}

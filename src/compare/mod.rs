@@ -1,0 +1,77 @@
+//! Tells two BTF traces apart: where they differ, in which way, and whether the difference means anything. Pure
+//! functions over two streams of [`Record`](crate::btf::Record)s; no files, no Parquet, no SQL, no printing. Not a
+//! comparison of metrics, and no check of either trace against the specification.
+//!
+//! # Levels
+//!
+//! * [`Level::Exact`] is the definition of the thesis, chapter 5.1.3: same length, and equal event by event. A
+//!   difference is *temporal* (times differ) or *semantic* (any other field differs).
+//! * [`Level::Order`]: the thesis found that the total order is the wrong order for more than one core (figure
+//!   5.16): when a task activates a task on another core, the position of the start among the actions of the first
+//!   task depends on the time a service takes. Here only the order within each *sequence* counts; times do not.
+//! * [`Level::Timing`]: equal at level `order`, and the times of each pair are within a [`Tolerance`].
+//!
+//! At the levels `order` and `timing` types and actions are compared by meaning: `ISR` is `I`, and case is ignored.
+//!
+//! # The sequences of level `order`
+//!
+//! | sequence | its events |
+//! |---|---|
+//! | process instance | every event whose target it is; every event whose source it is |
+//! | core | start, resume, run, poll, poll_parking, preempt, wait, park and terminate of processes with this core as source; core events; every event caused by a process instance while it is on this core |
+//! | stimulus instance | its trigger, and what it causes: activate, mtalimitexceeded, set_event, write |
+//! | entity to itself | events whose source is their target: states of a semaphore, a scheduler, triggers of a stimulus |
+//! | environment to entity | events from `SIM` or from any source with a negative instance, per target; the same for instruction blocks, whose source is a signal |
+//!
+//! An event that is in several sequences is compared in each. Traces are equal when each sequence is. What follows:
+//!
+//! * A signal, semaphore or OS event that two cores use is not one sequence: their accesses may interleave freely.
+//! * `release` and `release_parking` name the core a process was on *last*; they are caused elsewhere, so they are
+//!   not in the sequence of that core. Migration notices are not either.
+//! * A process is on a core from start, resume, run, poll or poll_parking to preempt, wait, park or terminate. Before
+//!   the first of these (a trace may begin mid-execution) its events are in its own sequence only.
+//! * Entities are known by name; an instance that is missing is an instance of its own.
+//!
+//! # Finding back
+//!
+//! Each event is paired in one sequence, its *home*: the target if that is a process, else the source (the first
+//! sequence that applies). Where the two sides differ, the nearest place where they agree again is looked for, so that an inserted
+//! event is one difference and not a million. In the other sequences of an event only the position of the pair is
+//! compared, so that an event whose place is known to differ is reported once. Where both traces have an event at
+//! different positions, it is one difference of [`Kind::Moved`]. The verdict *equal* does not depend on any of this:
+//! it is given only when nothing at all had to be looked for.
+//!
+//! # Memory
+//!
+//! The side whose time is behind is read first, so that few events wait for a partner. An event that has waited for
+//! [`Options::pending_limit`] events of its side is given up and counted ([`Comparison::given_up`]). Names stay in
+//! memory (distinct names, not events). An instance without an event for long (16 Ki events; on a core: the limit) is
+//! forgotten: its next event is measured from the start of the trace, and it is on no core until an event says so.
+
+mod collapse;
+mod engine;
+mod event;
+mod feed;
+mod options;
+mod report;
+mod result;
+mod resync;
+mod sequence;
+mod settle;
+mod side;
+#[cfg(test)]
+mod tests;
+
+pub use options::{Level, Options, Tolerance};
+pub use result::{Comparison, Difference, Divergence, EntitySummary, Kind, Line, Strict, TimeDifference};
+
+use crate::btf::Records;
+use crate::error::Result;
+
+/// Compares two traces, `left` (A) and `right` (B), given in the order of their files.
+///
+/// # Errors
+/// When records cannot be read. Differences are no error.
+pub fn compare(left: &mut dyn Records, right: &mut dyn Records, options: &Options) -> Result<Comparison> {
+    engine::Engine::new(options).run(left, right)
+}

@@ -1,0 +1,86 @@
+//! What to compare and how strictly. Plain data; the command line that fills it is not here.
+
+use serde::Serialize;
+
+/// How alike two traces must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// The same events with the same times in the same total order (thesis, chapter 5.1.3).
+    Exact,
+    /// The same order in each sequence; times do not count.
+    Order,
+    /// As [`Level::Order`], and times within a tolerance.
+    Timing,
+}
+
+/// How far the times of a pair may be apart: either bound suffices; both are inclusive. The default is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tolerance {
+    /// Distance of the two times, in ticks.
+    pub ticks: u64,
+    /// Per mille by which the distance in time to the previous pair of the home sequence may differ, of the larger of
+    /// the two distances. The first pair of a sequence is measured from the first event of each trace. A clock that
+    /// drifts stays within this bound however long the trace is.
+    pub per_mille: u32,
+}
+
+impl Tolerance {
+    /// True when a pair is within: its times, and the times that its distances are measured from.
+    pub(super) fn allows(self, times: (i64, i64), previous: (i64, i64)) -> bool {
+        let apart = times.0.abs_diff(times.1);
+        let since = |now: i64, then: i64| i128::from(now) - i128::from(then);
+        let (left, right) = (since(times.0, previous.0), since(times.1, previous.1));
+        let bound = left.abs().max(right.abs()) * i128::from(self.per_mille);
+        apart <= self.ticks || (self.per_mille > 0 && (left - right).abs() * 1000 <= bound)
+    }
+}
+
+/// What to compare. Names of entities are those of the right trace (after renaming) or those of its own trace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// How alike the traces must be.
+    pub level: Level,
+    /// Level `timing`: for actions without their own tolerance.
+    pub tolerance: Tolerance,
+    /// Level `timing`: tolerances of single actions, by the word of BTF, e.g. `start`.
+    pub action_tolerances: Vec<(String, Tolerance)>,
+    /// Types whose events are left out, e.g. `SIG`; case and `I`/`ISR` do not matter. For a process type this
+    /// includes what processes of the type cause, once an event has told that they are.
+    pub ignore_types: Vec<String>,
+    /// Entities that are left out, whether they are source or target.
+    pub ignore_entities: Vec<String>,
+    /// Also leaves out the interruption by ignored events: a preempt of a process that is followed on its core by
+    /// ignored events only (one at least) and then by its resume, together with the suspends of its runnables right
+    /// before and their resumes right after. Without this they remain differences.
+    pub collapse_ignored_isrs: bool,
+    /// Entities of the left trace (first) as the right trace calls them (second).
+    pub rename: Vec<(String, String)>,
+    /// Leaves out the end of the longer trace (thesis, chapter 5.1.3): level `exact` by number of events; the other
+    /// levels by time, and then what one side alone has after its last paired event.
+    pub cut_to_common_length: bool,
+    /// Measures the times of each trace from its own first event.
+    pub align: bool,
+    /// How many events of a side may wait for their partner, or for the verdict on their position.
+    pub pending_limit: usize,
+    /// How many differences to give in full ([`super::Comparison::differing`]); all are counted.
+    pub differing: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            level: Level::Exact,
+            tolerance: Tolerance::default(),
+            action_tolerances: Vec::new(),
+            ignore_types: Vec::new(),
+            ignore_entities: Vec::new(),
+            collapse_ignored_isrs: false,
+            rename: Vec::new(),
+            cut_to_common_length: false,
+            align: false,
+            pending_limit: 1_000_000,
+            differing: 20,
+        }
+    }
+}

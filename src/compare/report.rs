@@ -1,0 +1,280 @@
+//! Counts the differences and keeps the first of them in full. Which differences there are is found in `engine`.
+
+use super::event::{Event, Map, Words};
+use super::result::{Comparison, Difference, Divergence, EntitySummary, Kind, Line, TimeDifference};
+use super::sequence::{Id, Table};
+use super::side::Side;
+use super::{Level, Options};
+use crate::btf::NameId;
+use std::collections::{BTreeMap, VecDeque};
+
+/// How many events before and after the first difference are shown.
+const CONTEXT: usize = 3;
+/// How many unpaired events of a side are remembered, to find that one has only moved or changed.
+const POOL: usize = 64;
+/// Events that differ in more fields than this are not one event that has changed.
+pub(super) const SIMILAR: usize = 3;
+
+/// What is looked at while reporting.
+pub(super) struct View<'a> {
+    pub(super) sides: &'a [Side; 2],
+    pub(super) table: &'a Table,
+    pub(super) words: &'a Words,
+    /// What was subtracted from the times of each side.
+    pub(super) origins: [i64; 2],
+}
+
+/// The events of a difference: ordinal and content, per side.
+pub(super) type Events<'a> = [Option<(u64, &'a Event)>; 2];
+
+/// Where a difference stands: smallest ordinal, and 1 when that is of the right side only.
+type Rank = (u64, u8);
+
+#[derive(Debug)]
+struct First {
+    rank: Rank,
+    sequence: Id,
+    divergence: Divergence,
+    /// Per side, how many events after the difference are still to come.
+    missing: [usize; 2],
+}
+
+/// The result in the making.
+#[derive(Debug)]
+pub(super) struct Report {
+    pub(super) counts: Comparison,
+    limit: usize,
+    first: Option<First>,
+    differing: BTreeMap<Rank, Difference>,
+    pools: [VecDeque<(u64, Event)>; 2],
+    entities: Map<(NameId, NameId), [u64; 4]>,
+}
+
+impl Report {
+    /// An empty result.
+    pub(super) fn new(options: &Options) -> Self {
+        let counts = Comparison {
+            level: options.level,
+            equal: true,
+            left_events: 0,
+            right_events: 0,
+            left_ignored: 0,
+            right_ignored: 0,
+            compared: 0,
+            temporal: 0,
+            semantic: 0,
+            moved: 0,
+            only_left: 0,
+            only_right: 0,
+            given_up: 0,
+            max_time_difference: None,
+            strict: None,
+            first: None,
+            differing: Vec::new(),
+            entities: Vec::new(),
+        };
+        Self {
+            counts,
+            limit: options.differing,
+            first: None,
+            differing: BTreeMap::new(),
+            pools: [VecDeque::new(), VecDeque::new()],
+            entities: Map::default(),
+        }
+    }
+
+    fn entity(&mut self, event: &Event, column: usize, add: bool) {
+        let row = self.entities.entry((event.key.target, event.key.kind)).or_default();
+        if let Some(n) = row.get_mut(column) {
+            *n = if add { *n + 1 } else { n.saturating_sub(1) };
+        }
+    }
+
+    /// Counts an event of a side.
+    pub(super) fn event(&mut self, side: usize, event: &Event) {
+        *(if side == 0 { &mut self.counts.left_events } else { &mut self.counts.right_events }) += 1;
+        self.entity(event, side, true);
+    }
+
+    /// Counts a pair.
+    pub(super) fn pair(&mut self, left: &Event, right: &Event) {
+        self.counts.compared += 1;
+        let ticks = left.time.abs_diff(right.time);
+        if self.counts.max_time_difference.is_none_or(|max| ticks > max.ticks) {
+            let (left, right) = (left.place, right.place);
+            self.counts.max_time_difference = Some(TimeDifference { ticks, left, right });
+        }
+    }
+
+    /// Takes an event without a partner: a difference of its own, or the other half of one that is known.
+    pub(super) fn unpaired(
+        &mut self,
+        view: &View<'_>,
+        sequence: Id,
+        side: usize,
+        ordinal: u64,
+        event: &Event,
+    ) {
+        let other = 1 - side;
+        let same = |known: &Event| known.key == event.key;
+        let similar =
+            |known: &Event| known.time == event.time && known.key.differing(&event.key).len() <= SIMILAR;
+        let half = self.pools.get_mut(other).and_then(|pool| {
+            let at =
+                pool.iter().position(|(_, e)| same(e)).or_else(|| pool.iter().position(|(_, e)| similar(e)));
+            at.and_then(|n| pool.remove(n))
+        });
+        if let Some((ordinal_there, there)) = half {
+            self.withdraw(other, ordinal_there, &there);
+            let mut events = [Some((ordinal, event)), Some((ordinal_there, &there))];
+            if side == 1 {
+                events.swap(0, 1);
+            }
+            let kind = if there.key == event.key { Kind::Moved } else { Kind::Changed };
+            return self.difference(view, kind, sequence, events);
+        }
+        let kind = if side == 0 { Kind::OnlyLeft } else { Kind::OnlyRight };
+        let mut events = [None, None];
+        if let Some(place) = events.get_mut(side) {
+            *place = Some((ordinal, event));
+        }
+        self.difference(view, kind, sequence, events);
+        if let Some(pool) = self.pools.get_mut(side) {
+            pool.push_back((ordinal, event.clone()));
+            if pool.len() > POOL {
+                pool.pop_front();
+            }
+        }
+    }
+
+    /// Takes back that an event is on one side only.
+    fn withdraw(&mut self, side: usize, ordinal: u64, event: &Event) {
+        *(if side == 0 { &mut self.counts.only_left } else { &mut self.counts.only_right }) -= 1;
+        self.entity(event, 3, false);
+        let rank = (ordinal, side as u8);
+        self.differing.remove(&rank);
+        // The difference that replaces it has the same ordinal or a smaller one, so it becomes the first again.
+        self.first = self.first.take().filter(|first| first.rank != rank);
+    }
+
+    /// Counts a difference and keeps it if it is among the first.
+    pub(super) fn difference(&mut self, view: &View<'_>, kind: Kind, sequence: Id, events: Events<'_>) {
+        let counts = &mut self.counts;
+        match kind {
+            Kind::Time => counts.temporal += 1,
+            Kind::Changed => counts.semantic += 1,
+            Kind::Moved => {
+                counts.semantic += 1;
+                counts.moved += 1;
+            }
+            Kind::OnlyLeft => counts.only_left += 1,
+            Kind::OnlyRight => counts.only_right += 1,
+        }
+        let [left, right] = events;
+        let mut fields = Vec::new();
+        if let (Some((_, l)), Some((_, r))) = (left, right) {
+            fields = l.key.differing(&r.key);
+            if kind == Kind::Time || (counts.level == Level::Exact && l.time != r.time) {
+                fields.insert(0, "time");
+                // The thesis classes by field: a pair may differ in both ways.
+                counts.temporal += u64::from(kind == Kind::Changed);
+            }
+        }
+        if let Some((_, event)) = left.or(right) {
+            self.entity(event, if kind == Kind::Time { 2 } else { 3 }, true);
+        }
+        let rank = match (left, right) {
+            (Some((l, _)), Some((r, _))) => (l.min(r), u8::from(r < l)),
+            (Some((l, _)), None) => (l, 0),
+            (None, Some((r, _))) => (r, 1),
+            (None, None) => return,
+        };
+        let is_first = self.first.as_ref().is_none_or(|first| rank < first.rank);
+        // Twice as many are kept, because some may be withdrawn.
+        let room = self.limit.saturating_mul(2).saturating_add(POOL);
+        let is_early = self.differing.len() < room
+            || self.differing.last_key_value().is_some_and(|(last, _)| rank < *last);
+        if !is_first && !is_early {
+            return;
+        }
+        let line = |side: usize, event: Option<(u64, &Event)>| {
+            event.map(|(_, e)| Line {
+                place: e.place,
+                text: view.words.line(e, view.origins.get(side).copied().unwrap_or(0)),
+            })
+        };
+        let name = view.table.describe(sequence, view.words);
+        let difference =
+            Difference { kind, sequence: name, fields, left: line(0, left), right: line(1, right) };
+        if is_first {
+            let [l, r] = [0, 1].map(|side| context(view, sequence, side, events));
+            let missing = [CONTEXT.saturating_sub(l.1), CONTEXT.saturating_sub(r.1)];
+            let divergence =
+                Divergence { difference: difference.clone(), left_context: l.0, right_context: r.0 };
+            self.first = Some(First { rank, sequence, divergence, missing });
+        }
+        self.differing.insert(rank, difference);
+        if self.differing.len() > room {
+            self.differing.pop_last();
+        }
+    }
+
+    /// Lets the first difference see an event of its sequence that came after it.
+    pub(super) fn arrived(&mut self, sequence: Id, side: usize, line: impl FnOnce() -> Line) {
+        let Some(first) = self.first.as_mut().filter(|first| first.sequence == sequence) else { return };
+        let Some(missing) = first.missing.get_mut(side).filter(|missing| **missing > 0) else { return };
+        *missing -= 1;
+        let divergence = &mut first.divergence;
+        (if side == 0 { &mut divergence.left_context } else { &mut divergence.right_context }).push(line());
+    }
+
+    /// The result.
+    pub(super) fn finish(mut self, words: &Words) -> Comparison {
+        let counts = &self.counts;
+        let different =
+            [counts.temporal, counts.semantic, counts.only_left, counts.only_right, counts.given_up];
+        self.counts.equal = different.iter().all(|n| *n == 0);
+        self.counts.first = self.first.map(|first| first.divergence);
+        self.counts.differing = self.differing.into_values().take(self.limit).collect();
+        let mut entities: Vec<EntitySummary> = self
+            .entities
+            .into_iter()
+            .map(|((entity, kind), [left, right, temporal, semantic])| EntitySummary {
+                entity: words.text(entity).to_owned(),
+                kind: words.text(kind).to_owned(),
+                left,
+                right,
+                temporal,
+                semantic,
+            })
+            .collect();
+        entities.sort_by(|a, b| (&a.kind, &a.entity).cmp(&(&b.kind, &b.entity)));
+        self.counts.entities = entities;
+        self.counts
+    }
+}
+
+/// The events around a difference in its sequence on one side, and how many of them come after it. A side without
+/// the event is shown from its first unpaired event on.
+fn context(view: &View<'_>, sequence: Id, side: usize, events: Events<'_>) -> (Vec<Line>, usize) {
+    let lane = view.table.peek(sequence).and_then(|s| s.lanes.get(side));
+    let Some((lane, kept)) = lane.zip(view.sides.get(side)) else { return (Vec::new(), 0) };
+    let own = events.get(side).copied().flatten().map(|(ordinal, _)| ordinal);
+    let at = own.or(lane.unpaired.front().copied()).unwrap_or(u64::MAX);
+    let open = &lane.unsettled;
+    let start = open.partition_point(|o| *o < at);
+    let before = lane.settled.iter().filter(|o| **o < at).chain(open.iter().take(start));
+    let before: Vec<u64> = before.copied().collect();
+    let after = open.iter().skip(start).copied().filter(|o| Some(*o) != own).take(CONTEXT);
+    let origin = view.origins.get(side).copied().unwrap_or(0);
+    let line = |ordinal: u64| {
+        let event = &kept.get(ordinal)?.event;
+        Some(Line { place: event.place, text: view.words.line(event, origin) })
+    };
+    let skip = before.len().saturating_sub(CONTEXT);
+    let mut lines: Vec<Line> = before.into_iter().skip(skip).filter_map(line).collect();
+    let count = lines.len();
+    lines.extend(after.filter_map(line));
+    let following = lines.len() - count;
+    (lines, following)
+}

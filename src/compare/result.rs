@@ -1,0 +1,142 @@
+//! What a comparison says: verdict, counts, the first divergence with its surroundings, one row per entity. Plain
+//! data for a caller to print or to serialise; nothing is decided here.
+
+use super::Level;
+use crate::btf::Place;
+use serde::Serialize;
+
+/// One event as a line of BTF, with its place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Line {
+    /// Where the event is in its trace.
+    #[serde(flatten)]
+    pub place: Place,
+    /// The event as BTF text, with the names and the time of its own trace, without a line end.
+    pub text: String,
+}
+
+/// In which way two traces differ at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// The events are the same, their times differ (by more than the tolerance).
+    Time,
+    /// The events correspond, but a field other than the time differs.
+    Changed,
+    /// Both traces have the event, at different positions of a sequence.
+    Moved,
+    /// Only the left trace has the event.
+    OnlyLeft,
+    /// Only the right trace has the event.
+    OnlyRight,
+}
+
+/// One difference.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// In which way the traces differ.
+    pub kind: Kind,
+    /// The sequence in which the difference shows, e.g. `core Core_0` or `task T_1 instance 5`.
+    pub sequence: String,
+    /// The fields that differ, for [`Kind::Changed`] and [`Kind::Time`].
+    pub fields: Vec<&'static str>,
+    /// The event of the left trace, if it has one.
+    pub left: Option<Line>,
+    /// The event of the right trace, if it has one.
+    pub right: Option<Line>,
+}
+
+/// The first difference with its surroundings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Divergence {
+    /// The difference itself.
+    #[serde(flatten)]
+    pub difference: Difference,
+    /// Up to three events of the same sequence before, then up to three after, in the order of the left trace; the
+    /// event itself is not repeated.
+    pub left_context: Vec<Line>,
+    /// The same of the right trace.
+    pub right_context: Vec<Line>,
+}
+
+/// The largest distance in time between two corresponding events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct TimeDifference {
+    /// Ticks.
+    pub ticks: u64,
+    /// The event of the left trace.
+    pub left: Place,
+    /// The event of the right trace.
+    pub right: Place,
+}
+
+/// The verdict of the thesis, chapter 5.1.3: event by event at the same index, with no attempt to find back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Strict {
+    /// Both traces have the same number of events.
+    pub same_length: bool,
+    /// Indices at which the times differ.
+    pub temporal: u64,
+    /// Indices at which any other field differs.
+    pub semantic: u64,
+}
+
+/// What was found about one entity, as the target of events.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct EntitySummary {
+    /// Its name, as the right trace calls it.
+    pub entity: String,
+    /// The type of the target.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Events in the left trace.
+    pub left: u64,
+    /// Events in the right trace.
+    pub right: u64,
+    /// Differences in time only.
+    pub temporal: u64,
+    /// All other differences; a changed event counts for its left target.
+    pub semantic: u64,
+}
+
+/// The result of a comparison.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Comparison {
+    /// The level it was made at.
+    pub level: Level,
+    /// The verdict: no difference of any kind.
+    pub equal: bool,
+    /// Events of the left trace that took part.
+    pub left_events: u64,
+    /// Events of the right trace that took part.
+    pub right_events: u64,
+    /// Events of the left trace that were ignored as asked for.
+    pub left_ignored: u64,
+    /// Events of the right trace that were ignored as asked for.
+    pub right_ignored: u64,
+    /// Pairs of corresponding events.
+    pub compared: u64,
+    /// Pairs whose times differ (level `timing`: by more than the tolerance; level `order`: always 0).
+    pub temporal: u64,
+    /// Pairs that differ in another field than the time, or stand at different positions.
+    pub semantic: u64,
+    /// Of `semantic`: pairs of equal events at different positions of a sequence.
+    pub moved: u64,
+    /// Events that only the left trace has.
+    pub only_left: u64,
+    /// Events that only the right trace has.
+    pub only_right: u64,
+    /// Events that may have a partner further on than the limit of pending events let us look; they count as
+    /// differences, and with this above 0 the other numbers are an upper bound.
+    pub given_up: u64,
+    /// The largest distance in time of a pair; `None` without pairs.
+    pub max_time_difference: Option<TimeDifference>,
+    /// The verdict of the thesis; only at level `exact`.
+    pub strict: Option<Strict>,
+    /// The difference that stands first in the traces.
+    pub first: Option<Divergence>,
+    /// The first differences, in the order of the traces; as many as asked for.
+    pub differing: Vec<Difference>,
+    /// One row per target and type, ordered by type and name.
+    pub entities: Vec<EntitySummary>,
+}

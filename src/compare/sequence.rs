@@ -1,0 +1,231 @@
+//! Which sequences there are and to which of them an event belongs: the partial order of the module documentation
+//! as code. What is pending in a sequence is kept here; how it is compared is not (see `engine`).
+
+use super::event::{Class, Event, Map, Step, Words};
+use crate::btf::NameId;
+use std::collections::VecDeque;
+
+/// With more sequences than this, those that are not needed are forgotten.
+const SWEEP: usize = 1 << 14;
+/// An instance that is not on a core is forgotten after so many events without one of its own.
+const IDLE: u64 = 1 << 14;
+
+/// What a sequence is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum About {
+    /// The whole trace (level `exact`).
+    Trace,
+    /// What happens to, or is caused by, one instance of a process or a stimulus (or any other source).
+    Instance(NameId, Option<i64>),
+    /// What happens on a core.
+    Core(NameId),
+    /// What one entity without instances does to another, or to itself.
+    Between(NameId, NameId),
+}
+
+/// The number of a sequence in its [`Table`].
+pub(super) type Id = u32;
+
+/// The sequences of one event: first the one that pairs it, then those in which only its position counts.
+pub(super) type Members = [Option<Id>; 3];
+
+/// The events of one side that a sequence still has to look at, by their ordinal in the side.
+#[derive(Debug, Default)]
+pub(super) struct Lane {
+    /// Events without a partner that this sequence pairs.
+    pub(super) unpaired: VecDeque<u64>,
+    /// All events whose position is not settled.
+    pub(super) unsettled: VecDeque<u64>,
+    /// The last three settled, the oldest first.
+    pub(super) settled: VecDeque<u64>,
+    /// Where the process instance is.
+    core: Option<NameId>,
+}
+
+/// One sequence.
+#[derive(Debug)]
+pub(super) struct Sequence {
+    pub(super) about: About,
+    pub(super) lanes: [Lane; 2],
+    /// How far resynchronisation has been tried in vain; see `resync`.
+    pub(super) tried: usize,
+    /// Left and right time of the last pair.
+    pub(super) last_times: Option<(i64, i64)>,
+    touched: u64,
+}
+
+/// All sequences that are not finished.
+#[derive(Debug)]
+pub(super) struct Table {
+    total: bool,
+    ids: Map<About, Id>,
+    sequences: Vec<Sequence>,
+    free: Vec<Id>,
+    sweep_at: usize,
+    clock: u64,
+    /// An instance on a core is forgotten after this many events without one of its own.
+    keep: u64,
+}
+
+impl Table {
+    /// `total`: one sequence for everything. `keep`: for how many events an idle instance on a core is remembered.
+    pub(super) fn new(total: bool, keep: usize) -> Self {
+        let (ids, sequences, free) = (Map::default(), Vec::new(), Vec::new());
+        Self { total, ids, sequences, free, sweep_at: SWEEP, clock: 0, keep: keep as u64 }
+    }
+
+    /// The sequence of a number.
+    pub(super) fn get(&mut self, id: Id) -> Option<&mut Sequence> {
+        self.sequences.get_mut(id as usize)
+    }
+
+    /// The sequence of a number, to read.
+    pub(super) fn peek(&self, id: Id) -> Option<&Sequence> {
+        self.sequences.get(id as usize)
+    }
+
+    /// The numbers of all sequences.
+    pub(super) fn ids(&self) -> Vec<Id> {
+        let mut ids: Vec<Id> = self.ids.values().copied().collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    /// The sequences of an event of `side` (0 left, 1 right), which has not been seen before.
+    pub(super) fn members(&mut self, side: usize, event: &Event, words: &Words) -> Members {
+        self.clock += 1;
+        if self.total {
+            return [Some(self.id(About::Trace)), None, None];
+        }
+        if self.ids.len() > self.sweep_at {
+            self.sweep();
+        }
+        let key = &event.key;
+        let source = About::Instance(key.source, key.source_instance);
+        let target = About::Instance(key.target, key.target_instance);
+        let own = key.source == key.target;
+        let environment = words.is_environment(key);
+        match event.class {
+            Class::Process => {
+                let home = self.id(target);
+                let places = match event.step {
+                    Step::Enter | Step::Leave => {
+                        let core = (event.step == Step::Enter).then_some(key.source);
+                        if let Some(lane) = self.lane(home, side) {
+                            lane.core = core;
+                        }
+                        [Some(About::Core(key.source)), None]
+                    }
+                    Step::Away => [None, None],
+                    Step::Caused if own || environment => [None, None],
+                    Step::Caused => [Some(source), self.core_of(side, source)],
+                };
+                self.with(home, places)
+            }
+            Class::Core if own => [Some(self.id(About::Core(key.target))), None, None],
+            Class::Core => {
+                let home = self.id(if environment { About::Between(key.source, key.target) } else { source });
+                self.with(home, [Some(About::Core(key.target)), None])
+            }
+            class => {
+                let shared = own || environment || class == Class::Block;
+                let home = self.id(if shared { About::Between(key.source, key.target) } else { source });
+                let core = if shared { None } else { self.core_of(side, source) };
+                self.with(home, [(class == Class::Stimulus).then_some(target), core])
+            }
+        }
+    }
+
+    fn with(&mut self, home: Id, others: [Option<About>; 2]) -> Members {
+        let [first, second] = others.map(|about| about.map(|a| self.id(a)).filter(|id| *id != home));
+        [Some(home), first, second.filter(|id| Some(*id) != first)]
+    }
+
+    fn core_of(&self, side: usize, instance: About) -> Option<About> {
+        let id = self.ids.get(&instance)?;
+        self.peek(*id)?.lanes.get(side)?.core.map(About::Core)
+    }
+
+    fn lane(&mut self, id: Id, side: usize) -> Option<&mut Lane> {
+        self.get(id)?.lanes.get_mut(side)
+    }
+
+    fn id(&mut self, about: About) -> Id {
+        if let Some(id) = self.ids.get(&about) {
+            let id = *id;
+            let clock = self.clock;
+            if let Some(sequence) = self.get(id) {
+                sequence.touched = clock;
+            }
+            return id;
+        }
+        let fresh = Sequence {
+            about,
+            lanes: [Lane::default(), Lane::default()],
+            tried: 1,
+            last_times: None,
+            touched: self.clock,
+        };
+        let id = match self.free.pop() {
+            Some(id) => {
+                if let Some(old) = self.get(id) {
+                    *old = fresh;
+                }
+                id
+            }
+            None => {
+                self.sequences.push(fresh);
+                // 2^32 sequences in use do not fit in memory, so the cast cannot lose anything.
+                (self.sequences.len() - 1) as Id
+            }
+        };
+        self.ids.insert(about, id);
+        id
+    }
+
+    /// Forgets instances that are idle, so that memory does not grow with their number: those on a core only after
+    /// long, because what they cause belongs to that core.
+    fn sweep(&mut self) {
+        let (clock, sequences, free) = (self.clock, &self.sequences, &mut self.free);
+        let (soon, late) = (clock.saturating_sub(IDLE.min(self.keep)), clock.saturating_sub(self.keep));
+        self.ids.retain(|about, id| {
+            let Some(s) = sequences.get(*id as usize) else { return false };
+            let running = s.lanes.iter().any(|lane| lane.core.is_some());
+            let idle = matches!(about, About::Instance(..))
+                && s.touched < if running { late } else { soon }
+                && s.lanes.iter().all(|l| l.unsettled.is_empty() && l.unpaired.is_empty());
+            if idle {
+                free.push(*id);
+            }
+            !idle
+        });
+        self.sweep_at = (self.ids.len() * 2).max(SWEEP);
+    }
+
+    /// The sequence in words.
+    pub(super) fn describe(&self, id: Id, words: &Words) -> String {
+        let kind = |entity| match words.kind_of(entity).map(|(kind, _)| words.text(kind).to_ascii_uppercase())
+        {
+            None => "source",
+            Some(kind) => match kind.as_str() {
+                "T" => "task",
+                "I" | "ISR" => "ISR",
+                "THR" => "thread",
+                "STI" => "stimulus",
+                "SEM" => "semaphore",
+                "SIG" => "signal",
+                "SCHED" => "scheduler",
+                "EVENT" => "event",
+                _ => "entity",
+            },
+        };
+        match self.peek(id).map_or(About::Trace, |s| s.about) {
+            About::Trace => "trace".to_owned(),
+            About::Core(core) => format!("core {}", words.text(core)),
+            About::Instance(name, Some(n)) => format!("{} {} instance {n}", kind(name), words.text(name)),
+            About::Instance(name, None) => format!("{} {}", kind(name), words.text(name)),
+            About::Between(a, b) if a == b => format!("{} {}", kind(a), words.text(a)),
+            About::Between(a, b) => format!("{} on {}", words.text(a), words.text(b)),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The events of one side that are not done with, by their ordinal, and a little history for context. Not the
+//! reading of them (see `feed`).
+
+use super::event::Event;
+use super::sequence::{Id, Members};
+use std::collections::VecDeque;
+
+/// How many events are kept after they are done with, so that a difference can be shown with what came before.
+const HISTORY: usize = 4096;
+
+/// What has become of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// No partner yet.
+    Waiting,
+    /// Its partner has this ordinal on the other side.
+    Paired(u64),
+    /// Reported, or left out: its position does not count.
+    Out,
+}
+
+/// An event and what has become of it.
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub(super) event: Event,
+    pub(super) members: Members,
+    pub(super) state: State,
+    /// In how many sequences its position is not settled.
+    pub(super) unsettled: u8,
+}
+
+impl Slot {
+    /// True for a sequence of this event.
+    pub(super) fn is_in(&self, id: Id) -> bool {
+        self.members.contains(&Some(id))
+    }
+}
+
+/// One side.
+#[derive(Debug, Default)]
+pub(super) struct Side {
+    slots: VecDeque<Slot>,
+    base: u64,
+    /// No more events will come.
+    pub(super) ended: bool,
+    /// One more than the largest ordinal that has a partner.
+    pub(super) after_last_pair: u64,
+}
+
+impl Side {
+    /// The ordinal of the next event.
+    pub(super) fn next_ordinal(&self) -> u64 {
+        self.base + self.slots.len() as u64
+    }
+
+    /// The events that are kept.
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Forgets events that are done with, but for a little history.
+    pub(super) fn trim(&mut self) {
+        while self.slots.len() >= HISTORY
+            && self.slots.front().is_some_and(|s| s.state != State::Waiting && s.unsettled == 0)
+        {
+            self.slots.pop_front();
+            self.base += 1;
+        }
+    }
+
+    /// Adds an event and forgets old ones.
+    pub(super) fn push(&mut self, event: Event, members: Members) -> u64 {
+        self.trim();
+        let unsettled = members.iter().flatten().count() as u8;
+        self.slots.push_back(Slot { event, members, state: State::Waiting, unsettled });
+        self.next_ordinal() - 1
+    }
+
+    /// The event of an ordinal, if it is kept.
+    pub(super) fn get(&self, ordinal: u64) -> Option<&Slot> {
+        self.slots.get(usize::try_from(ordinal.checked_sub(self.base)?).ok()?)
+    }
+
+    /// The same, to change it.
+    pub(super) fn get_mut(&mut self, ordinal: u64) -> Option<&mut Slot> {
+        self.slots.get_mut(usize::try_from(ordinal.checked_sub(self.base)?).ok()?)
+    }
+
+    /// The oldest event from `from` on that waits for a partner.
+    pub(super) fn oldest_waiting(&self, from: u64) -> Option<u64> {
+        let skip = usize::try_from(from.saturating_sub(self.base)).ok()?;
+        let found = self.slots.iter().skip(skip).position(|s| s.state == State::Waiting)?;
+        Some(self.base + (skip + found) as u64)
+    }
+
+    /// True when more events are kept than `limit` and history allow.
+    pub(super) fn is_over(&self, limit: usize) -> bool {
+        self.len() > limit.saturating_add(HISTORY)
+    }
+}

@@ -1,0 +1,158 @@
+//! Ignoring, renaming, tolerances, cutting, aligning.
+
+use super::super::{Level, Options, Tolerance};
+use super::{Owned, early, trace, with};
+
+fn exact() -> Options {
+    Options::default()
+}
+
+fn timing(ticks: u64, per_mille: u32) -> Options {
+    Options { level: Level::Timing, tolerance: Tolerance { ticks, per_mille }, ..Options::default() }
+}
+
+#[test]
+fn ignored_types_and_entities_are_left_out() {
+    let left = early();
+    let right: Vec<Owned> = left.iter().filter(|e| e.kind != "SIG").cloned().collect();
+    let options = Options { ignore_types: vec!["sig".into()], ..exact() };
+    let result = with(&options, &left, &right);
+    assert!(result.equal);
+    assert_eq!((result.left_ignored, result.right_ignored, result.compared), (1, 0, 10));
+    let right: Vec<Owned> =
+        left.iter().filter(|e| e.source != "STI_2" && e.target != "STI_2").cloned().collect();
+    let options = Options { ignore_entities: vec!["STI_2".into()], ..exact() };
+    assert!(with(&options, &left, &right).equal);
+    assert!(!with(&exact(), &left, &right).equal);
+}
+
+const INTERRUPTED: &str = "0,C,0,T,A,0,start
+    1,A,0,R,R,0,start
+    2,A,0,R,R,0,suspend
+    2,C,0,T,A,0,preempt
+    2,C,0,ISR,I_1,0,start
+    3,I_1,0,R,R_I,0,start
+    4,I_1,0,R,R_I,0,terminate
+    5,C,0,ISR,I_1,0,terminate
+    5,C,0,T,A,0,resume
+    5,A,0,R,R,0,resume
+    6,A,0,R,R,0,terminate
+    7,C,0,T,A,0,terminate";
+
+#[test]
+fn an_ignored_interrupt_leaves_no_trace_when_asked_for() {
+    let left = trace(INTERRUPTED);
+    let right: Vec<Owned> = [0, 1, 10, 11].map(|n| left[n].clone()).to_vec();
+    let mut options = Options { ignore_types: vec!["I".into()], ..exact() };
+    let result = with(&options, &left, &right);
+    assert_eq!((result.left_ignored, result.only_left), (4, 4));
+    options.collapse_ignored_isrs = true;
+    let result = with(&options, &left, &right);
+    assert!(result.equal, "{result:#?}");
+    assert_eq!(result.left_ignored, 8);
+}
+
+#[test]
+fn a_preemption_by_a_task_stays() {
+    let left = trace(&INTERRUPTED.replace("3,I_1,0,R,R_I,0,start", "3,C,0,T,B,0,start"));
+    let options = Options { ignore_entities: vec!["I_1".into()], collapse_ignored_isrs: true, ..exact() };
+    assert_eq!(with(&options, &left, &left).left_events, 9);
+    // And so does one without any interrupt.
+    let quiet: Vec<Owned> = left.iter().filter(|e| e.target != "I_1" && e.target != "B").cloned().collect();
+    assert_eq!(with(&options, &quiet, &quiet).left_events, quiet.len() as u64 - 1);
+}
+
+#[test]
+fn renamed_entities_are_the_same() {
+    let left = early();
+    let mut right = left.clone();
+    for e in &mut right {
+        for name in [&mut e.source, &mut e.target] {
+            if name == "T_1" {
+                *name = "Task_1".into();
+            }
+        }
+    }
+    let mut options = exact();
+    assert!(!with(&options, &left, &right).equal);
+    options.rename = vec![("T_1".into(), "Task_1".into())];
+    assert!(with(&options, &left, &right).equal);
+    // Lines keep the name of their file.
+    right[2].target_instance = Some(8);
+    let first = with(&options, &left, &right).first.unwrap();
+    assert!(first.difference.left.unwrap().text.contains(",T_1,"));
+}
+
+#[test]
+fn the_task_in_the_note_of_set_event_is_renamed() {
+    let left = trace("0,A,0,EVENT,E,0,set_event,B");
+    let right = trace("0,A,0,EVENT,E,0,set_event,B2");
+    let options = Options { rename: vec![("B".into(), "B2".into())], ..exact() };
+    assert!(with(&options, &left, &right).equal);
+}
+
+#[test]
+fn absolute_tolerance_is_inclusive() {
+    let left = early();
+    let mut right = left.clone();
+    right[7].time += 5;
+    assert_eq!(with(&timing(4, 0), &left, &right).temporal, 1);
+    assert!(with(&timing(5, 0), &left, &right).equal);
+}
+
+#[test]
+fn relative_tolerance_lets_a_clock_drift() {
+    let mut left = early();
+    left.iter_mut().for_each(|e| e.time *= 100);
+    let mut right = left.clone();
+    right.iter_mut().for_each(|e| e.time += e.time / 10);
+    assert!(with(&timing(0, 100), &left, &right).equal);
+    assert!(with(&timing(0, 80), &left, &right).temporal > 0);
+}
+
+#[test]
+fn an_action_has_its_own_tolerance() {
+    let left = early();
+    let mut right = left.clone();
+    right.iter_mut().filter(|e| e.action == "start").for_each(|e| e.time += 3);
+    let mut options = timing(0, 0);
+    assert_eq!(with(&options, &left, &right).temporal, 3);
+    options.action_tolerances = vec![("start".into(), Tolerance { ticks: 3, per_mille: 0 })];
+    assert!(with(&options, &left, &right).equal);
+    right.iter_mut().filter(|e| e.action == "write").for_each(|e| e.time += 3);
+    assert_eq!(with(&options, &left, &right).temporal, 1);
+}
+
+#[test]
+fn the_end_of_the_longer_trace_is_cut() {
+    let left = early();
+    for n in 0..left.len() {
+        let right = &left[..n];
+        for level in [Level::Exact, Level::Order, Level::Timing] {
+            let options = Options { level, cut_to_common_length: true, ..exact() };
+            let result = with(&options, &left, right);
+            assert!(result.equal, "{level:?} {n} {result:#?}");
+            assert!(with(&options, right, &left).equal);
+            assert!(!with(&Options { level, ..exact() }, &left, right).equal);
+        }
+    }
+    let mut right = left[..8].to_vec();
+    right[7].note = Some("8".into());
+    let options = Options { level: Level::Order, cut_to_common_length: true, ..exact() };
+    assert_eq!(with(&options, &left, &right).semantic, 1);
+}
+
+#[test]
+fn aligned_traces_begin_at_zero() {
+    let left = early();
+    let mut right = left.clone();
+    right.iter_mut().for_each(|e| e.time += 1_000_000);
+    let mut options = exact();
+    assert_eq!(with(&options, &left, &right).temporal, 11);
+    options.align = true;
+    assert!(with(&options, &left, &right).equal);
+    // Lines keep the time of their file.
+    right[3].time += 1;
+    let first = with(&options, &left, &right).first.unwrap();
+    assert!(first.difference.right.unwrap().text.starts_with("1000021,"));
+}

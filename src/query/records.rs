@@ -1,0 +1,215 @@
+//! The system events of a recording as records, in the order of their file, with the lines they were read from. Not for
+//! reading BTF text.
+
+use super::run::{Param, ResultStream};
+use super::session::Session;
+use crate::btf::{Place, Record, Records};
+use crate::error::{Error, ErrorKind, Result};
+use crate::schema::{columns::btf_event, tables};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, StringViewArray};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Int64Type};
+
+/// A recording, read from first to last.
+pub struct StoredRecords {
+    events: ResultStream,
+    batch: Option<Batch>,
+    row: usize,
+    others: Others,
+}
+
+/// The lines of the imported file that are no events.
+struct Others {
+    lines: ResultStream,
+    batch: Option<(Int64Array, Int64Array, StringViewArray)>,
+    row: usize,
+    /// Lines passed so far.
+    passed: u64,
+    /// The recording was imported: its events have lines.
+    any: bool,
+}
+
+struct Batch {
+    seq: Int64Array,
+    time: Int64Array,
+    source: StringViewArray,
+    source_instance: Int64Array,
+    target_type: StringViewArray,
+    target: StringViewArray,
+    target_instance: Int64Array,
+    action: StringViewArray,
+    note: StringViewArray,
+}
+
+impl Session {
+    /// The columns that bring the events of a recording into the order of their file: `time, seq`, in which they lie,
+    /// unless its times run backwards.
+    ///
+    /// # Errors
+    /// Those of a query.
+    pub fn file_order(&self, recording: &str) -> Result<&'static str> {
+        let source = tables::SOURCE.name;
+        let sql = format!("SELECT 1 FROM {source} WHERE recording = $recording AND backwards > 0 LIMIT 1");
+        for batch in self.sql(&sql, &[("recording", Param::from(recording))])? {
+            if batch?.num_rows() > 0 {
+                return Ok(btf_event::SEQ);
+            }
+        }
+        Ok("time, seq")
+    }
+
+    /// The format of the BTF file that a recording was imported from; `None` when it was mapped.
+    ///
+    /// # Errors
+    /// Those of a query.
+    pub fn imported_as(&self, recording: &str) -> Result<Option<String>> {
+        let source = tables::SOURCE.name;
+        let sql = format!(
+            "SELECT format FROM {source} WHERE recording = $recording AND format LIKE 'btf%' LIMIT 1"
+        );
+        for batch in self.sql(&sql, &[("recording", Param::from(recording))])? {
+            let formats = batch?.columns().first().and_then(view);
+            if let Some(format) = formats.filter(|f| !f.is_empty()) {
+                return Ok(Some(format.value(0).to_owned()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The events of a recording in the order of their file.
+    ///
+    /// # Errors
+    /// Those of a query.
+    pub fn records(&self, recording: &str) -> Result<StoredRecords> {
+        let order = self.file_order(recording)?;
+        let params = [("recording", Param::from(recording))];
+        let columns = [
+            btf_event::SEQ,
+            btf_event::TIME,
+            btf_event::SOURCE,
+            btf_event::SOURCE_INSTANCE,
+            btf_event::TARGET_TYPE,
+            btf_event::TARGET,
+            btf_event::TARGET_INSTANCE,
+            btf_event::ACTION,
+            btf_event::NOTE,
+        ];
+        let (columns, events, lines) = (columns.join(", "), tables::BTF_EVENT.name, tables::BTF_LINE.name);
+        let sql = format!("SELECT {columns} FROM {events} WHERE recording = $recording ORDER BY {order}");
+        let events = self.sql(&sql, &params)?;
+        let sql =
+            format!("SELECT line, next_seq, text FROM {lines} WHERE recording = $recording ORDER BY line");
+        let lines = self.sql(&sql, &params)?;
+        let any = self.imported_as(recording)?.is_some();
+        let others = Others { lines, batch: None, row: 0, passed: 0, any };
+        Ok(StoredRecords { events, batch: None, row: 0, others })
+    }
+}
+
+impl StoredRecords {
+    /// True when the recording was imported from a file whose lines are known.
+    pub fn has_lines(&self) -> bool {
+        self.others.any
+    }
+
+    /// [`Records::next`], with the lines in front of the event, or of the end, given to `other` by number and text.
+    ///
+    /// # Errors
+    /// Those of a query.
+    pub fn next_with(&mut self, mut other: impl FnMut(u64, &str)) -> Result<Option<(Place, Record<'_>)>> {
+        while self.batch.as_ref().is_none_or(|b| self.row >= b.seq.len()) {
+            self.row = 0;
+            self.batch = match self.events.next() {
+                Some(batch) => Some(Batch::of(&batch?).ok_or_else(misfit)?),
+                None => {
+                    self.others.before(None, &mut other)?;
+                    return Ok(None);
+                }
+            };
+        }
+        let Some(batch) = &self.batch else { return Ok(None) };
+        let row = self.row;
+        self.row += 1;
+        let seq = batch.seq.value(row);
+        self.others.before(Some(seq), &mut other)?;
+        let line = self.others.any.then(|| self.others.passed + seq.unsigned_abs() + 1);
+        let number = |column: &Int64Array| column.is_valid(row).then(|| column.value(row));
+        let record = Record {
+            time: batch.time.value(row),
+            source: batch.source.value(row),
+            source_instance: number(&batch.source_instance),
+            target_type: batch.target_type.value(row),
+            target: batch.target.value(row),
+            target_instance: number(&batch.target_instance),
+            action: batch.action.value(row),
+            note: batch.note.is_valid(row).then(|| batch.note.value(row)),
+        };
+        Ok(Some((Place { seq, line }, record)))
+    }
+}
+
+impl Records for StoredRecords {
+    fn next(&mut self) -> Result<Option<(Place, Record<'_>)>> {
+        self.next_with(|_, _| {})
+    }
+}
+
+impl Others {
+    fn before(&mut self, seq: Option<i64>, other: &mut impl FnMut(u64, &str)) -> Result<()> {
+        while self.fill()? {
+            let Some((line, next_seq, text)) = &self.batch else { return Ok(()) };
+            if seq.is_some_and(|seq| next_seq.value(self.row) > seq) {
+                return Ok(());
+            }
+            other(line.value(self.row).unsigned_abs(), text.value(self.row));
+            self.passed += 1;
+            self.row += 1;
+        }
+        Ok(())
+    }
+
+    /// True when there is a line at hand.
+    fn fill(&mut self) -> Result<bool> {
+        while self.batch.as_ref().is_none_or(|(lines, ..)| self.row >= lines.len()) {
+            let Some(batch) = self.lines.next() else { return Ok(false) };
+            let batch = batch?;
+            let [line, next_seq, text] = batch.columns() else { return Err(misfit()) };
+            self.batch = number(line).zip(number(next_seq)).zip(view(text)).map(|((l, n), t)| (l, n, t));
+            self.row = 0;
+        }
+        Ok(true)
+    }
+}
+
+impl Batch {
+    fn of(batch: &RecordBatch) -> Option<Self> {
+        let [seq, time, source, source_instance, target_type, target, target_instance, action, note] =
+            batch.columns()
+        else {
+            return None;
+        };
+        Some(Self {
+            seq: number(seq)?,
+            time: number(time)?,
+            source: view(source)?,
+            source_instance: number(source_instance)?,
+            target_type: view(target_type)?,
+            target: view(target)?,
+            target_instance: number(target_instance)?,
+            action: view(action)?,
+            note: view(note)?,
+        })
+    }
+}
+
+fn number(column: &ArrayRef) -> Option<Int64Array> {
+    column.as_primitive_opt::<Int64Type>().cloned()
+}
+
+fn view(column: &ArrayRef) -> Option<StringViewArray> {
+    cast(column, &DataType::Utf8View).ok()?.as_string_view_opt().cloned()
+}
+
+fn misfit() -> Error {
+    Error::new(ErrorKind::Bug, "the events of a query do not have the columns of their table")
+}
