@@ -130,7 +130,8 @@ impl Checker {
         match self.entities.acts_as(step.source.0, wanted) {
             Learnt::Fits => {}
             Learnt::Is(kind) => {
-                step.fault(&mut self.findings, Id::SourceKind, || {
+                let rule = if kind == Kind::Simulation { Id::SimSource } else { Id::SourceKind };
+                step.fault(&mut self.findings, rule, || {
                     format!("{} is {}, not {}", quoted(record.source), kind.id(), wanted.words())
                 });
                 return;

@@ -127,6 +127,9 @@ rules! {
     SimTrigger "sim-trigger" Info "BTF 2.2.1 §2.3.1.1"
         "a stimulus triggered by SIM, which 2.2 writes in listings and not in its definition";
 
+    SimSource "sim-source" Warning "BTF 2.2.1 §2.3; BTF 2.1.5 §2.3"
+        "SIM causes an event that only processes or hardware cause, as tools write what no process did";
+
     // State charts.
     ProcessTransition "process-transition" Error "BTF 2.2.1 §2.3.2 figure 2-4; BTF 2.1.5 figure 3"
         "a process event in a state that it is not possible in";

@@ -34,10 +34,11 @@ pub enum Command {
     /// Read recordings into a database, and map them.
     ///
     /// An input is a folder with a recording.toml, a recording.toml, a folder of exports named CORE_data.csv
-    /// and CORE_func.csv, or such exports themselves (also .gz and .zst).
+    /// and CORE_func.csv, such exports themselves, or a BTF trace (all also .gz and .zst; `-` is standard input).
     #[command(after_help = "Examples:
   btfdb ingest engine.db recording/
   btfdb ingest engine.db core0_data.csv core0_func.csv --name idle
+  btfdb ingest traces.db monday.btf tuesday.btf.gz
   zcat core0_data.csv.gz | btfdb ingest engine.db --core name=Core_0,data=- --name piped")]
     Ingest(Ingest),
     /// Map recordings again, e.g. after a change of profile.
@@ -63,7 +64,7 @@ pub enum Command {
     /// Check that a trace keeps the rules of its BTF version; exit 3 when it does not.
     #[command(after_help = "Examples:
   btfdb check engine.db
-  btfdb check trace.btf --btf-version 2.1.5 --severity warning
+  btfdb check trace.btf --btf-version 2.1.5 --severity error
   btfdb check trace.btf --format json
   btfdb check --rules")]
     Check(Check),
@@ -72,7 +73,7 @@ pub enum Command {
     /// A and B are databases, recordings of databases (engine.db:idle) or BTF files.
     #[command(after_help = "Examples:
   btfdb compare old.btf new.btf
-  btfdb compare engine.db:monday engine.db:tuesday --level order --ignore SIG,STI
+  btfdb compare week.db:monday week.db:tuesday --level order --ignore SIG,STI
   btfdb compare a.btf b.btf --level timing --tolerance 2us --tolerance start=10us --align
   btfdb compare old.db new.db --level metrics --metric ResponseTime --threshold 5")]
     Compare(Compare),

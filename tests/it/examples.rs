@@ -21,6 +21,16 @@ fn bench() -> Bench {
         "SELECT process, count(*) AS n FROM process_instance GROUP BY process ORDER BY process;\n",
     );
     bench.ok(&["ingest", "engine.db", "recording", "--name", "engine", "-q"]);
+    bench.ok(&["export", "engine.db", "-o", "trace.btf", "-q"]);
+    let trace = std::fs::read(bench.path().join("trace.btf")).unwrap();
+    for name in ["old.btf", "new.btf", "a.btf", "b.btf", "monday.btf", "tuesday.btf"] {
+        bench.write(name, &trace);
+    }
+    bench.ok(&["ingest", "week.db", "monday.btf", "tuesday.btf", "-q"]);
+    bench.ok(&["ingest", "old.db", "old.btf", "-q"]);
+    bench.ok(&["ingest", "new.db", "new.btf", "-q"]);
+    let packed = Command::new("gzip").arg("tuesday.btf").current_dir(bench.path()).status().unwrap();
+    assert!(packed.success());
     bench
 }
 
@@ -57,16 +67,18 @@ fn examples(help: &str) -> Vec<String> {
 fn of_the_help_texts() {
     let bench = bench();
     let mut seen = 0;
-    for command in ["", "ingest", "query", "metrics", "export"] {
+    for command in ["", "ingest", "query", "metrics", "export", "check", "compare"] {
         let args: Vec<&str> = if command.is_empty() { vec!["--help"] } else { vec![command, "--help"] };
         for example in examples(&bench.ok(&args).stdout) {
             // Recordings of one name cannot be ingested twice into the database of the other examples.
-            let example = example.replace("ingest engine.db", &format!("ingest {seen}.db"));
+            let example = example
+                .replace("ingest engine.db", &format!("ingest {seen}.db"))
+                .replace("traces.db", "other.db");
             runs(&bench, &example);
             seen += 1;
         }
     }
-    assert!(seen >= 14, "only {seen} examples were found");
+    assert!(seen >= 22, "only {seen} examples were found");
 }
 
 #[test]

@@ -75,6 +75,7 @@ const EVENTS: &[(&str, Version, &str)] = &[
     ("source-not-running", MID, "5,C,0,T,A,0,preempt\n6,A,0,SIG,X,0,read"),
     ("name-of-two-types", MID, "5,C,0,T,A,0,start\n6,A,0,R,A,0,start"),
     ("sim-trigger", MID, "5,SIM,0,STI,S,0,trigger"),
+    ("sim-source", MID, "5,SIM,0,SIG,X,0,read"),
     ("process-transition", MID, "5,C,0,T,A,0,start\n6,C,0,T,A,0,resume"),
     ("runnable-transition", MID, "5,A,0,R,F,0,start\n6,A,0,R,F,0,resume"),
     ("semaphore-transition", MID, "5,M,0,SEM,M,0,lock\n6,M,0,SEM,M,0,lock"),

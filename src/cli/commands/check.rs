@@ -34,10 +34,11 @@ pub(super) fn run(args: &Check, ui: &Ui) -> Result<u8> {
     let (mut text, mut all, mut violations) = (String::new(), Vec::new(), 0);
     for recording in recordings {
         let mut records = trace.session.records(recording)?;
-        let options = Options {
-            version: args.btf_version.as_deref().and_then(Version::parse),
-            header: records.has_lines(),
-        };
+        let header = records.has_lines();
+        // What the mapper writes is BTF 2.1.5.
+        let own = (!header).then_some(Version::V2_1_5);
+        let version = args.btf_version.as_deref().and_then(Version::parse).or(own);
+        let options = Options { version, header };
         let mut checker = Checker::new(options);
         // The lines in front of an event come before it.
         let mut others = Vec::new();
@@ -85,7 +86,7 @@ fn one(text: &mut String, finding: &Finding) {
     let rule = finding.rule;
     let _ = writeln!(
         text,
-        "{:7}  {}  {} times: {} [{}]",
+        "{:7}  {}  ×{}: {} [{}]",
         rule.severity.as_str(),
         rule.id,
         finding.count,
