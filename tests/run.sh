@@ -39,7 +39,7 @@ tool() {
 step_format() {
     cargo fmt --check
     # Not part of the package that cargo knows.
-    rustfmt --check --edition 2024 benches/generate.rs fuzz/src/lib.rs fuzz/fuzz_targets/*.rs
+    rustfmt --check --edition 2024 benches/*.rs fuzz/src/lib.rs fuzz/fuzz_targets/*.rs
 }
 
 step_lint() {
@@ -96,6 +96,7 @@ step_bench() {
     debian 'command -v python3' python3
     cargo build --quiet --locked
     benches/ingest.sh --small "$target/debug/btfdb"
+    benches/btf.sh --small --binary "$target/debug/btfdb"
 }
 
 # ---- run them ------------------------------------------------------------------------------------------------
