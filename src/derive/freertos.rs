@@ -3,8 +3,7 @@
 //! Read literally, several tasks run on one core, and one that migrates is several tasks.
 
 use super::records::Step;
-use crate::btf::{Action, EntityType, NameId, Names};
-use std::collections::HashMap;
+use crate::btf::{Action, EntityType, IdMap, NameId, Names};
 
 /// Per task: what was last said of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,9 +16,9 @@ enum Life {
 /// Reads the events of tasks as they are meant.
 #[derive(Debug, Default)]
 pub(super) struct FreeRtos {
-    tasks: HashMap<NameId, Life>,
+    tasks: IdMap<NameId, Life>,
     /// Process and core that a name of the trace means.
-    meanings: HashMap<NameId, (NameId, Option<NameId>)>,
+    meanings: IdMap<NameId, (NameId, Option<NameId>)>,
     /// The core that spoke last, for names that tell no core.
     core: Option<NameId>,
 }

@@ -1,13 +1,15 @@
 //! Instances and states of tasks and ISRs. Not runnables.
 
 use super::Rows;
-use crate::btf::{Action, EntityType, Event, NameId, Names, ProcessState, process_transition};
+use crate::btf::{Action, EntityType, Event, IdMap, NameId, Names, ProcessState, process_transition};
 use crate::schema::{ProcessInstanceRow, ProcessStateRow};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::hash_map::Entry;
 
 /// An open instance.
 #[derive(Debug)]
 struct Open {
+    /// Instances are numbered by their first events, so that what is open is written in a fixed order.
+    born: u64,
     process: NameId,
     instance: i64,
     kind: EntityType,
@@ -28,9 +30,7 @@ struct Open {
 #[derive(Debug)]
 pub(super) struct Processes {
     begin: i64,
-    by_instance: HashMap<(NameId, i64), u64>,
-    /// Open instances in the order of their first events, so that the end is written in a fixed order.
-    open: BTreeMap<u64, Open>,
+    open: IdMap<(NameId, i64), Open>,
     born: u64,
     pub violations: u64,
     /// An instance that starts without having been activated has not been active before.
@@ -51,19 +51,12 @@ fn slot(state: ProcessState) -> Option<usize> {
 
 impl Processes {
     pub fn new(begin: i64) -> Self {
-        Self {
-            begin,
-            by_instance: HashMap::new(),
-            open: BTreeMap::new(),
-            born: 0,
-            violations: 0,
-            starts_are_activations: false,
-        }
+        Self { begin, open: IdMap::default(), born: 0, violations: 0, starts_are_activations: false }
     }
 
     /// The core a process instance was last on.
     pub fn core(&self, process: NameId, instance: i64) -> Option<NameId> {
-        self.by_instance.get(&(process, instance)).and_then(|k| self.open.get(k)).and_then(|o| o.core)
+        self.open.get(&(process, instance)).and_then(|o| o.core)
     }
 
     pub fn event(&mut self, event: &Event, names: &Names, rows: &mut Rows) {
@@ -71,52 +64,27 @@ impl Processes {
         if event.action == Action::MtaLimitExceeded {
             return;
         }
-        let key = (event.target, event.target_instance);
-        let id = match self.by_instance.get(&key) {
-            Some(id) => *id,
-            None => {
+        let mut open = match self.open.entry((event.target, event.target_instance)) {
+            Entry::Occupied(open) => open,
+            Entry::Vacant(place) => {
                 let activated = event.action == Action::Activate;
                 let from_now = activated || (self.starts_are_activations && event.action == Action::Start);
                 let since = if from_now { event.time } else { self.begin };
                 self.born += 1;
-                self.by_instance.insert(key, self.born);
-                self.open.insert(self.born, Open::new(event, from, since, !activated));
-                self.born
+                place.insert_entry(Open::new(self.born, event, from, since, !activated))
             }
         };
-        let Some(open) = self.open.get_mut(&id) else { return };
-        if open.lost {
-            open.lost = false;
-            open.state = from;
-            open.since = event.time;
-        }
-        let fresh = event.action == Action::Activate && open.activate_at.is_none() && !open.cut;
-        if !fresh && open.state != from {
-            self.violations += 1;
-        }
-        let core = (event.action != Action::Activate).then_some(event.source);
-        // The stretch that ends was spent on the core before, unless none was known.
-        open.core = open.core.or(core);
-        open.leave(event.time, names, rows);
-        open.core = core.or(open.core);
-        open.state = to;
-        open.since = event.time;
-        match event.action {
-            Action::Activate => open.activate_at = Some(event.time),
-            Action::Start => open.start_at = Some(event.time),
-            Action::Preempt | Action::Park => open.preemptions += 1,
-            Action::Terminate => {
-                self.by_instance.remove(&key);
-                if let Some(open) = self.open.remove(&id) {
-                    open.write(Some(event.time), names, rows);
-                }
-            }
-            _ => {}
+        let ended = open.get_mut().event(event, (from, to), names, rows, &mut self.violations);
+        if ended {
+            open.remove().write(Some(event.time), names, rows);
         }
     }
 
     pub fn gap(&mut self, core: NameId, begin: i64, end: i64, names: &Names, rows: &mut Rows) {
-        for open in self.open.values_mut().filter(|o| o.core.is_none_or(|c| c == core)) {
+        let mut cut: Vec<&mut Open> =
+            self.open.values_mut().filter(|o| o.core.is_none_or(|c| c == core)).collect();
+        cut.sort_unstable_by_key(|o| o.born);
+        for open in cut {
             if !open.lost {
                 open.leave(begin, names, rows);
             }
@@ -127,19 +95,55 @@ impl Processes {
     }
 
     pub fn finish(&mut self, end: i64, names: &Names, rows: &mut Rows) {
-        for mut open in std::mem::take(&mut self.open).into_values() {
+        let mut rest: Vec<Open> = std::mem::take(&mut self.open).into_values().collect();
+        rest.sort_unstable_by_key(|o| o.born);
+        for mut open in rest {
             if !open.lost {
                 open.leave(end, names, rows);
             }
             open.write(None, names, rows);
         }
-        self.by_instance.clear();
     }
 }
 
 impl Open {
-    fn new(event: &Event, state: ProcessState, since: i64, cut: bool) -> Self {
+    /// Takes an event into account that leads from the first to the second state; true when the instance has ended.
+    fn event(
+        &mut self,
+        event: &Event,
+        (from, to): (ProcessState, ProcessState),
+        names: &Names,
+        rows: &mut Rows,
+        violations: &mut u64,
+    ) -> bool {
+        if self.lost {
+            self.lost = false;
+            self.state = from;
+            self.since = event.time;
+        }
+        let fresh = event.action == Action::Activate && self.activate_at.is_none() && !self.cut;
+        if !fresh && self.state != from {
+            *violations += 1;
+        }
+        let core = (event.action != Action::Activate).then_some(event.source);
+        // The stretch that ends was spent on the core before, unless none was known.
+        self.core = self.core.or(core);
+        self.leave(event.time, names, rows);
+        self.core = core.or(self.core);
+        self.state = to;
+        self.since = event.time;
+        match event.action {
+            Action::Activate => self.activate_at = Some(event.time),
+            Action::Start => self.start_at = Some(event.time),
+            Action::Preempt | Action::Park => self.preemptions += 1,
+            _ => {}
+        }
+        event.action == Action::Terminate
+    }
+
+    fn new(born: u64, event: &Event, state: ProcessState, since: i64, cut: bool) -> Self {
         Self {
+            born,
             process: event.target,
             instance: event.target_instance,
             kind: event.target_type,

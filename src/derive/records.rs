@@ -3,12 +3,11 @@
 
 use super::Derive;
 use super::freertos::FreeRtos;
-use crate::btf::{Action, EntityType, Event, NameId, Names, Note};
+use crate::btf::{Action, EntityType, Event, IdMap, NameId, Names, Note};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::columns::btf_event;
 use arrow::array::{Array, AsArray, DictionaryArray, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{Int64Type, UInt32Type};
-use std::collections::HashMap;
 
 /// How the events of tasks are to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,7 +26,7 @@ pub struct FromRecords {
     pub names: Names,
     freertos: Option<FreeRtos>,
     /// Instances of entities that have none in the trace: the present one, and whether it is open.
-    unnumbered: HashMap<NameId, (i64, bool)>,
+    unnumbered: IdMap<NameId, (i64, bool)>,
 }
 
 /// An event of a process or runnable, before its instance is known.
@@ -42,7 +41,7 @@ impl FromRecords {
     /// Nothing seen yet.
     pub fn new(dialect: Dialect) -> Self {
         let freertos = (dialect == Dialect::FreeRtos).then(FreeRtos::default);
-        Self { names: Names::default(), freertos, unnumbered: HashMap::new() }
+        Self { names: Names::default(), freertos, unnumbered: IdMap::default() }
     }
 
     /// Takes the rows of a batch into account, in their order.

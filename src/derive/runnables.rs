@@ -2,9 +2,9 @@
 //! depth is the number of runnables that are open in the same process instance (BTF 2.1.5, runnable events).
 
 use super::processes::Processes;
-use crate::btf::{Event, NameId, Names, RunnableState, runnable_transition};
+use crate::btf::{Event, IdMap, NameId, Names, RunnableState, runnable_transition};
 use crate::schema::{RunnableInstanceRow, RunnableInstanceRows};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 #[derive(Debug)]
 struct Open {
@@ -24,10 +24,10 @@ struct Open {
 #[derive(Debug)]
 pub(super) struct Runnables {
     begin: i64,
-    by_instance: HashMap<(NameId, i64), u64>,
+    by_instance: IdMap<(NameId, i64), u64>,
     open: BTreeMap<u64, Open>,
     /// Open runnables per process instance: the depth of the next one.
-    nested: HashMap<(NameId, i64), i64>,
+    nested: IdMap<(NameId, i64), i64>,
     born: u64,
     pub violations: u64,
 }
@@ -36,9 +36,9 @@ impl Runnables {
     pub fn new(begin: i64) -> Self {
         Self {
             begin,
-            by_instance: HashMap::new(),
+            by_instance: IdMap::default(),
             open: BTreeMap::new(),
-            nested: HashMap::new(),
+            nested: IdMap::default(),
             born: 0,
             violations: 0,
         }

@@ -50,6 +50,11 @@ impl Selection {
         }
     }
 
+    /// True when all of the recording is selected.
+    pub(super) fn is_whole(&self) -> bool {
+        self.from.is_none() && self.to.is_none() && self.entities.is_empty() && self.types.is_empty()
+    }
+
     /// The rows of `table` that are selected.
     pub(super) fn condition(&self, table: &TableSpec, recording: &str) -> Condition {
         let mut condition = Condition::default();

@@ -8,6 +8,7 @@ mod groups;
 mod metrics;
 mod records;
 mod regression;
+mod resequence;
 mod run;
 mod session;
 mod statement;

@@ -1,6 +1,7 @@
 //! The system events of a recording as records, in the order of their file, with the lines they were read from. Not for
 //! reading BTF text.
 
+use super::resequence::Resequenced;
 use super::run::{Param, ResultStream};
 use super::session::Session;
 use crate::btf::{Place, Record, Records};
@@ -12,7 +13,7 @@ use arrow::datatypes::{DataType, Int64Type};
 
 /// A recording, read from first to last.
 pub struct StoredRecords {
-    events: ResultStream,
+    events: Box<dyn Iterator<Item = Result<RecordBatch>>>,
     batch: Option<Batch>,
     row: usize,
     others: Others,
@@ -42,20 +43,41 @@ struct Batch {
 }
 
 impl Session {
-    /// The columns that bring the events of a recording into the order of their file: `time, seq`, in which they lie,
-    /// unless its times run backwards.
+    /// `columns` of the events of a recording in the order of their file; the first column is `seq`. `condition` is that
+    /// of the recording and whatever else is asked for; `whole` says that nothing else is.
     ///
     /// # Errors
     /// Those of a query.
-    pub fn file_order(&self, recording: &str) -> Result<&'static str> {
+    pub fn events_in_file_order(
+        &self,
+        recording: &str,
+        columns: &str,
+        (condition, params): (&str, &[(&str, Param)]),
+        whole: bool,
+    ) -> Result<Box<dyn Iterator<Item = Result<RecordBatch>>>> {
+        let events = tables::BTF_EVENT;
+        let sorted = |by: &str| {
+            let sql = format!("SELECT {columns} FROM {} {condition} ORDER BY {by}", events.name);
+            self.sql(&sql, params)
+        };
+        // The rows lie sorted by time, which is the order of the file unless its times run backwards.
+        Ok(match self.runs_backwards(recording)? {
+            false => Box::new(sorted("time, seq")?),
+            true if whole && self.database().files(events, Some(recording)).len() == 1 => {
+                Box::new(Resequenced::new(sorted("time, seq")?))
+            }
+            true => Box::new(sorted(btf_event::SEQ)?),
+        })
+    }
+
+    fn runs_backwards(&self, recording: &str) -> Result<bool> {
         let source = tables::SOURCE.name;
         let sql = format!("SELECT 1 FROM {source} WHERE recording = $recording AND backwards > 0 LIMIT 1");
+        let mut any = false;
         for batch in self.sql(&sql, &[("recording", Param::from(recording))])? {
-            if batch?.num_rows() > 0 {
-                return Ok(btf_event::SEQ);
-            }
+            any |= batch?.num_rows() > 0;
         }
-        Ok("time, seq")
+        Ok(any)
     }
 
     /// The format of the BTF file that a recording was imported from; `None` when it was mapped.
@@ -81,7 +103,6 @@ impl Session {
     /// # Errors
     /// Those of a query.
     pub fn records(&self, recording: &str) -> Result<StoredRecords> {
-        let order = self.file_order(recording)?;
         let params = [("recording", Param::from(recording))];
         let columns = [
             btf_event::SEQ,
@@ -94,9 +115,9 @@ impl Session {
             btf_event::ACTION,
             btf_event::NOTE,
         ];
-        let (columns, events, lines) = (columns.join(", "), tables::BTF_EVENT.name, tables::BTF_LINE.name);
-        let sql = format!("SELECT {columns} FROM {events} WHERE recording = $recording ORDER BY {order}");
-        let events = self.sql(&sql, &params)?;
+        let condition = ("WHERE recording = $recording", &params[..]);
+        let events = self.events_in_file_order(recording, &columns.join(", "), condition, true)?;
+        let lines = tables::BTF_LINE.name;
         let sql =
             format!("SELECT line, next_seq, text FROM {lines} WHERE recording = $recording ORDER BY line");
         let lines = self.sql(&sql, &params)?;

@@ -23,6 +23,8 @@ pub struct NameColumn {
     /// `texts` as an array, while no name has been added to it.
     array: Option<Arc<StringArray>>,
     last: Option<u32>,
+    /// Keys of names that came before, by where their texts lie; a guess that is checked, which spares the hash.
+    recent: Vec<u32>,
 }
 
 impl NameColumn {
@@ -33,6 +35,8 @@ impl NameColumn {
     /// ever new names does not fill the memory.
     const MAX_NAMES: usize = 1 << 16;
     const MAX_BYTES: usize = 1 << 22;
+    /// Places of `recent`.
+    const RECENT: usize = 4096;
 
     /// A column whose rows are already known by key: `values[key]` is the name of a row, [`NameColumn::NULL`] is none.
     /// A key beyond `values` is an error when the batch is taken.
@@ -75,10 +79,22 @@ impl NameColumn {
         {
             return last;
         }
-        let key = match self.known.get(name) {
-            Some(key) => *key,
-            None => self.add(name.into()),
+        if self.recent.is_empty() {
+            self.recent = vec![Self::NULL; Self::RECENT];
+        }
+        let place = (name.as_ptr() as usize >> 4) % Self::RECENT;
+        let guess = self.recent.get(place).copied().unwrap_or(Self::NULL);
+        let hit = self.texts.get(guess as usize).is_some_and(|t| **t == *name);
+        let key = match hit {
+            true => guess,
+            false => match self.known.get(name) {
+                Some(key) => *key,
+                None => self.add(name.into()),
+            },
         };
+        if let Some(slot) = self.recent.get_mut(place) {
+            *slot = key;
+        }
         self.last = Some(key);
         key
     }

@@ -89,3 +89,18 @@ fn an_ingest_that_maps_survives_a_full_disk() {
         }
     }
 }
+
+#[test]
+fn an_import_survives_every_fault() {
+    let dir = TempDir::new().unwrap();
+    let base = dir.path().join("base.db");
+    let mut old = small(&dir.path().join("old"));
+    old[0].name = "old".into();
+    run(Arc::new(RealDisk), &base, &old).unwrap();
+    let trace = root().join("tests/data/btf/compare/hardware.btf");
+    let new = plan(&[trace], &Description::default(), false).unwrap();
+    for (fault, for_ever) in [(Fault::NoSpace, true), (Fault::Device, false), (Fault::TornWrite, true)] {
+        let operations = loop_over(fault, &new, &base, for_ever);
+        assert!(operations > 20, "only {operations} operations were tried");
+    }
+}

@@ -16,7 +16,7 @@ use crate::ops::ingest::NUMERIC_FORMAT;
 use crate::query::{Param, Session};
 use crate::schema::{columns, tables};
 use crate::time::TimeScale;
-use arrow::array::{Array, AsArray};
+use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use events::Writer;
@@ -91,15 +91,15 @@ pub fn export_btf(
     let mut writer = Writer::new(session.database().time_scale(), zero, *options, &facts, original, numbers);
     writer.header(&facts)?;
     let condition = selection.condition(tables::BTF_EVENT, &recording);
-    // The rows lie sorted by time; sorting them by seq costs, and is the same unless the file had times that go back.
-    let sort = if options.by_time { "time, seq" } else { session.file_order(&recording)? };
-    let sql = format!(
-        "SELECT {} FROM {} {} ORDER BY {sort}",
-        FIELDS.join(", "),
-        tables::BTF_EVENT.name,
-        condition.sql(),
-    );
-    for batch in session.sql(&sql, &condition.params())? {
+    let columns = FIELDS.join(", ");
+    let (sql, params) = (condition.sql(), condition.params());
+    let batches: Box<dyn Iterator<Item = Result<RecordBatch>>> = if options.by_time {
+        let sql = format!("SELECT {columns} FROM {} {sql} ORDER BY time, seq", tables::BTF_EVENT.name);
+        Box::new(session.sql(&sql, &params)?)
+    } else {
+        session.events_in_file_order(&recording, &columns, (&sql, &params), selection.is_whole())?
+    };
+    for batch in batches {
         writer.events(&batch?, out)?;
     }
     writer.finish(out)

@@ -40,8 +40,7 @@ impl Original {
         let sql =
             format!("SELECT next_seq, kind, text FROM {table} WHERE recording = $recording ORDER BY line");
         let batches = session.sql(&sql, &[("recording", Param::from(recording))])?;
-        let s = selection;
-        let whole = s.from.is_none() && s.to.is_none() && s.entities.is_empty() && s.types.is_empty();
+        let whole = selection.is_whole();
         let mut original = Self { batches, batch: None, row: 0, whole, unit: None };
         original.fill()?;
         original.unit = original.batch.as_ref().and_then(Lines::unit);
