@@ -160,29 +160,3 @@ fn random_words_do_not_pile_up() {
     let unknown = report.findings.iter().find(|f| f.rule.id == "unknown-action").unwrap();
     assert_eq!((unknown.count, unknown.words.len()), (10_000, Finding::WORDS));
 }
-
-/// Run by hand: `cargo test --release --no-default-features --lib check::tests::memory::speed -- --ignored --nocapture`.
-#[test]
-#[ignore = "a measurement"]
-fn speed() {
-    let names: Vec<_> =
-        (0..200).map(|n| (format!("Task_{n}"), format!("Runnable_{n}"), format!("Stimulus_{n}"))).collect();
-    let mut checker = Checker::new(Options { version: None, header: false });
-    let begin = std::time::Instant::now();
-    for n in 0..500_000 {
-        let (task, runnable, stimulus) = &names[n as usize % names.len()];
-        let n = n / names.len() as i64;
-        for record in [
-            record(n, stimulus, "STI", (stimulus, n), "trigger"),
-            record(n, stimulus, "T", (task, n), "activate"),
-            record(n, "C0", "T", (task, n), "start"),
-            record(n, task, "R", (runnable, n), "start"),
-            record(n, task, "R", (runnable, n), "terminate"),
-            record(n, "C0", "T", (task, n), "terminate"),
-        ] {
-            checker.event(Place::default(), &record);
-        }
-    }
-    println!("{:.1} M events/s", 3.0 / begin.elapsed().as_secs_f64());
-    assert_eq!(checker.finish().violations(Severity::Info), 0);
-}
