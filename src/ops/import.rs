@@ -12,7 +12,7 @@ use crate::formats::Counts;
 use crate::formats::btf::{self, EventRows};
 use crate::input::{Digest, Source};
 use crate::schema::columns::btf_event;
-use crate::schema::tables;
+use crate::schema::{TableSpec, tables};
 use crate::store::{StagedFile, TableWriter, Transaction};
 use crate::time::TimeScale;
 use arrow::array::{AsArray, RecordBatch};
@@ -24,7 +24,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 /// More sorted runs than this are no trace that anybody can look at.
 const MAX_RUNS: usize = 4096;
 /// A part ends after this many rows, so that its footer, which is kept in memory, stays small.
-const PART_ROWS: u64 = 64 << 20;
+const PART_ROWS: u64 = 16 << 20;
 /// Rows of a derived table that are written at once.
 const ROWS_OUT: usize = 64 * 1024;
 
@@ -84,8 +84,8 @@ impl TraceFile {
         threads: usize,
         control: &Control,
     ) -> Result<Imported> {
-        let mut events = Runs::new(tx, recording);
-        let mut instances = Instances::new(&mut *locked(tx)?, recording, self.dialect)?;
+        let mut events = Parts::new(tx, tables::BTF_EVENT, recording);
+        let mut instances = Instances::new(tx, recording, self.dialect);
         let lines = locked(tx)?.writer(tables::BTF_LINE, recording, None)?;
         let mut assembler = Assembler::new(self.name.clone(), scale, self.dialect, lines);
         if threads > 1 {
@@ -96,13 +96,13 @@ impl TraceFile {
                 assembler.take(btf::parse_chunk(&chunk.0, chunk.1, &self.name), &mut out)?;
                 self.source.recycle(chunk.0);
                 for ordered in out.drain(..) {
-                    events.take(&ordered, control)?;
+                    take_events(&mut events, &ordered, control)?;
                     instances.take(&ordered)?;
                 }
             }
             assembler.rest(&mut out)?;
             for ordered in out {
-                events.take(&ordered, control)?;
+                take_events(&mut events, &ordered, control)?;
                 instances.take(&ordered)?;
             }
         }
@@ -142,8 +142,8 @@ impl TraceFile {
         threads: usize,
         control: &Control,
         assembler: &mut Assembler,
-        events: &mut Runs<'_>,
-        instances: &mut Instances,
+        events: &mut Parts<'_>,
+        instances: &mut Instances<'_>,
     ) -> Result<()> {
         // With two threads, one parser keeps the assembler and the two writers busy.
         let parsers = threads.saturating_sub(1).clamp(1, 16);
@@ -179,7 +179,8 @@ impl TraceFile {
                 }
             });
             let (to_events, rows) = sync_channel::<Ordered>(2);
-            let writing = scope.spawn(move || rows.into_iter().try_for_each(|o| events.take(&o, control)));
+            let writing =
+                scope.spawn(move || rows.into_iter().try_for_each(|o| take_events(events, &o, control)));
             let (to_instances, rows) = sync_channel::<Ordered>(2);
             let deriving = scope.spawn(move || rows.into_iter().try_for_each(|o| instances.take(&o)));
             let assembled = assemble_all(&outputs, assembler, &to_events, &to_instances);
@@ -234,32 +235,47 @@ fn locked(tx: &Mutex<Transaction>) -> Result<std::sync::MutexGuard<'_, Transacti
     tx.lock().map_err(|_| Error::new(ErrorKind::Bug, "a writer thread died"))
 }
 
-/// The rows of `btf_event`: a file for every sorted run.
-struct Runs<'a> {
+/// Writes the rows of `btf_event`: a part for every sorted run.
+fn take_events(events: &mut Parts<'_>, ordered: &Ordered, control: &Control) -> Result<()> {
+    let Ordered::Rows(batch) = ordered else {
+        if events.files.len() > MAX_RUNS {
+            let message = format!("time runs far backwards more than {MAX_RUNS} times");
+            return Err(
+                Error::new(ErrorKind::Limit, message).hint("were many traces put together into one file?")
+            );
+        }
+        return events.end_part();
+    };
+    events.write(batch)?;
+    control.advance(0, batch.num_rows() as u64);
+    Ok(())
+}
+
+/// A table in the making, in parts of bounded size.
+struct Parts<'a> {
     tx: &'a Mutex<Transaction>,
+    table: &'static TableSpec,
     recording: &'a str,
     writer: Option<TableWriter>,
     in_part: u64,
     files: Vec<StagedFile>,
 }
 
-impl<'a> Runs<'a> {
-    fn new(tx: &'a Mutex<Transaction>, recording: &'a str) -> Self {
-        Self { tx, recording, writer: None, in_part: 0, files: Vec::new() }
+impl<'a> Parts<'a> {
+    fn new(tx: &'a Mutex<Transaction>, table: &'static TableSpec, recording: &'a str) -> Self {
+        Self { tx, table, recording, writer: None, in_part: 0, files: Vec::new() }
     }
 
-    fn take(&mut self, ordered: &Ordered, control: &Control) -> Result<()> {
-        let Ordered::Rows(batch) = ordered else { return self.end_part() };
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         if self.in_part >= PART_ROWS {
             self.end_part()?;
         }
         let writer = match &mut self.writer {
             Some(writer) => writer,
-            None => self.writer.insert(locked(self.tx)?.writer(tables::BTF_EVENT, self.recording, None)?),
+            None => self.writer.insert(locked(self.tx)?.writer(self.table, self.recording, None)?),
         };
         writer.write(batch)?;
         self.in_part += batch.num_rows() as u64;
-        control.advance(0, batch.num_rows() as u64);
         Ok(())
     }
 
@@ -267,12 +283,6 @@ impl<'a> Runs<'a> {
         self.in_part = 0;
         if let Some(writer) = self.writer.take() {
             self.files.push(writer.finish()?);
-        }
-        if self.files.len() > MAX_RUNS {
-            let message = format!("time runs far backwards more than {MAX_RUNS} times");
-            return Err(
-                Error::new(ErrorKind::Limit, message).hint("were many traces put together into one file?")
-            );
         }
         Ok(())
     }
@@ -284,25 +294,22 @@ impl<'a> Runs<'a> {
 }
 
 /// The derived tables.
-struct Instances {
+struct Instances<'a> {
     records: FromRecords,
     derive: Option<Derive>,
-    writers: [TableWriter; 3],
+    /// Of processes, their states, and runnables.
+    parts: [Parts<'a>; 3],
     /// The latest time seen.
     latest: i64,
     violations: Violations,
 }
 
-impl Instances {
-    fn new(tx: &mut Transaction, recording: &str, dialect: Dialect) -> Result<Self> {
-        let mut writer = |table| tx.writer(table, recording, None);
-        let writers = [
-            writer(tables::PROCESS_INSTANCE)?,
-            writer(tables::PROCESS_STATE)?,
-            writer(tables::RUNNABLE_INSTANCE)?,
-        ];
+impl<'a> Instances<'a> {
+    fn new(tx: &'a Mutex<Transaction>, recording: &'a str, dialect: Dialect) -> Self {
+        let parts = [tables::PROCESS_INSTANCE, tables::PROCESS_STATE, tables::RUNNABLE_INSTANCE]
+            .map(|table| Parts::new(tx, table, recording));
         let records = FromRecords::new(dialect);
-        Ok(Self { records, derive: None, writers, latest: 0, violations: Violations::default() })
+        Self { records, derive: None, parts, latest: 0, violations: Violations::default() }
     }
 
     fn take(&mut self, ordered: &Ordered) -> Result<()> {
@@ -332,7 +339,7 @@ impl Instances {
 
     fn flush(&mut self, at_least: usize) -> Result<()> {
         let Some(derive) = &mut self.derive else { return Ok(()) };
-        let [instances, states, runnables] = &mut self.writers;
+        let [instances, states, runnables] = &mut self.parts;
         let rows = &mut derive.rows;
         if rows.instances.len() >= at_least {
             instances.write(&rows.instances.take_batch()?)?;
@@ -348,8 +355,8 @@ impl Instances {
 
     fn finish(mut self, end: i64) -> Result<(Vec<StagedFile>, Violations)> {
         self.cut(end.max(self.latest))?;
-        let files = self.writers.into_iter().map(TableWriter::finish).collect::<Result<_>>()?;
-        Ok((files, self.violations))
+        let files: Vec<Vec<StagedFile>> = self.parts.into_iter().map(Parts::finish).collect::<Result<_>>()?;
+        Ok((files.into_iter().flatten().collect(), self.violations))
     }
 }
 

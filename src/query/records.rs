@@ -63,11 +63,15 @@ impl Session {
         // The rows lie sorted by time, which is the order of the file unless its times run backwards.
         Ok(match self.runs_backwards(recording)? {
             false => Box::new(sorted("time, seq")?),
-            true if whole && self.database().files(events, Some(recording)).len() == 1 => {
-                Box::new(Resequenced::new(sorted("time, seq")?))
-            }
+            true if whole && self.is_one_run(recording) => Box::new(Resequenced::new(sorted("time, seq")?)),
             true => Box::new(sorted(btf_event::SEQ)?),
         })
+    }
+
+    /// The parts of `btf_event` follow each other in time: disorder is small, or was put right.
+    fn is_one_run(&self, recording: &str) -> bool {
+        let files = self.database().files(tables::BTF_EVENT, Some(recording));
+        files.is_sorted_by(|a, b| a.end_at.zip(b.begin_at).is_some_and(|(end, begin)| end <= begin))
     }
 
     fn runs_backwards(&self, recording: &str) -> Result<bool> {
