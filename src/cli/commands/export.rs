@@ -50,6 +50,12 @@ pub(super) fn run(args: &Export, ui: &Ui) -> Result<u8> {
                     exported.unsaid
                 ));
             }
+            if exported.left_out > 0 {
+                ui.warning(&format!(
+                    "{} lines that were rejected at the import are not written; see table diagnostic",
+                    exported.left_out
+                ));
+            }
             if exported.rounded > 0 {
                 ui.warning(&format!(
                     "{} times were rounded to whole units; see --time-scale",

@@ -140,7 +140,7 @@ impl Writer {
     pub fn finish(mut self, out: &mut dyn Write) -> Result<Exported> {
         self.lines_before(None)?;
         self.write(out)?;
-        Ok(self.done)
+        Ok(Exported { left_out: self.original.rejected, ..self.done })
     }
 
     fn event(&mut self, time: i64, fields: &Fields<'_>) {

@@ -48,6 +48,8 @@ pub struct Exported {
     pub altered: u64,
     /// Events that the version cannot say; they were written as comments.
     pub unsaid: u64,
+    /// Lines that were rejected when the file was imported, and so do not come out again.
+    pub left_out: u64,
     /// Times that are no whole number of the unit; they were rounded half to even.
     pub rounded: u64,
 }

@@ -18,6 +18,8 @@ pub(super) struct Original {
     row: usize,
     /// True when all events are exported, so that all lines go with them.
     whole: bool,
+    /// Rejected lines passed over: they are no BTF, and only excerpts of them are kept.
+    pub rejected: u64,
     /// The unit of time that the first of them says.
     pub unit: Option<TimeScale>,
 }
@@ -41,7 +43,7 @@ impl Original {
             format!("SELECT next_seq, kind, text FROM {table} WHERE recording = $recording ORDER BY line");
         let batches = session.sql(&sql, &[("recording", Param::from(recording))])?;
         let whole = selection.is_whole();
-        let mut original = Self { batches, batch: None, row: 0, whole, unit: None };
+        let mut original = Self { batches, batch: None, row: 0, whole, rejected: 0, unit: None };
         original.fill()?;
         original.unit = original.batch.as_ref().and_then(Lines::unit);
         Ok(original)
@@ -58,6 +60,7 @@ impl Original {
             let kind = lines.kind.value(self.row);
             let parameter = kind == "parameter" || kind == "table_row";
             // A comment goes with the event behind it, those of the header with any; a parameter always counts.
+            self.rejected += u64::from(kind == "rejected");
             let wanted = parameter || self.whole || next == 0 || seq == Some(next);
             let line = (wanted && kind != "rejected")
                 .then(|| Line { parameter, text: lines.text.value(self.row).to_owned() });
