@@ -9,8 +9,9 @@ use std::{env, error, fs};
 
 use serde::Deserialize;
 
-/// How a row holds a string.
+/// How a row holds a string, and how a name.
 const TEXT: &str = "&'a str";
+const NAME: &str = "Name<'a>";
 
 type Result<T, E = Box<dyn error::Error>> = std::result::Result<T, E>;
 
@@ -159,7 +160,8 @@ impl Column {
             Type::Instant | Type::Duration | Type::Integer | Type::Count | Type::Bytes => "i64",
             Type::Unsigned => "u64",
             Type::Flag => "bool",
-            Type::Name | Type::Text => TEXT,
+            Type::Name => NAME,
+            Type::Text => TEXT,
         }
     }
 
@@ -256,7 +258,7 @@ impl Table {
     fn rows(&self) -> String {
         let (name, upper, camel) = (&self.name, self.upper(), self.camel());
         let first = self.file_columns().next().map(Column::field).unwrap_or_default();
-        let texts = self.file_columns().any(|c| c.rust() == TEXT);
+        let texts = self.file_columns().any(|c| [NAME, TEXT].contains(&c.rust()));
         let (life, anonymous) = if texts { ("<'a>", "<'_>") } else { ("", "") };
         let values = self.each(|c| format!("    /// {}\n    pub {}: {},\n", c.doc, c.field(), c.value()));
         let vectors = self.each(|c| format!("    /// {}\n    pub {}: {},\n", c.doc, c.field(), c.vector()));

@@ -2,6 +2,7 @@
 //! of files and not the state of anything.
 
 use super::Action;
+use crate::schema::Name;
 
 /// Process states (BTF 2.1.5 §2.3: OSEK 2.2.3 extended task, plus polling and parking).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -50,6 +51,12 @@ impl ProcessState {
     /// True for the states that occupy a core.
     pub fn on_core(self) -> bool {
         matches!(self, Self::Running | Self::Polling)
+    }
+}
+
+impl From<ProcessState> for Name<'static> {
+    fn from(state: ProcessState) -> Self {
+        Self::numbered(state as u32, state.as_str())
     }
 }
 

@@ -1,6 +1,7 @@
 //! One BTF event: the octuple (t, Ψ, ψ, ι, T, τ, α, ν) of the thesis, equation 2.1, with interned names.
 
 use super::NameId;
+use crate::schema::Name;
 use std::fmt;
 
 macro_rules! words {
@@ -21,6 +22,12 @@ macro_rules! words {
             /// The value of a BTF word (exact spelling of the specification).
             pub fn parse(word: &str) -> Option<Self> {
                 match word { $($word => Some($name::$variant),)* _ => None }
+            }
+        }
+
+        impl From<$name> for Name<'static> {
+            fn from(word: $name) -> Self {
+                Self::numbered(word as u32, word.as_str())
             }
         }
 

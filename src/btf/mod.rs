@@ -12,5 +12,5 @@ pub use charts::{
     semaphore_transition,
 };
 pub use event::{Action, EntityType, Event, Note};
-pub use names::{IdHasher, IdMap, NameId, Names};
+pub use names::{IdHasher, IdMap, NameId, NameMap, Names};
 pub use record::{Place, Record, Records};

@@ -1,5 +1,6 @@
 //! Interned entity names: small ids inside the mapper, text at its rim. Not a symbol table of addresses.
 
+use crate::schema::Name;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -46,6 +47,35 @@ impl Hasher for IdHasher {
     }
 }
 
+/// A value for each of some names, found by the name's place among all: for what is asked at every event.
+#[derive(Debug, Clone)]
+pub struct NameMap<T> {
+    rows: Vec<Option<T>>,
+}
+
+impl<T> Default for NameMap<T> {
+    fn default() -> Self {
+        Self { rows: Vec::new() }
+    }
+}
+
+impl<T> NameMap<T> {
+    /// The value of a name.
+    pub fn get(&self, name: NameId) -> Option<&T> {
+        self.rows.get(name.index())?.as_ref()
+    }
+
+    /// Sets the value of a name.
+    pub fn insert(&mut self, name: NameId, value: T) {
+        if self.rows.len() <= name.index() {
+            self.rows.resize_with(name.index() + 1, || None);
+        }
+        if let Some(row) = self.rows.get_mut(name.index()) {
+            *row = Some(value);
+        }
+    }
+}
+
 /// The interner. Ids are given in order of first use, so they are the same for the same input.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
@@ -82,6 +112,11 @@ impl Names {
         for text in other.since(self.texts.len()) {
             self.intern(text);
         }
+    }
+
+    /// A name for a column of a table, whose other names with numbers come from this interner too.
+    pub fn name(&self, id: NameId) -> Name<'_> {
+        Name::numbered(id.0, self.text(id))
     }
 
     /// The text of an id; empty for an id of another interner.

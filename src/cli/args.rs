@@ -106,7 +106,7 @@ pub struct Ingest {
     /// Write nothing, and exit with 3, when an input has a finding of severity error.
     #[arg(long)]
     pub strict: bool,
-    /// Time scale of a new database: ns, or ps for exports with finer digits.
+    /// Time scale of a new database: ns, or ps for finer digits; ps when a BTF input counts so.
     #[arg(long, value_parser = ["ns", "ps"])]
     pub time_scale: Option<String>,
     /// Mapping profile: osek, erika2, or the path of a profile.

@@ -3,7 +3,7 @@
 //! Read literally, several tasks run on one core, and one that migrates is several tasks.
 
 use super::records::Step;
-use crate::btf::{Action, EntityType, IdMap, NameId, Names};
+use crate::btf::{Action, EntityType, NameId, NameMap, Names};
 
 /// Per task: what was last said of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,9 +16,9 @@ enum Life {
 /// Reads the events of tasks as they are meant.
 #[derive(Debug, Default)]
 pub(super) struct FreeRtos {
-    tasks: IdMap<NameId, Life>,
+    tasks: NameMap<Life>,
     /// Process and core that a name of the trace means.
-    meanings: IdMap<NameId, (NameId, Option<NameId>)>,
+    meanings: NameMap<(NameId, Option<NameId>)>,
     /// The core that spoke last, for names that tell no core.
     core: Option<NameId>,
 }
@@ -31,12 +31,12 @@ impl FreeRtos {
         }
         let (task, core) = self.meaning(step.target, names);
         let created = note.is_some_and(|n| n.starts_with("create") || n.starts_with("task_create"));
-        if self.meanings.contains_key(&step.source) {
+        if self.meanings.get(step.source).is_some() {
             self.core = core.or(self.core);
         } else {
             self.core = Some(step.source);
         }
-        let life = self.tasks.get(&task).copied();
+        let life = self.tasks.get(task).copied();
         let (action, now) = match (step.action, life) {
             (Action::Preempt, None) if created => (Action::Activate, Life::Created),
             // A tick may interrupt a task that was never dispatched, or one that is off the core already.
@@ -53,7 +53,7 @@ impl FreeRtos {
     }
 
     fn meaning(&mut self, name: NameId, names: &mut Names) -> (NameId, Option<NameId>) {
-        if let Some(known) = self.meanings.get(&name) {
+        if let Some(known) = self.meanings.get(name) {
             return *known;
         }
         let text = names.text(name).to_owned();

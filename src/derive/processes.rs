@@ -168,11 +168,11 @@ impl Open {
             *spent += time - self.since;
         }
         rows.states.push(ProcessStateRow {
-            process: names.text(self.process),
-            r#type: self.kind.as_str(),
+            process: names.name(self.process),
+            r#type: self.kind.into(),
             instance: self.instance,
-            core: self.core.map(|c| names.text(c)),
-            state: self.state.as_str(),
+            core: self.core.map(|c| names.name(c)),
+            state: self.state.into(),
             begin_at: self.since,
             end_at: time,
         });
@@ -182,10 +182,10 @@ impl Open {
         let [running, ready, waiting, polling, parking] = self.spent;
         let whole = self.activate_at.is_some() && self.start_at.is_some() && terminate_at.is_some();
         rows.instances.push(ProcessInstanceRow {
-            process: names.text(self.process),
-            r#type: self.kind.as_str(),
+            process: names.name(self.process),
+            r#type: self.kind.into(),
             instance: self.instance,
-            core: self.core.map(|c| names.text(c)),
+            core: self.core.map(|c| names.name(c)),
             activate_at: self.activate_at,
             start_at: self.start_at,
             terminate_at,

@@ -5,6 +5,7 @@ use super::Derive;
 use super::freertos::FreeRtos;
 use crate::btf::{Action, EntityType, Event, IdMap, NameId, Names, Note};
 use crate::error::{Error, ErrorKind, Result};
+use crate::schema::begins_with;
 use crate::schema::columns::btf_event;
 use arrow::array::{Array, AsArray, DictionaryArray, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{Int64Type, UInt32Type};
@@ -25,6 +26,8 @@ pub struct FromRecords {
     /// The names of all entities.
     pub names: Names,
     freertos: Option<FreeRtos>,
+    sources: Known,
+    targets: Known,
     /// Instances of entities that have none in the trace: the present one, and whether it is open.
     unnumbered: IdMap<NameId, (i64, bool)>,
 }
@@ -41,7 +44,8 @@ impl FromRecords {
     /// Nothing seen yet.
     pub fn new(dialect: Dialect) -> Self {
         let freertos = (dialect == Dialect::FreeRtos).then(FreeRtos::default);
-        Self { names: Names::default(), freertos, unnumbered: IdMap::default() }
+        let (sources, targets) = (Known::default(), Known::default());
+        Self { names: Names::default(), freertos, sources, targets, unnumbered: IdMap::default() }
     }
 
     /// Takes the rows of a batch into account, in their order.
@@ -54,16 +58,16 @@ impl FromRecords {
         })?;
         let kinds = rows.kind.words(EntityType::parse_tolerant);
         let actions = rows.action.words(Action::parse_tolerant);
-        let mut sources = vec![None; rows.source.values.len()];
-        let mut targets = vec![None; rows.target.values.len()];
+        self.sources.follow(rows.source.values);
+        self.targets.follow(rows.target.values);
         for row in 0..batch.num_rows() {
             let kind = kinds.get(rows.kind.key(row)).copied().flatten();
             let Some(kind @ (EntityType::Task | EntityType::Isr | EntityType::Runnable)) = kind else {
                 continue;
             };
             let Some(action) = actions.get(rows.action.key(row)).copied().flatten() else { continue };
-            let source = rows.source.name(row, &mut sources, &mut self.names);
-            let target = rows.target.name(row, &mut targets, &mut self.names);
+            let source = self.sources.name(rows.source.key(row), &mut self.names);
+            let target = self.targets.name(rows.target.key(row), &mut self.names);
             let mut step = Step { kind, source, target, action };
             if let Some(freertos) = &mut self.freertos {
                 let note = rows.note.is_valid(row).then(|| rows.note_text(row));
@@ -111,6 +115,30 @@ impl FromRecords {
     }
 }
 
+/// The ids of what the keys of a column stand for, kept from batch to batch.
+#[derive(Debug, Default)]
+struct Known {
+    values: Option<StringArray>,
+    ids: Vec<Option<NameId>>,
+}
+
+impl Known {
+    fn follow(&mut self, values: &StringArray) {
+        if !self.values.as_ref().is_some_and(|before| begins_with(values, before)) {
+            self.ids.clear();
+        }
+        self.ids.resize(values.len(), None);
+        self.values = Some(values.clone());
+    }
+
+    fn name(&mut self, key: usize, names: &mut Names) -> NameId {
+        match (self.ids.get_mut(key), &self.values) {
+            (Some(id), Some(values)) => *id.get_or_insert_with(|| names.intern(values.value(key))),
+            _ => names.intern(""),
+        }
+    }
+}
+
 /// A column of names.
 struct NameRows<'a> {
     keys: &'a DictionaryArray<UInt32Type>,
@@ -129,14 +157,6 @@ impl<'a> NameRows<'a> {
 
     fn words<T>(&self, parse: impl Fn(&str) -> Option<T>) -> Vec<Option<T>> {
         self.values.iter().map(|word| word.and_then(&parse)).collect()
-    }
-
-    fn name(&self, row: usize, known: &mut [Option<NameId>], names: &mut Names) -> NameId {
-        let key = self.key(row);
-        match known.get_mut(key) {
-            Some(slot) => *slot.get_or_insert_with(|| names.intern(self.values.value(key))),
-            None => names.intern(""),
-        }
     }
 }
 

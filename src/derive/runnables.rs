@@ -143,11 +143,11 @@ impl Open {
         // `SIM`, instance −1, is no process: the runnable ran outside of every process.
         let known = self.process.1 >= 0;
         rows.push(RunnableInstanceRow {
-            runnable: names.text(self.runnable),
+            runnable: names.name(self.runnable),
             instance: self.instance,
-            process: known.then(|| names.text(self.process.0)),
+            process: known.then(|| names.name(self.process.0)),
             process_instance: known.then_some(self.process.1),
-            core: self.core.map(|c| names.text(c)),
+            core: self.core.map(|c| names.name(c)),
             depth: self.depth,
             start_at: self.start_at,
             terminate_at,

@@ -6,12 +6,12 @@ use crate::derive::Dialect;
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::Result;
 use crate::formats::Counts;
-use crate::formats::btf::{EventRows, Header, Keyword, LineKind, OtherLine};
+use crate::formats::btf::{EventRows, Header, Keyword, LineKind, OtherLine, Told};
 use crate::schema::columns::btf_event;
-use crate::schema::{BtfEventRows, BtfLineRow, BtfLineRows, NameColumn};
+use crate::schema::{BtfEventRows, BtfLineRow, BtfLineRows, Dictionary, NameColumn};
 use crate::store::{StagedFile, TableWriter};
 use crate::time::{TimeScale, divide_half_even, with_sign};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Lines that are no events, written at once.
 const LINES_OUT: usize = 16 * 1024;
@@ -27,8 +27,26 @@ pub(super) struct Assembler {
     /// Time of the event before, in file order.
     before: Option<i64>,
     /// Numbers that no table of the file explains.
-    undefined: HashMap<String, ()>,
+    undefined: HashSet<String>,
+    names: Shared,
+    words: Shared,
+    notes: Shared,
     trace: Trace,
+}
+
+/// Names of all rows by one key, whichever parser numbered them.
+#[derive(Default)]
+struct Shared {
+    dictionary: Dictionary,
+    /// What each parser has told.
+    parsers: Vec<Known>,
+}
+
+/// The names of a parser by its own numbers, and their keys, once they are needed.
+#[derive(Default)]
+struct Known {
+    texts: Vec<String>,
+    keys: Vec<Option<u32>>,
 }
 
 /// What is known of the whole file at its end.
@@ -78,13 +96,17 @@ impl Assembler {
             line_rows: BtfLineRows::new(),
             seq: 0,
             before: None,
-            undefined: HashMap::new(),
+            undefined: HashSet::new(),
+            names: Shared::default(),
+            words: Shared::default(),
+            notes: Shared::default(),
             trace,
         }
     }
 
-    /// Takes the next chunk of the file.
-    pub fn take(&mut self, mut rows: EventRows, out: &mut Vec<Ordered>) -> Result<()> {
+    /// Takes the next chunk of the file, which the parser of this number has read.
+    pub fn take(&mut self, parser: usize, mut rows: EventRows, out: &mut Vec<Ordered>) -> Result<()> {
+        self.share_names(parser, &mut rows);
         let mut log = std::mem::take(&mut rows.log);
         log.shift_lines(self.trace.counts.lines);
         self.trace.log.merge(log);
@@ -116,10 +138,24 @@ impl Assembler {
             }
             None => self.give(rows, out)?,
         }
+        [&mut self.names, &mut self.words, &mut self.notes].into_iter().for_each(Shared::trim);
         if self.line_rows.len() >= LINES_OUT {
             self.lines.write(&self.line_rows.take_batch()?)?;
         }
         Ok(())
+    }
+
+    /// The parser's numbers of names become keys.
+    fn share_names(&mut self, parser: usize, rows: &mut EventRows) {
+        let Told { names, words, notes } = rows.told;
+        self.names.learn(parser, names, std::mem::take(&mut rows.names));
+        self.words.learn(parser, words, std::mem::take(&mut rows.words));
+        self.notes.learn(parser, notes, std::mem::take(&mut rows.notes));
+        self.names.translate(parser, &mut rows.source);
+        self.names.translate(parser, &mut rows.target);
+        self.words.translate(parser, &mut rows.target_type);
+        self.words.translate(parser, &mut rows.action);
+        self.notes.translate(parser, &mut rows.note);
     }
 
     /// Gives the rows that were held back.
@@ -140,7 +176,7 @@ impl Assembler {
         self.line_rows.push(BtfLineRow {
             line: line as i64,
             next_seq: self.seq + i64::from(other.before),
-            kind: other.kind.as_str(),
+            kind: other.kind.as_str().into(),
             text: &other.text,
         });
         if let Some((severity, code, message)) = self.trace.header.line(other.kind, &other.text) {
@@ -203,35 +239,34 @@ impl Assembler {
         let header = &self.trace.header;
         let mut unknown = Vec::new();
         let mut numeric = false;
-        let mut rename = |keys: &mut Vec<u32>, texts: &mut Vec<String>, types: bool| {
+        let mut rename = |keys: &mut Vec<u32>, names: &mut Dictionary, types: bool| {
             let mut known: HashMap<u32, u32> = HashMap::new();
             for n in from..to {
                 let Some(key) = keys.get_mut(n) else { break };
                 *key = *known.entry(*key).or_insert_with(|| {
-                    let text = texts.get(*key as usize).cloned().unwrap_or_default();
+                    let text = names.text(*key);
                     if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
                         return *key;
                     }
-                    match if types { header.type_of(&text) } else { header.entity(&text) } {
+                    match if types { header.type_of(text) } else { header.entity(text) } {
                         Some(name) => {
                             numeric = true;
-                            texts.push(name.to_owned());
-                            texts.len() as u32 - 1
+                            names.key(name)
                         }
                         None => {
-                            unknown.push((n, text));
+                            unknown.push((n, text.to_owned()));
                             *key
                         }
                     }
                 });
             }
         };
-        rename(&mut rows.source, &mut rows.names, false);
-        rename(&mut rows.target, &mut rows.names, false);
-        rename(&mut rows.target_type, &mut rows.words, true);
+        rename(&mut rows.source, &mut self.names.dictionary, false);
+        rename(&mut rows.target, &mut self.names.dictionary, false);
+        rename(&mut rows.target_type, &mut self.words.dictionary, true);
         self.trace.numeric |= numeric;
         for (row, id) in unknown {
-            if self.undefined.insert(id.clone(), ()).is_none() {
+            if self.undefined.insert(id.clone()) {
                 let line = self.trace.counts.lines + rows.line.get(row).copied().map_or(0, u64::from) + 1;
                 let message = format!("no table of the file says what the number {id} stands for");
                 self.note(Some(line), Severity::Warning, "undefined-id", message, "");
@@ -261,13 +296,15 @@ impl Assembler {
         let mut columns = BtfEventRows::new();
         columns.time = rows.time;
         columns.seq = (self.seq..self.seq + count).collect();
-        columns.source = NameColumn::from_parts(rows.source, rows.names.clone());
+        let [names, words, notes] =
+            [&mut self.names, &mut self.words, &mut self.notes].map(|shared| shared.dictionary.array());
+        columns.source = NameColumn::from_parts(rows.source, names.clone());
         columns.source_instance = rows.source_instance;
-        columns.target_type = NameColumn::from_parts(rows.target_type, rows.words.clone());
-        columns.target = NameColumn::from_parts(rows.target, rows.names);
+        columns.target_type = NameColumn::from_parts(rows.target_type, words.clone());
+        columns.target = NameColumn::from_parts(rows.target, names);
         columns.target_instance = rows.target_instance;
-        columns.action = NameColumn::from_parts(rows.action, rows.words);
-        columns.note = NameColumn::from_parts(rows.note, rows.notes);
+        columns.action = NameColumn::from_parts(rows.action, words);
+        columns.note = NameColumn::from_parts(rows.note, notes);
         self.seq += count;
         self.orderer.push(columns.take_batch()?, out)
     }
@@ -282,6 +319,38 @@ impl Assembler {
     ) {
         let (source, text) = (self.trace.name.clone(), text.to_owned());
         self.trace.log.push(Diagnostic { source, line, severity, code, message, text });
+    }
+}
+
+impl Shared {
+    /// A parser tells names from the number `first` on; what it told from there on before is void.
+    fn learn(&mut self, parser: usize, first: u32, names: Vec<String>) {
+        if self.parsers.len() <= parser {
+            self.parsers.resize_with(parser + 1, Known::default);
+        }
+        if let Some(known) = self.parsers.get_mut(parser) {
+            known.texts.truncate(first as usize);
+            known.keys.truncate(first as usize);
+            known.texts.extend(names);
+            known.keys.resize(known.texts.len(), None);
+        }
+    }
+
+    fn translate(&mut self, parser: usize, numbers: &mut [u32]) {
+        let Some(Known { texts, keys }) = self.parsers.get_mut(parser) else { return };
+        for number in numbers {
+            // What no parser has told is the number of a note that is not there.
+            if let Some((key, text)) = keys.get_mut(*number as usize).zip(texts.get(*number as usize)) {
+                *number = *key.get_or_insert_with(|| self.dictionary.key(text));
+            }
+        }
+    }
+
+    /// Between batches, ever new names are forgotten.
+    fn trim(&mut self) {
+        if self.dictionary.trim() {
+            self.parsers.iter_mut().for_each(|known| known.keys.fill(None));
+        }
     }
 }
 
@@ -303,9 +372,6 @@ fn split_off(rows: &mut EventRows, at: usize) -> EventRows {
         action: rows.action.split_off(at),
         note: rows.note.split_off(at),
         line: rows.line.split_off(at),
-        names: rows.names.clone(),
-        words: rows.words.clone(),
-        notes: rows.notes.clone(),
         ..EventRows::default()
     }
 }

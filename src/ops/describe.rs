@@ -47,8 +47,8 @@ pub(super) fn write_recording_row(tx: &mut Transaction, name: &str, facts: Facts
     let scale = tx.time_scale().as_str();
     let mut rows = RecordingRows::new();
     rows.push(RecordingRow {
-        os: facts.os,
-        time_scale: scale,
+        os: facts.os.map(Into::into),
+        time_scale: scale.into(),
         begin_at,
         end_at,
         creator: facts.creator,

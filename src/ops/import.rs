@@ -5,15 +5,16 @@ use super::assemble::{Assembler, Trace};
 use super::control::Control;
 use super::describe::Facts;
 use super::order::Ordered;
+use super::parts::{Begin, DerivedTables, Parts, ROWS_OUT};
 use crate::derive::{Derive, Dialect, FromRecords, Violations};
 use crate::diagnostics::Severity;
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::Counts;
-use crate::formats::btf::{self, EventRows};
+use crate::formats::btf::{self, EventRows, Keyword, Parser};
 use crate::input::{Digest, Source};
 use crate::schema::columns::btf_event;
-use crate::schema::{TableSpec, tables};
-use crate::store::{StagedFile, TableWriter, Transaction};
+use crate::schema::tables;
+use crate::store::{StagedFile, Transaction};
 use crate::time::TimeScale;
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::Int64Type;
@@ -23,10 +24,6 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// More sorted runs than this are no trace that anybody can look at.
 const MAX_RUNS: usize = 4096;
-/// A part ends after this many rows, so that its footer, which is kept in memory, stays small.
-const PART_ROWS: u64 = 16 << 20;
-/// Rows of a derived table that are written at once.
-const ROWS_OUT: usize = 64 * 1024;
 
 /// An opened trace file.
 pub(super) struct TraceFile {
@@ -35,6 +32,22 @@ pub(super) struct TraceFile {
     name: String,
     source: Source,
     dialect: Dialect,
+}
+
+/// The unit of time that the first lines of a file name. `None` when they name none, and when the file cannot be
+/// looked at twice; what is wrong with it is said when it is read.
+pub(super) fn unit_of(path: &Path) -> Option<TimeScale> {
+    if !path.is_file() {
+        return None;
+    }
+    let mut source = Source::open(path).ok()?;
+    let head = source.head().ok()?;
+    let lines = head.split(|b| *b == b'\n').take_while(|line| !line.first().is_some_and(u8::is_ascii_digit));
+    let value = lines.filter_map(|line| match Keyword::split(std::str::from_utf8(line).ok()?) {
+        Some((Keyword::TimeScale, value)) => TimeScale::parse(&value.to_ascii_lowercase()),
+        _ => None,
+    });
+    value.last()
 }
 
 /// What became of it.
@@ -84,16 +97,19 @@ impl TraceFile {
         threads: usize,
         control: &Control,
     ) -> Result<Imported> {
-        let mut events = Parts::new(tx, tables::BTF_EVENT, recording);
-        let mut instances = Instances::new(tx, recording, self.dialect);
+        let begin = |table| locked(tx)?.writer(table, recording, None);
+        let mut events = Parts::new(&begin, tables::BTF_EVENT);
+        let mut instances = Instances::new(&begin, self.dialect);
         let lines = locked(tx)?.writer(tables::BTF_LINE, recording, None)?;
         let mut assembler = Assembler::new(self.name.clone(), scale, self.dialect, lines);
         if threads > 1 {
             self.pipeline(threads, control, &mut assembler, &mut events, &mut instances)?;
         } else {
             let (mut out, mut inside) = (Vec::new(), false);
+            let name = self.name.clone();
+            let mut parser = Parser::new(&name);
             while let Some(chunk) = self.next(control, &mut inside)? {
-                assembler.take(btf::parse_chunk(&chunk.0, chunk.1, &self.name), &mut out)?;
+                assembler.take(0, parser.chunk(&chunk.0, chunk.1), &mut out)?;
                 self.source.recycle(chunk.0);
                 for ordered in out.drain(..) {
                     take_events(&mut events, &ordered, control)?;
@@ -195,8 +211,9 @@ impl TraceFile {
 }
 
 fn parse_all(chunks: &Receiver<(Vec<u8>, bool)>, parsed: &SyncSender<EventRows>, name: &str) {
+    let mut parser = Parser::new(name);
     for (bytes, inside) in chunks {
-        if parsed.send(btf::parse_chunk(&bytes, inside, name)).is_err() {
+        if parsed.send(parser.chunk(&bytes, inside)).is_err() {
             return;
         }
     }
@@ -210,9 +227,9 @@ fn assemble_all(
 ) -> Result<()> {
     let mut out = Vec::new();
     let mut rest = false;
-    for from in parsed.iter().cycle() {
+    for (parser, from) in parsed.iter().enumerate().cycle() {
         match from.recv() {
-            Ok(rows) => assembler.take(rows, &mut out)?,
+            Ok(rows) => assembler.take(parser, rows, &mut out)?,
             Err(_) => {
                 assembler.rest(&mut out)?;
                 rest = true;
@@ -238,7 +255,7 @@ fn locked(tx: &Mutex<Transaction>) -> Result<std::sync::MutexGuard<'_, Transacti
 /// Writes the rows of `btf_event`: a part for every sorted run.
 fn take_events(events: &mut Parts<'_>, ordered: &Ordered, control: &Control) -> Result<()> {
     let Ordered::Rows(batch) = ordered else {
-        if events.files.len() > MAX_RUNS {
+        if events.ended() > MAX_RUNS {
             let message = format!("time runs far backwards more than {MAX_RUNS} times");
             return Err(
                 Error::new(ErrorKind::Limit, message).hint("were many traces put together into one file?")
@@ -251,65 +268,20 @@ fn take_events(events: &mut Parts<'_>, ordered: &Ordered, control: &Control) -> 
     Ok(())
 }
 
-/// A table in the making, in parts of bounded size.
-struct Parts<'a> {
-    tx: &'a Mutex<Transaction>,
-    table: &'static TableSpec,
-    recording: &'a str,
-    writer: Option<TableWriter>,
-    in_part: u64,
-    files: Vec<StagedFile>,
-}
-
-impl<'a> Parts<'a> {
-    fn new(tx: &'a Mutex<Transaction>, table: &'static TableSpec, recording: &'a str) -> Self {
-        Self { tx, table, recording, writer: None, in_part: 0, files: Vec::new() }
-    }
-
-    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        if self.in_part >= PART_ROWS {
-            self.end_part()?;
-        }
-        let writer = match &mut self.writer {
-            Some(writer) => writer,
-            None => self.writer.insert(locked(self.tx)?.writer(self.table, self.recording, None)?),
-        };
-        writer.write(batch)?;
-        self.in_part += batch.num_rows() as u64;
-        Ok(())
-    }
-
-    fn end_part(&mut self) -> Result<()> {
-        self.in_part = 0;
-        if let Some(writer) = self.writer.take() {
-            self.files.push(writer.finish()?);
-        }
-        Ok(())
-    }
-
-    fn finish(mut self) -> Result<Vec<StagedFile>> {
-        self.end_part()?;
-        Ok(self.files)
-    }
-}
-
 /// The derived tables.
 struct Instances<'a> {
     records: FromRecords,
     derive: Option<Derive>,
-    /// Of processes, their states, and runnables.
-    parts: [Parts<'a>; 3],
+    tables: DerivedTables<'a>,
     /// The latest time seen.
     latest: i64,
     violations: Violations,
 }
 
 impl<'a> Instances<'a> {
-    fn new(tx: &'a Mutex<Transaction>, recording: &'a str, dialect: Dialect) -> Self {
-        let parts = [tables::PROCESS_INSTANCE, tables::PROCESS_STATE, tables::RUNNABLE_INSTANCE]
-            .map(|table| Parts::new(tx, table, recording));
-        let records = FromRecords::new(dialect);
-        Self { records, derive: None, parts, latest: 0, violations: Violations::default() }
+    fn new(begin: Begin<'a>, dialect: Dialect) -> Self {
+        let (records, tables) = (FromRecords::new(dialect), DerivedTables::new(begin));
+        Self { records, derive: None, tables, latest: 0, violations: Violations::default() }
     }
 
     fn take(&mut self, ordered: &Ordered) -> Result<()> {
@@ -322,7 +294,7 @@ impl<'a> Instances<'a> {
         let derive = self.derive.get_or_insert_with(|| Derive::of_foreign_trace(first));
         self.records.batch(batch, derive)?;
         self.latest = last;
-        self.flush(ROWS_OUT)
+        self.tables.take(&mut derive.rows, ROWS_OUT)
     }
 
     fn cut(&mut self, end: i64) -> Result<()> {
@@ -330,33 +302,15 @@ impl<'a> Instances<'a> {
             let violations = derive.finish(end, &self.records.names);
             self.violations.process += violations.process;
             self.violations.runnable += violations.runnable;
-            self.derive = Some(derive);
-            self.flush(1)?;
-            self.derive = None;
-        }
-        Ok(())
-    }
-
-    fn flush(&mut self, at_least: usize) -> Result<()> {
-        let Some(derive) = &mut self.derive else { return Ok(()) };
-        let [instances, states, runnables] = &mut self.parts;
-        let rows = &mut derive.rows;
-        if rows.instances.len() >= at_least {
-            instances.write(&rows.instances.take_batch()?)?;
-        }
-        if rows.states.len() >= at_least {
-            states.write(&rows.states.take_batch()?)?;
-        }
-        if rows.runnables.len() >= at_least {
-            runnables.write(&rows.runnables.take_batch()?)?;
+            self.tables.take(&mut derive.rows, 1)?;
+            self.tables.end_parts()?;
         }
         Ok(())
     }
 
     fn finish(mut self, end: i64) -> Result<(Vec<StagedFile>, Violations)> {
         self.cut(end.max(self.latest))?;
-        let files: Vec<Vec<StagedFile>> = self.parts.into_iter().map(Parts::finish).collect::<Result<_>>()?;
-        Ok((files.into_iter().flatten().collect(), self.violations))
+        Ok((self.tables.finish()?, self.violations))
     }
 }
 

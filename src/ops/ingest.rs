@@ -4,7 +4,7 @@
 use super::control::Control;
 use super::describe::{Facts, write_recording_row};
 use super::files::{ExportFile, Reading, Stored};
-use super::import::TraceFile;
+use super::import::{TraceFile, unit_of};
 use super::map::{MapReport, map_recording};
 use crate::derive::{Dialect, Violations};
 use crate::diagnostics::{Diagnostic, Log, Severity};
@@ -81,7 +81,8 @@ pub fn ingest(
         return Err(Error::usage("nothing to ingest")
             .hint("give a recording folder, e.g. btfdb ingest my.db recording/"));
     }
-    let tx = Database::begin(disk, path, Some(options.time_scale.unwrap_or(TimeScale::Ns)))?;
+    let wanted = options.time_scale.unwrap_or_else(|| finest(plans));
+    let tx = Database::begin(disk, path, Some(wanted))?;
     let scale = tx.time_scale();
     if options.time_scale.is_some_and(|wanted| wanted != scale) {
         let message = format!("the database counts time in {}, which cannot be changed", scale.as_str());
@@ -110,6 +111,12 @@ pub fn ingest(
     control.begin("committing", 0);
     into_inner(tx)?.commit()?;
     Ok(reports)
+}
+
+/// The time scale of a new database: nanoseconds, unless a trace counts finer.
+fn finest(plans: &[Plan]) -> TimeScale {
+    let units = plans.iter().filter_map(|plan| plan.trace.as_deref()).filter_map(unit_of);
+    units.fold(TimeScale::Ns, |finest, unit| if unit.decimals() > finest.decimals() { unit } else { finest })
 }
 
 fn into_inner(tx: Mutex<Transaction>) -> Result<Transaction> {
@@ -193,12 +200,12 @@ fn import(
     let (c, trace) = (imported.counts, &imported.trace);
     let mut rows = SourceRows::new();
     rows.push(SourceRow {
-        source: &imported.name,
+        source: imported.name.as_str().into(),
         path: &imported.path.to_string_lossy(),
-        format: if trace.numeric { NUMERIC_FORMAT } else { "btf" },
+        format: (if trace.numeric { NUMERIC_FORMAT } else { "btf" }).into(),
         core: None,
         bytes: imported.digest.bytes as i64,
-        sha256: Some(&imported.digest.sha256),
+        sha256: Some(imported.digest.sha256.as_str().into()),
         records: c.lines as i64,
         rows: c.rows as i64,
         rejected: c.rejected as i64,
@@ -303,7 +310,7 @@ fn write_gaps(tx: &mut Transaction, name: &str, stored: &[Stored]) -> Result<()>
     gaps.sort_unstable();
     let mut rows = GapRows::new();
     for (begin_at, end_at, core, reason) in gaps {
-        rows.push(GapRow { core: Some(core), begin_at, end_at, reason });
+        rows.push(GapRow { core: Some(core.into()), begin_at, end_at, reason: reason.into() });
     }
     let mut writer = tx.writer(tables::GAP, name, None)?;
     writer.write(&rows.take_batch()?)?;
@@ -316,12 +323,12 @@ fn write_sources(tx: &mut Transaction, name: &str, stored: &[Stored]) -> Result<
     for s in stored {
         let c = s.counts;
         rows.push(SourceRow {
-            source: &s.name,
+            source: s.name.as_str().into(),
             path: &s.path.to_string_lossy(),
-            format: s.format,
-            core: Some(&s.core),
+            format: s.format.into(),
+            core: Some(s.core.as_str().into()),
             bytes: s.digest.bytes as i64,
-            sha256: Some(&s.digest.sha256),
+            sha256: Some(s.digest.sha256.as_str().into()),
             records: c.lines as i64,
             rows: (c.rows + c.gaps) as i64,
             rejected: c.rejected as i64,
@@ -349,10 +356,10 @@ pub(super) fn write_diagnostics(
     let mut rows = DiagnosticRows::new();
     let push = |rows: &mut DiagnosticRows, d: &Diagnostic| {
         rows.push(DiagnosticRow {
-            source: &d.source,
+            source: d.source.as_str().into(),
             line: d.line.map(|l| l as i64),
-            severity: d.severity.as_str(),
-            code: d.code,
+            severity: d.severity.as_str().into(),
+            code: d.code.into(),
             message: &d.message,
             text: &d.text,
         });

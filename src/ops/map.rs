@@ -4,6 +4,7 @@
 use super::control::Control;
 use super::describe::{Facts, time_range, write_recording_row};
 use super::ingest::write_diagnostics;
+use super::parts::{Begin, DerivedTables, Parts, ROWS_OUT};
 use crate::btf::{Names, Note};
 use crate::derive::{Derive, Violations};
 use crate::diagnostics::{Diagnostic, Log, Severity};
@@ -12,18 +13,16 @@ use crate::map::{Batches, CoreInput, Gap, MAP_SOURCE, Output, Setup, map};
 use crate::recording::StoredSetup;
 use crate::schema::columns::{data_event, diagnostic, function_event, gap};
 use crate::schema::{BtfEventRow, BtfEventRows, TableSpec, tables};
-use crate::store::{Database, Disk, TableWriter, Transaction, read_batches};
+use crate::store::{Database, Disk, StagedFile, Transaction, read_batches};
 use arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::{Int64Type, UInt32Type};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex};
 
 /// Rows per batch of the stored software events.
 const BATCH_ROWS: usize = 16 * 1024;
-/// Rows per batch of the tables written.
-const ROWS_OUT: usize = 64 * 1024;
 
 /// What mapping gave.
 #[derive(Debug)]
@@ -131,7 +130,12 @@ pub(super) fn map_recording(
     let gaps = read_gaps(tx, name, &cores)?;
     let (begin, end) = time_range(tx, name);
     let (begin, end) = (begin.unwrap_or(0), end.unwrap_or(0));
-    let mut encoder = Encoder::new(tx, name, begin)?;
+    let shared = Mutex::new(&mut *tx);
+    let writer = |table| {
+        let mut tx = shared.lock().map_err(|_| Error::new(ErrorKind::Bug, "a writer thread died"))?;
+        tx.writer(table, name, None)
+    };
+    let mut encoder = Encoder::new(&writer, begin);
     let mut first = true;
     let open = || {
         // The look-ahead pass reads the same rows; only one of the two passes counts as progress.
@@ -189,7 +193,8 @@ pub(super) fn map_recording(
             Err(_) => Err(Error::new(ErrorKind::Bug, "the encoder panicked")),
         }
     })?;
-    let (events, violations) = encoder.commit(tx)?;
+    let (files, events, violations) = encoder.close()?;
+    files.into_iter().for_each(|file| tx.add(file));
     let mut log = mapped.log;
     for (count, what) in [(violations.process, "process"), (violations.runnable, "runnable")] {
         if count > 0 {
@@ -266,25 +271,25 @@ fn read_gaps(tx: &Transaction, name: &str, cores: &[String]) -> Result<Vec<Gap>>
 }
 
 /// System events to rows of the four tables.
-struct Encoder {
+struct Encoder<'a> {
     derive: Derive,
-    events: BtfEventRows,
+    rows: BtfEventRows,
     seq: i64,
-    writers: [TableWriter; 4],
+    events: Parts<'a>,
+    derived: DerivedTables<'a>,
     violations: Violations,
 }
 
-impl Encoder {
-    fn new(tx: &mut Transaction, name: &str, begin: i64) -> Result<Self> {
-        let mut writer = |table| tx.writer(table, name, None);
-        let writers = [
-            writer(tables::BTF_EVENT)?,
-            writer(tables::PROCESS_INSTANCE)?,
-            writer(tables::PROCESS_STATE)?,
-            writer(tables::RUNNABLE_INSTANCE)?,
-        ];
-        let events = BtfEventRows::new();
-        Ok(Self { derive: Derive::new(begin), events, seq: 0, writers, violations: Violations::default() })
+impl<'a> Encoder<'a> {
+    fn new(writer: Begin<'a>, begin: i64) -> Self {
+        Self {
+            derive: Derive::new(begin),
+            rows: BtfEventRows::new(),
+            seq: 0,
+            events: Parts::new(writer, tables::BTF_EVENT),
+            derived: DerivedTables::new(writer),
+            violations: Violations::default(),
+        }
     }
 
     fn take(&mut self, outputs: &[Output], names: &Names) -> Result<()> {
@@ -295,21 +300,21 @@ impl Encoder {
                     let number;
                     let note = match e.note {
                         Note::None => None,
-                        Note::Name(n) => Some(names.text(n)),
+                        Note::Name(n) => Some(names.name(n)),
                         Note::Value(v) => {
                             number = v.to_string();
-                            Some(number.as_str())
+                            Some(number.as_str().into())
                         }
                     };
-                    self.events.push(BtfEventRow {
+                    self.rows.push(BtfEventRow {
                         time: e.time,
                         seq: self.seq,
-                        source: names.text(e.source),
+                        source: names.name(e.source),
                         source_instance: Some(e.source_instance),
-                        target_type: e.target_type.as_str(),
-                        target: names.text(e.target),
+                        target_type: e.target_type.into(),
+                        target: names.name(e.target),
                         target_instance: Some(e.target_instance),
-                        action: e.action.as_str(),
+                        action: e.action.into(),
                         note,
                     });
                     self.seq += 1;
@@ -317,36 +322,25 @@ impl Encoder {
                 Output::Gap { core, begin, end } => self.derive.gap(*core, *begin, *end, names),
             }
         }
-        self.flush(ROWS_OUT)
+        self.write(ROWS_OUT)
     }
 
-    fn flush(&mut self, at_least: usize) -> Result<()> {
-        let [events, instances, states, runnables] = &mut self.writers;
-        if self.events.len() >= at_least {
-            events.write(&self.events.take_batch()?)?;
+    fn write(&mut self, at_least: usize) -> Result<()> {
+        if self.rows.len() >= at_least {
+            self.events.write(&self.rows.take_batch()?)?;
         }
-        let rows = &mut self.derive.rows;
-        if rows.instances.len() >= at_least {
-            instances.write(&rows.instances.take_batch()?)?;
-        }
-        if rows.states.len() >= at_least {
-            states.write(&rows.states.take_batch()?)?;
-        }
-        if rows.runnables.len() >= at_least {
-            runnables.write(&rows.runnables.take_batch()?)?;
-        }
-        Ok(())
+        self.derived.take(&mut self.derive.rows, at_least)
     }
 
     fn finish(&mut self, end: i64, names: &Names) -> Result<()> {
         self.violations = self.derive.finish(end, names);
-        self.flush(1)
+        self.write(1)
     }
 
-    fn commit(self, tx: &mut Transaction) -> Result<(u64, Violations)> {
-        for writer in self.writers {
-            tx.add(writer.finish()?);
-        }
-        Ok((self.seq as u64, self.violations))
+    /// The files, the number of events, and what is wrong with them.
+    fn close(self) -> Result<(Vec<StagedFile>, u64, Violations)> {
+        let mut files = self.events.finish()?;
+        files.extend(self.derived.finish()?);
+        Ok((files, self.seq as u64, self.violations))
     }
 }

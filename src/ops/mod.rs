@@ -9,6 +9,7 @@ mod import;
 pub mod ingest;
 pub mod map;
 mod order;
+mod parts;
 mod rows;
 
 pub use control::{Control, Progress};

@@ -116,7 +116,7 @@ mod tests {
         for chunk in chunks {
             let mut rows = FunctionEventRows::new();
             for time in chunk {
-                rows.push(FunctionEventRow { time: *time, seq, function: "f", kind: "entry" });
+                rows.push(FunctionEventRow { time: *time, seq, function: "f".into(), kind: "entry".into() });
                 seq += 1;
             }
             orderer.push(rows.take_batch().unwrap(), &mut out).unwrap();

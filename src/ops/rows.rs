@@ -5,7 +5,8 @@ use crate::diagnostics::Log;
 use crate::error::Result;
 use crate::formats::trace32::{Counts, DataRows, FUNCTION_KINDS, FunctionRows, Gap};
 use crate::schema::{DataEventRows, FunctionEventRows, NameColumn};
-use arrow::array::RecordBatch;
+use arrow::array::{RecordBatch, StringArray};
+use std::sync::Arc;
 
 /// A parsed chunk.
 pub(super) enum Parsed {
@@ -94,9 +95,9 @@ impl Batch {
                 rows.seq = self.seq;
                 rows.record =
                     r.record.into_iter().zip(r.record_valid).map(|(n, valid)| valid.then_some(n)).collect();
-                rows.variable = NameColumn::from_parts(r.variable, r.variables);
+                rows.variable = NameColumn::from_parts(r.variable, array(&r.variables));
                 let access = r.is_write.into_iter().map(u32::from).collect();
-                rows.access = NameColumn::from_parts(access, vec!["read".into(), "write".into()]);
+                rows.access = NameColumn::from_parts(access, array(&["read", "write"]));
                 rows.value = r.value.into_iter().map(Some).collect();
                 rows.take_batch()
             }
@@ -104,13 +105,17 @@ impl Batch {
                 let mut rows = FunctionEventRows::new();
                 rows.time = r.time;
                 rows.seq = self.seq;
-                rows.function = NameColumn::from_parts(r.function, r.functions);
-                let kinds = FUNCTION_KINDS.iter().map(|k| (*k).to_owned()).collect();
-                rows.kind = NameColumn::from_parts(r.kind.into_iter().map(u32::from).collect(), kinds);
+                rows.function = NameColumn::from_parts(r.function, array(&r.functions));
+                let kind = r.kind.into_iter().map(u32::from).collect();
+                rows.kind = NameColumn::from_parts(kind, array(&FUNCTION_KINDS));
                 rows.take_batch()
             }
         }
     }
+}
+
+fn array(names: &[impl AsRef<str>]) -> Arc<StringArray> {
+    Arc::new(StringArray::from_iter_values(names))
 }
 
 fn pick<T: Copy>(column: &mut Vec<T>, order: &[usize]) {

@@ -9,7 +9,9 @@ mod spec;
 
 pub use docs::docs;
 pub use generated::*;
-pub use rows::NameColumn;
+pub(crate) use parquet::{PAGE_ROWS, ROW_GROUP_ROWS};
+pub(crate) use rows::begins_with;
+pub use rows::{Dictionary, Name, NameColumn};
 pub use spec::{ColumnSpec, ColumnType, Encoding, TableSpec};
 
 /// Written by `build.rs`.
@@ -17,7 +19,7 @@ mod generated {
     use arrow::array::RecordBatch;
     use arrow::datatypes::SchemaRef;
 
-    use super::rows::{NameColumn, TakeArray as _, batch_of};
+    use super::rows::{Name, NameColumn, TakeArray as _, batch_of};
     use super::spec::{ColumnSpec, ColumnType, Encoding, TableSpec};
     use crate::error::Result;
 

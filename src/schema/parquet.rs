@@ -9,9 +9,9 @@ use parquet::schema::types::ColumnPath;
 use super::{Encoding, TableSpec};
 
 /// Rows of a row group.
-const ROW_GROUP_ROWS: usize = 1 << 20;
-/// Rows of a page: what a query for one instant has to decode.
-const PAGE_ROWS: usize = 20_000;
+pub(crate) const ROW_GROUP_ROWS: usize = 1 << 20;
+/// Rows of a page: what a query for one instant has to decode. The Parquet writer looks every 1024 rows.
+pub(crate) const PAGE_ROWS: usize = 20 * 1024;
 
 impl TableSpec {
     /// The settings of the Parquet writer; nothing in them depends on the machine or the version of btfdb, so that

@@ -12,50 +12,125 @@ use arrow::datatypes::{SchemaRef, UInt32Type};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// A column of names: a key per row, and every name once. Names are kept from batch to batch.
+/// Names by key. Keys are given in the order of the names' arrival and stay, until [`Dictionary::trim`].
 #[derive(Debug, Default)]
-pub struct NameColumn {
-    keys: Vec<u32>,
+pub struct Dictionary {
     /// The key of every name in `texts`.
     known: HashMap<Box<str>, u32>,
     texts: Vec<Box<str>>,
     bytes: usize,
     /// `texts` as an array, while no name has been added to it.
     array: Option<Arc<StringArray>>,
-    last: Option<u32>,
-    /// Keys of names that came before, by where their texts lie; a guess that is checked, which spares the hash.
-    recent: Vec<u32>,
+}
+
+impl Dictionary {
+    /// When there are more names, or more bytes of names, they may be forgotten, so that a column of ever new names
+    /// does not fill the memory.
+    const MAX_NAMES: usize = 1 << 16;
+    const MAX_BYTES: usize = 1 << 22;
+
+    /// The key of a name, new or not.
+    pub fn key(&mut self, name: &str) -> u32 {
+        match self.known.get(name) {
+            Some(key) => *key,
+            None => self.add(name.into()),
+        }
+    }
+
+    /// The name of a key; empty for a key that was never given.
+    pub fn text(&self, key: u32) -> &str {
+        self.texts.get(key as usize).map_or("", |text| text)
+    }
+
+    /// All names by key. The same array as before, while none is new.
+    pub fn array(&mut self) -> Arc<StringArray> {
+        let array = || Arc::new(StringArray::from_iter_values(self.texts.iter()));
+        Arc::clone(self.array.get_or_insert_with(array))
+    }
+
+    /// Forgets all names when there are too many; true when it did, and old keys mean nothing any more.
+    pub fn trim(&mut self) -> bool {
+        let large = self.texts.len() > Self::MAX_NAMES || self.bytes > Self::MAX_BYTES;
+        if large {
+            *self = Self::default();
+        }
+        large
+    }
+
+    fn is(&self, key: u32, name: &str) -> bool {
+        self.texts.get(key as usize).is_some_and(|text| **text == *name)
+    }
+
+    fn add(&mut self, name: Box<str>) -> u32 {
+        // 2^32 names do not fit in memory, so the cast cannot lose anything.
+        let key = self.texts.len() as u32;
+        self.bytes += name.len();
+        self.known.entry(name.clone()).or_insert(key);
+        self.texts.push(name);
+        self.array = None;
+        key
+    }
+}
+
+/// True when the first of `values` are those of `before`, so that keys of these mean the same in both.
+pub(crate) fn begins_with(values: &StringArray, before: &StringArray) -> bool {
+    let (offsets, old) = (values.value_offsets(), before.value_offsets());
+    let span = old.first().zip(old.last()).map_or(0..0, |(from, to)| *from as usize..*to as usize);
+    offsets.starts_with(old) && values.value_data().get(span.clone()) == before.value_data().get(span)
+}
+
+/// A name on its way into a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Name<'a> {
+    text: &'a str,
+    number: Option<u32>,
+}
+
+impl<'a> Name<'a> {
+    /// A name that has a number where it comes from, which spares the search for it. Within a column, a number always
+    /// stands for the same name. Small numbers, please: there is a table.
+    pub fn numbered(number: u32, text: &'a str) -> Self {
+        Self { text, number: Some(number) }
+    }
+}
+
+impl<'a> From<&'a str> for Name<'a> {
+    fn from(text: &'a str) -> Self {
+        Self { text, number: None }
+    }
+}
+
+/// A column of names: a key per row, and every name once. Names are kept from batch to batch.
+#[derive(Debug, Default)]
+pub struct NameColumn {
+    keys: Vec<u32>,
+    names: Dictionary,
+    /// What the keys of this batch stand for, when it is not `names`.
+    given: Option<Arc<StringArray>>,
+    /// The key of the last name that was pushed.
+    last: u32,
+    /// Keys of names that have numbers, by these.
+    numbered: Vec<u32>,
 }
 
 impl NameColumn {
     /// The key of a row without a name, for columns that can be null.
     pub const NULL: u32 = u32::MAX;
 
-    /// When there are more names, or more bytes of names, they are forgotten after the batch, so that a column of
-    /// ever new names does not fill the memory.
-    const MAX_NAMES: usize = 1 << 16;
-    const MAX_BYTES: usize = 1 << 22;
-    /// Places of `recent`.
-    const RECENT: usize = 4096;
-
     /// A column whose rows are already known by key: `values[key]` is the name of a row, [`NameColumn::NULL`] is none.
-    /// A key beyond `values` is an error when the batch is taken.
-    pub fn from_parts(keys: Vec<u32>, values: Vec<String>) -> Self {
-        let mut column = Self { keys, ..Self::default() };
-        for value in values {
-            column.add(value.into_boxed_str());
-        }
-        column
+    /// It is complete: nothing can be pushed to it. A key beyond `values` is an error when the batch is taken.
+    pub fn from_parts(keys: Vec<u32>, values: Arc<StringArray>) -> Self {
+        Self { keys, given: Some(values), ..Self::default() }
     }
 
     /// Appends a name.
-    pub fn push(&mut self, name: &str) {
-        let key = self.key(name);
+    pub fn push<'a>(&mut self, name: impl Into<Name<'a>>) {
+        let key = self.key(name.into());
         self.keys.push(key);
     }
 
     /// Appends a name, or a row without one.
-    pub fn push_opt(&mut self, name: Option<&str>) {
+    pub fn push_opt<'a>(&mut self, name: Option<impl Into<Name<'a>>>) {
         match name {
             Some(name) => self.push(name),
             None => self.keys.push(Self::NULL),
@@ -72,50 +147,26 @@ impl NameColumn {
         self.keys.is_empty()
     }
 
-    fn key(&mut self, name: &str) -> u32 {
-        // The same name comes many times in a row; comparing is cheaper than hashing.
-        if let Some(last) = self.last
-            && self.texts.get(last as usize).is_some_and(|t| **t == *name)
-        {
-            return last;
-        }
-        if self.recent.is_empty() {
-            self.recent = vec![Self::NULL; Self::RECENT];
-        }
-        let place = (name.as_ptr() as usize >> 4) % Self::RECENT;
-        let guess = self.recent.get(place).copied().unwrap_or(Self::NULL);
-        let hit = self.texts.get(guess as usize).is_some_and(|t| **t == *name);
-        let key = match hit {
-            true => guess,
-            false => match self.known.get(name) {
-                Some(key) => *key,
-                None => self.add(name.into()),
-            },
+    fn key(&mut self, name: Name<'_>) -> u32 {
+        let Some(number) = name.number else {
+            // The same name comes many times in a row; comparing is cheaper than hashing.
+            if !self.names.is(self.last, name.text) {
+                self.last = self.names.key(name.text);
+            }
+            return self.last;
         };
-        if let Some(slot) = self.recent.get_mut(place) {
+        let place = number as usize;
+        if let Some(key) = self.numbered.get(place).filter(|key| **key != Self::NULL) {
+            return *key;
+        }
+        if self.numbered.len() <= place {
+            self.numbered.resize(place + 1, Self::NULL);
+        }
+        let key = self.names.key(name.text);
+        if let Some(slot) = self.numbered.get_mut(place) {
             *slot = key;
         }
-        self.last = Some(key);
         key
-    }
-
-    fn add(&mut self, name: Box<str>) -> u32 {
-        // 2^32 names do not fit in memory, so the cast cannot lose anything.
-        let key = self.texts.len() as u32;
-        self.bytes += name.len();
-        self.known.entry(name.clone()).or_insert(key);
-        self.texts.push(name);
-        self.array = None;
-        key
-    }
-
-    fn names(&mut self) -> Arc<StringArray> {
-        let array = || Arc::new(StringArray::from_iter_values(self.texts.iter()));
-        let names = Arc::clone(self.array.get_or_insert_with(array));
-        if self.texts.len() > Self::MAX_NAMES || self.bytes > Self::MAX_BYTES {
-            *self = Self::default();
-        }
-        names
     }
 }
 
@@ -132,9 +183,13 @@ impl TakeArray for NameColumn {
             keys.iter_mut().filter(|k| **k == Self::NULL).for_each(|k| *k = 0);
             valid
         });
+        let names = self.given.take().unwrap_or_else(|| self.names.array());
         let array = UInt32Array::try_new(keys.into(), valid)
-            .and_then(|keys| DictionaryArray::<UInt32Type>::try_new(keys, self.names()))
+            .and_then(|keys| DictionaryArray::<UInt32Type>::try_new(keys, names))
             .map_err(|e| Error::new(ErrorKind::Bug, "a key without a name").because(e))?;
+        if self.names.trim() {
+            (self.last, self.numbered) = (0, Vec::new());
+        }
         Ok(Arc::new(array))
     }
 }
@@ -186,23 +241,25 @@ mod tests {
         typed.into_iter().map(|t| t.map(str::to_owned)).collect()
     }
 
-    const ROW: BtfEventRow<'_> = BtfEventRow {
-        time: 5,
-        seq: 0,
-        source: "SIM",
-        source_instance: Some(-1),
-        target_type: "T",
-        target: "Task",
-        target_instance: Some(0),
-        action: "activate",
-        note: None,
-    };
+    fn row() -> BtfEventRow<'static> {
+        BtfEventRow {
+            time: 5,
+            seq: 0,
+            source: "SIM".into(),
+            source_instance: Some(-1),
+            target_type: "T".into(),
+            target: "Task".into(),
+            target_instance: Some(0),
+            action: "activate".into(),
+            note: None,
+        }
+    }
 
     #[test]
     fn a_batch_has_the_schema_of_its_table_and_is_taken_once() {
         let mut rows = BtfEventRows::new();
-        rows.push(ROW);
-        rows.push(BtfEventRow { seq: 1, note: Some("n"), ..ROW });
+        rows.push(row());
+        rows.push(BtfEventRow { seq: 1, note: Some("n".into()), ..row() });
         assert_eq!(rows.len(), 2);
         let batch = rows.take_batch().unwrap();
         assert_eq!(batch.schema(), crate::schema::tables::BTF_EVENT.arrow_schema());
@@ -226,11 +283,21 @@ mod tests {
     }
 
     #[test]
+    fn more_names_begin_with_the_same_ones() {
+        let array = |names: &[&str]| StringArray::from(names.to_vec());
+        let before = array(&["a", "bc"]);
+        assert!(begins_with(&array(&["a", "bc", "d"]), &before) && begins_with(&before, &array(&[])));
+        for other in [&["a"][..], &["ab", "c"], &["a", "bd"], &["b", "bc", "d"]] {
+            assert!(!begins_with(&array(other), &before), "{other:?}");
+        }
+    }
+
+    #[test]
     fn ever_new_names_are_forgotten() {
         let mut column = NameColumn::default();
-        (0..=NameColumn::MAX_NAMES).for_each(|n| column.push(&n.to_string()));
-        assert_eq!(column.take_array().unwrap().len(), NameColumn::MAX_NAMES + 1);
-        assert!(column.texts.is_empty());
+        (0..=Dictionary::MAX_NAMES).for_each(|n| column.push(n.to_string().as_str()));
+        assert_eq!(column.take_array().unwrap().len(), Dictionary::MAX_NAMES + 1);
+        assert!(column.names.texts.is_empty());
         column.push("x");
         assert_eq!(texts(&column.take_array().unwrap()), [Some("x".to_owned())]);
     }
@@ -238,19 +305,27 @@ mod tests {
     #[test]
     fn mistakes_of_the_caller_are_errors() {
         let mut rows = FunctionEventRows::new();
-        rows.push(FunctionEventRow { time: 0, seq: 0, function: "f", kind: "entry" });
+        rows.push(FunctionEventRow { time: 0, seq: 0, function: "f".into(), kind: "entry".into() });
         rows.time.push(1);
         assert_eq!(rows.take_batch().unwrap_err().kind(), ErrorKind::Bug);
 
         let mut rows = FunctionEventRows::new();
-        rows.push(FunctionEventRow { time: 0, seq: 0, function: "f", kind: "entry" });
-        rows.function = NameColumn::from_parts(vec![1], vec!["only one".into()]);
+        rows.push(FunctionEventRow { time: 0, seq: 0, function: "f".into(), kind: "entry".into() });
+        rows.function = NameColumn::from_parts(vec![1], Arc::new(StringArray::from(vec!["only one"])));
         assert_eq!(rows.take_batch().unwrap_err().kind(), ErrorKind::Bug);
 
         let mut rows = FunctionEventRows::new();
-        rows.push(FunctionEventRow { time: 0, seq: 0, function: "f", kind: "entry" });
-        rows.function = NameColumn::from_parts(vec![NameColumn::NULL], vec![]);
+        rows.push(FunctionEventRow { time: 0, seq: 0, function: "f".into(), kind: "entry".into() });
+        rows.function = NameColumn::from_parts(vec![NameColumn::NULL], Arc::new(StringArray::new_null(0)));
         assert_eq!(rows.take_batch().unwrap_err().kind(), ErrorKind::Bug, "function cannot be null");
+    }
+
+    fn some_numbered(name: &str) -> Name<'_> {
+        match name {
+            "" => Name::numbered(7, name),
+            "aa" => Name::numbered(0, name),
+            _ => name.into(),
+        }
     }
 
     proptest! {
@@ -260,7 +335,7 @@ mod tests {
             for round in 0..2 {
                 let mut names = names.clone();
                 names.push(Some(format!("new in round {round}")));
-                names.iter().for_each(|n| column.push_opt(n.as_deref()));
+                names.iter().for_each(|n| column.push_opt(n.as_deref().map(some_numbered)));
                 prop_assert_eq!(&texts(&column.take_array().unwrap()), &names);
             }
         }
@@ -268,11 +343,10 @@ mod tests {
         #[test]
         fn parts_and_pushes_agree(keys in prop::collection::vec(0u32..3, 0..50)) {
             let values = ["a", "b", "a"];
-            let mut parts = NameColumn::from_parts(keys.clone(), values.map(str::to_owned).to_vec());
-            parts.push("b");
-            let mut expected: Vec<_> = keys.iter().map(|k| Some(values[*k as usize].to_owned())).collect();
-            expected.push(Some("b".to_owned()));
-            prop_assert_eq!(texts(&parts.take_array().unwrap()), expected);
+            let mut parts = NameColumn::from_parts(keys.clone(), Arc::new(StringArray::from(values.to_vec())));
+            let mut pushed = NameColumn::default();
+            keys.iter().for_each(|k| pushed.push(values[*k as usize]));
+            prop_assert_eq!(texts(&parts.take_array().unwrap()), texts(&pushed.take_array().unwrap()));
         }
     }
 }

@@ -3,6 +3,7 @@
 //! reason why a database is always either the old one or the new one. Not for what the rows mean.
 
 mod checksum;
+mod columns;
 mod commit;
 mod database;
 mod disk;

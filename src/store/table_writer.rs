@@ -6,17 +6,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use arrow::array::{Int64Array, RecordBatch};
-use arrow::compute::{concat_batches, max, min};
+use arrow::compute::{max, min};
 use arrow::datatypes::SchemaRef;
-use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use parquet::arrow::ArrowSchemaConverter;
 use parquet::errors::ParquetError;
+use parquet::file::writer::SerializedFileWriter;
 
 use super::checksum::SealedFile;
+use super::columns::RowGroup;
 use super::folder::Folder;
 use super::manifest::FileEntry;
 use crate::error::{Error, ErrorKind, Result};
-use crate::schema::{ColumnType, TableSpec};
+use crate::schema::{ColumnType, ROW_GROUP_ROWS, TableSpec};
 
 /// A file in the making. Nothing is on the disk before the first portion is full, or the file is finished.
 pub struct TableWriter {
@@ -31,9 +32,15 @@ pub struct TableWriter {
 
 enum State {
     New,
-    Open(Box<ArrowWriter<SealedFile>>),
+    Open(Box<OpenFile>),
     /// A write failed; what is on the disk is of no use.
     Failed,
+}
+
+/// A file on the disk, and the row group that is not yet in it.
+struct OpenFile {
+    file: SerializedFileWriter<SealedFile>,
+    group: Option<RowGroup>,
 }
 
 /// A finished file that waits for its commit (see [`super::Transaction::add`]).
@@ -98,8 +105,8 @@ impl TableWriter {
         let path = self.folder.path(self.staged());
         match self.state {
             State::New => {}
-            State::Open(writer) => {
-                let sealed = writer.into_inner().map_err(|e| unwritable(&path, e));
+            State::Open(open) => {
+                let sealed = open.finish().map_err(|e| unwritable(&path, e));
                 let seal = sealed.and_then(|f| f.finish().map_err(|e| Error::io("write", &path, e)))?;
                 (self.entry.bytes, self.entry.checksum) = (seal.bytes, seal.checksum);
             }
@@ -113,29 +120,31 @@ impl TableWriter {
     }
 
     fn write_portion(&mut self, rows: usize) -> Result<()> {
-        let mut writer = match std::mem::replace(&mut self.state, State::Failed) {
+        let mut open = match std::mem::replace(&mut self.state, State::Failed) {
             State::New => self.open()?,
-            State::Open(writer) => writer,
+            State::Open(open) => open,
             State::Failed => return Err(failed_before()),
         };
-        let written = self.portion(rows).and_then(|p| writer.write(&p));
+        let portion = self.portion(rows);
+        let written = open.write(&portion, &self.schema);
         written.map_err(|e| unwritable(&self.folder.path(self.staged()), e))?;
-        self.state = State::Open(writer);
+        self.state = State::Open(open);
         Ok(())
     }
 
-    fn open(&self) -> Result<Box<ArrowWriter<SealedFile>>> {
+    fn open(&self) -> Result<Box<OpenFile>> {
         let file = self.folder.create(self.staged())?;
         // Without the Arrow schema in the file, every engine reads names as plain strings.
-        let options = ArrowWriterOptions::new()
-            .with_properties(self.table.writer_properties())
-            .with_skip_arrow_metadata(true);
-        let writer = ArrowWriter::try_new_with_options(file, self.schema.clone(), options);
-        writer.map(Box::new).map_err(|e| unwritable(&self.folder.path(self.staged()), e))
+        let opened = ArrowSchemaConverter::new().convert(&self.schema).and_then(|schema| {
+            let properties = self.table.writer_properties().into();
+            SerializedFileWriter::new(file, schema.root_schema_ptr(), properties)
+        });
+        let file = opened.map_err(|e| unwritable(&self.folder.path(self.staged()), e))?;
+        Ok(Box::new(OpenFile { file, group: None }))
     }
 
     /// Takes the first `rows` of the pending rows.
-    fn portion(&mut self, rows: usize) -> Result<RecordBatch, ParquetError> {
+    fn portion(&mut self, rows: usize) -> Vec<RecordBatch> {
         let (mut parts, mut missing) = (Vec::new(), rows);
         while missing > 0
             && let Some(batch) = self.pending.pop_front()
@@ -148,10 +157,7 @@ impl TableWriter {
             missing -= n;
         }
         self.pending_rows -= rows - missing;
-        match parts.as_slice() {
-            [whole] => Ok(whole.clone()),
-            parts => Ok(concat_batches(&self.schema, parts)?),
-        }
+        parts
     }
 
     /// Keeps the range of all instants, for the manifest.
@@ -164,6 +170,28 @@ impl TableWriter {
                 self.entry.end_at = self.entry.end_at.max(max(times));
             }
         }
+    }
+}
+
+impl OpenFile {
+    fn write(&mut self, portion: &[RecordBatch], schema: &SchemaRef) -> Result<(), ParquetError> {
+        let mut group = match self.group.take() {
+            Some(group) => group,
+            None => RowGroup::new(&self.file, schema)?,
+        };
+        group.write(portion)?;
+        match group.rows < ROW_GROUP_ROWS {
+            true => self.group = Some(group),
+            false => group.close(&mut self.file)?,
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<SealedFile, ParquetError> {
+        if let Some(group) = self.group {
+            group.close(&mut self.file)?;
+        }
+        self.file.into_inner()
     }
 }
 

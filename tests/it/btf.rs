@@ -151,12 +151,20 @@ fn units_of_time_are_exact_both_ways() {
     }
     let bench = Bench::new();
     bench.write("t.btf", "#timescale ps\n1500,C,0,T,A,0,start\n2500,C,0,T,A,0,terminate\n");
-    let run = bench.ok(&["ingest", "t.db", "t.btf"]);
+    let run = bench.ok(&["ingest", "t.db", "t.btf", "--time-scale", "ns"]);
     assert!(run.stderr.contains("2 times were rounded"), "{}", run.stderr);
     assert_eq!(value(&bench, "SELECT time FROM btf_event ORDER BY seq"), "2;2", "half to even");
-    bench.ok(&["ingest", "ps.db", "t.btf", "--time-scale", "ps", "-q"]);
+    // A new database counts as its first files do, when that is finer.
+    bench.ok(&["ingest", "ps.db", "t.btf", "-q"]);
     let run = bench.ok(&["export", "ps.db", "-o", "-", "-q"]);
     assert!(run.stdout.contains("1500,C,0,T,A,0,start"), "{}", run.stdout);
+    // So do `check` and `compare` of files.
+    bench.write("u.btf", "#version 2.2.1\n#timescale ps\n1500,C,0,T,A,0,start\n2400,C,0,T,A,0,terminate\n");
+    bench.write("n.btf", "#version 2.2.1\n#timescale ns\n1,C,0,T,A,0,start\n2,C,0,T,A,0,terminate\n");
+    for pair in [["t.btf", "u.btf"], ["n.btf", "u.btf"], ["u.btf", "n.btf"]] {
+        let run = bench.run(&["compare", pair[0], pair[1], "--level", "exact"]);
+        assert_eq!(run.code, Some(3), "{pair:?}: {}", run.stdout);
+    }
 }
 
 #[test]
@@ -171,6 +179,10 @@ fn a_trace_behind_a_trace_begins_anew() {
     assert_eq!(value(&bench, "SELECT backwards FROM source"), "1");
     let codes = "SELECT code FROM diagnostic WHERE severity <> 'info' ORDER BY code";
     assert_eq!(value(&bench, codes), "another-time-scale;time-backwards");
+    let bench = ingested(one.repeat(2));
+    let sorted = "SELECT end_at FROM process_state ORDER BY end_at";
+    assert_eq!(value(&bench, sorted), "5;5;9;9");
+    bench.ok(&["verify", "t.db"]);
 }
 
 #[test]

@@ -18,7 +18,8 @@ const DIFFERENT: u8 = 3;
 pub(super) fn run(args: &Compare, ui: &Ui) -> Result<u8> {
     let control = trace::control();
     let a = trace::open(&args.a, None, &args.limits, &control)?;
-    let b = trace::open(&args.b, Some(a.session.database().time_scale()), &args.limits, &control)?;
+    let b = trace::open(&args.b, None, &args.limits, &control)?;
+    let (a, b) = trace::in_one_scale((&args.a, a), (&args.b, b), &args.limits, &control)?;
     let (one, other) = (a.one(&args.a)?.to_owned(), b.one(&args.b)?.to_owned());
     let scale = a.session.database().time_scale();
     if b.session.database().time_scale() != scale {

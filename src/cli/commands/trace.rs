@@ -24,7 +24,8 @@ pub(super) struct Trace {
     _folder: Option<TempDir>,
 }
 
-/// Opens what the user named. `scale` is the time scale of a database that is made for a file.
+/// Opens what the user named. `scale` is the time scale of a database that is made for a file; that of the file itself
+/// when it is `None`, and nanoseconds at least.
 pub(super) fn open(
     name: &str,
     scale: Option<TimeScale>,
@@ -42,7 +43,7 @@ pub(super) fn open(
         let database = folder.path().join("trace.db");
         let plans = plan(&[path.to_owned()], &Description::default(), true)?;
         let options = Options {
-            time_scale: Some(scale.unwrap_or(TimeScale::Ns)),
+            time_scale: scale,
             map: false,
             strict: false,
             dialect: None,
@@ -65,7 +66,30 @@ pub(super) fn open(
     Ok(Trace { session, recordings, _folder: None })
 }
 
+/// Two traces that count time in the same unit, the finer of both: a file is read again for that.
+pub(super) fn in_one_scale(
+    (a_name, a): (&str, Trace),
+    (b_name, b): (&str, Trace),
+    limits: &Limits,
+    control: &Arc<Control>,
+) -> Result<(Trace, Trace)> {
+    let (of_a, of_b) = (a.session.database().time_scale(), b.session.database().time_scale());
+    if of_a == of_b {
+        Ok((a, b))
+    } else if a.is_file() && (of_b.decimals() > of_a.decimals() || !b.is_file()) {
+        Ok((open(a_name, Some(of_b), limits, control)?, b))
+    } else if b.is_file() {
+        Ok((a, open(b_name, Some(of_a), limits, control)?))
+    } else {
+        Ok((a, b))
+    }
+}
+
 impl Trace {
+    fn is_file(&self) -> bool {
+        self._folder.is_some()
+    }
+
     /// The one recording that is meant.
     pub fn one(&self, name: &str) -> Result<&str> {
         match self.recordings.as_slice() {

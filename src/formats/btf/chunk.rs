@@ -28,12 +28,16 @@ pub struct EventRows {
     pub note: Vec<u32>,
     /// 0-based line of each row within the chunk.
     pub line: Vec<u32>,
-    /// Names of entities by first use in this chunk. Bytes that are no UTF-8 are replaced.
+    /// Names of entities by first use, without those that the parser has told before. Bytes that are no UTF-8 are
+    /// replaced.
     pub names: Vec<String>,
-    /// Types and actions by first use.
+    /// Types and actions, likewise.
     pub words: Vec<String>,
-    /// Notes by first use.
+    /// Notes, likewise.
     pub notes: Vec<String>,
+    /// The indices of the first of `names`, `words` and `notes`: how many the parser has told before. A smaller
+    /// number than that means that it has forgotten the others.
+    pub told: Told,
     /// Lines that are no events, in order.
     pub others: Vec<OtherLine>,
     /// Where the lines went.
@@ -77,6 +81,17 @@ impl EventRows {
     }
 }
 
+/// See [`EventRows::told`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Told {
+    /// Names of entities.
+    pub names: u32,
+    /// Types and actions.
+    pub words: u32,
+    /// Notes.
+    pub notes: u32,
+}
+
 struct Row {
     time: i64,
     source: u32,
@@ -88,48 +103,72 @@ struct Row {
     note: u32,
 }
 
-/// Reads a chunk. `inside_line`: the chunk before ended inside a line, whose rest is passed over without being counted.
-/// `source` is the path as the user gave it.
-pub fn parse_chunk(chunk: &[u8], inside_line: bool, source: &str) -> EventRows {
-    parse(chunk, inside_line, source, true)
-}
-
-/// [`parse_chunk`] with or without the fast path, which changes nothing but the time it takes.
-pub(super) fn parse(chunk: &[u8], inside_line: bool, source: &str, fast: bool) -> EventRows {
-    let mut reader = Reader {
-        rows: EventRows::with_room_for(chunk.len()),
-        findings: Findings::new(source),
-        names: Names::new(),
-        words: Names::new(),
-        notes: Names::new(),
-    };
-    let (mut at, mut number) = (0, 0);
-    if inside_line {
-        at = memchr::memchr(b'\n', chunk).map_or(chunk.len(), |end| end + 1);
-    }
-    while at < chunk.len() {
-        match reader.common_line(chunk, at).filter(|_| fast) {
-            Some((row, next)) => {
-                reader.rows.push(&row, number);
-                at = next;
-            }
-            None => {
-                let (line, next) = Line::take(chunk, at, number);
-                reader.line(line);
-                at = next;
-            }
-        }
-        number += 1;
-    }
-    reader.finish(number)
-}
-
-struct Reader<'s> {
-    rows: EventRows,
-    findings: Findings<'s>,
+/// Reads chunks of one file, not necessarily all of them, and tells each name once.
+#[derive(Debug)]
+pub struct Parser<'s> {
+    /// The path as the user gave it.
+    source: &'s str,
     names: Names,
     words: Names,
     notes: Names,
+}
+
+impl<'s> Parser<'s> {
+    /// `source` is the path as the user gave it.
+    pub fn new(source: &'s str) -> Self {
+        Self { source, names: Names::new(), words: Names::new(), notes: Names::new() }
+    }
+
+    /// Reads a chunk. `inside_line`: the chunk before ended inside a line, whose rest is passed over without being
+    /// counted.
+    pub fn chunk(&mut self, chunk: &[u8], inside_line: bool) -> EventRows {
+        self.parse(chunk, inside_line, true)
+    }
+
+    /// [`Parser::chunk`] with or without the fast path, which changes nothing but the time it takes.
+    pub(super) fn parse(&mut self, chunk: &[u8], inside_line: bool, fast: bool) -> EventRows {
+        let Self { source, names, words, notes } = self;
+        for table in [&mut *names, words, notes] {
+            if table.is_large() {
+                *table = Names::new();
+            }
+        }
+        let told = Told { names: names.len(), words: words.len(), notes: notes.len() };
+        let rows = EventRows { told, ..EventRows::with_room_for(chunk.len()) };
+        let mut reader = Reader { rows, findings: Findings::new(source), names, words, notes };
+        let (mut at, mut number) = (0, 0);
+        if inside_line {
+            at = memchr::memchr(b'\n', chunk).map_or(chunk.len(), |end| end + 1);
+        }
+        while at < chunk.len() {
+            match reader.common_line(chunk, at).filter(|_| fast) {
+                Some((row, next)) => {
+                    reader.rows.push(&row, number);
+                    at = next;
+                }
+                None => {
+                    let (line, next) = Line::take(chunk, at, number);
+                    reader.line(line);
+                    at = next;
+                }
+            }
+            number += 1;
+        }
+        reader.finish(number)
+    }
+}
+
+/// Reads a chunk that stands alone, see [`Parser::chunk`].
+pub fn parse_chunk(chunk: &[u8], inside_line: bool, source: &str) -> EventRows {
+    Parser::new(source).chunk(chunk, inside_line)
+}
+
+struct Reader<'p> {
+    rows: EventRows,
+    findings: Findings<'p>,
+    names: &'p mut Names,
+    words: &'p mut Names,
+    notes: &'p mut Names,
 }
 
 impl Reader<'_> {
@@ -230,9 +269,9 @@ impl Reader<'_> {
 
     fn finish(self, lines: usize) -> EventRows {
         let mut rows = self.rows;
-        rows.names = self.names.into_strings();
-        rows.words = self.words.into_strings();
-        rows.notes = self.notes.into_strings();
+        rows.names = self.names.strings_from(rows.told.names);
+        rows.words = self.words.strings_from(rows.told.words);
+        rows.notes = self.notes.strings_from(rows.told.notes);
         rows.log = self.findings.into_log();
         rows.counts.lines = lines as u64;
         rows.counts.rows = rows.time.len() as u64;

@@ -2,7 +2,8 @@
 //! text into numbers and names; knows nothing of files, tables or state charts (for those see `check`).
 //!
 //! A line is an event, a parameter (`#version 2.2.0`), a row of a table (`#-3 Task_1ms`), a comment (`# …`), blank, or
-//! rejected, and [`super::Counts`] proves that none is missing. Chunks are read independently of each other; what depends on
+//! rejected, and [`super::Counts`] proves that none is missing. Chunks are read independently of each other, but for names
+//! that a [`Parser`] knows already; what depends on
 //! lines before (time scale, numeric mode) is left to a [`Header`], which sees them in the order of the file.
 //!
 //! BTF has no quoting, so the note is the rest of the line after the seventh comma, commas included. Blanks around
@@ -14,7 +15,7 @@ mod probe;
 #[cfg(test)]
 mod tests;
 
-pub use chunk::{EventRows, parse_chunk};
+pub use chunk::{EventRows, Parser, Told, parse_chunk};
 pub use header::{Header, Keyword};
 pub use probe::{probe, speaks_freertos};
 

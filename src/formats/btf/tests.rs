@@ -1,6 +1,5 @@
 //! Tests of the BTF reader: what a line is, what a header means, and that the fast path changes nothing.
 
-use super::chunk::parse;
 use super::*;
 use crate::diagnostics::Severity;
 use crate::time::TimeScale;
@@ -160,6 +159,25 @@ fn freertos_is_told_by_its_creator_or_its_names() {
 }
 
 #[test]
+fn a_name_is_told_once_until_there_are_too_many() {
+    let mut parser = Parser::new("t");
+    let mut read = |text: &str| parser.chunk(text.as_bytes(), false);
+    let one = read("1,A,0,T,B,0,x,n\n");
+    assert_eq!(
+        (one.told, one.names.as_slice()),
+        (Told::default(), ["A".to_owned(), "B".to_owned()].as_slice())
+    );
+    let two = read("2,B,0,T,C,0,y,n\n");
+    assert_eq!(two.told, Told { names: 2, words: 2, notes: 1 });
+    assert_eq!((two.names, two.words, two.notes), (vec!["C".to_owned()], vec!["y".to_owned()], vec![]));
+    assert_eq!((two.source, two.target), (vec![1], vec![2]));
+    let many: String = (0..70_000).map(|n| format!("{n},A,0,T,T_{n},0,x,n\n")).collect();
+    assert_eq!(read(&many).told, Told { names: 3, words: 3, notes: 1 });
+    let anew = read("3,A,0,T,B,0,x,n\n");
+    assert_eq!((anew.told, anew.source), (Told { names: 0, words: 3, notes: 1 }, vec![0]));
+}
+
+#[test]
 fn findings_of_the_reader_lose_nothing_silently() {
     let rows = read("garbage\n");
     assert_eq!(rows.log.count_at_least(Severity::Error), 1);
@@ -179,8 +197,8 @@ proptest! {
             let end = if windows { "\r\n" } else { "\n" };
             text += &format!("{}7,{source},{instance},{kind},T_{target},0,start{note}{end}", 40 + target);
         }
-        let fast = parse(text.as_bytes(), false, "t", true);
-        let slow = parse(text.as_bytes(), false, "t", false);
+        let fast = Parser::new("t").parse(text.as_bytes(), false, true);
+        let slow = Parser::new("t").parse(text.as_bytes(), false, false);
         prop_assert_eq!(lines(&fast), lines(&slow));
         prop_assert_eq!(fast.counts, slow.counts);
         prop_assert_eq!(fast.others, slow.others);

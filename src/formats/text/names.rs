@@ -1,8 +1,11 @@
-//! Numbers for names: each distinct name of a chunk gets an id by first use. Not for the dictionary of a whole
-//! recording, which the collector of the chunks builds from [`Names::into_strings`].
+//! Numbers for names: each distinct name gets an id by first use in the chunks that one reader has seen. Not for the
+//! dictionary of a whole recording, which the collector of the chunks builds from what the readers tell it.
 
 use super::swar;
 
+/// With more names, or more bytes of names, it is time to begin anew, so that ever new names do not fill the memory.
+const MANY_NAMES: usize = 1 << 16;
+const MANY_BYTES: usize = 4 << 20;
 /// Names longer than this are never looked up by [`Names::find_until`], which bounds its scan.
 const LONGEST_SCANNED: usize = 512;
 
@@ -85,12 +88,28 @@ impl Names {
 
     /// The names by id, as text; bytes that are no UTF-8 are replaced.
     pub(in crate::formats) fn into_strings(self) -> Vec<String> {
-        (0..self.spans.len()).map(|id| String::from_utf8_lossy(self.name(id as u32)).into_owned()).collect()
+        self.strings_from(0)
+    }
+
+    /// The names from an id on, as [`Names::into_strings`] gives them.
+    pub(in crate::formats) fn strings_from(&self, first: u32) -> Vec<String> {
+        let ids = first..self.len();
+        ids.map(|id| String::from_utf8_lossy(self.name(id)).into_owned()).collect()
+    }
+
+    /// How many names there are: the next id.
+    pub(in crate::formats) fn len(&self) -> u32 {
+        self.spans.len() as u32
+    }
+
+    /// True when there are so many names that a new table should take the place of this one.
+    pub(in crate::formats) fn is_large(&self) -> bool {
+        self.spans.len() > MANY_NAMES || self.bytes.len() > MANY_BYTES
     }
 
     /// Ids of the names that are no UTF-8.
     pub(in crate::formats) fn lossy(&self) -> impl Iterator<Item = u32> {
-        (0..self.spans.len() as u32).filter(|&id| std::str::from_utf8(self.name(id)).is_err())
+        (0..self.len()).filter(|&id| std::str::from_utf8(self.name(id)).is_err())
     }
 
     /// The bytes of a name; empty for an id that was never given.

@@ -105,8 +105,8 @@ fn record(tx: &mut Transaction, name: &str) {
     tx.set_recording(RecordingEntry { name: name.into(), begin_at: Some(0), end_at: Some(320) });
     let mut rows = RecordingRows::new();
     rows.push(RecordingRow {
-        os: Some("osek"),
-        time_scale: "ns",
+        os: Some("osek".into()),
+        time_scale: "ns".into(),
         begin_at: Some(0),
         end_at: Some(320),
         creator: Some("by hand"),
@@ -124,10 +124,10 @@ fn record(tx: &mut Transaction, name: &str) {
         INSTANCES
     {
         rows.push(ProcessInstanceRow {
-            process: "T_1",
-            r#type: "T",
+            process: "T_1".into(),
+            r#type: "T".into(),
             instance,
-            core: Some("Core_1"),
+            core: Some("Core_1".into()),
             activate_at,
             start_at,
             terminate_at,
@@ -141,10 +141,10 @@ fn record(tx: &mut Transaction, name: &str) {
         });
     }
     rows.push(ProcessInstanceRow {
-        process: "I_1",
-        r#type: "I",
+        process: "I_1".into(),
+        r#type: "I".into(),
         instance: 0,
-        core: Some("Core_1"),
+        core: Some("Core_1".into()),
         activate_at: Some(20),
         start_at: Some(20),
         terminate_at: Some(30),
@@ -159,7 +159,15 @@ fn record(tx: &mut Transaction, name: &str) {
     put(tx, tables::PROCESS_INSTANCE, name, None, &rows.take_batch().unwrap());
     let mut rows = ProcessStateRows::new();
     for &(process, r#type, instance, core, state, begin_at, end_at) in STATES {
-        rows.push(ProcessStateRow { process, r#type, instance, core: Some(core), state, begin_at, end_at });
+        rows.push(ProcessStateRow {
+            process: process.into(),
+            r#type: r#type.into(),
+            instance,
+            core: Some(core.into()),
+            state: state.into(),
+            begin_at,
+            end_at,
+        });
     }
     put(tx, tables::PROCESS_STATE, name, None, &rows.take_batch().unwrap());
     let mut rows = RunnableInstanceRows::new();
@@ -167,11 +175,11 @@ fn record(tx: &mut Transaction, name: &str) {
         [(0, 12, Some(45), 23, true), (1, 310, None, 10, false)]
     {
         rows.push(RunnableInstanceRow {
-            runnable: "R_1",
+            runnable: "R_1".into(),
             instance,
-            process: Some("T_1"),
+            process: Some("T_1".into()),
             process_instance: Some(instance),
-            core: Some("Core_1"),
+            core: Some("Core_1".into()),
             depth: 0,
             start_at: Some(start_at),
             terminate_at,
@@ -193,13 +201,13 @@ pub(crate) fn events(shift: i64) -> RecordBatch {
         rows.push(BtfEventRow {
             time,
             seq,
-            source,
+            source: source.into(),
             source_instance,
-            target_type,
-            target,
+            target_type: target_type.into(),
+            target: target.into(),
             target_instance: Some(target_instance),
-            action,
-            note,
+            action: action.into(),
+            note: note.map(Into::into),
         });
     }
     rows.take_batch().unwrap()
@@ -208,7 +216,7 @@ pub(crate) fn events(shift: i64) -> RecordBatch {
 /// A gap of a core, or of all cores.
 pub(crate) fn gap(core: Option<&str>, begin_at: i64, end_at: i64) -> RecordBatch {
     let mut rows = GapRows::new();
-    rows.push(GapRow { core, begin_at, end_at, reason: "fifo_overflow" });
+    rows.push(GapRow { core: core.map(Into::into), begin_at, end_at, reason: "fifo_overflow".into() });
     rows.take_batch().unwrap()
 }
 
@@ -216,9 +224,16 @@ pub(crate) fn gap(core: Option<&str>, begin_at: i64, end_at: i64) -> RecordBatch
 pub(crate) fn accesses(from: i64, to: i64) -> RecordBatch {
     let mut rows = DataEventRows::new();
     for n in from..to {
-        let variable = ["EE_ORTI_runningtask", "SIG_1"][n as usize % 2];
+        let variable = ["EE_ORTI_runningtask", "SIG_1"][n as usize % 2].into();
         let value = Some(n as u64 % 7);
-        rows.push(DataEventRow { time: n * 10, seq: n, record: None, variable, access: "write", value });
+        rows.push(DataEventRow {
+            time: n * 10,
+            seq: n,
+            record: None,
+            variable,
+            access: "write".into(),
+            value,
+        });
     }
     rows.take_batch().unwrap()
 }

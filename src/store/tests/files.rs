@@ -28,16 +28,16 @@ fn events(count: i64) -> RecordBatch {
     let mut rows = BtfEventRows::new();
     for n in 0..count {
         let target = format!("a rather long name of target number {}", n * 7919 % 100_000);
-        let note = (n % 2 == 0).then_some("note");
+        let note = (n % 2 == 0).then_some("note".into());
         rows.push(BtfEventRow {
             time: n / 2,
             seq: n,
-            source: ["SIM", "Task"][n as usize % 2],
+            source: ["SIM", "Task"][n as usize % 2].into(),
             source_instance: Some(n * n % 1_000_003),
-            target_type: "T",
-            target: &target,
+            target_type: "T".into(),
+            target: target.as_str().into(),
             target_instance: Some(0),
-            action: "activate",
+            action: "activate".into(),
             note,
         });
     }
@@ -198,7 +198,7 @@ proptest! {
         let mut rows = DataEventRows::new();
         for (n, (time, record, value, variable)) in values.iter().enumerate() {
             let (time, record, value) = (*time, *record, *value);
-            rows.push(DataEventRow { time, seq: n as i64, record, variable, access: "read", value });
+            rows.push(DataEventRow { time, seq: n as i64, record, variable: variable.as_str().into(), access: "read".into(), value });
         }
         let batch = rows.take_batch().unwrap();
         let mut tx = begin(&path).unwrap();

@@ -30,13 +30,13 @@ fn accesses(start: i64, count: i64) -> RecordBatch {
     let mut rows = DataEventRows::new();
     for n in 0..count {
         let value = (n % 3 != 0).then_some(n as u64);
-        let variable = ["EE_ORTI_runningtask", "SIG_1"][n as usize % 2];
+        let variable = ["EE_ORTI_runningtask", "SIG_1"][n as usize % 2].into();
         rows.push(DataEventRow {
             time: start + n * 10,
             seq: n,
             record: None,
             variable,
-            access: "write",
+            access: "write".into(),
             value,
         });
     }
@@ -48,11 +48,11 @@ fn states(start: i64, count: i64) -> RecordBatch {
     let mut rows = ProcessStateRows::new();
     for n in 0..count {
         rows.push(ProcessStateRow {
-            process: "Task",
-            r#type: "T",
+            process: "Task".into(),
+            r#type: "T".into(),
             instance: n,
             core: None,
-            state: "running",
+            state: "running".into(),
             begin_at: start + n * 10,
             end_at: start + n * 10 + 10,
         });

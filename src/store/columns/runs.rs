@@ -1,0 +1,139 @@
+//! Small numbers as Parquet's hybrid of repeated and bit-packed runs (Parquet format, "Encodings", RLE = 3): the keys of
+//! names and the levels that say which rows are null. Not the pages around them.
+
+/// Shorter repetitions cost less among packed values.
+const SHORTEST_REPEAT: usize = 8;
+/// Values are packed in groups of eight, so that each group fills whole bytes.
+const GROUP: usize = 8;
+
+/// How many bits a number takes; 0 for 0.
+pub(super) fn bits_of(number: u32) -> u32 {
+    u32::BITS - number.leading_zeros()
+}
+
+/// Appends `values`, each of which fits `width` bits (32 at most).
+pub(super) fn encode(values: &[u32], width: u32, out: &mut Vec<u8>) {
+    let (mut packed_from, mut at) = (0, 0);
+    while let Some(rest) = values.get(at..).filter(|rest| !rest.is_empty()) {
+        let first = rest.first().copied().unwrap_or_default();
+        let repeats = rest.iter().take_while(|v| **v == first).count();
+        if repeats < SHORTEST_REPEAT {
+            at += GROUP.min(rest.len());
+            continue;
+        }
+        pack(values.get(packed_from..at).unwrap_or_default(), width, out);
+        repeat(first, repeats, width, out);
+        at += repeats;
+        packed_from = at;
+    }
+    pack(values.get(packed_from..).unwrap_or_default(), width, out);
+}
+
+/// Appends `count` times the same value.
+pub(super) fn repeat(value: u32, count: usize, width: u32, out: &mut Vec<u8>) {
+    if count > 0 {
+        varint((count as u64) << 1, out);
+        out.extend(value.to_le_bytes().iter().take(width.div_ceil(8) as usize));
+    }
+}
+
+/// Appends values one by one, the last group filled up with zeros.
+fn pack(values: &[u32], width: u32, out: &mut Vec<u8>) {
+    if values.is_empty() {
+        return;
+    }
+    let groups = values.len().div_ceil(GROUP);
+    varint(((groups as u64) << 1) | 1, out);
+    let end = out.len() + groups * width as usize;
+    let (mut word, mut filled) = (0u64, 0);
+    for value in values {
+        word |= u64::from(*value) << filled;
+        filled += width;
+        if filled >= 32 {
+            out.extend((word as u32).to_le_bytes());
+            word >>= 32;
+            filled -= 32;
+        }
+    }
+    out.extend(word.to_le_bytes());
+    out.resize(end, 0);
+}
+
+fn varint(mut number: u64, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Reads runs as the format describes them, bit by bit.
+    fn decode(mut bytes: &[u8], width: u32, count: usize) -> Vec<u32> {
+        let mut values = Vec::new();
+        while values.len() < count {
+            let mut header = 0u64;
+            for shift in (0..).step_by(7) {
+                let byte = bytes[0];
+                bytes = &bytes[1..];
+                header |= u64::from(byte & 0x7f) << shift;
+                if byte < 0x80 {
+                    break;
+                }
+            }
+            let number =
+                |bits: &mut dyn Iterator<Item = bool>| bits.enumerate().map(|(n, b)| u32::from(b) << n).sum();
+            let bit = |bytes: &[u8], n: usize| bytes[n / 8] >> (n % 8) & 1 == 1;
+            let n = (header >> 1) as usize;
+            let w = width as usize;
+            if header & 1 == 1 {
+                for value in 0..n * 8 {
+                    values.push(number(&mut (value * w..(value + 1) * w).map(|b| bit(bytes, b))));
+                }
+                bytes = &bytes[n * w..];
+            } else {
+                let value = number(&mut (0..w).map(|b| bit(bytes, b)));
+                values.extend(std::iter::repeat_n(value, n));
+                bytes = &bytes[w.div_ceil(8)..];
+            }
+        }
+        assert!(bytes.is_empty(), "{} bytes are left", bytes.len());
+        assert!(values[count..].iter().all(|v| *v == 0) && values.len() < count + 8);
+        values.truncate(count);
+        values
+    }
+
+    #[test]
+    fn the_examples_of_the_format_come_out() {
+        // "Encodings", bit-packed hybrid: the numbers 0 to 7 in three bits.
+        let mut out = Vec::new();
+        encode(&[0, 1, 2, 3, 4, 5, 6, 7], 3, &mut out);
+        assert_eq!(out, [3, 0b1000_1000, 0b1100_0110, 0b1111_1010]);
+        out.clear();
+        encode(&[4; 50], 3, &mut out);
+        assert_eq!(out, [100, 4]);
+        assert_eq!([0, 1, 2, 255, 256].map(bits_of), [0, 1, 2, 8, 9]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_value_comes_back(
+            runs in prop::collection::vec((0u32..=u32::MAX, 1usize..40, 0usize..3), 0..20),
+            width in 0u32..=32,
+        ) {
+            let mask = u32::MAX.checked_shr(32 - width).unwrap_or(0);
+            let mut values = Vec::new();
+            for (value, count, kind) in runs {
+                let count = if kind == 0 { count } else { 1 };
+                values.extend(std::iter::repeat_n(value & mask, count));
+            }
+            let mut out = Vec::new();
+            encode(&values, width, &mut out);
+            prop_assert_eq!(decode(&out, width, values.len()), values);
+        }
+    }
+}
