@@ -1,5 +1,6 @@
 //! Which part of a recording is exported, as a condition in SQL. Not for what a table is (see [`crate::schema`]).
 
+use crate::btf::spec;
 use crate::error::{Error, Result};
 use crate::query::{Param, Session};
 use crate::schema::{ColumnType, TableSpec, columns, tables};
@@ -70,9 +71,21 @@ impl Selection {
             None => {}
         }
         condition.one_of(&self.entities, entity_columns(table), "the entities");
-        condition.one_of(&self.types, type_columns(table), "the types");
+        let types: Vec<String> = self.types.iter().flat_map(|word| spellings(word)).collect();
+        condition.one_of(&types, type_columns(table), "the types");
         condition
     }
+}
+
+/// A type as any writer may have spelled it: `i` also selects `I` and `ISR`.
+fn spellings(word: &str) -> Vec<String> {
+    let known = spec::kind_alias(word);
+    let rules = spec::KINDS.iter().filter(|rule| Some(rule.kind) == known);
+    let ids = rules.flat_map(|rule| rule.aliases.iter().chain([&rule.id]));
+    let mut all: Vec<String> = ids.map(|id| (*id).to_owned()).chain([word.to_owned()]).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 impl Condition {

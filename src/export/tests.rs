@@ -76,17 +76,17 @@ fn what_btf_cannot_express_is_replaced_and_counted() {
     let mut tx = begin(&dir.path().join("db"));
     tx.set_recording(RecordingEntry { name: "r".into(), begin_at: Some(0), end_at: Some(0) });
     let mut rows = BtfEventRows::new();
-    let (source, target, note) = ("operator,(a, b)", "ä", Some("x\ny,z"));
+    let (source, target, note) = ("operator,(a, b)", "ä", Some("x\ny,z".into()));
     let (time, seq, source_instance, target_instance) = (0, 0, Some(-1), Some(7));
     let row = BtfEventRow {
         time,
         seq,
-        source,
+        source: source.into(),
         source_instance,
-        target_type: "R",
-        target,
+        target_type: "R".into(),
+        target: target.into(),
         target_instance,
-        action: "start",
+        action: "start".into(),
         note,
     };
     rows.push(row);

@@ -2,8 +2,9 @@
 
 use super::numbers::Numbers;
 use super::original::Original;
-use super::translate::{Fields, translated};
+use super::translate::translated;
 use super::{BtfOptions, Exported, Facts, misfit};
+use crate::btf::Record;
 use crate::btf::spec::{Parameter, Version};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::btf::Keyword;
@@ -33,6 +34,8 @@ pub(super) struct Writer {
     version: Option<Version>,
     /// The parameter that tells the unit has been written.
     unit_said: bool,
+    /// See [`Writer::own_header`].
+    own_header_said: bool,
     /// The instant that is written as 0.
     zero: i64,
     done: Exported,
@@ -64,6 +67,7 @@ impl Writer {
             numbers,
             version,
             unit_said: false,
+            own_header_said: false,
             zero,
             done,
         }
@@ -85,6 +89,21 @@ impl Writer {
                 text += &format!("# from a trace of {}\n", expressible(creator, true));
             }
         }
+        self.buffer.extend(text.as_bytes());
+        if self.version.is_some() {
+            self.own_header();
+        }
+        Ok(())
+    }
+
+    /// What only we know: the shift of all times, the numbers of names. `#version` stands before it (BTF 2.2.1 §2.2.1),
+    /// so in an imported file that keeps its own header it follows that.
+    fn own_header(&mut self) {
+        if self.own_header_said {
+            return;
+        }
+        self.own_header_said = true;
+        let mut text = String::new();
         if self.zero < 0 {
             let (by, scale) = (self.zero.unsigned_abs(), self.scale);
             text += &format!(
@@ -93,10 +112,9 @@ impl Writer {
             );
         }
         if let Some(numbers) = &self.numbers {
-            text += &numbers.header(self.version);
+            text += &numbers.header(self.version.or(self.original.version));
         }
         self.buffer.extend(text.as_bytes());
-        Ok(())
     }
 
     fn unit_line(&mut self) -> String {
@@ -118,7 +136,8 @@ impl Writer {
         let number = |column: &Int64Array, row: usize| column.is_valid(row).then(|| column.value(row));
         for row in 0..batch.num_rows() {
             self.lines_before(Some(seq.value(row)))?;
-            let fields = Fields {
+            let record = Record {
+                time: time.value(row),
                 source: source.value(row),
                 source_instance: number(&source_instance, row),
                 target_type: target_type.value(row),
@@ -127,12 +146,11 @@ impl Writer {
                 action: action.value(row),
                 note: note.is_valid(row).then(|| note.value(row)),
             };
-            self.event(time.value(row), &fields);
+            self.event(&record);
             if self.buffer.len() >= PORTION {
                 self.write(out)?;
             }
         }
-        self.done.events += batch.num_rows() as u64;
         Ok(())
     }
 
@@ -143,25 +161,28 @@ impl Writer {
         Ok(Exported { left_out: self.original.rejected, ..self.done })
     }
 
-    fn event(&mut self, time: i64, fields: &Fields<'_>) {
+    fn event(&mut self, record: &Record<'_>) {
         let said = match self.version {
             // What the mapper writes is of the version that it is written in.
-            Some(version) if self.imported || self.options.version.is_some() => translated(fields, version),
-            _ => Some(*fields),
+            Some(version) if self.imported || self.options.version.is_some() => translated(record, version),
+            _ => Some(*record),
         };
-        if said.is_none() {
-            self.done.unsaid += 1;
-            self.buffer.extend(b"# ");
+        match said {
+            Some(_) => self.done.events += 1,
+            None => {
+                self.done.unsaid += 1;
+                self.buffer.extend(b"# ");
+            }
         }
-        let fields = said.unwrap_or(*fields);
-        self.time(time);
-        self.entity(fields.source);
-        self.instance(fields.source_instance);
-        self.kind(fields.target_type);
-        self.entity(fields.target);
-        self.instance(fields.target_instance);
-        self.text(fields.action, false);
-        if let Some(note) = fields.note {
+        let record = said.unwrap_or(*record);
+        self.time(record.time);
+        self.entity(record.source);
+        self.instance(record.source_instance);
+        self.kind(record.target_type);
+        self.entity(record.target);
+        self.instance(record.target_instance);
+        self.text(record.action, false);
+        if let Some(note) = record.note {
             self.text(note, true);
         }
         self.buffer.push(b'\n');
@@ -179,6 +200,7 @@ impl Writer {
             let line = self.unit_line();
             self.buffer.extend(line.as_bytes());
         }
+        self.own_header();
         Ok(())
     }
 

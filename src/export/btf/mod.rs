@@ -1,5 +1,5 @@
 //! System events → BTF text. Streams: memory does not grow with the recording. A recording that was imported from BTF
-//! comes out as it went in: its parameters, tables and comments, its unit of time, its numbers for names, the order of
+//! comes out with what it had: its parameters, tables and comments, its unit of time, its numbers for names, the order of
 //! its lines; any of these can be asked for otherwise. Not for reading BTF text (see `formats::btf`).
 
 mod events;
@@ -40,7 +40,7 @@ pub struct BtfOptions {
 /// What was exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Exported {
-    /// Number of event lines.
+    /// Number of event lines, without those that are comments now.
     pub events: u64,
     /// Ticks added to every time, because BTF has no negative times; 0 for nearly every recording.
     pub shifted_by: u64,

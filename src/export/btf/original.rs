@@ -1,6 +1,7 @@
 //! The lines of an imported file that are no events, in their order, for the writer to put back where they were.
 
 use super::misfit;
+use crate::btf::spec::Version;
 use crate::error::Result;
 use crate::export::Selection;
 use crate::formats::btf::Keyword;
@@ -22,6 +23,8 @@ pub(super) struct Original {
     pub rejected: u64,
     /// The unit of time that the first of them says.
     pub unit: Option<TimeScale>,
+    /// The version that the first of them says, when it is known.
+    pub version: Option<Version>,
 }
 
 struct Lines {
@@ -43,9 +46,13 @@ impl Original {
             format!("SELECT next_seq, kind, text FROM {table} WHERE recording = $recording ORDER BY line");
         let batches = session.sql(&sql, &[("recording", Param::from(recording))])?;
         let whole = selection.is_whole();
-        let mut original = Self { batches, batch: None, row: 0, whole, rejected: 0, unit: None };
+        let mut original =
+            Self { batches, batch: None, row: 0, whole, rejected: 0, unit: None, version: None };
         original.fill()?;
-        original.unit = original.batch.as_ref().and_then(Lines::unit);
+        let said = |keyword| original.batch.as_ref().and_then(|lines| lines.said(keyword));
+        let (unit, version) = (said(Keyword::TimeScale), said(Keyword::Version));
+        original.unit = unit.and_then(|unit| TimeScale::parse(&unit.to_ascii_lowercase()));
+        original.version = version.and_then(Version::parse);
         Ok(original)
     }
 
@@ -84,11 +91,10 @@ impl Original {
 }
 
 impl Lines {
-    fn unit(&self) -> Option<TimeScale> {
-        self.text.iter().flatten().find_map(|line| match Keyword::split(line) {
-            Some((Keyword::TimeScale, value)) => TimeScale::parse(&value.to_ascii_lowercase()),
-            _ => None,
-        })
+    /// The first value of a parameter.
+    fn said(&self, wanted: Keyword) -> Option<&str> {
+        let keywords = self.text.iter().flatten().filter_map(Keyword::split);
+        keywords.filter(|(keyword, _)| *keyword == wanted).map(|(_, value)| value).next()
     }
 
     fn of(batch: &RecordBatch) -> Option<Self> {

@@ -1,26 +1,15 @@
 //! An event of one version of BTF as another version says it (BTF 2.2.0, version history). Not the header.
 
+use crate::btf::Record;
 use crate::btf::spec::{self, Kind, Version};
 
-/// An event without its time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Fields<'a> {
-    pub source: &'a str,
-    pub source_instance: Option<i64>,
-    pub target_type: &'a str,
-    pub target: &'a str,
-    pub target_instance: Option<i64>,
-    pub action: &'a str,
-    pub note: Option<&'a str>,
-}
-
 /// The same event in the words of `version`; `None` when that version has none for it.
-pub(super) fn translated<'a>(event: &Fields<'a>, version: Version) -> Option<Fields<'a>> {
+pub(super) fn translated<'a>(event: &Record<'a>, version: Version) -> Option<Record<'a>> {
     let kind = spec::kind_alias(event.target_type)?;
     let rule = spec::KINDS.iter().find(|k| k.kind == kind && k.versions.has(version))?;
     let action = spec::action_alias(event.action)?;
-    spec::action(version, kind, action)?;
-    let mut said = Fields { target_type: rule.id, action, ..*event };
+    let permitted = spec::action(version, kind, action)?;
+    let mut said = Record { target_type: rule.id, action, ..*event };
     let old = version == Version::V2_1_5;
     let simulation =
         event.source.eq_ignore_ascii_case("SIM") || event.source.eq_ignore_ascii_case("Simulation");
@@ -40,6 +29,10 @@ pub(super) fn translated<'a>(event: &Fields<'a>, version: Version) -> Option<Fie
                 said.source_instance = number;
             }
         }
+        // SIM did what no process did, which 2.2.0 has no word for.
+        _ if !old && simulation => return None,
+        // The source is the target itself: semaphores did so until 2.1.5.
+        _ if event.source == event.target && !permitted.own && !permitted.sources.has(kind) => return None,
         _ => {}
     }
     Some(said)
@@ -54,8 +47,9 @@ mod tests {
         kind: &'a str,
         target: (&'a str, i64),
         action: &'a str,
-    ) -> Fields<'a> {
-        Fields {
+    ) -> Record<'a> {
+        Record {
+            time: 0,
             source: source.0,
             source_instance: Some(source.1),
             target_type: kind,
@@ -78,6 +72,20 @@ mod tests {
         assert_eq!(translated(&lost, new).map(|f| f.action), Some("mtalimitexceeded"));
         let scheduler = event(("OS", -1), "SCHED", ("OS", -1), "schedule");
         assert_eq!(translated(&scheduler, new), Some(event(("OS", 0), "SCHED", ("OS", 0), "schedule")));
+    }
+
+    #[test]
+    fn sources_that_a_version_does_not_have_are_not_said() {
+        let idle = event(("SIM", -1), "SIG", ("S", 0), "write");
+        assert!(translated(&idle, Version::V2_1_5).is_some());
+        assert_eq!(translated(&idle, Version::V2_2_1), None);
+        let queued = event(("SEM", 0), "SEM", ("SEM", 0), "queued");
+        assert_eq!(translated(&queued, Version::V2_2_1), None);
+        let own = event(("C_1", 0), "C", ("C_1", 0), "set_frequency");
+        assert_eq!(
+            translated(&own, Version::V2_2_1).is_some(),
+            spec::action(Version::V2_2_1, Kind::Core, "set_frequency").is_some()
+        );
     }
 
     #[test]
