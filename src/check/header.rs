@@ -7,7 +7,7 @@ use super::Checker;
 use super::entities::Learnt;
 use super::report::Occurrence;
 use super::rules::Id;
-use super::words::{Words, kind_of};
+use super::words::Words;
 use crate::btf::Place;
 use crate::btf::spec::{self, Form, Kind, Parameter, TIME_SCALES, Version};
 use crate::diagnostics::excerpt;
@@ -17,7 +17,7 @@ use crate::diagnostics::excerpt;
 pub(super) struct Header {
     /// True once any line, not blank, was seen.
     started: bool,
-    has_version: bool,
+    pub(super) has_version: bool,
     has_time_scale: bool,
     /// Parameters seen, by their first spelling.
     seen: Vec<&'static str>,
@@ -40,9 +40,9 @@ impl Header {
 
 /// A line with its number.
 #[derive(Clone, Copy)]
-struct Line<'a> {
-    number: u64,
-    text: &'a str,
+pub(super) struct Line<'a> {
+    pub(super) number: u64,
+    pub(super) text: &'a str,
 }
 
 impl Checker {
@@ -143,29 +143,6 @@ impl Checker {
         }
     }
 
-    fn version_parameter(&mut self, line: Line<'_>, first: bool, value: &str) {
-        let known = Version::parse(value);
-        // A header that was pasted before another is the rule rather than the exception among files with two: the
-        // one next to the events was written with them.
-        if self.options.version.is_none() && self.events == 0 {
-            if let Some(version) = known {
-                self.version = version;
-                self.words = Words::new(version);
-            }
-        } else if known.is_some_and(|known| known != self.version) {
-            let version = self.version;
-            self.line_fault(Id::VersionMismatch, line, || format!("checked against {version}"));
-        }
-        if known.is_none() && !value.is_empty() {
-            let version = self.version;
-            self.line_fault(Id::VersionUnknown, line, || format!("checked against {version}"));
-        }
-        let again = std::mem::replace(&mut self.header.has_version, true);
-        if !first && !again && self.version != Version::V2_1_5 {
-            self.line_fault(Id::VersionNotFirst, line, || "not the first line".to_owned());
-        }
-    }
-
     fn table_row(&mut self, form: Form, line: Line<'_>, row: &str) {
         let Some((left, name)) = row.split_once(char::is_whitespace).map(|(l, n)| (l, n.trim())) else {
             return self.line_fault(Id::TableSyntax, line, || "no name".to_owned());
@@ -175,7 +152,7 @@ impl Checker {
                 self.line_fault(Id::TableSyntax, line, || "the id is no number".to_owned());
             }
             Form::Types => {
-                let (kind, fault) = kind_of(self.version, name);
+                let (kind, fault) = self.words.kind_of(name);
                 if let Some(fault) = fault {
                     self.line_fault(fault, line, || format!("type '{}'", excerpt(name.as_bytes())));
                     self.findings.word(fault, &[name]);
@@ -187,7 +164,7 @@ impl Checker {
                 if self.header.types.insert(left.to_owned(), name.to_owned()).is_some() {
                     self.line_fault(Id::TableIdRepeated, line, || format!("id {left} is taken"));
                 }
-                self.words = Words::new(self.version);
+                self.words = Words::new(self.version, self.named);
             }
             Form::Entities => {
                 if [left, name].iter().any(|text| self.entities.find(text).is_some_and(|e| e.is_target)) {
@@ -247,7 +224,7 @@ impl Checker {
         }
     }
 
-    fn line_fault(&mut self, rule: Id, line: Line<'_>, message: impl FnOnce() -> String) {
+    pub(super) fn line_fault(&mut self, rule: Id, line: Line<'_>, message: impl FnOnce() -> String) {
         let seq = i64::try_from(self.events).unwrap_or(i64::MAX);
         self.findings.add(rule, || Occurrence {
             place: Place { seq, line: Some(line.number) },

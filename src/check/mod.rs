@@ -17,12 +17,13 @@ mod semaphores;
 mod stimuli;
 #[cfg(test)]
 mod tests;
+mod version;
 mod words;
 
 pub use report::{Finding, Occurrence, Report};
 pub use rules::{RULES, Rule};
 
-use crate::btf::spec::{ActionRule, Kind, Kinds, State, Version};
+use crate::btf::spec::{ActionRule, Kind, Kinds, Number, State, Version};
 use crate::btf::{Place, Record};
 use entities::{Entities, Key, NO_INSTANCE};
 use header::Header;
@@ -30,6 +31,7 @@ use processes::Software;
 use report::Findings;
 use rules::Id;
 use semaphores::Semaphores;
+use version::Held;
 use words::Words;
 
 /// What to check.
@@ -52,6 +54,10 @@ impl Default for Options {
 pub struct Checker {
     options: Options,
     version: Version,
+    /// The number that the trace gives itself, if it is judged by it.
+    named: Option<Number>,
+    /// `None` once the version is decided.
+    held: Option<Held>,
     header: Header,
     words: Words,
     entities: Entities,
@@ -89,8 +95,10 @@ impl Checker {
         Self {
             options,
             version,
+            named: None,
+            held: (options.version.is_none() && options.header).then(Held::default),
             header: Header::default(),
-            words: Words::new(version),
+            words: Words::new(version, None),
             entities: Entities::default(),
             kinds: Kinds::NONE,
             software: Software::default(),
@@ -104,13 +112,22 @@ impl Checker {
 
     /// A line that is no event, by its 1-based number: parameter, table row, comment, blank, or unreadable.
     pub fn other_line(&mut self, line: u64, text: &str) {
-        if self.options.header {
-            self.header_line(line, text);
+        if !self.options.header {
+            return;
+        }
+        match &mut self.held {
+            Some(held) => {
+                if !held.push(line, text) {
+                    self.release();
+                }
+            }
+            None => self.header_line(line, text),
         }
     }
 
     /// The next event.
     pub fn event(&mut self, place: Place, record: &Record<'_>) {
+        self.release();
         self.header.event();
         self.events += 1;
         self.time(place, record);
@@ -133,6 +150,7 @@ impl Checker {
 
     /// What was found.
     pub fn finish(mut self) -> Report {
+        self.release();
         if self.options.header {
             self.header_end();
         }

@@ -41,7 +41,7 @@ rules! {
     VersionUnknown "version-unknown" Warning "BTF 2.2.1 §2.2.1"
         "a version number that was never published";
     VersionMismatch "version-mismatch" Info "BTF 2.2.1 §2.2.1"
-        "the file names another version than the one it is checked against";
+        "the file names another version than the one whose rules it is checked against";
     TimescaleMissing "timescale-missing" Error "BTF 2.2.1 §2.2.6"
         "no #timescale parameter (2.1.5 has a default)";
     TimescaleUnit "timescale-unit" Error "BTF 2.2.1 §2.2.6; BTF 2.1.5 §2.1 table 1"

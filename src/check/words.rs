@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::rules::Id;
-use crate::btf::spec::{self, ActionRule, Kind, Version};
+use crate::btf::spec::{self, ActionRule, Kind, Number, Version};
 
 /// What a pair of words means.
 #[derive(Debug, Clone, Copy, Default)]
@@ -23,6 +23,8 @@ pub(super) struct Meaning {
 #[derive(Debug)]
 pub(super) struct Words {
     version: Version,
+    /// The number that the trace gives itself, if it is judged by it.
+    named: Option<Number>,
     /// Type → action → meaning.
     known: HashMap<Box<str>, HashMap<Box<str>, Meaning>>,
     size: usize,
@@ -32,8 +34,8 @@ impl Words {
     /// More pairs than any trace has; a file of random words must not fill the memory.
     const LIMIT: usize = 4096;
 
-    pub(super) fn new(version: Version) -> Self {
-        Self { version, known: HashMap::new(), size: 0 }
+    pub(super) fn new(version: Version, named: Option<Number>) -> Self {
+        Self { version, named, known: HashMap::new(), size: 0 }
     }
 
     /// The meaning of a line's type and action. `ids` are the types of numeric mode.
@@ -41,7 +43,7 @@ impl Words {
         if let Some(meaning) = self.known.get(kind).and_then(|actions| actions.get(action)) {
             return *meaning;
         }
-        let meaning = look_up(self.version, ids.get(kind).map_or(kind, String::as_str), action);
+        let meaning = self.look_up(ids.get(kind).map_or(kind, String::as_str), action);
         if self.size >= Self::LIMIT {
             self.known.clear();
             self.size = 0;
@@ -50,30 +52,39 @@ impl Words {
         self.known.entry(kind.into()).or_default().insert(action.into(), meaning);
         meaning
     }
-}
 
-/// The type that an id means, and what is wrong with the id.
-pub(super) fn kind_of(version: Version, id: &str) -> (Option<Kind>, Option<Id>) {
-    if let Some(kind) = spec::kind(version, id) {
-        (Some(kind), None)
-    } else if let Some(kind) = spec::kind_of_any_version(id) {
-        (Some(kind), Some(Id::TypeOfOtherVersion))
-    } else if let Some(kind) = spec::kind_alias(id) {
-        (Some(kind), Some(Id::TypeAlias))
-    } else {
-        (None, Some(Id::UnknownType))
+    /// The type that an id means, and what is wrong with the id.
+    pub(super) fn kind_of(&self, id: &str) -> (Option<Kind>, Option<Id>) {
+        if let Some(kind) = spec::kind(self.version, id) {
+            (Some(kind), None)
+        } else if let Some(kind) = spec::kind_of_any_version(id) {
+            (Some(kind), Some(Id::TypeOfOtherVersion))
+        } else if let Some(kind) = spec::kind_alias(id) {
+            (Some(kind), Some(Id::TypeAlias).filter(|_| !self.is_own(id)))
+        } else {
+            (None, Some(Id::UnknownType))
+        }
     }
-}
 
-fn look_up(version: Version, id: &str, action: &str) -> Meaning {
-    let (kind, kind_fault) = kind_of(version, id);
-    let Some(kind) = kind else { return Meaning { kind_fault, ..Meaning::default() } };
-    // An empty action is reported as an empty field.
-    let (rule, action_fault) = if action.is_empty() { (None, None) } else { rule_of(version, kind, action) };
-    // Where the type is the fault, that it has no events in this version is not another one.
-    let action_fault = action_fault
-        .filter(|fault| !(kind_fault == Some(Id::TypeOfOtherVersion) && *fault == Id::ActionOfOtherVersion));
-    Meaning { kind: Some(kind), kind_fault, rule, action_fault }
+    /// True for a word of the version that the trace names, although the one that it is judged by has another.
+    fn is_own(&self, word: &str) -> bool {
+        self.named.is_some_and(|number| spec::is_former_word(number, word))
+    }
+
+    fn look_up(&self, id: &str, action: &str) -> Meaning {
+        let (kind, kind_fault) = self.kind_of(id);
+        let Some(kind) = kind else { return Meaning { kind_fault, ..Meaning::default() } };
+        // An empty action is reported as an empty field.
+        let (rule, action_fault) =
+            if action.is_empty() { (None, None) } else { rule_of(self.version, kind, action) };
+        // Where the type is the fault, that it has no events in this version is not another one.
+        let action_fault = action_fault.filter(|fault| match fault {
+            Id::ActionOfOtherVersion => kind_fault != Some(Id::TypeOfOtherVersion),
+            Id::ActionAlias => !self.is_own(action),
+            _ => true,
+        });
+        Meaning { kind: Some(kind), kind_fault, rule, action_fault }
+    }
 }
 
 fn rule_of(version: Version, kind: Kind, action: &str) -> (Option<&'static ActionRule>, Option<Id>) {

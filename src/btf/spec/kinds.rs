@@ -1,7 +1,7 @@
 //! The entity types of BTF with the versions that have them and the ids that tools write instead. Not the types
 //! that the mapper writes, which are [`crate::btf::EntityType`].
 
-use super::Versions;
+use super::{Number, Versions};
 
 /// What an entity is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -146,3 +146,7 @@ pub const KINDS: &[KindRule] = &[
     row(Kind::Simulation, "SIM", Versions::OLD, &["Simulation"]),
     row(Kind::System, "SYS", Versions::OLD, &["SYSTEM"]),
 ];
+
+/// Words that 2.1.5 no longer has, and the last version that has them, by the version history of the
+/// specifications: 2.1.5 renames the type of interrupt service routines, 2.1.4 corrects the action.
+pub const FORMER_WORDS: &[(&str, Number)] = &[("ISR", [2, 1, 4]), ("mpalimitexceeded", [2, 1, 3])];

@@ -12,11 +12,14 @@ mod state;
 mod tests;
 
 pub use actions::{ACTIONS, ActionRule, Content, Note, SPINLOCK_ACTIONS, VENDOR_ACTIONS};
-pub use kinds::{KINDS, Kind, KindRule, Kinds};
+pub use kinds::{FORMER_WORDS, KINDS, Kind, KindRule, Kinds};
 pub use parameters::{Form, PARAMETERS, Parameter, TIME_SCALES};
 pub use state::{State, Transition};
 
 use std::fmt;
+
+/// The number of a version as a file writes it; parts that are left out are zero.
+pub type Number = [u32; 3];
 
 /// A specification whose rules differ from the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -45,18 +48,25 @@ impl Version {
 
     /// The version that a file with `#version text` is judged by; `None` for a number that was never published.
     pub fn parse(text: &str) -> Option<Self> {
-        let mut parts = text.trim().split('.').map(|part| part.parse::<u32>().ok());
-        let major = parts.next()??;
-        let minor = parts.next().unwrap_or(Some(0))?;
-        if parts.any(|part| part.is_none()) {
-            return None;
-        }
+        let [major, minor, _] = Self::number(text)?;
         match (major, minor) {
             (1, 0) | (2, 0 | 1) => Some(Self::V2_1_5),
             (2, 2) => Some(Self::V2_2_1),
             (2, 3) => Some(Self::V2_3_0),
             _ => None,
         }
+    }
+
+    /// The parts of a version number, whether it was ever published or not.
+    pub fn number(text: &str) -> Option<Number> {
+        let mut number = Number::default();
+        for (n, part) in text.trim().split('.').enumerate() {
+            let part = part.parse().ok()?;
+            if let Some(slot) = number.get_mut(n) {
+                *slot = part;
+            }
+        }
+        Some(number)
     }
 }
 
@@ -104,6 +114,11 @@ pub fn kind_alias(id: &str) -> Option<Kind> {
         rule.id.eq_ignore_ascii_case(id) || rule.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(id))
     };
     KINDS.iter().find(means).map(|rule| rule.kind)
+}
+
+/// True if the specification with this number has `word` where later ones have another.
+pub fn is_former_word(number: Number, word: &str) -> bool {
+    FORMER_WORDS.iter().any(|(former, last)| *former == word && number <= *last)
 }
 
 /// The rule of `action` on an entity of type `target` in `version`; `None` when the version does not permit it.

@@ -19,6 +19,20 @@ fn versions_are_known_by_their_numbers() {
 }
 
 #[test]
+fn words_that_were_renamed_are_known_until_then() {
+    assert_eq!(Version::number("2.1"), Some([2, 1, 0]));
+    let knows = |number: &str, word| is_former_word(Version::number(number).unwrap(), word);
+    assert!(knows("1.0", "ISR") && knows("2.1.4", "ISR") && !knows("2.1.5", "ISR") && !knows("2.1", "isr"));
+    assert!(knows("2.1.3", "mpalimitexceeded") && !knows("2.1.4", "mpalimitexceeded"));
+    for (word, _) in FORMER_WORDS {
+        assert!(
+            kind_alias(word).is_some() || action_alias(word).is_some_and(|today| today != *word),
+            "{word}"
+        );
+    }
+}
+
+#[test]
 fn no_pair_has_two_rules_in_a_version() {
     for version in Version::ALL {
         for kind in KINDS.iter().map(|rule| rule.kind) {

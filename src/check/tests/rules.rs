@@ -2,7 +2,7 @@
 
 use super::{check, check_events, check_with, ids};
 use crate::btf::spec::Version;
-use crate::check::{Options, RULES};
+use crate::check::{Checker, Options, RULES};
 use crate::diagnostics::Severity;
 use std::collections::BTreeSet;
 
@@ -147,8 +147,9 @@ fn rules_are_well_formed() {
 #[test]
 fn the_first_violations_are_kept_with_their_lines() {
     let lines: Vec<_> = (0..9).map(|n| format!("{},C,0,T,A,0,begin , x", 100 - 2 * n)).collect();
-    let report = check(&format!("#version 2.1.0\n\n{}", lines.join("\n")));
+    let mut report = check(&format!("#version 2.1.0\n\n{}", lines.join("\n")));
     assert_eq!((report.version, report.events, report.largest_step_back), (OLD, 9, 2));
+    assert_eq!(report.findings.remove(0).rule.id, "version-mismatch");
     let steps = &report.findings[0];
     assert_eq!((steps.rule.id, steps.count, steps.first.len()), ("time-decreases", 8, 5));
     assert_eq!(
@@ -166,6 +167,58 @@ fn the_last_version_before_the_events_counts() {
     let report = check("#version 2.2.0\n#timescale ns\n#version 2.1.0\n0,M,0,SEM,M,0,ready\n#version 2.3.0");
     assert_eq!(report.version, OLD);
     assert_eq!(ids(&report, Severity::Info), ["version-mismatch", "parameter-repeated", "parameter-late"]);
+}
+
+#[test]
+fn lines_before_the_version_are_judged_by_it() {
+    let text = "#typeTable\n#-0 T\n#inputFile a\n#timeScale ns\n#version 2.1.5\n0,S,0,T,A,0,activate";
+    let report = check(text);
+    assert_eq!((report.version, ids(&report, Severity::Info)), (OLD, vec![]), "{:#?}", report.findings);
+    let report = check("#typeTable\n#version 2.2.1\n#timescale ns");
+    assert_eq!(ids(&report, Severity::Info), ["version-not-first", "parameter-of-other-version"]);
+}
+
+#[test]
+fn a_version_that_is_judged_by_the_rules_of_another_is_named() {
+    for (named, judged) in [("1.0", OLD), ("2.1.3", OLD), ("2.1.4", OLD), ("2.2.0", MID), ("2.2", MID)] {
+        let report = check(&format!("#version {named}\n#timescale ns"));
+        assert_eq!(
+            (report.version, ids(&report, Severity::Info)),
+            (judged, vec!["version-mismatch"]),
+            "{named}"
+        );
+        let message = format!("{named} is judged by the rules of {judged}");
+        assert_eq!(report.findings[0].first[0].message, message);
+    }
+    for exact in ["2.1.5", "2.2.1", "2.3.0", "2.3"] {
+        let report = check(&format!("#version {exact}\n#timescale ns"));
+        assert_eq!(ids(&report, Severity::Info), [] as [&str; 0], "{exact}");
+    }
+}
+
+#[test]
+fn words_of_the_version_that_a_file_names_are_right() {
+    let text = |version: &str| {
+        format!(
+            "#version {version}\n#typeTable\n#-0 ISR\n0,S,0,ISR,A,0,activate\n1,S,1,T,B,0,mpalimitexceeded"
+        )
+    };
+    assert_eq!(ids(&check(&text("2.1.3")), Severity::Warning), [] as [&str; 0]);
+    assert_eq!(ids(&check(&text("2.1.4")), Severity::Warning), ["action-alias"]);
+    assert_eq!(ids(&check(&text("2.1.5")), Severity::Warning), ["type-alias", "action-alias"]);
+    // Asked for 2.1.5, it is 2.1.5 that counts.
+    let options = Options { version: Some(OLD), header: true };
+    assert_eq!(ids(&check_with(options, &text("2.1.3")), Severity::Warning), ["type-alias", "action-alias"]);
+}
+
+#[test]
+fn a_header_without_end_is_not_kept() {
+    let mut checker = Checker::new(Options::default());
+    for n in 0..200_000 {
+        checker.other_line(n, "#version 2.1.5");
+    }
+    assert!(checker.held.is_none());
+    assert_eq!(checker.finish().version, OLD);
 }
 
 #[test]

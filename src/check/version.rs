@@ -1,0 +1,75 @@
+//! By which version a trace is judged, and whether it says so where it must. Not the other parameters.
+
+use super::Checker;
+use super::header::Line;
+use super::rules::Id;
+use super::words::Words;
+use crate::btf::spec::{Form, Parameter, Version};
+use crate::diagnostics::excerpt;
+
+/// Lines before the first event. They wait until the version is known: a line that stands before `#version` keeps
+/// or breaks the rules of the same version as the lines after it.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    lines: Vec<(u64, String)>,
+    bytes: usize,
+}
+
+impl Held {
+    /// A longer header is judged by what it has said until here.
+    const BYTES: usize = 1 << 20;
+
+    /// Takes a line; false if there is no room for more.
+    pub(super) fn push(&mut self, number: u64, text: &str) -> bool {
+        self.lines.push((number, text.to_owned()));
+        self.bytes += text.len();
+        self.bytes < Self::BYTES
+    }
+}
+
+impl Checker {
+    /// Decides on the version and judges the lines that waited for it.
+    pub(super) fn release(&mut self) {
+        let Some(held) = self.held.take() else { return };
+        // A header that was pasted before another is the rule rather than the exception among files with two: the
+        // one next to the events was written with them.
+        let named = held.lines.iter().rev().find_map(|(_, text)| version_in(text));
+        if let Some((text, version)) = named {
+            (self.version, self.named) = (version, Version::number(text));
+            self.words = Words::new(version, self.named);
+        }
+        for (number, text) in held.lines {
+            self.header_line(number, &text);
+        }
+    }
+
+    pub(super) fn version_parameter(&mut self, line: Line<'_>, first: bool, value: &str) {
+        let version = self.version;
+        let text = excerpt(value.as_bytes());
+        match Version::parse(value) {
+            None if value.is_empty() => {}
+            None => self.line_fault(Id::VersionUnknown, line, || format!("checked against {version}")),
+            Some(known) if known != version => {
+                self.line_fault(Id::VersionMismatch, line, || format!("checked against {version}"));
+            }
+            // 2.1.5 stands for all before it, 2.2.1 for 2.2.0: the differences are those of `FORMER_WORDS`.
+            Some(_) if Version::number(value) != Version::number(version.as_str()) => {
+                let message = || format!("{text} is judged by the rules of {version}");
+                self.line_fault(Id::VersionMismatch, line, message);
+            }
+            Some(_) => {}
+        }
+        let again = std::mem::replace(&mut self.header.has_version, true);
+        // §2.2.1: "the first entry". A blank line is no entry, so that one before it is let be.
+        if !first && !again && version != Version::V2_1_5 {
+            self.line_fault(Id::VersionNotFirst, line, || "not the first line".to_owned());
+        }
+    }
+}
+
+/// The version that a line names, if it is one that was published.
+fn version_in(line: &str) -> Option<(&str, Version)> {
+    let (word, value) = line.strip_prefix('#')?.split_once(char::is_whitespace)?;
+    let is_version = Parameter::find_any_case(word)?.form == Form::Version;
+    Version::parse(value).filter(|_| is_version).map(|version| (value, version))
+}
