@@ -1,6 +1,7 @@
 //! The lines that are no events: parameters, tables, comments. Not the events, and not what a reader does with
 //! the parameters.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::Checker;
@@ -8,8 +9,8 @@ use super::entities::Learnt;
 use super::report::Occurrence;
 use super::rules::Id;
 use super::words::Words;
-use crate::btf::Place;
 use crate::btf::spec::{self, Form, Kind, Parameter, TIME_SCALES, Version};
+use crate::btf::{Fields, Place, Unreadable};
 use crate::diagnostics::excerpt;
 
 /// What the header has said so far.
@@ -52,9 +53,12 @@ impl Checker {
             return;
         }
         let line = Line { number, text };
+        if text.contains('\r') {
+            return self.lines_in_one(line);
+        }
         let first = !std::mem::replace(&mut self.header.started, true);
         let Some(rest) = text.strip_prefix('#') else {
-            return self.line_fault(Id::UnreadableLine, line, || "neither #… nor an event".to_owned());
+            return self.line_fault(Id::UnreadableLine, line, || why_unreadable(text));
         };
         if let Some(row) = rest.strip_prefix('-') {
             match self.header.table {
@@ -65,6 +69,18 @@ impl Checker {
             let (word, value) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
             self.parameter(line, first, word, value.trim());
         }
+    }
+
+    /// A file with carriage returns alone at the ends of its lines is one line to a reader. What it says of itself is
+    /// looked at all the same, so that nothing else is reported for the same cause.
+    fn lines_in_one(&mut self, line: Line<'_>) {
+        self.header.started |= !line.text.starts_with('#');
+        for part in line.text.split('\r').filter(|part| part.starts_with('#')) {
+            self.header_line(line.number, part);
+        }
+        self.line_fault(Id::UnreadableLine, line, || {
+            "carriage returns inside the line: a line ends with a line feed".to_owned()
+        });
     }
 
     pub(super) fn header_end(&mut self) {
@@ -232,6 +248,33 @@ impl Checker {
             message: message(),
             text: excerpt(line.text.as_bytes()),
         });
+    }
+}
+
+/// Readers keep an excerpt of a line that is too long, with its control characters escaped. If it is a header with
+/// carriage returns alone, this gives back its lines that are whole.
+pub(super) fn uncut(text: &str) -> Cow<'_, str> {
+    if text.starts_with('#')
+        && let Some(text) = text.strip_suffix('…')
+        && text.contains("\\r")
+    {
+        let lines = text.replace("\\r", "\r");
+        if let Some((whole, _)) = lines.rsplit_once('\r').filter(|_| lines.chars().count() == 120) {
+            return Cow::Owned(format!("{whole}\r…"));
+        }
+    }
+    Cow::Borrowed(text)
+}
+
+/// What keeps a line from being an event, from the text that readers keep of it: an excerpt, if it is long.
+fn why_unreadable(text: &str) -> String {
+    let whole = text.strip_suffix('…').unwrap_or(text);
+    let cut = whole.len() < text.len();
+    match Fields::split(whole.as_bytes()) {
+        Err(Unreadable::FieldCount(_)) if cut => "too long, and no event as far as it goes".to_owned(),
+        Err(why) => why.to_string(),
+        Ok(_) if cut => Unreadable::TooLong.to_string(),
+        Ok(_) => "no event".to_owned(),
     }
 }
 

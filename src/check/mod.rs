@@ -115,13 +115,14 @@ impl Checker {
         if !self.options.header {
             return;
         }
+        let text = header::uncut(text);
         match &mut self.held {
             Some(held) => {
-                if !held.push(line, text) {
+                if !held.push(line, &text) {
                     self.release();
                 }
             }
-            None => self.header_line(line, text),
+            None => self.header_line(line, &text),
         }
     }
 

@@ -33,7 +33,7 @@ impl Checker {
         let Some(held) = self.held.take() else { return };
         // A header that was pasted before another is the rule rather than the exception among files with two: the
         // one next to the events was written with them.
-        let named = held.lines.iter().rev().find_map(|(_, text)| version_in(text));
+        let named = held.lines.iter().rev().find_map(|(_, text)| text.rsplit('\r').find_map(version_in));
         if let Some((text, version)) = named {
             (self.version, self.named) = (version, Version::number(text));
             self.words = Words::new(version, self.named);

@@ -3,7 +3,7 @@
 use super::{check, check_events, check_with, ids};
 use crate::btf::spec::Version;
 use crate::check::{Checker, Options, RULES};
-use crate::diagnostics::Severity;
+use crate::diagnostics::{Severity, excerpt};
 use std::collections::BTreeSet;
 
 const OLD: Version = Version::V2_1_5;
@@ -209,6 +209,42 @@ fn words_of_the_version_that_a_file_names_are_right() {
     // Asked for 2.1.5, it is 2.1.5 that counts.
     let options = Options { version: Some(OLD), header: true };
     assert_eq!(ids(&check_with(options, &text("2.1.3")), Severity::Warning), ["type-alias", "action-alias"]);
+}
+
+#[test]
+fn an_unreadable_line_says_why() {
+    let long = "x".repeat(200);
+    let cases = [
+        ("5,C,0,T", "an event has 7 or 8 fields, this line has 4".to_owned()),
+        ("1.5,C,0,T,A,0,start", "'1.5' is no time in whole ticks".to_owned()),
+        ("5,C,0,T,A,one,start", "'one' is no instance number".to_owned()),
+        (&*excerpt(format!("5,C,0,T,A,0,start,{long}").as_bytes()), "the line has 1 MiB or more".to_owned()),
+        (&*excerpt(format!("5,{long}").as_bytes()), "too long, and no event as far as it goes".to_owned()),
+    ];
+    for (line, message) in cases {
+        let mut checker = Checker::new(Options::default());
+        checker.other_line(1, "#version 2.2.1");
+        checker.other_line(2, "#timescale ns");
+        checker.other_line(3, line);
+        let report = checker.finish();
+        assert_eq!(ids(&report, Severity::Info), ["unreadable-line"], "{line}");
+        assert_eq!(report.findings[0].first[0].message, message, "{line}");
+    }
+}
+
+#[test]
+fn a_file_with_carriage_returns_alone_has_one_fault() {
+    let mut checker = Checker::new(Options::default());
+    checker.other_line(1, "#version 2.1.5\r#timeScale ns\r# a\r0,S,0,T,A,0,activate\r");
+    let report = checker.finish();
+    assert_eq!((report.version, ids(&report, Severity::Info)), (OLD, vec!["unreadable-line"]));
+    assert!(report.findings[0].first[0].message.contains("carriage return"));
+    let long = format!("#version 2.1.5\r#timeScale ns\r{}", "0,S,0,T,A,0,activate\r".repeat(60_000));
+    let mut checker = Checker::new(Options::default());
+    checker.other_line(1, &excerpt(long.as_bytes()));
+    assert_eq!(ids(&checker.finish(), Severity::Info), ["unreadable-line"]);
+    // At the end of a line they mean nothing.
+    assert_eq!(ids(&check("#version 2.2.1\r\n#timescale ns\r\r\n"), Severity::Info), [] as [&str; 0]);
 }
 
 #[test]

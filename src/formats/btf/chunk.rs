@@ -4,6 +4,7 @@
 use super::super::Counts;
 use super::super::text::{Findings, Line, Names, line_end, sign, swar};
 use super::{LineKind, OtherLine};
+use crate::btf::{Fields, Unreadable};
 use crate::diagnostics::{Log, Severity, excerpt};
 use crate::time::with_sign;
 
@@ -202,10 +203,7 @@ impl Reader<'_> {
         }
         let text = line.text.trim_ascii();
         let kind = match text {
-            _ if line.too_long => {
-                let message = || "the line has 1 MiB or more".to_owned();
-                return self.reject(line, "line-too-long", message);
-            }
+            _ if line.too_long => return self.reject(line, &Unreadable::TooLong),
             [] => LineKind::Blank,
             [b'#'] | [b'#', b' ' | b'\t', ..] => LineKind::Comment,
             [b'#', b'-', ..] => LineKind::TableRow,
@@ -213,7 +211,7 @@ impl Reader<'_> {
             _ => {
                 match self.event(text) {
                     Ok(row) => self.rows.push(&row, line.number),
-                    Err((code, message)) => self.reject(line, code, || message),
+                    Err(why) => self.reject(line, &why),
                 }
                 return;
             }
@@ -226,45 +224,24 @@ impl Reader<'_> {
         self.rows.others.push(OtherLine { line: number, before, kind, text });
     }
 
-    fn reject(&mut self, line: Line<'_>, code: &'static str, message: impl FnOnce() -> String) {
+    fn reject(&mut self, line: Line<'_>, why: &Unreadable) {
         self.rows.counts.rejected += 1;
-        self.findings.note(line, Severity::Error, code, message);
+        self.findings.note(line, Severity::Error, why.code(), || why.to_string());
         self.other(line, LineKind::Rejected, excerpt(line.text));
     }
 
-    fn event(&mut self, text: &[u8]) -> Result<Row, (&'static str, String)> {
-        let mut fields = [&b""[..]; 8];
-        let mut count = 0;
-        // The note is the rest of the line, commas included.
-        for (field, slot) in text.splitn(8, |b| *b == b',').zip(&mut fields) {
-            *slot = field.trim_ascii();
-            count += 1;
-        }
-        let [time, source, source_instance, target_type, target, target_instance, action, note] = fields;
-        if count < 7 {
-            let message = format!("an event has 7 or 8 fields, this line has {count}");
-            return Err(("wrong-field-count", message));
-        }
-        let number = |field: &[u8]| integer(field).ok_or_else(|| excerpt(field));
-        let time =
-            number(time).map_err(|text| ("bad-time", format!("'{text}' is no time in whole ticks")))?;
-        let instance = |field: &[u8]| match field {
-            [] => Ok(None),
-            _ => number(field)
-                .map(Some)
-                .map_err(|text| ("bad-instance", format!("'{text}' is no instance number"))),
-        };
-        let row = Row {
-            time,
-            source_instance: instance(source_instance)?,
-            target_instance: instance(target_instance)?,
-            source: self.names.id(source),
-            target: self.names.id(target),
-            target_type: self.words.id(target_type),
-            action: self.words.id(action),
-            note: if count == 8 { self.notes.id(note) } else { EventRows::NO_NOTE },
-        };
-        Ok(row)
+    fn event(&mut self, text: &[u8]) -> Result<Row, Unreadable> {
+        let fields = Fields::split(text)?;
+        Ok(Row {
+            time: fields.time,
+            source_instance: fields.source_instance,
+            target_instance: fields.target_instance,
+            source: self.names.id(fields.source),
+            target: self.names.id(fields.target),
+            target_type: self.words.id(fields.target_type),
+            action: self.words.id(fields.action),
+            note: fields.note.map_or(EventRows::NO_NOTE, |note| self.notes.id(note)),
+        })
     }
 
     fn finish(self, lines: usize) -> EventRows {
@@ -301,9 +278,4 @@ fn instance(text: &[u8], at: usize) -> Option<(Option<i64>, usize)> {
     let (negative, at) = sign(text, at);
     let (number, digits) = swar::decimal(text, at)?;
     Some((Some(with_sign(number, negative)?), comma(text, at + digits)?))
-}
-
-/// A whole number with an optional sign that fits 64 bits.
-fn integer(text: &[u8]) -> Option<i64> {
-    std::str::from_utf8(text).ok()?.parse().ok()
 }
