@@ -33,6 +33,9 @@ pub(super) struct Entity {
     pub(super) occupant: Option<Key>,
     /// True once an event happened to it.
     pub(super) is_target: bool,
+    /// Entities of other types that the trace gives the same name. Each has its own instances and states, so that the
+    /// name is the only thing wrong with them.
+    namesakes: Vec<EntityId>,
 }
 
 impl Entity {
@@ -103,12 +106,16 @@ impl Entities {
         if let Some(id) = self.ids.get(name) {
             return *id;
         }
+        // The name of the simulation environment is part of the specification (2.1.5, table 21 and its listings).
+        let kind = matches!(name, "SIM" | "Simulation").then_some(Kind::Simulation);
+        let id = self.add(name.into(), kind);
+        self.ids.insert(name.into(), id);
+        id
+    }
+
+    fn add(&mut self, name: Box<str>, kind: Option<Kind>) -> EntityId {
         // 2^32 distinct names do not fit in memory, so the cast cannot lose anything.
         let id = self.all.len() as EntityId;
-        let name: Box<str> = name.into();
-        // The name of the simulation environment is part of the specification (2.1.5, table 21 and its listings).
-        let kind = matches!(&*name, "SIM" | "Simulation").then_some(Kind::Simulation);
-        self.ids.insert(name.clone(), id);
         self.all.push(Entity {
             name,
             kind,
@@ -118,6 +125,7 @@ impl Entities {
             last_cause: None,
             occupant: None,
             is_target: false,
+            namesakes: Vec::new(),
         });
         id
     }
@@ -158,6 +166,33 @@ impl Entities {
         }
     }
 
+    /// The entity of this type among those that share the name of `id`, and what that tells: `Is` the first time.
+    pub(super) fn of_kind(&mut self, id: EntityId, kind: Kind) -> (EntityId, Learnt) {
+        let learnt = self.is(id, kind);
+        let Learnt::Is(_) = learnt else { return (id, learnt) };
+        if let Some(known) = self.namesake(id, Kinds::of(&[kind])) {
+            return (known, Learnt::Fits);
+        }
+        let namesake = self.add(self.name(id).into(), Some(kind));
+        if let Some(entity) = self.get_mut(id) {
+            entity.namesakes.push(namesake);
+        }
+        (namesake, learnt)
+    }
+
+    /// The entity that causes an event which only these types cause: `id`, or one that shares its name.
+    pub(super) fn cause(&self, id: EntityId, kinds: Kinds) -> EntityId {
+        match self.kind(id) {
+            Some(kind) if !kinds.has(kind) => self.namesake(id, kinds).unwrap_or(id),
+            _ => id,
+        }
+    }
+
+    fn namesake(&self, id: EntityId, kinds: Kinds) -> Option<EntityId> {
+        let namesakes = &self.get(id)?.namesakes;
+        namesakes.iter().copied().find(|other| self.kind(*other).is_some_and(|kind| kinds.has(kind)))
+    }
+
     /// The name causes an event that only entities of these types cause.
     pub(super) fn acts_as(&mut self, id: EntityId, kinds: Kinds) -> Learnt {
         let Some(entity) = self.get_mut(id) else { return Learnt::Fits };
@@ -175,8 +210,9 @@ impl Entities {
         }
     }
 
-    /// True if nothing speaks against it being a core.
+    /// True if nothing speaks against it being a core. An empty field is no core.
     pub(super) fn may_be_core(&self, id: EntityId) -> bool {
-        self.get(id).is_some_and(|e| e.kind.map_or(e.possible.has(Kind::Core), |k| k == Kind::Core))
+        let may_be = |e: &Entity| e.kind.map_or(e.possible.has(Kind::Core), |k| k == Kind::Core);
+        self.get(id).is_some_and(|e| may_be(e) && !e.name.is_empty())
     }
 }

@@ -43,10 +43,10 @@ impl Checker {
         }
     }
 
-    /// The name of the target has the type that the line says.
-    pub(super) fn target(&mut self, place: Place, record: &Record<'_>, id: EntityId, kind: Kind) {
+    /// The name of the target has the type that the line says. Gives the entity of that name and type.
+    pub(super) fn target(&mut self, place: Place, record: &Record<'_>, id: EntityId, kind: Kind) -> EntityId {
         self.kinds = self.kinds.with(kind);
-        let learnt = self.entities.is(id, kind);
+        let (target, learnt) = self.entities.of_kind(id, kind);
         if let Some(entity) = self.entities.get_mut(id) {
             entity.is_target = true;
         }
@@ -57,10 +57,15 @@ impl Checker {
             Learnt::Is(other) => self.findings.event(Id::NameOfTwoTypes, place, record, || {
                 format!("{} is {} elsewhere", quoted(record.target), other.id())
             }),
+            // One of the two lines is wrong; which one, only the writer knows.
             Learnt::Acted => self.findings.event(Id::SourceKind, place, record, || {
-                format!("{} caused events before that {} does not", quoted(record.target), kind.id())
+                let (name, kind) = (quoted(record.target), kind.id());
+                format!(
+                    "{name} caused events before that {kind} does not: a wrong source, or a name of two types"
+                )
             }),
         }
+        target
     }
 
     pub(super) fn instances(

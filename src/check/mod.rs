@@ -136,13 +136,15 @@ impl Checker {
         self.word_faults(place, record, meaning);
         let source = (self.entities.intern(record.source), record.source_instance.unwrap_or(NO_INSTANCE));
         let target = (self.entities.intern(record.target), record.target_instance.unwrap_or(NO_INSTANCE));
-        let Some(kind) = meaning.kind else { return };
-        self.target(place, record, target.0, kind);
+        // An empty name is a fault already, and nobody's state.
+        let Some(kind) = meaning.kind.filter(|_| !record.target.is_empty()) else { return };
+        let target = (self.target(place, record, target.0, kind), target.1);
         self.instances(place, record, source.0, meaning);
         let Some(rule) = meaning.rule else { return };
+        let source = (self.entities.cause(source.0, rule.sources), source.1);
         let step = Step { place, record, source, target, kind, rule };
         // An action of another version is a fault already; what it does is clear, how it is written is not.
-        if meaning.kind_fault.is_none() && meaning.action_fault.is_none() {
+        if meaning.kind_fault.is_none() && meaning.action_fault.is_none() && !record.source.is_empty() {
             self.note(&step);
             self.source(&step);
         }

@@ -37,7 +37,7 @@ impl Software {
             }
         }
         // What follows from a wrong state is not a second fault.
-        let legal = illegal.is_none();
+        let legal = illegal.is_none() && !step.record.source.is_empty();
         let process_state = self.process_state(owner, entities);
         if let Some(state) = process_state.filter(|state| legal && enters(step) && !state.on_core()) {
             step.fault(findings, Id::RunnableOffCore, || format!("the process is {}", state.as_str()));
@@ -66,7 +66,12 @@ impl Software {
     fn owner(&self, step: &Step<'_>, entities: &Entities, findings: &mut Findings) -> Key {
         match self.runnables.get(&step.target) {
             // Runnables without an instance can run in several processes at once.
-            Some(owner) if *owner != step.source && step.target.1 != NO_INSTANCE => {
+            Some(owner)
+                if *owner != step.source
+                    && step.target.1 != NO_INSTANCE
+                    && !entities.name(owner.0).is_empty()
+                    && !step.record.source.is_empty() =>
+            {
                 step.fault(findings, Id::RunnableProcess, || {
                     format!("it runs in '{}' instance {}", entities.name(owner.0), owner.1)
                 });

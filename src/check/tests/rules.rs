@@ -74,6 +74,7 @@ const EVENTS: &[(&str, Version, &str)] = &[
     ("source-not-self", NEW, "5,S,1,STI,S,0,trigger"),
     ("source-not-running", MID, "5,C,0,T,A,0,preempt\n6,A,0,SIG,X,0,read"),
     ("name-of-two-types", MID, "5,C,0,T,A,0,start\n6,A,0,R,A,0,start"),
+    ("name-of-two-types", MID, "5,C,0,T,A,0,start\n6,A,0,R,A,0,start\n7,A,0,R,A,0,terminate\n8,C,0,T,A,0,terminate"),
     ("sim-trigger", MID, "5,SIM,0,STI,S,0,trigger"),
     ("sim-source", MID, "5,SIM,0,SIG,X,0,read"),
     ("process-transition", MID, "5,C,0,T,A,0,start\n6,C,0,T,A,0,resume"),
@@ -245,6 +246,37 @@ fn a_file_with_carriage_returns_alone_has_one_fault() {
     assert_eq!(ids(&checker.finish(), Severity::Info), ["unreadable-line"]);
     // At the end of a line they mean nothing.
     assert_eq!(ids(&check("#version 2.2.1\r\n#timescale ns\r\r\n"), Severity::Info), [] as [&str; 0]);
+}
+
+#[test]
+fn a_name_of_two_types_is_reported_once() {
+    let run = |n: u32| {
+        let lines = ["S,#,T,A,#,activate", "C,0,T,A,#,start", "A,#,R,A,#,start", "A,#,SIG,X,0,read"];
+        let end = ["A,#,R,A,#,terminate", "C,0,T,A,#,terminate"];
+        let lines =
+            lines.iter().chain(&end).map(|line| format!("{n},{}\n", line.replace('#', &n.to_string())));
+        lines.collect::<String>()
+    };
+    let report = check_events(MID, &(0..3).map(run).collect::<String>());
+    assert_eq!(ids(&report, Severity::Info), ["name-of-two-types"], "{:#?}", report.findings);
+    assert_eq!(report.violations(Severity::Info), 1);
+    // That of a core that is activated is not certain: its source may be what is wrong.
+    let core = check_events(MID, "0,C,0,T,A,0,start\n1,S,0,T,C,0,activate");
+    assert_eq!(ids(&core, Severity::Info), ["source-kind"]);
+    assert!(core.findings[0].first[0].message.contains("a name of two types"));
+}
+
+#[test]
+fn an_empty_name_is_the_only_fault_of_its_line() {
+    for text in [
+        "5,C,0,T,,0,start\n6,C,0,T,A,0,start",
+        "5,,0,T,A,0,start\n6,C,0,T,A,0,terminate\n7,C,0,T,B,0,start",
+        "5,,0,R,F,0,start\n6,A,0,R,F,0,terminate\n7,A,0,R,F,1,start",
+        "5,A,0,R,F,0,start\n6,,0,R,F,0,terminate",
+        "5,C,0,T,,0,start\n6,A,0,R,,0,start",
+    ] {
+        assert_eq!(ids(&check_events(MID, text), Severity::Info), ["empty-field"], "{text}");
+    }
 }
 
 #[test]
