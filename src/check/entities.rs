@@ -153,6 +153,12 @@ impl Entities {
         self.get(id).and_then(|entity| entity.kind)
     }
 
+    /// What the entity can be, if it causes an event that only these types cause.
+    pub(super) fn possible(&self, id: EntityId, kinds: Kinds) -> Kinds {
+        let Some(entity) = self.get(id) else { return kinds };
+        entity.kind.map_or(entity.possible.and(kinds), |kind| Kinds::of(&[kind]))
+    }
+
     /// The name is that of an entity of this type: something happened to it, or a table says so.
     pub(super) fn is(&mut self, id: EntityId, kind: Kind) -> Learnt {
         match self.get_mut(id) {

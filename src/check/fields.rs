@@ -76,12 +76,19 @@ impl Checker {
         meaning: Meaning,
     ) {
         let old = self.version == Version::V2_1_5;
-        let source_kind = self.entities.kind(source);
+        // The source has no type of its own in the line: it is what is known of its name, and what the event needs.
+        let sources =
+            meaning.rule.filter(|_| meaning.action_fault.is_none()).map_or(Kinds::ANY, |r| r.sources);
         let sides = [
-            ("source", record.source_instance, source_kind, old),
-            ("target", record.target_instance, meaning.kind, false),
+            ("source", record.source_instance, self.entities.possible(source, sources), old),
+            (
+                "target",
+                record.target_instance,
+                meaning.kind.map_or(Kinds::ANY, |kind| Kinds::of(&[kind])),
+                false,
+            ),
         ];
-        for (side, instance, kind, may_be_empty) in sides {
+        for (side, instance, kinds, may_be_empty) in sides {
             let Some(instance) = instance else {
                 if !may_be_empty {
                     let message = || format!("the {side} has no instance");
@@ -89,15 +96,18 @@ impl Checker {
                 }
                 continue;
             };
+            let known = !kinds.is_empty();
             // 2.1.5: -1 for the simulation and schedulers, and for whatever a tag at the start is about.
-            let of_simulation = matches!(kind, Some(Kind::Simulation | Kind::System | Kind::Scheduler))
+            let of_simulation = known
+                && kinds.within(Kinds::of(&[Kind::Simulation, Kind::System, Kind::Scheduler]))
                 || meaning.kind == Some(Kind::Simulation);
             if instance < 0 && !(old && instance == -1 && of_simulation) {
                 self.findings
                     .event(Id::NegativeInstance, place, record, || format!("the {side} is below zero"));
-            } else if instance > 0 && !old && kind.is_some_and(|kind| !kind.has_instances()) {
+            } else if instance > 0 && !old && known && kinds.and(Kinds::WITH_INSTANCES).is_empty() {
+                let what = kinds.words();
                 self.findings
-                    .event(Id::InstanceNotZero, place, record, || format!("the {side} has no instances"));
+                    .event(Id::InstanceNotZero, place, record, || format!("the {side} is {what}: always 0"));
             }
         }
     }

@@ -51,7 +51,7 @@ impl Kind {
 
     /// True for entities that come into being again and again and count their instances.
     pub fn has_instances(self) -> bool {
-        matches!(self, Self::Stimulus | Self::Task | Self::Isr | Self::Runnable | Self::InstructionBlock)
+        Kinds::WITH_INSTANCES.has(self)
     }
 }
 
@@ -66,6 +66,10 @@ impl Kinds {
     pub const NONE: Self = Self(0);
     /// Tasks and interrupt service routines: what the specifications call process (P).
     pub const PROCESS: Self = Self::of(&[Kind::Task, Kind::Isr]);
+
+    /// Entities that come into being again and again and count their instances.
+    pub const WITH_INSTANCES: Self =
+        Self::of(&[Kind::Stimulus, Kind::Task, Kind::Isr, Kind::Runnable, Kind::InstructionBlock]);
 
     /// The set of `kinds`.
     pub const fn of(kinds: &[Kind]) -> Self {
@@ -87,6 +91,11 @@ impl Kinds {
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
+    }
+
+    /// True if everything in this set is in `other` too.
+    pub const fn within(self, other: Self) -> bool {
+        self.0 & !other.0 == 0
     }
 
     /// The set and `kind`.

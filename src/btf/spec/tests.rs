@@ -114,6 +114,9 @@ fn what_the_mapper_writes_is_in_2_1_5() {
 fn sets_of_kinds() {
     let set = Kinds::NONE.with(Kind::Task).with(Kind::System);
     assert!(set.has(Kind::System) && !set.has(Kind::Isr) && !set.is_empty() && Kinds::NONE.is_empty());
+    assert!(
+        set.within(Kinds::ANY) && !Kinds::ANY.within(set) && Kinds::PROCESS.within(Kinds::WITH_INSTANCES)
+    );
     assert_eq!(Kinds::PROCESS.words(), "T or I");
     assert!(KINDS.iter().all(|rule| Kinds::ANY.has(rule.kind)));
 }

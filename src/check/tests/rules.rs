@@ -62,6 +62,8 @@ const EVENTS: &[(&str, Version, &str)] = &[
     ("negative-instance", MID, "5,C,-1,T,A,0,start"),
     ("negative-instance", OLD, "5,C,-1,T,A,0,start\n6,C,0,C,C,0,idle"),
     ("instance-not-zero", MID, "5,A,0,SIG,X,1,read"),
+    ("instance-not-zero", MID, "5,C,1,T,A,0,start"),
+    ("instance-not-zero", MID, "5,Os,1,I,A,0,interrupt_suspended"),
     ("note-missing", MID, "5,A,0,EVENT,E,0,set_event"),
     ("note-missing", OLD, "5,A,0,SIG,X,0,write,"),
     ("note-unused", MID, "5,C,0,T,A,0,start,now"),
