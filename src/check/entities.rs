@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::btf::spec::{Kind, Kinds};
+use crate::btf::spec::{Kind, Kinds, State};
 
 /// An entity: its number in the order of first appearance.
 pub(super) type EntityId = u32;
@@ -74,6 +74,12 @@ impl Entity {
     /// True if an instance that is not alive is known to be over, and not merely unknown.
     pub(super) fn has_ended(&self, instance: i64) -> bool {
         self.began_here(instance) || self.ended.contains(&instance)
+    }
+
+    /// True if the instance has not come into being yet. Numbers go up without a gap, so that one above the last that
+    /// did is not older than the trace.
+    pub(super) fn is_to_come(&self, instance: i64) -> bool {
+        self.range.is_some_and(|(_, last)| instance > last)
     }
 
     /// True if the instance came into being in this trace.
@@ -213,6 +219,23 @@ impl Entities {
                 entity.possible = both;
                 Learnt::Fits
             }
+        }
+    }
+
+    /// The state of an instance of which nothing is open (2.3.0, tables 2-10 and 2-25: TERMINATED is what is over and
+    /// what has not begun); `None` if it may be older than the trace.
+    pub(super) fn state_if_closed(&self, key: Key) -> Option<State> {
+        let entity = self.get(key.0)?;
+        (entity.has_ended(key.1) || entity.is_to_come(key.1)).then_some(State::Terminated)
+    }
+
+    /// The state of an instance in words.
+    pub(super) fn condition(&self, key: Key, state: State) -> &'static str {
+        let to_come = state == State::Terminated && self.get(key.0).is_some_and(|e| e.is_to_come(key.1));
+        match self.kind(key.0) {
+            Some(Kind::Runnable) if to_come => "not started yet",
+            _ if to_come => "not activated yet",
+            _ => state.as_str(),
         }
     }
 

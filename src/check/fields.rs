@@ -174,7 +174,8 @@ impl Checker {
             && let Some(state) = self.source_state(step).filter(|state| *state != State::Running)
         {
             step.fault(&mut self.findings, Id::SourceNotRunning, || {
-                format!("{} is {}", quoted(record.source), state.as_str())
+                let state = self.entities.condition(step.source, state);
+                format!("{} instance {} is {state}", quoted(record.source), step.source.1)
             });
         }
     }

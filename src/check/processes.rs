@@ -36,7 +36,7 @@ impl Software {
     pub(super) fn process_state(&self, key: Key, entities: &Entities) -> Option<State> {
         match self.processes.get(&key) {
             Some(process) => process.state,
-            None => entities.get(key.0).filter(|e| e.has_ended(key.1)).map(|_| State::Terminated),
+            None => entities.state_if_closed(key),
         }
     }
 
@@ -47,7 +47,8 @@ impl Software {
         let state = self.process_state(key, entities);
         if let Some(state) = state.filter(|state| !transition.from.contains(state)) {
             let action = step.rule.action;
-            step.fault(findings, Id::ProcessTransition, || format!("{action} while {}", state.as_str()));
+            let state = entities.condition(key, state);
+            step.fault(findings, Id::ProcessTransition, || format!("{action} while {state}"));
         }
         if step.rule.counts && key.1 != NO_INSTANCE {
             let expected = entities.get_mut(key.0).and_then(|entity| entity.count(key.1));

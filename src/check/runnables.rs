@@ -28,7 +28,8 @@ impl Software {
         let illegal = state.filter(|state| !transition.from.contains(state));
         if let Some(state) = illegal {
             let action = step.rule.action;
-            step.fault(findings, Id::RunnableTransition, || format!("{action} while {}", state.as_str()));
+            let state = entities.condition(step.target, state);
+            step.fault(findings, Id::RunnableTransition, || format!("{action} while {state}"));
         }
         if step.rule.counts && step.target.1 != NO_INSTANCE {
             let expected = entities.get_mut(step.target.0).and_then(|entity| entity.count(step.target.1));
@@ -40,7 +41,8 @@ impl Software {
         let legal = illegal.is_none() && !step.record.source.is_empty();
         let process_state = self.process_state(owner, entities);
         if let Some(state) = process_state.filter(|state| legal && enters(step) && !state.on_core()) {
-            step.fault(findings, Id::RunnableOffCore, || format!("the process is {}", state.as_str()));
+            let state = entities.condition(owner, state);
+            step.fault(findings, Id::RunnableOffCore, || format!("the process is {state}"));
         }
         let process = self.processes.entry(owner).or_default();
         if legal && let Some((rule, other)) = order_fault(step, process) {
@@ -88,7 +90,7 @@ impl Software {
             Some(frame) => Some(frame.state),
             // Open, but in a frame that was forgotten.
             None if self.runnables.contains_key(&key) => None,
-            None => entities.get(key.0).filter(|e| e.has_ended(key.1)).map(|_| State::Terminated),
+            None => entities.state_if_closed(key),
         }
     }
 }

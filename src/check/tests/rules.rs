@@ -308,6 +308,28 @@ fn an_ended_instance_is_remembered_and_an_older_one_is_not_invented() {
 }
 
 #[test]
+fn an_instance_that_never_was_does_nothing() {
+    let activated = |line: &str| format!("0,S,0,T,A,0,activate\n1,C,0,T,A,0,start\n2,{line}");
+    for (line, rule, message) in [
+        ("A,5,SIG,X,0,read", "source-not-running", "'A' instance 5 is not activated yet"),
+        ("A,3,R,F,0,start", "runnable-off-core", "the process is not activated yet"),
+        ("D,0,T,A,1,start", "process-transition", "start while not activated yet"),
+        ("A,0,R,F,0,start\n2,A,0,R,F,1,suspend", "runnable-transition", "suspend while not started yet"),
+    ] {
+        let report = check_events(MID, &activated(line));
+        assert_eq!(ids(&report, Severity::Info), [rule], "{line}");
+        assert_eq!(report.findings[0].first[0].message, message);
+    }
+    // Where activations are not recorded, or the instance can be older than the trace, nothing is known of it.
+    assert_eq!(
+        ids(&check_events(MID, "0,C,0,T,A,0,start\n2,A,5,SIG,X,0,read"), Severity::Info),
+        [] as [&str; 0]
+    );
+    let older = "0,S,4,T,A,4,activate\n1,A,3,SIG,X,0,read\n2,A,2,R,F,0,start";
+    assert_eq!(ids(&check_events(MID, older), Severity::Info), [] as [&str; 0]);
+}
+
+#[test]
 fn a_file_without_instances_can_be_checked() {
     let text = "0,C,,T,A,,start\n1,A,,R,F,,start\n2,A,,R,F,,terminate\n3,C,,T,A,,terminate\n4,C,,T,A,,start";
     assert_eq!(ids(&check_events(OLD, text), Severity::Info), ["empty-instance"]);
