@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use crate::btf::spec::{Kind, Kinds, State};
+use crate::diagnostics::excerpt;
 
 /// An entity: its number in the order of first appearance.
 pub(super) type EntityId = u32;
@@ -152,6 +153,12 @@ impl Entities {
     /// The name, for a message.
     pub(super) fn name(&self, id: EntityId) -> &str {
         self.get(id).map_or("", |entity| &entity.name)
+    }
+
+    /// Name and instance, for a message.
+    pub(super) fn named(&self, (id, instance): Key) -> String {
+        let name = excerpt(self.name(id).as_bytes());
+        if instance == NO_INSTANCE { format!("'{name}'") } else { format!("'{name}' instance {instance}") }
     }
 
     /// The type, if known for sure.

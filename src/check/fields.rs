@@ -175,7 +175,7 @@ impl Checker {
         {
             step.fault(&mut self.findings, Id::SourceNotRunning, || {
                 let state = self.entities.condition(step.source, state);
-                format!("{} instance {} is {state}", quoted(record.source), step.source.1)
+                format!("{} is {state}", self.entities.named(step.source))
             });
         }
     }

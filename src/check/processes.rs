@@ -100,12 +100,17 @@ fn check_runnables(
         if let Some(frame) = process.frames.last() {
             let open = process.frames.len();
             step.fault(findings, Id::RunnableOpen, || {
-                format!("{open} runnables are open, innermost '{}'", entities.name(frame.key.0))
+                let innermost = entities.named(frame.key);
+                if open == 1 {
+                    format!("runnable {innermost} is open")
+                } else {
+                    format!("{open} runnables are open, the innermost is {innermost}")
+                }
             });
         }
     } else if let Some(frame) = process.frames.iter().rev().find(|frame| frame.state == State::Running) {
         step.fault(findings, Id::RunnableNotSuspended, || {
-            format!("runnable '{}' is running", entities.name(frame.key.0))
+            format!("runnable {} is running", entities.named(frame.key))
         });
     }
 }
@@ -144,9 +149,7 @@ fn move_between_cores(
     process.core = Some(core);
     let occupant = entities.get(core).and_then(|core| core.occupant).filter(|other| *other != key);
     if enters && let Some(other) = occupant {
-        step.fault(findings, Id::CoreOccupied, || {
-            format!("'{}' instance {} is on it", entities.name(other.0), other.1)
-        });
+        step.fault(findings, Id::CoreOccupied, || format!("{} is on it", entities.named(other)));
     }
     if transition.to.on_core()
         && (enters || occupant.is_none())

@@ -20,6 +20,20 @@ enum Stage {
     Released,
 }
 
+impl Stage {
+    /// The action that leads to it.
+    fn action(self) -> &'static str {
+        match self {
+            Self::Requested => "requestsemaphore",
+            Self::Incremented => "increment",
+            Self::Queued => "queued",
+            Self::Waiting => "waiting",
+            Self::Assigned => "assigned",
+            Self::Released => "released",
+        }
+    }
+}
+
 /// One semaphore.
 #[derive(Debug, Default)]
 struct Semaphore {
@@ -64,7 +78,11 @@ impl Semaphores {
             && let Err(stage) = semaphore.access(step, entities)
         {
             step.fault(findings, Id::SemaphoreOrder, || {
-                stage.map_or("no request before it".to_owned(), |stage| format!("the access is {stage:?}"))
+                let action = step.rule.action;
+                stage.map_or_else(
+                    || format!("{action} without a request before it"),
+                    |stage| format!("{action} right after {}", stage.action()),
+                )
             });
         }
         if version >= Version::V2_3_0 && !semaphore.counts && step.record.note.is_some_and(|n| !n.is_empty())
