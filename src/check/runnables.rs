@@ -1,5 +1,5 @@
 //! Runnables: their state chart and their order within the process they run in. The one that calls a runnable is
-//! not written in BTF, so that nesting follows from a stack per process instance.
+//! not written in BTF, so that nesting follows from a stack per process instance. Not their durations.
 
 use super::Step;
 use super::entities::{Entities, Key, NO_INSTANCE};
@@ -13,6 +13,10 @@ use crate::btf::spec::State;
 pub(super) struct Frame {
     pub(super) key: Key,
     pub(super) state: State,
+    /// True if the one outside of it was running when this one was: then that one called it (2.3.0 §2.3.3: a runnable is
+    /// running while its sub-runnable is). Some tools suspend the caller for the time of a call, and others what has
+    /// nothing to do with it; who called then is not written.
+    called: bool,
 }
 
 /// Deeper nesting than this is forgotten from the outside: a trace in which nothing terminates must not fill the
@@ -46,7 +50,15 @@ impl Software {
         }
         let process = self.processes.entry(owner).or_default();
         if legal && let Some((rule, other)) = order_fault(step, process) {
-            step.fault(findings, rule, || format!("runnable '{}' is in between", entities.name(other.0)));
+            step.fault(findings, rule, || {
+                let other = entities.named(other);
+                match rule {
+                    Id::RunnableStartOrder => format!("runnable {other} may have called it and is suspended"),
+                    Id::RunnableResumeOrder => format!("runnable {other} called it and is suspended"),
+                    Id::RunnableSuspendOrder => format!("it called runnable {other}, which is running"),
+                    _ => format!("it called runnable {other}, which is open"),
+                }
+            });
         }
         let forgotten = process.apply(step, transition.to);
         let idle = process.frames.is_empty() && process.state.is_none();
@@ -75,7 +87,7 @@ impl Software {
                     && !step.record.source.is_empty() =>
             {
                 step.fault(findings, Id::RunnableProcess, || {
-                    format!("it runs in '{}' instance {}", entities.name(owner.0), owner.1)
+                    format!("it runs in {}", entities.named(*owner))
                 });
                 *owner
             }
@@ -106,35 +118,48 @@ fn order_fault(step: &Step<'_>, process: &Process) -> Option<(Id, Key)> {
     let position = frames.iter().rposition(|frame| frame.key == step.target);
     // A runnable that began before the trace is outside of all that began in it; more is not known about it.
     let (below, above) = match position {
-        Some(n) => (frames.get(..n).unwrap_or(&[]), frames.get(n + 1..).unwrap_or(&[])),
+        Some(n) => (frames.get(..=n).unwrap_or(&[]), frames.get(n + 1..).unwrap_or(&[])),
         None => (&[] as &[Frame], frames.get(process.old..).unwrap_or(&[])),
     };
-    let in_state = |frames: &[Frame], state| frames.iter().find(|frame| frame.state == state).map(|f| f.key);
-    let transition = step.rule.moves?;
-    match transition.to {
-        State::Terminated => above.last().map(|frame| (Id::RunnableTerminateOrder, frame.key)),
-        State::Suspended => in_state(above, State::Running).map(|key| (Id::RunnableSuspendOrder, key)),
+    // From the inside to the outside, as far as it is certain that each called the next.
+    let callers = below.iter().rev().take_while(|f| f.called).zip(below.iter().rev().skip(1)).map(|(_, f)| f);
+    // One of before the trace has been running all the time until now, so that it called the first of them.
+    let outer_ran = position.is_none();
+    let certain = |(n, frame): &(usize, &Frame)| frame.called || (*n == 0 && outer_ran);
+    let mut callees = above.iter().enumerate().take_while(certain).map(|(_, frame)| frame);
+    match step.rule.moves?.to {
+        State::Terminated => callees.last().map(|frame| (Id::RunnableTerminateOrder, frame.key)),
+        State::Suspended => {
+            let running = callees.find(|frame| frame.state == State::Running)?;
+            Some((Id::RunnableSuspendOrder, running.key))
+        }
         _ if step.rule.counts => {
             let caller = frames.last().filter(|frame| frame.state == State::Suspended)?;
             Some((Id::RunnableStartOrder, caller.key))
         }
-        _ => in_state(below, State::Suspended).map(|key| (Id::RunnableResumeOrder, key)),
+        _ => {
+            let caller = callers.filter(|frame| frame.state == State::Suspended).last()?;
+            Some((Id::RunnableResumeOrder, caller.key))
+        }
     }
 }
 
 impl Process {
     /// Moves the runnable of a step to a state; gives a runnable that had to be forgotten.
     fn apply(&mut self, step: &Step<'_>, to: State) -> Option<Key> {
-        let frame = Frame { key: step.target, state: to };
         let position = self.frames.iter().rposition(|frame| frame.key == step.target);
         match position {
             Some(n) if to == State::Terminated || step.rule.counts => {
-                self.frames.remove(n);
+                let removed = self.frames.remove(n);
                 self.old -= usize::from(n < self.old);
+                // The callee of a callee.
+                if let Some(inner) = self.frames.get_mut(n) {
+                    inner.called &= removed.called;
+                }
             }
             Some(n) => {
                 if let Some(known) = self.frames.get_mut(n) {
-                    *known = frame;
+                    known.state = to;
                 }
                 return None;
             }
@@ -143,13 +168,19 @@ impl Process {
         if to == State::Terminated {
             return None;
         }
-        if step.rule.counts {
-            self.frames.push(frame);
-        } else {
-            // Older than the trace. Inner ones are suspended first and resumed last.
-            let n = if to == State::Suspended { 0 } else { self.old };
-            self.frames.insert(n, frame);
-            self.old += 1;
+        // Older than the trace, if it does not start here. Inner ones are suspended first and resumed last.
+        let n = match to {
+            _ if step.rule.counts => self.frames.len(),
+            State::Suspended => 0,
+            _ => self.old,
+        };
+        let outer = n.checked_sub(1).and_then(|n| self.frames.get(n));
+        let called = outer.is_some_and(|outer| outer.state == State::Running);
+        self.frames.insert(n, Frame { key: step.target, state: to, called });
+        self.old += usize::from(!step.rule.counts);
+        if let Some(inner) = self.frames.get_mut(n + 1) {
+            // What is suspended for the first time was running since before the trace, whoever else ran.
+            inner.called = to == State::Suspended;
         }
         if self.frames.len() <= DEPTH {
             return None;

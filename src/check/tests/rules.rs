@@ -100,6 +100,7 @@ const EVENTS: &[(&str, Version, &str)] = &[
     ("runnable-resume-order", MID, "5,A,0,R,G,0,suspend\n5,A,0,R,F,0,suspend\n6,A,0,R,G,0,resume"),
     ("runnable-terminate-order", MID, "5,A,0,R,F,0,start\n5,A,0,R,G,0,start\n6,A,0,R,F,0,terminate"),
     ("runnable-open", MID, "5,A,0,R,F,0,start\n6,C,0,T,A,0,terminate"),
+    ("runnable-resume-order", MID, "4,A,0,R,F,0,start\n4,A,0,R,G,0,start\n5,A,0,R,G,0,suspend\n5,A,0,R,F,0,suspend\n6,A,0,R,G,0,resume"),
     ("semaphore-order", MID, "5,A,0,SEM,M,0,requestsemaphore\n6,A,0,SEM,M,0,released"),
     ("semaphore-order", MID, "5,A,0,SEM,M,0,increment\n6,A,0,SEM,M,0,decrement"),
     ("semaphore-order", MID, "1,S,0,T,A,0,activate\n1,C,0,T,A,0,start\n5,B,0,SEM,M,0,requestsemaphore\n6,A,0,SEM,M,0,assigned"),
@@ -327,6 +328,34 @@ fn an_instance_that_never_was_does_nothing() {
     );
     let older = "0,S,4,T,A,4,activate\n1,A,3,SIG,X,0,read\n2,A,2,R,F,0,start";
     assert_eq!(ids(&check_events(MID, older), Severity::Info), [] as [&str; 0]);
+}
+
+/// A writer suspends a runnable for the time of a call: that nobody called while suspended is not written anywhere.
+#[test]
+fn callers_that_are_suspended_for_a_call_are_no_error() {
+    let text = "0,A,0,R,F,0,start\n0,A,0,R,F,0,suspend\n0,A,0,R,G,0,start\n1,A,0,R,G,0,suspend\n1,C,0,T,A,0,preempt\n\
+                2,C,0,T,A,0,resume\n2,A,0,R,G,0,resume\n3,A,0,R,G,0,terminate\n3,A,0,R,F,0,resume\n\
+                4,A,0,R,F,0,terminate\n4,C,0,T,A,0,terminate";
+    let report = check_events(MID, text);
+    assert_eq!(ids(&report, Severity::Info), ["runnable-start-order"], "{:#?}", report.findings);
+    assert_eq!(report.violations(Severity::Error), 0);
+    let message = &report.findings[0].first[0].message;
+    assert_eq!(message, "runnable 'F' instance 0 may have called it and is suspended");
+    // Of three, the inner two call each other while they run.
+    let text = "0,A,0,R,F,0,suspend\n0,A,0,R,G,0,start\n0,A,0,R,H,0,start\n1,A,0,R,G,0,terminate";
+    assert_eq!(
+        ids(&check_events(MID, text), Severity::Info),
+        ["runnable-start-order", "runnable-terminate-order"]
+    );
+}
+
+#[test]
+fn no_message_has_a_word_of_the_program() {
+    let text = "5,A,0,SEM,M,0,requestsemaphore\n6,A,0,SEM,M,0,queued\n7,A,0,SEM,M,0,released";
+    let report = check_events(MID, text);
+    assert_eq!(report.findings[0].first[0].message, "released right after queued");
+    let report = check_events(MID, "5,A,0,R,F,0,start\n6,C,0,T,A,0,terminate");
+    assert_eq!(report.findings[0].first[0].message, "runnable 'F' instance 0 is open");
 }
 
 #[test]
