@@ -28,6 +28,8 @@ pub(super) struct Entity {
     range: Option<(i64, i64)>,
     /// Instances out of that range that ended, because they began before the trace; the latest ones.
     ended: Vec<i64>,
+    /// For a stimulus: the instance that caused something first, and when.
+    pub(super) first_cause: Option<(i64, i64)>,
     /// For a stimulus: the last instance that caused something.
     pub(super) last_cause: Option<i64>,
     /// For a core: the process instance on it.
@@ -129,6 +131,7 @@ impl Entities {
             possible: Kinds::ANY,
             range: None,
             ended: Vec::new(),
+            first_cause: None,
             last_cause: None,
             occupant: None,
             is_target: false,

@@ -31,6 +31,7 @@ use processes::Software;
 use report::Findings;
 use rules::Id;
 use semaphores::Semaphores;
+use stimuli::Stimuli;
 use version::Held;
 use words::Words;
 
@@ -65,8 +66,10 @@ pub struct Checker {
     kinds: Kinds,
     software: Software,
     semaphores: Semaphores,
+    stimuli: Stimuli,
     findings: Findings,
     events: u64,
+    first_time: Option<i64>,
     last_time: Option<i64>,
     largest_step_back: u64,
 }
@@ -103,8 +106,10 @@ impl Checker {
             kinds: Kinds::NONE,
             software: Software::default(),
             semaphores: Semaphores::default(),
+            stimuli: Stimuli::default(),
             findings: Findings::new(),
             events: 0,
+            first_time: None,
             last_time: None,
             largest_step_back: 0,
         }
@@ -158,6 +163,7 @@ impl Checker {
             self.header_end();
         }
         self.semaphores.finish(&mut self.findings);
+        self.stimuli.finish(&mut self.findings);
         Report {
             version: self.version,
             events: self.events,
@@ -167,6 +173,7 @@ impl Checker {
     }
 
     fn time(&mut self, place: Place, record: &Record<'_>) {
+        self.first_time.get_or_insert(record.time);
         if let Some(last) = self.last_time.replace(record.time).filter(|last| record.time < *last) {
             let back = last.abs_diff(record.time);
             self.largest_step_back = self.largest_step_back.max(back);

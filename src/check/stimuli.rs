@@ -1,9 +1,36 @@
 //! Stimuli: their instances, and that they are triggered before they cause something. Not what they activate.
 
-use super::entities::NO_INSTANCE;
+use std::collections::HashMap;
+
+use super::entities::{EntityId, NO_INSTANCE};
+use super::report::{Findings, Occurrence, event_line};
 use super::rules::Id;
 use super::{Checker, Step};
 use crate::btf::spec::Kind;
+
+/// What stimuli have caused without a trigger, until it is known whether the trace records triggers: not every
+/// entity type has to be in a file (2.3.0 §2.3), and the listings 2-3, 2-7 and 2-11 have activations only.
+#[derive(Debug, Default)]
+pub(super) struct Stimuli {
+    /// True once any stimulus was triggered.
+    triggers: bool,
+    /// How often, and the first of them, for each stimulus that was not triggered yet.
+    untriggered: HashMap<EntityId, (u64, Occurrence)>,
+}
+
+impl Stimuli {
+    /// At the end it is known whether triggers are recorded.
+    pub(super) fn finish(self, findings: &mut Findings) {
+        if !self.triggers {
+            return;
+        }
+        let mut faults: Vec<_> = self.untriggered.into_values().collect();
+        faults.sort_by_key(|(_, first)| first.place.seq);
+        for (count, first) in faults {
+            findings.add_many(Id::StimulusOrder, count, || first);
+        }
+    }
+}
 
 impl Checker {
     /// A stimulus is triggered.
@@ -12,6 +39,7 @@ impl Checker {
         if instance == NO_INSTANCE || !step.rule.counts {
             return;
         }
+        self.stimuli.triggers = true;
         let Some(entity) = self.entities.get_mut(id) else { return };
         let first = entity.last().is_none();
         let caused = entity.last_cause;
@@ -26,10 +54,12 @@ impl Checker {
             step.fault(&mut self.findings, Id::StimulusOrder, || {
                 format!("instance {caused} has caused something before")
             });
+            // Trigger and cause in the wrong order are one fault.
+            self.stimuli.untriggered.remove(&id);
         }
     }
 
-    /// A stimulus causes something. Traces without triggers are legal: not every type has to be recorded.
+    /// A stimulus causes something.
     pub(super) fn stimulus_causes(&mut self, step: &Step<'_>) {
         let (id, instance) = step.source;
         if !step.rule.caused || instance == NO_INSTANCE {
@@ -42,10 +72,25 @@ impl Checker {
             return;
         }
         entity.last_cause = entity.last_cause.max(Some(instance));
-        if let Some(last) = entity.last().filter(|last| *last < instance) {
-            step.fault(&mut self.findings, Id::StimulusOrder, || {
+        let time = step.record.time;
+        let (first, since) = *entity.first_cause.get_or_insert((instance, time));
+        match entity.last() {
+            Some(last) if last < instance => step.fault(&mut self.findings, Id::StimulusOrder, || {
                 format!("the last trigger is of instance {last}")
-            });
+            }),
+            Some(_) => {}
+            // The first instance may have been triggered before the trace, unless it is the first of all and the
+            // trace begins earlier.
+            None if instance == first && (instance > 0 || Some(since) == self.first_time) => {}
+            None => {
+                let new = || Occurrence {
+                    place: step.place,
+                    time: Some(time),
+                    message: format!("instance {instance} was not triggered before, and others are"),
+                    text: event_line(step.record),
+                };
+                self.stimuli.untriggered.entry(id).or_insert_with(|| (0, new())).0 += 1;
+            }
         }
     }
 }

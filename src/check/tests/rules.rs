@@ -87,6 +87,7 @@ const EVENTS: &[(&str, Version, &str)] = &[
     ("stimulus-instance", MID, "5,S,0,STI,S,0,trigger\n6,S,2,STI,S,2,trigger"),
     ("stimulus-order", MID, "5,S,0,STI,S,0,trigger\n6,S,1,T,A,0,activate"),
     ("stimulus-order", MID, "5,S,0,T,A,0,activate\n5,S,0,STI,S,0,trigger"),
+    ("stimulus-order", MID, "0,S,0,STI,S,0,trigger\n5,U,0,T,A,0,activate"),
     ("core-occupied", MID, "5,C,0,T,A,0,start\n6,C,0,T,B,0,start"),
     ("core-changed", MID, "5,C,0,T,A,0,start\n6,D,0,T,A,0,preempt"),
     ("core-changed", MID, "5,C,0,T,A,0,wait\n6,D,0,T,A,0,release"),
@@ -356,6 +357,36 @@ fn no_message_has_a_word_of_the_program() {
     assert_eq!(report.findings[0].first[0].message, "released right after queued");
     let report = check_events(MID, "5,A,0,R,F,0,start\n6,C,0,T,A,0,terminate");
     assert_eq!(report.findings[0].first[0].message, "runnable 'F' instance 0 is open");
+}
+
+#[test]
+fn a_stimulus_is_triggered_before_it_causes_something_where_triggers_are_recorded() {
+    let activations = |from: i64| {
+        (from..from + 3).map(|n| format!("{},S,{n},T,A,{n},activate\n", 10 * n)).collect::<String>()
+    };
+    let faults = |text: &str| {
+        let report = check_events(MID, text);
+        assert!(ids(&report, Severity::Info).iter().all(|id| *id == "stimulus-order"), "{text}");
+        report.violations(Severity::Info)
+    };
+    // As in the listings of the specifications: a trace without triggers.
+    assert_eq!(faults(&activations(0)), 0);
+    // Never triggered, in a trace that has triggers; the first activation is where the trace begins.
+    assert_eq!(faults(&format!("{}90,U,0,STI,U,0,trigger", activations(0))), 2);
+    assert_eq!(faults(&format!("-5,U,0,STI,U,0,trigger\n{}", activations(0)).replace("-5", "0")), 2);
+    assert_eq!(faults(&format!("0,U,0,STI,U,0,trigger\n{}", activations(3))), 2);
+    // First triggered afterwards.
+    assert_eq!(faults(&format!("{}50,S,5,STI,S,5,trigger", activations(0))), 2);
+    // In the wrong order each time.
+    assert_eq!(
+        faults(
+            "0,C,0,T,B,0,start\n5,S,0,T,A,0,activate\n5,S,0,STI,S,0,trigger\n6,S,1,T,A,1,activate\n6,S,1,STI,S,1,trigger"
+        ),
+        2
+    );
+    // Triggered before the trace, and again in it.
+    let middle = "0,U,7,STI,U,7,trigger\n1,S,4,T,A,9,activate\n1,S,4,T,B,2,activate\n2,S,5,STI,S,5,trigger\n2,S,5,T,A,10,activate";
+    assert_eq!(faults(middle), 0);
 }
 
 #[test]
