@@ -175,6 +175,13 @@ impl Entities {
         entity.kind.map_or(entity.possible.and(kinds), |kind| Kinds::of(&[kind]))
     }
 
+    /// What the entities of a name can be; `None` if there is none.
+    pub(super) fn kinds_of(&self, name: &str) -> Option<Kinds> {
+        let id = *self.ids.get(name)?;
+        let namesakes = self.get(id)?.namesakes.iter().filter_map(|other| self.kind(*other));
+        Some(namesakes.fold(self.possible(id, Kinds::ANY), Kinds::with))
+    }
+
     /// The name is that of an entity of this type: something happened to it, or a table says so.
     pub(super) fn is(&mut self, id: EntityId, kind: Kind) -> Learnt {
         match self.get_mut(id) {

@@ -129,12 +129,7 @@ impl Checker {
             Content::Number if !is_number(note) => {
                 step.fault(faults, Id::NoteNotNumber, || format!("{} is no number", quoted(note)));
             }
-            Content::Process => {
-                let kind = self.entities.find(note).and_then(|entity| entity.kind);
-                if let Some(kind) = kind.filter(|kind| !kind.is_process()) {
-                    step.fault(faults, Id::NoteNotProcess, || format!("{} is {}", quoted(note), kind.id()));
-                }
-            }
+            Content::Process => self.note_of_process(step, note),
             Content::Number | Content::Text => {}
         }
     }

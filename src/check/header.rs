@@ -27,7 +27,7 @@ pub(super) struct Header {
     /// Type ids of numeric mode.
     pub(super) types: HashMap<String, String>,
     /// Entity ids of numeric mode.
-    entities: HashMap<String, String>,
+    pub(super) entities: HashMap<String, String>,
     /// Types that a table defines.
     type_names: Vec<String>,
 }

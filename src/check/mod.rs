@@ -9,6 +9,7 @@
 mod entities;
 mod fields;
 mod header;
+mod notes;
 mod processes;
 mod report;
 mod rules;
@@ -27,6 +28,7 @@ use crate::btf::spec::{ActionRule, Kind, Kinds, Number, State, Version};
 use crate::btf::{Place, Record};
 use entities::{Entities, Key, NO_INSTANCE};
 use header::Header;
+use notes::Notes;
 use processes::Software;
 use report::Findings;
 use rules::Id;
@@ -67,6 +69,7 @@ pub struct Checker {
     software: Software,
     semaphores: Semaphores,
     stimuli: Stimuli,
+    notes: Notes,
     findings: Findings,
     events: u64,
     first_time: Option<i64>,
@@ -107,6 +110,7 @@ impl Checker {
             software: Software::default(),
             semaphores: Semaphores::default(),
             stimuli: Stimuli::default(),
+            notes: Notes::default(),
             findings: Findings::new(),
             events: 0,
             first_time: None,
@@ -164,6 +168,7 @@ impl Checker {
         }
         self.semaphores.finish(&mut self.findings);
         self.stimuli.finish(&mut self.findings);
+        self.notes.finish(&self.entities, &mut self.findings);
         Report {
             version: self.version,
             events: self.events,

@@ -115,6 +115,10 @@ rules! {
     NoteNotProcess "note-not-process" Error "BTF 2.2.1 §2.3.5.2; BTF 2.1.5 table 14"
         "the note of set_event names something else than a process";
 
+    // Not more: a process need not have an event in a part of a trace.
+    NoteUnknown "note-unknown" Info "BTF 2.2.1 §2.3.5.2; BTF 2.1.5 table 14"
+        "the note of set_event names something that nothing else in the trace names";
+
     // Sources.
     SourceKind "source-kind" Error "BTF 2.2.1 §2.3; BTF 2.1.5 §2.3"
         "the source is of a type that does not cause this event";

@@ -184,7 +184,8 @@ pub const ACTIONS: &[ActionRule] = &[
     row(EVENT, "clear_event", V::NEW, T).source_running(),
     row(EVENT, "set_event", V::OLD, P).must_note(Process),
     row(EVENT, "set_event", V::NEW, P_OR_STI).must_note(Process).source_running().caused(),
-    // Signals. 2.1.5 calls the note of read unused and prints it in its listing; since 2.2.0 both may have one.
+    // Signals. 2.1.5 calls the note of read unused and prints it in its listing, and demands that of write (table 17);
+    // since 2.2.0 both "can" have one (tables 2-35, 2-36).
     row(SIG, "read", V::OLD, P_OR_SIG).may_note(Number),
     row(SIG, "read", V::NEW, P).may_note(Number).source_running(),
     row(SIG, "write", V::OLD, P_OR_STI).must_note(Number).caused(),

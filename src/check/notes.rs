@@ -1,0 +1,71 @@
+//! The process that `set_event` names in its note. Not the notes of other events, which are numbers or text.
+
+use std::collections::HashMap;
+
+use super::entities::Entities;
+use super::report::{Findings, Occurrence, event_line};
+use super::rules::Id;
+use super::{Checker, Step};
+use crate::btf::spec::Kinds;
+use crate::diagnostics::excerpt;
+
+/// Names of which it is not known yet what they are, how often they stand in a note, and the first time.
+#[derive(Debug, Default)]
+pub(super) struct Notes(HashMap<Box<str>, (u64, Occurrence)>);
+
+impl Notes {
+    /// More names are not looked at: a file of random words must not fill the memory.
+    const LIMIT: usize = 4096;
+
+    /// At the end everything is known that the trace says of them.
+    pub(super) fn finish(self, entities: &Entities, findings: &mut Findings) {
+        let mut all: Vec<_> = self.0.into_iter().collect();
+        all.sort_by_key(|(_, (_, first))| first.place.seq);
+        for (name, (count, first)) in all {
+            let fault = match entities.kinds_of(&name) {
+                // Not all processes have events in a part of a trace: only worth knowing.
+                None => Some((Id::NoteUnknown, format!("{} has no event", quoted(&name)))),
+                Some(kinds) => no_process(&name, kinds).map(|message| (Id::NoteNotProcess, message)),
+            };
+            if let Some((rule, message)) = fault {
+                findings.add_many(rule, count, || Occurrence { message, ..first });
+            }
+        }
+    }
+}
+
+impl Checker {
+    /// The note of `step` names a process.
+    pub(super) fn note_of_process(&mut self, step: &Step<'_>, note: &str) {
+        // In numeric mode it is an id.
+        let name = self.header.entities.get(note).map_or(note, String::as_str);
+        let kinds = self.entities.kinds_of(name);
+        if let Some(message) = kinds.and_then(|kinds| no_process(name, kinds)) {
+            return step.fault(&mut self.findings, Id::NoteNotProcess, || message);
+        }
+        if kinds.is_some_and(|kinds| kinds.within(Kinds::PROCESS)) {
+            return;
+        }
+        let notes = &mut self.notes.0;
+        let full = notes.len() >= Notes::LIMIT;
+        match notes.get_mut(name) {
+            Some((count, _)) => *count += 1,
+            None if full => {}
+            None => {
+                let (place, time) = (step.place, Some(step.record.time));
+                let first = Occurrence { place, time, message: String::new(), text: event_line(step.record) };
+                notes.insert(name.into(), (1, first));
+            }
+        }
+    }
+}
+
+/// What is wrong with a name that is none of a process.
+fn no_process(name: &str, kinds: Kinds) -> Option<String> {
+    let wrong = kinds.and(Kinds::PROCESS).is_empty();
+    wrong.then(|| format!("{} is {}", quoted(name), kinds.words()))
+}
+
+fn quoted(name: &str) -> String {
+    format!("'{}'", excerpt(name.as_bytes()))
+}
