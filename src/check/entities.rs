@@ -36,6 +36,8 @@ pub(super) struct Entity {
     pub(super) occupant: Option<Key>,
     /// True once an event happened to it.
     pub(super) is_target: bool,
+    /// True if the name has characters that stand for bytes which are no UTF-8.
+    pub(super) damaged: bool,
     /// Entities of other types that the trace gives the same name. Each has its own instances and states, so that the
     /// name is the only thing wrong with them.
     namesakes: Vec<EntityId>,
@@ -91,6 +93,11 @@ impl Entity {
     }
 }
 
+/// True for a text that was not UTF-8 in the file: readers put this character in place of what they cannot read.
+pub(super) fn is_damaged(text: &str) -> bool {
+    text.contains(char::REPLACEMENT_CHARACTER)
+}
+
 /// What an event adds to the knowledge about a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Learnt {
@@ -126,6 +133,7 @@ impl Entities {
         // 2^32 distinct names do not fit in memory, so the cast cannot lose anything.
         let id = self.all.len() as EntityId;
         self.all.push(Entity {
+            damaged: is_damaged(&name),
             name,
             kind,
             possible: Kinds::ANY,

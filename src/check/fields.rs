@@ -1,6 +1,7 @@
 //! The fields of one event line: words, names, instances, note, source. Not what the event does.
 
-use super::entities::{EntityId, Learnt};
+use super::entities::{EntityId, Learnt, is_damaged};
+use super::report::NOT_UTF8;
 use super::rules::Id;
 use super::words::Meaning;
 use super::{Checker, Step};
@@ -40,6 +41,20 @@ impl Checker {
                 _ => format!("{} of {} is not in BTF {version}", quoted(word), quoted(kind)),
             });
             self.findings.word(fault, &[kind, word]);
+        }
+    }
+
+    /// The bytes of the line are UTF-8.
+    pub(super) fn encoding(
+        &mut self,
+        place: Place,
+        record: &Record<'_>,
+        names: [EntityId; 2],
+        meaning: Meaning,
+    ) {
+        let damaged = |id: &EntityId| self.entities.get(*id).is_some_and(|entity| entity.damaged);
+        if meaning.damaged || names.iter().any(damaged) || record.note.is_some_and(is_damaged) {
+            self.findings.event(Id::NotUtf8, place, record, || NOT_UTF8.to_owned());
         }
     }
 

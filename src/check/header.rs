@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::Checker;
-use super::entities::Learnt;
-use super::report::Occurrence;
+use super::entities::{Learnt, is_damaged};
+use super::report::{NOT_UTF8, Occurrence};
 use super::rules::Id;
 use super::words::Words;
 use crate::btf::spec::{self, Form, Kind, Parameter, TIME_SCALES, Version};
@@ -53,6 +53,9 @@ impl Checker {
             return;
         }
         let line = Line { number, text };
+        if is_damaged(text) {
+            self.line_fault(Id::NotUtf8, line, || NOT_UTF8.to_owned());
+        }
         if text.contains('\r') {
             return self.lines_in_one(line);
         }

@@ -145,6 +145,7 @@ impl Checker {
         self.word_faults(place, record, meaning);
         let source = (self.entities.intern(record.source), record.source_instance.unwrap_or(NO_INSTANCE));
         let target = (self.entities.intern(record.target), record.target_instance.unwrap_or(NO_INSTANCE));
+        self.encoding(place, record, [source.0, target.0], meaning);
         // An empty name is a fault already, and nobody's state.
         let Some(kind) = meaning.kind.filter(|_| !record.target.is_empty()) else { return };
         let target = (self.target(place, record, target.0, kind), target.1);

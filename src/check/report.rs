@@ -63,6 +63,9 @@ pub struct Occurrence {
     pub text: String,
 }
 
+/// The message about a line that was not UTF-8.
+pub(super) const NOT_UTF8: &str = "the bytes are shown as \u{fffd}";
+
 /// Collects findings.
 #[derive(Debug)]
 pub(super) struct Findings(Vec<Option<Finding>>);

@@ -76,6 +76,9 @@ rules! {
         "a mapping stands after the first event of its entity or type";
     UnreadableLine "unreadable-line" Error "BTF 2.2.1 §2; BTF 2.1.5 §2"
         "a line that is no comment, parameter or event";
+    // Readers replace such bytes, so that only the replacement is seen, and a file may have that one itself.
+    NotUtf8 "not-utf8" Warning "BTF 2.2.1 §2; BTF 2.1.5 §2"
+        "a line with bytes that are no UTF-8";
 
     // Lines and fields.
     TimeDecreases "time-decreases" Error "BTF 2.2.1 §2.3 table 2-8; BTF 2.1.5 §2.3"

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use super::entities::is_damaged;
 use super::rules::Id;
 use crate::btf::spec::{self, ActionRule, Kind, Number, Version};
 
@@ -17,6 +18,8 @@ pub(super) struct Meaning {
     pub(super) rule: Option<&'static ActionRule>,
     /// What is wrong with the action.
     pub(super) action_fault: Option<Id>,
+    /// True if one of the words was not UTF-8.
+    pub(super) damaged: bool,
 }
 
 /// The meanings of one version, each looked up once.
@@ -43,7 +46,8 @@ impl Words {
         if let Some(meaning) = self.known.get(kind).and_then(|actions| actions.get(action)) {
             return *meaning;
         }
-        let meaning = self.look_up(ids.get(kind).map_or(kind, String::as_str), action);
+        let mut meaning = self.look_up(ids.get(kind).map_or(kind, String::as_str), action);
+        meaning.damaged = is_damaged(kind) || is_damaged(action);
         if self.size >= Self::LIMIT {
             self.known.clear();
             self.size = 0;
@@ -83,7 +87,7 @@ impl Words {
             Id::ActionAlias => !self.is_own(action),
             _ => true,
         });
-        Meaning { kind: Some(kind), kind_fault, rule, action_fault }
+        Meaning { kind: Some(kind), kind_fault, rule, action_fault, damaged: false }
     }
 }
 

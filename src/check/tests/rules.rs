@@ -35,6 +35,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("mapping-late", "#version 2.2.1\n#timescale ns\n0,C,0,T,A,0,start\n#typeMapping 0 T"),
     ("mapping-late", "#version 2.2.1\n#timescale ns\n0,C,0,T,A,0,start\n#entityMapping 0 A"),
     ("mapping-late", "#version 2.2.1\n#timescale ns\n0,C,0,T,A,0,start\n#entityTypeMapping T A"),
+    ("not-utf8", "#version 2.2.1\n#timescale ns\n# \u{fffd}"),
     ("unreadable-line", "#version 2.2.1\n#timescale ns\n0,C,0"),
     ("unknown-type", "#version 2.1.5\n#typeTable\n#-0 Q"),
     ("name-of-two-types", "#version 2.2.1\n#timescale ns\n#entityTypeMapping T A\n#entityTypeMapping R A"),
@@ -46,6 +47,9 @@ const HEADERS: &[(&str, &str)] = &[
 const EVENTS: &[(&str, Version, &str)] = &[
     ("time-decreases", MID, "5,C,0,T,A,0,start\n4,C,0,T,A,0,terminate"),
     ("negative-time", MID, "-5,C,0,T,A,0,start"),
+    ("not-utf8", MID, "5,C\u{fffd},0,T,A,0,start"),
+    ("not-utf8", MID, "5,C,0,T,A\u{fffd},0,start"),
+    ("not-utf8", OLD, "5,A,0,SIM,SIM,-1,tag,n\u{fffd}me"),
     ("empty-field", MID, "5,,0,T,A,0,start"),
     ("unknown-type", MID, "5,C,0,Q,A,0,start"),
     ("type-of-other-version", MID, "5,SIM,0,SYS,SYSTEM,0,start"),
