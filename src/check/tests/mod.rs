@@ -1,6 +1,8 @@
 //! Tests of the checker, and what they share: a line splitter that is not a reader, and the ids of a report.
 
 mod charts;
+mod entities;
+mod headers;
 mod listings;
 mod memory;
 mod rules;
