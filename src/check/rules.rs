@@ -1,6 +1,7 @@
 //! The rules of BTF that `check` knows: the definition of what it looks for. Not how it looks (see the other
 //! files of this folder) and not the vocabulary (see [`crate::btf::spec`]).
 
+use crate::btf::spec::Version;
 use crate::diagnostics::Severity;
 
 /// One rule.
@@ -14,6 +15,14 @@ pub struct Rule {
     pub severity: Severity,
     /// What a violation is, in one line.
     pub meaning: &'static str,
+}
+
+impl Rule {
+    /// Where it is written in the specification that a trace is checked against; all places, if not in that one.
+    pub fn section_in(&self, version: Version) -> &'static str {
+        let old = version == Version::V2_1_5;
+        self.section.split("; ").find(|part| part.starts_with("BTF 2.1.") == old).unwrap_or(self.section)
+    }
 }
 
 macro_rules! rules {

@@ -25,7 +25,7 @@ pub type Number = [u32; 3];
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Version {
     /// 2.1.5, and everything before it: 2.1.x and older add to each other and take nothing away that is
-    /// looked at here.
+    /// looked at here, but for [`FORMER_WORDS`].
     V2_1_5,
     /// 2.2.0 and 2.2.1, which differ in the licence text only.
     V2_2_1,

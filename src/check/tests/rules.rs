@@ -149,8 +149,18 @@ fn every_rule_is_broken_alone() {
 #[test]
 fn rules_are_well_formed() {
     for (n, rule) in RULES.iter().enumerate() {
-        assert!(rule.id.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'), "{}", rule.id);
+        assert!(
+            rule.id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'),
+            "{}",
+            rule.id
+        );
         assert!(rule.section.starts_with("BTF 2.") && rule.section.contains(['§', 't', 'f']), "{}", rule.id);
+        let parts: Vec<_> = rule.section.split("; ").collect();
+        assert!(parts.iter().all(|part| part.starts_with("BTF 2.")) && parts.len() <= 2, "{}", rule.id);
+        if let [new, old] = *parts {
+            let sections = Version::ALL.map(|version| rule.section_in(version));
+            assert_eq!(sections, [old, new, new], "{}", rule.id);
+        }
         assert!(!rule.meaning.is_empty() && !rule.meaning.ends_with('.'), "{}", rule.id);
         assert!(RULES.iter().skip(n + 1).all(|other| other.id != rule.id), "{} twice", rule.id);
     }

@@ -70,19 +70,28 @@ fn table(text: &mut String, recording: &str, report: &Report, scale: TimeScale) 
     // Writing to a string cannot fail.
     let _ = writeln!(
         text,
-        "{recording}: {} events against BTF {}: {errors} errors, {warnings} warnings, {infos} infos",
-        report.events, report.version
+        "{recording}: {} against BTF {}: {}, {}, {}",
+        count(report.events, "event"),
+        report.version,
+        count(errors, "error"),
+        count(warnings, "warning"),
+        count(infos, "info")
     );
     if report.largest_step_back > 0 {
         let step = format_duration(report.largest_step_back.try_into().unwrap_or(i64::MAX), scale);
         let _ = writeln!(text, "  the largest step back in time is {step}");
     }
     for finding in &report.findings {
-        one(text, finding);
+        one(text, finding, report.version);
     }
 }
 
-fn one(text: &mut String, finding: &Finding) {
+/// `1 error`, `2 errors`.
+fn count(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+fn one(text: &mut String, finding: &Finding, version: Version) {
     let rule = finding.rule;
     let _ = writeln!(
         text,
@@ -91,16 +100,21 @@ fn one(text: &mut String, finding: &Finding) {
         rule.id,
         finding.count,
         rule.meaning,
-        rule.section
+        rule.section_in(version)
     );
     if !finding.words.is_empty() {
         let words: Vec<String> = finding.words.iter().map(|(w, n)| format!("{w} ×{n}")).collect();
         let _ = writeln!(text, "         {}", words.join(", "));
     }
     for o in &finding.first {
-        let place =
-            o.place.line.map_or_else(|| format!("event {}", o.place.seq), |line| format!("line {line}"));
-        let _ = writeln!(text, "         {place}: {} '{}'", o.message, o.text);
+        let place = match (o.place.line, o.time) {
+            (Some(line), _) => format!("line {line}: "),
+            (None, Some(_)) => format!("event {}: ", o.place.seq),
+            // Of the whole file: what is missing has no line.
+            (None, None) => String::new(),
+        };
+        let line = if o.text.is_empty() { String::new() } else { format!(" '{}'", o.text) };
+        let _ = writeln!(text, "         {place}{}{line}", o.message);
     }
 }
 
@@ -117,8 +131,8 @@ fn to_json(recording: &str, report: &Report) -> Value {
                 })
                 .collect();
             json!({
-                "rule": f.rule.id, "section": f.rule.section, "severity": f.rule.severity.as_str(),
-                "meaning": f.rule.meaning, "count": f.count, "words": f.words, "first": first,
+                "rule": f.rule.id, "section": f.rule.section_in(report.version),
+                "severity": f.rule.severity.as_str(), "meaning": f.rule.meaning, "count": f.count, "words": f.words, "first": first,
             })
         })
         .collect();
