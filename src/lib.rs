@@ -26,7 +26,7 @@
 //! | [`schema`] | tables and columns, from `schemas/*.toml` | the disk, SQL |
 //! | [`store`] | the database folder: manifest, commit, lock | formats, mapping, SQL |
 //! | [`map`] | software events → system events: the rules | bytes, paths, Parquet, SQL |
-//! | [`mod@derive`] | system events → instances and states | where the events come from |
+//! | [`mod@derive`] | system events, as their writer means them → instances and states | files, the text of BTF |
 //! | [`check`] | does a trace keep the rules of its BTF version | readers, the store, mapping |
 //! | [`compare`] | two streams of BTF records → where they differ | files, Parquet, SQL |
 //! | [`recording`] | descriptions of recordings | their trace data |

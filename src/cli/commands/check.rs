@@ -24,6 +24,9 @@ pub(super) fn run(args: &Check, ui: &Ui) -> Result<u8> {
     let trace = trace::open(name, None, &args.limits, &control)?;
     let wanted = args.recording.as_deref();
     trace.session.check_recording(wanted)?;
+    if trace.recordings.is_empty() {
+        return Err(Error::usage(format!("'{name}' holds no recording")).hint("`btfdb ingest` adds one"));
+    }
     let recordings = trace.recordings.iter().filter(|r| wanted.is_none_or(|w| w == *r));
     let scale = trace.session.database().time_scale();
     let at_least = match args.severity {
@@ -70,9 +73,10 @@ fn table(text: &mut String, recording: &str, report: &Report, scale: TimeScale) 
     // Writing to a string cannot fail.
     let _ = writeln!(
         text,
-        "{recording}: {} against BTF {}: {}, {}, {}",
+        "{recording}: {} against BTF {}, times in {}: {}, {}, {}",
         count(report.events, "event"),
         report.version,
+        scale.as_str(),
         count(errors, "error"),
         count(warnings, "warning"),
         count(infos, "info")

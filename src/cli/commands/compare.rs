@@ -27,6 +27,18 @@ pub(super) fn run(args: &Compare, ui: &Ui) -> Result<u8> {
             .hint("make one of them anew with the --time-scale of the other"));
     }
     if args.level == LevelArg::Metrics {
+        let of_events = [
+            ("--ignore", !args.ignore.is_empty()),
+            ("--rename", !args.rename.is_empty()),
+            ("--tolerance", !args.tolerance.is_empty()),
+            ("--cut", args.cut),
+            ("--align", args.align),
+            ("--collapse-isrs", args.collapse_isrs),
+        ];
+        if let Some((option, _)) = of_events.iter().find(|(_, given)| *given) {
+            return Err(Error::usage(format!("{option} is for events, not for --level metrics"))
+                .hint("--metric chooses metrics, --threshold says how far they may be apart"));
+        }
         return metrics(args, (&a, &one), (&b, &other));
     }
     let options = options(args, scale)?;
@@ -114,8 +126,11 @@ fn table(c: &Comparison, scale: TimeScale) -> String {
     // Writing to a string cannot fail.
     let _ = writeln!(
         text,
-        "{verdict} at level {level}: {} and {} events, {} pairs",
-        c.left_events, c.right_events, c.compared
+        "{verdict} at level {level}: {} and {} events, {} pairs; times in {}",
+        c.left_events,
+        c.right_events,
+        c.compared,
+        scale.as_str()
     );
     let _ = writeln!(
         text,
@@ -223,7 +238,7 @@ fn metrics_table(deltas: &[MetricDelta], beyond: usize, args: &Compare) -> Strin
     let shown: Vec<&MetricDelta> = deltas.iter().filter(|d| d.beyond).take(args.limit).collect();
     let number = |n: Option<f64>| n.map_or_else(|| "–".into(), |n| format!("{n}"));
     for d in &shown {
-        let percent = d.percent.map_or_else(String::new, |p| format!(" ({p:+.1} %)"));
+        let percent = d.percent.map_or_else(String::new, |p| format!(" ({p:+.*} %)", decimals(p)));
         let core = d.core.as_ref().map_or_else(String::new, |c| format!(" on {c}"));
         let _ = writeln!(
             text,
@@ -239,6 +254,11 @@ fn metrics_table(deltas: &[MetricDelta], beyond: usize, args: &Compare) -> Strin
         let _ = writeln!(text, "  … {beyond} in all; see --limit");
     }
     text
+}
+
+/// How many decimals show a percentage that is not 0 as something else than 0.
+fn decimals(percent: f64) -> usize {
+    (1..9).find(|n| percent.abs() * 10f64.powi(*n) >= 1.0).map_or(1, |n| n as usize)
 }
 
 fn print(text: &str) -> Result<()> {

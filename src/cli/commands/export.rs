@@ -39,6 +39,15 @@ pub(super) fn run(args: &Export, ui: &Ui) -> Result<u8> {
         return Err(Error::usage(format!("BTF holds system events, not table '{}'", args.table))
             .hint("use --format csv or --format parquet"));
     }
+    let of_btf = [
+        ("--btf-version", args.btf_version.is_some()),
+        ("--time-scale", args.time_scale.is_some()),
+        ("--numeric", args.numeric),
+        ("--symbolic", args.symbolic),
+    ];
+    if let Some((option, _)) = of_btf.iter().find(|(_, given)| *given && format != ExportFormat::Btf) {
+        return Err(Error::usage(format!("{option} is for BTF only")).hint("use --format btf"));
+    }
     let mut target = Target::open(Some(&args.output), args.force)?;
     let done = match format {
         ExportFormat::Btf => {
