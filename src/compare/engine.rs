@@ -3,8 +3,9 @@
 
 use super::event::{Event, Map, Words};
 use super::feed::Feed;
+use super::index::ByIndex;
 use super::report::{Report, SIMILAR, View};
-use super::result::{Comparison, Kind, Line, Strict};
+use super::result::{Comparison, Kind, Line};
 use super::resync::{self, Found, NEAR};
 use super::sequence::{Id, Table};
 use super::side::{Side, State};
@@ -24,7 +25,7 @@ pub(super) struct Engine<'o> {
     origins: [i64; 2],
     /// Time of the first event of each side.
     starts: [i64; 2],
-    strict: Strict,
+    by_index: ByIndex,
 }
 
 impl<'o> Engine<'o> {
@@ -45,7 +46,7 @@ impl<'o> Engine<'o> {
             tolerances,
             origins: [0; 2],
             starts: [0; 2],
-            strict: Strict { same_length: true, temporal: 0, semantic: 0 },
+            by_index: ByIndex::default(),
         }
     }
 
@@ -60,30 +61,24 @@ impl<'o> Engine<'o> {
         self.origins = [l.origin(), r.origin()];
         self.starts =
             [0, 1].map(|side: usize| heads.get(side).and_then(Option::as_ref).map_or(0, |e| e.time));
-        let mut last_times = [None; 2];
+        // The time of the last event of each side.
+        let mut ends = [None; 2];
         loop {
             for (side, head) in self.sides.iter_mut().zip(&heads) {
-                // Where the end is cut, an end does not say yet that a partner is missing.
-                side.ended = head.is_none() && !self.options.cut_to_common_length;
+                side.ended = head.is_none();
             }
             let side = match &heads {
-                [None, None] => break,
                 [Some(left), Some(right)] => self.behind(left, right),
-                [left, right] => {
-                    let (ended, time) = if left.is_none() { (0, right) } else { (1, left) };
-                    if self.options.cut_to_common_length
-                        && self.is_cut(last_times.get(ended).copied().flatten(), time.as_ref())
-                    {
-                        break;
-                    }
-                    1 - ended
-                }
+                [None, None] => break,
+                [None, Some(event)] if self.is_cut(ends[0], event) => break,
+                [Some(event), None] if self.is_cut(ends[1], event) => break,
+                [left, _] => usize::from(left.is_none()),
             };
             let (Some(head), Some(feed)) = (heads.get_mut(side), feeds.get_mut(side)) else { break };
             let next = feed.next(&mut self.words)?;
             if let Some(event) = std::mem::replace(head, next) {
-                if let Some(last) = last_times.get_mut(side) {
-                    *last = Some(event.time);
+                if let Some(end) = ends.get_mut(side) {
+                    *end = (*end).max(Some(event.time));
                 }
                 self.deliver(side, event);
             }
@@ -92,20 +87,19 @@ impl<'o> Engine<'o> {
             [0, 1].map(|side: usize| feeds.get(side).map_or(0, Feed::ignored));
         self.end();
         if self.options.level == Level::Exact {
-            self.strict.same_length = self.sides[0].next_ordinal() == self.sides[1].next_ordinal();
-            self.report.counts.strict = Some(self.strict);
+            self.report.counts.strict = Some(self.by_index.verdict());
         }
         Ok(self.report.finish(&self.words))
     }
 
-    /// The side to read next: the one with fewer events at level `exact`, else the one whose time is behind, measured
-    /// from its own start. A side that has run far ahead waits.
+    /// The side to read next: the one whose time is behind, measured from its own start. A side that has run far ahead
+    /// waits. Where the end is cut, times count as they are, so that no side is read past the end of the other.
     fn behind(&self, left: &Event, right: &Event) -> usize {
-        let [l, r] = &self.sides;
-        if self.options.level == Level::Exact {
-            return usize::from(r.next_ordinal() < l.next_ordinal());
+        if self.options.cut_to_common_length {
+            return usize::from(right.time < left.time);
         }
         let half = self.options.pending_limit / 2;
+        let [l, r] = &self.sides;
         match (l.len() > half, r.len() > half) {
             (true, false) => return 1,
             (false, true) => return 0,
@@ -115,17 +109,17 @@ impl<'o> Engine<'o> {
         usize::from(i128::from(right.time) - right_start < i128::from(left.time) - left_start)
     }
 
-    /// True when an event is behind the end of the other side.
-    fn is_cut(&self, end: Option<i64>, event: Option<&Event>) -> bool {
-        match (end, event) {
-            (Some(end), Some(event)) => self.options.level == Level::Exact || event.time > end,
-            _ => true,
-        }
+    /// True for an event after the end of the other side.
+    fn is_cut(&self, end: Option<i64>, event: &Event) -> bool {
+        self.options.cut_to_common_length && end.is_none_or(|end| event.time > end)
     }
 
     fn deliver(&mut self, side: usize, event: Event) {
         self.report.event(side, &event);
         let members = self.table.members(side, &event, &self.words);
+        if self.options.level == Level::Exact {
+            self.by_index.put(side, &event, self.options.pending_limit);
+        }
         let Some(here) = self.sides.get_mut(side) else { return };
         let ordinal = here.push(event, members);
         for (n, id) in members.into_iter().flatten().enumerate() {
@@ -137,22 +131,10 @@ impl<'o> Engine<'o> {
             let (sides, words, origins) = (&self.sides, &self.words, self.origins);
             self.report.arrived(id, side, || line(sides, words, origins, side, ordinal));
         }
-        if self.options.level == Level::Exact {
-            self.compare_index(ordinal);
-        }
         if let [Some(home), ..] = members {
             self.pump(home, false);
         }
         self.relieve(side);
-    }
-
-    /// The thesis' own comparison, by index.
-    fn compare_index(&mut self, ordinal: u64) {
-        let [left, right] = &self.sides;
-        if let (Some(left), Some(right)) = (left.get(ordinal), right.get(ordinal)) {
-            self.strict.temporal += u64::from(left.event.time != right.event.time);
-            self.strict.semantic += u64::from(left.event.key != right.event.key);
-        }
     }
 
     /// Pairs what can be paired in a sequence. `force`: decides about its first event with what there is.
@@ -245,8 +227,6 @@ impl<'o> Engine<'o> {
         let times = (l.event.time, r.event.time);
         let action = l.event.key.action;
         let members = (l.members, r.members);
-        here.after_last_pair = here.after_last_pair.max(left + 1);
-        there.after_last_pair = there.after_last_pair.max(right + 1);
         let starts = (self.starts[0], self.starts[1]);
         let previous = self.table.get(id).and_then(|s| s.last_times.replace(times)).unwrap_or(starts);
         let differs = match self.options.level {
@@ -303,11 +283,7 @@ impl<'o> Engine<'o> {
     /// on positions is missing, there.
     fn relieve(&mut self, side: usize) {
         while self.sides.get(side).is_some_and(|s| s.is_over(self.options.pending_limit)) {
-            let waiting = |side: usize| {
-                let here = self.sides.get(side)?;
-                let slot = here.get(here.oldest_waiting(0)?)?;
-                slot.members[0]
-            };
+            let waiting = |side: usize| self.sides.get(side)?.oldest_waiting()?.members[0];
             let Some(home) = waiting(side).or_else(|| waiting(1 - side)) else { return };
             self.report.counts.given_up += 1;
             self.pump(home, true);
@@ -320,35 +296,11 @@ impl<'o> Engine<'o> {
     /// Nothing more comes: decides about everything that waits.
     fn end(&mut self) {
         self.sides.iter_mut().for_each(|side| side.ended = true);
-        if self.options.cut_to_common_length {
-            self.cut_tail();
-        }
         for id in self.table.ids() {
             self.pump(id, false);
         }
         for id in self.table.ids() {
             self.settle(id);
-        }
-    }
-
-    /// Leaves out what one side alone has after its last pair.
-    fn cut_tail(&mut self) {
-        let tails = self.sides.each_ref().map(|side| side.oldest_waiting(side.after_last_pair));
-        let (side, from) = match tails {
-            [Some(from), None] => (0, from),
-            [None, Some(from)] => (1, from),
-            _ => return,
-        };
-        let Some(here) = self.sides.get_mut(side) else { return };
-        for ordinal in from..here.next_ordinal() {
-            let Some(slot) = here.get_mut(ordinal).filter(|slot| slot.state == State::Waiting) else {
-                continue;
-            };
-            slot.state = State::Out;
-            let home = slot.members[0].and_then(|id| self.table.get(id));
-            if let Some(lane) = home.and_then(|s| s.lanes.get_mut(side)) {
-                lane.unpaired.retain(|o| *o < from);
-            }
         }
     }
 }

@@ -52,6 +52,7 @@ mod collapse;
 mod engine;
 mod event;
 mod feed;
+mod index;
 mod options;
 mod report;
 mod result;

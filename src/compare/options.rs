@@ -56,8 +56,9 @@ pub struct Options {
     pub collapse_ignored_isrs: bool,
     /// Entities of the left trace (first) as the right trace calls them (second).
     pub rename: Vec<(String, String)>,
-    /// Leaves out the end of the longer trace (thesis, chapter 5.1.3): level `exact` by number of events; the other
-    /// levels by time, and then what one side alone has after its last paired event.
+    /// Leaves out the end of the longer trace (thesis, chapter 5.1.3), alike at all levels: events later than the last
+    /// event of the other trace do not take part. Events at the very time of that last event do. Times are those that
+    /// are compared: with `align` each trace counts from its own first event.
     pub cut_to_common_length: bool,
     /// Measures the times of each trace from its own first event.
     pub align: bool,

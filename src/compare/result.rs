@@ -70,7 +70,8 @@ pub struct TimeDifference {
     pub right: Place,
 }
 
-/// The verdict of the thesis, chapter 5.1.3: event by event at the same index, with no attempt to find back.
+/// The verdict of the thesis, chapter 5.1.3: event by event at the same index, with no attempt to find back. Where one
+/// trace is more than [`super::Options::pending_limit`] events ahead, an index counts as different without a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Strict {
     /// Both traces have the same number of events.

@@ -43,8 +43,6 @@ pub(super) struct Side {
     base: u64,
     /// No more events will come.
     pub(super) ended: bool,
-    /// One more than the largest ordinal that has a partner.
-    pub(super) after_last_pair: u64,
 }
 
 impl Side {
@@ -86,11 +84,9 @@ impl Side {
         self.slots.get_mut(usize::try_from(ordinal.checked_sub(self.base)?).ok()?)
     }
 
-    /// The oldest event from `from` on that waits for a partner.
-    pub(super) fn oldest_waiting(&self, from: u64) -> Option<u64> {
-        let skip = usize::try_from(from.saturating_sub(self.base)).ok()?;
-        let found = self.slots.iter().skip(skip).position(|s| s.state == State::Waiting)?;
-        Some(self.base + (skip + found) as u64)
+    /// The oldest event that waits for a partner.
+    pub(super) fn oldest_waiting(&self) -> Option<&Slot> {
+        self.slots.iter().find(|s| s.state == State::Waiting)
     }
 
     /// True when more events are kept than `limit` and history allow.

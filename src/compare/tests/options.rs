@@ -128,11 +128,13 @@ fn the_end_of_the_longer_trace_is_cut() {
     let left = early();
     for n in 0..left.len() {
         let right = &left[..n];
+        // What stands at the very time of the end is compared.
+        let ends_between = n == 0 || left[n].time > left[n - 1].time;
         for level in [Level::Exact, Level::Order, Level::Timing] {
             let options = Options { level, cut_to_common_length: true, ..exact() };
             let result = with(&options, &left, right);
-            assert!(result.equal, "{level:?} {n} {result:#?}");
-            assert!(with(&options, right, &left).equal);
+            assert_eq!(result.equal, ends_between, "{level:?} {n} {result:#?}");
+            assert_eq!(with(&options, right, &left).equal, ends_between);
             assert!(!with(&Options { level, ..exact() }, &left, right).equal);
         }
     }
@@ -140,6 +142,19 @@ fn the_end_of_the_longer_trace_is_cut() {
     right[7].note = Some("8".into());
     let options = Options { level: Level::Order, cut_to_common_length: true, ..exact() };
     assert_eq!(with(&options, &left, &right).semantic, 1);
+}
+
+#[test]
+fn a_last_event_that_differs_is_not_cut() {
+    let left = trace("0,C,0,T,A,0,start\n6,C,0,T,A,0,terminate");
+    for last in ["6,C,0,T,A,0,preempt", "6,D,0,T,B,0,terminate", "5,C,0,T,A,0,terminate"] {
+        let right = trace(&format!("0,C,0,T,A,0,start\n{last}"));
+        for level in [Level::Exact, Level::Order, Level::Timing] {
+            let options = Options { level, cut_to_common_length: true, ..exact() };
+            assert!(!with(&options, &left, &right).equal, "{level:?} {last}");
+            assert!(!with(&options, &right, &left).equal, "{level:?} {last}");
+        }
+    }
 }
 
 #[test]

@@ -175,6 +175,28 @@ proptest! {
     }
 
     #[test]
+    fn cutting_is_leaving_out_what_is_later(mut a in records(), mut b in records(), same in any::<bool>(), end in 0..20_i64) {
+        a.sort_by_key(|e| e.time);
+        b.sort_by_key(|e| e.time);
+        if same {
+            b = a.iter().filter(|e| e.time < end).cloned().collect();
+        }
+        let until = |of: &[Owned]| of.last().map_or(i64::MIN, |e| e.time);
+        let common = until(&a).min(until(&b));
+        let [short_a, short_b] =
+            [&a, &b].map(|of| of.iter().filter(|e| e.time <= common).cloned().collect::<Vec<_>>());
+        for level in [Level::Exact, Level::Order, Level::Timing] {
+            let options = Options { level, cut_to_common_length: true, ..Options::default() };
+            let verdict = with(&options, &a, &b);
+            let plain = at(level, &short_a, &short_b);
+            prop_assert_eq!(verdict.equal, plain.equal);
+            prop_assert_eq!((verdict.left_events, verdict.right_events), (plain.left_events, plain.right_events));
+            prop_assert_eq!(verdict.strict, plain.strict);
+            prop_assert_eq!(with(&options, &b, &a).equal, verdict.equal);
+        }
+    }
+
+    #[test]
     fn all_options_at_once_do_not_panic(a in records(), b in records(), cut in any::<bool>(), align in any::<bool>()) {
         let options = Options {
             level: Level::Timing,

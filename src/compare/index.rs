@@ -1,0 +1,48 @@
+//! The thesis' own comparison (chapter 5.1.3): events at the same index, with no attempt to find back. Not the verdict
+//! of the module: what corresponds to what is found in `engine`.
+
+use super::event::{Event, Key};
+use super::result::Strict;
+use std::collections::VecDeque;
+
+/// Counts of indices that differ, and the events of the side that is ahead.
+#[derive(Debug, Default)]
+pub(super) struct ByIndex {
+    ahead: VecDeque<(i64, Key)>,
+    /// Which side `ahead` is of.
+    side: usize,
+    /// Indices that were given up because one side was too far ahead.
+    lost: u64,
+    temporal: u64,
+    semantic: u64,
+}
+
+impl ByIndex {
+    /// Takes the next event of a side. When the other is more than `limit` events behind, the oldest index counts as
+    /// different without a look.
+    pub(super) fn put(&mut self, side: usize, event: &Event, limit: usize) {
+        if self.side != side && self.lost > 0 {
+            self.lost -= 1;
+            self.temporal += 1;
+            self.semantic += 1;
+        } else if self.side != side
+            && let Some((time, key)) = self.ahead.pop_front()
+        {
+            self.temporal += u64::from(time != event.time);
+            self.semantic += u64::from(key != event.key);
+        } else {
+            self.side = side;
+            self.ahead.push_back((event.time, event.key.clone()));
+            if self.ahead.len() > limit {
+                self.ahead.pop_front();
+                self.lost += 1;
+            }
+        }
+    }
+
+    /// The counts, when both sides have ended.
+    pub(super) fn verdict(&self) -> Strict {
+        let same_length = self.ahead.is_empty() && self.lost == 0;
+        Strict { same_length, temporal: self.temporal, semantic: self.semantic }
+    }
+}
