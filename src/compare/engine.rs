@@ -4,9 +4,9 @@
 use super::event::{Event, Map, Words};
 use super::feed::Feed;
 use super::index::ByIndex;
-use super::report::{Report, SIMILAR, View};
+use super::report::{Report, View};
 use super::result::{Comparison, Kind, Line};
-use super::resync::{self, Found, NEAR};
+use super::resync::{Pending, SMALLEST, Step};
 use super::sequence::{Id, Table};
 use super::side::{Side, State};
 use super::{Level, Options, Tolerance};
@@ -140,39 +140,38 @@ impl<'o> Engine<'o> {
     /// Pairs what can be paired in a sequence. `force`: decides about its first event with what there is.
     fn pump(&mut self, id: Id, mut force: bool) {
         loop {
+            let offset = self.offset(id);
             let Some(sequence) = self.table.get(id) else { return };
             let [left, right] = &mut sequence.lanes;
-            let fronts = (left.unpaired.front().copied(), right.unpaired.front().copied());
-            match fronts {
+            match (left.unpaired.front().copied(), right.unpaired.front().copied()) {
                 (Some(l), Some(r)) => {
-                    let keys = self.sides[0].get(l).zip(self.sides[1].get(r));
-                    if keys.is_some_and(|(l, r)| l.event.key == r.event.key) {
+                    let events = self.sides[0].get(l).zip(self.sides[1].get(r));
+                    // Where times count, an equal event at another time may be the next of its kind.
+                    let any_time = self.options.level != Level::Exact;
+                    if events.map(|(l, r)| (&l.event, &r.event)).is_some_and(|(l, r)| {
+                        l.key == r.key && (any_time || r.time.saturating_sub(l.time) == offset)
+                    }) {
                         left.unpaired.pop_front();
                         right.unpaired.pop_front();
-                        sequence.tried = 1;
+                        sequence.window = SMALLEST;
                         self.pair(id, l, r);
                         continue;
                     }
                     let complete = self.sides.each_ref().map(|side| side.ended || force);
-                    let mut tried = if force { 1 } else { sequence.tried };
-                    let found = resync::find(sequence, &self.sides, complete, &mut tried);
-                    sequence.tried = tried;
-                    let Found::After(skip_left, skip_right) = found else { return };
-                    sequence.tried = 1;
-                    let [left, right] = &mut sequence.lanes;
-                    let lefts = left.unpaired.drain(..skip_left.min(left.unpaired.len())).collect();
-                    let rights = right.unpaired.drain(..skip_right.min(right.unpaired.len())).collect();
-                    self.skip(id, lefts, rights);
+                    let pending = Pending { lanes: &sequence.lanes, sides: &self.sides, complete, offset };
+                    let mut window = if force { SMALLEST } else { sequence.window };
+                    let steps = pending.steps(&mut window);
+                    sequence.window = if steps.is_some() { SMALLEST } else { window };
+                    let Some(steps) = steps else { return };
+                    steps.into_iter().for_each(|step| self.take(id, step));
                     force = false;
                 }
-                (Some(l), None) if force || self.sides[1].ended => {
-                    left.unpaired.pop_front();
-                    self.unpaired(id, 0, l);
+                (Some(_), None) if force || self.sides[1].ended => {
+                    self.take(id, Step::Left);
                     force = false;
                 }
-                (None, Some(r)) if force || self.sides[0].ended => {
-                    right.unpaired.pop_front();
-                    self.unpaired(id, 1, r);
+                (None, Some(_)) if force || self.sides[0].ended => {
+                    self.take(id, Step::Right);
                     force = false;
                 }
                 _ => return,
@@ -180,41 +179,26 @@ impl<'o> Engine<'o> {
         }
     }
 
-    /// Decides about events between two places where a sequence agrees: equal ones in the same order are pairs,
-    /// equal ones in another order have moved, similar ones have changed.
-    fn skip(&mut self, id: Id, mut lefts: Vec<u64>, mut rights: Vec<u64>) {
-        if lefts.len() <= NEAR && rights.len() <= NEAR {
-            let equal = |l: &u64, r: &u64| (self.differing(*l, *r) == 0).then_some(0);
-            let in_order = resync::align(&lefts, &rights, equal);
-            for (l, r) in &in_order {
-                self.pair(id, *l, *r);
-            }
-            lefts.retain(|l| !in_order.iter().any(|(paired, _)| l == paired));
-            rights.retain(|r| !in_order.iter().any(|(_, paired)| r == paired));
-            lefts.retain(|l| {
-                let moved = rights.iter().position(|r| self.differing(*l, *r) == 0).map(|n| rights.remove(n));
-                moved.inspect(|r| self.report_pair(Kind::Moved, id, *l, *r)).is_none()
-            });
-            let similar = |l: &u64, r: &u64| {
-                let fields = self.differing(*l, *r);
-                let apart = self.sides[0].get(*l).zip(self.sides[1].get(*r));
-                let time = apart.is_some_and(|(l, r)| l.event.time != r.event.time);
-                (fields <= SIMILAR).then_some(2 * fields + usize::from(time))
-            };
-            let changed = resync::align(&lefts, &rights, similar);
-            for (l, r) in &changed {
-                self.report_pair(Kind::Changed, id, *l, *r);
-            }
-            lefts.retain(|l| !changed.iter().any(|(paired, _)| l == paired));
-            rights.retain(|r| !changed.iter().any(|(_, paired)| r == paired));
-        }
-        lefts.into_iter().for_each(|l| self.unpaired(id, 0, l));
-        rights.into_iter().for_each(|r| self.unpaired(id, 1, r));
+    /// How much later the right is in a sequence.
+    fn offset(&self, id: Id) -> i64 {
+        let known = self.table.peek(id).and_then(|s| s.last_times);
+        let (left, right) = known.unwrap_or((self.starts[0], self.starts[1]));
+        right.saturating_sub(left)
     }
 
-    fn differing(&self, left: u64, right: u64) -> usize {
-        let events = self.sides[0].get(left).zip(self.sides[1].get(right));
-        events.map_or(usize::MAX, |(l, r)| l.event.key.differing(&r.event.key).len())
+    /// Takes the next events of a sequence as one step says.
+    fn take(&mut self, id: Id, step: Step) {
+        let Some(sequence) = self.table.get(id) else { return };
+        let [left, right] = &mut sequence.lanes;
+        let left = if step == Step::Right { None } else { left.unpaired.pop_front() };
+        let right = if step == Step::Left { None } else { right.unpaired.pop_front() };
+        match (left, right) {
+            (Some(left), Some(right)) if step == Step::Equal => self.pair(id, left, right),
+            (Some(left), Some(right)) => self.changed(id, left, right),
+            (Some(left), None) => self.unpaired(id, 0, left),
+            (None, Some(right)) => self.unpaired(id, 1, right),
+            (None, None) => {}
+        }
     }
 
     /// Two events correspond; only their times may differ.
@@ -228,7 +212,12 @@ impl<'o> Engine<'o> {
         let action = l.event.key.action;
         let members = (l.members, r.members);
         let starts = (self.starts[0], self.starts[1]);
-        let previous = self.table.get(id).and_then(|s| s.last_times.replace(times)).unwrap_or(starts);
+        let sequence = self.table.get(id);
+        let previous = sequence.and_then(|s| {
+            s.pairs += 1;
+            s.last_times.replace(times)
+        });
+        let previous = previous.unwrap_or(starts);
         let differs = match self.options.level {
             Level::Exact => times.0 != times.1,
             Level::Order => false,
@@ -254,9 +243,9 @@ impl<'o> Engine<'o> {
         self.report.difference(&view, kind, id, events);
     }
 
-    /// Reports two events that correspond but are not a pair in order; their positions count no more.
-    fn report_pair(&mut self, kind: Kind, id: Id, left: u64, right: u64) {
-        self.tell(kind, id, left, right);
+    /// Two events are one that has changed; their positions count no more.
+    fn changed(&mut self, id: Id, left: u64, right: u64) {
+        self.tell(Kind::Changed, id, left, right);
         let mut members = [[None; 3]; 2];
         for ((side, ordinal), members) in self.sides.iter_mut().zip([left, right]).zip(&mut members) {
             if let Some(slot) = side.get_mut(ordinal) {
@@ -271,7 +260,8 @@ impl<'o> Engine<'o> {
     fn unpaired(&mut self, id: Id, side: usize, ordinal: u64) {
         let view = View { sides: &self.sides, table: &self.table, words: &self.words, origins: self.origins };
         let Some(slot) = self.sides.get(side).and_then(|s| s.get(ordinal)) else { return };
-        self.report.unpaired(&view, id, side, ordinal, &slot.event);
+        let place = self.table.peek(id).map_or(0, |s| s.pairs);
+        self.report.unpaired(&view, (id, place), side, ordinal, &slot.event);
         let members = slot.members;
         if let Some(slot) = self.sides.get_mut(side).and_then(|s| s.get_mut(ordinal)) {
             slot.state = State::Out;
@@ -296,12 +286,19 @@ impl<'o> Engine<'o> {
     /// Nothing more comes: decides about everything that waits.
     fn end(&mut self) {
         self.sides.iter_mut().for_each(|side| side.ended = true);
+        self.report.hold();
         for id in self.table.ids() {
             self.pump(id, false);
         }
         for id in self.table.ids() {
             self.settle(id);
         }
+        self.report.join_all(&View {
+            sides: &self.sides,
+            table: &self.table,
+            words: &self.words,
+            origins: self.origins,
+        });
     }
 }
 

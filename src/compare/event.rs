@@ -87,6 +87,17 @@ pub(super) struct Key {
 }
 
 impl Key {
+    /// In how many fields two keys differ.
+    pub(super) fn distance(&self, other: &Self) -> usize {
+        usize::from(self.source != other.source)
+            + usize::from(self.source_instance != other.source_instance)
+            + usize::from(self.kind != other.kind)
+            + usize::from(self.target != other.target)
+            + usize::from(self.target_instance != other.target_instance)
+            + usize::from(self.action != other.action)
+            + usize::from(self.note != other.note)
+    }
+
     /// The names of the fields in which two keys differ.
     pub(super) fn differing(&self, other: &Self) -> Vec<&'static str> {
         [

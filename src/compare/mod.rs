@@ -54,6 +54,7 @@ mod event;
 mod feed;
 mod index;
 mod options;
+mod orphans;
 mod report;
 mod result;
 mod resync;

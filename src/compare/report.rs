@@ -1,19 +1,18 @@
 //! Counts the differences and keeps the first of them in full. Which differences there are is found in `engine`.
 
 use super::event::{Event, Map, Words};
+use super::orphans::{Context, Orphan, Orphans};
 use super::result::{Comparison, Difference, Divergence, EntitySummary, Kind, Line, TimeDifference};
 use super::sequence::{Id, Table};
 use super::side::Side;
 use super::{Level, Options};
 use crate::btf::NameId;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 /// How many events before and after the first difference are shown.
 const CONTEXT: usize = 3;
-/// How many unpaired events of a side are remembered, to find that one has only moved or changed.
-const POOL: usize = 64;
-/// Events that differ in more fields than this are not one event that has changed.
-pub(super) const SIMILAR: usize = 3;
+/// More differences are kept than are given, because two may become one.
+const SPARE: usize = 1024;
 
 /// What is looked at while reporting.
 pub(super) struct View<'a> {
@@ -22,6 +21,13 @@ pub(super) struct View<'a> {
     pub(super) words: &'a Words,
     /// What was subtracted from the times of each side.
     pub(super) origins: [i64; 2],
+}
+
+impl View<'_> {
+    fn line(&self, side: usize, event: &Event) -> Line {
+        let origin = self.origins.get(side).copied().unwrap_or(0);
+        Line { place: event.place, text: self.words.line(event, origin) }
+    }
 }
 
 /// The events of a difference: ordinal and content, per side.
@@ -46,7 +52,7 @@ pub(super) struct Report {
     limit: usize,
     first: Option<First>,
     differing: BTreeMap<Rank, Difference>,
-    pools: [VecDeque<(u64, Event)>; 2],
+    orphans: Orphans,
     entities: Map<(NameId, NameId), [u64; 4]>,
 }
 
@@ -78,7 +84,7 @@ impl Report {
             limit: options.differing,
             first: None,
             differing: BTreeMap::new(),
-            pools: [VecDeque::new(), VecDeque::new()],
+            orphans: Orphans::default(),
             entities: Map::default(),
         }
     }
@@ -106,79 +112,99 @@ impl Report {
         }
     }
 
-    /// Takes an event without a partner: a difference of its own, or the other half of one that is known.
+    /// Takes an event without a partner: a difference of its own, unless the other half of it turns up. `home`: its
+    /// sequence and how many pairs were made in it.
     pub(super) fn unpaired(
         &mut self,
         view: &View<'_>,
-        sequence: Id,
+        home: (Id, u64),
         side: usize,
         ordinal: u64,
         event: &Event,
     ) {
-        let other = 1 - side;
-        let same = |known: &Event| known.key == event.key;
-        let similar =
-            |known: &Event| known.time == event.time && known.key.differing(&event.key).len() <= SIMILAR;
-        let half = self.pools.get_mut(other).and_then(|pool| {
-            let at =
-                pool.iter().position(|(_, e)| same(e)).or_else(|| pool.iter().position(|(_, e)| similar(e)));
-            at.and_then(|n| pool.remove(n))
-        });
-        if let Some((ordinal_there, there)) = half {
-            self.withdraw(other, ordinal_there, &there);
-            let mut events = [Some((ordinal, event)), Some((ordinal_there, &there))];
-            if side == 1 {
-                events.swap(0, 1);
-            }
-            let kind = if there.key == event.key { Kind::Moved } else { Kind::Changed };
-            return self.difference(view, kind, sequence, events);
-        }
-        let kind = if side == 0 { Kind::OnlyLeft } else { Kind::OnlyRight };
+        let (kind, rank) = (if side == 0 { Kind::OnlyLeft } else { Kind::OnlyRight }, (ordinal, side as u8));
         let mut events = [None, None];
         if let Some(place) = events.get_mut(side) {
             *place = Some((ordinal, event));
         }
-        self.difference(view, kind, sequence, events);
-        if let Some(pool) = self.pools.get_mut(side) {
-            pool.push_back((ordinal, event.clone()));
-            if pool.len() > POOL {
-                pool.pop_front();
-            }
+        self.difference(view, kind, home.0, events);
+        let mut orphan =
+            Orphan { ordinal, event: event.clone(), sequence: home.0, place: home.1, context: None };
+        let shown = self.first.as_ref().is_some_and(|first| {
+            first.rank == rank
+                || usize::from(first.rank.1) != side && self.orphans.may_join(first.rank.0, side, &orphan)
+        });
+        orphan.context = shown.then(|| context(view, home.0, side, events));
+        if let Some(halves) = self.orphans.put(side, orphan) {
+            self.join(view, halves);
         }
     }
 
-    /// Takes back that an event is on one side only.
-    fn withdraw(&mut self, side: usize, ordinal: u64, event: &Event) {
-        *(if side == 0 { &mut self.counts.only_left } else { &mut self.counts.only_right }) -= 1;
-        self.entity(event, 3, false);
-        let rank = (ordinal, side as u8);
-        self.differing.remove(&rank);
-        // The difference that replaces it has the same ordinal or a smaller one, so it becomes the first again.
-        self.first = self.first.take().filter(|first| first.rank != rank);
+    /// Nothing more comes, and the events without a partner come in no order.
+    pub(super) fn hold(&mut self) {
+        self.orphans.hold();
+    }
+
+    /// Joins what is one event of those without a partner.
+    pub(super) fn join_all(&mut self, view: &View<'_>) {
+        for halves in self.orphans.drain() {
+            self.join(view, halves);
+        }
+    }
+
+    /// Two events that were taken for two differences are one.
+    fn join(&mut self, view: &View<'_>, halves: [Orphan; 2]) {
+        let [left, right] = halves;
+        let (kind, fields) = self.kind_of_pair(&left.event, &right.event, None);
+        self.counts.only_left -= 1;
+        self.counts.only_right -= 1;
+        if (left.event.key.target, left.event.key.kind) == (right.event.key.target, right.event.key.kind) {
+            self.entity(&right.event, 3, false);
+        }
+        let ranks = [(left.ordinal, 0), (right.ordinal, 1)];
+        let rank = ranks[0].min(ranks[1]);
+        self.differing.remove(&ranks[0].max(ranks[1]));
+        let [here, there] = [&left, &right].map(|half| view.table.describe(half.sequence, view.words));
+        let sequence = if here == there { here } else { format!("{here} / {there}") };
+        let line = |side, half: &Orphan| Some(view.line(side, &half.event));
+        let joined = Difference { kind, sequence, fields, left: line(0, &left), right: line(1, &right) };
+        if let Some(first) = self.first.as_mut().filter(|first| first.rank == rank) {
+            first.divergence.difference = joined.clone();
+            let Divergence { left_context, right_context, .. } = &mut first.divergence;
+            let (half, lines) = if rank.1 == 0 { (right, right_context) } else { (left, left_context) };
+            if let Some((known, _)) = half.context {
+                *lines = known;
+            }
+        }
+        if let Some(known) = self.differing.get_mut(&rank) {
+            *known = joined;
+        }
+    }
+
+    /// Counts two events that correspond, and says how they differ. `kind`: if that is known already.
+    fn kind_of_pair(&mut self, left: &Event, right: &Event, kind: Option<Kind>) -> (Kind, Vec<&'static str>) {
+        let mut fields = left.key.differing(&right.key);
+        let kind = kind.unwrap_or(if fields.is_empty() { Kind::Moved } else { Kind::Changed });
+        let counts = &mut self.counts;
+        counts.semantic += u64::from(kind != Kind::Time);
+        counts.moved += u64::from(kind == Kind::Moved);
+        counts.temporal += u64::from(kind == Kind::Time);
+        if kind == Kind::Time || (counts.level == Level::Exact && left.time != right.time) {
+            fields.insert(0, "time");
+            // The thesis classes by field: a pair may differ in both ways.
+            counts.temporal += u64::from(kind == Kind::Changed);
+        }
+        (kind, fields)
     }
 
     /// Counts a difference and keeps it if it is among the first.
     pub(super) fn difference(&mut self, view: &View<'_>, kind: Kind, sequence: Id, events: Events<'_>) {
-        let counts = &mut self.counts;
-        match kind {
-            Kind::Time => counts.temporal += 1,
-            Kind::Changed => counts.semantic += 1,
-            Kind::Moved => {
-                counts.semantic += 1;
-                counts.moved += 1;
-            }
-            Kind::OnlyLeft => counts.only_left += 1,
-            Kind::OnlyRight => counts.only_right += 1,
-        }
         let [left, right] = events;
+        self.counts.only_left += u64::from(right.is_none());
+        self.counts.only_right += u64::from(left.is_none());
         let mut fields = Vec::new();
         if let (Some((_, l)), Some((_, r))) = (left, right) {
-            fields = l.key.differing(&r.key);
-            if kind == Kind::Time || (counts.level == Level::Exact && l.time != r.time) {
-                fields.insert(0, "time");
-                // The thesis classes by field: a pair may differ in both ways.
-                counts.temporal += u64::from(kind == Kind::Changed);
-            }
+            (_, fields) = self.kind_of_pair(l, r, Some(kind));
         }
         if let Some((_, event)) = left.or(right) {
             self.entity(event, if kind == Kind::Time { 2 } else { 3 }, true);
@@ -190,19 +216,13 @@ impl Report {
             (None, None) => return,
         };
         let is_first = self.first.as_ref().is_none_or(|first| rank < first.rank);
-        // Twice as many are kept, because some may be withdrawn.
-        let room = self.limit.saturating_mul(2).saturating_add(POOL);
+        let room = self.limit.saturating_mul(2).saturating_add(SPARE);
         let is_early = self.differing.len() < room
             || self.differing.last_key_value().is_some_and(|(last, _)| rank < *last);
         if !is_first && !is_early {
             return;
         }
-        let line = |side: usize, event: Option<(u64, &Event)>| {
-            event.map(|(_, e)| Line {
-                place: e.place,
-                text: view.words.line(e, view.origins.get(side).copied().unwrap_or(0)),
-            })
-        };
+        let line = |side: usize, event: Option<(u64, &Event)>| event.map(|(_, e)| view.line(side, e));
         let name = view.table.describe(sequence, view.words);
         let difference =
             Difference { kind, sequence: name, fields, left: line(0, left), right: line(1, right) };
@@ -256,7 +276,7 @@ impl Report {
 
 /// The events around a difference in its sequence on one side, and how many of them come after it. A side without
 /// the event is shown from its first unpaired event on.
-fn context(view: &View<'_>, sequence: Id, side: usize, events: Events<'_>) -> (Vec<Line>, usize) {
+fn context(view: &View<'_>, sequence: Id, side: usize, events: Events<'_>) -> Context {
     let lane = view.table.peek(sequence).and_then(|s| s.lanes.get(side));
     let Some((lane, kept)) = lane.zip(view.sides.get(side)) else { return (Vec::new(), 0) };
     let own = events.get(side).copied().flatten().map(|(ordinal, _)| ordinal);
@@ -266,11 +286,7 @@ fn context(view: &View<'_>, sequence: Id, side: usize, events: Events<'_>) -> (V
     let before = lane.settled.iter().filter(|o| **o < at).chain(open.iter().take(start));
     let before: Vec<u64> = before.copied().collect();
     let after = open.iter().skip(start).copied().filter(|o| Some(*o) != own).take(CONTEXT);
-    let origin = view.origins.get(side).copied().unwrap_or(0);
-    let line = |ordinal: u64| {
-        let event = &kept.get(ordinal)?.event;
-        Some(Line { place: event.place, text: view.words.line(event, origin) })
-    };
+    let line = |ordinal: u64| kept.get(ordinal).map(|slot| view.line(side, &slot.event));
     let skip = before.len().saturating_sub(CONTEXT);
     let mut lines: Vec<Line> = before.into_iter().skip(skip).filter_map(line).collect();
     let count = lines.len();

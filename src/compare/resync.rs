@@ -1,169 +1,175 @@
-//! Finds the nearest place where two sequences that differ agree again. Only a search; what becomes of the events
-//! that are skipped is decided in `engine`.
+//! Puts the events that wait in a sequence of both sides next to each other, from their first difference to where they
+//! agree again. Only a search; what becomes of the events is decided in `engine`.
+//!
+//! Two windows grow until the best way through both contains a few equal events in a row: most differences are small
+//! and are told apart at once, with the events that are there. The cost of the way is bounded by the largest window.
 
-use super::event::{Key, Map};
-use super::sequence::Sequence;
+use super::event::{Event, Key, Map};
+use super::sequence::Lane;
 use super::side::Side;
 
-/// Places up to this many events away are tried one by one.
-pub(super) const NEAR: usize = 32;
-/// Places up to this many events away are tried at all.
-const WIDE: usize = 1024;
-/// How many events after a place must agree too: one agreement may be chance, where the same event comes often.
-const CONFIRM: usize = 2;
+/// The smallest window, in events.
+pub(super) const SMALLEST: usize = 4;
+/// The largest window in which events are put next to each other one by one.
+const LARGEST: usize = 256;
+/// Places up to this many events away are looked for when no window helps.
+const WIDE: usize = 4096;
+/// How many equal events in a row say that both sides agree again: one may be chance, where the same event comes
+/// often.
+const RUN: usize = 3;
+/// What an event costs that stays alone. Two that differ cost less when they are paired, but a pair that stands the
+/// other way round costs less as one event that stays alone on each side.
+const ALONE: u32 = 4;
+/// Events that differ in more fields than this are not one event that has changed.
+pub(super) const SIMILAR: usize = 3;
 
-/// What a search says.
+/// One step through two sequences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
-    /// Agreement after skipping so many events of the left and of the right.
-    After(usize, usize),
-    /// It depends on events that have not come yet.
-    Later,
+pub(super) enum Step {
+    /// The next events of both sides are equal but for their times.
+    Equal,
+    /// The next events of both sides are one that has changed.
+    Changed,
+    /// The next event of the left stays alone.
+    Left,
+    /// The next event of the right stays alone.
+    Right,
 }
 
 /// Two sequences from their first difference on.
-struct Pending<'a> {
-    sequence: &'a Sequence,
-    sides: &'a [Side; 2],
+pub(super) struct Pending<'a> {
+    pub(super) lanes: &'a [Lane; 2],
+    pub(super) sides: &'a [Side; 2],
     /// Per side: nothing more comes.
-    complete: [bool; 2],
+    pub(super) complete: [bool; 2],
+    /// How much later the right is, in ticks, as far as is known.
+    pub(super) offset: i64,
 }
 
-impl Pending<'_> {
-    fn key(&self, side: usize, n: usize) -> Option<&Key> {
-        let ordinal = self.sequence.lanes.get(side)?.unpaired.get(n)?;
-        self.sides.get(side)?.get(*ordinal).map(|slot| &slot.event.key)
+impl<'a> Pending<'a> {
+    fn len(&self, side: usize) -> usize {
+        self.lanes.get(side).map_or(0, |lane| lane.unpaired.len())
     }
 
-    /// Whether the events at `i` and `j` and those after agree; `None` when one of them has not come.
-    fn agrees(&self, i: usize, j: usize) -> Option<bool> {
-        for n in 0..=CONFIRM {
-            match (self.key(0, i + n), self.key(1, j + n)) {
-                (Some(left), Some(right)) if left == right => {}
-                (Some(_), Some(_)) => return Some(false),
-                (None, None) if self.complete == [true; 2] => return Some(n > 0),
-                (None, _) if !self.complete[0] => return None,
-                (_, None) if !self.complete[1] => return None,
-                // One sequence ends here: an agreement before it holds.
-                _ => return Some(n > 0),
+    fn event(&self, side: usize, n: usize) -> Option<&'a Event> {
+        let ordinal = self.lanes.get(side)?.unpaired.get(n)?;
+        self.sides.get(side)?.get(*ordinal).map(|slot| &slot.event)
+    }
+
+    fn key(&self, side: usize, n: usize) -> Option<&'a Key> {
+        self.event(side, n).map(|event| &event.key)
+    }
+
+    fn window(&self, side: usize, size: usize) -> Vec<&'a Event> {
+        (0..size.min(self.len(side))).filter_map(|n| self.event(side, n)).collect()
+    }
+
+    /// The steps from here to where both sides agree again; `None` when that depends on events that have not come
+    /// yet. `size` is the window to begin with; it is kept for the next time.
+    pub(super) fn steps(&self, size: &mut usize) -> Option<Vec<Step>> {
+        loop {
+            if (0..2).any(|side| self.len(side) < *size && !self.complete.get(side).is_some_and(|c| *c)) {
+                return None;
+            }
+            let window = (*size).min(LARGEST);
+            let all = self.complete == [true; 2] && self.len(0).max(self.len(1)) <= window;
+            let mut steps = align(&self.window(0, window), &self.window(1, window), self.offset);
+            if all {
+                return Some(steps);
+            }
+            if let Some(end) = steps.windows(RUN).position(|run| run.iter().all(|s| *s == Step::Equal)) {
+                steps.truncate(end + RUN);
+                return Some(steps);
+            }
+            if *size < WIDE {
+                *size = if *size < LARGEST { *size * 2 } else { WIDE };
+                continue;
+            }
+            if let Some((left, right)) = self.wide() {
+                return Some([vec![Step::Left; left], vec![Step::Right; right]].concat());
+            }
+            // The end of the windows is the least certain.
+            steps.truncate(steps.len().div_ceil(2));
+            return Some(steps);
+        }
+    }
+
+    /// The nearest agreement after a gap that is too long for a window: events of one side that the other lost.
+    fn wide(&self) -> Option<(usize, usize)> {
+        let mut places: Map<&Key, Vec<usize>> = Map::default();
+        for n in 0..WIDE {
+            let Some(key) = self.key(1, n) else { break };
+            let at = places.entry(key).or_default();
+            // A key that comes often tells little about the place.
+            if at.len() < 8 {
+                at.push(n);
             }
         }
-        Some(true)
-    }
-
-    fn same_time(&self, i: usize, j: usize) -> bool {
-        let time = |side: usize, n: usize| {
-            let ordinal = self.sequence.lanes.get(side)?.unpaired.get(n)?;
-            self.sides.get(side)?.get(*ordinal).map(|slot| slot.event.time)
-        };
-        time(0, i).is_some() && time(0, i) == time(1, j)
-    }
-
-    /// An agreement at `i` and `j` may be one of a loop that repeats. If its times differ, and there is an agreement
-    /// with equal times where both sides have skipped as many, that is the better one. `None`: not known yet.
-    fn same_place(&self, i: usize, j: usize, reach: usize) -> Option<Found> {
-        if i != j && !self.same_time(i, j) {
-            for n in 1..=reach {
-                if self.agrees(n, n)? && self.same_time(n, n) {
-                    return Some(Found::After(n, n));
+        let mut best: Option<(usize, usize)> = None;
+        for left in 0..WIDE {
+            let Some(key) = self.key(0, left) else { break };
+            if best.is_some_and(|(l, r)| left >= l + r) {
+                break;
+            }
+            for right in places.get(key).into_iter().flatten().copied() {
+                let is_gap = left.min(right) <= LARGEST / 8;
+                let is_nearer = best.is_none_or(|(l, r)| left + right < l + r);
+                if is_gap && is_nearer && self.agree(left, right) {
+                    best = Some((left, right));
                 }
             }
         }
-        Some(Found::After(i, j))
+        best
+    }
+
+    fn agree(&self, left: usize, right: usize) -> bool {
+        (0..RUN).all(|n| self.key(0, left + n).is_some_and(|key| Some(key) == self.key(1, right + n)))
     }
 }
 
-/// The nearest agreement. `complete`: whether nothing more comes, per side. `tried` is how far earlier searches got.
-pub(super) fn find(sequence: &Sequence, sides: &[Side; 2], complete: [bool; 2], tried: &mut usize) -> Found {
-    let pending = Pending { sequence, sides, complete };
-    let [left, right] = [0, 1].map(|side: usize| sequence.lanes.get(side).map_or(0, |l| l.unpaired.len()));
-    for distance in *tried..=NEAR {
-        let mut known = true;
-        // From the middle outwards: a changed event is likelier than one that is gone and another that came.
-        for step in 0..=distance {
-            let (half, offset) = (distance / 2, step.div_ceil(2));
-            let i = if step % 2 == 0 { half.saturating_sub(offset) } else { half + offset };
-            match pending.agrees(i, distance.saturating_sub(i)) {
-                Some(true) => match pending.same_place(i, distance.saturating_sub(i), distance) {
-                    Some(found) => return found,
-                    None => known = false,
-                },
-                Some(false) => {}
-                None => known = false,
+/// What a pair costs, if it may be one.
+fn cost(left: &Event, right: &Event, offset: i64) -> Option<u32> {
+    let apart = u32::from(right.time.saturating_sub(left.time) != offset);
+    match left.key.distance(&right.key) {
+        0 => Some(apart),
+        fields if fields <= SIMILAR => Some(ALONE + fields as u32 + apart).filter(|cost| *cost < 2 * ALONE),
+        _ => None,
+    }
+}
+
+/// The cheapest way through two windows, both in order.
+fn align(lefts: &[&Event], rights: &[&Event], offset: i64) -> Vec<Step> {
+    // From the last events to the first: the cheapest way from (left, right) on, and its first step.
+    let width = rights.len() + 1;
+    let mut below: Vec<u32> = (0..width as u32).rev().map(|n| n * ALONE).collect();
+    let mut row = below.clone();
+    let mut steps = vec![Step::Right; width * (lefts.len() + 1)];
+    for (left, choices) in lefts.iter().zip(steps.chunks_mut(width)).rev() {
+        let mut beside = below.last().map_or(0, |last| last + ALONE);
+        if let (Some(sum), Some(choice)) = (row.last_mut(), choices.last_mut()) {
+            (*sum, *choice) = (beside, Step::Left);
+        }
+        let cells = rights.iter().zip(below.windows(2)).zip(row.iter_mut().zip(choices));
+        for ((right, sums), (sum, choice)) in cells.rev() {
+            let [under, diagonal] = sums else { continue };
+            (*sum, *choice) =
+                if *under <= beside { (under + ALONE, Step::Left) } else { (beside + ALONE, Step::Right) };
+            if let Some(cost) = cost(left, right, offset)
+                && cost + diagonal <= *sum
+            {
+                *sum = cost + diagonal;
+                *choice = if cost > 1 { Step::Changed } else { Step::Equal };
             }
+            beside = *sum;
         }
-        if !known {
-            return Found::Later;
-        }
-        *tried = distance + 1;
+        std::mem::swap(&mut row, &mut below);
     }
-    if (left < WIDE && !complete[0]) || (right < WIDE && !complete[1]) {
-        return Found::Later;
+    let (mut left, mut right, mut way) = (0, 0, Vec::new());
+    while left < lefts.len() || right < rights.len() {
+        let Some(step) = steps.get(left * width + right).copied() else { break };
+        way.push(step);
+        left += usize::from(step != Step::Right);
+        right += usize::from(step != Step::Left);
     }
-    wide(&pending).map_or(Found::After(left.min(NEAR), right.min(NEAR)), |(i, j)| Found::After(i, j))
-}
-
-fn wide(pending: &Pending<'_>) -> Option<(usize, usize)> {
-    let mut places: Map<&Key, Vec<usize>> = Map::default();
-    for j in 0..WIDE {
-        let Some(key) = pending.key(1, j) else { break };
-        let at = places.entry(key).or_default();
-        // A key that comes often tells little about the place.
-        if at.len() < 8 {
-            at.push(j);
-        }
-    }
-    let mut best: Option<(usize, usize)> = None;
-    for i in 0..WIDE {
-        let Some(key) = pending.key(0, i) else { break };
-        if best.is_some_and(|(a, b)| i >= a + b) {
-            break;
-        }
-        for j in places.get(key).into_iter().flatten() {
-            if best.is_none_or(|(a, b)| i + j < a + b) && pending.agrees(i, *j) == Some(true) {
-                best = Some((i, *j));
-            }
-        }
-    }
-    best
-}
-
-/// Puts two short sequences side by side, both in order, so that the sum of costs is smallest: `cost` of a pair, if
-/// it may be one, and 4 for an event that stays alone.
-pub(super) fn align(
-    lefts: &[u64],
-    rights: &[u64],
-    cost: impl Fn(&u64, &u64) -> Option<usize>,
-) -> Vec<(u64, u64)> {
-    const ALONE: usize = 4;
-    // Per left event, from the last: the best sum from (left, right) on, and whether that begins with the pair.
-    let last: Vec<(usize, bool)> = (0..=rights.len()).rev().map(|n| (n * ALONE, false)).collect();
-    let mut rows = vec![last];
-    for left in lefts.iter().rev() {
-        let below = rows.last().map_or(&[][..], Vec::as_slice);
-        let mut row = vec![(below.last().map_or(0, |b| b.0) + ALONE, false)];
-        for (right, pair) in rights.iter().zip(below.windows(2)).rev() {
-            let [under, diagonal] = pair else { continue };
-            let beside = row.last().map_or(usize::MAX, |b: &(usize, bool)| b.0);
-            let alone = under.0.min(beside) + ALONE;
-            let together = cost(left, right).map(|c| c + diagonal.0).filter(|sum| *sum <= alone);
-            row.push(together.map_or((alone, false), |sum| (sum, true)));
-        }
-        row.reverse();
-        rows.push(row);
-    }
-    rows.reverse();
-    let sum = |i: usize, j: usize| rows.get(i).and_then(|row| row.get(j)).copied();
-    let (mut i, mut j, mut pairs) = (0, 0, Vec::new());
-    while let (Some(left), Some(right)) = (lefts.get(i), rights.get(j)) {
-        if sum(i, j).is_some_and(|s| s.1) {
-            pairs.push((*left, *right));
-            (i, j) = (i + 1, j + 1);
-        } else if sum(i + 1, j) <= sum(i, j + 1) {
-            i += 1;
-        } else {
-            j += 1;
-        }
-    }
-    pairs
+    way
 }

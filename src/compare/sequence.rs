@@ -2,6 +2,7 @@
 //! as code. What is pending in a sequence is kept here; how it is compared is not (see `engine`).
 
 use super::event::{Class, Event, Map, Step, Words};
+use super::resync::SMALLEST;
 use crate::btf::NameId;
 use std::collections::VecDeque;
 
@@ -47,8 +48,10 @@ pub(super) struct Lane {
 pub(super) struct Sequence {
     pub(super) about: About,
     pub(super) lanes: [Lane; 2],
-    /// How far resynchronisation has been tried in vain; see `resync`.
-    pub(super) tried: usize,
+    /// The window that was too small to find back, or the smallest; see `resync`.
+    pub(super) window: usize,
+    /// How many pairs were made.
+    pub(super) pairs: u64,
     /// Left and right time of the last pair.
     pub(super) last_times: Option<(i64, i64)>,
     touched: u64,
@@ -162,7 +165,8 @@ impl Table {
         let fresh = Sequence {
             about,
             lanes: [Lane::default(), Lane::default()],
-            tried: 1,
+            window: SMALLEST,
+            pairs: 0,
             last_times: None,
             touched: self.clock,
         };

@@ -2,6 +2,7 @@
 
 mod differences;
 mod long;
+mod mixed;
 mod options;
 mod properties;
 

@@ -1,0 +1,139 @@
+//! Events that are gone and events that have changed, mixed at random: the counts are what was done. Made with a small
+//! generator of numbers, so that every run is the same.
+
+use super::super::{Comparison, Level};
+use super::{Owned, at, trace};
+
+/// Tasks on two cores that run, read, lock and wake each other, with events of schedulers and cores in between.
+fn system(periods: i64) -> Vec<Owned> {
+    let mut text = String::new();
+    for n in 0..periods {
+        for core in 0..2 {
+            let t = n * 1000 + core * 3;
+            let busy = 20 + (n * 7 + core) % 13;
+            text += &format!(
+                "{t},SIM,-1,STI,TIMER_{core},{n},trigger\n{t},TIMER_{core},{n},T,A_{core},{n},activate\n\
+                 {t},C_{core},0,C,C_{core},0,execute\n{t},SCHED_{core},-1,SCHED,SCHED_{core},-1,schedule\n\
+                 {},C_{core},0,T,A_{core},{n},start\n{},A_{core},{n},R,READ,{n},start\n",
+                t + 5,
+                t + 6
+            );
+            for k in 0..6 {
+                text += &format!(
+                    "{},A_{core},{n},SIG,S_{k},0,read,{}\n{},C_{core},0,C,C_{core},0,execute\n",
+                    t + 7 + k,
+                    k % 2,
+                    t + 7 + k
+                );
+            }
+            text += &format!(
+                "{},A_{core},{n},R,READ,{n},terminate\n{},SCHED_{core},-1,SCHED,SCHED_{core},-1,schedule\n\
+                 {},C_{core},0,T,A_{core},{n},terminate\n",
+                t + busy,
+                t + busy,
+                t + busy + 1
+            );
+        }
+    }
+    let mut all = trace(&text);
+    all.sort_by_key(|e| e.time);
+    all
+}
+
+fn random(seed: &mut u64) -> u64 {
+    *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    *seed >> 33
+}
+
+/// Takes out and changes so many events in a thousand; says how many those were.
+fn mix(left: &[Owned], gone: u64, changed: u64, mut seed: u64) -> (Vec<Owned>, u64, u64) {
+    let (mut right, mut counts) = (Vec::new(), (0, 0));
+    for event in left {
+        let dice = random(&mut seed) % 1000;
+        if dice < gone {
+            counts.0 += 1;
+            continue;
+        }
+        let mut event = event.clone();
+        if dice < gone + changed {
+            event.action.push('x');
+            counts.1 += 1;
+        }
+        right.push(event);
+    }
+    (right, counts.0, counts.1)
+}
+
+fn found(result: &Comparison) -> [u64; 5] {
+    let changed = result.semantic - result.moved;
+    [result.only_left, changed, result.moved, result.only_right, result.temporal]
+}
+
+#[test]
+fn random_mixes_are_counted_as_they_were_made() {
+    let left = system(200);
+    for (gone, changed) in [(5, 0), (0, 5), (10, 10), (40, 40)] {
+        let (right, gone, changed) = mix(&left, gone, changed, 7 + gone);
+        let exact = at(Level::Exact, &left, &right);
+        assert_eq!(found(&exact), [gone, changed, 0, 0, 0]);
+        let back = at(Level::Exact, &right, &left);
+        assert_eq!((back.only_right, back.semantic, back.moved, back.only_left), (gone, changed, 0, 0));
+    }
+}
+
+/// What an older version of the format makes of a trace: no events of cores, other names for sources and instances.
+#[test]
+fn what_another_version_leaves_out_and_rewrites_is_just_that() {
+    let left = system(300);
+    let mut right: Vec<Owned> = left.iter().filter(|e| e.kind != "C").cloned().collect();
+    let mut changed = 0;
+    for event in &mut right {
+        if event.source == "SIM" {
+            (event.source, event.source_instance) = (event.target.clone(), event.target_instance);
+            changed += 1;
+        }
+        if event.kind == "SCHED" {
+            (event.source_instance, event.target_instance) = (Some(0), Some(0));
+            changed += 1;
+        }
+    }
+    let gone = (left.len() - right.len()) as u64;
+    for level in [Level::Exact, Level::Order, Level::Timing] {
+        let result = at(level, &left, &right);
+        assert_eq!(found(&result), [gone, changed, 0, 0, 0], "{level:?}");
+        let first = result.first.unwrap();
+        let [l, r] = [first.difference.left, first.difference.right].map(|l| l.unwrap().place.line);
+        assert_eq!((l, r), (Some(1), Some(1)));
+    }
+}
+
+#[test]
+fn a_renamed_stimulus_has_changed_and_is_found_event_by_event() {
+    let left = system(1500);
+    let mut right = left.clone();
+    right.iter_mut().filter(|e| e.target == "TIMER_1").for_each(|e| e.target = "CLOCK_1".into());
+    let result = at(Level::Order, &left, &right);
+    assert_eq!(found(&result), [0, 1500, 0, 0, 0]);
+}
+
+#[test]
+fn a_long_gap_is_only_that_gap() {
+    let left = system(400);
+    let right: Vec<Owned> = left.iter().take(3000).chain(left.iter().skip(6500)).cloned().collect();
+    assert_eq!(found(&at(Level::Exact, &left, &right)), [3500, 0, 0, 0, 0]);
+    let back = at(Level::Exact, &right, &left);
+    assert_eq!((back.only_right, back.semantic, back.only_left), (3500, 0, 0));
+}
+
+#[test]
+fn an_event_far_away_has_not_moved() {
+    let mut left = system(100);
+    let mut right = left.clone();
+    // An event that is only here, and one just like it that is only there, much later.
+    let mut extra = left[100].clone();
+    extra.target = "EXTRA".into();
+    left.insert(101, extra.clone());
+    extra.time = right[2000].time;
+    right.insert(2001, extra);
+    assert_eq!(found(&at(Level::Exact, &left, &right)), [1, 0, 0, 1, 0]);
+}
