@@ -2,7 +2,7 @@
 //! not fit. Positions in further sequences are settled in `settle`.
 
 use super::event::{Event, Map, Words};
-use super::feed::Feed;
+use super::feed::{self, Feed};
 use super::index::ByIndex;
 use super::report::{Report, View};
 use super::result::{Comparison, Kind, Line};
@@ -93,6 +93,7 @@ impl<'o> Engine<'o> {
     }
 
     /// The side to read next: the one whose time is behind, measured from its own start. A side that has run far ahead
+        self.report.counts.unused = feed::unused(self.options, &feeds, &mut self.words);
     /// waits. Where the end is cut, times count as they are, so that no side is read past the end of the other.
     fn behind(&self, left: &Event, right: &Event) -> usize {
         if self.options.cut_to_common_length {

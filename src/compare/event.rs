@@ -190,7 +190,8 @@ pub(super) struct Words {
     spelling: bool,
     classes: Map<NameId, (NameId, Class)>,
     steps: Map<NameId, (NameId, Step, Verb)>,
-    renamed: Map<NameId, NameId>,
+    /// The new name, and whether it was needed.
+    renamed: Map<NameId, (NameId, bool)>,
     set_event: Option<NameId>,
     simulation: HashSet<NameId, BuildHasherDefault<Fold>>,
     /// The type an entity was last seen with.
@@ -203,7 +204,7 @@ impl Words {
         let mut words = Self { spelling, ..Self::default() };
         for (from, to) in rename {
             let pair = (words.names.intern(from), words.names.intern(to));
-            words.renamed.insert(pair.0, pair.1);
+            words.renamed.insert(pair.0, (pair.1, false));
         }
         words.set_event = Some(words.names.intern("set_event"));
         for name in ["SIM", "sim", "Sim", "Simulation", "SIMULATION", "simulation"] {
@@ -272,12 +273,12 @@ impl Words {
         let mut note = Note::new(record.note);
         let (mut source, mut target) = (raw_source, raw_target);
         if left && !self.renamed.is_empty() {
-            source = self.renamed.get(&source).copied().unwrap_or(source);
-            target = self.renamed.get(&target).copied().unwrap_or(target);
+            source = self.rename(source).unwrap_or(source);
+            target = self.rename(target).unwrap_or(target);
             // The note of `set_event` is the name of a task (BTF 2.1.5).
             if self.set_event == Some(action) {
-                let to = record.note.and_then(|n| self.names.find(n)).and_then(|n| self.renamed.get(&n));
-                note = to.map_or(note, |to| Note::new(Some(self.names.text(*to))));
+                let to = record.note.and_then(|n| self.names.find(n)).and_then(|n| self.rename(n));
+                note = to.map_or(note, |to| Note::new(Some(self.names.text(to))));
             }
         }
         self.kinds.insert(target, (kind, class));
@@ -292,6 +293,27 @@ impl Words {
         };
         let raw = [raw_source, raw_kind, raw_target, raw_action];
         Event { place, time: record.time.saturating_sub(origin), key, raw, class, step, verb }
+    }
+
+    fn rename(&mut self, name: NameId) -> Option<NameId> {
+        let (to, used) = self.renamed.get_mut(&name)?;
+        *used = true;
+        Some(*to)
+    }
+
+    /// True for a name that was to be replaced and has been.
+    pub(super) fn was_renamed(&self, from: &str) -> bool {
+        self.names.find(from).and_then(|name| self.renamed.get(&name)).is_some_and(|(_, used)| *used)
+    }
+
+    /// True when an event had this type, in whatever spelling.
+    pub(super) fn has_type(&self, text: &str) -> bool {
+        self.classes.keys().any(|raw| normal_type(self.names.text(*raw)) == normal_type(text))
+    }
+
+    /// True when an event had this action, in whatever spelling.
+    pub(super) fn has_action(&self, text: &str) -> bool {
+        self.steps.keys().any(|raw| self.names.text(*raw).eq_ignore_ascii_case(text))
     }
 
     /// True for the source that stands for the environment: `SIM`, or any entity with instance −1.

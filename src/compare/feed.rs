@@ -1,9 +1,9 @@
 //! Reads one side: records become events, times are aligned, what is to be ignored is left out and counted. Nothing
 //! is compared here.
 
-use super::Options;
 use super::collapse::Collapse;
 use super::event::{Class, Event, Fold, Map, Words, normal_type};
+use super::{Level, Options, Tolerance};
 use crate::btf::{NameId, Records};
 use crate::error::Result;
 use std::collections::HashSet;
@@ -20,7 +20,8 @@ pub(super) struct Feed<'a> {
     types: Vec<String>,
     /// Whether a type is one of `types`, by its number.
     type_is_ignored: Map<NameId, bool>,
-    entities: Set,
+    /// Whether it was met.
+    entities: Map<NameId, bool>,
     /// Processes of an ignored type: what they cause is ignored too.
     processes: Set,
     collapse: Option<Collapse>,
@@ -42,7 +43,7 @@ impl<'a> Feed<'a> {
             origin: None,
             types: options.ignore_types.iter().map(|t| normal_type(t)).collect(),
             type_is_ignored: Map::default(),
-            entities: options.ignore_entities.iter().map(|name| words.name(name)).collect(),
+            entities: options.ignore_entities.iter().map(|name| (words.name(name), false)).collect(),
             processes: Set::default(),
             collapse: options.collapse_ignored_isrs.then(Collapse::default),
             ignored: 0,
@@ -87,7 +88,13 @@ impl<'a> Feed<'a> {
         let key = &event.key;
         if !self.entities.is_empty() {
             let [source, target] = event.own_names();
-            if [key.source, key.target, source, target].iter().any(|name| self.entities.contains(name)) {
+            let mut any = false;
+            for name in [key.source, key.target, source, target] {
+                if let Some(met) = self.entities.get_mut(&name) {
+                    (*met, any) = (true, true);
+                }
+            }
+            if any {
                 return true;
             }
         }
@@ -104,4 +111,31 @@ impl<'a> Feed<'a> {
         }
         is_type || self.processes.contains(&key.source)
     }
+}
+
+/// The options that no event of either side was in need of, in the words of the command line.
+pub(super) fn unused(options: &Options, feeds: &[Feed<'_>; 2], words: &mut Words) -> Vec<String> {
+    let mut unused = Vec::new();
+    for (from, to) in options.rename.iter().filter(|(from, _)| !words.was_renamed(from)) {
+        unused.push(format!("rename {from}={to}"));
+    }
+    for name in &options.ignore_entities {
+        let id = words.name(name);
+        if !feeds.iter().any(|feed| feed.entities.get(&id).is_some_and(|met| *met)) {
+            unused.push(format!("ignore {name}"));
+        }
+    }
+    unused.extend(options.ignore_types.iter().filter(|t| !words.has_type(t)).map(|t| format!("ignore {t}")));
+    let timing = options.level == Level::Timing;
+    if !timing && options.tolerance != Tolerance::default() {
+        unused.push("tolerance".to_owned());
+    }
+    for (action, _) in options.action_tolerances.iter().filter(|(a, _)| !timing || !words.has_action(a)) {
+        unused.push(format!("tolerance {action}"));
+    }
+    if options.collapse_ignored_isrs && options.ignore_entities.is_empty() && options.ignore_types.is_empty()
+    {
+        unused.push("collapse-isrs".to_owned());
+    }
+    unused
 }

@@ -73,6 +73,7 @@ impl Report {
             only_left: 0,
             only_right: 0,
             given_up: 0,
+            unused: Vec::new(),
             max_time_difference: None,
             strict: None,
             first: None,

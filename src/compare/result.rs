@@ -130,7 +130,11 @@ pub struct Comparison {
     /// Events that may have a partner further on than the limit of pending events let us look; they count as
     /// differences, and with this above 0 the other numbers are an upper bound.
     pub given_up: u64,
-    /// The largest distance in time of a pair; `None` without pairs.
+    /// What was asked for in vain, in the words of the command: `rename A=B`, `ignore NAME` and `tolerance ACTION` that
+    /// no event of either trace matches, and what has no effect at this level or without another option.
+    pub unused: Vec<String>,
+    /// The largest distance in time of two events that correspond, those that have moved or changed included; `None`
+    /// when there are none.
     pub max_time_difference: Option<TimeDifference>,
     /// The verdict of the thesis; only at level `exact`.
     pub strict: Option<Strict>,

@@ -171,3 +171,23 @@ fn aligned_traces_begin_at_zero() {
     let first = with(&options, &left, &right).first.unwrap();
     assert!(first.difference.right.unwrap().text.starts_with("1000021,"));
 }
+
+#[test]
+fn what_has_no_effect_is_said() {
+    let left = early();
+    let mut options = Options {
+        rename: vec![("Zork".into(), "T_1".into()), ("T_2".into(), "T_2".into())],
+        ignore_types: vec!["isr".into(), "sig".into()],
+        ignore_entities: vec!["Zork".into(), "STI_1".into()],
+        action_tolerances: ["foo", "START"]
+            .map(|a| (a.into(), Tolerance { ticks: 1, per_mille: 0 }))
+            .to_vec(),
+        ..timing(1, 0)
+    };
+    let unused = with(&options, &left, &left).unused;
+    assert_eq!(unused, ["rename Zork=T_1", "ignore Zork", "ignore isr", "tolerance foo"]);
+    options = Options { level: Level::Order, collapse_ignored_isrs: true, ..timing(1, 0) };
+    options.action_tolerances = vec![("start".into(), options.tolerance)];
+    assert_eq!(with(&options, &left, &left).unused, ["tolerance", "tolerance start", "collapse-isrs"]);
+    assert!(with(&exact(), &left, &left).unused.is_empty());
+}
