@@ -106,6 +106,11 @@ impl Report {
     /// Counts a pair.
     pub(super) fn pair(&mut self, left: &Event, right: &Event) {
         self.counts.compared += 1;
+        self.apart(left, right);
+    }
+
+    /// Two events that correspond, wherever they stand.
+    fn apart(&mut self, left: &Event, right: &Event) {
         let ticks = left.time.abs_diff(right.time);
         if self.counts.max_time_difference.is_none_or(|max| ticks > max.ticks) {
             let (left, right) = (left.place, right.place);
@@ -189,6 +194,7 @@ impl Report {
         let counts = &mut self.counts;
         counts.semantic += u64::from(kind != Kind::Time);
         counts.moved += u64::from(kind == Kind::Moved);
+        self.apart(left, right);
         counts.temporal += u64::from(kind == Kind::Time);
         if kind == Kind::Time || (counts.level == Level::Exact && left.time != right.time) {
             fields.insert(0, "time");

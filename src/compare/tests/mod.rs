@@ -111,6 +111,8 @@ fn figure_5_16_is_equal_at_order_and_different_at_exact() {
     assert_eq!(first.difference.left.unwrap().text, "35,Core_1,0,T,T_2,0,start");
     assert_eq!(first.difference.right.unwrap().place.line, Some(9));
     assert_eq!(exact.strict.unwrap().semantic, 3);
+    // The start that has moved is 20 later.
+    assert_eq!(exact.max_time_difference.unwrap().ticks, 20);
 }
 
 #[test]
