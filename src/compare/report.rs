@@ -213,8 +213,13 @@ impl Report {
         if let (Some((_, l)), Some((_, r))) = (left, right) {
             (_, fields) = self.kind_of_pair(l, r, Some(kind));
         }
-        if let Some((_, event)) = left.or(right) {
-            self.entity(event, if kind == Kind::Time { 2 } else { 3 }, true);
+        let mut known = None;
+        for (_, event) in events.into_iter().flatten() {
+            let row = Some((event.key.target, event.key.kind));
+            if known != row {
+                self.entity(event, if kind == Kind::Time { 2 } else { 3 }, true);
+            }
+            known = row;
         }
         let rank = match (left, right) {
             (Some((l, _)), Some((r, _))) => (l.min(r), u8::from(r < l)),

@@ -96,7 +96,7 @@ pub struct EntitySummary {
     pub right: u64,
     /// Differences in time only.
     pub temporal: u64,
-    /// All other differences; a changed event counts for its left target.
+    /// All other differences. An event that has another target in the right trace counts for both targets.
     pub semantic: u64,
 }
 

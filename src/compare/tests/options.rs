@@ -191,3 +191,26 @@ fn what_has_no_effect_is_said() {
     assert_eq!(with(&options, &left, &left).unused, ["tolerance", "tolerance start", "collapse-isrs"]);
     assert!(with(&exact(), &left, &left).unused.is_empty());
 }
+
+#[test]
+fn a_replaced_entity_counts_on_the_rows_of_both() {
+    let left = early();
+    let mut right = left.clone();
+    right.iter_mut().filter(|e| e.target == "R_1").for_each(|e| e.target = "R_9".into());
+    for level in [Level::Exact, Level::Order] {
+        let result = with(&Options { level, ..exact() }, &left, &right);
+        assert_eq!((result.semantic, result.only_left, result.only_right), (2, 0, 0));
+        let row = |name: &str| {
+            let row = result.entities.iter().find(|e| e.entity == name).unwrap();
+            (row.left, row.right, row.semantic)
+        };
+        assert_eq!((row("R_1"), row("R_9"), row("T_1")), ((2, 0, 2), (0, 2, 2), (3, 3, 0)), "{level:?}");
+    }
+    // The same where the event is in another sequence then.
+    right.iter_mut().filter(|e| e.target == "T_2").for_each(|e| e.target = "T_9".into());
+    let result = with(&Options { level: Level::Order, ..exact() }, &left, &right);
+    let rows: Vec<_> =
+        result.entities.iter().filter(|e| e.kind == "T").map(|e| (&*e.entity, e.semantic)).collect();
+    assert_eq!(rows, [("T_1", 0), ("T_2", 3), ("T_9", 3)]);
+    assert_eq!((result.semantic, result.only_left, result.only_right), (5, 0, 0));
+}
