@@ -363,7 +363,8 @@ pub struct Compare {
     /// How alike they must be.
     #[arg(long, value_enum, default_value = "order")]
     pub level: LevelArg,
-    /// How far times may be apart at level timing, e.g. 2us, 5permille, or start=10us for one action.
+    /// How far times may be apart at level timing, e.g. 2us, or start=10us for one action; 5permille is of the time
+    /// since the previous event of the same sequence (for an activation, the activation before), aligned or not.
     #[arg(long, value_name = "[ACTION=]T")]
     pub tolerance: Vec<String>,
     /// Types (SIG, I, …) and entities that do not count.
@@ -375,7 +376,7 @@ pub struct Compare {
     /// An entity of A as B calls it.
     #[arg(long, value_delimiter = ',', value_name = "A=B")]
     pub rename: Vec<String>,
-    /// Leave out what one trace has after the end of the other.
+    /// Leave out what one trace has later than the last event of the other.
     #[arg(long)]
     pub cut: bool,
     /// Measure times from the first event of each trace.

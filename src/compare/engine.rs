@@ -7,7 +7,7 @@ use super::index::ByIndex;
 use super::report::{Report, View};
 use super::result::{Comparison, Kind, Line};
 use super::resync::{Pending, SMALLEST, Step};
-use super::sequence::{Id, Table};
+use super::sequence::{About, Id, Table};
 use super::side::{Side, State};
 use super::{Level, Options, Tolerance};
 use crate::btf::{NameId, Records};
@@ -26,6 +26,11 @@ pub(super) struct Engine<'o> {
     /// Time of the first event of each side.
     starts: [i64; 2],
     by_index: ByIndex,
+    /// Left and right time of the first pair of the latest instance of an entity.
+    begins: Map<NameId, (i64, i64)>,
+    /// Sequences with an event of this instant, which is measured from the start of each side.
+    open: Vec<Id>,
+    instant: i128,
 }
 
 impl<'o> Engine<'o> {
@@ -47,6 +52,9 @@ impl<'o> Engine<'o> {
             origins: [0; 2],
             starts: [0; 2],
             by_index: ByIndex::default(),
+            begins: Map::default(),
+            open: Vec::new(),
+            instant: 0,
         }
     }
 
@@ -212,13 +220,13 @@ impl<'o> Engine<'o> {
         let times = (l.event.time, r.event.time);
         let action = l.event.key.action;
         let members = (l.members, r.members);
-        let starts = (self.starts[0], self.starts[1]);
-        let sequence = self.table.get(id);
-        let previous = sequence.and_then(|s| {
-            s.pairs += 1;
-            s.last_times.replace(times)
-        });
-        let previous = previous.unwrap_or(starts);
+        let Some(sequence) = self.table.get(id) else { return };
+        sequence.pairs += 1;
+        let previous = match (sequence.last_times.replace(times), sequence.about) {
+            (None, About::Instance(entity, _)) => self.begins.insert(entity, times),
+            (previous, _) => previous,
+        };
+        let previous = previous.unwrap_or((self.starts[0], self.starts[1]));
         let differs = match self.options.level {
             Level::Exact => times.0 != times.1,
             Level::Order => false,

@@ -19,9 +19,12 @@ pub enum Level {
 pub struct Tolerance {
     /// Distance of the two times, in ticks.
     pub ticks: u64,
-    /// Per mille by which the distance in time to the previous pair of the home sequence may differ, of the larger of
-    /// the two distances. The first pair of a sequence is measured from the first event of each trace. A clock that
-    /// drifts stays within this bound however long the trace is.
+    /// Per mille of the *interval*: the time since the previous event of the same sequence that both traces have (the
+    /// home sequence, see [`super`]). The first event of a process or stimulus instance is measured from the first of
+    /// the instance before, so an activation from the activation before; what has no predecessor, from the first event
+    /// of its trace. The two intervals may differ by so many per mille of the longer one. A clock that drifts stays
+    /// within this bound however long the trace is, and where a clock begins does not count, with or without
+    /// [`Options::align`]: give `ticks` alone to bound that.
     pub per_mille: u32,
 }
 
@@ -32,7 +35,10 @@ impl Tolerance {
         let since = |now: i64, then: i64| i128::from(now) - i128::from(then);
         let (left, right) = (since(times.0, previous.0), since(times.1, previous.1));
         let bound = left.abs().max(right.abs()) * i128::from(self.per_mille);
-        apart <= self.ticks || (self.per_mille > 0 && (left - right).abs() * 1000 <= bound)
+        // Without a bound in ticks only the interval counts: equal times are no exception, or the zero of a clock would
+        // matter.
+        let within = apart <= self.ticks && (self.ticks > 0 || self.per_mille == 0);
+        within || (self.per_mille > 0 && (left - right).abs() * 1000 <= bound)
     }
 }
 

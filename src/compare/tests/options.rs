@@ -214,3 +214,26 @@ fn a_replaced_entity_counts_on_the_rows_of_both() {
     assert_eq!(rows, [("T_1", 0), ("T_2", 3), ("T_9", 3)]);
     assert_eq!((result.semantic, result.only_left, result.only_right), (5, 0, 0));
 }
+
+#[test]
+fn a_relative_tolerance_is_of_the_interval() {
+    let period = |late: i64| {
+        let mut text = String::new();
+        for n in 0..100 {
+            let t = 1000 * n + if n == 60 { late } else { 0 };
+            text += &format!("{t},S,{n},T,A,{n},activate\n{},C,0,T,A,{n},start\n", t + 100);
+        }
+        trace(&text)
+    };
+    let (left, mut right) = (period(0), period(250));
+    // 1000 ticks since the activation before, and 1250: 200 per mille, however far into the trace. The next is as early.
+    assert!(with(&timing(0, 250), &left, &right).equal);
+    assert_eq!(with(&timing(0, 200), &left, &right).temporal, 1);
+    assert_eq!(with(&timing(0, 199), &left, &right).temporal, 2);
+    // Where the clock begins does not count, aligned or not.
+    right.iter_mut().for_each(|e| e.time += 7);
+    for align in [false, true] {
+        let of = |per_mille| with(&Options { align, ..timing(0, per_mille) }, &left, &right).temporal;
+        assert_eq!([of(250), of(200), of(199)], [0, 1, 2]);
+    }
+}
