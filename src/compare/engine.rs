@@ -93,6 +93,7 @@ impl<'o> Engine<'o> {
         }
         [self.report.counts.left_ignored, self.report.counts.right_ignored] =
             [0, 1].map(|side: usize| feeds.get(side).map_or(0, Feed::ignored));
+        self.report.counts.unused = feed::unused(self.options, &feeds, &mut self.words);
         self.end();
         if self.options.level == Level::Exact {
             self.report.counts.strict = Some(self.by_index.verdict());
@@ -101,7 +102,6 @@ impl<'o> Engine<'o> {
     }
 
     /// The side to read next: the one whose time is behind, measured from its own start. A side that has run far ahead
-        self.report.counts.unused = feed::unused(self.options, &feeds, &mut self.words);
     /// waits. Where the end is cut, times count as they are, so that no side is read past the end of the other.
     fn behind(&self, left: &Event, right: &Event) -> usize {
         if self.options.cut_to_common_length {
@@ -124,6 +124,12 @@ impl<'o> Engine<'o> {
     }
 
     fn deliver(&mut self, side: usize, event: Event) {
+        let start = self.starts.get(side).copied().unwrap_or(0);
+        let instant = i128::from(event.time) - i128::from(start);
+        if instant != self.instant {
+            self.instant = instant;
+            self.pump_open();
+        }
         self.report.event(side, &event);
         let members = self.table.members(side, &event, &self.words);
         if self.options.level == Level::Exact {
@@ -140,9 +146,7 @@ impl<'o> Engine<'o> {
             let (sides, words, origins) = (&self.sides, &self.words, self.origins);
             self.report.arrived(id, side, || line(sides, words, origins, side, ordinal));
         }
-        if let [Some(home), ..] = members {
-            self.pump(home, false);
-        }
+        self.open.extend(members[0]);
         self.relieve(side);
     }
 
@@ -155,11 +159,21 @@ impl<'o> Engine<'o> {
             match (left.unpaired.front().copied(), right.unpaired.front().copied()) {
                 (Some(l), Some(r)) => {
                     let events = self.sides[0].get(l).zip(self.sides[1].get(r));
-                    // Where times count, an equal event at another time may be the next of its kind.
-                    let any_time = self.options.level != Level::Exact;
-                    if events.map(|(l, r)| (&l.event, &r.event)).is_some_and(|(l, r)| {
-                        l.key == r.key && (any_time || r.time.saturating_sub(l.time) == offset)
-                    }) {
+                    let same = events.is_some_and(|(l, r)| l.event.key == r.event.key);
+                    let apart = events.map_or(0, |(l, r)| r.event.time.saturating_sub(l.event.time));
+                    // Times say which of several equal events is gone. Where they do not count, they are asked only
+                    // when the traces are known to differ, so that the verdict never depends on them.
+                    if same && self.options.level != Level::Exact && self.report.is_different() {
+                        let (lanes, complete) = (&sequence.lanes, [false; 2]);
+                        let offset = self.starts[1].saturating_sub(self.starts[0]);
+                        let pending = Pending { lanes, sides: &self.sides, complete, offset };
+                        if let Some((step, count)) = pending.shift(apart) {
+                            (0..count).for_each(|_| self.take(id, step));
+                            continue;
+                        }
+                    }
+                    let [left, right] = &mut sequence.lanes;
+                    if same && (self.options.level != Level::Exact || apart == offset) {
                         left.unpaired.pop_front();
                         right.unpaired.pop_front();
                         sequence.window = SMALLEST;
@@ -186,6 +200,16 @@ impl<'o> Engine<'o> {
                 _ => return,
             }
         }
+    }
+
+    /// Pairs what came in one instant, when both sides have been read beyond it: of events that are equal, those of the
+    /// same time are known then.
+    fn pump_open(&mut self) {
+        let mut open = std::mem::take(&mut self.open);
+        open.sort_unstable();
+        open.dedup();
+        open.drain(..).for_each(|id| self.pump(id, false));
+        self.open = open;
     }
 
     /// How much later the right is in a sequence.
@@ -281,7 +305,12 @@ impl<'o> Engine<'o> {
     /// Keeps a side within the limit: decides about the event that has waited longest, here or, when only the verdict
     /// on positions is missing, there.
     fn relieve(&mut self, side: usize) {
-        while self.sides.get(side).is_some_and(|s| s.is_over(self.options.pending_limit)) {
+        let is_over =
+            |sides: &[Side; 2]| sides.get(side).is_some_and(|s| s.is_over(self.options.pending_limit));
+        if is_over(&self.sides) {
+            self.pump_open();
+        }
+        while is_over(&self.sides) {
             let waiting = |side: usize| self.sides.get(side)?.oldest_waiting()?.members[0];
             let Some(home) = waiting(side).or_else(|| waiting(1 - side)) else { return };
             self.report.counts.given_up += 1;

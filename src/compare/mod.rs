@@ -35,11 +35,14 @@
 //! # Finding back
 //!
 //! Each event is paired in one sequence, its *home*: the target if that is a process, else the source (the first
-//! sequence that applies). Where the two sides differ, the nearest place where they agree again is looked for, so that an inserted
-//! event is one difference and not a million. In the other sequences of an event only the position of the pair is
-//! compared, so that an event whose place is known to differ is reported once. Where both traces have an event at
-//! different positions, it is one difference of [`Kind::Moved`]. The verdict *equal* does not depend on any of this:
-//! it is given only when nothing at all had to be looked for.
+//! sequence that applies). Where the two sides differ, the events that wait are put next to each other at the smallest
+//! cost until both sides agree again, so that an inserted event is one difference and not a million. In the other
+//! sequences of an event only the position of the pair is compared, so that an event whose place is known to differ is
+//! reported once. An event that both traces have at different positions, with at most 32 pairs in between, is one
+//! difference of [`Kind::Moved`]; further away it is one that is gone and another that came. An event that differs in
+//! up to three fields is one of [`Kind::Changed`], also when the change puts it into another sequence, if its time is
+//! the same. Which of several equal events is gone is told by their times. The verdict *equal* does not depend on any
+//! of this: it is given only when nothing at all had to be looked for.
 //!
 //! # Memory
 //!

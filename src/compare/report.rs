@@ -146,6 +146,11 @@ impl Report {
         }
     }
 
+    /// True when the verdict is known.
+    pub(super) fn is_different(&self) -> bool {
+        self.first.is_some()
+    }
+
     /// Nothing more comes, and the events without a partner come in no order.
     pub(super) fn hold(&mut self) {
         self.orphans.hold();
@@ -189,12 +194,12 @@ impl Report {
 
     /// Counts two events that correspond, and says how they differ. `kind`: if that is known already.
     fn kind_of_pair(&mut self, left: &Event, right: &Event, kind: Option<Kind>) -> (Kind, Vec<&'static str>) {
+        self.apart(left, right);
         let mut fields = left.key.differing(&right.key);
         let kind = kind.unwrap_or(if fields.is_empty() { Kind::Moved } else { Kind::Changed });
         let counts = &mut self.counts;
         counts.semantic += u64::from(kind != Kind::Time);
         counts.moved += u64::from(kind == Kind::Moved);
-        self.apart(left, right);
         counts.temporal += u64::from(kind == Kind::Time);
         if kind == Kind::Time || (counts.level == Level::Exact && left.time != right.time) {
             fields.insert(0, "time");

@@ -64,6 +64,21 @@ impl<'a> Pending<'a> {
         (0..size.min(self.len(side))).filter_map(|n| self.event(side, n)).collect()
     }
 
+    /// Where the next events of both sides are equal and `apart` in time: how many of one side stay alone, because the
+    /// next of the other is exactly at the time of an equal one behind them.
+    pub(super) fn shift(&self, apart: i64) -> Option<(Step, usize)> {
+        if apart == self.offset {
+            return None;
+        }
+        let (behind, step) = if apart > self.offset { (0, Step::Left) } else { (1, Step::Right) };
+        let fixed = self.event(1 - behind, 0)?;
+        let is_it = |event: &Event| {
+            let (left, right) = if behind == 0 { (event, fixed) } else { (fixed, event) };
+            left.key == right.key && right.time.saturating_sub(left.time) == self.offset
+        };
+        (1..RUN + 1).find(|n| self.event(behind, *n).is_some_and(is_it)).map(|n| (step, n))
+    }
+
     /// The steps from here to where both sides agree again; `None` when that depends on events that have not come
     /// yet. `size` is the window to begin with; it is kept for the next time.
     pub(super) fn steps(&self, size: &mut usize) -> Option<Vec<Step>> {

@@ -72,12 +72,24 @@ fn found(result: &Comparison) -> [u64; 5] {
 #[test]
 fn random_mixes_are_counted_as_they_were_made() {
     let left = system(200);
-    for (gone, changed) in [(5, 0), (0, 5), (10, 10), (40, 40)] {
+    for (gone, changed) in [(5, 0), (0, 5), (10, 10), (40, 40), (130, 130)] {
         let (right, gone, changed) = mix(&left, gone, changed, 7 + gone);
-        let exact = at(Level::Exact, &left, &right);
-        assert_eq!(found(&exact), [gone, changed, 0, 0, 0]);
-        let back = at(Level::Exact, &right, &left);
-        assert_eq!((back.only_right, back.semantic, back.moved, back.only_left), (gone, changed, 0, 0));
+        for (a, b, n) in [(&left, &right, 0), (&right, &left, 3)] {
+            let check = |level: Level, slack: u64| {
+                let got = found(&at(level, a, b));
+                let near = |n: u64, truth: u64| n.abs_diff(truth) * slack <= gone + changed;
+                assert!(
+                    near(got[n], gone) && near(got[3 - n], 0) && near(got[1], changed) && near(got[2], 0),
+                    "{level:?}: {got:?}: {gone} are gone, {changed} have changed"
+                );
+                assert!(near(got[4], 0), "{level:?}: {} differ in time", got[4]);
+            };
+            check(Level::Exact, 250);
+            // At order, which of several equal events is gone is not always known.
+            if gone + changed < 700 {
+                check(Level::Order, 12);
+            }
+        }
     }
 }
 
