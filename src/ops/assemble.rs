@@ -2,6 +2,7 @@
 //! of the database, names for numbers, what is found between chunks. Neither parses nor derives.
 
 use super::order::{Ordered, Orderer};
+use super::parts::Parts;
 use crate::derive::Dialect;
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::Result;
@@ -9,7 +10,7 @@ use crate::formats::Counts;
 use crate::formats::btf::{EventRows, Header, Keyword, LineKind, OtherLine, Told};
 use crate::schema::columns::btf_event;
 use crate::schema::{BtfEventRows, BtfLineRow, BtfLineRows, Dictionary, NameColumn};
-use crate::store::{StagedFile, TableWriter};
+use crate::store::StagedFile;
 use crate::time::{TimeScale, divide_half_even, with_sign};
 use std::collections::{HashMap, HashSet};
 
@@ -17,10 +18,10 @@ use std::collections::{HashMap, HashSet};
 const LINES_OUT: usize = 16 * 1024;
 
 /// See the module.
-pub(super) struct Assembler {
+pub(super) struct Assembler<'a> {
     scale: TimeScale,
     orderer: Orderer,
-    lines: TableWriter,
+    lines: Parts<'a>,
     line_rows: BtfLineRows,
     /// Events so far: the `seq` of the next one.
     seq: i64,
@@ -62,9 +63,9 @@ pub(super) struct Trace {
     pub log: Log,
 }
 
-impl Assembler {
+impl<'a> Assembler<'a> {
     /// `name` is the path of the file as the user gave it; times become ticks of `scale`.
-    pub fn new(name: String, scale: TimeScale, dialect: Dialect, lines: TableWriter) -> Self {
+    pub fn new(name: String, scale: TimeScale, dialect: Dialect, lines: Parts<'a>) -> Self {
         let mut log = Log::default();
         if dialect == Dialect::FreeRtos {
             log.push(Diagnostic {
@@ -165,7 +166,7 @@ impl Assembler {
     }
 
     /// Ends the file.
-    pub fn finish(mut self) -> Result<(Trace, StagedFile)> {
+    pub fn finish(mut self) -> Result<(Trace, Vec<StagedFile>)> {
         self.lines.write(&self.line_rows.take_batch()?)?;
         Ok((self.trace, self.lines.finish()?))
     }

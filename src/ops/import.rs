@@ -100,7 +100,7 @@ impl TraceFile {
         let begin = |table| locked(tx)?.writer(table, recording, None);
         let mut events = Parts::new(&begin, tables::BTF_EVENT);
         let mut instances = Instances::new(&begin, self.dialect);
-        let lines = locked(tx)?.writer(tables::BTF_LINE, recording, None)?;
+        let lines = Parts::new(&begin, tables::BTF_LINE);
         let mut assembler = Assembler::new(self.name.clone(), scale, self.dialect, lines);
         if threads > 1 {
             self.pipeline(threads, control, &mut assembler, &mut events, &mut instances)?;
@@ -126,7 +126,7 @@ impl TraceFile {
         let files = events.finish()?;
         let (derived, violations) = instances.finish(trace.end_at.unwrap_or_default())?;
         let mut tx = locked(tx)?;
-        for file in files.into_iter().chain(derived).chain([lines]) {
+        for file in files.into_iter().chain(derived).chain(lines) {
             tx.add(file);
         }
         let counts = trace.counts;
@@ -157,7 +157,7 @@ impl TraceFile {
         &mut self,
         threads: usize,
         control: &Control,
-        assembler: &mut Assembler,
+        assembler: &mut Assembler<'_>,
         events: &mut Parts<'_>,
         instances: &mut Instances<'_>,
     ) -> Result<()> {
@@ -221,7 +221,7 @@ fn parse_all(chunks: &Receiver<(Vec<u8>, bool)>, parsed: &SyncSender<EventRows>,
 
 fn assemble_all(
     parsed: &[Receiver<EventRows>],
-    assembler: &mut Assembler,
+    assembler: &mut Assembler<'_>,
     events: &SyncSender<Ordered>,
     instances: &SyncSender<Ordered>,
 ) -> Result<()> {

@@ -49,6 +49,9 @@ pub(super) fn run(args: &Compare, ui: &Ui) -> Result<u8> {
         ReportFormat::Table => table(&result, scale),
     };
     print(&text)?;
+    for option in &result.unused {
+        ui.warning(&format!("--{option} had no effect"));
+    }
     if result.given_up > 0 {
         ui.warning(
             "the traces run so far apart that not every event found its partner; the counts are upper bounds",

@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::formats::btf::Keyword;
 use crate::render::{write_integer, write_unsigned};
 use crate::time::{TimeScale, divide_half_even};
-use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, StringArray};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, StringViewArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
 use std::borrow::Cow;
@@ -300,20 +300,16 @@ impl Writer {
 
 /// BTF has no quoting: a line break ends the event, and a comma the field, but for the last one.
 fn expressible(text: &str, last: bool) -> Cow<'_, str> {
-    let bad = |c: char| matches!(c, '\n' | '\r') || (c == ',' && !last);
-    if !text.contains(bad) {
-        return Cow::Borrowed(text);
+    let comma = if last { b'\n' } else { b',' };
+    match memchr::memchr3(b'\n', b'\r', comma, text.as_bytes()) {
+        None => Cow::Borrowed(text),
+        Some(_) => Cow::Owned(text.replace(['\n', '\r', char::from(comma)], "_")),
     }
-    Cow::Owned(text.replace(bad, "_"))
 }
 
-fn texts<const N: usize>(columns: [&ArrayRef; N]) -> Result<[StringArray; N]> {
-    let plain = columns.map(|c| cast(c, &DataType::Utf8));
-    let mut out = [const { None }; N];
-    for (slot, column) in out.iter_mut().zip(plain) {
-        *slot = column.map_err(|e| misfit().because(e))?.as_string_opt::<i32>().cloned();
-    }
-    all(out)
+/// Names as the engine gives them, without copying their texts.
+fn texts<const N: usize>(columns: [&ArrayRef; N]) -> Result<[StringViewArray; N]> {
+    all(columns.map(|c| cast(c, &DataType::Utf8View).ok()?.as_string_view_opt().cloned()))
 }
 
 fn integers<const N: usize>(columns: [&ArrayRef; N]) -> Result<[Int64Array; N]> {
