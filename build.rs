@@ -268,7 +268,7 @@ impl Table {
         format!(
             "
 /// One row of `{name}`, without its partition columns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct {camel}Row{life} {{
 {values}}}
 

@@ -1,5 +1,5 @@
 //! Makes a long BTF file of a short one, for measuring import and export: its events again and again, each time later,
-//! with instance counters that go on. One file, no dependencies:
+//! with instance counters that go on, where there are any. One file, no dependencies:
 //!
 //! ```text
 //! rustc --edition 2024 -O benches/repeat.rs -o /tmp/repeat
@@ -27,7 +27,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let number = |field: &str| field.parse::<i64>().unwrap_or(0);
     let counted: HashSet<&str> = events.iter().filter(|e| COUNTED.contains(&e[3])).map(|e| e[4]).collect();
     let span = events.iter().map(|e| number(e[0])).max().unwrap_or(0) + 1;
-    let instances = events.iter().map(|e| number(e[5])).max().unwrap_or(0) + 1;
+    // A writer that counts no instances says 0 for ever: its tasks would pile up, never ended, under new numbers.
+    let instances = match events.iter().map(|e| number(e[5])).max() {
+        Some(last) if last > 0 => last + 1,
+        _ => 0,
+    };
     let wanted = bytes(size)?;
     let mut out = BufWriter::with_capacity(1 << 20, File::create(to)?);
     let mut written = 0;

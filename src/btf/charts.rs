@@ -2,7 +2,7 @@
 //! of files and not the state of anything.
 
 use super::Action;
-use crate::schema::Name;
+use crate::schema::{Name, Numbering};
 
 /// Process states (BTF 2.1.5 §2.3: OSEK 2.2.3 extended task, plus polling and parking).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -56,7 +56,13 @@ impl ProcessState {
 
 impl From<ProcessState> for Name<'static> {
     fn from(state: ProcessState) -> Self {
-        Self::numbered(state as u32, state.as_str())
+        struct States;
+        impl Numbering for States {
+            fn name_of(&self, number: u32) -> &str {
+                ProcessState::ALL.get(number as usize).map_or("", |state| state.as_str())
+            }
+        }
+        Self::Numbered(state as u32, &States)
     }
 }
 

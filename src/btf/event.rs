@@ -1,7 +1,7 @@
 //! One BTF event: the octuple (t, Ψ, ψ, ι, T, τ, α, ν) of the thesis, equation 2.1, with interned names.
 
 use super::NameId;
-use crate::schema::Name;
+use crate::schema::{Name, Numbering};
 use std::fmt;
 
 macro_rules! words {
@@ -27,7 +27,13 @@ macro_rules! words {
 
         impl From<$name> for Name<'static> {
             fn from(word: $name) -> Self {
-                Self::numbered(word as u32, word.as_str())
+                struct Words;
+                impl Numbering for Words {
+                    fn name_of(&self, number: u32) -> &str {
+                        $name::ALL.get(number as usize).map_or("", |word| word.as_str())
+                    }
+                }
+                Self::Numbered(word as u32, &Words)
             }
         }
 

@@ -1,6 +1,6 @@
 //! Interned entity names: small ids inside the mapper, text at its rim. Not a symbol table of addresses.
 
-use crate::schema::Name;
+use crate::schema::{Name, Numbering};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -76,6 +76,12 @@ impl<T> NameMap<T> {
     }
 }
 
+impl Numbering for Names {
+    fn name_of(&self, number: u32) -> &str {
+        self.text(NameId(number))
+    }
+}
+
 /// The interner. Ids are given in order of first use, so they are the same for the same input.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
@@ -116,7 +122,7 @@ impl Names {
 
     /// A name for a column of a table, whose other names with numbers come from this interner too.
     pub fn name(&self, id: NameId) -> Name<'_> {
-        Name::numbered(id.0, self.text(id))
+        Name::Numbered(id.0, self)
     }
 
     /// The text of an id; empty for an id of another interner.

@@ -11,7 +11,7 @@ pub use docs::docs;
 pub use generated::*;
 pub(crate) use parquet::{PAGE_ROWS, ROW_GROUP_ROWS};
 pub(crate) use rows::begins_with;
-pub use rows::{Dictionary, Name, NameColumn};
+pub use rows::{Dictionary, Name, NameColumn, Numbering};
 pub use spec::{ColumnSpec, ColumnType, Encoding, TableSpec};
 
 /// Written by `build.rs`.
