@@ -138,13 +138,15 @@ impl<'o> Engine<'o> {
         let Some(here) = self.sides.get_mut(side) else { return };
         let ordinal = here.push(event, members);
         for (n, id) in members.into_iter().flatten().enumerate() {
-            let Some(lane) = self.table.get(id).and_then(|s| s.lanes.get_mut(side)) else { continue };
+            let Some(sequence) = self.table.get(id) else { continue };
+            let about = sequence.about;
+            let Some(lane) = sequence.lanes.get_mut(side) else { continue };
             lane.unsettled.push_back(ordinal);
             if n == 0 {
                 lane.unpaired.push_back(ordinal);
             }
             let (sides, words, origins) = (&self.sides, &self.words, self.origins);
-            self.report.arrived(id, side, || line(sides, words, origins, side, ordinal));
+            self.report.arrived(about, side, || line(sides, words, origins, side, ordinal));
         }
         self.open.extend(members[0]);
         self.relieve(side);

@@ -4,7 +4,7 @@
 use super::event::Event;
 use super::result::Line;
 use super::resync::SIMILAR;
-use super::sequence::Id;
+use super::sequence::About;
 use std::collections::VecDeque;
 
 /// How many of a side are kept.
@@ -21,7 +21,8 @@ pub(super) type Context = (Vec<Line>, usize);
 pub(super) struct Orphan {
     pub(super) ordinal: u64,
     pub(super) event: Event,
-    pub(super) sequence: Id,
+    /// Not its number, which another may have got since.
+    pub(super) sequence: About,
     /// How many pairs of its sequence were made before it.
     pub(super) place: u64,
     /// What is around it, where that may have to be shown.

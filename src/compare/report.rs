@@ -3,7 +3,7 @@
 use super::event::{Event, Map, Words};
 use super::orphans::{Context, Orphan, Orphans};
 use super::result::{Comparison, Difference, Divergence, EntitySummary, Kind, Line, TimeDifference};
-use super::sequence::{Id, Table};
+use super::sequence::{About, Id, Table};
 use super::side::Side;
 use super::{Level, Options};
 use crate::btf::NameId;
@@ -39,7 +39,7 @@ type Rank = (u64, u8);
 #[derive(Debug)]
 struct First {
     rank: Rank,
-    sequence: Id,
+    sequence: About,
     divergence: Divergence,
     /// Per side, how many events after the difference are still to come.
     missing: [usize; 2],
@@ -134,8 +134,8 @@ impl Report {
             *place = Some((ordinal, event));
         }
         self.difference(view, kind, home.0, events);
-        let mut orphan =
-            Orphan { ordinal, event: event.clone(), sequence: home.0, place: home.1, context: None };
+        let sequence = view.table.about(home.0);
+        let mut orphan = Orphan { ordinal, event: event.clone(), sequence, place: home.1, context: None };
         let shown = self.first.as_ref().is_some_and(|first| {
             first.rank == rank
                 || usize::from(first.rank.1) != side && self.orphans.may_join(first.rank.0, side, &orphan)
@@ -175,7 +175,7 @@ impl Report {
         let ranks = [(left.ordinal, 0), (right.ordinal, 1)];
         let rank = ranks[0].min(ranks[1]);
         self.differing.remove(&ranks[0].max(ranks[1]));
-        let [here, there] = [&left, &right].map(|half| view.table.describe(half.sequence, view.words));
+        let [here, there] = [&left, &right].map(|half| half.sequence.describe(view.words));
         let sequence = if here == there { here } else { format!("{here} / {there}") };
         let line = |side, half: &Orphan| Some(view.line(side, &half.event));
         let joined = Difference { kind, sequence, fields, left: line(0, &left), right: line(1, &right) };
@@ -240,15 +240,20 @@ impl Report {
             return;
         }
         let line = |side: usize, event: Option<(u64, &Event)>| event.map(|(_, e)| view.line(side, e));
-        let name = view.table.describe(sequence, view.words);
-        let difference =
-            Difference { kind, sequence: name, fields, left: line(0, left), right: line(1, right) };
+        let about = view.table.about(sequence);
+        let difference = Difference {
+            kind,
+            sequence: about.describe(view.words),
+            fields,
+            left: line(0, left),
+            right: line(1, right),
+        };
         if is_first {
             let [l, r] = [0, 1].map(|side| context(view, sequence, side, events));
             let missing = [CONTEXT.saturating_sub(l.1), CONTEXT.saturating_sub(r.1)];
             let divergence =
                 Divergence { difference: difference.clone(), left_context: l.0, right_context: r.0 };
-            self.first = Some(First { rank, sequence, divergence, missing });
+            self.first = Some(First { rank, sequence: about, divergence, missing });
         }
         self.differing.insert(rank, difference);
         if self.differing.len() > room {
@@ -257,7 +262,7 @@ impl Report {
     }
 
     /// Lets the first difference see an event of its sequence that came after it.
-    pub(super) fn arrived(&mut self, sequence: Id, side: usize, line: impl FnOnce() -> Line) {
+    pub(super) fn arrived(&mut self, sequence: About, side: usize, line: impl FnOnce() -> Line) {
         let Some(first) = self.first.as_mut().filter(|first| first.sequence == sequence) else { return };
         let Some(missing) = first.missing.get_mut(side).filter(|missing| **missing > 0) else { return };
         *missing -= 1;

@@ -206,8 +206,15 @@ impl Table {
         self.sweep_at = (self.ids.len() * 2).max(SWEEP);
     }
 
+    /// What a number stands for at present.
+    pub(super) fn about(&self, id: Id) -> About {
+        self.peek(id).map_or(About::Trace, |sequence| sequence.about)
+    }
+}
+
+impl About {
     /// The sequence in words.
-    pub(super) fn describe(&self, id: Id, words: &Words) -> String {
+    pub(super) fn describe(self, words: &Words) -> String {
         let kind = |entity| match words.kind_of(entity).map(|(kind, _)| words.text(kind).to_ascii_uppercase())
         {
             None => "source",
@@ -223,7 +230,7 @@ impl Table {
                 _ => "entity",
             },
         };
-        match self.peek(id).map_or(About::Trace, |s| s.about) {
+        match self {
             About::Trace => "trace".to_owned(),
             About::Core(core) => format!("core {}", words.text(core)),
             About::Instance(name, Some(n)) => format!("{} {} instance {n}", kind(name), words.text(name)),

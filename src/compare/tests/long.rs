@@ -116,6 +116,9 @@ fn a_swapped_pair_of_one_sequence_is_found_at_order() {
         if let Some(first) = result.first {
             let line = first.difference.left.unwrap().place.line.unwrap() as usize;
             assert!(line == n + 1 || line == n + 2);
+            let sequence = first.difference.sequence;
+            let instance = format!(" instance {}", n / 6);
+            assert!(sequence.ends_with(&instance) || sequence.starts_with("core"), "{n}: {sequence}");
         }
     }
 }
