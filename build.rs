@@ -102,6 +102,11 @@ impl Table {
             if c.partition && (c.null.is_some() || c.r#type != Type::Name) {
                 return Err(format!("partition column '{}' must be a name, and never null", c.name).into());
             }
+            if c.r#type == Type::Name && c.encoding.is_some() {
+                return Err(
+                    format!("column '{}' is a name, and names are always dictionaries", c.name).into()
+                );
+            }
             if matches!(c.encoding, Some(Encoding::Delta)) && !matches!(c.rust(), "i64" | "u64") {
                 return Err(format!("column '{}' is no number and cannot be delta-encoded", c.name).into());
             }

@@ -20,7 +20,7 @@
 //! | module | what it is for | what it must not know |
 //! |---|---|---|
 //! | [`error`], [`diagnostics`], [`time`] | failures; findings about content; exact ticks | everything else |
-//! | [`btf`] | the vocabulary and state charts of BTF | how events come about |
+//! | [`btf`] | the vocabulary, the fields of a line and the state charts of BTF | how events come about |
 //! | [`input`] | bytes: files, pipes, compressed | trace formats |
 //! | [`formats`] | one folder per foreign format | files, Parquet, each other |
 //! | [`schema`] | tables and columns, from `schemas/*.toml` | the disk, SQL |

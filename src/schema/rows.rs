@@ -161,6 +161,7 @@ impl NameColumn {
     }
 
     fn key(&mut self, name: Name<'_>) -> u32 {
+        debug_assert!(self.given.is_none(), "the names of a complete column are given");
         let (number, names) = match name {
             Name::Numbered(number, names) => (number, names),
             Name::Text(text) => {

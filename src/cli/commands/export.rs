@@ -49,7 +49,7 @@ pub(super) fn run(args: &Export, ui: &Ui) -> Result<u8> {
         return Err(Error::usage(format!("{option} is for BTF only")).hint("use --format btf"));
     }
     let mut target = Target::open(Some(&args.output), args.force)?;
-    let done = match format {
+    let (nothing, done) = match format {
         ExportFormat::Btf => {
             let exported = export_btf(&session, &selection, &btf_options(args), target.out())?;
             if exported.unsaid > 0 {
@@ -84,7 +84,7 @@ pub(super) fn run(args: &Export, ui: &Ui) -> Result<u8> {
                     scale.as_str()
                 ));
             }
-            format!("{} events", exported.events)
+            (exported.events + exported.unsaid == 0, format!("{} events", exported.events))
         }
         ExportFormat::Csv | ExportFormat::Parquet => {
             let as_csv = format == ExportFormat::Csv;
@@ -93,11 +93,11 @@ pub(super) fn run(args: &Export, ui: &Ui) -> Result<u8> {
             for part in &exported.unused {
                 ui.warning(&format!("table {} has no column for {part}; it was not applied", args.table));
             }
-            format!("{} rows", exported.rows)
+            (exported.rows == 0, format!("{} rows", exported.rows))
         }
     };
     target.finish()?;
-    if done.starts_with("0 ") {
+    if nothing {
         ui.warning("nothing matches the selection");
     }
     ui.status(&format!("{done} written to {}", args.output.display()));

@@ -3,7 +3,7 @@
 
 use btfdb::btf::{Place, Record};
 use btfdb::check::{Checker, Options};
-use btfdb::formats::btf::{EventRows, Header, LineKind, parse_chunk, probe, speaks_freertos};
+use btfdb::formats::btf::{EventRows, Header, LineKind, Parser, parse_chunk, probe, speaks_freertos};
 
 /// A BTF file.
 pub fn btf(data: &[u8]) {
@@ -50,7 +50,18 @@ fn fields(rows: &EventRows, n: usize) -> Vec<String> {
 fn in_chunks(data: &[u8], whole: &EventRows) {
     let middle = data.len() / 2;
     let Some(cut) = data[middle..].iter().position(|b| *b == b'\n').map(|n| middle + n + 1) else { return };
-    let (one, other) = (parse_chunk(&data[..cut], false, "fuzz"), parse_chunk(&data[cut..], false, "fuzz"));
+    let mut parser = Parser::new("fuzz");
+    let (one, mut other) = (parser.chunk(&data[..cut], false), parser.chunk(&data[cut..], false));
+    // The parser tells a name once: those of the first chunk stand before those of the second.
+    let told = other.told;
+    for (known, first, new) in [
+        (&one.names, told.names, &mut other.names),
+        (&one.words, told.words, &mut other.words),
+        (&one.notes, told.notes, &mut other.notes),
+    ] {
+        assert!(first == 0 || first as usize == known.len());
+        new.splice(..0, known[..first as usize].iter().cloned());
+    }
     let all: Vec<_> = (0..whole.time.len()).map(|n| fields(whole, n)).collect();
     let mut parts: Vec<_> = (0..one.time.len()).map(|n| fields(&one, n)).collect();
     parts.extend((0..other.time.len()).map(|n| fields(&other, n)));
