@@ -3,13 +3,14 @@
 //!
 //! ```text
 //! rustc --edition 2024 -O benches/generate.rs -o /tmp/generate
-//! /tmp/generate /tmp/recording --mode both --bytes 2G --cores 2 --grid 10 --seed 1
+//! /tmp/generate /tmp/recording --mode both --bytes 2G --cores 2 --grid 20 --seed 1
 //! ```
 //!
 //! `--bytes` is the size of each file. The same arguments give the same bytes. What makes real exports hard to
-//! compress is imitated: times jitter log-normally on the grid of the trace clock, a few variables get most of
-//! the accesses, values are counters, states, addresses and noise. For each file, one line is printed: name,
-//! rows, bytes.
+//! compress is imitated: times jitter log-normally on the grid of the trace clock, a few of the 60 variables or 200
+//! functions get most of the events (Zipf's law), values are counters, states, addresses and noise. What makes them
+//! easy is there, too: 15 % of the draws are a service of the kernel, which accesses its variables in a fixed order,
+//! at nearly the same distances. For each file, one line is printed: name, rows, bytes.
 
 use std::error::Error;
 use std::fs::{self, File};
@@ -22,7 +23,14 @@ const PIECE: usize = 1 << 20;
 const TABLE: usize = 4096;
 const VARIABLES: usize = 60;
 const FUNCTIONS: usize = 200;
-const DEEPEST_CALL: usize = 10;
+const DEEPEST_CALL: usize = 12;
+/// The exponent of Zipf's law.
+const SKEW: f64 = 1.1;
+/// Standard deviation of the logarithm of the distance of two events.
+const SPREAD: f64 = 0.6;
+/// Sequences of accesses that come again and again, and which percentage of the draws starts one.
+const SERVICES: usize = 24;
+const SERVICE_PERCENT: u64 = 15;
 
 struct Options {
     out: PathBuf,
@@ -70,7 +78,7 @@ impl Options {
             functions: false,
             bytes: 64 << 20,
             cores: 1,
-            grid: 10,
+            grid: 20,
             seed: 1,
         };
         while let Some(option) = args.next() {
@@ -157,30 +165,37 @@ impl Clock {
     fn new(random: &mut Random, grid: u64, median: f64) -> Self {
         let grid = grid.max(1);
         let step = |_| {
-            let nanoseconds = median * random.normal().exp();
+            let nanoseconds = median * (SPREAD * random.normal()).exp();
             (nanoseconds / grid as f64).round().max(1.0) as u32 * grid as u32
         };
         Self { now: 0, steps: (0..TABLE).map(step).collect() }
     }
 
-    /// The next instant: one of eight is the one before again, one of a thousand comes after a pause.
+    /// The next instant: one of 32 is the one before again, one of a thousand comes after a pause.
     fn tick(&mut self, bits: u64) -> u64 {
         let step = u64::from(self.steps[bits as usize % TABLE]);
         self.now += match (bits >> 12) % 1024 {
             0 => step * 1000,
-            1..128 => 0,
+            1..32 => 0,
             _ => step,
         };
         self.now
     }
+
+    /// The next instant of something that takes `ticks` of the grid and one more, or not.
+    fn step(&mut self, ticks: u64, grid: u64, bits: u64) -> u64 {
+        self.now += (ticks + bits % 2) * grid.max(1);
+        self.now
+    }
 }
 
-/// A table of ranks in which rank r appears about 1/r as often as the first (Zipf's law).
+/// A table of ranks in which rank r appears about r to the power of -1.1 times as often as the first (Zipf's law).
 fn zipf(ranks: usize) -> Vec<u16> {
-    let total: f64 = (1..=ranks).map(|rank| 1.0 / rank as f64).sum();
+    let weight = |rank: usize| (rank as f64).powf(-SKEW);
+    let total: f64 = (1..=ranks).map(weight).sum();
     let mut table = Vec::with_capacity(TABLE);
     for rank in 0..ranks {
-        let share = TABLE as f64 / total / (rank + 1) as f64;
+        let share = TABLE as f64 / total * weight(rank + 1);
         table.extend(std::iter::repeat_n(rank as u16, share.round().max(1.0) as usize));
     }
     table.resize(TABLE, 0);
@@ -212,6 +227,7 @@ enum Kind {
     Counter,
     State,
     Address,
+    Signal,
     Noise,
 }
 
@@ -223,11 +239,23 @@ struct Variable {
     value: u64,
 }
 
+/// One access of a service.
+#[derive(Clone, Copy)]
+struct Step {
+    variable: u16,
+    is_write: bool,
+    ticks: u64,
+}
+
 struct DataExport<'r> {
     random: &'r mut Random,
+    grid: u64,
     clock: Clock,
     popular: Vec<u16>,
     variables: Vec<Variable>,
+    services: Vec<Vec<Step>>,
+    /// What is left of the service under way: which, and its next step.
+    under_way: (usize, usize),
     /// Counts up to zero, as TRACE32 numbers records from the last one.
     record: u64,
 }
@@ -235,41 +263,67 @@ struct DataExport<'r> {
 impl<'r> DataExport<'r> {
     fn new(random: &'r mut Random, grid: u64, bytes: u64) -> Self {
         let variable = |n: usize| {
-            let (kind, width, name) = match n % 6 {
+            let (kind, width, name) = match n % 12 {
                 0 => (Kind::State, 2, format!("EE_ORTI_servicetrace_{n}")),
-                1 => (Kind::State, 2, format!("EE_th_status[{n}]")),
-                2 => (Kind::Counter, 8, format!("counter_{n}")),
-                3 => (Kind::Address, 16, format!("EE_ORTI_runningisr2_{n}")),
-                4 => (Kind::Noise, 4, format!("Rte_Buffer_Speed_{n}.value")),
-                _ => (Kind::Noise, 8, format!("Com_RxSignalBuffer[{n}].payload[3]")),
+                8 => (Kind::Counter, 8, format!("counter_{n}")),
+                3 | 9 => (Kind::Address, 16, format!("EE_ORTI_isr2_{n}")),
+                5 => (Kind::Signal, 4, format!("Rte_Buffer_{n}.value")),
+                7 => (Kind::Noise, 8, format!("Com_RxSignal[{n}]")),
+                _ => (Kind::State, 2, format!("EE_th_status[{n}]")),
             };
             Variable { name, kind, width, value: 0 }
         };
-        let clock = Clock::new(random, grid, 120.0);
+        let clock = Clock::new(random, grid, 4400.0);
+        let popular = zipf(VARIABLES);
+        let mut step = |_| Step {
+            variable: popular[random.below(TABLE as u64) as usize],
+            is_write: random.below(8) < 3,
+            ticks: 2 + random.below(20),
+        };
+        let services = (0..SERVICES).map(|n| (0..3 + n % 7).map(&mut step).collect()).collect();
         // No row is shorter than 40 bytes, none takes more than three records: zero is never passed.
         let record = bytes / 40 * 3 + 3;
         Self {
             random,
+            grid,
             clock,
-            popular: zipf(VARIABLES),
+            popular,
             variables: (0..VARIABLES).map(variable).collect(),
+            services,
+            under_way: (0, usize::MAX),
             record,
         }
+    }
+
+    fn service_step(&self) -> Option<Step> {
+        self.services[self.under_way.0].get(self.under_way.1).copied()
     }
 
     /// `-0083448136,0.0004372600,"EE_ORTI_servicetrace","wr-data",43`
     fn row(&mut self, out: &mut Vec<u8>) {
         let bits = self.random.next();
-        let time = self.clock.tick(bits);
+        if (bits >> 56) * 100 < SERVICE_PERCENT * 256 && self.service_step().is_none() {
+            self.under_way = (self.random.below(SERVICES as u64) as usize, 0);
+        }
+        let (time, variable, is_write) = match self.service_step() {
+            Some(step) => {
+                self.under_way.1 += 1;
+                (self.clock.step(step.ticks, self.grid, bits), step.variable, step.is_write)
+            }
+            None => {
+                let variable = self.popular[(bits >> 32) as usize % TABLE];
+                (self.clock.tick(bits), variable, (bits >> 48) % 8 < 3)
+            }
+        };
         self.record -= 1 + (bits >> 24) % 3;
-        let variable = &mut self.variables[usize::from(self.popular[(bits >> 32) as usize % TABLE])];
-        let is_write = (bits >> 48) % 8 < 3;
+        let variable = &mut self.variables[usize::from(variable)];
         if is_write {
             variable.value = match variable.kind {
                 Kind::Counter => variable.value + 1,
-                Kind::State => (bits >> 52) % 5,
+                Kind::State => (bits >> 52) % 4,
                 Kind::Address => 0x0040_1CA0 + (bits >> 52) % 8 * 0x44,
-                Kind::Noise => variable.value.wrapping_add(self.random.below(256)).wrapping_sub(127),
+                Kind::Signal => variable.value.wrapping_add((bits >> 52) % 4).wrapping_sub(1) & 0xFF,
+                Kind::Noise => self.random.below(256),
             };
         }
         out.push(b'-');
@@ -299,9 +353,9 @@ impl<'r> FunctionExport<'r> {
     fn new(random: &'r mut Random, grid: u64) -> Self {
         let name = |n: usize| match n % 4 {
             0 => format!("EE_oo_Service_{n}"),
-            1 => format!("Rte_Runnable_Control_{n}"),
+            1 => format!("Rte_Runnable_{n}"),
             2 => format!("filter_{n}"),
-            _ => format!("app::control::step_{n}(int, float)"),
+            _ => format!("app::step_{n}(int, int)"),
         };
         let clock = Clock::new(random, grid, 400.0);
         let names = (0..FUNCTIONS).map(name).collect();
