@@ -1,14 +1,15 @@
-//! Makes a long BTF file of a short one, for measuring import and export: its events again and again, each time later,
+//! Makes a long BTF file of a shorter one, for measuring import and export: its events again and again, each time later,
 //! with instance counters that go on, where there are any. One file, no dependencies:
 //!
 //! ```text
 //! rustc --edition 2024 -O benches/repeat.rs -o /tmp/repeat
-//! /tmp/repeat trace.btf /tmp/long.btf 1G
+//! /tmp/repeat trace.btf /tmp/long.btf 10000000
 //! ```
 //!
-//! Names and their order repeat, so that a dictionary compresses them better than those of a trace that never repeats.
+//! The number is that of the events; the last round is finished. One line on stdout: events, bytes, rounds. Names and
+//! distances repeat: what is repeated must be longer than what a compressor can look back on.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -19,20 +20,24 @@ const COUNTED: [&str; 5] = ["T", "I", "ISR", "R", "STI"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [from, to, size] = args.as_slice() else { return Err("usage: repeat FROM TO SIZE[K|M|G]".into()) };
+    let [from, to, wanted] = args.as_slice() else { return Err("usage: repeat FROM TO EVENTS".into()) };
+    let wanted: u64 = wanted.parse()?;
     let text = std::fs::read_to_string(from)?;
     let (header, events): (Vec<&str>, Vec<&str>) =
         text.lines().filter(|l| !l.trim().is_empty()).partition(|l| l.starts_with('#'));
     let events: Vec<Vec<&str>> = events.iter().map(|l| l.trim().splitn(8, ',').collect()).collect();
     let number = |field: &str| field.parse::<i64>().unwrap_or(0);
-    let counted: HashSet<&str> = events.iter().filter(|e| COUNTED.contains(&e[3])).map(|e| e[4]).collect();
+    // Of everything that is counted, one more than its last instance.
+    let mut counted: HashMap<&str, i64> = HashMap::new();
+    for event in events.iter().filter(|e| COUNTED.contains(&e[3])) {
+        let next = counted.entry(event[4]).or_default();
+        *next = (*next).max(number(event[5]) + 1);
+    }
     let span = events.iter().map(|e| number(e[0])).max().unwrap_or(0) + 1;
     // A writer that counts no instances says 0 for ever: its tasks would pile up, never ended, under new numbers.
-    let instances = match events.iter().map(|e| number(e[5])).max() {
-        Some(last) if last > 0 => last + 1,
-        _ => 0,
-    };
-    let wanted = bytes(size)?;
+    if counted.values().all(|next| *next < 2) {
+        counted.clear();
+    }
     let mut out = BufWriter::with_capacity(1 << 20, File::create(to)?);
     let mut written = 0;
     for line in header {
@@ -40,11 +45,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         writeln!(out, "{line}")?;
     }
     let (mut rows, mut line) = (0u64, String::new());
-    for round in 0.. {
-        for e in &events {
+    let mut round = 0;
+    while rows < wanted && !events.is_empty() {
+        // A semaphore becomes ready once, when there begins to be one.
+        for e in events.iter().filter(|e| round == 0 || (e[3], e[6]) != ("SEM", "ready")) {
             line.clear();
             let of = |name: &str, instance: &str| match instance.parse::<i64>() {
-                Ok(n) if n >= 0 && counted.contains(name) => (n + round * instances).to_string(),
+                Ok(n) if n >= 0 => (n + round * counted.get(name).unwrap_or(&0)).to_string(),
                 _ => instance.to_owned(),
             };
             let (source, target) = (of(e[1], e[2]), of(e[4], e[5]));
@@ -65,21 +72,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             written += line.len() as u64;
             rows += 1;
         }
-        if written >= wanted {
-            break;
-        }
+        round += 1;
     }
     out.flush()?;
-    println!("{rows}\t{written}");
+    println!("{rows}\t{written}\t{round}");
     Ok(())
-}
-
-fn bytes(text: &str) -> Result<u64, Box<dyn Error>> {
-    let (digits, factor) = match text.as_bytes().last() {
-        Some(b'K') => (&text[..text.len() - 1], 1 << 10),
-        Some(b'M') => (&text[..text.len() - 1], 1 << 20),
-        Some(b'G') => (&text[..text.len() - 1], 1 << 30),
-        _ => (text, 1),
-    };
-    Ok(digits.parse::<u64>()? * factor)
 }

@@ -1,0 +1,99 @@
+"""The entry of benches/run: arguments, the works one after the other, the table."""
+
+import argparse
+import os
+import shutil
+import sys
+import time
+from importlib import metadata
+from pathlib import Path
+
+import report
+from bench import Bench
+from inputs import size
+from measure import Failed
+from works import WORKS
+
+RESULTS = Path(__file__).parent.parent / "RESULTS.md"
+
+
+def arguments():
+    target = Path(os.environ.get("CARGO_TARGET_DIR", "target"))
+    works = "\n".join(f"  {work.__name__:11} {work.__doc__.splitlines()[0]}" for work in WORKS)
+    parser = argparse.ArgumentParser(prog="benches/run", epilog=f"works:\n{works}",
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("works", nargs="*", metavar="WORK", help="works to do; all of them when none is named")
+    parser.add_argument("--binary", type=Path, default=target / "release/btfdb", help="btfdb to measure")
+    parser.add_argument("--repeat", type=int, default=5, help="runs of each contender; medians count")
+    parser.add_argument("--size", type=size, default=10**9, help="bytes of the data export (K, M, G); the rest follows")
+    parser.add_argument("--recording", type=Path, default=Path("demo/recording"), help="real recording to make long")
+    parser.add_argument("--work", type=Path, default=target / "bench", help="folder for inputs and outputs")
+    parser.add_argument("--keep", action="store_true", help="keep the inputs there for the next run with that size")
+    parser.add_argument("--timeout", type=float, default=900, help="seconds that one command may take")
+    parser.add_argument("--write", action="store_true", help="write benches/RESULTS.md")
+    parser.add_argument("--small", action="store_true", help="does everything work? once, 2 MB, no verdicts on timing")
+    options = parser.parse_args()
+    unknown = set(options.works) - {w.__name__ for w in WORKS}
+    if unknown:
+        parser.error(f"no work called {', '.join(sorted(unknown))}")
+    if not os.access(options.binary, os.X_OK):
+        parser.error(f"no btfdb at '{options.binary}'; build it first")
+    options.binary = options.binary.resolve()
+    if options.small:
+        options.size, options.repeat = 2 << 20, 1
+    options.work = options.work / f"{options.size}-{options.recording.name}"
+    return options
+
+
+def installed(package):
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def main():
+    options = arguments()
+    if not options.keep:
+        shutil.rmtree(options.work, ignore_errors=True)
+    options.work.mkdir(parents=True, exist_ok=True)
+    bench = Bench(options, [peer for peer in ("duckdb", "polars") if installed(peer)])
+    chosen = [w for w in WORKS if not options.works or w.__name__ in options.works]
+    results, sections, failed = [], [], []
+    for work in chosen:
+        begun = time.monotonic()
+        try:
+            result = work(bench)
+        except (Failed, OSError) as failure:
+            failed.append(work.__name__)
+            sections.append(f"## {work.__name__}: {work.__doc__}\n\n**FAILED**: {failure}\n")
+            print(f"{work.__name__}: FAILED: {failure}", flush=True)
+            continue
+        results.append(result)
+        sections.append(report.section(work.__doc__, result))
+        print(f"{work.__name__}: done in {time.monotonic() - begun:.0f} s", flush=True)
+        if not options.small:
+            print("\n" + sections[-1], flush=True)
+    if not options.small:
+        finish(bench, options, results, sections)
+    if not options.keep:
+        shutil.rmtree(options.work)
+    print(f"{len(results)} works done, {len(failed)} failed" + (f": {', '.join(failed)}" if failed else ""))
+    return 1 if failed else 0
+
+
+def finish(bench, options, results, sections):
+    table = report.targets(results)
+    print(table)
+    if not options.write:
+        return
+    head = ["# Results of benches/run", "", *report.conditions(bench, options), "",
+            "CPU is user and system time of the whole process, for questions without the start-up of the engine; memory "
+            "is that at the peak: total is what the kernel counted, file pages included, anonymous the heap alone.", ""]
+    text = "\n".join([*head, "## Targets", "", table, *sections, "## Memory of every command", "", report.memory(bench)])
+    RESULTS.write_text(text)
+    print(f"written: {RESULTS}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

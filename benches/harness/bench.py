@@ -1,0 +1,234 @@
+"""Lets contenders do a work in turns, and keeps what came out: times, sizes, whether answers agree and targets are met."""
+
+import csv
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from inputs import Inputs, remove
+from measure import Failed, Run, median, run
+
+HARNESS = Path(__file__).parent
+
+
+@dataclass
+class Contender:
+    """Who does a work, and how."""
+
+    name: str
+    command: list
+    ours: bool = False
+    #: Files and folders that must not be there before.
+    clear: list = field(default_factory=list)
+    #: Files that are to be read from the disk.
+    cold: list = field(default_factory=list)
+    #: The engine whose empty start is taken off.
+    startup: str | None = None
+    #: Rows of the answer, of what the command printed.
+    answer: Callable | None = None
+    #: Bytes of the table that was written.
+    stored: Callable | None = None
+    #: Raises `Failed` when a run was not right.
+    check: Callable | None = None
+
+
+@dataclass
+class Target:
+    """A figure of our own line of the table, and how much it may be at most, or must be at least."""
+
+    figure: str
+    bound: float
+    least: bool = False
+
+
+@dataclass
+class Line:
+    """What one contender needed."""
+
+    name: str
+    run: Run
+    ours: bool = False
+    per_row: float | None = None
+
+
+@dataclass
+class Result:
+    """A work that was done."""
+
+    name: str
+    rows: int
+    text: int | None
+    lines: list
+    notes: list = field(default_factory=list)
+    #: (figure, value, target, met)
+    verdicts: list = field(default_factory=list)
+    limit: float | None = None
+
+    def run(self, name):
+        return next(line.run for line in self.lines if line.name == name)
+
+    def check(self, figure, value, bound, least=False):
+        self.verdicts.append((figure, value, ("≥ " if least else "≤ ") + f"{bound:g}", (value >= bound) if least else (value <= bound)))
+
+    @property
+    def ours(self):
+        return next(line for line in self.lines if line.ours)
+
+    @property
+    def best_peer(self):
+        peers = [line for line in self.lines if not line.ours and line.name != "wc -l"]
+        return min(peers, key=lambda line: line.run.cpu, default=None)
+
+
+class Bench:
+    """What a run of the benchmark has: programs, folders, sizes."""
+
+    def __init__(self, options, peers):
+        self.binary, self.work, self.repeat, self.timeout = options.binary, options.work, options.repeat, options.timeout
+        self.peers = peers
+        self.sql = HARNESS / "sql"
+        self.inputs = Inputs(self.work, self.btfdb, options.size, options.recording)
+        #: Most memory that each command of btfdb took: MiB in total, and of them anonymous.
+        self.memory = {}
+        self._startup = {}
+
+    def btfdb_command(self, *arguments):
+        return [str(self.binary), "--quiet", *map(str, arguments)]
+
+    def peer(self, engine, job, *arguments):
+        return [sys.executable, "-B", str(HARNESS / "peers.py"), engine, job, *map(str, arguments)]
+
+    def database(self, name):
+        return self.work / f"{name}.out.db"
+
+    def data_database(self):
+        """The database of the synthetic data export: made by the work `data`, or here."""
+        database = self.database("data")
+        if not database.exists():
+            folder, _ = self.inputs.synthetic("data", 1)
+            self.btfdb("ingest (data export)", "ingest", database, folder, "--no-map")
+        return database
+
+    def measure(self, label, command, cold=()):
+        done = run(command, self.timeout, cold)
+        if command[0] == str(self.binary):
+            total, anonymous = self.memory.get(label, (0, 0))
+            self.memory[label] = (max(total, done.total), max(anonymous, done.anonymous))
+        return done
+
+    def btfdb(self, label, *arguments):
+        return self.measure(label, self.btfdb_command(*arguments))
+
+    def query(self, database, sql):
+        output = run(self.btfdb_command("query", database, sql, "--format", "csv"), self.timeout).output
+        return list(csv.reader(output.splitlines()))[1:]
+
+    def sums(self, kind, glob):
+        if "duckdb" not in self.peers:
+            return None
+        return list(csv.reader(run(self.peer("duckdb", "sums", kind, glob), self.timeout).output.splitlines()))
+
+    def startup(self, engine):
+        """What an engine needs to do nothing."""
+        if engine not in self._startup:
+            command = self.btfdb_command("metrics", "--list") if engine == "btfdb" else self.peer(engine, "start")
+            self._startup[engine] = median([run(command, self.timeout) for _ in range(self.repeat)])
+        return self._startup[engine]
+
+    def compare(self, name, contenders, rows, text, targets):
+        """All contenders in turns, as often as was asked for. A peer that fails is left out, and said so."""
+        runs, answers, per_row, notes = {}, {}, {}, []
+        for turn in range(self.repeat):
+            for c in list(contenders):
+                try:
+                    list(map(remove, c.clear))
+                    done = self.measure(f"{name}: {c.name}" if c.name != "btfdb" else name, c.command, c.cold)
+                    if c.check:
+                        c.check()
+                    if turn == 0 and c.answer:
+                        answers[c.name] = c.answer(done.output)
+                    if turn == 0 and c.stored:
+                        per_row[c.name] = c.stored() / rows
+                    runs.setdefault(c.name, []).append(done)
+                except Failed as failure:
+                    if c.ours:
+                        raise
+                    contenders.remove(c)
+                    runs.pop(c.name, None)
+                    notes.append(f"{c.name} failed: {failure}")
+        for c in contenders:
+            if not c.ours:
+                list(map(remove, c.clear))
+        self._agree(contenders, answers, notes)
+        lines = []
+        for c in contenders:
+            m = median(runs[c.name])
+            if c.startup:
+                start = self.startup(c.startup)
+                m = Run(max(m.cpu - start.cpu, 0.001), max(m.wall - start.wall, 0.001), m.total, m.anonymous, m.output)
+            lines.append(Line(c.name, m, c.ours, per_row.get(c.name)))
+        if any(c.startup for c in contenders):
+            notes.append("Without start-up: " + ", ".join(
+                f"{c.startup} {self.startup(c.startup).wall:.3f} s" for c in contenders) + " of wall time.")
+        result = Result(name, rows, text, lines, notes)
+        self._targets(result, targets)
+        return result
+
+    @staticmethod
+    def _agree(contenders, answers, notes):
+        ours = next((c.name for c in contenders if c.ours), None)
+        if answers.get(ours) is None:
+            return
+        for name, answer in answers.items():
+            if not alike(answers[ours], answer):
+                raise Failed(f"the answers of {ours} and {name} differ: {answers[ours][:3]} {answer[:3]}")
+        if len(answers) > 1:
+            notes.append(f"All answers agree: {', '.join(answers)}.")
+
+    @staticmethod
+    def _targets(result, targets):
+        line, best = result.ours, result.best_peer
+        figures = {
+            "CPU-s per GB": line.run.cpu / (result.text / 1e9) if result.text else None,
+            "bytes per row": line.per_row,
+            "MiB at the peak": max(l.run.total for l in result.lines if l.ours),
+            "times the best peer": best and best.run.cpu / line.run.cpu,
+        }
+        for target in targets:
+            value = figures[target.figure]
+            if value is not None:
+                result.check(target.figure, value, target.bound, target.least)
+
+    def limit(self, result, glob, scan):
+        """What the work needs at least: to look for line ends, and to compress the columns."""
+        try:
+            [[seconds, size]] = csv.reader(run(self.peer("limit", "zstd", glob), self.timeout).output.splitlines())
+        except Failed as failure:
+            result.notes.append(f"No limit: {failure}")
+            return
+        result.limit = scan.cpu + float(seconds)
+        result.notes.append(f"Limit: {scan.cpu:.2f} CPU-s of wc -l and {float(seconds):.2f} of zstd -1 over the columns, "
+                            f"{int(size) / result.rows:.2f} bytes per row.")
+
+
+def alike(a, b):
+    """The same rows, in any order; numbers with a point to nine digits."""
+    if a is None or b is None or len(a) != len(b):
+        return a is None or b is None
+    return all(len(x) == len(y) and all(map(same_cell, x, y)) for x, y in zip(sorted(a, key=key), sorted(b, key=key)))
+
+
+def key(row):
+    return str(row[0])
+
+
+def same_cell(x, y):
+    x, y = str(x), str(y)
+    if x == y:
+        return True
+    try:
+        return ("." in x or "." in y) and math.isclose(float(x), float(y), rel_tol=1e-9)
+    except ValueError:
+        return False

@@ -1,0 +1,135 @@
+"""The inputs: made once, by the generators beside this folder, and kept in the work folder as long as they are needed."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+from measure import Failed
+
+BENCHES = Path(__file__).parent.parent
+SUFFIXES = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def size(text):
+    """Bytes of `2G`, `64M`, `100K` or plain bytes."""
+    return int(float(text.rstrip("KMG")) * SUFFIXES.get(text[-1:], 1))
+
+
+class Inputs:
+    """Files of the work folder, each with a note beside it of what it holds."""
+
+    def __init__(self, work, run_btfdb, bytes_wanted, recording):
+        self.work = work
+        self.btfdb = run_btfdb
+        self.bytes = bytes_wanted
+        self.recording = recording
+        # A system event per 93 bytes of text: ten and a hundred million of them at 1 GB.
+        self.events = bytes_wanted // 107
+
+    def made(self, name, make):
+        """The note of `name`, which `make(path)` makes and returns when it is not there yet."""
+        path, note = self.work / name, self.work / f"{name}.json"
+        if not note.exists():
+            remove(path)
+            note.write_text(json.dumps(make(path)))
+        return path, json.loads(note.read_text())
+
+    def generator(self, name):
+        program = self.work / name
+        source = BENCHES / f"{name}.rs"
+        if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
+            self.tool("rustc", "--edition", "2024", "-O", "-D", "warnings", source, "-o", program)
+        return program
+
+    @staticmethod
+    def tool(*command):
+        """Lines of what a command prints, as lists of cells."""
+        done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise Failed(f"{command[0]}: {done.stderr.strip()}")
+        return [line.split("\t") for line in done.stdout.splitlines()]
+
+    def synthetic(self, mode, share):
+        """A folder with one synthetic export, and its file, rows, bytes."""
+
+        def make(path):
+            wanted = int(self.bytes * share)
+            [(file, rows, length)] = self.tool(self.generator("generate"), path, "--mode", mode, "--bytes", wanted)
+            return {"file": str(path / file), "rows": int(rows), "bytes": int(length)}
+
+        return self.made(f"synthetic-{mode}", make)
+
+    def long(self, rounds=None):
+        """The real recording made long: as many bytes as are wanted, or so many rounds."""
+
+        def make(path):
+            much = ("--rounds", rounds) if rounds else ("--bytes", self.bytes)
+            *files, (_, done, _) = self.tool(self.generator("lengthen"), self.recording, path, *much)
+            return {"rows": sum(int(f[1]) for f in files), "bytes": sum(int(f[2]) for f in files), "rounds": int(done)}
+
+        return self.made(f"long-{rounds}" if rounds else "long", make)
+
+    def long_database(self):
+        """The long recording, stored and not yet mapped."""
+
+        def make(path):
+            folder, note = self.long()
+            self.btfdb("ingest, not mapped (long recording)", "ingest", path, folder, "--no-map", "--name", "long")
+            return note
+
+        return self.made("long.db", make)
+
+    def btf(self, factor):
+        """A BTF trace: what the long recording maps to, again and again until there are enough events."""
+
+        def make(path):
+            database, _ = self.long_database()
+            if "btf_event" not in rows_of(database):
+                self.btfdb("map (long recording)", "map", database)
+            once = self.work / "once.btf"
+            self.btfdb("export (long recording)", "export", database, "-o", once, "--force")
+            [(rows, length, _)] = self.tool(self.generator("repeat"), once, path, self.events * factor)
+            once.unlink()
+            with open(path) as text:
+                headers = next(n for n, line in enumerate(text) if not line.startswith("#"))
+            return {"rows": int(rows), "bytes": int(length), "headers": headers}
+
+        return self.made(f"events-{factor}.btf", make)
+
+    def btf_database(self, factor):
+        """A database of such a trace; the text of the large one is not kept."""
+
+        def make(path):
+            text, note = self.btf(factor)
+            self.btfdb(f"ingest BTF ({note['rows'] / 1e6:.3g} M events)", "ingest", path, text, "--name", "trace")
+            if factor > 1:
+                self.forget(text.name)
+            return note
+
+        return self.made(f"events-{factor}.db", make)
+
+    def forget(self, name):
+        """Removes an input that nobody needs any more."""
+        remove(self.work / name)
+        (self.work / f"{name}.json").unlink(missing_ok=True)
+
+
+def remove(path):
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def live_files(database, table=None):
+    """What the manifest of a database says of its files."""
+    files = json.loads((Path(database) / "manifest.json").read_text())["manifest"]["files"]
+    return [f for f in files if table in (None, f["table"])]
+
+
+def rows_of(database):
+    rows = {}
+    for file in live_files(database):
+        rows[file["table"]] = rows.get(file["table"], 0) + file["rows"]
+    return rows

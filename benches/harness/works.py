@@ -1,0 +1,232 @@
+"""The works that are measured: what is done, by whom, and what the answers must be. Every function here is one work; its
+first line of documentation is its title."""
+
+import csv
+import filecmp
+
+from bench import Contender, Result, Target
+from inputs import live_files, remove, rows_of
+from measure import Failed
+
+# What a mapping makes.
+MAPPED = ("btf_event", "process_instance", "process_state", "runnable_instance")
+# Levels of zstd that the peers write with.
+LEVELS = (1, 3)
+
+
+# ---- text to tables ------------------------------------------------------------------------------------------
+
+
+def data(bench):
+    """A data export becomes a database, not mapped"""
+    folder, note = bench.inputs.synthetic("data", 1)
+    return _import(bench, "data", note, "data_event", ["ingest", bench.database("data"), folder, "--no-map"],
+                   [Target("CPU-s per GB", 2.0), Target("times the best peer", 3.5), Target("bytes per row", 3.0),
+                    Target("MiB at the peak", 300)])
+
+
+def functions(bench):
+    """A function export becomes a database, not mapped"""
+    folder, note = bench.inputs.synthetic("func", 0.3)
+    return _import(bench, "functions", note, "function_event",
+                   ["ingest", bench.database("functions"), folder, "--no-map"],
+                   [Target("CPU-s per GB", 2.5), Target("times the best peer", 4.0), Target("MiB at the peak", 300)])
+
+
+def btf(bench):
+    """A BTF trace becomes a database, with instances and states (the peers: the events alone)"""
+    text, note = bench.inputs.btf(1)
+    note["file"] = str(text)
+    return _import(bench, "btf", note, "btf_event", ["ingest", bench.database("btf"), text, "--name", "trace"],
+                   [Target("CPU-s per GB", 5.0), Target("bytes per row", 5.0), Target("MiB at the peak", 300)])
+
+
+def _import(bench, kind, note, table, command, targets):
+    database, text = bench.database(kind), note["file"]
+    extra = [note["headers"]] if "headers" in note else []
+
+    def peer(engine, level):
+        out = bench.work / f"{engine}.parquet"
+        return Contender(f"{engine} zstd-{level}", bench.peer(engine, kind, text, out, level, *extra), clear=[out],
+                         stored=lambda: out.stat().st_size, answer=lambda _: bench.sums(kind, out))
+
+    ours = Contender(
+        "btfdb", bench.btfdb_command(*command), clear=[database], ours=True,
+        stored=lambda: sum(f["bytes"] for f in live_files(database, table)),
+        answer=lambda _: bench.sums(kind, database / table / "**" / "*.parquet"))
+    peers = [peer(engine, level) for engine in bench.peers for level in LEVELS]
+    scan = Contender("wc -l", ["wc", "-l", text])
+    result = bench.compare(kind, [ours, *peers, scan], note["rows"], note["bytes"], targets)
+    if rows_of(database)[table] != note["rows"]:
+        raise Failed(f"{note['rows']} rows were written, {rows_of(database)[table]} are in the database")
+    derived = sum(f["bytes"] for f in live_files(database)) / note["rows"]
+    result.notes.append(f"With all tables: {derived:.2f} bytes per row.")
+    bench.limit(result, database / table / "**" / "*.parquet", result.run("wc -l"))
+    return result
+
+
+def cold(bench):
+    """A data export becomes a database, read from the disk"""
+    folder, note = bench.inputs.synthetic("data", 1)
+    database = bench.database("data")
+    ours = Contender("btfdb", bench.btfdb_command("ingest", database, folder, "--no-map"), clear=[database],
+                     ours=True, cold=[note["file"]])
+    scan = Contender("wc -l", ["wc", "-l", note["file"]], cold=[note["file"]])
+    result = bench.compare("cold", [ours, scan], note["rows"], note["bytes"], [])
+    result.check("wall time, times that of wc -l", result.run("btfdb").wall / result.run("wc -l").wall, 1.8)
+    return result
+
+
+# ---- BTF -----------------------------------------------------------------------------------------------------
+
+
+def export(bench):
+    """A BTF trace comes out of its database as it went in"""
+    text, note = bench.inputs.btf(1)
+    database, _ = bench.inputs.btf_database(1)
+    out = bench.work / "out.btf"
+
+    def same():
+        if not filecmp.cmp(text, out, shallow=False):
+            raise Failed("the trace does not come out as it went in")
+
+    ours = Contender("btfdb", bench.btfdb_command("export", database, "-o", out), clear=[out], ours=True, check=same)
+    result = bench.compare("export", [ours], note["rows"], note["bytes"], [Target("MiB at the peak", 512)])
+    result.check("MB per CPU-s", note["bytes"] / 1e6 / result.run("btfdb").cpu, 300, least=True)
+    remove(out)
+    return result
+
+
+def mapping(bench):
+    """The long recording is mapped: software events become system events and instances"""
+    database, note = bench.inputs.long_database()
+    seen = {}
+
+    def checksums(threads):
+        seen[threads] = sorted((f["table"], f["rows"], f["checksum"]) for f in live_files(database) if f["table"] in MAPPED)
+        if len(set(map(str, seen.values()))) > 1:
+            raise Failed(f"the tables depend on the number of threads: {sorted(seen)}")
+
+    def contender(threads):
+        command = bench.btfdb_command("map", database, "--threads", str(threads))
+        return Contender(f"btfdb, {threads} threads", command, ours=True, check=lambda: checksums(threads))
+
+    result = bench.compare("mapping", [contender(1), contender(2)], note["rows"], note["bytes"],
+                           [Target("MiB at the peak", 512)])
+    for threads in (3, 8):
+        bench.measure(f"map, {threads} threads", contender(threads).command)
+        checksums(threads)
+    _check_instances(bench, database, note["rounds"])
+    one, two = result.run("btfdb, 1 threads"), result.run("btfdb, 2 threads")
+    result.check("M software events per CPU-s", note["rows"] / 1e6 / one.cpu, 5, least=True)
+    result.check("2 threads, times as fast as 1", one.wall / two.wall, 1.7, least=True)
+    result.notes.append(f"Tables are the same with 1, 2, 3 and 8 threads, without violations; {rows_of(database)}.")
+    return result
+
+
+def _check_instances(bench, database, rounds):
+    """The mapping is clean, and every round of the recording brought the same number of rows."""
+    counts = {}
+    for some in (1, 2):
+        folder, _ = bench.inputs.long(some)
+        small = bench.database(f"long-{some}")
+        remove(small)
+        bench.measure("ingest (short recording)", bench.btfdb_command("ingest", small, folder, "--name", "long"))
+        counts[some] = rows_of(small)
+        remove(small)
+    found = rows_of(database)
+    for table in MAPPED:
+        first, second = (counts[some].get(table, 0) for some in (1, 2))
+        expected = first + (rounds - 1) * (second - first)
+        if found.get(table, 0) != expected:
+            raise Failed(f"{table}: {expected} rows expected, {found.get(table, 0)} found")
+    bench.measure("check", bench.btfdb_command("check", f"{database}:long"))
+    errors = bench.query(database, "SELECT count(*) FROM diagnostic WHERE severity = 'error'")
+    if errors != [["0"]]:
+        raise Failed(f"the mapping has findings of severity error: {errors}")
+
+
+# ---- questions -----------------------------------------------------------------------------------------------
+
+
+def slice_10m(bench):
+    """1 % out of 10 million system events, as BTF"""
+    return _slice(bench, "slice_10m", 1)
+
+
+def slice_100m(bench):
+    """1 % out of 100 million system events, as BTF"""
+    return _slice(bench, "slice_100m", 10)
+
+
+def _slice(bench, name, factor):
+    database, note = bench.inputs.btf_database(factor)
+    files = live_files(database, "btf_event")
+    first, last = min(f["begin_at"] for f in files), max(f["end_at"] for f in files)
+    begin = (first + last) // 2
+    end = begin + (last - first) // 100
+    glob = database / "btf_event" / "**" / "*.parquet"
+    out = bench.work / "slice.btf"
+
+    def lines(_):
+        with open(out) as text:
+            return [[str(sum(not line.startswith("#") for line in text))]]
+
+    ours = Contender("btfdb", bench.btfdb_command("export", database, "--from", f"{begin}ns", "--to", f"{end}ns", "-o",
+                                                  out), clear=[out], ours=True, startup="btfdb", answer=lines)
+    peers = [Contender(e, bench.peer(e, "slice", glob, begin, end, out), clear=[out], startup=e, answer=lines)
+             for e in bench.peers]
+    result = bench.compare(name, [ours, *peers], note["rows"], None, [Target("MiB at the peak", 512)])
+    result.check("ms of wall time without start-up", result.run("btfdb").wall * 1e3, 60)
+    remove(out)
+    return result
+
+
+def lag(bench):
+    """Time since the last access, at most and on average, per variable"""
+    return _question(bench, "lag", 0.3, 200)
+
+
+def as_of(bench):
+    """What ran at each access: the last value of a variable"""
+    return _question(bench, "as_of", 0.3, 200)
+
+
+def _question(bench, name, seconds, mib):
+    _, note = bench.inputs.synthetic("data", 1)
+    database = bench.data_database()
+    file = bench.sql / f"{name}.sql"
+    ours = Contender("btfdb", bench.btfdb_command("query", database, "-f", file), ours=True, startup="btfdb",
+                     answer=_rows(1))
+    return _asked(bench, name, ours, database / "data_event", note["rows"], seconds, mib, bench.peers)
+
+
+def metrics(bench):
+    """Response times of all processes out of 100 million system events"""
+    database, note = bench.inputs.btf_database(10)
+    ours = Contender("btfdb", bench.btfdb_command("metrics", database, "ResponseTime"), ours=True, startup="btfdb",
+                     answer=_columns("entity", "count", "min", "avg", "max", "stddev"))
+    peers = [e for e in bench.peers if e == "duckdb"]
+    result = _asked(bench, "metrics", ours, database / "process_instance", note["rows"], 1.5, 512, peers)
+    if peers:
+        result.check("wall time, times that of DuckDB", result.run("btfdb").wall / result.run("duckdb").wall, 1)
+    return result
+
+
+def _asked(bench, name, ours, table, rows, seconds, mib, engines):
+    peers = [Contender(e, bench.peer(e, name, table / "**" / "*.parquet"), startup=e, answer=_rows(0)) for e in engines]
+    result = bench.compare(name, [ours, *peers], rows, None, [Target("MiB at the peak", mib)])
+    result.check("s of wall time without start-up", result.run("btfdb").wall, seconds)
+    return result
+
+
+def _rows(skip):
+    """The answer is what was printed, after `skip` lines."""
+    return lambda output: list(csv.reader(output.splitlines()))[skip:]
+
+
+def _columns(*names):
+    return lambda output: [[row[n] for n in names] for row in csv.DictReader(output.splitlines())]
+
+
+WORKS = [data, functions, cold, btf, export, mapping, slice_10m, slice_100m, lag, as_of, metrics]
