@@ -86,17 +86,17 @@ step_interop() {
     debian 'python3 -c "import ensurepip, venv"' python3 python3-venv
     local python=$target/interop/bin/python
     [[ -x $python ]] || python3 -m venv "$target/interop"
-    "$python" -m pip install --quiet --disable-pip-version-check 'duckdb>=1.4,<3' 'polars>=1.30,<3'
+    "$python" -m pip install --quiet --disable-pip-version-check -r benches/harness/peers.txt
     cargo run --quiet --locked -- ingest "$work/interop.db" demo/recording
     "$python" tests/interop.py "$work/interop.db"
 }
 
-# No timing: a machine that runs tests is no place to measure. The rows of both sizes have to be there.
+# No timing: a machine that runs tests is no place to measure. All rows, and the same answers as the peers' have to be there.
 step_bench() {
-    debian 'command -v python3' python3
+    debian 'python3 -c "import ensurepip, venv"' python3 python3-venv
+    debian 'command -v gzip' gzip
     cargo build --quiet --locked
-    benches/ingest.sh --small "$target/debug/btfdb"
-    benches/btf.sh --small --binary "$target/debug/btfdb"
+    benches/run --small --binary "$target/debug/btfdb"
 }
 
 # ---- run them ------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ def arguments():
     parser.add_argument("works", nargs="*", metavar="WORK", help="works to do; all of them when none is named")
     parser.add_argument("--binary", type=Path, default=target / "release/btfdb", help="btfdb to measure")
     parser.add_argument("--repeat", type=int, default=5, help="runs of each contender; medians count")
-    parser.add_argument("--size", type=size, default=10**9, help="bytes of the data export (K, M, G); the rest follows")
+    parser.add_argument("--size", type=size, default=10**9, help="bytes of the data export (K, M, G; default 1e9)")
     parser.add_argument("--recording", type=Path, default=Path("demo/recording"), help="real recording to make long")
     parser.add_argument("--work", type=Path, default=target / "bench", help="folder for inputs and outputs")
     parser.add_argument("--keep", action="store_true", help="keep the inputs there for the next run with that size")
@@ -87,11 +87,9 @@ def finish(bench, options, results, sections):
     print(table)
     if not options.write:
         return
-    head = ["# Results of benches/run", "", *report.conditions(bench, options), "",
-            "CPU is user and system time of the whole process, for questions without the start-up of the engine; memory "
-            "is that at the peak: total is what the kernel counted, file pages included, anonymous the heap alone.", ""]
-    text = "\n".join([*head, "## Targets", "", table, *sections, "## Memory of every command", "", report.memory(bench)])
-    RESULTS.write_text(text)
+    head = ["# Results of benches/run", "", *report.conditions(bench, options), "", report.LEGEND, "", "## Targets", ""]
+    memory = ["## Memory of every command", "", report.memory(bench)]
+    RESULTS.write_text("\n".join([*head, table, *sections, *memory]))
     print(f"written: {RESULTS}")
 
 

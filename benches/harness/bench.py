@@ -1,4 +1,4 @@
-"""Lets contenders do a work in turns, and keeps what came out: times, sizes, whether answers agree and targets are met."""
+"""Lets contenders do a work in turns, and keeps what came out: times, sizes, whether answers agree, targets are met."""
 
 import csv
 import math
@@ -11,6 +11,8 @@ from inputs import Inputs, remove
 from measure import Failed, Run, median, run
 
 HARNESS = Path(__file__).parent
+#: The contender that only looks for line ends.
+SCAN = "wc -l"
 
 
 @dataclass
@@ -70,7 +72,8 @@ class Result:
         return next(line.run for line in self.lines if line.name == name)
 
     def check(self, figure, value, bound, least=False):
-        self.verdicts.append((figure, value, ("≥ " if least else "≤ ") + f"{bound:g}", (value >= bound) if least else (value <= bound)))
+        met = value >= bound if least else value <= bound
+        self.verdicts.append((figure, value, f"{'≥' if least else '≤'} {bound:g}", met))
 
     @property
     def ours(self):
@@ -78,7 +81,7 @@ class Result:
 
     @property
     def best_peer(self):
-        peers = [line for line in self.lines if not line.ours and line.name != "wc -l"]
+        peers = [line for line in self.lines if not line.ours and line.name != SCAN]
         return min(peers, key=lambda line: line.run.cpu, default=None)
 
 
@@ -86,13 +89,15 @@ class Bench:
     """What a run of the benchmark has: programs, folders, sizes."""
 
     def __init__(self, options, peers):
-        self.binary, self.work, self.repeat, self.timeout = options.binary, options.work, options.repeat, options.timeout
+        self.binary, self.work = options.binary, options.work
+        self.repeat, self.timeout = options.repeat, options.timeout
         self.peers = peers
+        #: Levels of zstd that the peers write with.
+        self.levels = (1,) if options.small else (1, 3)
         self.sql = HARNESS / "sql"
         self.inputs = Inputs(self.work, self.btfdb, options.size, options.recording)
         #: Most memory that each command of btfdb took: MiB in total, and of them anonymous.
         self.memory = {}
-        self._startup = {}
 
     def btfdb_command(self, *arguments):
         return [str(self.binary), "--quiet", *map(str, arguments)]
@@ -130,16 +135,13 @@ class Bench:
             return None
         return list(csv.reader(run(self.peer("duckdb", "sums", kind, glob), self.timeout).output.splitlines()))
 
-    def startup(self, engine):
-        """What an engine needs to do nothing."""
-        if engine not in self._startup:
-            command = self.btfdb_command("metrics", "--list") if engine == "btfdb" else self.peer(engine, "start")
-            self._startup[engine] = median([run(command, self.timeout) for _ in range(self.repeat)])
-        return self._startup[engine]
+    def start(self, engine):
+        """Lets an engine do nothing."""
+        return run(self.btfdb_command("metrics", "--list") if engine == "btfdb" else self.peer(engine, "start"), 60)
 
     def compare(self, name, contenders, rows, text, targets):
         """All contenders in turns, as often as was asked for. A peer that fails is left out, and said so."""
-        runs, answers, per_row, notes = {}, {}, {}, []
+        runs, starts, answers, per_row, notes = {}, {}, {}, {}, []
         for turn in range(self.repeat):
             for c in list(contenders):
                 try:
@@ -152,6 +154,8 @@ class Bench:
                     if turn == 0 and c.stored:
                         per_row[c.name] = c.stored() / rows
                     runs.setdefault(c.name, []).append(done)
+                    if c.startup:
+                        starts.setdefault(c.startup, []).append(self.start(c.startup))
                 except Failed as failure:
                     if c.ours:
                         raise
@@ -166,12 +170,12 @@ class Bench:
         for c in contenders:
             m = median(runs[c.name])
             if c.startup:
-                start = self.startup(c.startup)
+                start = median(starts[c.startup])
                 m = Run(max(m.cpu - start.cpu, 0.001), max(m.wall - start.wall, 0.001), m.total, m.anonymous, m.output)
             lines.append(Line(c.name, m, c.ours, per_row.get(c.name)))
-        if any(c.startup for c in contenders):
-            notes.append("Without start-up: " + ", ".join(
-                f"{c.startup} {self.startup(c.startup).wall:.3f} s" for c in contenders) + " of wall time.")
+        if starts:
+            walls = ", ".join(f"{engine} {median(s).wall:.3f}" for engine, s in starts.items())
+            notes.append(f"Start-up that was taken off, wall s: {walls}.")
         result = Result(name, rows, text, lines, notes)
         self._targets(result, targets)
         return result
@@ -193,7 +197,7 @@ class Bench:
         figures = {
             "CPU-s per GB": line.run.cpu / (result.text / 1e9) if result.text else None,
             "bytes per row": line.per_row,
-            "MiB at the peak": max(l.run.total for l in result.lines if l.ours),
+            "MiB at the peak": max(other.run.total for other in result.lines if other.ours),
             "times the best peer": best and best.run.cpu / line.run.cpu,
         }
         for target in targets:
@@ -201,16 +205,19 @@ class Bench:
             if value is not None:
                 result.check(target.figure, value, target.bound, target.least)
 
-    def limit(self, result, glob, scan):
+    def limit(self, result, glob):
         """What the work needs at least: to look for line ends, and to compress the columns."""
         try:
             [[seconds, size]] = csv.reader(run(self.peer("limit", "zstd", glob), self.timeout).output.splitlines())
         except Failed as failure:
             result.notes.append(f"No limit: {failure}")
             return
-        result.limit = scan.cpu + float(seconds)
-        result.notes.append(f"Limit: {scan.cpu:.2f} CPU-s of wc -l and {float(seconds):.2f} of zstd -1 over the columns, "
-                            f"{int(size) / result.rows:.2f} bytes per row.")
+        scan = result.run(SCAN).cpu
+        result.limit = scan + float(seconds)
+        result.notes.append(
+            f"Limit: {scan:.2f} CPU-s of {SCAN} and {float(seconds):.2f} of zstd -1 over the columns (then "
+            f"{int(size) / result.rows:.2f} bytes per row); btfdb takes "
+            f"{result.ours.run.cpu / result.limit:.1f} times that.")
 
 
 def alike(a, b):

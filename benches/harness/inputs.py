@@ -1,4 +1,4 @@
-"""The inputs: made once, by the generators beside this folder, and kept in the work folder as long as they are needed."""
+"""The inputs: made once, by the generators beside this folder, and kept in the work folder while they are needed."""
 
 import json
 import shutil
@@ -24,8 +24,8 @@ class Inputs:
         self.btfdb = run_btfdb
         self.bytes = bytes_wanted
         self.recording = recording
-        # A system event per 93 bytes of text: ten and a hundred million of them at 1 GB.
-        self.events = bytes_wanted // 107
+        # Ten million of them at 1 GB.
+        self.events = bytes_wanted // 100
 
     def made(self, name, make):
         """The note of `name`, which `make(path)` makes and returns when it is not there yet."""

@@ -135,7 +135,8 @@ def polars_lag(glob):
 
     # The rows lie in the order of time: no sort.
     gap = pl.col("time").diff()
-    frame = pl.scan_parquet(glob).group_by("variable").agg(pl.len(), gap.max().alias("longest"), gap.mean().alias("mean"))
+    gaps = [pl.len(), gap.max().alias("longest"), gap.mean().alias("mean")]
+    frame = pl.scan_parquet(glob).group_by("variable").agg(gaps)
     show(frame.collect(engine="streaming").rows())
 
 

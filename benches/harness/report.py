@@ -6,21 +6,32 @@ import platform
 from importlib import metadata
 from pathlib import Path
 
+from bench import SCAN
 from measure import run
+
+
+LEGEND = """\
+CPU is user and system time of the whole process; of questions (slice, lag, as_of, metrics), the start-up of the engine,
+Python included, is taken off CPU and wall. Memory is that at the peak: total is what the kernel counted, file pages
+included, anonymous the heap alone. Reproduce: `benches/run --write`."""
+
+
+def fact(file, key):
+    """What the kernel says behind `key :`."""
+    lines = Path(file).read_text().splitlines()
+    return next((line.split(":")[1].strip() for line in lines if line.startswith(key)), "unknown")
 
 
 def conditions(bench, options):
     """Lines on the machine, the date and the versions."""
-    proc = lambda file, key: next((l.split(":")[1].strip() for l in Path(file).open() if l.startswith(key)), "unknown")
-    version = lambda package: metadata.version(package)
-    memory = int(proc("/proc/meminfo", "MemTotal").split()[0]) / (1 << 20)
-    peers = ", ".join(f"{name} {version(name)}" for name in bench.peers) or "no peers"
+    memory = int(fact("/proc/meminfo", "MemTotal").split()[0]) / (1 << 20)
+    peers = ", ".join(f"{name} {metadata.version(name)}" for name in bench.peers) or "no peers"
     return [
-        f"* {datetime.date.today().isoformat()}; {proc('/proc/cpuinfo', 'model name')}, {os.cpu_count()} cores, "
+        f"* {datetime.date.today().isoformat()}; {fact('/proc/cpuinfo', 'model name')}, {os.cpu_count()} cores, "
         f"{memory:.0f} GiB, Linux {platform.release()}",
         f"* {run([str(bench.binary), '--version'], 60).output.strip()}; {peers}, Python {platform.python_version()}",
-        f"* medians of {bench.repeat}, in turns; synthetic exports of {options.size / 1e9:.3g} GB (functions: 0.3 of it); "
-        f"long recording of {options.recording}",
+        f"* medians of {bench.repeat}, in turns; synthetic exports of {options.size / 1e9:.3g} GB (functions: 0.3 of "
+        f"it); long recording of {options.recording}",
     ]
 
 
@@ -28,7 +39,8 @@ def section(title, result):
     """The table of one work."""
     text = f", {result.text / 1e6:.4g} MB of text" if result.text else ""
     lines = [f"## {result.name}: {title}", "", f"{result.rows} rows{text}.", ""]
-    heads = ["", "CPU s", "wall s", "CPU-s per GB", "rows per CPU-s", "bytes per row", "total MiB", "anonymous MiB", "CPU, ours = 1"]
+    heads = ["", "CPU s", "wall s", "CPU-s per GB", "rows per CPU-s", "bytes per row", "total MiB", "anonymous MiB",
+             "CPU, ours = 1"]
     lines += ["| " + " | ".join(heads) + " |", "|---" + "|--:" * (len(heads) - 1) + "|"]
     for line in result.lines:
         r = line.run
@@ -37,7 +49,7 @@ def section(title, result):
             f"{r.cpu:.3f}",
             f"{r.wall:.3f}",
             f"{r.cpu / (result.text / 1e9):.2f}" if result.text else "",
-            f"{result.rows / r.cpu / 1e6:.2f} M" if line.name != "wc -l" else "",
+            f"{result.rows / r.cpu / 1e6:.2f} M" if line.name != SCAN else "",
             f"{line.per_row:.2f}" if line.per_row else "",
             f"{r.total:.0f}",
             f"{r.anonymous:.0f}",
@@ -62,5 +74,5 @@ def targets(results):
 
 def memory(bench):
     """The peak memory of every command of btfdb."""
-    rows = [f"| {label} | {total:.0f} | {anonymous:.0f} |" for label, (total, anonymous) in sorted(bench.memory.items())]
+    rows = [f"| {label} | {total:.0f} | {heap:.0f} |" for label, (total, heap) in sorted(bench.memory.items())]
     return "\n".join(["| command | total MiB | anonymous MiB |", "|---|--:|--:|", *rows]) + "\n"
