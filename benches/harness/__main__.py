@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import shutil
 import sys
 import time
 from importlib import metadata
@@ -28,7 +27,7 @@ def arguments():
     parser.add_argument("--size", type=size, default=10**9, help="bytes of the data export (K, M, G; default 1e9)")
     parser.add_argument("--recording", type=Path, default=Path("demo/recording"), help="real recording to make long")
     parser.add_argument("--work", type=Path, default=target / "bench", help="folder for inputs and outputs")
-    parser.add_argument("--keep", action="store_true", help="keep the inputs there for the next run with that size")
+    parser.add_argument("--keep", action="store_true", help="keep the inputs there, but not the databases")
     parser.add_argument("--timeout", type=float, default=900, help="seconds that one command may take")
     parser.add_argument("--write", action="store_true", help="write benches/RESULTS.md")
     parser.add_argument("--small", action="store_true", help="does everything work? once, 2 MB, no verdicts on timing")
@@ -54,9 +53,6 @@ def installed(package):
 
 def main():
     options = arguments()
-    if not options.keep:
-        shutil.rmtree(options.work, ignore_errors=True)
-    options.work.mkdir(parents=True, exist_ok=True)
     bench = Bench(options, [peer for peer in ("duckdb", "polars") if installed(peer)])
     chosen = [w for w in WORKS if not options.works or w.__name__ in options.works]
     results, sections, failed = [], [], []
@@ -64,10 +60,11 @@ def main():
         begun = time.monotonic()
         try:
             result = work(bench)
-        except (Failed, OSError) as failure:
+        except Exception as failure:  # One work less, and not the end of the others.
             failed.append(work.__name__)
-            sections.append(f"## {work.__name__}: {work.__doc__}\n\n**FAILED**: {failure}\n")
-            print(f"{work.__name__}: FAILED: {failure}", flush=True)
+            what = str(failure) if isinstance(failure, Failed) else repr(failure)
+            sections.append(f"## {work.__name__}: {work.__doc__}\n\n**FAILED**: {what}\n")
+            print(f"{work.__name__}: FAILED: {what}", flush=True)
             continue
         results.append(result)
         sections.append(report.section(work.__doc__, result))
@@ -76,8 +73,7 @@ def main():
             print("\n" + sections[-1], flush=True)
     if not options.small:
         finish(bench, options, results, sections)
-    if not options.keep:
-        shutil.rmtree(options.work)
+    bench.inputs.clear()
     print(f"{len(results)} works done, {len(failed)} failed" + (f": {', '.join(failed)}" if failed else ""))
     return 1 if failed else 0
 

@@ -95,7 +95,7 @@ class Bench:
         #: Levels of zstd that the peers write with.
         self.levels = (1,) if options.small else (1, 3)
         self.sql = HARNESS / "sql"
-        self.inputs = Inputs(self.work, self.btfdb, options.size, options.recording)
+        self.inputs = Inputs(options, self.btfdb)
         #: Most memory that each command of btfdb took: MiB in total, and of them anonymous.
         self.memory = {}
 
@@ -106,7 +106,7 @@ class Bench:
         return [sys.executable, "-B", str(HARNESS / "peers.py"), engine, job, *map(str, arguments)]
 
     def database(self, name):
-        return self.work / f"{name}.out.db"
+        return self.inputs.databases / f"{name}.out.db"
 
     def data_database(self):
         """The database of the synthetic data export: made by the work `data`, or here."""

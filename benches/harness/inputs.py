@@ -1,4 +1,5 @@
-"""The inputs: made once, by the generators beside this folder, and kept in the work folder while they are needed."""
+"""The inputs: made once, by the generators beside this folder, and kept in the work folder while they are needed. What
+the measured btfdb wrote is not kept for the next run."""
 
 import json
 import shutil
@@ -17,19 +18,25 @@ def size(text):
 
 
 class Inputs:
-    """Files of the work folder, each with a note beside it of what it holds."""
+    """Files of the work folder, each with a note beside it of what it holds. `btfdb(label, argument, …)` runs it."""
 
-    def __init__(self, work, run_btfdb, bytes_wanted, recording):
-        self.work = work
-        self.btfdb = run_btfdb
-        self.bytes = bytes_wanted
-        self.recording = recording
+    def __init__(self, options, btfdb):
+        self.work, self.databases, self.keep = options.work, options.work / "databases", options.keep
+        self.bytes, self.recording = options.size, options.recording
+        self.btfdb = btfdb
         # Ten million of them at 1 GB.
-        self.events = bytes_wanted // 100
+        self.events = self.bytes // 100
+        self.clear()
+        self.databases.mkdir(parents=True)
 
-    def made(self, name, make):
-        """The note of `name`, which `make(path)` makes and returns when it is not there yet."""
-        path, note = self.work / name, self.work / f"{name}.json"
+    def clear(self):
+        """Removes what is not to be kept."""
+        remove(self.databases if self.keep else self.work)
+
+    @staticmethod
+    def made(path, make):
+        """A path and its note, which `make(path)` makes and returns when it is not there yet."""
+        note = path.with_name(f"{path.name}.json")
         if not note.exists():
             remove(path)
             note.write_text(json.dumps(make(path)))
@@ -58,7 +65,7 @@ class Inputs:
             [(file, rows, length)] = self.tool(self.generator("generate"), path, "--mode", mode, "--bytes", wanted)
             return {"file": str(path / file), "rows": int(rows), "bytes": int(length)}
 
-        return self.made(f"synthetic-{mode}", make)
+        return self.made(self.work / f"synthetic-{mode}", make)
 
     def long(self, rounds=None):
         """The real recording made long: as many bytes as are wanted, or so many rounds."""
@@ -68,7 +75,7 @@ class Inputs:
             *files, (_, done, _) = self.tool(self.generator("lengthen"), self.recording, path, *much)
             return {"rows": sum(int(f[1]) for f in files), "bytes": sum(int(f[2]) for f in files), "rounds": int(done)}
 
-        return self.made(f"long-{rounds}" if rounds else "long", make)
+        return self.made(self.work / (f"long-{rounds}" if rounds else "long"), make)
 
     def long_database(self):
         """The long recording, stored and not yet mapped."""
@@ -78,7 +85,7 @@ class Inputs:
             self.btfdb("ingest, not mapped (long recording)", "ingest", path, folder, "--no-map", "--name", "long")
             return note
 
-        return self.made("long.db", make)
+        return self.made(self.databases / "long.db", make)
 
     def btf(self, factor):
         """A BTF trace: what the long recording maps to, again and again until there are enough events."""
@@ -95,7 +102,7 @@ class Inputs:
                 headers = next(n for n, line in enumerate(text) if not line.startswith("#"))
             return {"rows": int(rows), "bytes": int(length), "headers": headers}
 
-        return self.made(f"events-{factor}.btf", make)
+        return self.made(self.work / f"events-{factor}.btf", make)
 
     def btf_database(self, factor):
         """A database of such a trace; the text of the large one is not kept."""
@@ -103,16 +110,12 @@ class Inputs:
         def make(path):
             text, note = self.btf(factor)
             self.btfdb(f"ingest BTF ({note['rows'] / 1e6:.3g} M events)", "ingest", path, text, "--name", "trace")
-            if factor > 1:
-                self.forget(text.name)
+            if factor > 1 and not self.keep:
+                remove(text)
+                remove(text.with_name(f"{text.name}.json"))
             return note
 
-        return self.made(f"events-{factor}.db", make)
-
-    def forget(self, name):
-        """Removes an input that nobody needs any more."""
-        remove(self.work / name)
-        (self.work / f"{name}.json").unlink(missing_ok=True)
+        return self.made(self.databases / f"events-{factor}.db", make)
 
 
 def remove(path):

@@ -4,7 +4,7 @@ its documentation is the title."""
 import csv
 import filecmp
 
-from bench import SCAN, Contender, Target
+from bench import SCAN, Contender, Line, Result, Target
 from inputs import live_files, remove, rows_of
 from measure import Failed
 
@@ -225,6 +225,28 @@ def _asked(bench, name, ours, table, rows, seconds, mib, engines):
     return result
 
 
+def memory(bench):
+    """Peak memory of the commands that no other work measures, on the long recording"""
+    folder, note = bench.inputs.long()
+    database, out = bench.database("long"), bench.work / "out.csv"
+    commands = {
+        "ingest, with mapping": ["ingest", database, folder, "--name", "long"],
+        "check": ["check", database],
+        "verify": ["verify", database],
+        "compare": ["compare", database, database],
+        "metrics, all of them": ["metrics", database],
+        "export of a table": ["export", database, "--table", "process_state", "--format", "csv", "-o", out],
+    }
+    remove(database)
+    lines = [Line(name, bench.btfdb(name, *command), ours=True) for name, command in commands.items()]
+    remove(out)
+    remove(database)
+    result = Result("memory", note["rows"], note["bytes"], lines)
+    for line in lines:
+        result.check(f"MiB at the peak, {line.name}", line.run.total, 300 if line.name.startswith("ingest") else 512)
+    return result
+
+
 def _rows(skip):
     """The answer is what was printed, after `skip` lines."""
     return lambda output: list(csv.reader(output.splitlines()))[skip:]
@@ -234,4 +256,4 @@ def _columns(*names):
     return lambda output: [[row[n] for n in names] for row in csv.DictReader(output.splitlines())]
 
 
-WORKS = [data, functions, cold, btf, export, mapping, slice_10m, slice_100m, lag, as_of, metrics]
+WORKS = [data, functions, cold, btf, export, mapping, slice_10m, slice_100m, lag, as_of, metrics, memory]
