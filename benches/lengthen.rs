@@ -6,11 +6,12 @@
 //! /tmp/lengthen demo/recording /tmp/long --bytes 1G --seed 1
 //! ```
 //!
-//! The recording is cut at all instants at which no core runs anything and the kernel's variables are the same. What
-//! lies between two cuts follows the beginning of the recording again and again: in every round each piece once, in an
-//! order that is drawn anew, so that system events and instances grow by the same number per round. Every distance of
-//! two instants is stretched a little, at random and alike in all files; variables that count go on counting. Each
-//! data and function export gets one line on stdout: name, rows, bytes; then one: `rounds`, their number, pieces.
+//! The recording is cut at all instants at which no core runs anything, the kernel's variables are the same, and so are
+//! the calls of waiting tasks. What lies between two cuts follows the beginning of the recording again and again: in
+//! every round each piece once, in an order that is drawn anew, so that system events and instances grow by the same
+//! number per round. Every distance of two instants is stretched a little, at random and alike in all files; variables
+//! that count go on counting. Each data and function export gets one line on stdout: name, rows, bytes; then one:
+//! `rounds`, their number, pieces.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::error::Error;
