@@ -91,7 +91,8 @@ step_interop() {
     "$python" tests/interop.py "$work/interop.db"
 }
 
-# No timing: a machine that runs tests is no place to measure. All rows, and the same answers as the peers' have to be there.
+# No timing: a machine that runs tests is no place to measure. Every row has to be there, and every answer the same as
+# that of the peers.
 step_bench() {
     debian 'python3 -c "import ensurepip, venv"' python3 python3-venv
     debian 'command -v gzip' gzip
