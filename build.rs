@@ -107,6 +107,9 @@ impl Table {
                     format!("column '{}' is a name, and names are always dictionaries", c.name).into()
                 );
             }
+            if matches!(c.encoding, Some(Encoding::Plain)) && matches!(c.rust(), "i64" | "u64") {
+                return Err(format!("column '{}' is a number and never plain", c.name).into());
+            }
             if matches!(c.encoding, Some(Encoding::Delta)) && !matches!(c.rust(), "i64" | "u64") {
                 return Err(format!("column '{}' is no number and cannot be delta-encoded", c.name).into());
             }
@@ -180,6 +183,8 @@ impl Column {
         match self.r#type {
             Type::Name => "NameColumn".into(),
             Type::Text => format!("Vec<{}>", self.value().replace(TEXT, "String")),
+            Type::Flag => format!("Vec<{}>", self.value()),
+            _ if self.null.is_some() => format!("Optional<{}>", self.rust()),
             _ => format!("Vec<{}>", self.value()),
         }
     }

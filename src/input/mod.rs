@@ -1,6 +1,7 @@
 //! Bytes in: a file, a pipe or standard input, plain or compressed, as chunks cut at line ends. Knows nothing
 //! of any format, and never holds more than a chunk and a line.
 
+mod ahead;
 mod raw;
 #[cfg(test)]
 mod tests;
@@ -10,10 +11,11 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+pub use ahead::Chunks;
 use raw::{Decoder, Raw};
 
 /// Size at which a chunk is cut (before it is shortened to whole lines), in bytes.
-pub const CHUNK_BYTES: usize = 4 * 1024 * 1024;
+pub const CHUNK_BYTES: usize = 2 * 1024 * 1024;
 
 /// Longest line that stays whole, in bytes. A longer one may be cut at a chunk border; readers of lines refuse
 /// every line or part of a line that is at least this long.

@@ -45,7 +45,7 @@ fn gzip(content: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Lines of many lengths, more than two chunks long.
+/// Lines of many lengths, more than four chunks long.
 fn long_text() -> Vec<u8> {
     let mut text = Vec::new();
     for n in 0..160_000u64 {
@@ -60,9 +60,9 @@ fn long_text() -> Vec<u8> {
 fn content_alone_decides_the_chunks() {
     let text = long_text();
     let (expected, digest) = chunks(drip(&text, usize::MAX));
-    assert_eq!(expected.len(), 3);
+    assert_eq!(expected.len(), 5);
     assert_eq!(expected.iter().flat_map(|c| c.bytes.clone()).collect::<Vec<_>>(), text);
-    assert!(expected.iter().all(|c| c.last == (c.index == 2) && c.last != c.bytes.ends_with(b"\n")));
+    assert!(expected.iter().all(|c| c.last == (c.index == 4) && c.last != c.bytes.ends_with(b"\n")));
     assert_eq!(expected[1].offset, expected[0].bytes.len() as u64);
     assert_eq!(digest.bytes, text.len() as u64);
 
@@ -134,6 +134,37 @@ fn recycled_buffers_leak_no_old_content() {
         source.recycle(same.bytes);
     }
     assert_eq!(source.next_chunk().unwrap(), None);
+}
+
+#[test]
+fn chunks_that_are_read_ahead_are_the_same() {
+    let text = long_text();
+    let (expected, digest) = chunks(drip(&text, usize::MAX));
+    for (raw, ahead) in [(text.clone(), false), (text.clone(), true), (gzip(&text), true)] {
+        let mut read = drip(&raw, 1 << 20).chunks(ahead);
+        let mut counted = 0;
+        for chunk in &expected {
+            let (same, bytes) = read.next().unwrap().unwrap();
+            assert!(same == *chunk);
+            counted += bytes;
+            read.recycle(same.bytes);
+        }
+        assert_eq!(read.next().unwrap(), None);
+        assert!(counted <= raw.len() as u64 && counted > 0);
+        assert_eq!(read.finish().unwrap().bytes, raw.len() as u64);
+    }
+    // Damage is an error in its place, and who stops early waits for nothing.
+    let whole = gzip(&text);
+    let mut damaged = drip(&whole[..whole.len() / 2], 1 << 20).chunks(true);
+    let error = loop {
+        match damaged.next() {
+            Ok(chunk) => assert!(chunk.is_some()),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(error.kind(), ErrorKind::Input);
+    assert!(drip(&text, 1 << 20).chunks(true).finish().is_err());
+    assert_eq!(digest.bytes, text.len() as u64);
 }
 
 #[test]

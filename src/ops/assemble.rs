@@ -1,7 +1,7 @@
 //! Parsed chunks of a BTF file, in order, to rows of `btf_event` and `btf_line`: line and event numbers, the time scale
 //! of the database, names for numbers, what is found between chunks. Neither parses nor derives.
 
-use super::order::{Ordered, Orderer};
+use super::order::{Ordered, Orderer, Reorder};
 use super::parts::Parts;
 use crate::derive::Dialect;
 use crate::diagnostics::{Diagnostic, Log, Severity};
@@ -289,14 +289,22 @@ impl<'a> Assembler<'a> {
         *end_at = (*end_at).max(high.copied());
     }
 
-    fn give(&mut self, rows: EventRows, out: &mut Vec<Ordered>) -> Result<()> {
+    fn give(&mut self, mut rows: EventRows, out: &mut Vec<Ordered>) -> Result<()> {
         let count = rows.time.len() as i64;
         if count == 0 {
             return Ok(());
         }
         let mut columns = BtfEventRows::new();
-        columns.time = rows.time;
         columns.seq = (self.seq..self.seq + count).collect();
+        let order = Reorder::of(&rows.time);
+        order.apply(&mut columns.seq);
+        order.apply(&mut rows.time);
+        let names =
+            [&mut rows.source, &mut rows.target_type, &mut rows.target, &mut rows.action, &mut rows.note];
+        names.into_iter().for_each(|keys| order.apply(keys));
+        order.apply_optional(&mut rows.source_instance);
+        order.apply_optional(&mut rows.target_instance);
+        columns.time = rows.time;
         let [names, words, notes] =
             [&mut self.names, &mut self.words, &mut self.notes].map(|shared| shared.dictionary.array());
         columns.source = NameColumn::from_parts(rows.source, names.clone());

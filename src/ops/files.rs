@@ -1,4 +1,4 @@
-//! One export file into one table: chunks are parsed on one thread and written on another, in order. Not the
+//! One export file into one table: chunks are read, parsed and written on a thread each, in order. Not the
 //! choice of files, nor what happens to their rows later.
 
 use super::control::Control;
@@ -101,22 +101,35 @@ impl ExportFile {
         self.source.progress().1
     }
 
-    /// Reads everything and stages it. `threads` > 1: parsing and writing overlap.
+    /// Reads everything and stages it. `threads` > 1: reading, parsing and writing overlap.
     pub fn store(
-        mut self,
+        self,
         tx: &Mutex<Transaction>,
         recording: &str,
         threads: usize,
         control: &Control,
     ) -> Result<Stored> {
-        let table = if self.kind == Kind::Data { tables::DATA_EVENT } else { tables::FUNCTION_EVENT };
-        let mut out = Writer::new(tx, table, recording, &self.core, &self.name);
+        let Self { core, path, name, source, kind, layout, settings } = self;
+        let table = if kind == Kind::Data { tables::DATA_EVENT } else { tables::FUNCTION_EVENT };
+        let mut out = Writer::new(tx, table, recording, &core, &name);
+        let mut chunks = source.chunks(threads > 1);
+        let mut parse_next = || -> Result<Option<Parsed>> {
+            control.check()?;
+            let Some((chunk, raw)) = chunks.next()? else { return Ok(None) };
+            let parsed = match &layout {
+                Some(layout) => Parsed::Data(parse_data(&chunk.bytes, chunk.index == 0, layout, &settings)),
+                None => Parsed::Functions(parse_functions(&chunk.bytes, &settings)),
+            };
+            control.advance(raw, 0);
+            chunks.recycle(chunk.bytes);
+            Ok(Some(parsed))
+        };
         if threads > 1 {
             std::thread::scope(|scope| -> Result<()> {
                 let (send, receive) = sync_channel::<Result<Parsed>>(2);
-                let file = &mut self;
+                let parse_next = &mut parse_next;
                 scope.spawn(move || {
-                    while let Some(parsed) = file.parse_next(control).transpose() {
+                    while let Some(parsed) = parse_next().transpose() {
                         let failed = parsed.is_err();
                         // The receiver is gone only when writing failed, and that error is the one to show.
                         if send.send(parsed).is_err() || failed {
@@ -130,30 +143,17 @@ impl ExportFile {
                 Ok(())
             })?;
         } else {
-            while let Some(parsed) = self.parse_next(control)? {
+            while let Some(parsed) = parse_next()? {
                 out.write(parsed, control)?;
             }
         }
-        let digest = self.source.finish()?;
-        let format = match self.kind {
+        let digest = chunks.finish()?;
+        let format = match kind {
             Kind::Data => "trace32-data",
             Kind::Functions => "trace32-functions",
             Kind::TaskEvents => "trace32-task-events",
         };
-        out.finish(self.path, format, digest)
-    }
-
-    fn parse_next(&mut self, control: &Control) -> Result<Option<Parsed>> {
-        control.check()?;
-        let before = self.source.progress().0;
-        let Some(chunk) = self.source.next_chunk()? else { return Ok(None) };
-        let parsed = match &self.layout {
-            Some(layout) => Parsed::Data(parse_data(&chunk.bytes, chunk.index == 0, layout, &self.settings)),
-            None => Parsed::Functions(parse_functions(&chunk.bytes, &self.settings)),
-        };
-        control.advance(self.source.progress().0.saturating_sub(before), 0);
-        self.source.recycle(chunk.bytes);
-        Ok(Some(parsed))
+        out.finish(path, format, digest)
     }
 }
 

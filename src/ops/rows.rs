@@ -1,6 +1,7 @@
 //! Parsed chunks of either export to Arrow batches, sorted by (time, seq). Knows both row shapes so that the
 //! file pipeline needs to know neither.
 
+use super::order::Reorder;
 use crate::diagnostics::Log;
 use crate::error::Result;
 use crate::formats::trace32::{Counts, DataRows, FUNCTION_KINDS, FunctionRows, Gap};
@@ -64,23 +65,20 @@ impl Batch {
         let n = rows.times().len() as i64;
         let mut batch = Self { seq: (first_seq..first_seq + n).collect(), rows };
         if !sorted {
-            let times = batch.rows.times().to_vec();
-            let mut order: Vec<usize> = (0..times.len()).collect();
-            order.sort_by_key(|i| times.get(*i).copied());
-            pick(&mut batch.seq, &order);
+            let order = Reorder::of(batch.rows.times());
+            order.apply(&mut batch.seq);
             match &mut batch.rows {
                 Parsed::Data(r) => {
-                    pick(&mut r.time, &order);
-                    pick(&mut r.record, &order);
-                    pick(&mut r.record_valid, &order);
-                    pick(&mut r.variable, &order);
-                    pick(&mut r.is_write, &order);
-                    pick(&mut r.value, &order);
+                    order.apply(&mut r.time);
+                    order.apply_optional(&mut r.record);
+                    order.apply(&mut r.variable);
+                    order.apply(&mut r.is_write);
+                    order.apply(&mut r.value);
                 }
                 Parsed::Functions(r) => {
-                    pick(&mut r.time, &order);
-                    pick(&mut r.function, &order);
-                    pick(&mut r.kind, &order);
+                    order.apply(&mut r.time);
+                    order.apply(&mut r.function);
+                    order.apply(&mut r.kind);
                 }
             }
         }
@@ -93,12 +91,11 @@ impl Batch {
                 let mut rows = DataEventRows::new();
                 rows.time = r.time;
                 rows.seq = self.seq;
-                rows.record =
-                    r.record.into_iter().zip(r.record_valid).map(|(n, valid)| valid.then_some(n)).collect();
+                rows.record = r.record;
                 rows.variable = NameColumn::from_parts(r.variable, array(&r.variables));
                 let access = r.is_write.into_iter().map(u32::from).collect();
                 rows.access = NameColumn::from_parts(access, array(&["read", "write"]));
-                rows.value = r.value.into_iter().map(Some).collect();
+                rows.value = r.value.into();
                 rows.take_batch()
             }
             Parsed::Functions(r) => {
@@ -116,8 +113,4 @@ impl Batch {
 
 fn array(names: &[impl AsRef<str>]) -> Arc<StringArray> {
     Arc::new(StringArray::from_iter_values(names))
-}
-
-fn pick<T: Copy>(column: &mut Vec<T>, order: &[usize]) {
-    *column = order.iter().filter_map(|i| column.get(*i).copied()).collect();
 }

@@ -11,7 +11,7 @@ pub use docs::docs;
 pub use generated::*;
 pub(crate) use parquet::{PAGE_ROWS, ROW_GROUP_ROWS};
 pub(crate) use rows::begins_with;
-pub use rows::{Dictionary, Name, NameColumn, Numbering};
+pub use rows::{Dictionary, Name, NameColumn, Numbering, Optional};
 pub use spec::{ColumnSpec, ColumnType, Encoding, TableSpec};
 
 /// Written by `build.rs`.
@@ -19,7 +19,7 @@ mod generated {
     use arrow::array::RecordBatch;
     use arrow::datatypes::SchemaRef;
 
-    use super::rows::{Name, NameColumn, TakeArray as _, batch_of};
+    use super::rows::{Name, NameColumn, Optional, TakeArray as _, batch_of};
     use super::spec::{ColumnSpec, ColumnType, Encoding, TableSpec};
     use crate::error::Result;
 

@@ -187,6 +187,88 @@ impl NameColumn {
     }
 }
 
+/// A column of numbers of which some may be missing.
+#[derive(Debug, Clone, Default)]
+pub struct Optional<T> {
+    /// A missing number is 0.
+    values: Vec<T>,
+    /// Whether each of the first rows has a number; of the others, each has.
+    valid: Vec<bool>,
+}
+
+impl<T: Copy + Default> Optional<T> {
+    /// A column with room for so many rows.
+    pub fn with_capacity(rows: usize) -> Self {
+        Self { values: Vec::with_capacity(rows), valid: Vec::new() }
+    }
+
+    /// Appends a row.
+    #[inline(always)]
+    pub fn push(&mut self, value: Option<T>) {
+        self.values.push(value.unwrap_or_default());
+        if value.is_none() {
+            self.push_missing();
+        }
+    }
+
+    #[inline(never)]
+    fn push_missing(&mut self) {
+        self.valid.resize(self.values.len(), true);
+        if let Some(last) = self.valid.last_mut() {
+            *last = false;
+        }
+    }
+
+    /// The rows so far; `None` for one that is missing.
+    pub fn iter(&self) -> impl Iterator<Item = Option<T>> {
+        (0..self.len()).map(|row| self.get(row))
+    }
+
+    /// The number of a row; `None` where it is missing, and behind the last row.
+    pub fn get(&self, row: usize) -> Option<T> {
+        self.values.get(row).copied().filter(|_| self.valid.get(row) != Some(&false))
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// True when there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Takes the rows from `at` on away.
+    pub fn split_off(&mut self, at: usize) -> Self {
+        let valid = if at < self.valid.len() { self.valid.split_off(at) } else { Vec::new() };
+        Self { values: self.values.split_off(at), valid }
+    }
+
+    /// The numbers, 0 for a missing one, and whether each is there (empty when all are), for who changes the order of the
+    /// rows.
+    pub fn parts_mut(&mut self) -> (&mut [T], &mut [bool]) {
+        if !self.valid.is_empty() {
+            self.valid.resize(self.values.len(), true);
+        }
+        (&mut self.values, &mut self.valid)
+    }
+}
+
+impl<T: Copy + Default> FromIterator<Option<T>> for Optional<T> {
+    fn from_iter<I: IntoIterator<Item = Option<T>>>(rows: I) -> Self {
+        let mut column = Self::default();
+        rows.into_iter().for_each(|row| column.push(row));
+        column
+    }
+}
+
+impl<T> From<Vec<T>> for Optional<T> {
+    fn from(values: Vec<T>) -> Self {
+        Self { values, valid: Vec::new() }
+    }
+}
+
 /// A column that gives away its rows as an array and is empty afterwards.
 pub(super) trait TakeArray {
     fn take_array(&mut self) -> Result<ArrayRef>;
@@ -224,13 +306,31 @@ macro_rules! take_array {
 
 take_array! {
     i64 => Int64Array,
-    Option<i64> => Int64Array,
     u64 => UInt64Array,
-    Option<u64> => UInt64Array,
     bool => BooleanArray,
     Option<bool> => BooleanArray,
     String => StringArray,
     Option<String> => StringArray,
+}
+
+macro_rules! take_optional {
+    ($($value:ty => $array:ty),* $(,)?) => {
+        $(impl TakeArray for Optional<$value> {
+            fn take_array(&mut self) -> Result<ArrayRef> {
+                let (values, mut valid) = (take(&mut self.values), std::mem::take(&mut self.valid));
+                let nulls = (!valid.is_empty()).then(|| {
+                    valid.resize(values.len(), true);
+                    NullBuffer::from(valid)
+                });
+                Ok(Arc::new(<$array>::new(values.into(), nulls)))
+            }
+        })*
+    };
+}
+
+take_optional! {
+    i64 => Int64Array,
+    u64 => UInt64Array,
 }
 
 fn take<T>(column: &mut Vec<T>) -> Vec<T> {
@@ -363,6 +463,26 @@ mod tests {
                 names.iter().for_each(|n| column.push_opt(n.as_deref().map(some_numbered)));
                 prop_assert_eq!(&texts(&column.take_array().unwrap()), &names);
             }
+        }
+
+        #[test]
+        fn missing_numbers_are_missing(rows: Vec<Option<i64>>, at in 0usize..20, more: Vec<Option<i64>>) {
+            let mut column: Optional<i64> = rows.iter().copied().collect();
+            let behind = column.split_off(at.min(rows.len()));
+            more.iter().for_each(|row| column.push(*row));
+            let mut expected: Vec<_> = rows.iter().take(at).chain(&more).copied().collect();
+            prop_assert_eq!(column.iter().collect::<Vec<_>>(), expected.clone());
+            for _ in 0..2 {
+                let (numbers, valid) = column.parts_mut();
+                numbers.reverse();
+                valid.reverse();
+                expected.reverse();
+                prop_assert_eq!(column.iter().collect::<Vec<_>>(), expected.clone());
+            }
+            prop_assert_eq!(behind.iter().collect::<Vec<_>>(), rows.get(at..).unwrap_or_default());
+            let array = column.take_array().unwrap();
+            prop_assert_eq!(array.as_any().downcast_ref::<Int64Array>().unwrap(), &Int64Array::from(expected));
+            prop_assert!(column.is_empty());
         }
 
         #[test]

@@ -33,9 +33,9 @@ pub enum ColumnType {
 pub enum Encoding {
     /// `DELTA_BINARY_PACKED`: small steps between neighbours.
     Delta,
-    /// A dictionary; where it grows too large, `DELTA_BINARY_PACKED` for numbers and `PLAIN` for strings.
+    /// A dictionary; where it does not pay, `DELTA_BINARY_PACKED` for numbers and `PLAIN` for strings.
     Dictionary,
-    /// `PLAIN`.
+    /// `PLAIN`: texts and flags.
     Plain,
 }
 

@@ -1,7 +1,6 @@
 //! Writes one Parquet file of a table. Not aware of the transaction it belongs to, so that it can work on another
 //! thread.
 
-use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -19,14 +18,13 @@ use super::manifest::FileEntry;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{ColumnType, ROW_GROUP_ROWS, TableSpec};
 
-/// A file in the making. Nothing is on the disk before the first portion is full, or the file is finished.
+/// A file in the making. Nothing is on the disk before the first row. The bytes of a file depend on its rows alone, not on
+/// the batches that they come in.
 pub struct TableWriter {
     folder: Folder,
     table: &'static TableSpec,
     schema: SchemaRef,
     entry: FileEntry,
-    pending: VecDeque<RecordBatch>,
-    pending_rows: usize,
     state: State,
 }
 
@@ -64,15 +62,9 @@ impl StagedFile {
 }
 
 impl TableWriter {
-    /// Rows that the Parquet writer gets at once, and the best size of a batch. Batches of other sizes are cut and
-    /// joined: where a page ends and when a dictionary is given up depends on these portions, and the bytes of a
-    /// file must depend on its rows alone. A row group is a whole number of portions.
-    pub const BATCH_ROWS: usize = 1 << 16;
-
     /// `entry` is complete but for what the rows decide.
     pub(super) fn new(folder: Folder, table: &'static TableSpec, entry: FileEntry) -> Self {
-        let (pending, schema) = (VecDeque::new(), table.arrow_schema());
-        Self { folder, table, schema, entry, pending, pending_rows: 0, state: State::New }
+        Self { folder, table, schema: table.arrow_schema(), entry, state: State::New }
     }
 
     /// Appends rows, which have [`TableSpec::arrow_schema`] and are in the order of the table.
@@ -84,13 +76,19 @@ impl TableWriter {
             let message = format!("a batch is not of the table '{}'", self.table.name);
             return Err(Error::new(ErrorKind::Bug, message));
         }
+        if batch.num_rows() == 0 {
+            return Ok(());
+        }
         self.note_times(batch);
         self.entry.rows += batch.num_rows() as u64;
-        self.pending_rows += batch.num_rows();
-        self.pending.push_back(batch.clone());
-        while self.pending_rows >= Self::BATCH_ROWS {
-            self.write_portion(Self::BATCH_ROWS)?;
-        }
+        let mut open = match std::mem::replace(&mut self.state, State::Failed) {
+            State::New => self.open()?,
+            State::Open(open) => open,
+            State::Failed => return Err(failed_before()),
+        };
+        let written = open.write(batch, self.table);
+        written.map_err(|e| unwritable(&self.folder.path(self.staged()), e))?;
+        self.state = State::Open(open);
         Ok(())
     }
 
@@ -99,9 +97,6 @@ impl TableWriter {
     /// # Errors
     /// When the disk fails, or failed before.
     pub fn finish(mut self) -> Result<StagedFile> {
-        if self.pending_rows > 0 {
-            self.write_portion(self.pending_rows)?;
-        }
         let path = self.folder.path(self.staged());
         match self.state {
             State::New => {}
@@ -119,19 +114,6 @@ impl TableWriter {
         self.entry.staged.as_deref().unwrap_or(&self.entry.path)
     }
 
-    fn write_portion(&mut self, rows: usize) -> Result<()> {
-        let mut open = match std::mem::replace(&mut self.state, State::Failed) {
-            State::New => self.open()?,
-            State::Open(open) => open,
-            State::Failed => return Err(failed_before()),
-        };
-        let portion = self.portion(rows);
-        let written = open.write(&portion, &self.schema);
-        written.map_err(|e| unwritable(&self.folder.path(self.staged()), e))?;
-        self.state = State::Open(open);
-        Ok(())
-    }
-
     fn open(&self) -> Result<Box<OpenFile>> {
         let file = self.folder.create(self.staged())?;
         // Without the Arrow schema in the file, every engine reads names as plain strings.
@@ -141,23 +123,6 @@ impl TableWriter {
         });
         let file = opened.map_err(|e| unwritable(&self.folder.path(self.staged()), e))?;
         Ok(Box::new(OpenFile { file, group: None }))
-    }
-
-    /// Takes the first `rows` of the pending rows.
-    fn portion(&mut self, rows: usize) -> Vec<RecordBatch> {
-        let (mut parts, mut missing) = (Vec::new(), rows);
-        while missing > 0
-            && let Some(batch) = self.pending.pop_front()
-        {
-            let n = batch.num_rows().min(missing);
-            if n < batch.num_rows() {
-                self.pending.push_front(batch.slice(n, batch.num_rows() - n));
-            }
-            parts.push(batch.slice(0, n));
-            missing -= n;
-        }
-        self.pending_rows -= rows - missing;
-        parts
     }
 
     /// Keeps the range of all instants, for the manifest.
@@ -174,15 +139,20 @@ impl TableWriter {
 }
 
 impl OpenFile {
-    fn write(&mut self, portion: &[RecordBatch], schema: &SchemaRef) -> Result<(), ParquetError> {
-        let mut group = match self.group.take() {
-            Some(group) => group,
-            None => RowGroup::new(&self.file, schema)?,
-        };
-        group.write(portion)?;
-        match group.rows < ROW_GROUP_ROWS {
-            true => self.group = Some(group),
-            false => group.close(&mut self.file)?,
+    fn write(&mut self, batch: &RecordBatch, table: &TableSpec) -> Result<(), ParquetError> {
+        let mut at = 0;
+        while at < batch.num_rows() {
+            let mut group = match self.group.take() {
+                Some(group) => group,
+                None => RowGroup::new(&self.file, table)?,
+            };
+            let rows = (batch.num_rows() - at).min(ROW_GROUP_ROWS - group.rows);
+            group.write(&batch.slice(at, rows))?;
+            at += rows;
+            match group.rows < ROW_GROUP_ROWS {
+                true => self.group = Some(group),
+                false => group.close(&mut self.file)?,
+            }
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use super::super::text::{Findings, Line, Names, line_end, sign, swar};
 use super::{LineKind, OtherLine};
 use crate::btf::{Fields, Unreadable};
 use crate::diagnostics::{Log, Severity, excerpt};
+use crate::schema::Optional;
 use crate::time::with_sign;
 
 /// The events of a chunk, column by column, in the order of the text, and the lines between them.
@@ -16,13 +17,13 @@ pub struct EventRows {
     /// Indices into `names`.
     pub source: Vec<u32>,
     /// `None` where the field is empty.
-    pub source_instance: Vec<Option<i64>>,
+    pub source_instance: Optional<i64>,
     /// Indices into `words`.
     pub target_type: Vec<u32>,
     /// Indices into `names`.
     pub target: Vec<u32>,
     /// `None` where the field is empty.
-    pub target_instance: Vec<Option<i64>>,
+    pub target_instance: Optional<i64>,
     /// Indices into `words`.
     pub action: Vec<u32>,
     /// Indices into `notes`; [`EventRows::NO_NOTE`] for lines with seven fields.
@@ -57,10 +58,10 @@ impl EventRows {
         Self {
             time: Vec::with_capacity(rows),
             source: Vec::with_capacity(rows),
-            source_instance: Vec::with_capacity(rows),
+            source_instance: Optional::with_capacity(rows),
             target_type: Vec::with_capacity(rows),
             target: Vec::with_capacity(rows),
-            target_instance: Vec::with_capacity(rows),
+            target_instance: Optional::with_capacity(rows),
             action: Vec::with_capacity(rows),
             note: Vec::with_capacity(rows),
             line: Vec::with_capacity(rows),
@@ -181,13 +182,14 @@ impl Reader<'_> {
         let at = comma(chunk, at + digits)?;
         let (source, end) = self.names.find_until(chunk, at, b',')?;
         let (source_instance, at) = instance(chunk, end + 1)?;
-        let (target_type, end) = self.words.find_until(chunk, at, b',')?;
+        let (target_type, end) = self.words.find_before::<2>(chunk, at, |word| swar::equals(word, b','))?;
         let (target, end) = self.names.find_until(chunk, end + 1, b',')?;
         let (target_instance, at) = instance(chunk, end + 1)?;
-        let (action, end) = self.words.find_before(chunk, at, |w| swar::equals(w, b',') | line_ends(w))?;
+        let (action, end) =
+            self.words.find_before::<2>(chunk, at, |w| swar::equals(w, b',') | line_ends(w))?;
         let (note, end) = match chunk.get(end)? {
             b',' if matches!(chunk.get(end + 1)?, b'\r' | b'\n') => (self.notes.known(b"")?, end + 1),
-            b',' => self.notes.find_before(chunk, end + 1, line_ends)?,
+            b',' => self.notes.find_before::<4>(chunk, end + 1, line_ends)?,
             _ => (EventRows::NO_NOTE, end),
         };
         let time = time as i64;
@@ -258,10 +260,10 @@ impl Reader<'_> {
     }
 }
 
-/// Marks the first byte of a line end in a word.
+/// Marks the first byte of a line end in a word, or a tab: who stops there leaves the line to the tolerant reader.
 #[inline(always)]
 fn line_ends(word: u64) -> u64 {
-    swar::equals(word, b'\r') | swar::equals(word, b'\n')
+    swar::below(word, b'\r' + 1)
 }
 
 #[inline(always)]

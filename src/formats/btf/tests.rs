@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::diagnostics::Severity;
+use crate::schema::Optional;
 use crate::time::TimeScale;
 use proptest::prelude::*;
 
@@ -11,16 +12,19 @@ fn read(text: &str) -> EventRows {
 
 /// The events as text again.
 fn lines(rows: &EventRows) -> Vec<String> {
-    let instance = |i: Option<i64>| i.map(|i| i.to_string()).unwrap_or_default();
+    let instances = |column: &Optional<i64>| -> Vec<String> {
+        column.iter().map(|i| i.map(|i| i.to_string()).unwrap_or_default()).collect()
+    };
+    let (sources, targets) = (instances(&rows.source_instance), instances(&rows.target_instance));
     (0..rows.time.len())
         .map(|n| {
             let mut fields = vec![
                 rows.time[n].to_string(),
                 rows.names[rows.source[n] as usize].clone(),
-                instance(rows.source_instance[n]),
+                sources[n].clone(),
                 rows.words[rows.target_type[n] as usize].clone(),
                 rows.names[rows.target[n] as usize].clone(),
-                instance(rows.target_instance[n]),
+                targets[n].clone(),
                 rows.words[rows.action[n] as usize].clone(),
             ];
             fields.extend(rows.notes.get(rows.note[n] as usize).cloned());

@@ -1,6 +1,8 @@
 //! Numbers for names: each distinct name gets an id by first use in the chunks that one reader has seen. Not for the
 //! dictionary of a whole recording, which the collector of the chunks builds from what the readers tell it.
 
+use std::collections::HashMap;
+
 use super::swar;
 
 /// With more names, or more bytes of names, it is time to begin anew, so that ever new names do not fill the memory.
@@ -9,21 +11,43 @@ const MANY_BYTES: usize = 4 << 20;
 /// Names longer than this are never looked up by [`Names::find_until`], which bounds its scan.
 const LONGEST_SCANNED: usize = 512;
 
-/// All that a lookup needs but the bytes of the name, so that it touches two places of the memory and not three.
+/// Names up to this length are compared word by word, in place; most are.
+const SHORT: usize = 31;
+
+/// A short name: its bytes, padded with zeros, and its length in the last one.
+type Short = [u64; 4];
+
+/// Where a short name may be: few bytes, so that the slots of many names still fit the caches.
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
     hash: u32,
     /// Id plus one; zero marks a free slot.
     tag: u32,
-    /// Where the name lies in `bytes`, and how long it is. A table begins anew long before it has 4 GiB of names.
-    begin: u32,
-    length: u32,
 }
 
-/// An open-addressing table over the bytes of names.
+/// Words of which the first `n` bytes count, by `n`.
+const MASKS: [[u64; 4]; SHORT + 1] = {
+    let mut masks = [[0; 4]; SHORT + 1];
+    let mut byte = 0;
+    while byte < SHORT {
+        let mut longer = byte + 1;
+        while longer <= SHORT {
+            masks[longer][byte / 8] |= 0xff << (8 * (byte % 8));
+            longer += 1;
+        }
+        byte += 1;
+    }
+    masks
+};
+
+/// Names in the order of their first use; short ones are found by an open-addressing table.
 #[derive(Debug, Clone)]
 pub(in crate::formats) struct Names {
     slots: Vec<Slot>,
+    /// Names by id; zeros for one that is not short.
+    shorts: Vec<Short>,
+    /// Names that are not short.
+    long: HashMap<Box<[u8]>, u32>,
     /// All names, one after the other.
     bytes: Vec<u8>,
     /// Where in `bytes` each name lies.
@@ -32,60 +56,91 @@ pub(in crate::formats) struct Names {
 
 impl Names {
     pub(in crate::formats) fn new() -> Self {
-        Self { slots: vec![Slot::default(); 256], bytes: Vec::new(), spans: Vec::new() }
+        Self {
+            slots: vec![Slot::default(); 256],
+            shorts: Vec::new(),
+            long: HashMap::new(),
+            bytes: Vec::new(),
+            spans: Vec::new(),
+        }
     }
 
     /// The id of a name, new or not.
     pub(in crate::formats) fn id(&mut self, name: &[u8]) -> u32 {
-        let hash = hash(name);
-        if let Some(id) = self.find(hash, name) {
+        if let Some(id) = self.known(name) {
             return id;
         }
         let id = self.len();
-        let (begin, length) = (self.bytes.len(), name.len());
-        self.spans.push((begin, begin + length));
+        let begin = self.bytes.len();
         self.bytes.extend_from_slice(name);
-        if self.spans.len() * 4 > self.slots.len() * 3 {
-            let old = std::mem::take(&mut self.slots);
-            self.slots = vec![Slot::default(); old.len() * 2];
-            old.into_iter().filter(|slot| slot.tag != 0).for_each(|slot| self.place(slot));
+        self.spans.push((begin, self.bytes.len()));
+        let short = short(name);
+        self.shorts.push(short.unwrap_or_default());
+        match short {
+            None => drop(self.long.insert(name.into(), id)),
+            Some(short) => {
+                // With names that are not short counted in, the table is larger than need be.
+                if self.shorts.len() * 4 > self.slots.len() * 3 {
+                    let old = std::mem::take(&mut self.slots);
+                    self.slots = vec![Slot::default(); old.len() * 2];
+                    old.into_iter().filter(|slot| slot.tag != 0).for_each(|slot| self.place(slot));
+                }
+                self.place(Slot { hash: hash(short), tag: id + 1 });
+            }
         }
-        self.place(Slot { hash, tag: id + 1, begin: begin as u32, length: length as u32 });
         id
     }
 
     /// The id of a name that was seen before.
     pub(in crate::formats) fn known(&self, name: &[u8]) -> Option<u32> {
-        self.find(hash(name), name)
+        match short(name) {
+            Some(short) => self.find(short),
+            None => self.long.get(name).copied(),
+        }
     }
 
     /// Finds a known name that starts at `at` and ends before the byte `end`: its id, and where `end` is.
     /// `None` for a name not seen before, and whenever the scan would need care; ask [`Names::id`] then.
     #[inline(always)]
     pub(in crate::formats) fn find_until(&self, text: &[u8], at: usize, end: u8) -> Option<(u32, usize)> {
-        self.find_before(text, at, |word| swar::equals(word, end))
+        self.find_before::<4>(text, at, |word| swar::equals(word, end))
     }
 
-    /// [`Names::find_until`] with any of several ends; `stops` marks them in a word as [`swar::equals`] does.
+    /// [`Names::find_until`] with any of several ends; `stops` marks them in a word as [`swar::equals`] does. Names that
+    /// end within so many `WORDS`, four at most, are found quickly.
     #[inline(always)]
-    pub(in crate::formats) fn find_before(
+    pub(in crate::formats) fn find_before<const WORDS: usize>(
         &self,
         text: &[u8],
         at: usize,
         stops: impl Fn(u64) -> u64,
     ) -> Option<(u32, usize)> {
-        let mut hasher = Hasher::new();
+        // All words at once, whatever the length: a branch that depends on it would be guessed wrong.
+        let (window, _) = text.get(at..)?.first_chunk::<32>()?.as_chunks::<8>();
+        let mut short: Short = [0; 4];
+        let mut stop = 0;
+        for (n, (word, bytes)) in short.iter_mut().zip(window).take(WORDS).enumerate() {
+            *word = u64::from_le_bytes(*bytes);
+            stop |= swar::lanes_set(stops(*word)) << (8 * n);
+        }
+        if stop == 0 {
+            return self.find_long(text, at, stops);
+        }
+        let length = stop.trailing_zeros() as usize;
+        short.iter_mut().zip(MASKS.get(length)?).for_each(|(word, mask)| *word &= mask);
+        short[3] |= length_mark(length);
+        Some((self.find(short)?, at + length))
+    }
+
+    #[cold]
+    fn find_long(&self, text: &[u8], at: usize, stops: impl Fn(u64) -> u64) -> Option<(u32, usize)> {
         let mut length = 0;
         while length < LONGEST_SCANNED {
-            let word = swar::word(text, at + length)?;
-            let stop = stops(word);
+            let stop = stops(swar::word(text, at + length)?);
             if stop != 0 {
-                let count = swar::lanes_before(stop);
-                length += count;
-                let hash = hasher.finish(word & low_bytes(count), length);
-                return Some((self.find(hash, text.get(at..at + length)?)?, at + length));
+                length += swar::lanes_before(stop);
+                return Some((self.known(text.get(at..at + length)?)?, at + length));
             }
-            hasher.add(word);
             length += 8;
         }
         None
@@ -124,14 +179,16 @@ impl Names {
     }
 
     #[inline(always)]
-    fn find(&self, hash: u32, name: &[u8]) -> Option<u32> {
+    fn find(&self, short: Short) -> Option<u32> {
+        let hash = hash(short);
         let mut at = self.home(hash);
         loop {
             let slot = self.slots.get(at)?;
             let id = slot.tag.checked_sub(1)?;
-            if slot.hash == hash && slot.length as usize == name.len() {
-                let begin = slot.begin as usize;
-                if self.bytes.get(begin..begin + name.len()) == Some(name) {
+            if slot.hash == hash {
+                // Without a branch per word, and without a detour through memory that comparing arrays takes.
+                let ([a, b, c, d], [e, f, g, h]) = (*self.shorts.get(id as usize)?, short);
+                if (a ^ e) | (b ^ f) | (c ^ g) | (d ^ h) == 0 {
                     return Some(id);
                 }
             }
@@ -156,45 +213,35 @@ impl Names {
     }
 }
 
-/// Mixes eight bytes at a time by folding a wide multiplication. For speed, not against attackers.
-struct Hasher(u64);
-
-impl Hasher {
-    /// Two odd constants without a pattern: the fractions of the golden ratio and of the square root of two.
-    const START: u64 = 0x9e37_79b9_7f4a_7c15;
-    const FACTOR: u64 = 0x6a09_e667_f3bc_c909;
-
-    #[inline(always)]
-    fn new() -> Self {
-        Self(Self::START)
-    }
-
-    #[inline(always)]
-    fn add(&mut self, word: u64) {
-        let wide = u128::from(self.0 ^ word) * u128::from(Self::FACTOR);
-        self.0 = (wide as u64) ^ ((wide >> 64) as u64);
-    }
-
-    /// Adds the last zero to seven bytes, padded with zeros, and the length of all.
-    #[inline(always)]
-    fn finish(mut self, last: u64, length: usize) -> u32 {
-        self.add(last ^ ((length as u64) << 56));
-        self.0 as u32
-    }
-}
-
-/// A mask of the first `count` bytes of a word, for `count` below 8.
+/// The length of a short name where it stands: in the last byte, which no short name reaches.
 #[inline(always)]
-fn low_bytes(count: usize) -> u64 {
-    (1u64 << (8 * count)) - 1
+fn length_mark(length: usize) -> u64 {
+    (length as u64) << 56
 }
 
-fn hash(name: &[u8]) -> u32 {
-    let mut hasher = Hasher::new();
-    let (words, rest) = name.as_chunks::<8>();
-    words.iter().for_each(|word| hasher.add(u64::from_le_bytes(*word)));
-    let last = rest.iter().rev().fold(0u64, |word, &byte| (word << 8) | u64::from(byte));
-    hasher.finish(last, name.len())
+/// A name as [`Names::find`] wants it; `None` when it is too long.
+fn short(name: &[u8]) -> Option<Short> {
+    if name.len() > SHORT {
+        return None;
+    }
+    let mut short = [0; 4];
+    for (word, bytes) in short.iter_mut().zip(name.chunks(8)) {
+        *word = bytes.iter().rev().fold(0, |word, byte| (word << 8) | u64::from(*byte));
+    }
+    short[3] |= length_mark(name.len());
+    Some(short)
+}
+
+/// For speed, not against attackers: odd constants without a pattern (the fractions of the golden ratio, and of the square
+/// roots of two, three and five).
+#[inline(always)]
+fn hash([a, b, c, d]: Short) -> u32 {
+    let mixed = a.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        ^ b.wrapping_mul(0x6a09_e667_f3bc_c909)
+        ^ c.wrapping_mul(0xbb67_ae85_84ca_a73b)
+        ^ d.wrapping_mul(0x3c6e_f372_fe94_f82b);
+    let spread = (mixed ^ (mixed >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (spread >> 32) as u32
 }
 
 #[cfg(test)]
@@ -216,11 +263,11 @@ mod tests {
     }
 
     #[test]
-    fn names_with_the_same_hash_are_kept_apart() {
+    fn names_with_the_same_words_are_kept_apart() {
         let mut names = Names::new();
-        names.id(b"a");
-        assert_eq!(names.find(hash(b"a"), b"a"), Some(0));
-        assert_eq!(names.find(hash(b"a"), b"b"), None);
+        // Padding makes the words of these the same.
+        assert_eq!((names.id(b"a"), names.id(b"a\0"), names.id(b"")), (0, 1, 2));
+        assert_eq!((names.known(b"a\0"), names.known(b"a\0\0"), names.known(b"\0")), (Some(1), None, None));
     }
 
     #[test]
@@ -238,12 +285,14 @@ mod tests {
         fn scanning_finds_what_was_named(known: Vec<[u8; 3]>, name in "[a-z_\\[\\]]{0,40}") {
             let mut names = Names::new();
             known.iter().for_each(|n| { names.id(n); });
-            let text = format!("{name}\"               ");
+            let text = format!("{name}\"{}", " ".repeat(32));
             let by_scan = |names: &Names| names.find_until(text.as_bytes(), 0, b'"');
             let before = by_scan(&names);
             let id = names.id(name.as_bytes());
             prop_assert!(before.is_none_or(|found| found == (id, name.len())));
             prop_assert_eq!(by_scan(&names), Some((id, name.len())));
+            let narrow = names.find_before::<1>(text.as_bytes(), 0, |word| swar::equals(word, b'"'));
+            prop_assert_eq!(narrow, Some((id, name.len())));
         }
 
         #[test]

@@ -18,11 +18,25 @@ pub(in crate::formats) fn lanes_before(mask: u64) -> usize {
     (mask.trailing_zeros() / 8) as usize
 }
 
+/// A bit for each lane whose top bit is set in `mask`, the lowest for the first; the other bits of `mask` are zero.
+#[inline(always)]
+pub(in crate::formats) fn lanes_set(mask: u64) -> u32 {
+    // Each top bit is moved to its place in the highest byte of the product.
+    ((mask >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32
+}
+
 /// Top bits of the lanes that hold `byte`. Lanes behind the first hit may be set wrongly.
 #[inline(always)]
 pub(in crate::formats) fn equals(word: u64, byte: u8) -> u64 {
     let zero_where_equal = word ^ lanes(byte);
     zero_where_equal.wrapping_sub(lanes(1)) & !zero_where_equal & lanes(0x80)
+}
+
+/// Top bits of the lanes that hold a byte below `limit`, which is 128 at most. As with [`equals`], lanes behind the first
+/// hit may be set wrongly.
+#[inline(always)]
+pub(in crate::formats) fn below(word: u64, limit: u8) -> u64 {
+    word.wrapping_sub(lanes(limit)) & !word & lanes(0x80)
 }
 
 /// Top bits of the lanes that hold no digit.
@@ -95,6 +109,17 @@ pub(in crate::formats) fn decimal(text: &[u8], at: usize) -> Option<(u64, usize)
     }
 }
 
+/// Reads exactly ten digits at `at`, the width that fields of a fixed one mostly have. Where the next field begins does not
+/// depend on what is read, so that the processor goes on with it at once.
+#[inline(always)]
+pub(in crate::formats) fn ten_digits(text: &[u8], at: usize) -> Option<u64> {
+    let [first @ .., tens, ones] = text.get(at..)?.first_chunk::<10>()?;
+    let first = u64::from_le_bytes(*first);
+    let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
+    let all = (not_digits(first) == 0) & (tens < 10) & (ones < 10);
+    all.then(|| digits_to_number(first, 8) * 100 + u64::from(tens) * 10 + u64::from(ones))
+}
+
 /// Reads 1 to 16 hex digits at `at`: the number and how many digits it had. `None` for none, for more, and
 /// near the end of the text.
 #[inline(always)]
@@ -138,16 +163,30 @@ mod tests {
                     if byte.is_ascii_hexdigit() { 8 } else { lane }
                 );
                 assert_eq!(stop(equals(word, byte)), if byte == b'0' { 0 } else { lane });
+                assert_eq!(stop(below(word, 0x0e)), if byte < 0x0e { lane } else { 8 });
             }
         }
     }
 
     proptest! {
         #[test]
+        fn lanes_become_bits(bytes: [bool; 8]) {
+            let mask = u64::from_le_bytes(bytes.map(|set| u8::from(set) << 7));
+            let bits = (0..8).map(|n| u32::from(bytes[n]) << n).sum::<u32>();
+            prop_assert_eq!(lanes_set(mask), bits);
+        }
+
+        #[test]
         fn decimal_reads_what_the_library_reads(digits in "[0-9]{0,18}", rest in "[^0-9]{1,3}") {
             let text = format!("{digits}{rest}................");
             let expected = (1..=15).contains(&digits.len()).then(|| (digits.parse().unwrap(), digits.len()));
             prop_assert_eq!(decimal(text.as_bytes(), 0), expected);
+        }
+
+        #[test]
+        fn ten_digits_are_ten(digits in "[0-9]{8,11}[^0-9]?[0-9]{0,2}") {
+            let expected = digits.get(..10).and_then(|ten| ten.parse().ok());
+            prop_assert_eq!(ten_digits(digits.as_bytes(), 0), expected);
         }
 
         #[test]

@@ -7,16 +7,15 @@ use super::layout::DataLayout;
 use super::report::{Report, bad_time};
 use super::{Counts, Gap, Settings, columns, data_fast};
 use crate::diagnostics::{Log, Severity};
+use crate::schema::Optional;
 
 /// The accesses of a chunk, column by column, in the order of the text.
 #[derive(Debug, Clone, Default)]
 pub struct DataRows {
     /// Instants in ticks of [`Settings::scale`], with [`Settings::offset`] added.
     pub time: Vec<i64>,
-    /// Numbers of the trace records; 0 where `record_valid` is false.
-    pub record: Vec<i64>,
-    /// False for a row without a (readable) record number.
-    pub record_valid: Vec<bool>,
+    /// Numbers of the trace records, where they are readable.
+    pub record: Optional<i64>,
     /// Indices into `variables`.
     pub variable: Vec<u32>,
     /// Names of the variables by first use in this chunk. Bytes that are no UTF-8 are replaced, so two entries
@@ -42,8 +41,7 @@ impl DataRows {
         let rows = bytes / 44 + 8;
         Self {
             time: Vec::with_capacity(rows),
-            record: Vec::with_capacity(rows),
-            record_valid: Vec::with_capacity(rows),
+            record: Optional::with_capacity(rows),
             variable: Vec::with_capacity(rows),
             is_write: Vec::with_capacity(rows),
             value: Vec::with_capacity(rows),
@@ -55,8 +53,7 @@ impl DataRows {
     #[inline(always)]
     pub(super) fn push(&mut self, row: Row) {
         self.time.push(row.time);
-        self.record.push(row.record.unwrap_or(0));
-        self.record_valid.push(row.record.is_some());
+        self.record.push(row.record);
         self.variable.push(row.variable);
         self.is_write.push(row.is_write);
         self.value.push(row.value);

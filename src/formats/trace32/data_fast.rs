@@ -48,29 +48,39 @@ impl Shape {
         reader: &Reader<'_, '_>,
     ) -> Option<(Row, bool, usize)> {
         let (negative, at) = sign(chunk, at);
-        let (record, digits) = swar::decimal(chunk, at)?;
+        // TRACE32 prints records with ten digits, and times with ten decimals (thesis, 5.1.2).
+        let (record, at) = match swar::ten_digits(chunk, at) {
+            Some(record) if chunk.get(at + 10) == Some(&b',') => (record, at + 11),
+            _ => decimal_before(chunk, at, b',')?,
+        };
         let record = with_sign(record, negative)?;
-        let at = expect(chunk, at + digits, b',')?;
 
         let (negative, at) = sign(chunk, at);
-        let (seconds, digits) = swar::decimal(chunk, at)?;
-        let at = expect(chunk, at + digits, b'.')?;
-        let (fraction, places) = swar::decimal(chunk, at)?;
-        let (fraction, inexact) = self.fraction_ticks(fraction, places)?;
-        let ticks = seconds.checked_mul(self.per_second)?.checked_add(fraction)?;
+        let (seconds, at) = decimal_before(chunk, at, b'.')?;
+        let (ticks, inexact, at) = match swar::ten_digits(chunk, at) {
+            Some(fraction) if chunk.get(at + 10) == Some(&b',') => {
+                let (ticks, inexact) = self.fraction_ticks(fraction, 10)?;
+                (ticks, inexact, at + 11)
+            }
+            _ => {
+                let (fraction, places) = swar::decimal(chunk, at)?;
+                let (ticks, inexact) = self.fraction_ticks(fraction, places)?;
+                (ticks, inexact, expect(chunk, at + places, b',')?)
+            }
+        };
+        let ticks = seconds.checked_mul(self.per_second)?.checked_add(ticks)?;
         let time = with_sign(ticks, negative)?.checked_add(self.offset)?;
 
-        let behind = chunk.get(at + places..)?;
-        if !behind.starts_with(b",\"") {
-            return None;
-        }
+        let at = expect(chunk, at, b'"')?;
         // Only names that the tolerant reader has accepted before are found, so they need no check here.
-        let (variable, quote) = reader.names.find_until(chunk, at + places + 2, b'"')?;
+        let (variable, quote) = reader.names.find_until(chunk, at, b'"')?;
         let cycle = chunk.get(quote..)?.strip_prefix(b"\",\"")?;
-        let (is_write, length) = if cycle.starts_with(b"wr-data\",") {
-            (true, 7)
-        } else if cycle.starts_with(b"rd-data\",") {
-            (false, 7)
+        // Reads and writes come in no order that a branch could be guessed by.
+        let word = swar::word(cycle, 0)?;
+        let is_write = word == u64::from_le_bytes(*b"wr-data\"");
+        let is_read = word == u64::from_le_bytes(*b"rd-data\"");
+        let (is_write, length) = if (is_write | is_read) & (cycle.get(8) == Some(&b',')) {
+            (is_write, 7)
         } else {
             other_cycle(cycle)?
         };
@@ -89,12 +99,19 @@ impl Shape {
         if places <= self.places {
             return Some((fraction * swar::POWERS.get(self.places - places)?, false));
         }
-        // TRACE32 prints ten decimals (thesis, 5.1.2), the last mostly zero, and a constant divides quickly.
+        // The last of ten decimals is mostly zero, and a constant divides quickly.
         if places == self.places + 1 && fraction.is_multiple_of(10) {
             return Some((fraction / 10, false));
         }
         Some(divide_half_even(fraction, *swar::POWERS.get(places - self.places)?))
     }
+}
+
+/// A number and where the text goes on behind the byte that ends it.
+#[inline(always)]
+fn decimal_before(text: &[u8], at: usize, end: u8) -> Option<(u64, usize)> {
+    let (number, digits) = swar::decimal(text, at)?;
+    Some((number, expect(text, at + digits, end)?))
 }
 
 /// A cycle spelled otherwise, and its length; its closing quote and the comma behind it must be there.

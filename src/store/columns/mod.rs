@@ -1,65 +1,58 @@
-//! The columns of a row group on their way to Parquet: names by our own encoder, which uses the keys that they have
-//! already; all others by that of the parquet crate. Not the file around them (see `table_writer`).
+//! The columns of a row group on their way to Parquet, each by an encoder of our own: it knows more of our columns than a
+//! general one can (names have keys, times rise), and where a page ends depends on nothing but the rows. Not the file
+//! around them (see `table_writer`).
 
+mod bits;
+mod delta;
+mod flags;
 mod names;
+mod numbers;
+mod pages;
 mod runs;
+#[cfg(test)]
+mod tests;
 
 use std::io::Write;
 
 use arrow::array::{ArrayRef, RecordBatch};
-use arrow::compute::concat;
-use arrow::datatypes::{DataType, SchemaRef};
-use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
+use bytes::Bytes;
+use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::Result;
 use parquet::file::writer::SerializedFileWriter;
 
+use crate::schema::{ColumnSpec, ColumnType, Encoding, TableSpec};
+use flags::FlagChunk;
 use names::NameChunk;
+use numbers::NumberChunk;
+use pages::Pages;
 
-/// A row group in the making. It stays in memory until it is complete.
+/// A row group in the making. It stays in memory, encoded, until it is complete.
 pub(super) struct RowGroup {
-    schema: SchemaRef,
     columns: Vec<Column>,
     pub rows: usize,
 }
 
 enum Column {
-    Names(Box<NameChunk>),
-    Other(Box<ArrowColumnWriter>),
+    Names(NameChunk),
+    Numbers(NumberChunk),
+    Flags(FlagChunk),
 }
 
 impl RowGroup {
-    /// The next row group of `file`, whose batches have this schema.
-    pub fn new<W: Write + Send>(file: &SerializedFileWriter<W>, schema: &SchemaRef) -> Result<Self> {
-        let factory = ArrowRowGroupWriterFactory::new(file, schema.clone());
-        let writers = factory.create_column_writers(file.flushed_row_groups().len())?;
+    /// The next row group of `file`, which is one of `table`.
+    pub fn new<W: Write + Send>(file: &SerializedFileWriter<W>, table: &TableSpec) -> Result<Self> {
         let leaves = file.schema_descr().columns().iter();
-        let columns = writers.into_iter().zip(schema.fields()).zip(leaves).map(|((writer, field), leaf)| {
-            Ok(match field.data_type() {
-                DataType::Dictionary(..) => {
-                    let compression = file.properties().compression(leaf.path());
-                    Column::Names(Box::new(NameChunk::new(leaf.clone(), compression)?))
-                }
-                _ => Column::Other(Box::new(writer)),
-            })
+        let columns = table.file_columns().zip(leaves).map(|(column, leaf)| {
+            let pages = Pages::new(leaf.clone(), file.properties().compression(leaf.path()))?;
+            Ok(Column::new(column, pages))
         });
-        Ok(Self { schema: schema.clone(), columns: columns.collect::<Result<_>>()?, rows: 0 })
+        Ok(Self { columns: columns.collect::<Result<_>>()?, rows: 0 })
     }
 
-    /// Appends the rows of batches as if they were one.
-    pub fn write(&mut self, parts: &[RecordBatch]) -> Result<()> {
-        for (n, (column, field)) in self.columns.iter_mut().zip(self.schema.fields()).enumerate() {
-            let arrays: Vec<&ArrayRef> = parts.iter().map(|part| part.column(n)).collect();
-            match column {
-                Column::Names(names) => arrays.iter().try_for_each(|array| names.write(array))?,
-                Column::Other(writer) => {
-                    let arrays: Vec<_> = arrays.into_iter().map(|array| array.as_ref()).collect();
-                    for leaf in compute_leaves(field, &concat(&arrays)?)? {
-                        writer.write(&leaf)?;
-                    }
-                }
-            }
-        }
-        self.rows += parts.iter().map(RecordBatch::num_rows).sum::<usize>();
+    /// Appends the rows of a batch, which has the schema of the table.
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.columns.iter_mut().zip(batch.columns()).try_for_each(|(column, array)| column.write(array))?;
+        self.rows += batch.num_rows();
         Ok(())
     }
 
@@ -67,15 +60,37 @@ impl RowGroup {
     pub fn close<W: Write + Send>(self, file: &mut SerializedFileWriter<W>) -> Result<()> {
         let mut group = file.next_row_group()?;
         for column in self.columns {
-            match column {
-                Column::Names(names) => {
-                    let (bytes, close) = names.close()?;
-                    group.append_column(&bytes, close)?;
-                }
-                Column::Other(writer) => writer.close()?.append_to_row_group(&mut group)?,
-            }
+            let (bytes, close) = column.close()?;
+            group.append_column(&bytes, close)?;
         }
         group.close()?;
         Ok(())
+    }
+}
+
+impl Column {
+    fn new(column: &ColumnSpec, pages: Pages) -> Self {
+        let dictionary = column.encoding == Encoding::Dictionary;
+        match column.ty {
+            ColumnType::Name | ColumnType::Text => Self::Names(NameChunk::new(pages, dictionary)),
+            ColumnType::Flag => Self::Flags(FlagChunk::new(pages)),
+            ty => Self::Numbers(NumberChunk::new(pages, dictionary, ty == ColumnType::Unsigned)),
+        }
+    }
+
+    fn write(&mut self, array: &ArrayRef) -> Result<()> {
+        match self {
+            Self::Names(names) => names.write(array),
+            Self::Numbers(numbers) => numbers.write(array),
+            Self::Flags(flags) => flags.write(array),
+        }
+    }
+
+    fn close(self) -> Result<(Bytes, ColumnCloseResult)> {
+        match self {
+            Self::Names(names) => names.close(),
+            Self::Numbers(numbers) => numbers.close(),
+            Self::Flags(flags) => flags.close(),
+        }
     }
 }

@@ -1,15 +1,12 @@
 //! Small numbers as Parquet's hybrid of repeated and bit-packed runs (Parquet format, "Encodings", RLE = 3): the keys of
 //! names and the levels that say which rows are null. Not the pages around them.
 
+use super::bits;
+
 /// Shorter repetitions cost less among packed values.
 const SHORTEST_REPEAT: usize = 8;
 /// Values are packed in groups of eight, so that each group fills whole bytes.
 const GROUP: usize = 8;
-
-/// How many bits a number takes; 0 for 0.
-pub(super) fn bits_of(number: u32) -> u32 {
-    u32::BITS - number.leading_zeros()
-}
 
 /// Appends `values`, each of which fits `width` bits (32 at most).
 pub(super) fn encode(values: &[u32], width: u32, out: &mut Vec<u8>) {
@@ -32,7 +29,7 @@ pub(super) fn encode(values: &[u32], width: u32, out: &mut Vec<u8>) {
 /// Appends `count` times the same value.
 pub(super) fn repeat(value: u32, count: usize, width: u32, out: &mut Vec<u8>) {
     if count > 0 {
-        varint((count as u64) << 1, out);
+        bits::varint((count as u64) << 1, out);
         out.extend(value.to_le_bytes().iter().take(width.div_ceil(8) as usize));
     }
 }
@@ -43,62 +40,32 @@ fn pack(values: &[u32], width: u32, out: &mut Vec<u8>) {
         return;
     }
     let groups = values.len().div_ceil(GROUP);
-    varint(((groups as u64) << 1) | 1, out);
+    bits::varint(((groups as u64) << 1) | 1, out);
     let end = out.len() + groups * width as usize;
-    let (mut word, mut filled) = (0u64, 0);
-    for value in values {
-        word |= u64::from(*value) << filled;
-        filled += width;
-        if filled >= 32 {
-            out.extend((word as u32).to_le_bytes());
-            word >>= 32;
-            filled -= 32;
-        }
-    }
-    out.extend(word.to_le_bytes());
+    bits::pack(values, width, out);
     out.resize(end, 0);
-}
-
-fn varint(mut number: u64, out: &mut Vec<u8>) {
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::columns::bits::tests::{number, take_varint};
     use proptest::prelude::*;
 
     /// Reads runs as the format describes them, bit by bit.
     fn decode(mut bytes: &[u8], width: u32, count: usize) -> Vec<u32> {
         let mut values = Vec::new();
         while values.len() < count {
-            let mut header = 0u64;
-            for shift in (0..).step_by(7) {
-                let byte = bytes[0];
-                bytes = &bytes[1..];
-                header |= u64::from(byte & 0x7f) << shift;
-                if byte < 0x80 {
-                    break;
-                }
-            }
-            let number =
-                |bits: &mut dyn Iterator<Item = bool>| bits.enumerate().map(|(n, b)| u32::from(b) << n).sum();
-            let bit = |bytes: &[u8], n: usize| bytes[n / 8] >> (n % 8) & 1 == 1;
+            let header = take_varint(&mut bytes);
             let n = (header >> 1) as usize;
-            let w = width as usize;
             if header & 1 == 1 {
-                for value in 0..n * 8 {
-                    values.push(number(&mut (value * w..(value + 1) * w).map(|b| bit(bytes, b))));
-                }
-                bytes = &bytes[n * w..];
+                let (packed, rest) = bytes.split_at(n * width as usize);
+                values.extend((0..n * 8).map(|place| number(packed, place, width) as u32));
+                bytes = rest;
             } else {
-                let value = number(&mut (0..w).map(|b| bit(bytes, b)));
+                let value = number(bytes, 0, width) as u32;
                 values.extend(std::iter::repeat_n(value, n));
-                bytes = &bytes[w.div_ceil(8)..];
+                bytes = &bytes[width.div_ceil(8) as usize..];
             }
         }
         assert!(bytes.is_empty(), "{} bytes are left", bytes.len());
@@ -116,7 +83,6 @@ mod tests {
         out.clear();
         encode(&[4; 50], 3, &mut out);
         assert_eq!(out, [100, 4]);
-        assert_eq!([0, 1, 2, 255, 256].map(bits_of), [0, 1, 2, 8, 9]);
     }
 
     proptest! {

@@ -111,7 +111,7 @@ fn other_columns_are_read_like_the_usual_ones() {
     let rows = parse_data(text.as_bytes(), true, &layout(text), &settings());
     assert_eq!(rows.time, [500_000_000, 600_000_000]);
     assert_eq!(rows.variables, ["x", "D:70001234"]);
-    assert_eq!(rows.record_valid, [false, false]);
+    assert_eq!(rows.record.iter().collect::<Vec<_>>(), [None, None]);
     assert_eq!(account(rows.counts), [3, 2, 0, 0, 1]);
 }
 

@@ -63,12 +63,12 @@ fn any_settings() -> impl Strategy<Value = Settings> {
 }
 
 /// Everything but the gaps, with names in place of their numbers.
-fn data_rows(rows: &DataRows) -> Vec<(i64, i64, bool, String, bool, u64, u32)> {
-    (0..rows.time.len())
-        .map(|n| {
+fn data_rows(rows: &DataRows) -> Vec<(i64, Option<i64>, String, bool, u64, u32)> {
+    let records = rows.record.iter().enumerate();
+    records
+        .map(|(n, record)| {
             let name = rows.variables[rows.variable[n] as usize].clone();
-            let (record, valid) = (rows.record[n], rows.record_valid[n]);
-            (rows.time[n], record, valid, name, rows.is_write[n], rows.value[n], rows.line[n])
+            (rows.time[n], record, name, rows.is_write[n], rows.value[n], rows.line[n])
         })
         .collect()
 }

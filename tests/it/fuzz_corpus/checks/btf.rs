@@ -35,10 +35,10 @@ fn fields(rows: &EventRows, n: usize) -> Vec<String> {
     let mut fields = vec![
         rows.time[n].to_string(),
         of(&rows.names, &rows.source),
-        instance(rows.source_instance[n]),
+        instance(rows.source_instance.get(n)),
         of(&rows.words, &rows.target_type),
         of(&rows.names, &rows.target),
-        instance(rows.target_instance[n]),
+        instance(rows.target_instance.get(n)),
         of(&rows.words, &rows.action),
     ];
     if rows.note[n] != EventRows::NO_NOTE {
@@ -93,10 +93,10 @@ fn checked(rows: &EventRows) {
         let record = Record {
             time: rows.time[n],
             source: &rows.names[rows.source[n] as usize],
-            source_instance: rows.source_instance[n],
+            source_instance: rows.source_instance.get(n),
             target_type: &rows.words[rows.target_type[n] as usize],
             target: &rows.names[rows.target[n] as usize],
-            target_instance: rows.target_instance[n],
+            target_instance: rows.target_instance.get(n),
             action: &rows.words[rows.action[n] as usize],
             note,
         };

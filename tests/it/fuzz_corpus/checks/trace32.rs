@@ -57,11 +57,10 @@ struct Piece {
 impl From<DataRows> for Piece {
     fn from(data: DataRows) -> Self {
         names_are_used(&data.variable, &data.variables);
-        let columns = [data.record.len(), data.record_valid.len(), data.is_write.len(), data.value.len()];
-        assert_eq!(columns, [data.time.len(); 4]);
+        let columns = [data.record.len(), data.is_write.len(), data.value.len()];
+        assert_eq!(columns, [data.time.len(); 3]);
         let rows = (0..data.time.len()).map(|n| {
-            let record = data.record_valid[n].then_some(data.record[n]);
-            assert!(record.is_some() || data.record[n] == 0, "row {n}");
+            let record = data.record.get(n);
             let name = data.variables[data.variable[n] as usize].clone();
             (data.time[n], record, name, u8::from(data.is_write[n]), data.value[n], u64::from(data.line[n]))
         });

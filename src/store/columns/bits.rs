@@ -1,0 +1,96 @@
+//! Numbers packed into as few bits as they need, least significant bit first, as all encodings of Parquet that pack do.
+//! Not the headers in front of them.
+
+/// How many bits a number takes; 0 for 0.
+pub(super) fn of(number: u64) -> u32 {
+    u64::BITS - number.leading_zeros()
+}
+
+/// Appends `values`, each of which fits `width` bits, 64 at most; the last byte is filled up with zeros.
+pub(super) fn pack<T: Copy + Into<u64>>(values: &[T], width: u32, out: &mut Vec<u8>) {
+    if width == 0 {
+        return;
+    }
+    out.reserve(values.len() * width as usize / 8 + 9);
+    let (mut word, mut filled) = (0u64, 0);
+    for value in values {
+        let value: u64 = (*value).into();
+        word |= value << filled;
+        filled += width;
+        if filled >= u64::BITS {
+            out.extend_from_slice(&word.to_le_bytes());
+            filled -= u64::BITS;
+            // A shift by all 64 bits leaves nothing, but is no shift to the processor.
+            word = value.checked_shr(width - filled).unwrap_or(0);
+        }
+    }
+    out.extend(word.to_le_bytes().iter().take(filled.div_ceil(8) as usize));
+}
+
+/// Appends a number in groups of seven bits, the lowest first (ULEB128).
+pub(super) fn varint(mut number: u64, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// [`varint`] of a signed number, small ones of either sign being short.
+pub(super) fn zigzag(number: i64, out: &mut Vec<u8>) {
+    varint(((number << 1) ^ (number >> 63)) as u64, out);
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The `n`th number of `width` bits.
+    pub fn number(bytes: &[u8], n: usize, width: u32) -> u64 {
+        let bits = n * width as usize..(n + 1) * width as usize;
+        bits.enumerate().map(|(place, bit)| u64::from(bytes[bit / 8] >> (bit % 8) & 1) << place).sum()
+    }
+
+    /// Takes a [`varint`] off the bytes.
+    pub fn take_varint(bytes: &mut &[u8]) -> u64 {
+        let mut number = 0;
+        for shift in (0..).step_by(7) {
+            let byte = bytes[0];
+            *bytes = &bytes[1..];
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                break;
+            }
+        }
+        number
+    }
+
+    /// Takes a [`zigzag`] off the bytes.
+    pub fn take_zigzag(bytes: &mut &[u8]) -> i64 {
+        let number = take_varint(bytes);
+        (number >> 1) as i64 ^ -((number & 1) as i64)
+    }
+
+    proptest! {
+        #[test]
+        fn packed_numbers_are_found_by_their_bits(values: Vec<u64>, width in 0u32..=64) {
+            let values: Vec<u64> = values.iter().map(|v| v & u64::MAX.checked_shr(64 - width).unwrap_or(0)).collect();
+            let mut out = Vec::new();
+            pack(&values, width, &mut out);
+            prop_assert_eq!(out.len(), (values.len() * width as usize).div_ceil(8));
+            let read: Vec<u64> = (0..values.len()).map(|n| number(&out, n, width)).collect();
+            prop_assert_eq!(read, values);
+        }
+
+        #[test]
+        fn varints_come_back(number: i64) {
+            let mut out = Vec::new();
+            zigzag(number, &mut out);
+            varint(number as u64, &mut out);
+            let mut bytes = out.as_slice();
+            prop_assert_eq!((take_zigzag(&mut bytes), take_varint(&mut bytes)), (number, number as u64));
+            prop_assert!(bytes.is_empty());
+        }
+    }
+}

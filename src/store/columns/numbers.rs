@@ -1,0 +1,198 @@
+//! A column of numbers as a chunk of Parquet pages: by dictionary where values repeat, else by differences. Not for
+//! names, which come with keys already (see `names`).
+
+use std::mem::take;
+
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::buffer::NullBuffer;
+use arrow::datatypes::{Int64Type, UInt64Type};
+use bytes::Bytes;
+use parquet::basic::Encoding;
+use parquet::column::writer::ColumnCloseResult;
+use parquet::errors::{ParquetError, Result};
+
+use super::delta;
+use super::pages::{self, DictionaryPage, Levels, Pages, Range};
+use crate::schema::PAGE_ROWS;
+
+/// The numbers of a row group.
+pub(super) struct NumberChunk {
+    pages: Pages,
+    /// `None` from the first page on for which it does not pay.
+    dictionary: Option<Dictionary>,
+    /// What the dictionary had for the pages that use it.
+    closed: Option<Dictionary>,
+    unsigned: bool,
+    levels: Levels,
+    /// The numbers of the page in the making, unsigned ones by their bits.
+    numbers: Vec<i64>,
+    keys: Vec<u32>,
+}
+
+impl NumberChunk {
+    /// No rows yet.
+    pub fn new(pages: Pages, dictionary: bool, unsigned: bool) -> Self {
+        Self {
+            pages,
+            dictionary: dictionary.then(Dictionary::default),
+            closed: None,
+            unsigned,
+            levels: Levels::default(),
+            numbers: Vec::with_capacity(PAGE_ROWS),
+            keys: Vec::new(),
+        }
+    }
+
+    /// Appends the rows of an `Int64` or `UInt64` array.
+    pub fn write(&mut self, array: &ArrayRef) -> Result<()> {
+        if let Some(numbers) = array.as_primitive_opt::<Int64Type>() {
+            return self.rows(numbers.values(), numbers.nulls(), |n| *n);
+        }
+        match array.as_primitive_opt::<UInt64Type>() {
+            Some(numbers) => self.rows(numbers.values(), numbers.nulls(), |n| *n as i64),
+            None => Err(ParquetError::General(format!("numbers come as {}", array.data_type()))),
+        }
+    }
+
+    fn rows<T>(&mut self, mut values: &[T], nulls: Option<&NullBuffer>, bits: fn(&T) -> i64) -> Result<()> {
+        let mut at = 0;
+        while !values.is_empty() {
+            let (now, later) = values.split_at(values.len().min(PAGE_ROWS - self.levels.rows));
+            let nulls = nulls.map(|nulls| nulls.slice(at, now.len()));
+            self.levels.extend(now.len(), nulls.as_ref());
+            match nulls.filter(|nulls| nulls.null_count() > 0) {
+                Some(nulls) => {
+                    let valid = now.iter().zip(&nulls).filter(|(_, valid)| *valid);
+                    self.numbers.extend(valid.map(|(value, _)| bits(value)));
+                }
+                None => self.numbers.extend(now.iter().map(bits)),
+            }
+            if self.levels.rows == PAGE_ROWS {
+                self.end_page()?;
+            }
+            (at, values) = (at + now.len(), later);
+        }
+        Ok(())
+    }
+
+    /// The bytes of all pages, and what the footer says of them.
+    pub fn close(mut self) -> Result<(Bytes, ColumnCloseResult)> {
+        if self.levels.rows > 0 {
+            self.end_page()?;
+        }
+        let dictionary = self.dictionary.or(self.closed);
+        let page = |d: Dictionary| DictionaryPage {
+            values: d.numbers.iter().flat_map(|n| n.to_le_bytes()).collect(),
+            len: d.numbers.len() as u32,
+        };
+        self.pages.close(dictionary.map(page))
+    }
+
+    fn end_page(&mut self) -> Result<()> {
+        let (levels, numbers) = (take(&mut self.levels), &self.numbers);
+        let range = Range::of(numbers, self.unsigned);
+        self.keys.clear();
+        if let Some(dictionary) = &mut self.dictionary
+            && !dictionary.keys(numbers, &mut self.keys)
+        {
+            self.closed = self.dictionary.take().filter(|d| !d.numbers.is_empty());
+        }
+        match &self.dictionary {
+            Some(dictionary) => {
+                let len = dictionary.numbers.len() as u32;
+                let encode = |out: &mut Vec<u8>| pages::keys(&self.keys, len, out);
+                self.pages.push(&levels, Encoding::RLE_DICTIONARY, range, encode)?;
+            }
+            None => {
+                let encode = |out: &mut Vec<u8>| delta::encode(numbers, out);
+                self.pages.push(&levels, Encoding::DELTA_BINARY_PACKED, range, encode)?;
+            }
+        }
+        self.numbers.clear();
+        Ok(())
+    }
+}
+
+/// Numbers in the order of their first use, found by an open-addressing table.
+struct Dictionary {
+    numbers: Vec<i64>,
+    /// Index into `numbers` plus one; 0 for a free slot. A power of two of them, half of them free at least.
+    slots: Vec<u32>,
+}
+
+impl Default for Dictionary {
+    fn default() -> Self {
+        Self { numbers: Vec::new(), slots: vec![0; 1024] }
+    }
+}
+
+impl Dictionary {
+    /// A dictionary grows no larger: a reader has to hold it. 1 MiB.
+    const MAX: usize = 1 << 17;
+    /// The odd fraction of the golden ratio, whose products are spread evenly.
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
+    /// The keys of the numbers of a page. False, and as before, when the dictionary would be full, or when more than every
+    /// second number is new: then differences are shorter.
+    fn keys(&mut self, numbers: &[i64], keys: &mut Vec<u32>) -> bool {
+        let known = self.numbers.len();
+        let most = Self::MAX.min(known + numbers.len() / 2 + 1);
+        keys.reserve(numbers.len());
+        for number in numbers {
+            keys.push(self.key(*number));
+            if self.numbers.len() > most {
+                self.numbers.truncate(known);
+                self.grow(self.slots.len());
+                return false;
+            }
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn key(&mut self, number: i64) -> u32 {
+        let mut at = self.home(number);
+        loop {
+            let tag = self.slots.get(at).copied().unwrap_or(0);
+            let Some(key) = tag.checked_sub(1) else { return self.add(number, at) };
+            if self.numbers.get(key as usize) == Some(&number) {
+                return key;
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+    }
+
+    #[cold]
+    fn add(&mut self, number: i64, at: usize) -> u32 {
+        let key = self.numbers.len() as u32;
+        self.numbers.push(number);
+        if let Some(slot) = self.slots.get_mut(at) {
+            *slot = key + 1;
+        }
+        if self.numbers.len() * 2 > self.slots.len() {
+            self.grow(self.slots.len() * 2);
+        }
+        key
+    }
+
+    /// Places all numbers anew.
+    fn grow(&mut self, slots: usize) {
+        self.slots = vec![0; slots];
+        for (tag, number) in (1..).zip(&self.numbers) {
+            let mut at = self.home(*number);
+            while self.slots.get(at).is_some_and(|taken| *taken != 0) {
+                at = (at + 1) & (slots - 1);
+            }
+            if let Some(free) = self.slots.get_mut(at) {
+                *free = tag;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn home(&self, number: i64) -> usize {
+        // The upper bits of a product depend on all bits of the number.
+        let spread = (number as u64).wrapping_mul(Self::FACTOR);
+        (spread >> 32) as usize & (self.slots.len() - 1)
+    }
+}

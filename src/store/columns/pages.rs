@@ -1,0 +1,308 @@
+//! The pages of one column of a row group, compressed, with what the footer and the page index say of them. Not what is
+//! in a page: that is for the encoders beside this file.
+
+use std::io::Write as _;
+use std::mem::take;
+
+use arrow::buffer::NullBuffer;
+use bytes::Bytes;
+use parquet::basic::{BoundaryOrder, Compression, Encoding, Type};
+use parquet::column::page::{CompressedPage, Page, PageWriter as _};
+use parquet::column::writer::ColumnCloseResult;
+use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::{ColumnChunkMetaData, ColumnIndexBuilder};
+use parquet::file::page_index::offset_index::{OffsetIndexMetaData, PageLocation};
+use parquet::file::statistics::{Statistics, ValueStatistics};
+use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
+use parquet::schema::types::ColumnDescPtr;
+
+use super::{bits, runs};
+
+/// Pages of a column chunk, one behind the other.
+pub(super) struct Pages {
+    column: ColumnDescPtr,
+    compression: Compression,
+    compressor: zstd::bulk::Compressor<'static>,
+    bytes: TrackedWrite<Vec<u8>>,
+    locations: Vec<PageLocation>,
+    encodings: Vec<Encoding>,
+    /// Smallest and largest value of each page, for columns of numbers.
+    ranges: Vec<Option<Range>>,
+    nulls: Vec<i64>,
+    rows: usize,
+    uncompressed: usize,
+    /// The page in the making; kept, so that its memory is.
+    content: Vec<u8>,
+}
+
+/// Smallest and largest of some numbers; unsigned numbers by their bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Range {
+    pub min: i64,
+    pub max: i64,
+    /// The numbers are unsigned.
+    pub unsigned: bool,
+}
+
+/// Which rows of a page have a value.
+#[derive(Default)]
+pub(super) struct Levels {
+    /// 1 for a row with a value, 0 for one without; empty while every row has one.
+    present: Vec<u32>,
+    pub rows: usize,
+    nulls: usize,
+}
+
+/// A dictionary page: its values as PLAIN has them, and how many there are.
+pub(super) struct DictionaryPage {
+    pub values: Vec<u8>,
+    pub len: u32,
+}
+
+impl Levels {
+    /// Appends rows.
+    pub fn extend(&mut self, rows: usize, nulls: Option<&NullBuffer>) {
+        let missing = nulls.map_or(0, NullBuffer::null_count);
+        if missing > 0 || self.nulls > 0 {
+            self.present.resize(self.rows, 1);
+            match nulls {
+                Some(nulls) => self.present.extend(nulls.iter().map(u32::from)),
+                None => self.present.resize(self.rows + rows, 1),
+            }
+        }
+        self.nulls += missing;
+        self.rows += rows;
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        // The length stands in front, and is known when the runs are written.
+        let begin = out.len();
+        out.extend(0u32.to_le_bytes());
+        match self.nulls {
+            0 => runs::repeat(1, self.rows, 1, out),
+            _ => runs::encode(&self.present, 1, out),
+        }
+        let length = (out.len() - begin - 4) as u32;
+        out.iter_mut().skip(begin).zip(length.to_le_bytes()).for_each(|(byte, of_length)| *byte = of_length);
+    }
+}
+
+impl Pages {
+    /// No pages yet.
+    pub fn new(column: ColumnDescPtr, compression: Compression) -> Result<Self> {
+        let level = match compression {
+            Compression::ZSTD(level) => level.compression_level(),
+            other => return Err(ParquetError::NYI(format!("pages compressed with {other}"))),
+        };
+        Ok(Self {
+            column,
+            compression,
+            compressor: zstd::bulk::Compressor::new(level)?,
+            bytes: TrackedWrite::new(Vec::new()),
+            locations: Vec::new(),
+            encodings: vec![Encoding::RLE],
+            ranges: Vec::new(),
+            nulls: Vec::new(),
+            rows: 0,
+            uncompressed: 0,
+            content: Vec::new(),
+        })
+    }
+
+    /// Appends a page of the rows that `levels` tells of, whose values `encode` appends to what it is given. `range` is
+    /// that of its values; `None` where it has none, or where nobody needs to know.
+    pub fn push(
+        &mut self,
+        levels: &Levels,
+        encoding: Encoding,
+        range: Option<Range>,
+        encode: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<()> {
+        let mut content = take(&mut self.content);
+        content.clear();
+        if self.column.max_def_level() > 0 {
+            levels.encode(&mut content);
+        } else if levels.nulls > 0 {
+            return Err(ParquetError::General(format!("{} has no value in a row", self.column.name())));
+        }
+        encode(&mut content);
+        let page = |buf| Page::DataPage {
+            buf,
+            num_values: levels.rows as u32,
+            encoding,
+            def_level_encoding: Encoding::RLE,
+            rep_level_encoding: Encoding::RLE,
+            statistics: None,
+        };
+        let page = compressed(&mut self.compressor, &content, page)?;
+        let written = SerializedPageWriter::new(&mut self.bytes).write_page(page)?;
+        self.locations.push(PageLocation {
+            offset: written.offset as i64,
+            compressed_page_size: written.compressed_size as i32,
+            first_row_index: self.rows as i64,
+        });
+        if !self.encodings.contains(&encoding) {
+            self.encodings.push(encoding);
+        }
+        self.ranges.push(range);
+        self.nulls.push(levels.nulls as i64);
+        self.uncompressed += written.uncompressed_size;
+        self.rows += levels.rows;
+        self.content = content;
+        Ok(())
+    }
+
+    /// The bytes of all pages, the dictionary first, and what the footer says of them.
+    pub fn close(mut self, dictionary: Option<DictionaryPage>) -> Result<(Bytes, ColumnCloseResult)> {
+        let mut bytes = TrackedWrite::new(Vec::new());
+        let dictionary_at = dictionary.is_some().then_some(0);
+        if let Some(DictionaryPage { values, len }) = dictionary {
+            let page = |buf| Page::DictionaryPage {
+                buf,
+                num_values: len,
+                encoding: Encoding::PLAIN,
+                is_sorted: false,
+            };
+            let page = compressed(&mut self.compressor, &values, page)?;
+            let written = SerializedPageWriter::new(&mut bytes).write_page(page)?;
+            self.uncompressed += written.uncompressed_size;
+            if !self.encodings.contains(&Encoding::PLAIN) {
+                self.encodings.push(Encoding::PLAIN);
+            }
+        }
+        let begin = bytes.bytes_written() as i64;
+        let pages = self.bytes.into_inner()?;
+        let bytes = match begin {
+            0 => pages,
+            _ => {
+                bytes.write_all(&pages)?;
+                bytes.into_inner()?
+            }
+        };
+        let bytes = Bytes::from(bytes);
+        self.locations.iter_mut().for_each(|page| page.offset += begin);
+
+        let is_number = self.column.physical_type() == Type::INT64;
+        let mut metadata = ColumnChunkMetaData::builder(self.column)
+            .set_encodings(self.encodings)
+            .set_compression(self.compression)
+            .set_num_values(self.rows as i64)
+            .set_total_compressed_size(bytes.len() as i64)
+            .set_total_uncompressed_size(self.uncompressed as i64)
+            .set_dictionary_page_offset(dictionary_at)
+            .set_data_page_offset(begin);
+        let mut column_index = None;
+        if is_number {
+            let all = self.ranges.iter().flatten().copied().reduce(Range::with);
+            let (min, max) = all.map(|r| (r.min, r.max)).unzip();
+            let nulls = self.nulls.iter().sum::<i64>() as u64;
+            metadata = metadata.set_statistics(Statistics::Int64(ValueStatistics::new(
+                min,
+                max,
+                None,
+                Some(nulls),
+                false,
+            )));
+            let mut index = ColumnIndexBuilder::new(Type::INT64);
+            for (range, nulls) in self.ranges.iter().zip(&self.nulls) {
+                let bytes = |number: i64| number.to_le_bytes().to_vec();
+                let (min, max) = range.map(|r| (bytes(r.min), bytes(r.max))).unwrap_or_default();
+                index.append(range.is_none(), min, max, *nulls);
+            }
+            index.set_boundary_order(order(&self.ranges));
+            column_index = Some(index.build()?);
+        }
+        let close = ColumnCloseResult {
+            bytes_written: bytes.len() as u64,
+            rows_written: self.rows as u64,
+            metadata: metadata.build()?,
+            bloom_filter: None,
+            column_index,
+            offset_index: Some(OffsetIndexMetaData {
+                page_locations: self.locations,
+                unencoded_byte_array_data_bytes: None,
+            }),
+        };
+        Ok((bytes, close))
+    }
+}
+
+impl Range {
+    /// The range of `numbers`; `None` when there are none.
+    pub fn of(numbers: &[i64], unsigned: bool) -> Option<Self> {
+        let first = Self::key(*numbers.first()?, unsigned);
+        let (min, max) = numbers.iter().fold((first, first), |(min, max), number| {
+            let key = Self::key(*number, unsigned);
+            (min.min(key), max.max(key))
+        });
+        Some(Self { min: Self::key(min, unsigned), max: Self::key(max, unsigned), unsigned })
+    }
+
+    /// Bits that have the order of signed numbers, and back.
+    fn key(number: i64, unsigned: bool) -> i64 {
+        if unsigned { number ^ i64::MIN } else { number }
+    }
+
+    fn keys(self) -> (i64, i64) {
+        (Self::key(self.min, self.unsigned), Self::key(self.max, self.unsigned))
+    }
+
+    fn with(self, other: Self) -> Self {
+        let ((min, max), (other_min, other_max)) = (self.keys(), other.keys());
+        Self {
+            min: if other_min < min { other.min } else { self.min },
+            max: if other_max > max { other.max } else { self.max },
+            unsigned: self.unsigned,
+        }
+    }
+}
+
+/// In which order the ranges of the pages follow one another (pages without values stand anywhere).
+fn order(ranges: &[Option<Range>]) -> BoundaryOrder {
+    let keys: Vec<_> = ranges.iter().flatten().map(|r| r.keys()).collect();
+    let both = |ordered: fn(&i64, &i64) -> bool| {
+        keys.is_sorted_by(|a, b| ordered(&a.0, &b.0) && ordered(&a.1, &b.1))
+    };
+    if both(|a, b| a <= b) {
+        BoundaryOrder::ASCENDING
+    } else if both(|a, b| a >= b) {
+        BoundaryOrder::DESCENDING
+    } else {
+        BoundaryOrder::UNORDERED
+    }
+}
+
+fn compressed(
+    compressor: &mut zstd::bulk::Compressor<'_>,
+    content: &[u8],
+    page: impl FnOnce(Bytes) -> Page,
+) -> Result<CompressedPage> {
+    Ok(CompressedPage::new(page(compressor.compress(content)?.into()), content.len()))
+}
+
+/// Appends the keys of a page as RLE_DICTIONARY has them: their width, then runs. `len` is that of the dictionary.
+pub(super) fn keys(keys: &[u32], len: u32, out: &mut Vec<u8>) {
+    let width = bits::of(u64::from(len.saturating_sub(1)));
+    out.push(width as u8);
+    runs::encode(keys, width, out);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_know_the_order_of_unsigned_numbers() {
+        let range = |numbers: &[i64], unsigned| Range::of(numbers, unsigned).map(|r| (r.min, r.max));
+        assert_eq!(range(&[3, -1, 2], false), Some((-1, 3)));
+        assert_eq!(range(&[3, -1, 2], true), Some((2, -1)));
+        assert_eq!(range(&[], true), None);
+        let joined = Range::of(&[-5], true).map(|a| a.with(Range::of(&[7, 8], true).unwrap()));
+        assert_eq!(joined.map(|r| (r.min, r.max)), Some((7, -5)));
+        let pages =
+            |numbers: &[i64]| order(&numbers.iter().map(|n| Range::of(&[*n], true)).collect::<Vec<_>>());
+        assert_eq!(pages(&[1, 2, -1]), BoundaryOrder::ASCENDING);
+        assert_eq!(pages(&[-1, 2, 1]), BoundaryOrder::DESCENDING);
+        assert_eq!(pages(&[1, -1, 2]), BoundaryOrder::UNORDERED);
+    }
+}
