@@ -45,7 +45,7 @@ pub fn export_table(
     let sql = format!("SELECT * FROM {} {} ORDER BY {}", table.name, condition.sql(), order(table));
     let mut rows = session.sql(&sql, &condition.params())?;
     let schema = rows.schema().clone();
-    let rendered = render(&schema, &mut rows, format, out, None)?;
+    let rendered = render(&schema, &mut rows, format, out, None, session.threads())?;
     Ok(ExportedTable { rows: rendered.rows, unused: condition.unused })
 }
 

@@ -18,6 +18,7 @@ mod table;
 
 pub use catalog::Relation;
 pub use metrics::{MetricFilter, SUMMARY_COLUMNS};
+pub(crate) use records::Order;
 pub use records::StoredRecords;
 pub use regression::{COMPARED, MetricDelta, compare_metrics};
 pub use run::{Param, ResultStream};

@@ -1,19 +1,51 @@
 //! The system events of a recording as records, in the order of their file, with the lines they were read from. Not for
 //! reading BTF text.
 
+use super::failure;
 use super::resequence::Resequenced;
 use super::run::{Param, ResultStream};
 use super::session::Session;
 use crate::btf::{Place, Record, Records};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{columns::btf_event, tables};
+use crate::store::{FileEntry, read_batches};
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, StringViewArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// The columns of the batches of [`Session::events`], in this order.
+const EVENT_COLUMNS: [&str; 9] = [
+    btf_event::TIME,
+    btf_event::SEQ,
+    btf_event::SOURCE,
+    btf_event::SOURCE_INSTANCE,
+    btf_event::TARGET_TYPE,
+    btf_event::TARGET,
+    btf_event::TARGET_INSTANCE,
+    btf_event::ACTION,
+    btf_event::NOTE,
+];
+
+/// Rows of a batch that is read without the engine: few enough to stay in the cache until they are used.
+const BATCH_ROWS: usize = 8 * 1024;
+
+/// Events, batch by batch.
+type Events = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
+
+/// The order of events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// As in the file that they were read from.
+    File,
+    /// Time, then the order of the file.
+    Time,
+}
 
 /// A recording, read from first to last.
 pub struct StoredRecords {
-    events: Box<dyn Iterator<Item = Result<RecordBatch>>>,
+    events: Events,
     batch: Option<Batch>,
     row: usize,
     others: Others,
@@ -43,29 +75,49 @@ struct Batch {
 }
 
 impl Session {
-    /// `columns` of the events of a recording in the order of their file; the first column is `seq`. `condition` is that
+    /// The events of a recording, names as views or, where they are read as they lie, as dictionaries. `condition` is that
     /// of the recording and whatever else is asked for; `whole` says that nothing else is.
     ///
     /// # Errors
     /// Those of a query.
-    pub fn events_in_file_order(
+    pub(crate) fn events(
         &self,
         recording: &str,
-        columns: &str,
         (condition, params): (&str, &[(&str, Param)]),
         whole: bool,
-    ) -> Result<Box<dyn Iterator<Item = Result<RecordBatch>>>> {
-        let events = tables::BTF_EVENT;
-        let sorted = |by: &str| {
-            let sql = format!("SELECT {columns} FROM {} {condition} ORDER BY {by}", events.name);
-            self.sql(&sql, params)
+        order: Order,
+    ) -> Result<Events> {
+        let (columns, table) = (EVENT_COLUMNS.join(", "), tables::BTF_EVENT.name);
+        let sorted = |by: &str| -> Result<Events> {
+            let sql = format!("SELECT {columns} FROM {table} {condition} ORDER BY {by}");
+            Ok(Box::new(self.sql(&sql, params)?))
         };
         // The rows lie sorted by time, which is the order of the file unless its times run backwards.
-        Ok(match self.runs_backwards(recording)? {
-            false => Box::new(sorted("time, seq")?),
-            true if whole && self.is_one_run(recording) => Box::new(Resequenced::new(sorted("time, seq")?)),
-            true => Box::new(sorted(btf_event::SEQ)?),
-        })
+        let as_they_lie = order == Order::Time || !self.runs_backwards(recording)?;
+        match whole && self.is_one_run(recording) {
+            true if as_they_lie => Ok(self.stored(recording)),
+            true => Ok(Box::new(Resequenced::new(self.stored(recording)))),
+            false => sorted(if as_they_lie { "time, seq" } else { btf_event::SEQ }),
+        }
+    }
+
+    /// All events of a recording, part after part, without the engine: a sort that has nothing to do, and names without
+    /// their keys, would cost more than reading them.
+    fn stored(&self, recording: &str) -> Events {
+        let (database, interrupt) = (self.database().clone(), Arc::clone(self.interrupt()));
+        let files = database.files(tables::BTF_EVENT, Some(recording));
+        let batches = move |file: FileEntry| -> Events {
+            let path = database.path_of(&file);
+            match read_batches(&path, tables::BTF_EVENT, Some(&EVENT_COLUMNS), BATCH_ROWS) {
+                Ok(batches) => Box::new(batches),
+                Err(e) => Box::new(std::iter::once(Err(e))),
+            }
+        };
+        let unless_stopped = move |batch| match interrupt.load(Ordering::Relaxed) {
+            true => Err(failure::interrupted()),
+            false => batch,
+        };
+        Box::new(files.into_iter().flat_map(batches).map(unless_stopped))
     }
 
     /// The parts of `btf_event` follow each other in time: disorder is small, or was put right.
@@ -108,19 +160,8 @@ impl Session {
     /// Those of a query.
     pub fn records(&self, recording: &str) -> Result<StoredRecords> {
         let params = [("recording", Param::from(recording))];
-        let columns = [
-            btf_event::SEQ,
-            btf_event::TIME,
-            btf_event::SOURCE,
-            btf_event::SOURCE_INSTANCE,
-            btf_event::TARGET_TYPE,
-            btf_event::TARGET,
-            btf_event::TARGET_INSTANCE,
-            btf_event::ACTION,
-            btf_event::NOTE,
-        ];
         let condition = ("WHERE recording = $recording", &params[..]);
-        let events = self.events_in_file_order(recording, &columns.join(", "), condition, true)?;
+        let events = self.events(recording, condition, true, Order::File)?;
         let lines = tables::BTF_LINE.name;
         let sql =
             format!("SELECT line, next_seq, text FROM {lines} WHERE recording = $recording ORDER BY line");
@@ -208,7 +249,7 @@ impl Others {
 
 impl Batch {
     fn of(batch: &RecordBatch) -> Option<Self> {
-        let [seq, time, source, source_instance, target_type, target, target_instance, action, note] =
+        let [time, seq, source, source_instance, target_type, target, target_instance, action, note] =
             batch.columns()
         else {
             return None;

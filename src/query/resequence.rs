@@ -2,51 +2,89 @@
 //! that run backwards do so by little; where they do not, the window grows with the distance.
 
 use crate::error::{Error, ErrorKind, Result};
-use arrow::array::{ArrayRef, AsArray, RecordBatch, UInt32Array};
+use crate::schema::columns::btf_event::SEQ;
+use arrow::array::{AsArray, RecordBatch, UInt32Array};
 use arrow::compute::{concat_batches, take_record_batch};
 use arrow::datatypes::Int64Type;
-use std::sync::Arc;
+use std::collections::VecDeque;
 
-/// Batches in the order of their first column, which numbers the rows from 0 without holes.
+/// So many rows in turn are passed on as they are; fewer are sorted together with those around them.
+const RUN: usize = if cfg!(test) { 8 } else { 1024 };
+
+/// Batches in the order of their column `seq`, which numbers the rows from 0 without holes.
 pub struct Resequenced<I> {
     batches: I,
-    /// Rows whose turn has not come.
-    early: Option<RecordBatch>,
+    /// Rows whose turn has come.
+    ready: VecDeque<RecordBatch>,
+    /// Rows from the first on that is not in turn, with those that came since.
+    held: Vec<RecordBatch>,
+    /// How many rows that is, and the highest number among them.
+    waiting: i64,
+    highest: i64,
+    /// The lowest number that was not passed on.
     next: i64,
 }
 
 impl<I: Iterator<Item = Result<RecordBatch>>> Resequenced<I> {
-    /// `batches` has the number of the row in its first column.
+    /// In the order of `seq`.
     pub fn new(batches: I) -> Self {
-        Self { batches, early: None, next: 0 }
+        let (ready, held) = (VecDeque::new(), Vec::new());
+        Self { batches, ready, held, waiting: 0, highest: 0, next: 0 }
     }
 
-    /// The rows whose turn it is, after `batch` came; the others wait.
-    fn take(&mut self, batch: RecordBatch) -> Result<Option<RecordBatch>> {
-        let in_turn = |batch: &RecordBatch| {
-            Some(numbers(batch)?.iter().zip(self.next..).all(|(number, next)| *number == next))
-        };
-        if self.early.is_none() && in_turn(&batch).ok_or_else(misfit)? {
-            self.next += batch.num_rows() as i64;
-            return Ok(Some(batch));
+    /// Rows wait until all with lower numbers have come. Then they are settled: sorted among themselves, they are in turn.
+    fn take(&mut self, batch: &RecordBatch) -> Result<()> {
+        // Rows before `passed` are ready; those from `settled` on are in turn until one is not, which is `opened`.
+        let (mut passed, mut settled, mut opened) = (0, 0, None);
+        for (row, number) in numbers(batch).ok_or_else(misfit)?.iter().enumerate() {
+            if self.waiting == 0 {
+                if *number == self.next {
+                    self.next = self.next.saturating_add(1);
+                    continue;
+                }
+                if row - settled >= RUN {
+                    self.sort(batch.slice(passed, settled - passed))?;
+                    self.ready.push_back(batch.slice(settled, row - settled));
+                    passed = row;
+                }
+                (opened, self.highest) = (Some(row), *number);
+            }
+            self.waiting += 1;
+            self.highest = self.highest.max(*number);
+            if self.highest.saturating_sub(self.next) < self.waiting {
+                (self.next, self.waiting) = (self.highest.saturating_add(1), 0);
+                settled = row + 1;
+            }
         }
-        let batch = match self.early.take() {
-            Some(early) => concat_batches(batch.schema_ref(), [&early, &batch]).map_err(broken)?,
-            None => batch,
-        };
-        let values = numbers(&batch).ok_or_else(misfit)?;
-        let mut order: Vec<u32> = (0..batch.num_rows() as u32).collect();
+        let rows = batch.num_rows();
+        if self.waiting == 0 {
+            self.sort(batch.slice(passed, settled - passed))?;
+            self.ready.push_back(batch.slice(settled, rows - settled));
+            return Ok(());
+        }
+        if let Some(opened) = opened {
+            self.sort(batch.slice(passed, opened - passed))?;
+            passed = opened;
+        }
+        self.held.push(batch.slice(passed, rows - passed));
+        Ok(())
+    }
+
+    /// What is held and `rows` become ready.
+    fn sort(&mut self, rows: RecordBatch) -> Result<()> {
+        if self.held.is_empty() && rows.num_rows() == 0 {
+            return Ok(());
+        }
+        self.held.push(rows);
+        let schema = self.held.first().ok_or_else(misfit)?.schema();
+        let all = concat_batches(&schema, &self.held).map_err(broken)?;
+        self.held.clear();
+        let values = numbers(&all).ok_or_else(misfit)?;
+        let mut order: Vec<u32> = (0..all.num_rows() as u32).collect();
         // Nearly sorted, which this sort is quick at.
         order.sort_by_key(|row| values.get(*row as usize).copied());
-        let ready =
-            order.iter().zip(self.next..).take_while(|(row, next)| values.get(**row as usize) == Some(next));
-        let ready = ready.count();
-        self.next += ready as i64;
-        let (now, later) = order.split_at(ready);
-        if !later.is_empty() {
-            self.early = Some(compact(&pick(&batch, later)?)?);
-        }
-        if now.is_empty() { Ok(None) } else { pick(&batch, now).map(Some) }
+        self.ready.push_back(take_record_batch(&all, &UInt32Array::from(order)).map_err(broken)?);
+        Ok(())
     }
 }
 
@@ -55,34 +93,28 @@ impl<I: Iterator<Item = Result<RecordBatch>>> Iterator for Resequenced<I> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let Some(batch) = self.batches.next() else {
+            match self.ready.pop_front() {
+                Some(batch) if batch.num_rows() == 0 => continue,
+                Some(batch) => return Some(Ok(batch)),
+                None => {}
+            }
+            let taken = match self.batches.next() {
+                Some(batch) => batch.and_then(|batch| self.take(&batch)),
                 // Numbers were missing: what waits for them is sorted.
-                return self.early.take().map(Ok);
+                None => match self.held.pop() {
+                    Some(last) => self.sort(last),
+                    None => return None,
+                },
             };
-            match batch.and_then(|batch| self.take(batch)) {
-                Ok(Some(batch)) => return Some(Ok(batch)),
-                Ok(None) => {}
-                Err(e) => return Some(Err(e)),
+            if let Err(e) = taken {
+                return Some(Err(e));
             }
         }
     }
 }
 
 fn numbers(batch: &RecordBatch) -> Option<&[i64]> {
-    batch.columns().first()?.as_primitive_opt::<Int64Type>().map(|n| &n.values()[..])
-}
-
-fn pick(batch: &RecordBatch, rows: &[u32]) -> Result<RecordBatch> {
-    take_record_batch(batch, &UInt32Array::from(rows.to_vec())).map_err(broken)
-}
-
-/// The same rows without the texts of those that were taken out, which would pile up from batch to batch.
-fn compact(batch: &RecordBatch) -> Result<RecordBatch> {
-    let column = |c: &ArrayRef| match c.as_string_view_opt() {
-        Some(views) => Arc::new(views.gc()) as ArrayRef,
-        None => Arc::clone(c),
-    };
-    RecordBatch::try_new(batch.schema(), batch.columns().iter().map(column).collect()).map_err(broken)
+    batch.column_by_name(SEQ)?.as_primitive_opt::<Int64Type>().map(|n| &n.values()[..])
 }
 
 fn misfit() -> Error {
@@ -96,8 +128,9 @@ fn broken(error: arrow::error::ArrowError) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::array::{Int64Array, StringViewArray};
+    use arrow::array::{ArrayRef, Int64Array, StringViewArray};
     use proptest::prelude::*;
+    use std::sync::Arc;
 
     fn batch(rows: &[i64]) -> RecordBatch {
         let texts = rows.iter().map(|n| Some(format!("the text of row number {n}")));

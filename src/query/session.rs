@@ -114,6 +114,11 @@ impl Session {
         &self.relations
     }
 
+    /// Number of threads that work on a statement.
+    pub fn threads(&self) -> usize {
+        self.runtime.metrics().num_workers()
+    }
+
     pub(super) fn context(&self) -> &SessionContext {
         &self.context
     }

@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use arrow::array::{Array, AsArray};
-use arrow::datatypes::{DataType, Float64Type, Int64Type, UInt64Type};
+use arrow::array::{Array, AsArray, Float64Array, Int64Array, StringArray, StringViewArray, UInt64Array};
+use arrow::datatypes::DataType;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 
 use super::misfit;
@@ -12,8 +12,17 @@ use crate::error::Result;
 /// A column of a batch, ready to give its cells.
 pub(super) struct Column<'a> {
     array: &'a dyn Array,
-    /// For types that are rare in results.
-    other: Option<ArrayFormatter<'a>>,
+    values: Values<'a>,
+}
+
+enum Values<'a> {
+    Integer(&'a Int64Array),
+    Unsigned(&'a UInt64Array),
+    Float(&'a Float64Array),
+    Text(&'a StringArray),
+    View(&'a StringViewArray),
+    /// Types that are rare in results.
+    Other(ArrayFormatter<'a>),
 }
 
 /// A cell.
@@ -24,45 +33,48 @@ pub(super) enum Cell<'a> {
     Text(&'a str),
     /// A finite number that is not an integer.
     Fraction(f64),
-    /// Anything else; the text is in the buffer.
+    /// Another number, which is in the buffer.
+    Number,
+    /// Anything else; the text, which is to be quoted or escaped, is in the buffer.
     Written,
 }
 
 impl<'a> Column<'a> {
     pub fn new(array: &'a dyn Array) -> Result<Self> {
-        let common = matches!(
-            array.data_type(),
-            DataType::Int64 | DataType::UInt64 | DataType::Float64 | DataType::Utf8 | DataType::Utf8View
-        );
-        let options = FormatOptions::new();
-        let other =
-            if common { None } else { Some(ArrayFormatter::try_new(array, &options).map_err(misfit)?) };
-        Ok(Self { array, other })
+        let values = match array.data_type() {
+            DataType::Int64 => Values::Integer(array.as_primitive()),
+            DataType::UInt64 => Values::Unsigned(array.as_primitive()),
+            DataType::Float64 => Values::Float(array.as_primitive()),
+            DataType::Utf8 => Values::Text(array.as_string()),
+            DataType::Utf8View => Values::View(array.as_string_view()),
+            _ => Values::Other(ArrayFormatter::try_new(array, &FormatOptions::new()).map_err(misfit)?),
+        };
+        Ok(Self { array, values })
     }
 
-    /// The cell of `row`, which must be less than the number of rows. Appends it to `out` unless it has to be quoted.
+    /// The cell of `row`, which must be less than the number of rows; numbers and rare types are appended to `out`.
     pub fn cell(&self, row: usize, out: &mut Vec<u8>) -> Cell<'a> {
         if self.array.is_null(row) {
             return Cell::Null;
         }
-        match self.array.data_type() {
-            DataType::Utf8View => return Cell::Text(self.array.as_string_view().value(row)),
-            DataType::Utf8 => return Cell::Text(self.array.as_string::<i32>().value(row)),
-            DataType::Int64 => write_integer(self.array.as_primitive::<Int64Type>().value(row), out),
-            DataType::UInt64 => write_unsigned(self.array.as_primitive::<UInt64Type>().value(row), out),
-            DataType::Float64 => {
-                let value = self.array.as_primitive::<Float64Type>().value(row);
+        match &self.values {
+            Values::Text(texts) => return Cell::Text(texts.value(row)),
+            Values::View(texts) => return Cell::Text(texts.value(row)),
+            Values::Integer(numbers) => write_integer(numbers.value(row), out),
+            Values::Unsigned(numbers) => write_unsigned(numbers.value(row), out),
+            Values::Float(numbers) => {
+                let value = numbers.value(row);
                 if value.is_finite() && value.fract() != 0.0 {
                     return Cell::Fraction(value);
                 }
                 put(out, format_args!("{value}"));
             }
-            _ => {
-                let formatter = self.other.as_ref();
-                formatter.iter().for_each(|f| put(out, format_args!("{}", f.value(row))));
+            Values::Other(formatter) => {
+                put(out, format_args!("{}", formatter.value(row)));
+                return Cell::Written;
             }
         }
-        Cell::Written
+        Cell::Number
     }
 
     /// True for numbers, which are aligned to the right.
@@ -84,19 +96,44 @@ pub(crate) fn write_integer(value: i64, out: &mut Vec<u8>) {
     write_unsigned(value.unsigned_abs(), out);
 }
 
+/// The numbers below 100.
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[b'0'; 2]; 100];
+    let mut n = 0;
+    while n < pairs.len() {
+        pairs[n] = [b'0' + n as u8 / 10, b'0' + n as u8 % 10];
+        n += 1;
+    }
+    pairs
+};
+
 /// Appends a decimal number.
 pub(crate) fn write_unsigned(mut value: u64, out: &mut Vec<u8>) {
-    let mut digits = [0u8; 20];
-    let mut used = 0;
-    for slot in digits.iter_mut().rev() {
-        *slot = b'0' + (value % 10) as u8;
-        value /= 10;
-        used += 1;
+    // The second half is what may be moved together with the digits.
+    let mut pairs = [[b'0'; 2]; 20];
+    let (mut begin, end) = (20, 20);
+    for pair in pairs.iter_mut().take(10).rev() {
+        *pair = PAIRS[(value % 100) as usize];
+        begin -= if value < 10 { 1 } else { 2 };
+        value /= 100;
         if value == 0 {
             break;
         }
     }
-    out.extend(digits.iter().skip(digits.len() - used));
+    append::<20>(pairs.as_flattened().get(begin..).unwrap_or_default(), end - begin, out);
+}
+
+/// Appends the first `length` of some bytes. Where N follow, it moves N at once: short texts of various lengths cost
+/// little then.
+pub(crate) fn append<const N: usize>(bytes: &[u8], length: usize, out: &mut Vec<u8>) {
+    match bytes.first_chunk::<N>() {
+        Some(chunk) if length <= N => {
+            let end = out.len() + length;
+            out.extend_from_slice(chunk);
+            out.truncate(end);
+        }
+        _ => out.extend_from_slice(bytes.get(..length).unwrap_or_default()),
+    }
 }
 
 #[cfg(test)]

@@ -1,91 +1,77 @@
 //! CSV and TSV. Not for people: nothing is aligned, rounded or cut.
 
-use std::io::Write;
-
-use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 
+use super::Rows;
 use super::cell::{Cell, Column, put};
-use super::{Sink, unwritable};
+use super::parallel::{PORTION, Worker};
 use crate::error::Result;
 
-/// Bytes that are collected before they are written.
-const PORTION: usize = 1 << 16;
-
-pub(super) struct Delimited<'a> {
-    out: &'a mut dyn Write,
-    buffer: Vec<u8>,
-    separator: u8,
+/// Writes rows, separated by a comma (CSV) or a tab (TSV).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Delimited {
+    pub separator: u8,
 }
 
-impl<'a> Delimited<'a> {
-    pub fn csv(schema: &SchemaRef, out: &'a mut dyn Write) -> Self {
-        Self::new(schema, out, b',')
-    }
-
-    pub fn tsv(schema: &SchemaRef, out: &'a mut dyn Write) -> Self {
-        Self::new(schema, out, b'\t')
-    }
-
-    fn new(schema: &SchemaRef, out: &'a mut dyn Write, separator: u8) -> Self {
-        let mut sink = Self { out, buffer: Vec::with_capacity(2 * PORTION), separator };
+impl Delimited {
+    /// The names of the columns.
+    pub fn header(self, schema: &SchemaRef) -> Vec<u8> {
+        let mut out = Vec::new();
         for (i, field) in schema.fields().iter().enumerate() {
-            sink.separate(i);
-            sink.text(field.name());
+            self.separate(i, &mut out);
+            self.text(field.name(), &mut out);
         }
-        sink.buffer.push(b'\n');
-        sink
+        out.push(b'\n');
+        out
     }
 
-    fn separate(&mut self, column: usize) {
+    fn separate(self, column: usize, out: &mut Vec<u8>) {
         if column > 0 {
-            self.buffer.push(self.separator);
+            out.push(self.separator);
         }
     }
 
-    fn text(&mut self, text: &str) {
-        if self.separator == b'\t' { escape(text, &mut self.buffer) } else { quote(text, &mut self.buffer) }
+    fn text(self, text: &str, out: &mut Vec<u8>) {
+        if self.separator == b'\t' { escape(text, out) } else { quote(text, out) }
     }
 }
 
-impl Sink for Delimited<'_> {
-    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        let columns = batch.columns().iter().map(|c| Column::new(c.as_ref())).collect::<Result<Vec<_>>>()?;
-        let mut other = Vec::new();
-        for row in 0..batch.num_rows() {
+impl Worker<Rows> for Delimited {
+    fn work(&mut self, rows: &mut Rows, out: &mut Vec<u8>) -> Result<bool> {
+        let columns =
+            rows.batch.columns().iter().map(|c| Column::new(c.as_ref())).collect::<Result<Vec<_>>>()?;
+        for row in rows.left.by_ref() {
             for (i, column) in columns.iter().enumerate() {
-                self.separate(i);
-                match column.cell(row, &mut other) {
-                    Cell::Null => {}
-                    Cell::Text(text) => self.text(text),
-                    Cell::Fraction(value) => put(&mut self.buffer, format_args!("{value}")),
+                self.separate(i, out);
+                let begin = out.len();
+                match column.cell(row, out) {
+                    Cell::Null | Cell::Number => {}
+                    Cell::Text(text) => self.text(text, out),
+                    Cell::Fraction(value) => put(out, format_args!("{value}")),
                     Cell::Written => {
-                        match std::str::from_utf8(&other) {
-                            Ok(text) => self.text(text),
-                            Err(_) => self.buffer.extend(&other),
+                        let written = out.split_off(begin);
+                        match std::str::from_utf8(&written) {
+                            Ok(text) => self.text(text, out),
+                            Err(_) => out.extend(written),
                         }
-                        other.clear();
                     }
                 }
             }
-            self.buffer.push(b'\n');
-            if self.buffer.len() >= PORTION {
-                self.out.write_all(&self.buffer).map_err(unwritable)?;
-                self.buffer.clear();
+            out.push(b'\n');
+            if out.len() >= PORTION {
+                return Ok(true);
             }
         }
-        Ok(())
-    }
-
-    fn finish(&mut self) -> Result<()> {
-        self.out.write_all(&self.buffer).map_err(unwritable)
+        Ok(false)
     }
 }
 
 /// RFC 4180; an empty string is quoted to tell it from NULL.
 fn quote(text: &str, out: &mut Vec<u8>) {
-    if !text.is_empty() && !text.bytes().any(|b| matches!(b, b',' | b'"' | b'\n' | b'\r')) {
-        out.extend(text.as_bytes());
+    // Without an early end: names are short, and nearly none has such a byte.
+    let special = text.bytes().fold(text.is_empty(), |any, b| any | matches!(b, b',' | b'"' | b'\n' | b'\r'));
+    if !special {
+        out.extend_from_slice(text.as_bytes());
         return;
     }
     out.push(b'"');

@@ -7,41 +7,46 @@ use arrow::error::ArrowError;
 use arrow::json::WriterBuilder;
 use arrow::json::writer::{JsonArray, LineDelimited, Writer};
 
-use super::{Sink, misfit, unwritable};
+use super::parallel::{PORTION, Worker};
+use super::{Rows, Sink, misfit, unwritable};
 use crate::error::{Error, Result};
 
-pub(super) enum Json<'a> {
-    Array(Writer<&'a mut dyn Write, JsonArray>),
-    Lines(Writer<&'a mut dyn Write, LineDelimited>),
-}
+/// Rows that are written at once.
+const ROWS: usize = 1024;
+
+/// One array.
+pub(super) struct Json<'a>(Writer<&'a mut dyn Write, JsonArray>);
+
+/// One object per line.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Jsonl;
 
 impl<'a> Json<'a> {
-    pub fn array(out: &'a mut dyn Write) -> Self {
-        Self::Array(WriterBuilder::new().with_explicit_nulls(true).build(out))
-    }
-
-    pub fn lines(out: &'a mut dyn Write) -> Self {
-        Self::Lines(WriterBuilder::new().with_explicit_nulls(true).build(out))
+    pub fn new(out: &'a mut dyn Write) -> Self {
+        Self(WriterBuilder::new().with_explicit_nulls(true).build(out))
     }
 }
 
 impl Sink for Json<'_> {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        match self {
-            Self::Array(writer) => writer.write(batch),
-            Self::Lines(writer) => writer.write(batch),
-        }
-        .map_err(failure)
+        self.0.write(batch).map_err(failure)
     }
 
     fn finish(&mut self) -> Result<()> {
-        match self {
-            Self::Array(writer) => {
-                writer.finish().map_err(failure)?;
-                writer.get_mut().write_all(b"\n").map_err(unwritable)
-            }
-            Self::Lines(writer) => writer.finish().map_err(failure),
+        self.0.finish().map_err(failure)?;
+        self.0.get_mut().write_all(b"\n").map_err(unwritable)
+    }
+}
+
+impl Worker<Rows> for Jsonl {
+    fn work(&mut self, rows: &mut Rows, out: &mut Vec<u8>) -> Result<bool> {
+        while !rows.left.is_empty() && out.len() < PORTION {
+            let some = rows.batch.slice(rows.left.start, rows.left.len().min(ROWS));
+            rows.left.start += some.num_rows();
+            let builder = WriterBuilder::new().with_explicit_nulls(true);
+            builder.build::<_, LineDelimited>(&mut *out).write(&some).map_err(failure)?;
         }
+        Ok(!rows.left.is_empty())
     }
 }
 

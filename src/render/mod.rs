@@ -5,9 +5,11 @@ mod binary;
 mod cell;
 mod delimited;
 mod json;
+mod parallel;
 mod table;
 
 use std::io::{self, Write};
+use std::ops::Range;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -15,7 +17,8 @@ use arrow::datatypes::SchemaRef;
 use crate::error::{Error, ErrorKind, Result};
 
 #[cfg(feature = "engine")]
-pub(crate) use cell::{write_integer, write_unsigned};
+pub(crate) use cell::{append, write_integer, write_unsigned};
+pub(crate) use parallel::{PORTION, Worker, in_order};
 
 /// How rows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,44 +96,86 @@ trait Sink {
     fn finish(&mut self) -> Result<()>;
 }
 
-/// Writes batches as they come, at most `limit` rows of them; `None`: all. Does not flush `out`.
+/// Writes batches as they come, at most `limit` rows of them; `None`: all. Lines of text are made by so many threads,
+/// which does not show in the output. Does not flush `out`.
 ///
 /// # Errors
 /// Those of `batches`, and [`ErrorKind::Io`] when `out` fails; its cause is then the [`io::Error`], so that a closed
 /// pipe can be told from a full disk. What was written until then stays written.
 pub fn render(
     schema: &SchemaRef,
-    batches: &mut dyn Iterator<Item = Result<RecordBatch>>,
+    batches: &mut (dyn Iterator<Item = Result<RecordBatch>> + Send),
     format: Format,
     out: &mut dyn Write,
     limit: Option<usize>,
+    threads: usize,
 ) -> Result<Rendered> {
+    let mut shown = Shown { batches, left: limit.unwrap_or(usize::MAX), rendered: Rendered::default() };
+    let delimited = |separator| delimited::Delimited { separator };
     let mut sink: Box<dyn Sink + '_> = match format {
+        Format::Csv => return shown.lines(threads, delimited(b','), &delimited(b',').header(schema), out),
+        Format::Tsv => return shown.lines(threads, delimited(b'\t'), &delimited(b'\t').header(schema), out),
+        Format::Jsonl => return shown.lines(threads, json::Jsonl, &[], out),
         Format::Table => Box::new(table::Table::new(schema, out)),
-        Format::Csv => Box::new(delimited::Delimited::csv(schema, out)),
-        Format::Tsv => Box::new(delimited::Delimited::tsv(schema, out)),
-        Format::Json => Box::new(json::Json::array(out)),
-        Format::Jsonl => Box::new(json::Json::lines(out)),
+        Format::Json => Box::new(json::Json::new(out)),
         Format::Parquet => Box::new(binary::Parquet::new(schema, out)?),
         Format::Arrow => Box::new(binary::Ipc::new(schema, out)?),
     };
-    let mut rendered = Rendered::default();
-    let mut left = limit.unwrap_or(usize::MAX);
-    for batch in batches {
-        let batch = batch?;
-        rendered.more = batch.num_rows() > left;
-        let shown = batch.slice(0, batch.num_rows().min(left));
-        if shown.num_rows() > 0 {
-            sink.write(&shown)?;
-            rendered.rows += shown.num_rows() as u64;
-            left -= shown.num_rows();
-        }
-        if rendered.more {
-            break;
-        }
+    for rows in &mut shown {
+        sink.write(&rows?.batch)?;
     }
     sink.finish()?;
-    Ok(rendered)
+    Ok(shown.rendered)
+}
+
+/// Rows of a batch that are to be written.
+struct Rows {
+    batch: RecordBatch,
+    left: Range<usize>,
+}
+
+/// The batches up to the limit.
+struct Shown<'a> {
+    batches: &'a mut (dyn Iterator<Item = Result<RecordBatch>> + Send),
+    left: usize,
+    rendered: Rendered,
+}
+
+impl Shown<'_> {
+    /// Writes them as lines of text that know nothing of each other.
+    fn lines(
+        mut self,
+        threads: usize,
+        worker: impl Worker<Rows> + Copy,
+        header: &[u8],
+        out: &mut dyn Write,
+    ) -> Result<Rendered> {
+        out.write_all(header).map_err(unwritable)?;
+        let mut write = |bytes: &[u8]| out.write_all(bytes).map_err(unwritable);
+        in_order(threads, &mut self, || worker, &mut write)?;
+        Ok(self.rendered)
+    }
+}
+
+impl Iterator for Shown<'_> {
+    type Item = Result<Rows>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.rendered.more {
+            let batch = match self.batches.next()? {
+                Ok(batch) => batch,
+                Err(e) => return Some(Err(e)),
+            };
+            self.rendered.more = batch.num_rows() > self.left;
+            let rows = batch.num_rows().min(self.left);
+            if rows > 0 {
+                self.left -= rows;
+                self.rendered.rows += rows as u64;
+                return Some(Ok(Rows { batch: batch.slice(0, rows), left: 0..rows }));
+            }
+        }
+        None
+    }
 }
 
 /// The output failed.

@@ -70,7 +70,7 @@ impl Sink for Table<'_> {
                 Cell::Null => "NULL".to_owned(),
                 Cell::Text(text) => escaped(text, self.multiline),
                 Cell::Fraction(value) => rounded(value),
-                Cell::Written => {
+                Cell::Number | Cell::Written => {
                     let text = escaped(&String::from_utf8_lossy(&other), false);
                     other.clear();
                     text

@@ -27,7 +27,7 @@ fn sample() -> RecordBatch {
 fn bytes(batches: Vec<RecordBatch>, format: Format, limit: Option<usize>) -> (Vec<u8>, Rendered) {
     let schema = batches[0].schema();
     let mut out = Vec::new();
-    let rendered = render(&schema, &mut batches.into_iter().map(Ok), format, &mut out, limit).unwrap();
+    let rendered = render(&schema, &mut batches.into_iter().map(Ok), format, &mut out, limit, 2).unwrap();
     (out, rendered)
 }
 
@@ -137,9 +137,12 @@ fn the_cause_of_a_failure_is_the_error_of_the_output() {
     }
     for format in Format::ALL {
         let schema = sample().schema();
-        let e = render(&schema, &mut [Ok(sample())].into_iter(), format, &mut Closed, None).unwrap_err();
-        let cause = std::error::Error::source(&e).and_then(|s| s.downcast_ref::<io::Error>());
-        assert_eq!(cause.map(io::Error::kind), Some(io::ErrorKind::BrokenPipe), "{}", format.name());
+        for threads in [1, 2] {
+            let mut rows = [Ok(sample())].into_iter();
+            let e = render(&schema, &mut rows, format, &mut Closed, None, threads).unwrap_err();
+            let cause = std::error::Error::source(&e).and_then(|s| s.downcast_ref::<io::Error>());
+            assert_eq!(cause.map(io::Error::kind), Some(io::ErrorKind::BrokenPipe), "{}", format.name());
+        }
     }
 }
 

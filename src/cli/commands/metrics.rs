@@ -33,7 +33,7 @@ pub(super) fn run(args: &Metrics, ui: &Ui) -> Result<u8> {
     };
     let result = session.metrics(&args.metrics, &filter)?;
     let schema = result.schema();
-    output::show(&schema, &mut std::iter::once(Ok(result)), &args.output, ui)?;
+    output::show(&schema, &mut std::iter::once(Ok(result)), &args.output, session.threads(), ui)?;
     Ok(0)
 }
 

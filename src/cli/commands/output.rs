@@ -107,8 +107,9 @@ pub(super) fn format(asked: Format, terminal: bool) -> render::Format {
 /// Renders one result to where `output` says. A table on a terminal is capped, and says so.
 pub(super) fn show(
     schema: &SchemaRef,
-    rows: &mut dyn Iterator<Item = Result<RecordBatch>>,
+    rows: &mut (dyn Iterator<Item = Result<RecordBatch>> + Send),
     output: &Output,
+    threads: usize,
     ui: &Ui,
 ) -> Result<()> {
     let mut target = Target::open(output.output.as_deref(), output.force)?;
@@ -118,7 +119,7 @@ pub(super) fn show(
         return Err(Error::usage(format!("{} is not for a terminal", format.name())).hint("use -o FILE"));
     }
     let limit = (terminal && format == render::Format::Table).then_some(TERMINAL_ROWS);
-    let rendered = render::render(schema, rows, format, target.out(), limit)?;
+    let rendered = render::render(schema, rows, format, target.out(), limit, threads)?;
     target.finish()?;
     if format == render::Format::Table {
         ui.status(&rendered.footer());

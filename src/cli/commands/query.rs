@@ -28,7 +28,7 @@ pub(super) fn run(args: &Query, ui: &Ui) -> Result<u8> {
     for statement in &statements {
         let mut result = session.run(statement, &[])?;
         let schema = Arc::clone(result.schema());
-        output::show(&schema, &mut result, &args.output, ui)?;
+        output::show(&schema, &mut result, &args.output, session.threads(), ui)?;
     }
     Ok(0)
 }

@@ -1,322 +1,326 @@
-//! The lines of the output: header, events, and the lines of the imported file in between.
+//! Events as lines of text. Not for the lines in between, nor for their order (see `lines`).
 
 use super::numbers::Numbers;
-use super::original::Original;
+use super::texts::{Field, Names, Texts, names};
 use super::translate::translated;
-use super::{BtfOptions, Exported, Facts, misfit};
+use super::{Exported, misfit};
 use crate::btf::Record;
-use crate::btf::spec::{Parameter, Version};
-use crate::error::{Error, ErrorKind, Result};
-use crate::formats::btf::Keyword;
-use crate::render::{write_integer, write_unsigned};
+use crate::btf::spec::Version;
+use crate::error::Result;
+use crate::render::{PORTION, Worker, write_integer, write_unsigned};
 use crate::time::{TimeScale, divide_half_even};
-use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, StringViewArray};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Int64Type};
-use std::borrow::Cow;
-use std::io::{self, Write};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch};
+use arrow::datatypes::Int64Type;
+use std::ops::Range;
 
-/// Bytes that are collected before they are written.
-const PORTION: usize = 1 << 16;
-
-/// Lines on their way to the output.
-pub(super) struct Writer {
-    buffer: Vec<u8>,
-    scale: TimeScale,
-    /// The unit of the times that are written.
-    unit: TimeScale,
-    /// The recording was imported from BTF.
-    imported: bool,
-    options: BtfOptions,
-    original: Original,
-    numbers: Option<Numbers>,
-    /// The version to translate to, when that is asked for or there is nothing to be true to.
-    version: Option<Version>,
-    /// The parameter that tells the unit has been written.
-    unit_said: bool,
-    /// See [`Writer::own_header`].
-    own_header_said: bool,
+/// What all events have in common.
+#[derive(Debug)]
+pub(super) struct Style {
+    /// The unit of the times in the database.
+    pub scale: TimeScale,
     /// The instant that is written as 0.
-    zero: i64,
+    pub zero: i64,
+    /// The version to translate to.
+    pub version: Option<Version>,
+    pub numbers: Option<Numbers>,
+}
+
+/// Events of a batch, with the lines in between.
+pub(super) struct Job {
+    pub batch: Option<RecordBatch>,
+    pub pieces: Vec<Piece>,
+}
+
+/// Lines, and the events that follow them.
+pub(super) struct Piece {
+    pub lines: Vec<u8>,
+    pub rows: Range<usize>,
+    /// The unit of the times that are written.
+    pub unit: TimeScale,
+}
+
+/// Writes jobs.
+pub(super) struct Formatter<'a> {
+    style: &'a Style,
+    /// As the columns of [`Events`].
+    texts: [Texts; 5],
     done: Exported,
 }
 
-impl Writer {
-    /// `zero` is the instant that is written as 0.
-    pub fn new(
-        scale: TimeScale,
-        zero: i64,
-        options: BtfOptions,
-        facts: &Facts,
-        original: Original,
-        numbers: Option<Numbers>,
-    ) -> Self {
-        let imported = facts.imported;
-        let version = options.version.or((!imported).then_some(Version::V2_1_5));
-        // A file that was imported counted in nanoseconds until it said something else.
-        let own = if imported { TimeScale::Ns } else { scale };
-        let unit = options.time_scale.unwrap_or(own);
-        let done = Exported { shifted_by: zero.unsigned_abs(), ..Exported::default() };
-        Self {
-            buffer: Vec::new(),
-            scale,
-            unit,
-            imported,
-            options,
-            original,
-            numbers,
-            version,
-            unit_said: false,
-            own_header_said: false,
-            zero,
-            done,
-        }
+/// The columns of a batch.
+struct Events {
+    time: Int64Array,
+    source_instance: Int64Array,
+    target_instance: Int64Array,
+    /// Source, type, target, action, note.
+    names: [Names; 5],
+}
+
+impl<'a> Formatter<'a> {
+    /// Nothing is written yet.
+    pub fn new(style: &'a Style) -> Self {
+        let fields = [Field::Entity, Field::Kind, Field::Entity, Field::Action, Field::Note];
+        Self { style, texts: fields.map(Texts::new), done: Exported::default() }
     }
 
-    /// What stands above the first line of an imported file, or all of the header when there is none.
-    pub fn header(&mut self, facts: &Facts) -> Result<()> {
-        let mut text = String::new();
-        if let Some(version) = self.version {
-            text += &format!("#version {version}\n#creator btfdb {}\n", env!("CARGO_PKG_VERSION"));
-            if let Some(created) = &facts.created {
-                text += &format!("#creationDate {}\n", expressible(created, true));
-            }
-            if self.options.time_scale.is_none() && self.imported {
-                self.unit = self.original.unit.unwrap_or(self.unit);
-            }
-            text += &self.unit_line();
-            if let Some(creator) = facts.creator.as_deref().filter(|_| self.imported) {
-                text += &format!("# from a trace of {}\n", expressible(creator, true));
-            }
-        }
-        self.buffer.extend(text.as_bytes());
-        if self.version.is_some() {
-            self.own_header();
-        }
-        Ok(())
+    /// What was written.
+    pub fn done(self) -> Exported {
+        let altered = self.texts.iter().map(|t| t.altered).sum::<u64>() + self.done.altered;
+        Exported { altered, ..self.done }
     }
 
-    /// What only we know: the shift of all times, the numbers of names. `#version` stands before it (BTF 2.2.1 §2.2.1),
-    /// so in an imported file that keeps its own header it follows that.
-    fn own_header(&mut self) {
-        if self.own_header_said {
-            return;
+    /// Name by name as each was written before.
+    fn event(&mut self, events: &Events, row: usize, clock: &Clock, out: &mut Vec<u8>) {
+        let numbers = self.style.numbers.as_ref();
+        let [source, kind, target, action, note] = &events.names;
+        let [sources, kinds, targets, actions, notes] = &mut self.texts;
+        self.done.rounded += u64::from(clock.write(events.time.value(row), out));
+        sources.write(source.key(row), numbers, out);
+        write_instance(number(&events.source_instance, row), out);
+        kinds.write(kind.key(row), numbers, out);
+        targets.write(target.key(row), numbers, out);
+        write_instance(number(&events.target_instance, row), out);
+        actions.write(action.key(row), numbers, out);
+        if let Some(key) = note.key(row) {
+            notes.write(Some(key), numbers, out);
         }
-        self.own_header_said = true;
-        let mut text = String::new();
-        if self.zero < 0 {
-            let (by, scale) = (self.zero.unsigned_abs(), self.scale);
-            text += &format!(
-                "# times shifted by {by} {scale}: the recording begins at {}, and BTF has no times below 0\n",
-                self.zero
-            );
-        }
-        if let Some(numbers) = &self.numbers {
-            text += &numbers.header(self.version.or(self.original.version));
-        }
-        self.buffer.extend(text.as_bytes());
+        out.push(b'\n');
+        self.done.events += 1;
     }
 
-    fn unit_line(&mut self) -> String {
-        self.unit_said = true;
-        let new = self.version.is_some_and(|v| v > Version::V2_1_5);
-        format!("#{} {}\n", if new { "timescale" } else { "timeScale" }, self.unit)
-    }
-
-    /// Writes the events of a batch, and what belongs before each.
-    pub fn events(&mut self, batch: &RecordBatch, out: &mut dyn Write) -> Result<()> {
-        let [seq, time, source, source_instance, target_type, target, target_instance, action, note] =
-            batch.columns()
-        else {
-            return Err(misfit());
-        };
-        let [seq, time, source_instance, target_instance] =
-            integers([seq, time, source_instance, target_instance])?;
-        let [source, target_type, target, action, note] = texts([source, target_type, target, action, note])?;
-        let number = |column: &Int64Array, row: usize| column.is_valid(row).then(|| column.value(row));
-        for row in 0..batch.num_rows() {
-            self.lines_before(Some(seq.value(row)))?;
-            let record = Record {
-                time: time.value(row),
-                source: source.value(row),
-                source_instance: number(&source_instance, row),
-                target_type: target_type.value(row),
-                target: target.value(row),
-                target_instance: number(&target_instance, row),
-                action: action.value(row),
-                note: note.is_valid(row).then(|| note.value(row)),
-            };
-            self.event(&record);
-            if self.buffer.len() >= PORTION {
-                self.write(out)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes what is left.
-    pub fn finish(mut self, out: &mut dyn Write) -> Result<Exported> {
-        self.lines_before(None)?;
-        self.write(out)?;
-        Ok(Exported { left_out: self.original.rejected, ..self.done })
-    }
-
-    fn event(&mut self, record: &Record<'_>) {
-        let said = match self.version {
-            // What the mapper writes is of the version that it is written in.
-            Some(version) if self.imported || self.options.version.is_some() => translated(record, version),
-            _ => Some(*record),
-        };
-        match said {
-            Some(_) => self.done.events += 1,
-            None => {
-                self.done.unsaid += 1;
-                self.buffer.extend(b"# ");
-            }
-        }
-        let record = said.unwrap_or(*record);
-        self.time(record.time);
-        self.entity(record.source);
-        self.instance(record.source_instance);
-        self.kind(record.target_type);
-        self.entity(record.target);
-        self.instance(record.target_instance);
-        self.text(record.action, false);
-        if let Some(note) = record.note {
-            self.text(note, true);
-        }
-        self.buffer.push(b'\n');
-    }
-
-    fn lines_before(&mut self, seq: Option<i64>) -> Result<()> {
-        while let Some(line) = self.original.before(seq)? {
-            if line.parameter {
-                self.parameter(&line.text);
-            } else {
-                self.line(&line.text);
-            }
-        }
-        if !self.unit_said && self.options.time_scale.is_some() {
-            let line = self.unit_line();
-            self.buffer.extend(line.as_bytes());
-        }
-        self.own_header();
-        Ok(())
-    }
-
-    /// A parameter or table row of the imported file.
-    fn parameter(&mut self, text: &str) {
-        let known = Keyword::split(text);
-        if let Some((Keyword::TimeScale, value)) = known {
-            if self.options.time_scale.is_some() || self.version.is_some() {
-                if !self.unit_said {
-                    let line = self.unit_line();
-                    self.buffer.extend(line.as_bytes());
-                }
-                return;
-            }
-            self.unit = TimeScale::parse(&value.to_ascii_lowercase()).unwrap_or(self.unit);
-        }
-        let Some(version) = self.version else { return self.line(text) };
-        // The header has been written for this version; tables are written only with numbers, and by these.
-        let row = text.trim().starts_with("#-");
-        if known.is_some() || row {
-            return;
-        }
-        let word = text.trim().trim_start_matches('#').split_whitespace().next().unwrap_or_default();
-        if Parameter::find_any_case(word).is_some_and(|p| p.versions.has(version)) {
-            self.line(text);
+    /// In the words of `version`, or as a comment.
+    fn translated(&mut self, record: &Record<'_>, version: Version, clock: &Clock, out: &mut Vec<u8>) {
+        let said = translated(record, version);
+        if said.is_some() {
+            self.done.events += 1;
         } else {
             self.done.unsaid += 1;
-            let comment = format!("# {}", text.trim().trim_start_matches('#'));
-            self.line(&comment);
+            out.extend_from_slice(b"# ");
+        }
+        let record = said.unwrap_or(*record);
+        let numbers = self.style.numbers.as_ref();
+        let mut write = |field: Field, name: &str, out: &mut Vec<u8>| {
+            self.done.altered += u64::from(field.write(name, numbers, out));
+        };
+        self.done.rounded += u64::from(clock.write(record.time, out));
+        write(Field::Entity, record.source, out);
+        write_instance(record.source_instance, out);
+        write(Field::Kind, record.target_type, out);
+        write(Field::Entity, record.target, out);
+        write_instance(record.target_instance, out);
+        write(Field::Action, record.action, out);
+        if let Some(note) = record.note {
+            write(Field::Note, note, out);
+        }
+        out.push(b'\n');
+    }
+}
+
+impl Worker<Job> for Formatter<'_> {
+    fn work(&mut self, job: &mut Job, out: &mut Vec<u8>) -> Result<bool> {
+        let events = job.batch.as_ref().map(|batch| Events::of(batch).ok_or_else(misfit)).transpose()?;
+        let names = events.iter().flat_map(|events| &events.names);
+        self.texts.iter_mut().zip(names).for_each(|(texts, names)| texts.turn_to(names));
+        for piece in &mut job.pieces {
+            out.append(&mut piece.lines);
+            let Some(events) = &events else { continue };
+            let clock = Clock::new(self.style, piece.unit);
+            for row in piece.rows.by_ref() {
+                match self.style.version {
+                    Some(version) => self.translated(&events.record(row), version, &clock, out),
+                    None => self.event(events, row, &clock, out),
+                }
+                if out.len() >= PORTION {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Events {
+    fn of(batch: &RecordBatch) -> Option<Self> {
+        let [time, _, source, source_instance, target_type, target, target_instance, action, note] =
+            batch.columns()
+        else {
+            return None;
+        };
+        let integers = |c: &ArrayRef| c.as_primitive_opt::<Int64Type>().cloned();
+        Some(Self {
+            time: integers(time)?,
+            source_instance: integers(source_instance)?,
+            target_instance: integers(target_instance)?,
+            names: [names(source)?, names(target_type)?, names(target)?, names(action)?, names(note)?],
+        })
+    }
+
+    fn record(&self, row: usize) -> Record<'_> {
+        let [source, target_type, target, action, note] = self.names.each_ref().map(|names| {
+            let texts = names.values().as_string_opt::<i32>()?;
+            names.key(row).filter(|key| *key < texts.len()).map(|key| texts.value(key))
+        });
+        Record {
+            time: self.time.value(row),
+            source: source.unwrap_or_default(),
+            source_instance: number(&self.source_instance, row),
+            target_type: target_type.unwrap_or_default(),
+            target: target.unwrap_or_default(),
+            target_instance: number(&self.target_instance, row),
+            action: action.unwrap_or_default(),
+            note,
         }
     }
+}
 
-    fn line(&mut self, text: &str) {
-        self.buffer.extend(text.as_bytes());
-        self.buffer.push(b'\n');
+fn number(column: &Int64Array, row: usize) -> Option<i64> {
+    column.is_valid(row).then(|| column.value(row))
+}
+
+fn write_instance(instance: Option<i64>, out: &mut Vec<u8>) {
+    out.push(b',');
+    if let Some(instance) = instance {
+        write_integer(instance, out);
+    }
+}
+
+/// How ticks become times.
+struct Clock {
+    zero: i64,
+    /// Ticks in a unit, when there is more than one.
+    divisor: Option<u64>,
+    /// A finer unit is more digits, exactly.
+    zeros: &'static [u8],
+}
+
+impl Clock {
+    fn new(style: &Style, unit: TimeScale) -> Self {
+        let (unit, scale) = (unit.decimals(), style.scale.decimals());
+        let divisor = (unit < scale).then(|| 10u64.pow(scale - unit));
+        let zeros = b"000000000000".get(..unit.saturating_sub(scale) as usize).unwrap_or_default();
+        Self { zero: style.zero, divisor, zeros }
     }
 
-    fn time(&mut self, time: i64) {
+    /// Appends a time; true when it had to be rounded.
+    fn write(&self, time: i64, out: &mut Vec<u8>) -> bool {
         // Never below 0: no event is earlier than the begin of its recording.
         let ticks = time.wrapping_sub(self.zero) as u64;
-        let (unit, scale) = (self.unit.decimals(), self.scale.decimals());
-        if unit < scale {
-            let (units, inexact) = divide_half_even(ticks, 10u64.pow(scale - unit));
-            self.done.rounded += u64::from(inexact);
-            write_unsigned(units, &mut self.buffer);
+        let (units, inexact) = match self.divisor {
+            Some(divisor) => divide_half_even(ticks, divisor),
+            None => (ticks, false),
+        };
+        write_unsigned(units, out);
+        if ticks != 0 {
+            out.extend_from_slice(self.zeros);
+        }
+        inexact
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{DictionaryArray, StringViewArray};
+    use arrow::datatypes::UInt32Type;
+    use proptest::prelude::*;
+    use std::sync::Arc;
+
+    type Row = (i64, [Option<i64>; 2], [String; 4], Option<String>);
+
+    fn batch(rows: &[Row], views: bool) -> RecordBatch {
+        let names = |texts: Vec<Option<&str>>| -> ArrayRef {
+            match views {
+                true => Arc::new(StringViewArray::from(texts)),
+                false => Arc::new(texts.into_iter().collect::<DictionaryArray<UInt32Type>>()),
+            }
+        };
+        let name = |n: usize| names(rows.iter().map(|r| Some(r.2[n].as_str())).collect());
+        let integers =
+            |n: usize| -> ArrayRef { Arc::new(rows.iter().map(|r| r.1[n]).collect::<Int64Array>()) };
+        let times: ArrayRef = Arc::new(rows.iter().map(|r| Some(r.0)).collect::<Int64Array>());
+        let notes = names(rows.iter().map(|r| r.3.as_deref()).collect());
+        let columns = [
+            ("time", times.clone()),
+            ("seq", times),
+            ("source", name(0)),
+            ("source_instance", integers(0)),
+            ("target_type", name(1)),
+            ("target", name(2)),
+            ("target_instance", integers(1)),
+            ("action", name(3)),
+            ("note", notes),
+        ];
+        RecordBatch::try_from_iter_with_nullable(columns.map(|(name, column)| (name, column, true))).unwrap()
+    }
+
+    /// The line of a row, field by field.
+    fn line(row: &Row, style: &Style, unit: TimeScale) -> String {
+        let (time, instances, names, note) = row;
+        let ticks = i128::from(*time) - i128::from(style.zero);
+        let (decimals, scale) = (unit.decimals(), style.scale.decimals());
+        let time = if decimals < scale {
+            let divisor = 10i128.pow(scale - decimals);
+            let (units, twice) = (ticks / divisor, ticks % divisor * 2);
+            units + i128::from(twice > divisor || twice == divisor && units % 2 == 1)
         } else {
-            write_unsigned(ticks, &mut self.buffer);
-            // A finer unit is more digits, exactly.
-            let zeros = if ticks == 0 { 0 } else { unit - scale };
-            self.buffer.extend(std::iter::repeat_n(b'0', zeros as usize));
-        }
+            ticks * 10i128.pow(decimals - scale)
+        };
+        let [source, target] = instances.map(|n| n.map(|n| n.to_string()).unwrap_or_default());
+        let text = |name: &str| name.replace([',', '\n', '\r'], "_");
+        let number = |name: &String, known: fn(&Numbers) -> &std::collections::HashMap<String, String>| {
+            let number = style.numbers.as_ref().and_then(|n| known(n).get(name).cloned());
+            number.unwrap_or_else(|| text(name))
+        };
+        let entity = |name| number(name, |n| &n.entities);
+        let note = note.as_ref().map(|n| format!(",{}", n.replace(['\n', '\r'], "_"))).unwrap_or_default();
+        let kind = number(&names[1], |n| &n.kinds);
+        let (from, to, action) = (entity(&names[0]), entity(&names[2]), text(&names[3]));
+        format!("{time},{from},{source},{kind},{to},{target},{action}{note}\n")
     }
 
-    fn instance(&mut self, value: Option<i64>) {
-        self.buffer.push(b',');
-        if let Some(value) = value {
-            write_integer(value, &mut self.buffer);
-        }
+    fn row() -> impl Strategy<Value = Row> {
+        let time = prop_oneof![0i64..2000, Just(i64::MAX), 0..i64::MAX];
+        let instance = || {
+            prop_oneof![
+                Just(None),
+                (-2i64..120).prop_map(Some),
+                any::<i64>().prop_map(Some),
+                Just(Some(i64::MIN))
+            ]
+        };
+        let name = || prop_oneof!["[a-cä,\n\r]{0,3}", "[ -~]{0,40}"];
+        let note = prop::option::of(prop_oneof!["[0-9,]{0,3}", "\\PC{0,8}", Just("a\r\nb".to_owned())]);
+        (time, [instance(), instance()], [name(), name(), name(), name()], note)
     }
 
-    fn entity(&mut self, name: &str) {
-        let id = self.numbers.as_ref().and_then(|n| n.entity(name));
-        match id {
-            Some(id) => {
-                self.buffer.push(b',');
-                self.buffer.extend(id.as_bytes());
+    proptest! {
+        #[test]
+        fn lines_are_those_of_a_plain_writer(
+            batches in prop::collection::vec((prop::collection::vec(row(), 0..20), any::<bool>()), 1..5),
+            unit in prop::sample::select(vec![TimeScale::Ps, TimeScale::Ns, TimeScale::Us, TimeScale::S]),
+            zero in prop_oneof![Just(0), -2000i64..0],
+            numeric: bool,
+        ) {
+            let mut numbers = Numbers::default();
+            for (name, id) in [("a", "1"), ("b", "22"), ("", "333")] {
+                numbers.entities.insert(name.into(), id.into());
+                numbers.kinds.insert(name.into(), format!("{id}0"));
             }
-            None => self.text(name, false),
-        }
-    }
-
-    fn kind(&mut self, name: &str) {
-        let id = self.numbers.as_ref().and_then(|n| n.kind(name));
-        match id {
-            Some(id) => {
-                self.buffer.push(b',');
-                self.buffer.extend(id.as_bytes());
+            let style = Style { scale: TimeScale::Ns, zero, version: None, numbers: numeric.then_some(numbers) };
+            let (mut formatter, mut out, mut expected) = (Formatter::new(&style), Vec::new(), String::new());
+            let mut count = 0;
+            for (rows, views) in &batches {
+                let half = rows.len() / 2;
+                let piece = |lines: &str, rows| Piece { lines: lines.into(), rows, unit };
+                let pieces = vec![piece("# x\n", 0..half), piece("", half..half), piece("# y\n", half..rows.len())];
+                let mut job = Job { batch: Some(batch(rows, *views)), pieces };
+                prop_assert!(!formatter.work(&mut job, &mut out).unwrap());
+                let lines = |rows: &[Row]| rows.iter().map(|row| line(row, &style, unit)).collect::<String>();
+                expected += &format!("# x\n{}# y\n{}", lines(&rows[..half]), lines(&rows[half..]));
+                count += rows.len() as u64;
             }
-            None => self.text(name, false),
+            prop_assert_eq!(String::from_utf8(out).unwrap(), expected);
+            prop_assert_eq!(formatter.done().events, count);
         }
     }
-
-    fn text(&mut self, text: &str, last: bool) {
-        self.buffer.push(b',');
-        let text = expressible(text, last);
-        self.done.altered += u64::from(matches!(text, Cow::Owned(_)));
-        self.buffer.extend(text.as_bytes());
-    }
-
-    fn write(&mut self, out: &mut dyn Write) -> Result<()> {
-        let failed = |e: io::Error| Error::new(ErrorKind::Io, "cannot write the BTF").because(e);
-        out.write_all(&self.buffer).map_err(failed)?;
-        self.buffer.clear();
-        Ok(())
-    }
-}
-
-/// BTF has no quoting: a line break ends the event, and a comma the field, but for the last one.
-fn expressible(text: &str, last: bool) -> Cow<'_, str> {
-    let comma = if last { b'\n' } else { b',' };
-    match memchr::memchr3(b'\n', b'\r', comma, text.as_bytes()) {
-        None => Cow::Borrowed(text),
-        Some(_) => Cow::Owned(text.replace(['\n', '\r', char::from(comma)], "_")),
-    }
-}
-
-/// Names as the engine gives them, without copying their texts.
-fn texts<const N: usize>(columns: [&ArrayRef; N]) -> Result<[StringViewArray; N]> {
-    all(columns.map(|c| cast(c, &DataType::Utf8View).ok()?.as_string_view_opt().cloned()))
-}
-
-fn integers<const N: usize>(columns: [&ArrayRef; N]) -> Result<[Int64Array; N]> {
-    all(columns.map(|c| c.as_primitive_opt::<Int64Type>().cloned()))
-}
-
-fn all<T, const N: usize>(columns: [Option<T>; N]) -> Result<[T; N]> {
-    let columns: Option<Vec<T>> = columns.into_iter().collect();
-    columns.and_then(|c| c.try_into().ok()).ok_or_else(misfit)
 }

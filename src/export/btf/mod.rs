@@ -3,8 +3,10 @@
 //! its lines; any of these can be asked for otherwise. Not for reading BTF text (see `formats::btf`).
 
 mod events;
+mod lines;
 mod numbers;
 mod original;
+mod texts;
 mod translate;
 
 use std::io::Write;
@@ -13,13 +15,15 @@ use super::Selection;
 use crate::btf::spec::Version;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ops::ingest::NUMERIC_FORMAT;
-use crate::query::{Param, Session};
-use crate::schema::{columns, tables};
+use crate::query::{Order, Param, Session};
+use crate::render::in_order;
+use crate::schema::tables;
 use crate::time::TimeScale;
-use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::array::{Array, AsArray};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
-use events::Writer;
+use events::{Formatter, Style};
+use lines::Lines;
 use numbers::Numbers;
 use original::Original;
 
@@ -54,19 +58,6 @@ pub struct Exported {
     pub rounded: u64,
 }
 
-/// The columns that a line is made of, in the order of [`events`].
-const FIELDS: [&str; 9] = [
-    columns::btf_event::SEQ,
-    columns::btf_event::TIME,
-    columns::btf_event::SOURCE,
-    columns::btf_event::SOURCE_INSTANCE,
-    columns::btf_event::TARGET_TYPE,
-    columns::btf_event::TARGET,
-    columns::btf_event::TARGET_INSTANCE,
-    columns::btf_event::ACTION,
-    columns::btf_event::NOTE,
-];
-
 /// Writes the selected system events as BTF. An entity is selected when it is the source or the target of an event.
 ///
 /// # Errors
@@ -90,21 +81,25 @@ pub fn export_btf(
         true => Some(Numbers::of(session, &recording, selection, facts.numeric && keep, keep)?),
         false => None,
     };
-    let mut writer = Writer::new(session.database().time_scale(), zero, *options, &facts, original, numbers);
-    writer.header(&facts)?;
+    let style = Style { scale: session.database().time_scale(), zero, version: options.version, numbers };
     let condition = selection.condition(tables::BTF_EVENT, &recording);
-    let columns = FIELDS.join(", ");
+    let order = if options.by_time { Order::Time } else { Order::File };
     let (sql, params) = (condition.sql(), condition.params());
-    let batches: Box<dyn Iterator<Item = Result<RecordBatch>>> = if options.by_time {
-        let sql = format!("SELECT {columns} FROM {} {sql} ORDER BY time, seq", tables::BTF_EVENT.name);
-        Box::new(session.sql(&sql, &params)?)
-    } else {
-        session.events_in_file_order(&recording, &columns, (&sql, &params), selection.is_whole())?
-    };
-    for batch in batches {
-        writer.events(&batch?, out)?;
-    }
-    writer.finish(out)
+    let events = session.events(&recording, (&sql, &params), selection.is_whole(), order)?;
+    let mut lines = Lines::new(&style, *options, &facts, original, events);
+    let failed = |e| Error::new(ErrorKind::Io, "cannot write the BTF").because(e);
+    let mut write = |bytes: &[u8]| out.write_all(bytes).map_err(failed);
+    let formatters = in_order(session.threads(), &mut lines, || Formatter::new(&style), &mut write)?;
+    Ok(formatters.into_iter().fold(lines.done(), |sum, formatter| {
+        let done = formatter.done();
+        Exported {
+            events: sum.events + done.events,
+            altered: sum.altered + done.altered,
+            unsaid: sum.unsaid + done.unsaid,
+            rounded: sum.rounded + done.rounded,
+            ..sum
+        }
+    }))
 }
 
 /// What the export has to know of a recording before its events.

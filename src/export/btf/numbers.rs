@@ -15,8 +15,8 @@ use std::collections::{BTreeMap, HashMap};
 /// Numbers for names.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
-    entities: HashMap<String, String>,
-    kinds: HashMap<String, String>,
+    pub(super) entities: HashMap<String, String>,
+    pub(super) kinds: HashMap<String, String>,
     /// Names that the imported file gave no number, with those that they get.
     new_entities: BTreeMap<u64, String>,
     new_kinds: BTreeMap<u64, String>,

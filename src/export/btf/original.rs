@@ -79,6 +79,14 @@ impl Original {
         Ok(None)
     }
 
+    /// The event that the next line belongs before, after [`Original::before`] gave none.
+    pub fn next_seq(&self) -> Option<i64> {
+        self.batch
+            .as_ref()
+            .filter(|lines| self.row < lines.next_seq.len())
+            .map(|lines| lines.next_seq.value(self.row))
+    }
+
     /// True when there is a line at hand.
     fn fill(&mut self) -> Result<bool> {
         while self.batch.as_ref().is_none_or(|b| self.row >= b.next_seq.len()) {

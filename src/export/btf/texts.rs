@@ -1,0 +1,138 @@
+//! The names of a column as they are written: each is looked at when it is first met in a dictionary, and copied from then
+//! on. Not aware of what the other columns say.
+
+use super::numbers::Numbers;
+use crate::btf::IdMap;
+use crate::render::append;
+use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, StringArray, StringBuilder, UInt32Array};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, UInt32Type};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// Names with their keys.
+pub(super) type Names = DictionaryArray<UInt32Type>;
+
+/// A column of names. The engine gives them as views, of which those with the same bits are the same name.
+pub(super) fn names(column: &ArrayRef) -> Option<Names> {
+    if let Some(names) = column.as_dictionary_opt() {
+        return Some(names.clone());
+    }
+    let column = cast(column, &DataType::Utf8View).ok()?;
+    let views = column.as_string_view_opt()?;
+    let (mut keys, mut texts) = (IdMap::default(), StringBuilder::new());
+    let mut key = |(row, view): (usize, &u128)| {
+        views.is_valid(row).then(|| {
+            let new = keys.len() as u32;
+            *keys.entry(((view >> 64) as u64, *view as u64)).or_insert_with(|| {
+                texts.append_value(views.value(row));
+                new
+            })
+        })
+    };
+    let rows: UInt32Array = views.views().iter().enumerate().map(&mut key).collect();
+    Names::try_new(rows, Arc::new(texts.finish())).ok()
+}
+
+/// What a name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Field {
+    Entity,
+    Kind,
+    Action,
+    Note,
+}
+
+impl Field {
+    /// Appends a comma and the name as it is written; true when it cannot be written as it is.
+    pub fn write(self, name: &str, numbers: Option<&Numbers>, out: &mut Vec<u8>) -> bool {
+        let number = numbers.and_then(|numbers| match self {
+            Self::Entity => numbers.entity(name),
+            Self::Kind => numbers.kind(name),
+            Self::Action | Self::Note => None,
+        });
+        let text = match number {
+            Some(number) => Cow::Borrowed(number),
+            None => expressible(name, self == Self::Note),
+        };
+        out.push(b',');
+        out.extend_from_slice(text.as_bytes());
+        matches!(text, Cow::Owned(_))
+    }
+}
+
+/// The names of one dictionary.
+#[derive(Debug)]
+pub(super) struct Texts {
+    field: Field,
+    dictionary: Option<StringArray>,
+    /// For every key.
+    texts: Vec<Text>,
+    bytes: Vec<u8>,
+    /// How many names were written otherwise than they are.
+    pub altered: u64,
+}
+
+/// A part of the bytes, which begins with a comma; empty for a name that has not been met.
+#[derive(Debug, Clone, Copy, Default)]
+struct Text {
+    begin: usize,
+    end: usize,
+    altered: bool,
+}
+
+impl Texts {
+    /// No names.
+    pub fn new(field: Field) -> Self {
+        Self { field, dictionary: None, texts: Vec::new(), bytes: Vec::new(), altered: 0 }
+    }
+
+    /// Turns to the names that the keys of `names` stand for.
+    pub fn turn_to(&mut self, names: &Names) {
+        let Some(dictionary) = names.values().as_string_opt::<i32>() else { return };
+        if !self.dictionary.as_ref().is_some_and(|known| is_same(known, dictionary)) {
+            self.bytes.clear();
+            self.texts.clear();
+            self.texts.resize(dictionary.len(), Text::default());
+            self.dictionary = Some(dictionary.clone());
+        }
+    }
+
+    /// Appends a comma and the name, if there is one.
+    pub fn write(&mut self, key: Option<usize>, numbers: Option<&Numbers>, out: &mut Vec<u8>) {
+        let Some(key) = key else { return out.push(b',') };
+        let known = self.texts.get(key).copied().filter(|text| text.end > 0);
+        let text = known.unwrap_or_else(|| self.meet(key, numbers));
+        self.altered += u64::from(text.altered);
+        append::<32>(self.bytes.get(text.begin..).unwrap_or_default(), text.end - text.begin, out);
+    }
+
+    #[cold]
+    fn meet(&mut self, key: usize, numbers: Option<&Numbers>) -> Text {
+        let dictionary = self.dictionary.as_ref().filter(|names| key < names.len());
+        let name = dictionary.map_or("", |names| names.value(key));
+        let begin = self.bytes.len();
+        let altered = self.field.write(name, numbers, &mut self.bytes);
+        let text = Text { begin, end: self.bytes.len(), altered };
+        if let Some(place) = self.texts.get_mut(key) {
+            *place = text;
+        }
+        text
+    }
+}
+
+/// The same memory, which the batches of a row group share.
+fn is_same(one: &StringArray, other: &StringArray) -> bool {
+    one.len() == other.len()
+        && one.value_offsets().as_ptr() == other.value_offsets().as_ptr()
+        && one.value_data().as_ptr() == other.value_data().as_ptr()
+}
+
+/// BTF has no quoting: a line break ends the event, and a comma the field, but for the last one.
+pub(super) fn expressible(text: &str, last: bool) -> Cow<'_, str> {
+    let comma = if last { b'\n' } else { b',' };
+    match memchr::memchr3(b'\n', b'\r', comma, text.as_bytes()) {
+        None => Cow::Borrowed(text),
+        Some(_) => Cow::Owned(text.replace(['\n', '\r', char::from(comma)], "_")),
+    }
+}
