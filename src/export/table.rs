@@ -6,7 +6,7 @@ use super::Selection;
 use crate::error::{Error, Result, did_you_mean};
 use crate::query::Session;
 use crate::render::{Format, render};
-use crate::schema::{ColumnType, TABLES, TableSpec, table};
+use crate::schema::{ColumnType, TABLES, TableSpec, columns, table};
 
 /// What was exported.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -57,7 +57,9 @@ fn order(table: &TableSpec) -> String {
     let sequenced = table.sort.len() > 1;
     let others =
         table.columns.iter().filter(|c| if sequenced { c.partition } else { c.ty != ColumnType::Text });
-    let others: Vec<_> = others.map(|c| c.name).filter(|n| !terms.contains(n)).collect();
+    // There is one recording: to name it would have the engine sort what lies sorted.
+    let known = |name: &&str| terms.contains(name) || *name == columns::recording::RECORDING;
+    let others: Vec<_> = others.map(|c| c.name).filter(|name| !known(name)).collect();
     terms.extend(others);
     terms.join(", ")
 }

@@ -18,7 +18,9 @@ use crate::error::{Error, ErrorKind, Result};
 
 #[cfg(feature = "engine")]
 pub(crate) use cell::{append, write_integer, write_unsigned};
-pub(crate) use parallel::{PORTION, Worker, in_order};
+#[cfg(feature = "engine")]
+pub(crate) use parallel::PORTION;
+pub(crate) use parallel::{Worker, in_order};
 
 /// How rows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
