@@ -87,7 +87,8 @@ impl Drop for Target {
 
 /// A device or pipe (`/dev/full`, `/dev/stdout`): written in place, never renamed over.
 fn is_special(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir())
+    // What stands in /dev may lead to a file, as /dev/stdout does, but must not be replaced by one.
+    path.starts_with("/dev") || std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir())
 }
 
 /// The format to render: `auto` is a table on a terminal and CSV otherwise.
@@ -125,4 +126,16 @@ pub(super) fn show(
         ui.status(&rendered.footer());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_in_dev_is_never_replaced() {
+        // Wherever standard output leads to, be it a file.
+        assert!(is_special(Path::new("/dev/stdout")));
+        assert!(!is_special(Path::new("Cargo.toml")) && !is_special(Path::new("new.btf")));
+    }
 }
