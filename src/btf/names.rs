@@ -112,10 +112,10 @@ impl Names {
         self.texts.iter().skip(n).map(String::as_str)
     }
 
-    /// Learns what `other` knows beyond this, so that ids of `other` mean the same here. Only for an interner
-    /// that has learnt everything from `other`.
-    pub fn follow(&mut self, other: &Self) {
-        for text in other.since(self.texts.len()) {
+    /// Learns the next names of another interner, so that its ids mean the same here. Only for an interner that has
+    /// learnt everything from that one.
+    pub fn learn(&mut self, next: &[String]) {
+        for text in next {
             self.intern(text);
         }
     }

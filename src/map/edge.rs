@@ -11,7 +11,7 @@ use crate::error::Result;
 use std::collections::HashSet;
 
 /// The edge at `begin`, the time of the first software event, and one for every gap. Reads as much of `merge` as needed.
-pub(super) fn scout(mut merge: Merge, model: &mut Model, begin: i64, gaps: &[Gap]) -> Result<Vec<Edge>> {
+pub(super) fn scout(mut merge: Merge<'_>, model: &mut Model, begin: i64, gaps: &[Gap]) -> Result<Vec<Edge>> {
     let cores = model.cores.len();
     let edge = |begin| Edge { begin, isrs: vec![Vec::new(); cores], ..Edge::default() };
     let mut scout = Scout {

@@ -1,315 +1,169 @@
-//! One stream out of many: batches of all cores' data and function events, merged in the order the rules
-//! need, with names resolved. Reads Arrow batches; knows nothing of files.
+//! One stream out of many: the blocks of all cores' data and functions, merged in the order the rules need, with names
+//! resolved. Knows nothing of batches and files (see `blocks`).
 
+use super::blocks::{Block, Row};
 use super::model::Model;
 use super::slots::Watch;
 use super::software::{Function, SoftwareEvent, What};
-use crate::error::{Error, ErrorKind, Result};
-use crate::schema::columns::{data_event as data, function_event as func};
-use arrow::array::{Array, AsArray, DictionaryArray, Int64Array, RecordBatch, UInt64Array};
-use arrow::datatypes::{Int64Type, UInt32Type, UInt64Type};
-use std::collections::HashMap;
+use crate::btf::NameId;
+use crate::error::Result;
 
-/// Batches of one sorted run of rows.
-pub type Batches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
+/// The blocks of one table and core, sorted by (time, seq).
+pub type Blocks<'a> = Box<dyn Iterator<Item = Result<Block>> + 'a>;
 
-/// The stored software events of one core: sorted runs (usually one each) of its two tables.
-pub struct CoreInput {
-    /// Runs of `data_event`, each sorted by (time, seq).
-    pub data: Vec<Batches>,
-    /// Runs of `function_event`, each sorted by (time, seq).
-    pub functions: Vec<Batches>,
+/// The software events of one core.
+pub struct CoreInput<'a> {
+    /// Those of `data_event`.
+    pub data: Blocks<'a>,
+    /// Those of `function_event`.
+    pub functions: Blocks<'a>,
 }
 
 /// The merged stream of all cores.
-pub(super) struct Merge {
-    cores: Vec<Core>,
+pub(super) struct Merge<'a> {
+    cores: Vec<Core<'a>>,
+    /// The core whose event comes first, as long as that is before `until`, the first place of all others.
+    turn: usize,
+    until: Place,
 }
 
-struct Core {
+/// Where an event stands among those of other cores: by time; at one instant the release of a spinlock first, whatever
+/// its core (part 2, rule 11), then by core.
+type Place = (i64, bool, usize);
+/// Behind every event.
+const END: Place = (i64::MAX, true, usize::MAX);
+
+struct Core<'a> {
     index: usize,
-    data: Vec<Run<Data>>,
-    functions: Vec<Run<Calls>>,
-    meanings: HashMap<String, (Option<usize>, Option<crate::btf::NameId>)>,
-    known_functions: HashMap<String, Option<Function>>,
-    /// A data row without meaning was passed over since the last delivered data event.
-    passed: bool,
+    data: Stream<'a, Variable>,
+    functions: Stream<'a, Option<Function>>,
     head: Option<SoftwareEvent>,
+    place: Place,
 }
 
-struct Run<B> {
-    batches: Batches,
-    batch: Option<B>,
-    row: usize,
+/// What a traced variable means.
+#[derive(Clone, Copy)]
+struct Variable {
+    slot: Option<usize>,
+    signal: Option<NameId>,
+    /// A word of the spinlock array.
+    spin: bool,
 }
 
-struct Data {
-    time: Int64Array,
-    seq: Int64Array,
-    variable: DictionaryArray<UInt32Type>,
-    access: DictionaryArray<UInt32Type>,
-    value: UInt64Array,
-    meaning: Vec<(Option<usize>, Option<crate::btf::NameId>)>,
-    is_write: Vec<bool>,
+/// Rows of one table and core, and what their names mean.
+struct Stream<'a, M> {
+    /// Those to come.
+    blocks: Option<Blocks<'a>>,
+    block: Block,
+    at: usize,
+    meanings: Vec<M>,
 }
 
-struct Calls {
-    time: Int64Array,
-    seq: Int64Array,
-    function: DictionaryArray<UInt32Type>,
-    kind: DictionaryArray<UInt32Type>,
-    meaning: Vec<Option<Function>>,
-    entry: Vec<Option<bool>>,
-}
-
-impl Merge {
-    /// Starts the stream; reads the first batches.
-    pub fn new(inputs: Vec<CoreInput>, model: &mut Model) -> Result<Self> {
-        let run = |batches| Run { batches, batch: None, row: 0 };
-        let calls = |batches| Run { batches, batch: None, row: 0 };
-        let mut cores = Vec::new();
-        for (index, input) in inputs.into_iter().enumerate() {
-            let mut core = Core {
-                index,
-                data: input.data.into_iter().map(run).collect(),
-                functions: input.functions.into_iter().map(calls).collect(),
-                meanings: HashMap::new(),
-                known_functions: HashMap::new(),
-                passed: false,
-                head: None,
-            };
+impl<'a> Merge<'a> {
+    /// Starts the stream; takes the first blocks.
+    pub fn new(inputs: Vec<CoreInput<'a>>, model: &mut Model) -> Result<Self> {
+        let core = |(index, input): (usize, CoreInput<'a>)| {
+            let (data, functions) = (Stream::new(input.data), Stream::new(input.functions));
+            let mut core = Core { index, data, functions, head: None, place: END };
             core.advance(model)?;
-            cores.push(core);
-        }
-        Ok(Self { cores })
+            Ok(core)
+        };
+        let cores = inputs.into_iter().enumerate().map(core).collect::<Result<_>>()?;
+        Ok(Self { cores, turn: 0, until: (i64::MIN, false, 0) })
     }
 
-    /// The next event: by time; at one instant the release of a spinlock first, whatever its core (part 2,
-    /// rule 11), then by core; within a core functions before data, then file order (gap 2).
+    /// The next event. Within a core functions come before data, then file order (gap 2).
     pub fn next(&mut self, model: &mut Model) -> Result<Option<SoftwareEvent>> {
-        let first = self
-            .cores
-            .iter()
-            .enumerate()
-            .filter_map(|(n, c)| c.head.as_ref().map(|h| ((h.time, !releases(h, model), c.index), n)))
-            .min_by_key(|(key, _)| *key)
-            .map(|(_, n)| n);
-        let Some(core) = first.and_then(|n| self.cores.get_mut(n)) else { return Ok(None) };
+        // A core that comes first often does so several times in a row.
+        if !self.cores.get(self.turn).is_some_and(|core| core.place < self.until) {
+            self.choose();
+        }
+        let Some(core) = self.cores.get_mut(self.turn) else { return Ok(None) };
         let event = core.head.take();
         core.advance(model)?;
         Ok(event)
     }
-}
 
-fn releases(event: &SoftwareEvent, model: &Model) -> bool {
-    match event.what {
-        What::Access { slot: Some(slot), write: true, value: 0, .. } => {
-            model.slot(slot).watches.iter().any(|w| matches!(w, Watch::Spin(_)))
+    fn choose(&mut self) {
+        let (mut first, mut second) = (END, END);
+        for (n, core) in self.cores.iter().enumerate() {
+            if core.place < first {
+                (first, second, self.turn) = (core.place, first, n);
+            } else {
+                second = second.min(core.place);
+            }
         }
-        _ => false,
+        self.until = second;
     }
 }
 
-impl Core {
+impl Core<'_> {
     fn advance(&mut self, model: &mut Model) -> Result<()> {
-        for run in &mut self.data {
-            let (index, meanings, passed) = (self.index, &mut self.meanings, &mut self.passed);
-            run.skip(
-                |batch| Data::new(batch, index, model, meanings),
-                Data::rows,
-                |b, row| {
-                    let relevant = b.meaning_of(row) != (None, None);
-                    *passed |= !relevant;
-                    relevant
-                },
-            )?;
-        }
-        for run in &mut self.functions {
-            let known = &mut self.known_functions;
-            run.skip(|batch| Calls::new(batch, model, known), Calls::rows, |b, row| b.call(row).is_some())?;
-        }
-        let data = earliest(&self.data, |b, row| (b.time.value(row), b.seq.value(row)));
-        let call = earliest(&self.functions, |b, row| (b.time.value(row), b.seq.value(row)));
-        let call_first = match (&data, &call) {
-            (Some((d, _)), Some((f, _))) => f.0 <= d.0,
-            (None, Some(_)) => true,
-            _ => false,
-        };
-        self.head = match (call_first, data, call) {
-            (true, _, Some((key, n))) => {
-                self.functions.get_mut(n).and_then(|r| r.take_call(key.0, self.index))
-            }
-            (false, Some((key, n)), _) => {
-                let follows = !std::mem::take(&mut self.passed);
-                self.data.get_mut(n).and_then(|r| r.take_access(key.0, self.index, follows))
-            }
-            _ => None,
-        };
-        Ok(())
-    }
-}
-
-/// The run whose current row comes first, with that row's key.
-fn earliest<B>(runs: &[Run<B>], key: impl Fn(&B, usize) -> (i64, i64)) -> Option<((i64, i64), usize)> {
-    let heads = runs.iter().enumerate().filter_map(|(n, r)| r.batch.as_ref().map(|b| (key(b, r.row), n)));
-    heads.min()
-}
-
-impl<B> Run<B> {
-    /// Moves to the next row that `relevant` accepts, loading batches as needed.
-    fn skip(
-        &mut self,
-        mut load: impl FnMut(&RecordBatch) -> Result<B>,
-        rows: impl Fn(&B) -> usize,
-        mut relevant: impl FnMut(&B, usize) -> bool,
-    ) -> Result<()> {
         loop {
-            if let Some(batch) = &self.batch {
-                let end = rows(batch);
-                while self.row < end {
-                    if relevant(batch, self.row) {
-                        return Ok(());
-                    }
-                    self.row += 1;
+            let data = self.data.first(|name| Variable::of(name, self.index, model))?;
+            let call = self.functions.first(|name| model.function(name))?;
+            let call_first = match (&data, &call) {
+                (Some((data, _)), Some((call, _))) => call.time <= data.time,
+                (data, _) => data.is_none(),
+            };
+            let (time, released, what) = match (call_first, data, call) {
+                (true, _, Some((row, function))) => {
+                    self.functions.at += 1;
+                    let Some(function) = function else { continue };
+                    (row.time, false, What::Call { function, entry: row.forth })
                 }
-            }
-            match self.batches.next().transpose()? {
-                Some(batch) => {
-                    self.batch = Some(load(&batch)?);
-                    self.row = 0;
+                (false, Some((Row { time, value, forth: write, follows, .. }, variable)), _) => {
+                    self.data.at += 1;
+                    let Variable { slot, signal, spin } = variable;
+                    let released = spin && write && value == 0;
+                    (time, released, What::Access { slot, signal, write, value, follows })
                 }
-                None => {
-                    self.batch = None;
+                _ => {
+                    (self.head, self.place) = (None, END);
                     return Ok(());
                 }
+            };
+            self.head = Some(SoftwareEvent { time, core: self.index, what });
+            self.place = (time, !released, self.index);
+            return Ok(());
+        }
+    }
+}
+
+impl Variable {
+    fn of(name: &str, core: usize, model: &mut Model) -> Self {
+        let meaning = model.slots.meaning(core, name);
+        let watches = meaning.slot.map(|slot| model.slot(slot).watches.iter());
+        let spin = watches.into_iter().flatten().any(|w| matches!(w, Watch::Spin(_)));
+        Self { slot: meaning.slot, signal: meaning.signal.map(|s| model.names.intern(&s)), spin }
+    }
+}
+
+impl<'a, M: Copy> Stream<'a, M> {
+    fn new(blocks: Blocks<'a>) -> Self {
+        Self { blocks: Some(blocks), block: Block::default(), at: 0, meanings: Vec::new() }
+    }
+
+    /// The present row and the meaning of its name; `None` at the end.
+    #[inline]
+    fn first(&mut self, meaning: impl FnMut(&str) -> M) -> Result<Option<(Row, M)>> {
+        if self.at >= self.block.rows.len() && !self.load(meaning)? {
+            return Ok(None);
+        }
+        let row = self.block.rows.get(self.at).copied();
+        Ok(row.and_then(|row| Some((row, self.meanings.get(row.name as usize).copied()?))))
+    }
+
+    /// Goes on to the next block that has rows; false when there is none.
+    fn load(&mut self, mut meaning: impl FnMut(&str) -> M) -> Result<bool> {
+        while let Some(block) = self.blocks.as_mut().and_then(Iterator::next).transpose()? {
+            self.meanings.extend(block.names.iter().map(|name| meaning(name)));
+            (self.block, self.at) = (block, 0);
+            if !self.block.rows.is_empty() {
+                return Ok(true);
             }
         }
+        (self.blocks, self.block) = (None, Block::default());
+        Ok(false)
     }
-}
-
-impl Run<Data> {
-    fn take_access(&mut self, time: i64, core: usize, follows: bool) -> Option<SoftwareEvent> {
-        let b = self.batch.as_ref()?;
-        let (slot, signal) = b.meaning_of(self.row);
-        let access = b.access.keys().value(self.row) as usize;
-        let write = b.is_write.get(access).copied().unwrap_or_default();
-        let value = b.value.value(self.row);
-        self.row += 1;
-        Some(SoftwareEvent { time, core, what: What::Access { slot, signal, write, value, follows } })
-    }
-}
-
-impl Run<Calls> {
-    fn take_call(&mut self, time: i64, core: usize) -> Option<SoftwareEvent> {
-        let (function, entry) = self.batch.as_ref()?.call(self.row)?;
-        self.row += 1;
-        Some(SoftwareEvent { time, core, what: What::Call { function, entry } })
-    }
-}
-
-impl Data {
-    fn new(
-        batch: &RecordBatch,
-        core: usize,
-        model: &mut Model,
-        known: &mut HashMap<String, (Option<usize>, Option<crate::btf::NameId>)>,
-    ) -> Result<Self> {
-        let variable = dictionary(batch, data::VARIABLE)?;
-        let access = dictionary(batch, data::ACCESS)?;
-        let mut meaning = Vec::new();
-        for text in texts(&variable) {
-            let found = match known.get(text) {
-                Some(found) => *found,
-                None => {
-                    let m = model.slots.meaning(core, text);
-                    let found = (m.slot, m.signal.map(|s| model.names.intern(&s)));
-                    known.insert(text.to_owned(), found);
-                    found
-                }
-            };
-            meaning.push(found);
-        }
-        let is_write = texts(&access).map(|a| a == "write").collect();
-        let value =
-            column(batch, data::VALUE)?.as_primitive_opt::<UInt64Type>().ok_or_else(|| shape(data::VALUE))?;
-        Ok(Self {
-            time: integers(batch, data::TIME)?,
-            seq: integers(batch, data::SEQ)?,
-            variable,
-            access,
-            value: value.clone(),
-            meaning,
-            is_write,
-        })
-    }
-
-    fn rows(&self) -> usize {
-        self.time.len()
-    }
-
-    fn meaning_of(&self, row: usize) -> (Option<usize>, Option<crate::btf::NameId>) {
-        self.meaning.get(self.variable.keys().value(row) as usize).copied().unwrap_or_default()
-    }
-}
-
-impl Calls {
-    fn new(
-        batch: &RecordBatch,
-        model: &mut Model,
-        known: &mut HashMap<String, Option<Function>>,
-    ) -> Result<Self> {
-        let function = dictionary(batch, func::FUNCTION)?;
-        let kind = dictionary(batch, func::KIND)?;
-        let mut meaning = Vec::new();
-        for text in texts(&function) {
-            let found = match known.get(text) {
-                Some(found) => *found,
-                None => {
-                    let found = model.function(text);
-                    known.insert(text.to_owned(), found);
-                    found
-                }
-            };
-            meaning.push(found);
-        }
-        let entry = texts(&kind)
-            .map(|k| match k {
-                "entry" | "isr_entry" => Some(true),
-                "exit" | "isr_exit" => Some(false),
-                _ => None,
-            })
-            .collect();
-        let (time, seq) = (integers(batch, func::TIME)?, integers(batch, func::SEQ)?);
-        Ok(Self { time, seq, function, kind, meaning, entry })
-    }
-
-    fn rows(&self) -> usize {
-        self.time.len()
-    }
-
-    fn call(&self, row: usize) -> Option<(Function, bool)> {
-        let function = self.meaning.get(self.function.keys().value(row) as usize).copied().flatten()?;
-        let entry = self.entry.get(self.kind.keys().value(row) as usize).copied().flatten()?;
-        Some((function, entry))
-    }
-}
-
-fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a dyn Array> {
-    batch.column_by_name(name).map(|c| &**c).ok_or_else(|| shape(name))
-}
-
-fn integers(batch: &RecordBatch, name: &str) -> Result<Int64Array> {
-    column(batch, name)?.as_primitive_opt::<Int64Type>().cloned().ok_or_else(|| shape(name))
-}
-
-fn dictionary(batch: &RecordBatch, name: &str) -> Result<DictionaryArray<UInt32Type>> {
-    column(batch, name)?.as_dictionary_opt::<UInt32Type>().cloned().ok_or_else(|| shape(name))
-}
-
-fn texts(names: &DictionaryArray<UInt32Type>) -> impl Iterator<Item = &str> {
-    names.values().as_string_opt::<i32>().into_iter().flat_map(|v| v.iter().map(Option::unwrap_or_default))
-}
-
-fn shape(column: &str) -> Error {
-    Error::new(ErrorKind::Bug, format!("a batch of software events has no usable column '{column}'"))
 }

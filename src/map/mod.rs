@@ -3,15 +3,16 @@
 //!
 //! * `profile` – what differs between operating systems, as data
 //! * `model` – the application: tasks, semaphores, alarms, and the variables they watch (`slots`)
-//! * `merge` – all cores' batches as one ordered stream of `software` events
+//! * `blocks` – what of the stored software events matters to a rule, by the names in their columns
+//! * `merge` – all cores' blocks as one ordered stream of `software` events
 //! * `edge` – what held before the first event, and after a hole
 //! * `machine` – the rules
 //!
-//! The machine is sequential; decoding before it and encoding after it run on other threads (`ops::map`).
-//! To map spans of one recording at the same time, a span needs the values of all slots and the machine's
-//! state at its begin: the first is a summary per span (last write wins), the second is empty wherever no
-//! process is active. Nothing here depends on the number of threads.
+//! The machine is sequential, and a small part of the work: it sees only what some rule reads, as numbers. Everything
+//! around it – decoding and sieving before, rows, instances and encoding behind – runs on whatever threads there are,
+//! in order per table and core (`ops::map`). So nothing here depends on the number of threads.
 
+mod blocks;
 mod edge;
 mod machine;
 mod merge;
@@ -20,14 +21,16 @@ mod profile;
 mod slots;
 mod software;
 
-pub use machine::{Machine, Output};
-pub use merge::{Batches, CoreInput};
+pub use blocks::{Block, Kind, Reader, Relevance};
+pub use machine::Output;
+pub use merge::{Blocks, CoreInput};
 pub use model::{CoreSetup, Model, Setup};
 pub use profile::{Profile, SHIPPED};
 
 use crate::btf::Names;
 use crate::diagnostics::Log;
 use crate::error::Result;
+use machine::Machine;
 use merge::Merge;
 
 /// `diagnostic.source` of findings of the mapping.
@@ -57,17 +60,16 @@ pub struct Mapped {
     pub relevant: u64,
 }
 
-/// Maps a recording. `open` gives the batches of every core and is called twice: the first
+/// Maps a recording. `open` gives the software events of every core of the setup and is called twice: the first
 /// look goes ahead (rules L1–L5). `gaps` are sorted by begin. `sink` gets system events in time order,
 /// with the names that their ids mean; ids stay the same from call to call.
-pub fn map(
-    setup: &Setup,
+pub fn map<'a>(
+    mut model: Model,
     begin: i64,
     gaps: &[Gap],
-    mut open: impl FnMut() -> Result<Vec<CoreInput>>,
+    mut open: impl FnMut() -> Result<Vec<CoreInput<'a>>>,
     mut sink: impl FnMut(Vec<Output>, &Names) -> Result<()>,
 ) -> Result<Mapped> {
-    let mut model = Model::new(setup);
     let scouting = Merge::new(open()?, &mut model)?;
     let mut edges = edge::scout(scouting, &mut model, begin, gaps)?.into_iter();
     let mut machine = Machine::new(model, &edges.next().unwrap_or_default());

@@ -99,21 +99,40 @@ impl SlotTable {
         self.index.get(&self.key(core, path)).copied()
     }
 
+    /// True when the traced name `text` on `core` means something: [`SlotTable::meaning`] tells what. Slow; callers keep
+    /// the answer per name. It stays the same while slots are added below watched bases.
+    pub fn matters(&self, core: usize, text: &str) -> bool {
+        let path = self.path(text);
+        self.find(core, &path).is_some() || self.below(core, &path).next().is_some() || self.is_signal(&path)
+    }
+
     /// What the traced name `text` on `core` means. Slow; callers keep the answer per name.
     pub fn meaning(&mut self, core: usize, text: &str) -> Meaning {
-        let traced = path_of(text);
-        let path = self.aliases.get(&traced).cloned().unwrap_or_else(|| traced.clone());
-        let below: Vec<Watch> = self
-            .below
-            .iter()
-            .filter(|(c, base, _)| self.image(*c) == self.image(core) && is_below(&path, base))
-            .map(|(_, _, watch)| *watch)
-            .collect();
+        let path = self.path(text);
+        let below: Vec<Watch> = self.below(core, &path).collect();
         for watch in below {
             self.watch(core, &path, watch);
         }
-        let signal = self.signals.iter().any(|s| path == *s || is_below(&path, s)).then_some(path.clone());
-        Meaning { slot: self.find(core, &path), signal }
+        Meaning { slot: self.find(core, &path), signal: self.is_signal(&path).then_some(path) }
+    }
+
+    /// The path that ORTI uses for a traced name.
+    fn path(&self, text: &str) -> String {
+        let traced = path_of(text);
+        self.aliases.get(&traced).cloned().unwrap_or(traced)
+    }
+
+    /// The watches of formulas with a traced index that may mean this variable of `core`.
+    fn below<'a>(&'a self, core: usize, path: &'a str) -> impl Iterator<Item = Watch> + 'a {
+        let seen = move |c: usize| self.image(c) == self.image(core) || self.is_shared(path);
+        self.below
+            .iter()
+            .filter(move |(c, base, _)| is_below(path, base) && seen(*c))
+            .map(|(_, _, watch)| *watch)
+    }
+
+    fn is_signal(&self, path: &str) -> bool {
+        self.signals.iter().any(|s| path == s || is_below(path, s))
     }
 
     pub fn slot(&self, slot: usize) -> &Slot {
@@ -152,8 +171,11 @@ impl SlotTable {
     }
 
     fn key(&self, core: usize, path: &str) -> (Option<usize>, String) {
-        let shared = self.shared.iter().any(|s| path == s || is_below(path, s));
-        ((!shared).then(|| self.image(core)), path.to_owned())
+        ((!self.is_shared(path)).then(|| self.image(core)), path.to_owned())
+    }
+
+    fn is_shared(&self, path: &str) -> bool {
+        self.shared.iter().any(|s| path == s || is_below(path, s))
     }
 
     fn image(&self, core: usize) -> usize {

@@ -1,28 +1,26 @@
-//! `map`: stored software events to system events and instances. Decoding, mapping and encoding run on
-//! threads of their own; the rules are in `crate::map`.
+//! `map`: stored software events to system events and instances. Decoding, rows and encoding are lanes of a crew of
+//! threads around the machine, which this thread runs; the rules are in `crate::map`.
 
 use super::control::Control;
+use super::crew::Crew;
 use super::describe::{Facts, time_range, write_recording_row};
 use super::ingest::write_diagnostics;
 use super::parts::{Begin, DerivedTables, Parts, ROWS_OUT};
+use super::runs;
 use crate::btf::{Names, Note};
 use crate::derive::{Derive, Violations};
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, ErrorKind, Result};
-use crate::map::{Batches, CoreInput, Gap, MAP_SOURCE, Output, Setup, map};
+use crate::map::{CoreInput, Gap, Kind, MAP_SOURCE, Model, Output, Reader, Setup, map};
 use crate::recording::StoredSetup;
 use crate::schema::columns::{data_event, diagnostic, function_event, gap};
 use crate::schema::{BtfEventRow, BtfEventRows, TableSpec, tables};
-use crate::store::{Database, Disk, StagedFile, Transaction, read_batches};
+use crate::store::{Database, Disk, FileEntry, Transaction, read_batches};
 use arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::{Int64Type, UInt32Type};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex};
-
-/// Rows per batch of the stored software events.
-const BATCH_ROWS: usize = 16 * 1024;
 
 /// What mapping gave.
 #[derive(Debug)]
@@ -119,12 +117,12 @@ pub(super) fn map_recording(
     control: &Arc<Control>,
 ) -> Result<MapReport> {
     let cores: Vec<String> = setup.cores.iter().map(|c| c.name.clone()).collect();
-    let runs = |table: &TableSpec, core: &str| -> Vec<PathBuf> {
-        let files = tx.files(table, name).into_iter();
-        files.filter(|(f, _)| f.core.as_deref() == Some(core)).map(|(_, path)| path).collect()
+    let files = |table: &TableSpec, core: &str| {
+        let of_core = |(file, _): &(FileEntry, _)| file.core.as_deref() == Some(core);
+        tx.files(table, name).into_iter().filter(of_core).collect::<Vec<_>>()
     };
-    let paths: Vec<(Vec<PathBuf>, Vec<PathBuf>)> =
-        cores.iter().map(|c| (runs(tables::DATA_EVENT, c), runs(tables::FUNCTION_EVENT, c))).collect();
+    let files: Vec<_> =
+        cores.iter().map(|c| (files(tables::DATA_EVENT, c), files(tables::FUNCTION_EVENT, c))).collect();
     let rows = |t: &TableSpec| tx.files(t, name).iter().map(|(f, _)| f.rows).sum::<u64>();
     control.begin(format!("mapping {name}"), rows(tables::DATA_EVENT) + rows(tables::FUNCTION_EVENT));
     let gaps = read_gaps(tx, name, &cores)?;
@@ -135,66 +133,53 @@ pub(super) fn map_recording(
         let mut tx = shared.lock().map_err(|_| Error::new(ErrorKind::Bug, "a writer thread died"))?;
         tx.writer(table, name, None)
     };
-    let mut encoder = Encoder::new(&writer, begin);
-    let mut first = true;
-    let open = || {
-        // The look-ahead pass reads the same rows; only one of the two passes counts as progress.
-        let counts = !std::mem::take(&mut first);
-        paths
-            .iter()
-            .map(|(data, functions)| {
-                let data = data.iter().map(|p| decode(p, tables::DATA_EVENT, &DATA_COLUMNS));
-                let functions =
-                    functions.iter().map(|p| decode(p, tables::FUNCTION_EVENT, &FUNCTION_COLUMNS));
-                Ok(CoreInput {
-                    data: data.map(|b| Ok(ahead(b?, threads, control, counts))).collect::<Result<_>>()?,
-                    functions: functions
-                        .map(|b| Ok(ahead(b?, threads, control, counts)))
-                        .collect::<Result<_>>()?,
-                })
-            })
-            .collect()
-    };
-    let mapped = std::thread::scope(|scope| {
-        if threads < 2 {
-            let mut names = Names::default();
-            let mapped = map(setup, begin, &gaps, open, |outputs, all| {
-                names.follow(all);
-                encoder.take(&outputs, &names)
-            })?;
-            encoder.finish(end, &names)?;
-            return Ok(mapped);
-        }
-        let (send, receive) = sync_channel::<(Vec<Output>, Vec<String>)>(4);
-        let encoding = scope.spawn({
-            let encoder = &mut encoder;
-            move || -> Result<()> {
-                let mut names = Names::default();
-                for (outputs, new) in receive {
-                    new.iter().for_each(|n| {
-                        names.intern(n);
-                    });
-                    encoder.take(&outputs, &names)?;
-                }
-                encoder.finish(end, &names)
-            }
-        });
+    let model = Model::new(setup);
+    let relevance = model.relevance();
+    let (mapped, events, instances) = Crew::run(threads, |crew| {
+        let events = crew.behind(Events::new(&writer), Events::take);
+        let instances = crew.behind(Instances::new(&writer, (begin, end)), Instances::take);
+        let mut first = true;
+        let open = || {
+            // The look-ahead pass reads the same rows; only one of the two passes counts as progress.
+            let counts = !std::mem::take(&mut first);
+            let blocks = |core: usize, kind: Kind, files: &[(FileEntry, PathBuf)]| {
+                let (table, columns) = match kind {
+                    Kind::Data => (tables::DATA_EVENT, &DATA_COLUMNS[..]),
+                    Kind::Functions => (tables::FUNCTION_EVENT, &FUNCTION_COLUMNS[..]),
+                };
+                let mut reader = Reader::new(Arc::clone(&relevance), core, kind);
+                let control = Arc::clone(control);
+                let read = move |batch: Result<RecordBatch>| {
+                    control.check()?;
+                    let batch = batch?;
+                    if counts {
+                        control.advance(batch.num_rows() as u64, batch.num_rows() as u64);
+                    }
+                    reader.read(&batch)
+                };
+                Box::new(crew.ahead(runs::in_order(files.to_vec(), table, columns).map(read)))
+            };
+            let inputs = files.iter().enumerate().map(|(core, (data, functions))| CoreInput {
+                data: blocks(core, Kind::Data, data),
+                functions: blocks(core, Kind::Functions, functions),
+            });
+            Ok(inputs.collect())
+        };
         let mut known = 0;
-        let mapped = map(setup, begin, &gaps, open, |outputs, all| {
-            let new: Vec<String> = all.since(known).map(str::to_owned).collect();
-            known += new.len();
-            // A receiver that is gone has failed; its own error is shown below.
-            send.send((outputs, new)).map_err(|_| Error::new(ErrorKind::Bug, "the encoder stopped"))
-        });
-        drop(send);
-        match encoding.join() {
-            Ok(Ok(())) => mapped,
-            Ok(Err(e)) => Err(e),
-            Err(_) => Err(Error::new(ErrorKind::Bug, "the encoder panicked")),
-        }
+        let mapped = map(model, begin, &gaps, open, |outputs, all| {
+            let names: Vec<String> = all.since(known).map(str::to_owned).collect();
+            known += names.len();
+            let mapped = Arc::new((outputs, names));
+            events.push(Some(Arc::clone(&mapped)))?;
+            instances.push(Some(mapped))
+        })?;
+        events.push(None)?;
+        instances.push(None)?;
+        Ok((mapped, events.finish()?, instances.finish()?))
     })?;
-    let (files, events, violations) = encoder.close()?;
-    files.into_iter().for_each(|file| tx.add(file));
+    let (events_written, violations) = (events.seq as u64, instances.violations);
+    let files = [events.table.finish()?, instances.tables.finish()?];
+    files.into_iter().flatten().for_each(|file| tx.add(file));
     let mut log = mapped.log;
     for (count, what) in [(violations.process, "process"), (violations.runnable, "runnable")] {
         if count > 0 {
@@ -211,47 +196,17 @@ pub(super) fn map_recording(
     let state = serde_json::to_vec_pretty(&mapped.state)
         .map_err(|e| Error::new(ErrorKind::Bug, "state").because(e))?;
     tx.put_blob("state", name, "state.json", &state)?;
-    Ok(MapReport { events, relevant: mapped.relevant, violations, log })
+    Ok(MapReport { events: events_written, relevant: mapped.relevant, violations, log })
 }
 
-const DATA_COLUMNS: [&str; 5] =
-    [data_event::TIME, data_event::SEQ, data_event::VARIABLE, data_event::ACCESS, data_event::VALUE];
-const FUNCTION_COLUMNS: [&str; 4] =
-    [function_event::TIME, function_event::SEQ, function_event::FUNCTION, function_event::KIND];
-
-fn decode(path: &Path, table: &'static TableSpec, columns: &[&str]) -> Result<Batches> {
-    Ok(Box::new(read_batches(path, table, Some(columns), BATCH_ROWS)?))
-}
-
-/// Decodes on a thread of its own, at most two batches ahead. Ends with an error when cancelled.
-fn ahead(batches: Batches, threads: usize, control: &Arc<Control>, counts: bool) -> Batches {
-    let control = Arc::clone(control);
-    let watched = batches.map(move |batch| {
-        control.check()?;
-        let batch = batch?;
-        if counts {
-            control.advance(batch.num_rows() as u64, batch.num_rows() as u64);
-        }
-        Ok(batch)
-    });
-    if threads < 2 {
-        return Box::new(watched);
-    }
-    let (send, receive) = sync_channel(2);
-    std::thread::spawn(move || {
-        for batch in watched {
-            if send.send(batch).is_err() {
-                break;
-            }
-        }
-    });
-    Box::new(receive.into_iter())
-}
+const DATA_COLUMNS: [&str; 4] =
+    [data_event::TIME, data_event::VARIABLE, data_event::ACCESS, data_event::VALUE];
+const FUNCTION_COLUMNS: [&str; 3] = [function_event::TIME, function_event::FUNCTION, function_event::KIND];
 
 fn read_gaps(tx: &Transaction, name: &str, cores: &[String]) -> Result<Vec<Gap>> {
     let mut gaps = Vec::new();
     for (_, path) in tx.files(tables::GAP, name) {
-        for batch in read_batches(&path, tables::GAP, None, BATCH_ROWS)? {
+        for batch in read_batches(&path, tables::GAP, None, ROWS_OUT)? {
             let batch = batch?;
             let time = |column: &str| {
                 batch.column_by_name(column).and_then(|c| c.as_primitive_opt::<Int64Type>().cloned())
@@ -270,77 +225,96 @@ fn read_gaps(tx: &Transaction, name: &str, cores: &[String]) -> Result<Vec<Gap>>
     Ok(gaps)
 }
 
-/// System events to rows of the four tables.
-struct Encoder<'a> {
-    derive: Derive,
+/// What the machine hands over, and the names that are new with it; `None` at the end.
+type Handover = Option<Arc<(Vec<Output>, Vec<String>)>>;
+
+/// System events to rows of `btf_event`.
+struct Events<'a> {
+    names: Names,
     rows: BtfEventRows,
     seq: i64,
-    events: Parts<'a>,
-    derived: DerivedTables<'a>,
-    violations: Violations,
+    table: Parts<'a>,
 }
 
-impl<'a> Encoder<'a> {
-    fn new(writer: Begin<'a>, begin: i64) -> Self {
-        Self {
-            derive: Derive::new(begin),
-            rows: BtfEventRows::new(),
-            seq: 0,
-            events: Parts::new(writer, tables::BTF_EVENT),
-            derived: DerivedTables::new(writer),
-            violations: Violations::default(),
-        }
+impl<'a> Events<'a> {
+    fn new(writer: Begin<'a>) -> Self {
+        let table = Parts::new(writer, tables::BTF_EVENT);
+        Self { names: Names::default(), rows: BtfEventRows::new(), seq: 0, table }
     }
 
-    fn take(&mut self, outputs: &[Output], names: &Names) -> Result<()> {
+    fn take(&mut self, mapped: Handover) -> Result<()> {
+        let Some(mapped) = mapped else {
+            self.write(1)?;
+            return self.table.end_part();
+        };
+        let (outputs, new) = &*mapped;
+        let names = &mut self.names;
+        names.learn(new);
         for output in outputs {
-            match output {
-                Output::Event(e) => {
-                    self.derive.event(e, names);
-                    let number;
-                    let note = match e.note {
-                        Note::None => None,
-                        Note::Name(n) => Some(names.name(n)),
-                        Note::Value(v) => {
-                            number = v.to_string();
-                            Some(number.as_str().into())
-                        }
-                    };
-                    self.rows.push(BtfEventRow {
-                        time: e.time,
-                        seq: self.seq,
-                        source: names.name(e.source),
-                        source_instance: Some(e.source_instance),
-                        target_type: e.target_type.into(),
-                        target: names.name(e.target),
-                        target_instance: Some(e.target_instance),
-                        action: e.action.into(),
-                        note,
-                    });
-                    self.seq += 1;
+            let Output::Event(e) = output else { continue };
+            let number;
+            let note = match e.note {
+                Note::None => None,
+                Note::Name(n) => Some(names.name(n)),
+                Note::Value(v) => {
+                    number = v.to_string();
+                    Some(number.as_str().into())
                 }
-                Output::Gap { core, begin, end } => self.derive.gap(*core, *begin, *end, names),
-            }
+            };
+            self.rows.push(BtfEventRow {
+                time: e.time,
+                seq: self.seq,
+                source: names.name(e.source),
+                source_instance: Some(e.source_instance),
+                target_type: e.target_type.into(),
+                target: names.name(e.target),
+                target_instance: Some(e.target_instance),
+                action: e.action.into(),
+                note,
+            });
+            self.seq += 1;
         }
         self.write(ROWS_OUT)
     }
 
     fn write(&mut self, at_least: usize) -> Result<()> {
         if self.rows.len() >= at_least {
-            self.events.write(&self.rows.take_batch()?)?;
+            self.table.write(&self.rows.take_batch()?)?;
         }
-        self.derived.take(&mut self.derive.rows, at_least)
+        Ok(())
+    }
+}
+
+/// System events to rows of the tables that are derived from them.
+struct Instances<'a> {
+    names: Names,
+    derive: Derive,
+    tables: DerivedTables<'a>,
+    /// The last instant of the recording, in ticks.
+    end: i64,
+    violations: Violations,
+}
+
+impl<'a> Instances<'a> {
+    fn new(writer: Begin<'a>, (begin, end): (i64, i64)) -> Self {
+        let (derive, tables) = (Derive::new(begin), DerivedTables::new(writer));
+        Self { names: Names::default(), derive, tables, end, violations: Violations::default() }
     }
 
-    fn finish(&mut self, end: i64, names: &Names) -> Result<()> {
-        self.violations = self.derive.finish(end, names);
-        self.write(1)
-    }
-
-    /// The files, the number of events, and what is wrong with them.
-    fn close(self) -> Result<(Vec<StagedFile>, u64, Violations)> {
-        let mut files = self.events.finish()?;
-        files.extend(self.derived.finish()?);
-        Ok((files, self.seq as u64, self.violations))
+    fn take(&mut self, mapped: Handover) -> Result<()> {
+        let Some(mapped) = mapped else {
+            self.violations = self.derive.finish(self.end, &self.names);
+            self.tables.take(&mut self.derive.rows, 1)?;
+            return self.tables.end_parts();
+        };
+        let (outputs, new) = &*mapped;
+        self.names.learn(new);
+        for output in outputs {
+            match output {
+                Output::Event(e) => self.derive.event(e, &self.names),
+                Output::Gap { core, begin, end } => self.derive.gap(*core, *begin, *end, &self.names),
+            }
+        }
+        self.tables.take(&mut self.derive.rows, ROWS_OUT)
     }
 }

@@ -3,6 +3,7 @@
 
 mod assemble;
 mod control;
+mod crew;
 mod describe;
 mod files;
 mod import;
@@ -11,6 +12,7 @@ pub mod map;
 mod order;
 mod parts;
 mod rows;
+mod runs;
 
 pub use control::{Control, Progress};
 pub use describe::{RecordingSummary, summary};

@@ -70,19 +70,23 @@ pub(super) enum Unary {
 pub(super) enum Binary { Multiply, Divide, Remainder, Add, Subtract, ShiftLeft, ShiftRight, Less, LessEqual,
     Greater, GreaterEqual, Equal, NotEqual, And, Xor, Or }
 
-/// What a C type does to a value.
+/// What a C type does to a value: `unsigned char` keeps 8 bits, `int` keeps 32 (so a difference of unsigned counters
+/// wraps as it does on the target), `long` becomes signed when the value fits in 32 bits of either sign. Pointers and
+/// unknown types change nothing. Plain `char` is taken as signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Width {
+#[allow(missing_docs, reason = "the names say how many bits are kept, and with which sign")]
+pub enum Width {
     /// Pointers, wide and unknown types.
     Same,
     Signed8,
     Unsigned8,
     Signed16,
     Unsigned16,
-    /// 32 bit when the value fits in 32 bits of either sign: `long` is wider on some targets.
     Signed32,
+    /// 32 bit when the value fits in 32 bits of either sign: `long` is wider on some targets.
     SignedLong,
     Unsigned32,
+    /// See [`Width::SignedLong`].
     UnsignedLong,
 }
 
@@ -266,7 +270,7 @@ impl Binary {
 
 impl Width {
     /// What the C type named by `text` does.
-    pub(super) fn of(text: &str) -> Width {
+    pub fn of(text: &str) -> Width {
         if text.contains('*') {
             return Self::Same;
         }
@@ -310,7 +314,8 @@ impl Width {
         }
     }
 
-    fn apply(self, value: i64) -> i64 {
+    /// The value as one of this type.
+    pub fn apply(self, value: i64) -> i64 {
         let fits = (-(1 << 31)..1 << 32).contains(&value);
         let [b0, b1, b2, b3, ..] = value.to_le_bytes();
         match self {
@@ -325,14 +330,6 @@ impl Width {
             Self::Same | Self::SignedLong | Self::UnsignedLong => value,
         }
     }
-}
-
-/// A traced value as the C type of an attribute: `unsigned char` keeps 8 bits, `int` keeps 32 (so a difference of
-/// unsigned counters wraps as it does on the target), `long` becomes signed when the value fits in 32 bits of either
-/// sign. Pointers, unknown types and `None` change nothing.
-/// Plain `char` is taken as signed.
-pub fn narrow(value: i64, c_type: Option<&str>) -> i64 {
-    c_type.map_or(Width::Same, Width::of).apply(value)
 }
 
 /// The one spelling of a variable path: no blanks, `.` for `->`, decimal indices (`a -> b [ 0x1 ]` is
@@ -350,7 +347,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn narrow_follows_the_c_type() {
+    fn values_follow_the_c_type() {
         let cases = [
             ("unsigned char", 0x1FF, 0xFF),
             ("char", 0xFF, -1),
@@ -373,9 +370,8 @@ mod tests {
             ("", 300, 300),
         ];
         for (c_type, value, expected) in cases {
-            assert_eq!(narrow(value, Some(c_type)), expected, "{c_type}");
+            assert_eq!(Width::of(c_type).apply(value), expected, "{c_type}");
         }
-        assert_eq!(narrow(0xFFFF_FFFF, None), 0xFFFF_FFFF);
     }
 
     #[test]

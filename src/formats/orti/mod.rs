@@ -29,7 +29,7 @@ mod symbols;
 #[cfg(test)]
 mod tests;
 
-pub use formula::{Formula, FormulaError, canonical_path, narrow};
+pub use formula::{Formula, FormulaError, Width, canonical_path};
 pub use model::{
     Attribute, AttributeKind, AttributeType, EnumElement, EnumValue, Finding, Object, ObjectType, Orti,
 };

@@ -32,6 +32,9 @@ impl Machine {
     /// The handler's symbol, else the label of the enumeration, else its number.
     fn isr_name(&mut self, core: usize, value: i64) -> NameId {
         let model = &self.model.cores[core];
+        if let Some(name) = model.isr_names.get(&value) {
+            return *name;
+        }
         let known = model.isr_symbols.get(&(value as u64)).or_else(|| model.isr_labels.get(&value)).cloned();
         let name = known.unwrap_or_else(|| {
             let name = format!("ISR_0x{:X}", value as u64);
@@ -39,11 +42,12 @@ impl Machine {
                 "RUNNINGISR2 holds {value:#x}, which no symbol and no label names; it is shown as {name}"
             );
             self.report(Severity::Warning, "unknown-isr", message);
-            // Known from now on: one report per handler is enough.
-            self.model.cores[core].isr_labels.insert(value, name.clone());
             name
         });
-        self.model.names.intern(&name)
+        // Known from now on; one report per handler is enough.
+        let name = self.model.names.intern(&name);
+        self.model.cores[core].isr_names.insert(value, name);
+        name
     }
 
     /// I1: what runs loses the core; then stimulus, activation and start fall together (thesis, table 4.3).
@@ -51,8 +55,7 @@ impl Machine {
         if let Some(p) = self.proc(core) {
             self.leave(p);
         }
-        let stimulus = format!("STI_{}", self.name(name));
-        let stimulus = self.model.names.intern(&stimulus);
+        let stimulus = self.own_stimulus(name);
         let stimulus = self.trigger((self.model.sim, -1), stimulus);
         let number = self.next_instance(name);
         self.emit(stimulus, EntityType::Isr, (name, number), Action::Activate);

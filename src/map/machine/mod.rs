@@ -19,11 +19,10 @@ use super::model::{Model, OsState};
 use super::slots::Watch;
 use super::software::SoftwareEvent;
 use super::software::What::{Access, Call};
-use crate::btf::{Action, EntityType, Event, NameId, Note, ProcessState};
+use crate::btf::{Action, EntityType, Event, IdMap, NameId, NameMap, Note, ProcessState};
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use outbox::Outbox;
 use state::{Actor, Context, Core, Pending, Proc, Semaphore, Task};
-use std::collections::HashMap;
 
 pub use outbox::Output;
 pub(super) use state::Edge;
@@ -42,7 +41,9 @@ pub struct Machine {
     alarm_times: Vec<Option<i64>>,
     pending: Vec<Pending>,
     /// Next instance number by entity: stimuli, runnables and ISRs.
-    next: HashMap<NameId, i64>,
+    next: IdMap<NameId, i64>,
+    /// The stimuli named after processes: those of the system, and those of activations by the process.
+    stimuli: [NameMap<NameId>; 2],
     out: Outbox,
     log: Log,
 }
@@ -58,7 +59,8 @@ impl Machine {
             sems: model.sems.iter().map(|s| Semaphore::new(s.name)).collect(),
             alarm_times: vec![None; model.alarms.len()],
             pending: Vec::new(),
-            next: HashMap::new(),
+            next: IdMap::default(),
+            stimuli: Default::default(),
             out: Outbox::new(model.coalescing),
             log: Log::default(),
             model,
@@ -289,6 +291,26 @@ impl Machine {
     fn process(&mut self, p: Proc, action: Action) {
         let core = self.cores[self.core_of(p)].name;
         self.emit((core, 0), Self::kind(p), self.actor(p), action);
+    }
+
+    /// The stimulus that activates `process` when nobody else does.
+    fn own_stimulus(&mut self, process: NameId) -> NameId {
+        self.stimulus(0, "STI_", process)
+    }
+
+    /// The stimulus by which `process` activates others.
+    fn activation_stimulus(&mut self, process: NameId) -> NameId {
+        self.stimulus(1, "IPA_", process)
+    }
+
+    fn stimulus(&mut self, kind: usize, prefix: &str, process: NameId) -> NameId {
+        if let Some(known) = self.stimuli[kind].get(process) {
+            return *known;
+        }
+        let name = format!("{prefix}{}", self.name(process));
+        let name = self.model.names.intern(&name);
+        self.stimuli[kind].insert(process, name);
+        name
     }
 
     /// Fires a stimulus and returns it.

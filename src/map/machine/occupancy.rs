@@ -46,8 +46,9 @@ impl Machine {
         self.process(p, action);
         self.set_state(p, state);
         if action != Action::Start {
-            for runnable in self.context(Some(p), 0).runnables.clone() {
-                let actor = self.actor(p);
+            let actor = self.actor(p);
+            for n in 0..self.context(Some(p), 0).runnables.len() {
+                let runnable = self.context(Some(p), 0).runnables[n];
                 self.emit(actor, EntityType::Runnable, runnable, Action::Resume);
             }
         }
@@ -71,7 +72,8 @@ impl Machine {
 
     pub(super) fn suspend_runnables(&mut self, p: Proc) {
         let actor = self.actor(p);
-        for runnable in self.context(Some(p), 0).runnables.clone().into_iter().rev() {
+        for n in (0..self.context(Some(p), 0).runnables.len()).rev() {
+            let runnable = self.context(Some(p), 0).runnables[n];
             self.emit(actor, EntityType::Runnable, runnable, Action::Suspend);
         }
     }

@@ -61,8 +61,7 @@ impl Machine {
     /// R1/R1c: a process asks for an activation; whose, the trace does not say.
     fn inter_process_activation(&mut self, core: usize, p: Proc) {
         let by = self.actor(p);
-        let stimulus = format!("IPA_{}", self.name(by.0));
-        let stimulus = self.model.names.intern(&stimulus);
+        let stimulus = self.activation_stimulus(by.0);
         let stimulus = self.trigger(by, stimulus);
         self.pend(Pending { stimulus, target: None, core, by: Some(by) });
     }
@@ -151,8 +150,7 @@ impl Machine {
             Some(n) => self.pending.remove(n).stimulus,
             None => {
                 // Autostart, or raised before the trace began (gap 8).
-                let stimulus = format!("STI_{}", self.name(self.tasks[t].name));
-                let stimulus = self.model.names.intern(&stimulus);
+                let stimulus = self.own_stimulus(self.tasks[t].name);
                 self.trigger((self.model.sim, -1), stimulus)
             }
         }

@@ -2,6 +2,7 @@
 
 use super::labels::{expand, integer_of, is_nobody, os_state, service, spellings};
 use super::{AlarmAction, AlarmModel, CoreModel, CoreSetup, Model, SemModel, Setup, TaskModel};
+use crate::btf::IdMap;
 use crate::formats::orti::{EnumValue, Orti};
 use crate::map::slots::Watch;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -21,16 +22,17 @@ impl Model {
                 .or_else(|| self.attribute(ix, orti, "OS", None, "RUNNINGISR", Watch::RunningIsr(ix))),
             service: self.attribute(ix, orti, "OS", None, "SERVICETRACE", Watch::Service(ix)),
             last_error: self.attribute(ix, orti, "OS", None, "LASTERROR", Watch::LastError(ix)),
-            tasks_by_value: HashMap::new(),
+            tasks_by_value: IdMap::default(),
             nobody_isr: HashSet::from([0]),
             isr_labels: HashMap::new(),
+            isr_names: IdMap::default(),
             isr_symbols: setup.symbols.iter().map(|(a, n)| (a, n.to_owned())).collect(),
             handlers: setup.symbols.iter().map(|(_, n)| n.to_owned()).collect(),
-            services: HashMap::new(),
+            services: IdMap::default(),
             limit_error: None,
             refused_errors: Vec::new(),
-            states: HashMap::new(),
-            event_names: HashMap::new(),
+            states: IdMap::default(),
+            event_names: IdMap::default(),
         };
         let isr_type = ["RUNNINGISR2", "RUNNINGISR"].into_iter().find_map(|a| orti.attribute_type("OS", a));
         let mut zero_is_isr = false;

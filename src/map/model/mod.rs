@@ -4,12 +4,14 @@
 mod build;
 mod labels;
 
+use super::blocks::Relevance;
 use super::profile::{EntryMark, Profile};
 use super::slots::{Slot, SlotTable, Watch};
 use super::software::Function;
-use crate::btf::{NameId, Names};
-use crate::formats::orti::{Formula, Orti, OsHeader, Symbols, narrow};
+use crate::btf::{IdMap, NameId, Names};
+use crate::formats::orti::{Formula, Orti, OsHeader, Symbols, Width};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 /// Everything a recording says about its application (o and l of the thesis, equation 4.6).
 #[derive(Debug, Clone)]
@@ -58,7 +60,8 @@ pub(super) enum OsState {
 #[derive(Debug, Clone)]
 pub(super) struct Attribute {
     pub formula: Formula,
-    pub c_type: Option<String>,
+    /// The C type of the attribute.
+    pub width: Width,
     pub slots: Vec<usize>,
     pub core: usize,
 }
@@ -69,7 +72,7 @@ impl Attribute {
         let raw = self.formula.eval(&|i| self.slots.get(i).and_then(|s| slots.value(*s)), &|path| {
             slots.find(self.core, path).and_then(|s| slots.value(s))
         })?;
-        Some(narrow(raw, self.c_type.as_deref()))
+        Some(self.width.apply(raw))
     }
 }
 
@@ -140,17 +143,19 @@ pub(super) struct CoreModel {
     pub running_isr: Option<Attribute>,
     pub service: Option<Attribute>,
     pub last_error: Option<Attribute>,
-    pub tasks_by_value: HashMap<i64, usize>,
+    pub tasks_by_value: IdMap<i64, usize>,
     pub nobody_isr: HashSet<i64>,
     pub isr_labels: HashMap<i64, String>,
+    /// What values of RUNNINGISR2 have turned out to mean.
+    pub isr_names: IdMap<i64, NameId>,
     pub isr_symbols: HashMap<u64, String>,
     /// Handler names that RUNNINGISR2 may hold, plus those of the symbol table (rule L3).
     pub handlers: HashSet<String>,
-    pub services: HashMap<i64, Service>,
+    pub services: IdMap<i64, Service>,
     pub limit_error: Option<i64>,
     pub refused_errors: Vec<i64>,
-    pub states: HashMap<i64, OsState>,
-    pub event_names: HashMap<u64, NameId>,
+    pub states: IdMap<i64, OsState>,
+    pub event_names: IdMap<u64, NameId>,
 }
 
 /// The compiled application.
@@ -258,12 +263,20 @@ impl Model {
                 return None;
             }
         };
-        let c_type = orti.attribute_type(kind, name).and_then(|t| t.c_type()).map(str::to_owned);
+        let c_type = orti.attribute_type(kind, name).and_then(|t| t.c_type());
+        let width = c_type.map_or(Width::Same, Width::of);
         let slots = formula.variables().iter().map(|v| self.slots.watch(core, v, watch)).collect();
         for base in formula.dynamic_bases() {
             self.slots.watch_below(core, &base, watch);
         }
-        Some(Attribute { formula, c_type, slots, core })
+        Some(Attribute { formula, width, slots, core })
+    }
+
+    /// Which traced names mean anything.
+    pub fn relevance(&self) -> Arc<Relevance> {
+        let listed = self.category1.iter().chain(&self.runnables).chain(self.task_functions.keys());
+        let functions = listed.chain(self.cores.iter().flat_map(|c| &c.handlers)).cloned().collect();
+        Arc::new(Relevance { slots: self.slots.clone(), functions })
     }
 
     /// What a traced function name means.

@@ -1,0 +1,219 @@
+//! The files of a table and core as one stream of batches in the order of (time, seq). Usually they follow each other;
+//! where time ran backwards in the input they overlap, and are merged. Not aware of what the rows mean.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::schema::TableSpec;
+use crate::store::{FileEntry, read_batches};
+use arrow::array::{AsArray, Int64Array, RecordBatch};
+use arrow::compute::interleave_record_batch;
+use arrow::datatypes::Int64Type;
+use std::path::PathBuf;
+
+/// Rows of a batch.
+const BATCH_ROWS: usize = 16 * 1024;
+
+type Batches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
+
+/// The rows of `files`, each of which is sorted, in the order of `time` and `seq`. Files are opened when it is their
+/// turn. Of other columns only `columns` are read.
+pub(super) fn in_order(
+    files: Vec<(FileEntry, PathBuf)>,
+    table: &'static TableSpec,
+    columns: &'static [&'static str],
+) -> impl Iterator<Item = Result<RecordBatch>> + Send {
+    let spans = files.into_iter().map(|(file, path)| ((file.begin_at, file.end_at), path));
+    let open = move |paths: Vec<PathBuf>| -> Batches {
+        let sequence = (paths.len() > 1).then_some([table.sort, columns].concat());
+        let read = |path: &PathBuf| -> Result<Batches> {
+            let columns = sequence.as_deref().unwrap_or(columns);
+            Ok(Box::new(read_batches(path, table, Some(columns), BATCH_ROWS)?))
+        };
+        match paths.iter().map(read).collect::<Result<Vec<_>>>() {
+            Err(e) => Box::new(std::iter::once(Err(e))),
+            Ok(runs) => match <[Batches; 1]>::try_from(runs) {
+                Ok([only]) => only,
+                Err(runs) => Box::new(Merged::new(runs, table)),
+            },
+        }
+    };
+    groups(spans).into_iter().flat_map(open)
+}
+
+/// Files, given with their first and last times in the order of their parts, in groups that follow each other. At one
+/// instant, rows of an earlier part have the smaller `seq`.
+fn groups<F>(files: impl Iterator<Item = ((Option<i64>, Option<i64>), F)>) -> Vec<Vec<F>> {
+    let mut files: Vec<_> = files.enumerate().collect();
+    files.sort_by_key(|(part, ((begin, _), _))| (*begin, *part));
+    let mut groups: Vec<Vec<F>> = Vec::new();
+    let mut last = None;
+    for (part, ((begin, end), file)) in files {
+        let overlaps = last.is_some_and(|last| (begin, part) < last);
+        last = last.max(Some((end, part)));
+        match groups.last_mut().filter(|_| overlaps) {
+            Some(group) => group.push(file),
+            None => groups.push(vec![file]),
+        }
+    }
+    groups
+}
+
+/// Several sorted runs as one.
+struct Merged {
+    runs: Vec<Run>,
+    table: &'static TableSpec,
+    failed: bool,
+}
+
+struct Run {
+    batches: Batches,
+    /// `None` at the end.
+    now: Option<Now>,
+}
+
+/// A batch, its times and sequence numbers, and its first row that is still to come.
+type Now = (RecordBatch, [Int64Array; 2], usize);
+
+impl Merged {
+    fn new(runs: Vec<Batches>, table: &'static TableSpec) -> Self {
+        let runs = runs.into_iter().map(|batches| Run { batches, now: None }).collect();
+        Self { runs, table, failed: false }
+    }
+
+    /// The rows up to the end of the first batch that ends; `None` after the last one.
+    fn next_rows(&mut self) -> Result<Option<RecordBatch>> {
+        for run in &mut self.runs {
+            run.load(self.table)?;
+        }
+        self.runs.retain(|run| run.now.is_some());
+        let now: Vec<_> = self.runs.iter_mut().filter_map(|run| run.now.as_mut()).collect();
+        if now.is_empty() {
+            return Ok(None);
+        }
+        let mut order = Vec::new();
+        let mut at: Vec<usize> = now.iter().map(|(_, _, row)| *row).collect();
+        while let Some(n) = first(&now, &at) {
+            if let Some(row) = at.get_mut(n) {
+                order.push((n, *row));
+                *row += 1;
+            }
+        }
+        let batches: Vec<&RecordBatch> = now.iter().map(|(batch, ..)| batch).collect();
+        let rows = interleave_record_batch(&batches, &order)
+            .map_err(|e| Error::new(ErrorKind::Bug, "cannot merge the runs of a table").because(e))?;
+        now.into_iter().zip(at).for_each(|((_, _, row), at)| *row = at);
+        Ok(Some(rows))
+    }
+}
+
+/// The run whose row `at` comes first; `None` when a batch is at its end: its run may go on before the others.
+fn first(now: &[&mut Now], at: &[usize]) -> Option<usize> {
+    let mut first = None;
+    for (n, ((_, [time, seq], _), row)) in now.iter().zip(at).enumerate() {
+        let key = time.values().get(*row).zip(seq.values().get(*row))?;
+        if first.is_none_or(|(before, _)| key < before) {
+            first = Some((key, n));
+        }
+    }
+    first.map(|(_, n)| n)
+}
+
+impl Run {
+    /// Makes sure that there is a row, unless the run has ended.
+    fn load(&mut self, table: &TableSpec) -> Result<()> {
+        while self.now.as_ref().is_none_or(|(batch, _, row)| *row >= batch.num_rows()) {
+            self.now = None;
+            let Some(batch) = self.batches.next().transpose()? else { return Ok(()) };
+            let key = |n: usize| {
+                let column = table.sort.get(n).and_then(|column| batch.column_by_name(column));
+                column.and_then(|c| c.as_primitive_opt::<Int64Type>()).cloned()
+            };
+            let keys = key(0).zip(key(1));
+            let (time, seq) = keys.ok_or_else(|| Error::new(ErrorKind::Bug, "a run without its order"))?;
+            self.now = Some((batch, [time, seq], 0));
+        }
+        Ok(())
+    }
+}
+
+impl Iterator for Merged {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        let rows = self.next_rows();
+        self.failed = rows.is_err();
+        rows.transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::{FunctionEventRow, FunctionEventRows, tables};
+    use arrow::array::StringArray;
+    use arrow::datatypes::UInt32Type;
+    use proptest::prelude::*;
+
+    /// What of files with these times is merged with what.
+    fn grouped(files: &[(i64, i64)]) -> Vec<Vec<usize>> {
+        groups(files.iter().enumerate().map(|(n, (begin, end))| ((Some(*begin), Some(*end)), n)))
+    }
+
+    #[test]
+    fn files_that_follow_each_other_are_not_merged() {
+        assert_eq!(grouped(&[(0, 5), (5, 9), (10, 10)]), [[0], [1], [2]]);
+        // The part that came later has earlier times, and the smaller seq at 5 is in the first.
+        assert_eq!(grouped(&[(5, 9), (0, 5)]), [[1, 0]]);
+        assert_eq!(grouped(&[(6, 9), (0, 5)]), [[1], [0]]);
+        assert_eq!(grouped(&[(0, 9), (1, 2), (8, 12), (12, 13)]), [vec![0, 1, 2], vec![3]]);
+    }
+
+    fn batches(rows: &[(i64, i64)], size: usize) -> Batches {
+        let batches = rows.chunks(size).map(|chunk| {
+            let mut rows = FunctionEventRows::new();
+            for (time, seq) in chunk {
+                let function = if seq % 2 == 0 { "even" } else { "odd" };
+                let row = FunctionEventRow {
+                    time: *time,
+                    seq: *seq,
+                    function: function.into(),
+                    kind: "entry".into(),
+                };
+                rows.push(row);
+            }
+            rows.take_batch()
+        });
+        Box::new(batches.collect::<Vec<_>>().into_iter())
+    }
+
+    proptest! {
+        #[test]
+        fn merged_runs_are_sorted_and_complete(
+            runs in prop::collection::vec(prop::collection::vec(0i64..20, 0..30), 0..4),
+            size in 1usize..8,
+        ) {
+            let mut seq = 0;
+            let runs: Vec<Vec<(i64, i64)>> = runs.into_iter().map(|mut times| {
+                times.sort_unstable();
+                times.into_iter().map(|time| { seq += 1; (time, seq) }).collect()
+            }).collect();
+            let merged = Merged::new(runs.iter().map(|r| batches(r, size)).collect(), tables::FUNCTION_EVENT);
+            let mut found = Vec::new();
+            for batch in merged {
+                let batch = batch.unwrap();
+                let column = |n: usize| batch.column(n).as_primitive::<Int64Type>().values().to_vec();
+                let names = batch.column(2).as_dictionary::<UInt32Type>();
+                let names = names.downcast_dict::<StringArray>().unwrap();
+                for ((time, seq), name) in column(0).into_iter().zip(column(1)).zip(names) {
+                    prop_assert_eq!(name, Some(if seq % 2 == 0 { "even" } else { "odd" }));
+                    found.push((time, seq));
+                }
+            }
+            let mut expected = runs.concat();
+            expected.sort_unstable();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}
