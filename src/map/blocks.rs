@@ -210,3 +210,103 @@ fn numbers<'a>(batch: &'a RecordBatch, column: &str) -> Result<&'a UInt64Array> 
 fn shape(column: &str) -> Error {
     Error::new(ErrorKind::Bug, format!("a batch of software events has no usable column '{column}'"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::map::slots::Watch;
+    use crate::schema::{DataEventRow, DataEventRows, FunctionEventRow, FunctionEventRows};
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    /// Core 0 watches `x` and `below[…]`; `SIG` is a signal of all cores.
+    fn relevance() -> Arc<Relevance> {
+        let mut slots = SlotTable::new(Vec::new(), vec![0, 1], &BTreeMap::new(), &["SIG".into()]);
+        slots.watch(0, "x", Watch::Nesting);
+        slots.watch_below(0, "below", Watch::Nesting);
+        Arc::new(Relevance { slots, functions: HashSet::from(["f".into(), "g".into()]) })
+    }
+
+    /// Reads batches; names and whether rows follow, for each row that is left.
+    fn read(reader: &mut Reader, batches: &[RecordBatch]) -> Vec<(String, Row)> {
+        let (mut names, mut found) = (Vec::new(), Vec::new());
+        for batch in batches {
+            let block = reader.read(batch).unwrap();
+            names.extend(block.names);
+            found.extend(block.rows.into_iter().map(|row| (names[row.name as usize].clone(), row)));
+        }
+        found
+    }
+
+    #[test]
+    fn the_words_of_functions_say_where_they_lead() {
+        let mut rows = FunctionEventRows::new();
+        for (function, kind) in [
+            ("f", "entry"),
+            ("h", "entry"),
+            ("g", "exit"),
+            ("f", "switch"),
+            ("g", "isr_entry"),
+            ("f", "isr_exit"),
+        ] {
+            rows.push(FunctionEventRow { time: 7, seq: 0, function: function.into(), kind: kind.into() });
+        }
+        let mut reader = Reader::new(relevance(), 0, Kind::Functions);
+        let found = read(&mut reader, &[rows.take_batch().unwrap()]);
+        let found: Vec<_> = found.iter().map(|(name, row)| (name.as_str(), row.forth)).collect();
+        assert_eq!(found, [("f", true), ("g", false), ("g", true), ("f", false)]);
+    }
+
+    #[test]
+    fn ever_new_names_do_not_fill_the_memory() {
+        let mut numbers = Numbers::default();
+        for n in 0..3 * Numbers::MAX_KNOWN / 100 {
+            let names: Vec<String> =
+                (0..100).map(|i| format!("{}", n * 100 + i)).chain(["x".into()]).collect();
+            let mut new = Vec::new();
+            let found = numbers.of(&names.into(), &mut new, |name| name == "x").to_vec();
+            assert_eq!((found[0], found[100]), (Numbers::NONE, 0));
+            assert_eq!(new.len(), usize::from(n == 0));
+            assert!(numbers.known.len() <= Numbers::MAX_KNOWN + 100);
+        }
+    }
+
+    const VARIABLES: [&str; 6] = ["x", "y", "below[1]", "below", "SIG", "SIGNAL"];
+
+    proptest! {
+        #[test]
+        fn what_is_left_is_what_matters(
+            rows in prop::collection::vec((0i64..9, 0usize..VARIABLES.len(), any::<bool>(), 0u64..3), 0..60),
+            size in 1usize..20,
+            core in 0usize..2,
+            same_keys: bool,
+        ) {
+            let mut table = DataEventRows::new();
+            let batches: Vec<_> = rows.chunks(size).map(|chunk| {
+                if !same_keys {
+                    table = DataEventRows::new();
+                }
+                for (time, variable, write, value) in chunk {
+                    table.push(DataEventRow {
+                        time: *time,
+                        seq: 0,
+                        record: None,
+                        variable: VARIABLES[*variable].into(),
+                        access: if *write { "write" } else { "read" }.into(),
+                        value: Some(*value),
+                    });
+                }
+                table.take_batch().unwrap()
+            }).collect();
+            let matters = |n: usize| VARIABLES[n] == "SIG" || core == 0 && ["x", "below[1]"].contains(&VARIABLES[n]);
+            let mut passed = false;
+            let expected = rows.iter().filter_map(|(time, variable, write, value)| {
+                let passed = std::mem::replace(&mut passed, !matters(*variable));
+                matters(*variable).then_some((VARIABLES[*variable].to_owned(), *time, *value, *write, !passed))
+            });
+            let found = read(&mut Reader::new(relevance(), core, Kind::Data), &batches);
+            let found = found.into_iter().map(|(n, r)| (n, r.time, r.value, r.forth, r.follows));
+            prop_assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+        }
+    }
+}

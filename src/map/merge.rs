@@ -167,3 +167,105 @@ impl<'a, M: Copy> Stream<'a, M> {
         Ok(false)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::orti::{OsHeader, Symbols};
+    use crate::map::{CoreSetup, Profile, Setup};
+    use proptest::prelude::*;
+
+    /// A model without an OS: of variables, the signal `S` and a spinlock matter.
+    fn model(cores: usize) -> Model {
+        let header = OsHeader { spinlocks: vec![("L".into(), 1)], ..OsHeader::default() };
+        let core = |n| CoreSetup {
+            name: format!("C{n}"),
+            orti: None,
+            header: Some(header.clone()),
+            symbols: Symbols::default(),
+        };
+        Model::new(&Setup {
+            profile: Profile::shipped("erika2").unwrap().unwrap(),
+            cores: (0..cores).map(core).collect(),
+            runnables: vec!["f".into()],
+            signals: vec!["S".into()],
+            category1_isrs: Vec::new(),
+            aliases: Default::default(),
+            task_functions: Default::default(),
+            coalescing: 0,
+        })
+    }
+
+    /// A row by its step in time, the name, and what it says.
+    type Step = (i64, bool, bool, u64);
+
+    fn rows(steps: &[Step], functions: bool) -> Vec<Row> {
+        let mut time = 0;
+        let row = |(step, other, forth, value): &Step| {
+            time += step;
+            let name = u32::from(*other && !functions);
+            Row { time, value: *value, name, forth: *forth, follows: *other }
+        };
+        steps.iter().map(row).collect()
+    }
+
+    fn blocks(rows: &[Row], names: &[&str], size: usize) -> Blocks<'static> {
+        let names = names.iter().map(|n| (*n).to_owned()).collect();
+        let rows: Vec<_> =
+            rows.chunks(size).map(|rows| Block { names: Vec::new(), rows: rows.to_vec() }).collect();
+        let first = Block { names, rows: Vec::new() };
+        Box::new(std::iter::once(first).chain(rows).map(Ok))
+    }
+
+    const LOCK: &str = "EE_hal_spinlock_status[1]";
+
+    /// Of all first rows, again and again the one that comes first.
+    fn naive(mut cores: Vec<[Vec<Row>; 2]>) -> Vec<(usize, bool, Row)> {
+        let mut found = Vec::new();
+        loop {
+            let heads = cores.iter().enumerate().filter_map(|(core, [data, functions])| {
+                let function = functions.first().filter(|f| data.first().is_none_or(|d| f.time <= d.time));
+                let row = function.or(data.first())?;
+                let release = function.is_none() && row.name == 0 && row.forth && row.value == 0;
+                Some((row.time, !release, core, function.is_some()))
+            });
+            let Some((_, _, core, function)) = heads.min() else { return found };
+            found.push((core, function, cores[core][usize::from(function)].remove(0)));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_first_of_all_heads_is_next(
+            cores in prop::collection::vec(
+                (
+                    prop::collection::vec((0i64..3, any::<bool>(), any::<bool>(), 0u64..2), 0..30),
+                    prop::collection::vec((0i64..3, any::<bool>(), any::<bool>(), 0u64..1), 0..30),
+                ),
+                0..4,
+            ),
+            size in 1usize..8,
+        ) {
+            let cores: Vec<_> = cores.iter().map(|(data, calls)| [rows(data, false), rows(calls, true)]).collect();
+            let mut model = model(cores.len());
+            let input = |[data, calls]: &[Vec<Row>; 2]| CoreInput {
+                data: blocks(data, &[LOCK, "S"], size),
+                functions: blocks(calls, &["f"], size),
+            };
+            let mut merge = Merge::new(cores.iter().map(input).collect(), &mut model).unwrap();
+            for (core, function, row) in naive(cores) {
+                let event = merge.next(&mut model).unwrap().unwrap();
+                prop_assert_eq!((event.core, event.time), (core, row.time));
+                match event.what {
+                    What::Call { entry, .. } => prop_assert!(function && entry == row.forth),
+                    What::Access { slot, signal, write, value, follows } => {
+                        prop_assert!(!function);
+                        prop_assert_eq!((slot.is_some(), signal.is_some()), (row.name == 0, row.name == 1));
+                        prop_assert_eq!((write, value, follows), (row.forth, row.value, row.follows));
+                    }
+                }
+            }
+            prop_assert!(merge.next(&mut model).unwrap().is_none());
+        }
+    }
+}
