@@ -75,7 +75,7 @@ impl<'a> Merge<'a> {
     /// The next event. Within a core functions come before data, then file order (gap 2).
     pub fn next(&mut self, model: &mut Model) -> Result<Option<SoftwareEvent>> {
         // A core that comes first often does so several times in a row.
-        if !self.cores.get(self.turn).is_some_and(|core| core.place < self.until) {
+        if self.cores.get(self.turn).is_none_or(|core| core.place >= self.until) {
             self.choose();
         }
         let Some(core) = self.cores.get_mut(self.turn) else { return Ok(None) };

@@ -75,7 +75,6 @@ pub fn map<'a>(
     let mut machine = Machine::new(model, &edges.next().unwrap_or_default());
     let mut merge = Merge::new(open()?, &mut machine.model)?;
     let mut gaps = gaps.iter().zip(edges).peekable();
-    let mut ready = Vec::new();
     let mut relevant = 0;
     while let Some(event) = merge.next(&mut machine.model)? {
         while let Some((gap, edge)) = gaps.next_if(|(gap, _)| gap.begin < event.time) {
@@ -83,17 +82,16 @@ pub fn map<'a>(
         }
         machine.software(&event);
         relevant += 1;
-        if relevant % 1024 == 0 {
-            machine.drain(&mut ready);
-            if ready.len() >= HANDOVER {
-                sink(std::mem::take(&mut ready), &machine.model.names)?;
-            }
+        if relevant % 1024 == 0
+            && let Some(ready) = machine.take(HANDOVER)
+        {
+            sink(ready, &machine.model.names)?;
         }
     }
     for (gap, edge) in gaps {
         machine.gap(gap, &edge);
     }
-    let log = machine.finish(&mut ready);
-    sink(ready, &machine.model.names)?;
+    let (rest, log) = machine.finish();
+    sink(rest, &machine.model.names)?;
     Ok(Mapped { log, state: machine.snapshot(), relevant })
 }

@@ -125,16 +125,15 @@ impl Machine {
         }
     }
 
-    /// Takes what is certain so far.
-    pub(super) fn drain(&mut self, into: &mut Vec<Output>) {
-        self.out.drain(into);
+    /// Takes what is certain so far, if that is `at_least` so much.
+    pub(super) fn take(&mut self, at_least: usize) -> Option<Vec<Output>> {
+        self.out.take(at_least)
     }
 
-    /// Ends the trace: open instances stay open (gap 23). Returns the findings.
-    pub(super) fn finish(&mut self, into: &mut Vec<Output>) -> Log {
+    /// Ends the trace: open instances stay open (gap 23). Returns what is left, and the findings.
+    pub(super) fn finish(&mut self) -> (Vec<Output>, Log) {
         self.out.release_all();
-        self.out.drain(into);
-        std::mem::take(&mut self.log)
+        (self.out.take(0).unwrap_or_default(), std::mem::take(&mut self.log))
     }
 
     fn access(&mut self, event: &SoftwareEvent) {

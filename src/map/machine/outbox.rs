@@ -2,7 +2,6 @@
 //! Knows nothing of the rules.
 
 use crate::btf::{Event, NameId};
-use std::collections::VecDeque;
 
 /// What leaves the mapper, in time order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,8 +33,8 @@ struct Hold {
 #[derive(Debug)]
 pub(super) struct Outbox {
     window: i64,
-    queue: VecDeque<Option<Output>>,
-    /// Absolute position of the front of the queue.
+    queue: Vec<Output>,
+    /// Absolute position of the front of the queue: how many have left it.
     front: u64,
     holds: Vec<Hold>,
 }
@@ -43,7 +42,7 @@ pub(super) struct Outbox {
 impl Outbox {
     /// `window` is the longest time in ticks that a resume is held; 0 holds nothing.
     pub fn new(window: i64) -> Self {
-        Self { window, queue: VecDeque::new(), front: 0, holds: Vec::new() }
+        Self { window, queue: Vec::new(), front: 0, holds: Vec::new() }
     }
 
     /// Position of the next output, to be given to [`Outbox::hold`].
@@ -57,7 +56,7 @@ impl Outbox {
             self.confirm(e.source);
             self.confirm(e.target);
         }
-        self.queue.push_back(Some(output));
+        self.queue.push(output);
     }
 
     /// Holds everything pushed since `first`: the resume of `process` on `core` at `time`.
@@ -79,10 +78,11 @@ impl Outbox {
             return false;
         };
         let hold = self.holds.swap_remove(n);
-        for at in hold.first..hold.end {
-            if let Some(slot) = self.queue.get_mut((at - self.front) as usize) {
-                *slot = None;
-            }
+        let place = |at: u64| (at - self.front) as usize;
+        self.queue.drain(place(hold.first)..place(hold.end));
+        for later in self.holds.iter_mut().filter(|h| h.first >= hold.end) {
+            later.first -= hold.end - hold.first;
+            later.end -= hold.end - hold.first;
         }
         true
     }
@@ -96,11 +96,18 @@ impl Outbox {
         self.holds.clear();
     }
 
-    pub fn drain(&mut self, into: &mut Vec<Output>) {
+    /// Takes what is certain, if that is `at_least` so much.
+    pub fn take(&mut self, at_least: usize) -> Option<Vec<Output>> {
         let certain = self.holds.iter().map(|h| h.first).min().unwrap_or(self.mark());
         let n = (certain - self.front) as usize;
-        into.extend(self.queue.drain(..n).flatten());
-        self.front += n as u64;
+        if n < at_least {
+            return None;
+        }
+        // Nearly always everything is certain, and goes as it is.
+        let mut rest = Vec::with_capacity(self.queue.capacity());
+        rest.extend(self.queue.drain(n..));
+        self.front = certain;
+        Some(std::mem::replace(&mut self.queue, rest))
     }
 }
 
@@ -131,12 +138,29 @@ mod tests {
         out.push(event(0, a, Action::Resume));
         out.hold(0, a, 0, first);
         out.push(event(10, b, Action::Start));
-        let mut got = Vec::new();
-        out.drain(&mut got);
-        assert!(got.is_empty(), "the event behind the held one must wait");
+        assert_eq!(out.take(1), None, "the event behind the held one must wait");
         assert!(out.cancel(0, a));
-        out.drain(&mut got);
-        assert_eq!(got, [event(10, b, Action::Start)]);
+        assert_eq!(out.take(1), Some(vec![event(10, b, Action::Start)]));
+    }
+
+    #[test]
+    fn holds_of_several_cores_are_taken_back_one_by_one() {
+        let mut names = Names::default();
+        let [a, b, c] = ["a", "b", "c"].map(|name| names.intern(name));
+        let mut out = Outbox::new(100);
+        out.push(event(0, c, Action::Start));
+        for (core, task) in [(0, a), (1, b)] {
+            let first = out.mark();
+            out.push(event(1, task, Action::Resume));
+            out.hold(core, task, 1, first);
+            out.push(event(2, c, Action::Wait));
+        }
+        assert_eq!(out.take(1), Some(vec![event(0, c, Action::Start)]));
+        assert!(out.cancel(0, a) && !out.cancel(0, a));
+        assert_eq!(out.take(1), Some(vec![event(2, c, Action::Wait)]));
+        assert!(out.cancel(1, b));
+        assert_eq!(out.take(0), Some(vec![event(2, c, Action::Wait)]));
+        assert_eq!((out.take(0), out.take(1)), (Some(Vec::new()), None));
     }
 
     #[test]
