@@ -6,6 +6,7 @@ mod failure;
 mod file;
 mod groups;
 mod metrics;
+mod operators;
 mod records;
 mod regression;
 mod resequence;

@@ -12,6 +12,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use tokio::runtime::Runtime;
 
 use super::catalog::{self, Relation};
+use super::operators::{self, UseOperators};
 use super::{failure, run};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::Database;
@@ -74,6 +75,8 @@ impl Session {
             .with_runtime_env(environment)
             .with_default_features()
             .build();
+        let rules = operators::rules(&state, UseOperators { trusting: false });
+        let state = SessionStateBuilder::new_from_existing(state).with_physical_optimizer_rules(rules).build();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(threads)
             .thread_name("btfdb-engine")

@@ -1,0 +1,213 @@
+//! Window functions that need one row of each key: `lag`, `first_value`, `last_value`, `row_number`, and `lead` seen from
+//! the other end. What such a function is, and its state while rows go by. Not for frames that begin or end elsewhere.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, UInt32Array, UInt64Array, new_empty_array};
+use arrow::compute::{concat, take};
+use arrow::datatypes::DataType;
+use datafusion::common::{Result, ScalarValue};
+use datafusion::logical_expr::{WindowFrameBound, WindowFrameUnits};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Literal;
+use datafusion::physical_expr::window::{StandardWindowExpr, WindowExpr};
+use datafusion::physical_plan::windows::WindowUDFExpr;
+
+/// No row.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Which row of its key a function shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The one before.
+    Lag,
+    /// The one after.
+    Lead,
+    /// The first one up to here.
+    First,
+    /// The last one up to here.
+    Last,
+    /// None, but its number from 1.
+    RowNumber,
+}
+
+/// A window function over the rows of a key.
+#[derive(Debug, Clone)]
+pub(super) struct Function {
+    pub kind: Kind,
+    /// What is shown of the row; `None` for [`Kind::RowNumber`].
+    pub argument: Option<Arc<dyn PhysicalExpr>>,
+    /// Rows where the argument is NULL are passed over.
+    pub ignore_nulls: bool,
+    /// Rows that are equal in the order count as "up to here" too.
+    pub peers: bool,
+}
+
+impl Function {
+    /// The function behind a window expression of the engine, if it is one of these.
+    pub fn of(expr: &Arc<dyn WindowExpr>) -> Option<Self> {
+        let standard = expr.as_any().downcast_ref::<StandardWindowExpr>()?;
+        let function = standard.get_standard_func_expr().as_any().downcast_ref::<WindowUDFExpr>()?;
+        let kind = match function.fun().name() {
+            "lag" => Kind::Lag,
+            "lead" => Kind::Lead,
+            "first_value" => Kind::First,
+            "last_value" => Kind::Last,
+            "row_number" => Kind::RowNumber,
+            _ => return None,
+        };
+        let argument = function.args().first().map(Arc::clone);
+        let is_one = |e: &Arc<dyn PhysicalExpr>| {
+            e.downcast_ref::<Literal>().is_some_and(|l| *l.value() == ScalarValue::Int64(Some(1)))
+        };
+        // An offset other than one row, or a default.
+        let plain = match function.args() {
+            [] => kind == Kind::RowNumber,
+            [_] => kind != Kind::RowNumber,
+            [_, offset] => matches!(kind, Kind::Lag | Kind::Lead) && is_one(offset),
+            _ => false,
+        };
+        let frame = expr.get_window_frame();
+        let framed = matches!(kind, Kind::First | Kind::Last);
+        let to_here = matches!(&frame.start_bound, WindowFrameBound::Preceding(n) if n.is_null())
+            && matches!(frame.end_bound, WindowFrameBound::CurrentRow);
+        let ignore_nulls = match &argument {
+            Some(argument) => ignores_nulls(function, kind, argument, expr)?,
+            None => false,
+        };
+        if !plain || (framed && !to_here) || (kind == Kind::Lead && ignore_nulls) {
+            return None;
+        }
+        let peers = framed && frame.units != WindowFrameUnits::Rows;
+        Some(Self { kind, argument, ignore_nulls, peers })
+    }
+}
+
+/// Whether a function passes over NULL, which the engine does not tell: by what it makes of an example.
+fn ignores_nulls(
+    function: &WindowUDFExpr,
+    kind: Kind,
+    argument: &Arc<dyn PhysicalExpr>,
+    expr: &Arc<dyn WindowExpr>,
+) -> Option<bool> {
+    use datafusion::physical_expr::window::StandardWindowFunctionExpr;
+    let ty = match argument.downcast_ref::<Literal>() {
+        Some(literal) => literal.value().data_type(),
+        None => expr.field().ok()?.data_type().clone(),
+    };
+    let (null, value) = (ScalarValue::try_from(&ty).ok()?, ScalarValue::new_default(&ty).ok()?);
+    let example = |values: [&ScalarValue; 3]| ScalarValue::iter_to_array(values.into_iter().cloned()).ok();
+    let mut evaluator = function.create_evaluator().ok()?;
+    let ends = match kind {
+        Kind::First => evaluator.evaluate(&[example([&null, &value, &value])?], &(0..3)).ok()?,
+        Kind::Last => evaluator.evaluate(&[example([&value, &value, &null])?], &(0..3)).ok()?,
+        Kind::Lag => {
+            let all = evaluator.evaluate_all(&[example([&value, &null, &null])?], 3).ok()?;
+            ScalarValue::try_from_array(&all, 2).ok()?
+        }
+        Kind::Lead => {
+            let all = evaluator.evaluate_all(&[example([&null, &null, &value])?], 3).ok()?;
+            ScalarValue::try_from_array(&all, 0).ok()?
+        }
+        Kind::RowNumber => return Some(false),
+    };
+    Some(!ends.is_null())
+}
+
+/// The row of every key that a function is going to show.
+#[derive(Debug)]
+pub(super) struct State {
+    /// The values of these rows.
+    carried: ArrayRef,
+    /// Per key, the place in `carried`, or [`NONE`].
+    slots: Vec<u32>,
+    /// Per key, the number of rows.
+    counts: Vec<u64>,
+}
+
+impl State {
+    pub fn new(ty: &DataType) -> Self {
+        Self { carried: new_empty_array(ty), slots: Vec::new(), counts: Vec::new() }
+    }
+
+    /// Numbers the rows of each of `count` keys; `keys` has the key of every row.
+    pub fn number(&mut self, keys: &[u32], count: usize) -> ArrayRef {
+        self.counts.resize(count, 0);
+        let number = |key: &u32| {
+            self.counts.get_mut(*key as usize).map_or(0, |n| {
+                *n += 1;
+                *n
+            })
+        };
+        Arc::new(keys.iter().map(number).collect::<UInt64Array>())
+    }
+
+    /// The values that the function shows for the next rows: `keys` has the key of every row, out of `count` keys,
+    /// `values` that of its argument, `peers` the runs of rows that are equal in the order.
+    pub fn follow(
+        &mut self,
+        function: &Function,
+        keys: &[u32],
+        count: usize,
+        values: &ArrayRef,
+        peers: &[Range<usize>],
+    ) -> Result<ArrayRef> {
+        self.slots.resize(count, NONE);
+        let base = self.carried.len() as u32;
+        let nulls = values.logical_nulls().filter(|n| function.ignore_nulls && n.null_count() > 0);
+        let counts = |row: usize| nulls.as_ref().is_none_or(|n| n.is_valid(row));
+        let mut nobody = NONE;
+        let slots = &mut self.slots;
+        let mut step = |row: usize, key: u32| {
+            let slot = slots.get_mut(key as usize).unwrap_or(&mut nobody);
+            let before = *slot;
+            if (function.kind != Kind::First || before == NONE) && counts(row) {
+                *slot = base + row as u32;
+            }
+            if function.kind == Kind::Lag { before } else { *slot }
+        };
+        let mut sources: Vec<u32> = keys.iter().enumerate().map(|(row, key)| step(row, *key)).collect();
+        if function.peers {
+            // The last of a run of equal rows, per key, has seen all of them.
+            for run in peers.iter().filter(|r| r.len() > 1) {
+                let rows = || keys.get(run.clone()).unwrap_or(&[]).iter();
+                let seen: Vec<_> = rows().zip(sources.get(run.clone()).unwrap_or(&[])).collect();
+                let last = |key: &u32| seen.iter().rev().find(|(k, _)| *k == key).map_or(NONE, |(_, s)| **s);
+                let settled: Vec<u32> = rows().map(last).collect();
+                if let Some(range) = sources.get_mut(run.clone()) {
+                    range.copy_from_slice(&settled);
+                }
+            }
+        }
+        let known = concat(&[&self.carried, values])?;
+        let result = take(&known, &rows_of(sources), None)?;
+        self.carried = carry(&known, &mut self.slots)?;
+        Ok(result)
+    }
+}
+
+/// Indices of rows, NULL for [`NONE`].
+pub(super) fn rows_of(rows: Vec<u32>) -> UInt32Array {
+    match rows.contains(&NONE) {
+        true => rows.into_iter().map(|r| (r != NONE).then_some(r)).collect(),
+        false => rows.into(),
+    }
+}
+
+/// The rows of `known` in `slots` and no others; `slots` point into the result.
+fn carry(known: &ArrayRef, slots: &mut [u32]) -> Result<ArrayRef> {
+    let mut kept = Vec::new();
+    for slot in slots.iter_mut().filter(|s| **s != NONE) {
+        kept.push(std::mem::replace(slot, kept.len() as u32));
+    }
+    Ok(compact(take(known, &UInt32Array::from(kept), None)?))
+}
+
+/// The same values without the texts of others, which would pile up.
+pub(super) fn compact(values: ArrayRef) -> ArrayRef {
+    match values.as_string_view_opt() {
+        Some(views) if !views.data_buffers().is_empty() => Arc::new(views.gc()),
+        _ => values,
+    }
+}

@@ -1,0 +1,130 @@
+//! Partitions that follow each other, as one: read ahead on all processors, handed out in their order. Not for merging
+//! partitions whose rows lie between each other's.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{Result, internal_err};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::stream::{RecordBatchReceiverStream, RecordBatchStreamAdapter};
+use datafusion::physical_plan::{
+    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
+    ReplaceChildrenOptions,
+};
+use futures::StreamExt;
+use futures::stream;
+
+/// Bytes of decoded rows that wait for their turn, per partition that is read ahead.
+const AHEAD: usize = 24 << 20;
+/// What a name or number in a decoded row takes.
+const CELL: usize = 16;
+
+/// One partition after the other.
+#[derive(Debug)]
+pub(super) struct InOrderExec {
+    input: Arc<dyn ExecutionPlan>,
+    properties: Arc<PlanProperties>,
+}
+
+impl InOrderExec {
+    /// `input`, each of whose partitions ends where the next one begins.
+    pub fn new(input: Arc<dyn ExecutionPlan>) -> Self {
+        let properties = PlanProperties::clone(input.properties());
+        let properties = Arc::new(properties.with_partitioning(Partitioning::UnknownPartitioning(1)));
+        Self { input, properties }
+    }
+}
+
+impl DisplayAs for InOrderExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "InOrderExec: partitions={}", self.input.properties().partitioning.partition_count())
+    }
+}
+
+impl ExecutionPlan for InOrderExec {
+    fn name(&self) -> &'static str {
+        "InOrderExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true]
+    }
+
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![false]
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        match <[_; 1]>::try_from(children) {
+            Ok([input]) => Ok(Arc::new(Self::new(input))),
+            Err(_) => internal_err!("InOrderExec has one input"),
+        }
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
+    }
+
+    fn execute(&self, _: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let config = context.session_config();
+        let (threads, rows) = (config.target_partitions(), config.batch_size());
+        let schema = self.schema();
+        let batches = (AHEAD / (rows * CELL * schema.fields().len().max(1))).max(2);
+        let partitions = self.input.properties().partitioning.partition_count();
+        let input = Arc::clone(&self.input);
+        let mut begun = (0..partitions).map({
+            let schema = Arc::clone(&schema);
+            move |partition| {
+                let mut reader = RecordBatchReceiverStream::builder(Arc::clone(&schema), batches);
+                let (to, input, context) = (reader.tx(), Arc::clone(&input), Arc::clone(&context));
+                reader.spawn(async move {
+                    let mut rows = input.execute(partition, context)?;
+                    while let Some(batch) = rows.next().await {
+                        if to.send(batch).await.is_err() {
+                            break;
+                        }
+                    }
+                    Ok(())
+                });
+                reader.build()
+            }
+        });
+        let reading: VecDeque<_> = begun.by_ref().take(threads.max(1)).collect();
+        let next = |(mut reading, mut begun): (VecDeque<SendableRecordBatchStream>, _)| async move {
+            loop {
+                if let Some(batch) = reading.front_mut()?.next().await {
+                    return Some((batch, (reading, begun)));
+                }
+                reading.pop_front();
+                reading.extend(Iterator::next(&mut begun));
+            }
+        };
+        let rows = stream::unfold((reading, begun), next);
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+    }
+}
