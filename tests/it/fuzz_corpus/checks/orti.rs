@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use btfdb::formats::orti::{Finding, Formula, Orti, OsHeader, Symbols, canonical_path, narrow};
+use btfdb::formats::orti::{Finding, Formula, Orti, OsHeader, Symbols, Width, canonical_path};
 
 /// An ORTI file is read to its end, whatever it holds; findings lie within it, in order; every value that is a
 /// formula evaluates.
@@ -31,8 +31,8 @@ pub fn formula(data: &[u8]) {
     let (text, c_type) = text.split_once('\n').unwrap_or((&text, ""));
     evaluates(text);
     for value in OPERANDS {
-        let once = narrow(value, Some(c_type));
-        assert_eq!(narrow(once, Some(c_type)), once, "narrowing {value} to '{c_type}' twice");
+        let once = Width::of(c_type).apply(value);
+        assert_eq!(Width::of(c_type).apply(once), once, "narrowing {value} to '{c_type}' twice");
     }
     if let Some(path) = canonical_path(text) {
         assert_eq!(canonical_path(&path), Some(path.clone()), "{text}");
