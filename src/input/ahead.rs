@@ -66,7 +66,7 @@ impl Chunks {
     ///
     /// # Errors
     /// As [`Source::next_chunk`].
-    pub fn next(&mut self) -> Result<Option<(Chunk, u64)>> {
+    pub fn next_chunk(&mut self) -> Result<Option<(Chunk, u64)>> {
         match &mut self.0 {
             Reading::Here(source) => source.next_counted(),
             Reading::Ahead { chunks, .. } => chunks.recv().ok().transpose(),
@@ -82,7 +82,7 @@ impl Chunks {
         }
     }
 
-    /// Length and hash of the raw input, once [`Chunks::next`] gave `None`.
+    /// Length and hash of the raw input, once [`Chunks::next_chunk`] gave `None`.
     ///
     /// # Errors
     /// `Io` when reading fails.

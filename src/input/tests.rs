@@ -144,12 +144,12 @@ fn chunks_that_are_read_ahead_are_the_same() {
         let mut read = drip(&raw, 1 << 20).chunks(ahead);
         let mut counted = 0;
         for chunk in &expected {
-            let (same, bytes) = read.next().unwrap().unwrap();
+            let (same, bytes) = read.next_chunk().unwrap().unwrap();
             assert!(same == *chunk);
             counted += bytes;
             read.recycle(same.bytes);
         }
-        assert_eq!(read.next().unwrap(), None);
+        assert_eq!(read.next_chunk().unwrap(), None);
         assert!(counted <= raw.len() as u64 && counted > 0);
         assert_eq!(read.finish().unwrap().bytes, raw.len() as u64);
     }
@@ -157,7 +157,7 @@ fn chunks_that_are_read_ahead_are_the_same() {
     let whole = gzip(&text);
     let mut damaged = drip(&whole[..whole.len() / 2], 1 << 20).chunks(true);
     let error = loop {
-        match damaged.next() {
+        match damaged.next_chunk() {
             Ok(chunk) => assert!(chunk.is_some()),
             Err(error) => break error,
         }

@@ -115,7 +115,7 @@ impl ExportFile {
         let mut chunks = source.chunks(threads > 1);
         let mut parse_next = || -> Result<Option<Parsed>> {
             control.check()?;
-            let Some((chunk, raw)) = chunks.next()? else { return Ok(None) };
+            let Some((chunk, raw)) = chunks.next_chunk()? else { return Ok(None) };
             let parsed = match &layout {
                 Some(layout) => Parsed::Data(parse_data(&chunk.bytes, chunk.index == 0, layout, &settings)),
                 None => Parsed::Functions(parse_functions(&chunk.bytes, &settings)),

@@ -76,7 +76,8 @@ impl Session {
             .with_default_features()
             .build();
         let rules = operators::rules(&state, UseOperators { trusting: false });
-        let state = SessionStateBuilder::new_from_existing(state).with_physical_optimizer_rules(rules).build();
+        let state =
+            SessionStateBuilder::new_from_existing(state).with_physical_optimizer_rules(rules).build();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(threads)
             .thread_name("btfdb-engine")

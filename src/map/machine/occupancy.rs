@@ -78,8 +78,16 @@ impl Machine {
         }
     }
 
-    /// A process can only end or wait while it runs; one that an ISR had preempted runs for no time.
+    /// A process can only end or wait while it runs; one that an ISR had preempted runs for no time. Another task that has
+    /// the core meanwhile, because a change of state was not traced, gives it away for that (see `vacate`).
     pub(super) fn ensure_running(&mut self, p: Proc) {
+        if let Proc::Task(t) = p
+            && let core = self.tasks[t].core
+            && self.other_on_core(t, core)
+            && let Some(other) = self.cores[core].running
+        {
+            self.leave(Proc::Task(other));
+        }
         if self.state(p) != ProcessState::Polling {
             self.enter(p);
         }
@@ -98,11 +106,20 @@ impl Machine {
         if self.cores[core].running == Some(t) {
             self.cores[core].running = None;
         }
-        if self.cores[core].running.is_none()
-            && let Some(next) = self.cores[core].incoming.take()
-        {
-            self.cores[core].running = Some(next);
-            self.enter(Proc::Task(next));
+        match self.cores[core].running {
+            None => {
+                if let Some(next) = self.cores[core].incoming.take() {
+                    self.cores[core].running = Some(next);
+                    self.enter(Proc::Task(next));
+                }
+            }
+            Some(other) => {
+                let off_core =
+                    matches!(self.state(Proc::Task(other)), ProcessState::Ready | ProcessState::Parking);
+                if off_core && self.cores[core].isrs.is_empty() {
+                    self.enter(Proc::Task(other));
+                }
+            }
         }
     }
 

@@ -188,7 +188,7 @@ impl PartialEq for NameOf {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.numbers, &other.numbers)
             && self.column == other.column
-            && &self.number == &other.number
+            && self.number.eq(&other.number)
     }
 }
 

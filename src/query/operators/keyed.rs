@@ -222,7 +222,8 @@ impl Follower {
         if !self.windows.functions.iter().any(|f| f.peers) {
             return Ok(false);
         }
-        let two = concat_batches(&before.schema(), [&before.slice(before.num_rows() - 1, 1), &next.slice(0, 1)])?;
+        let two =
+            concat_batches(&before.schema(), [&before.slice(before.num_rows() - 1, 1), &next.slice(0, 1)])?;
         Ok(runs(&self.order(&two)?, 2)?.len() == 1)
     }
 

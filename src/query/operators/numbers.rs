@@ -189,7 +189,10 @@ mod tests {
 
     fn name() -> impl Strategy<Value = Option<String>> {
         let long = || Just("a name that is not held in the view itself".to_owned());
-        prop::option::weighted(0.9, prop_oneof!["[ab]{0,2}", "[ab]{2}", long(), "a name of more than 12 bytes [ab]"])
+        prop::option::weighted(
+            0.9,
+            prop_oneof!["[ab]{0,2}", "[ab]{2}", long(), "a name of more than 12 bytes [ab]"],
+        )
     }
 
     proptest! {

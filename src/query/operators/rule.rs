@@ -35,11 +35,7 @@ pub(in crate::query) struct UseOperators {
 }
 
 impl PhysicalOptimizerRule for UseOperators {
-    fn optimize(
-        &self,
-        plan: Arc<dyn ExecutionPlan>,
-        _: &ConfigOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         let replace = |node: Arc<dyn ExecutionPlan>| {
             let found = match self.window(&node)? {
                 Some(found) => Some(found),
@@ -62,16 +58,23 @@ impl PhysicalOptimizerRule for UseOperators {
 impl UseOperators {
     /// A window node as one pass over its input, where the input allows it.
     fn window(&self, node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-        let (exprs, input) = match (node.downcast_ref::<BoundedWindowAggExec>(), node.downcast_ref::<WindowAggExec>()) {
-            (Some(window), _) => (window.window_expr(), window.input()),
-            (_, Some(window)) => (window.window_expr(), window.input()),
-            _ => return Ok(None),
-        };
+        let (exprs, input) =
+            match (node.downcast_ref::<BoundedWindowAggExec>(), node.downcast_ref::<WindowAggExec>()) {
+                (Some(window), _) => (window.window_expr(), window.input()),
+                (_, Some(window)) => (window.window_expr(), window.input()),
+                _ => return Ok(None),
+            };
         let Some(mut windows) = windows(exprs, input)? else { return Ok(None) };
         let ordered = input.properties().eq_properties.ordering_satisfy(windows.order.clone())?;
         let integers = |e: &Arc<dyn PhysicalExpr>| Ok(e.data_type(&input.schema())? == DataType::Int64);
         let checkable = windows.order.iter().all(|o| o.options == CHECKABLE)
-            && windows.order.iter().map(|o| integers(&o.expr)).collect::<Result<Vec<_>>>()?.iter().all(|i| *i);
+            && windows
+                .order
+                .iter()
+                .map(|o| integers(&o.expr))
+                .collect::<Result<Vec<_>>>()?
+                .iter()
+                .all(|i| *i);
         let input = match in_order(input, ordered)? {
             Some(input) => input,
             None if ordered => Arc::clone(input),
@@ -116,7 +119,10 @@ fn cut(plan: &Arc<dyn ExecutionPlan>, sorted: bool) -> Result<Option<Arc<dyn Exe
     }
     let source = plan.downcast_ref::<DataSourceExec>().map(DataSourceExec::data_source);
     let Some(config) = source.and_then(|s| s.downcast_ref::<FileScanConfig>()) else { return Ok(None) };
-    if config.limit.is_some() || config.output_partitioning.is_some() || (sorted && config.file_groups.len() > 1) {
+    if config.limit.is_some()
+        || config.output_partitioning.is_some()
+        || (sorted && config.file_groups.len() > 1)
+    {
         return Ok(None);
     }
     let files = config.file_groups.iter().flat_map(FileGroup::iter);

@@ -6,12 +6,24 @@ pub(super) fn of(number: u64) -> u32 {
     u64::BITS - number.leading_zeros()
 }
 
+/// The width to give numbers that need so many bits, where compression follows. A compressor finds bytes that repeat, but
+/// no bits: jittered times take a sixth less in whole bytes, and keys of names as well. Few bits are best left alone.
+pub(super) fn padded(width: u32) -> u32 {
+    if width > 4 { width.next_multiple_of(8) } else { width }
+}
+
 /// Appends `values`, each of which fits `width` bits, 64 at most; the last byte is filled up with zeros.
 pub(super) fn pack<T: Copy + Into<u64>>(values: &[T], width: u32, out: &mut Vec<u8>) {
     if width == 0 {
         return;
     }
     out.reserve(values.len() * width as usize / 8 + 9);
+    let values_of = values.iter().map(|value| -> u64 { (*value).into() });
+    match width {
+        8 => return out.extend(values_of.map(|value| value as u8)),
+        16 => return values_of.for_each(|value| out.extend_from_slice(&(value as u16).to_le_bytes())),
+        _ => {}
+    }
     let (mut word, mut filled) = (0u64, 0);
     for value in values {
         let value: u64 = (*value).into();

@@ -33,7 +33,7 @@ pub(super) fn encode(numbers: &[i64], out: &mut Vec<u8>) {
         let (minis, _) = above.as_chunks::<MINI>();
         let mut widths = [0; BLOCK / MINI];
         for (width, mini) in widths.iter_mut().zip(minis) {
-            *width = bits::of(mini.iter().fold(0, |all, number| all | number)) as u8;
+            *width = bits::padded(bits::of(mini.iter().fold(0, |all, number| all | number))) as u8;
         }
         out.extend(widths);
         // Miniblocks that have no number have no width either, and so no bytes.

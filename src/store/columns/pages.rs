@@ -282,7 +282,7 @@ fn compressed(
 
 /// Appends the keys of a page as RLE_DICTIONARY has them: their width, then runs. `len` is that of the dictionary.
 pub(super) fn keys(keys: &[u32], len: u32, out: &mut Vec<u8>) {
-    let width = bits::of(u64::from(len.saturating_sub(1)));
+    let width = bits::padded(bits::of(u64::from(len.saturating_sub(1))));
     out.push(width as u8);
     runs::encode(keys, width, out);
 }

@@ -195,7 +195,7 @@ fn numbers_that_do_not_repeat_are_not_put_into_a_dictionary() {
     let repeating = (0..PAGE_ROWS as i64).map(|n| Some(n % 50 * 1_000_003));
     let rising = (0..2 * PAGE_ROWS as i64).map(|n| Some(n * 7));
     let rows = numbers(repeating.clone().chain(rising.clone()));
-    let file = file(INSTANCE, &[rows.clone()]);
+    let file = file(INSTANCE, std::slice::from_ref(&rows));
     let all = rows.len();
     assert_eq!(read(&file, 0, all).unwrap().as_primitive::<Int64Type>(), rows.as_primitive::<Int64Type>());
     let encodings: Vec<Encoding> = chunk(&file).encodings().collect();

@@ -71,6 +71,21 @@ fn other_value(rows: &[&str], row: &str, n: usize) -> String {
     format!("{head},{value}")
 }
 
+/// Below an ISR, T_A was dispatched and T_X ended, but the ends of T_X before and of T_A are missing.
+#[test]
+fn a_task_that_ends_where_another_one_was_dispatched_gets_the_core_for_that() {
+    let dir = tempfile::tempdir().unwrap();
+    let damages = [(351, Damage::Missing), (646, Damage::Missing), (408, Damage::OtherValue(136))];
+    copy(&data().join("erika2/fall_off"), dir.path(), 0, &damages);
+    let mapped = map(dir.path(), 1);
+    time_and_cores("fall_off", &mapped);
+    let lines: Vec<String> = mapped.lines.iter().map(ToString::to_string).collect();
+    let at =
+        |line: &str| lines.iter().position(|l| l == line).unwrap_or_else(|| panic!("{line}: {lines:#?}"));
+    let order = ["T_A,2,preempt", "T_X,0,resume", "T_X,0,terminate", "T_A,2,resume"];
+    assert!(order.map(|event| at(&format!("11100,Core_0,0,T,{event}"))).is_sorted());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 80, failure_persistence: None, ..ProptestConfig::default() })]
 
