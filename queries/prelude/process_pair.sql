@@ -16,44 +16,23 @@
 -- column: next_start_at time Start of instance n + 1.
 -- column: next_terminate_at time Termination of instance n + 1.
 WITH
-    -- Instances and gap begins in the order of time: the running sums number the stretches between gaps of the core,
-    -- and between gaps that concern every core (those that name none).
-    moment AS (
-        SELECT recording, entity, type, core, instance, complete, first_at, activate_at, start_at, terminate_at,
-               0 AS gap, 0 AS global_gap
-        FROM process_metric_base
-        UNION ALL
-        SELECT recording, NULL, NULL, core, NULL, NULL, begin_at, NULL, NULL, NULL,
-               1, CASE WHEN core IS NULL THEN 1 ELSE 0 END
-        FROM gap
-    ),
-    stretched AS (
-        SELECT
-            *,
-            sum(gap) OVER (PARTITION BY recording, core ORDER BY first_at, gap) AS stretch,
-            sum(global_gap) OVER (PARTITION BY recording ORDER BY first_at, gap) AS global_stretch
-        FROM moment
-    ),
     neighbour AS (
         SELECT
-            *,
+            recording, entity, type, core, instance, complete, first_at, activate_at, start_at, terminate_at,
             lead(instance) OVER w AS next_instance,
             lead(core) OVER w AS next_core,
-            lead(stretch) OVER w AS next_stretch,
-            lead(global_stretch) OVER w AS next_global_stretch,
+            lead(first_at) OVER w AS next_first_at,
             lead(activate_at) OVER w AS next_activate_at,
             lead(start_at) OVER w AS next_start_at,
             lead(terminate_at) OVER w AS next_terminate_at
-        FROM stretched
-        WHERE gap = 0
+        FROM process_metric_base
         WINDOW w AS (PARTITION BY recording, entity, type ORDER BY instance, first_at)
     ),
     judged AS (
         SELECT
             *,
             next_instance = instance + 1
-                AND next_global_stretch = global_stretch
-                AND (core = next_core AND stretch <> next_stretch) IS NOT TRUE AS paired
+                AND NOT gap_between(recording, core, first_at, next_core, next_first_at) AS paired
         FROM neighbour
     )
 SELECT

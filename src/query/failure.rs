@@ -9,6 +9,7 @@ use datafusion::common::{DataFusionError, SchemaError};
 use datafusion::object_store;
 use parquet::errors::ParquetError;
 
+use super::operators::OutOfOrder;
 use crate::error::{Error, ErrorKind, did_you_mean};
 
 /// A place in an SQL text.
@@ -41,6 +42,11 @@ pub(super) fn syntax(message: &str, sql: &str, place: Option<Place>) -> Error {
 pub(super) fn from_engine(error: &DataFusionError, sql: &str, relations: &[String]) -> Error {
     if let Some(cause) = damage(error) {
         return Error::database(format!("the database is damaged: {cause}")).hint(VERIFY);
+    }
+    if let DataFusionError::External(cause) = error.find_root()
+        && cause.is::<OutOfOrder>()
+    {
+        return Error::new(ErrorKind::Bug, "an order was taken for granted").because(OutOfOrder);
     }
     let text = error.strip_backtrace();
     match error.find_root() {

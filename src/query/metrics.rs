@@ -8,8 +8,10 @@ use arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int64Array, RecordBat
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Float64Type, Int64Type, Schema, SchemaRef};
 use datafusion::execution::memory_pool::MemoryConsumer;
+use datafusion::prelude::SessionContext;
 
 use super::failure;
+use super::operators::{Numbers, OutOfOrder};
 use super::run::Param;
 use super::session::Session;
 use super::stats::{Samples, Statistics};
@@ -129,7 +131,7 @@ impl Session {
         let mut known: Vec<String> = Vec::new();
         for batch in self.sql(sql, &[])? {
             let names = text(&batch?, 0)?;
-            known.extend(names.iter().flatten().map(str::to_owned));
+            known.extend(names.as_string_view().iter().flatten().map(str::to_owned));
         }
         if known.iter().any(|k| k == entity) {
             return Ok(());
@@ -163,10 +165,27 @@ impl Session {
         params.extend(filter.recording.as_deref().map(|r| ("recording", r.into())));
         params.extend(filter.entity.as_deref().map(|e| ("entity", e.into())));
 
+        // Most traces have the instances of a process in their order. Where one has not, it is found out on the way.
+        let trusting = self.trusting();
+        match self.grouped(&trusting, &sql, &params, metric.per_core) {
+            Err(e) if std::error::Error::source(&e).is_some_and(|cause| cause.is::<OutOfOrder>()) => {
+                self.grouped(self.context(), &sql, &params, metric.per_core)
+            }
+            result => result,
+        }
+    }
+
+    fn grouped(
+        &self,
+        context: &SessionContext,
+        sql: &str,
+        params: &[(&str, Param)],
+        per_core: bool,
+    ) -> Result<BTreeMap<Key, Samples>> {
         let pool = &self.context().runtime_env().memory_pool;
         let reserved = MemoryConsumer::new("samples of a metric").register(pool);
-        let mut groups = Groups { per_core: metric.per_core, ..Groups::default() };
-        for batch in self.sql(&sql, &params)? {
+        let mut groups = Groups { per_core, ..Groups::default() };
+        for batch in self.sql_in(context, sql, params)? {
             let batch = batch?;
             let needed = batch.num_rows() * size_of::<f64>();
             reserved.try_grow(needed).map_err(|e| failure::from_engine(&e, "", &[]))?;
@@ -180,8 +199,12 @@ impl Session {
 #[derive(Default)]
 struct Groups {
     per_core: bool,
-    /// The index in `groups`, by all names of a line with a separator behind each.
-    index: HashMap<String, usize>,
+    /// Recording, entity, type and core of a row, in one number.
+    numbers: Numbers,
+    /// The group of every number.
+    group_of: Vec<usize>,
+    /// The index in `groups`, by all names of a line; the core only where lines are per core.
+    index: HashMap<[Option<String>; 4], usize>,
     groups: Vec<(Key, Samples)>,
     /// Groups whose instances ran on more than one core.
     scattered: Vec<bool>,
@@ -189,47 +212,24 @@ struct Groups {
 
 impl Groups {
     fn add(&mut self, batch: &RecordBatch) -> Result<()> {
-        let [recordings, entities, types, cores] =
-            [text(batch, 0)?, text(batch, 1)?, text(batch, 2)?, text(batch, 3)?];
+        let names = [text(batch, 0)?, text(batch, 1)?, text(batch, 2)?, text(batch, 3)?];
+        let numbers = self.numbers.of(&names).map_err(|e| failure::from_engine(&e, "", &[]))?;
         let values = batch.column(4);
         let integers = values.as_primitive_opt::<Int64Type>();
         let fractions = values.as_primitive_opt::<Float64Type>();
         let times = batch.column(5).as_primitive_opt::<Int64Type>();
-        let mut name = String::new();
-        for row in 0..batch.num_rows() {
-            let at =
-                |column: &StringArray| if column.is_null(row) { "" } else { column.value(row) }.to_owned();
-            let core = cores.is_valid(row).then(|| cores.value(row));
-            name.clear();
-            for column in [&recordings, &entities, &types] {
-                name.push_str(if column.is_null(row) { "" } else { column.value(row) });
-                name.push('\0');
+        for (row, number) in numbers.into_iter().enumerate() {
+            // Numbers are handed out in the order of the rows.
+            if number as usize >= self.group_of.len() {
+                let name = |column: &ArrayRef| {
+                    let names = column.as_string_view_opt()?;
+                    names.is_valid(row).then(|| names.value(row).to_owned())
+                };
+                let group = self.group(names.each_ref().map(name));
+                self.group_of.push(group);
             }
-            if self.per_core {
-                name.push_str(core.unwrap_or(""));
-            }
-            let group = match self.index.get(&name) {
-                Some(group) => *group,
-                None => {
-                    let (recording, entity, ty) = (at(&recordings), at(&entities), at(&types));
-                    self.index.insert(name.clone(), self.groups.len());
-                    let key = Key { recording, entity, ty, core: core.map(str::to_owned) };
-                    self.groups.push((key, Samples::default()));
-                    self.scattered.push(false);
-                    self.groups.len() - 1
-                }
-            };
-            let (Some((key, samples)), Some(scattered)) =
-                (self.groups.get_mut(group), self.scattered.get_mut(group))
-            else {
-                continue;
-            };
-            match (&key.core, core) {
-                (Some(known), Some(core)) => *scattered |= known != core,
-                // An instance that never ran says nothing about the core.
-                (None, Some(core)) => key.core = Some(core.to_owned()),
-                _ => {}
-            }
+            let group = self.group_of.get(number as usize).and_then(|g| self.groups.get_mut(*g));
+            let Some((_, samples)) = group else { continue };
             let at = times.filter(|t| t.is_valid(row)).map(|t| t.value(row));
             match (integers, fractions) {
                 _ if values.is_null(row) => samples.push_incomplete(),
@@ -241,6 +241,30 @@ impl Groups {
             }
         }
         Ok(())
+    }
+
+    /// The group of a line and a core that are seen for the first time together.
+    fn group(&mut self, names: [Option<String>; 4]) -> usize {
+        let mut line = names.clone();
+        if !self.per_core {
+            line[3] = None;
+        }
+        let group = *self.index.entry(line).or_insert(self.groups.len());
+        let [recording, entity, ty, core] = names;
+        match (self.groups.get_mut(group), self.scattered.get_mut(group)) {
+            (Some((key, _)), Some(scattered)) => match (&key.core, core) {
+                (Some(known), Some(core)) => *scattered |= *known != core,
+                // An instance that never ran says nothing about the core.
+                (None, Some(core)) => key.core = Some(core),
+                _ => {}
+            },
+            _ => {
+                let [recording, entity, ty] = [recording, entity, ty].map(Option::unwrap_or_default);
+                self.groups.push((Key { recording, entity, ty, core }, Samples::default()));
+                self.scattered.push(false);
+            }
+        }
+        group
     }
 
     fn finish(self) -> BTreeMap<Key, Samples> {
@@ -256,9 +280,9 @@ impl Groups {
 }
 
 /// A column of strings, whatever their Arrow type.
-fn text(batch: &RecordBatch, column: usize) -> Result<StringArray> {
+fn text(batch: &RecordBatch, column: usize) -> Result<ArrayRef> {
     let bug = |e| Error::new(ErrorKind::Bug, "a name in the result of a metric is not a string").because(e);
-    cast(batch.column(column), &DataType::Utf8).map(|c| c.as_string::<i32>().clone()).map_err(bug)
+    cast(batch.column(column), &DataType::Utf8View).map_err(bug)
 }
 
 /// Types of the columns of a summary: names, then counts, then statistics, then times.

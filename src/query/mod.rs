@@ -4,6 +4,7 @@
 mod catalog;
 mod failure;
 mod file;
+mod functions;
 mod groups;
 mod metrics;
 mod operators;

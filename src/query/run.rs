@@ -149,8 +149,17 @@ impl Session {
     /// # Errors
     /// [`ErrorKind::Usage`] when there is no statement or more than one, otherwise as [`Session::run`].
     pub fn sql(&self, text: &str, params: &[(&str, Param)]) -> Result<ResultStream> {
+        self.sql_in(self.context(), text, params)
+    }
+
+    pub(super) fn sql_in(
+        &self,
+        context: &SessionContext,
+        text: &str,
+        params: &[(&str, Param)],
+    ) -> Result<ResultStream> {
         match split(text)?.as_slice() {
-            [one] => self.run(one, params),
+            [one] => self.run_in(context, one, params),
             [] => Err(Error::usage("there is no SQL statement to run")),
             more => Err(Error::usage(format!("expected one SQL statement, found {}", more.len()))),
         }
@@ -163,12 +172,21 @@ impl Session {
     /// file is missing or damaged; [`ErrorKind::Limit`] when memory runs out; [`ErrorKind::Interrupted`]. The
     /// stream has the same.
     pub fn run(&self, statement: &Statement, params: &[(&str, Param)]) -> Result<ResultStream> {
+        self.run_in(self.context(), statement, params)
+    }
+
+    fn run_in(
+        &self,
+        context: &SessionContext,
+        statement: &Statement,
+        params: &[(&str, Param)],
+    ) -> Result<ResultStream> {
         let params: Vec<_> =
             params.iter().map(|(n, v)| ((*n).to_owned(), ScalarValue::from(v.clone()))).collect();
         let (sender, messages) = sync_channel(AHEAD);
         let (abort, registration) = AbortHandle::new_pair();
         let job = Job {
-            context: self.context().clone(),
+            context: context.clone(),
             runtime: Arc::clone(self.runtime()),
             sql: statement.in_place(),
             params,

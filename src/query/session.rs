@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 
 use super::catalog::{self, Relation};
 use super::operators::{self, UseOperators};
-use super::{failure, run};
+use super::{failure, functions, run};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::Database;
 
@@ -75,7 +75,11 @@ impl Session {
             .with_runtime_env(environment)
             .with_default_features()
             .build();
+<<<<<<< HEAD
         let rules = operators::rules(&state, UseOperators { trusting: false });
+=======
+        let rules = operators::with(state.physical_optimizers(), UseOperators { trusting: false });
+>>>>>>> d5fcd6c (Metrics: instances follow each other in one pass, statistics without a sort; windows tested against the engine's)
         let state =
             SessionStateBuilder::new_from_existing(state).with_physical_optimizer_rules(rules).build();
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -89,6 +93,7 @@ impl Session {
         let context = SessionContext::new_with_state(state);
         let database = Arc::new(database);
         catalog::register_tables(&context, &database)?;
+        functions::functions(&database).into_iter().for_each(|f| context.register_udf(f));
         let mut session = Self {
             database,
             context,
@@ -125,6 +130,16 @@ impl Session {
 
     pub(super) fn context(&self) -> &SessionContext {
         &self.context
+    }
+
+    /// The same context for statements whose rows may be thrown away: it takes the rows of a process to be in the order of
+    /// its instances, and fails with [`operators::OutOfOrder`] where they are not.
+    pub(super) fn trusting(&self) -> SessionContext {
+        let state = self.context.state();
+        let rules = operators::with(state.physical_optimizers(), UseOperators { trusting: true });
+        let state =
+            SessionStateBuilder::new_from_existing(state).with_physical_optimizer_rules(rules).build();
+        SessionContext::new_with_state(state)
     }
 
     pub(super) fn runtime(&self) -> &Arc<Runtime> {

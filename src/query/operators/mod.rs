@@ -9,19 +9,18 @@ mod numbers;
 mod rule;
 
 pub(super) use keyed::OutOfOrder;
+pub(super) use numbers::Numbers;
 pub(super) use rule::UseOperators;
 
 use std::sync::Arc;
 
-use datafusion::execution::SessionState;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 
-/// The rules of the engine, and ours before the one that adds sorts and repartitions.
-pub(super) fn rules(
-    state: &SessionState,
-    ours: UseOperators,
-) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
-    let mut rules = state.physical_optimizers().to_vec();
+type Rules = Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>>;
+
+/// `rules` of the engine with ours before the one that adds sorts and repartitions.
+pub(super) fn with(rules: &[Arc<dyn PhysicalOptimizerRule + Send + Sync>], ours: UseOperators) -> Rules {
+    let mut rules: Rules = rules.iter().filter(|r| r.name() != ours.name()).map(Arc::clone).collect();
     let before = rules.iter().position(|r| r.name() == "EnsureRequirements").unwrap_or(0);
     rules.insert(before, Arc::new(ours));
     rules

@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use arrow::array::{Array, ArrayRef, AsArray, StringViewArray, UInt32Array};
+use arrow::buffer::Buffer;
 use arrow::compute::take;
 use datafusion::common::{Result, internal_err};
 
 /// Numbers handed out so far, for any number of threads.
 #[derive(Debug, Default)]
-pub(super) struct Numbers {
+pub(in crate::query) struct Numbers {
     tables: Mutex<Tables>,
     /// Memories of threads that are not numbering just now.
     memories: Mutex<Vec<Vec<Memory>>>,
@@ -55,15 +56,26 @@ const NOTHING: u32 = u32::MAX;
 struct Memory {
     keys: Box<[u128; SLOTS]>,
     numbers: Box<[u32; SLOTS]>,
+    /// Where the texts of long names lie that the keys point to.
+    texts: Vec<Buffer>,
 }
 
 impl Default for Memory {
     fn default() -> Self {
-        Self { keys: Box::new([0; SLOTS]), numbers: Box::new([NOTHING; SLOTS]) }
+        Self { keys: Box::new([0; SLOTS]), numbers: Box::new([NOTHING; SLOTS]), texts: Vec::new() }
     }
 }
 
 impl Memory {
+    /// A long name is known by its place in the buffers: other buffers, other names.
+    fn texts_are(&mut self, texts: &[Buffer]) {
+        let same = |(one, other): (&Buffer, &Buffer)| one.ptr_eq(other) && one.len() == other.len();
+        if texts.len() != self.texts.len() || !texts.iter().zip(&self.texts).all(same) {
+            self.numbers.fill(NOTHING);
+            self.texts = texts.to_vec();
+        }
+    }
+
     #[inline]
     fn number(&mut self, key: u128, find: impl FnOnce() -> u32) -> u32 {
         let mixed = (key as u64 ^ (key >> 64) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -98,10 +110,7 @@ impl Numbers {
     }
 
     fn names(&self, column: usize, names: &StringViewArray, memory: &mut Memory) -> Vec<u32> {
-        if !names.data_buffers().is_empty() {
-            // A long name is known by its place in the buffers, and these are others now.
-            memory.numbers.fill(NOTHING);
-        }
+        memory.texts_are(names.data_buffers());
         let find = |name: Option<&str>| {
             let mut tables = lock(&self.tables);
             if tables.names.len() <= column {
@@ -118,13 +127,11 @@ impl Numbers {
             return names.views().iter().enumerate().map(&mut of).collect();
         }
         let Some(first) = names.views().first() else { return Vec::new() };
-        let (mut last, mut number) = (*first, find(Some(names.value(0))));
-        let of = |(i, view): (usize, &u128)| {
-            if *view != last {
-                (last, number) = (*view, memory.number(*view, || find(Some(names.value(i)))));
-            }
-            number
-        };
+        if names.views().iter().all(|view| view == first) {
+            // The columns that are part of the path of a file.
+            return vec![find(Some(names.value(0))); names.len()];
+        }
+        let of = |(i, view): (usize, &u128)| memory.number(*view, || find(Some(names.value(i))));
         names.views().iter().enumerate().map(of).collect()
     }
 

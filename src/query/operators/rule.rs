@@ -35,9 +35,14 @@ pub(in crate::query) struct UseOperators {
 }
 
 impl PhysicalOptimizerRule for UseOperators {
-    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+    fn optimize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        config: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let threads = config.execution.target_partitions;
         let replace = |node: Arc<dyn ExecutionPlan>| {
-            let found = match self.window(&node)? {
+            let found = match self.window(&node, threads)? {
                 Some(found) => Some(found),
                 None => grouped::by_number(&node)?,
             };
@@ -57,7 +62,11 @@ impl PhysicalOptimizerRule for UseOperators {
 
 impl UseOperators {
     /// A window node as one pass over its input, where the input allows it.
-    fn window(&self, node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    fn window(
+        &self,
+        node: &Arc<dyn ExecutionPlan>,
+        threads: usize,
+    ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         let (exprs, input) =
             match (node.downcast_ref::<BoundedWindowAggExec>(), node.downcast_ref::<WindowAggExec>()) {
                 (Some(window), _) => (window.window_expr(), window.input()),
@@ -75,7 +84,7 @@ impl UseOperators {
                 .collect::<Result<Vec<_>>>()?
                 .iter()
                 .all(|i| *i);
-        let input = match in_order(input, ordered)? {
+        let input = match in_order(input, ordered, threads)? {
             Some(input) => input,
             None if ordered => Arc::clone(input),
             None => return Ok(None),
@@ -107,14 +116,22 @@ fn windows(exprs: &[Arc<dyn WindowExpr>], input: &Arc<dyn ExecutionPlan>) -> Res
 
 /// The same rows in the order of their files, read on several threads; `None` if `plan` is not a plain scan of one chain
 /// of files. Where the rows are not `sorted`, every scan is one.
-fn in_order(plan: &Arc<dyn ExecutionPlan>, sorted: bool) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-    Ok(cut(plan, sorted)?.map(|cut| Arc::new(InOrderExec::new(cut)) as _))
+fn in_order(
+    plan: &Arc<dyn ExecutionPlan>,
+    sorted: bool,
+    threads: usize,
+) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    Ok(cut(plan, sorted, threads)?.map(|cut| Arc::new(InOrderExec::new(cut)) as _))
 }
 
-fn cut(plan: &Arc<dyn ExecutionPlan>, sorted: bool) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+fn cut(
+    plan: &Arc<dyn ExecutionPlan>,
+    sorted: bool,
+    threads: usize,
+) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     if plan.is::<FilterExec>() || plan.is::<ProjectionExec>() {
         let [input] = plan.children()[..] else { return Ok(None) };
-        let Some(input) = cut(input, sorted)? else { return Ok(None) };
+        let Some(input) = cut(input, sorted, threads)? else { return Ok(None) };
         return replace_children_if_necessary(Arc::clone(plan), vec![input]).map(Some);
     }
     let source = plan.downcast_ref::<DataSourceExec>().map(DataSourceExec::data_source);
@@ -126,7 +143,9 @@ fn cut(plan: &Arc<dyn ExecutionPlan>, sorted: bool) -> Result<Option<Arc<dyn Exe
         return Ok(None);
     }
     let files = config.file_groups.iter().flat_map(FileGroup::iter);
-    let pieces: Vec<_> = files.flat_map(pieces).map(|p| FileGroup::new(vec![p])).collect();
+    let mut pieces: Vec<_> = files.flat_map(pieces).map(|p| FileGroup::new(vec![p])).collect();
+    // With fewer partitions than threads, the engine would deal out their rows in turn, and their order would be lost.
+    pieces.resize(pieces.len().max(threads), FileGroup::new(Vec::new()));
     let partitioning = Partitioning::UnknownPartitioning(pieces.len());
     let config = FileScanConfigBuilder::from(config.clone())
         .with_file_groups(pieces)

@@ -2,6 +2,7 @@
 
 pub(crate) mod fixture;
 mod metrics;
+mod operators;
 mod scans;
 mod statements;
 

@@ -1,0 +1,139 @@
+//! `gap_between(recording, core, at, next_core, next_at)`: does a gap of the trace lie between two moments? Not for what a
+//! gap is (see table `gap`).
+
+use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, OnceLock};
+
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, StringViewArray};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Int64Type};
+use datafusion::common::{DataFusionError, Result, ScalarValue, internal_err};
+use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+
+use crate::schema::{columns, tables};
+use crate::store::{Database, read_batches};
+
+/// Begins of gaps, ascending, by recording and core (`None`: all cores).
+type Begins = BTreeMap<String, BTreeMap<Option<String>, Vec<i64>>>;
+
+/// True when a gap begins at the earlier moment or after it, and before the later one: a gap of every core, or, where both
+/// moments are on the same core, of that core. A moment that is NULL lies after all gaps.
+#[derive(Debug)]
+pub(super) struct GapBetween {
+    database: Arc<Database>,
+    signature: Signature,
+    begins: OnceLock<Result<Begins, String>>,
+}
+
+impl GapBetween {
+    pub fn new(database: Arc<Database>) -> Self {
+        let (name, time) = (DataType::Utf8View, DataType::Int64);
+        let arguments = vec![name.clone(), name.clone(), time.clone(), name, time];
+        let signature = Signature::exact(arguments, Volatility::Stable);
+        Self { database, signature, begins: OnceLock::new() }
+    }
+
+    fn load(&self) -> crate::error::Result<Begins> {
+        let (core, begin) = (columns::gap::CORE, columns::gap::BEGIN_AT);
+        let mut begins = Begins::new();
+        for file in self.database.files(tables::GAP, None) {
+            let path = self.database.path_of(&file);
+            for batch in read_batches(&path, tables::GAP, Some(&[core, begin]), 8192)? {
+                add(begins.entry(file.recording.clone()).or_default(), &batch?);
+            }
+        }
+        begins.values_mut().flat_map(BTreeMap::values_mut).for_each(|b| b.sort_unstable());
+        Ok(begins)
+    }
+}
+
+fn add(begins: &mut BTreeMap<Option<String>, Vec<i64>>, batch: &RecordBatch) {
+    let column = |name| batch.column_by_name(name);
+    let cores = column(columns::gap::CORE).and_then(|c| cast(c, &DataType::Utf8View).ok());
+    let times = column(columns::gap::BEGIN_AT).and_then(|c| c.as_primitive_opt::<Int64Type>());
+    if let (Some(cores), Some(times)) = (cores, times) {
+        for (core, at) in cores.as_string_view().iter().zip(times.values()) {
+            begins.entry(core.map(str::to_owned)).or_default().push(*at);
+        }
+    }
+}
+
+/// Whether one of the ascending `begins` lies between two moments.
+fn any_between(begins: Option<&Vec<i64>>, one: Option<i64>, other: Option<i64>) -> bool {
+    let before = |begins: &Vec<i64>, at: Option<i64>| {
+        at.map_or(begins.len(), |at| begins.partition_point(|begin| *begin < at))
+    };
+    begins.is_some_and(|begins| before(begins, one) != before(begins, other))
+}
+
+impl ScalarUDFImpl for GapBetween {
+    fn name(&self) -> &str {
+        "gap_between"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Boolean)
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let begins = self.begins.get_or_init(|| self.load().map_err(|e| e.to_string()));
+        let begins = begins.as_ref().map_err(|e| DataFusionError::Execution(e.clone()))?;
+        if begins.is_empty() {
+            return Ok(ColumnarValue::Scalar(ScalarValue::Boolean(Some(false))));
+        }
+        let arrays = ColumnarValue::values_to_arrays(&args.args)?;
+        let [recordings, cores, times, next_cores, next_times] = &arrays[..] else {
+            return internal_err!("gap_between has five arguments");
+        };
+        let name = |array: &ArrayRef, row| -> Option<String> {
+            let names: &StringViewArray = array.as_string_view_opt()?;
+            names.is_valid(row).then(|| names.value(row).to_owned())
+        };
+        let time = |array: &ArrayRef, row| {
+            let times = array.as_primitive_opt::<Int64Type>()?;
+            times.is_valid(row).then(|| times.value(row))
+        };
+        let between = |row| {
+            let Some(begins) = name(recordings, row).and_then(|r| begins.get(&r)) else { return false };
+            let (one, other) = (time(times, row), time(next_times, row));
+            let core = name(cores, row).filter(|core| name(next_cores, row).as_ref() == Some(core));
+            any_between(begins.get(&None), one, other)
+                || core.is_some_and(|core| any_between(begins.get(&Some(core)), one, other))
+        };
+        let result: BooleanArray = (0..args.number_rows).map(|row| Some(between(row))).collect();
+        Ok(ColumnarValue::Array(Arc::new(result)))
+    }
+}
+
+impl PartialEq for GapBetween {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.database, &other.database)
+    }
+}
+
+impl Eq for GapBetween {}
+
+impl Hash for GapBetween {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.database).hash(state);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::any_between;
+
+    #[test]
+    fn a_gap_counts_from_its_begin_and_moments_that_are_missing_come_last() {
+        let begins = vec![10, 20];
+        let between = |one, other| any_between(Some(&begins), one, other);
+        assert!(between(Some(10), Some(11)) && between(Some(0), Some(15)) && between(Some(15), Some(0)));
+        assert!(!between(Some(5), Some(10)) && !between(Some(11), Some(20)) && !between(Some(21), None));
+        assert!(between(Some(20), None) && !between(None, None) && !any_between(None, Some(0), None));
+    }
+}
