@@ -75,11 +75,7 @@ impl Session {
             .with_runtime_env(environment)
             .with_default_features()
             .build();
-<<<<<<< HEAD
-        let rules = operators::rules(&state, UseOperators { trusting: false });
-=======
         let rules = operators::with(state.physical_optimizers(), UseOperators { trusting: false });
->>>>>>> d5fcd6c (Metrics: instances follow each other in one pass, statistics without a sort; windows tested against the engine's)
         let state =
             SessionStateBuilder::new_from_existing(state).with_physical_optimizer_rules(rules).build();
         let runtime = tokio::runtime::Builder::new_multi_thread()
