@@ -1,7 +1,7 @@
 //! Columns that grow row by row and become Arrow arrays: the parts that the generated row batches are made of. Not
 //! the batches themselves.
 
-use std::collections::HashMap;
+use std::hash::BuildHasher as _;
 use std::sync::Arc;
 
 use arrow::array::{
@@ -9,18 +9,21 @@ use arrow::array::{
 };
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{SchemaRef, UInt32Type};
+use hashbrown::HashTable;
 
 use crate::error::{Error, ErrorKind, Result};
 
 /// Names by key. Keys are given in the order of the names' arrival and stay, until [`Dictionary::trim`].
 #[derive(Debug, Default)]
 pub struct Dictionary {
-    /// The key of every name in `texts`.
-    known: HashMap<Box<str>, u32>,
-    texts: Vec<Box<str>>,
-    bytes: usize,
-    /// `texts` as an array, while no name has been added to it.
+    /// The keys of all names.
+    known: HashTable<u32>,
+    /// All names, one behind the other, and where each ends.
+    text: String,
+    ends: Vec<usize>,
+    /// All names as an array, while none has been added to it.
     array: Option<Arc<StringArray>>,
+    state: foldhash::fast::FixedState,
 }
 
 impl Dictionary {
@@ -31,26 +34,52 @@ impl Dictionary {
 
     /// The key of a name, new or not.
     pub fn key(&mut self, name: &str) -> u32 {
-        match self.known.get(name) {
-            Some(key) => *key,
-            None => self.add(name.into()),
+        match self.known(name) {
+            Some(key) => key,
+            None => self.add(name),
         }
+    }
+
+    /// The key of a name that is there.
+    pub fn known(&self, name: &str) -> Option<u32> {
+        self.known.find(self.state.hash_one(name), |key| self.is(*key, name)).copied()
     }
 
     /// The name of a key; empty for a key that was never given.
     pub fn text(&self, key: u32) -> &str {
-        self.texts.get(key as usize).map_or("", |text| text)
+        text_of(&self.text, &self.ends, key)
+    }
+
+    /// All names, in the order of their keys.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.len()).map(|key| self.text(key))
+    }
+
+    /// How many names there are: the next key.
+    pub fn len(&self) -> u32 {
+        // 2^32 names do not fit in memory, so the cast cannot lose anything.
+        self.ends.len() as u32
+    }
+
+    /// True when there are no names.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// How many bytes the names have together.
+    pub fn bytes(&self) -> usize {
+        self.text.len()
     }
 
     /// All names by key. The same array as before, while none is new.
     pub fn array(&mut self) -> Arc<StringArray> {
-        let array = || Arc::new(StringArray::from_iter_values(self.texts.iter()));
-        Arc::clone(self.array.get_or_insert_with(array))
+        let names = (0..self.len()).map(|key| text_of(&self.text, &self.ends, key));
+        Arc::clone(self.array.get_or_insert_with(|| Arc::new(StringArray::from_iter_values(names))))
     }
 
     /// Forgets all names when there are too many; true when it did, and old keys mean nothing any more.
     pub fn trim(&mut self) -> bool {
-        let large = self.texts.len() > Self::MAX_NAMES || self.bytes > Self::MAX_BYTES;
+        let large = self.ends.len() > Self::MAX_NAMES || self.text.len() > Self::MAX_BYTES;
         if large {
             *self = Self::default();
         }
@@ -58,18 +87,25 @@ impl Dictionary {
     }
 
     fn is(&self, key: u32, name: &str) -> bool {
-        self.texts.get(key as usize).is_some_and(|text| **text == *name)
+        (key as usize) < self.ends.len() && self.text(key) == name
     }
 
-    fn add(&mut self, name: Box<str>) -> u32 {
-        // 2^32 names do not fit in memory, so the cast cannot lose anything.
-        let key = self.texts.len() as u32;
-        self.bytes += name.len();
-        self.known.entry(name.clone()).or_insert(key);
-        self.texts.push(name);
+    fn add(&mut self, name: &str) -> u32 {
+        let key = self.len();
+        self.text.push_str(name);
+        self.ends.push(self.text.len());
+        let (text, ends, state) = (&self.text, &self.ends, &self.state);
+        let hash = |key: &u32| state.hash_one(text_of(text, ends, *key));
+        self.known.insert_unique(hash(&key), key, hash);
         self.array = None;
         key
     }
+}
+
+fn text_of<'a>(text: &'a str, ends: &[usize], key: u32) -> &'a str {
+    let key = key as usize;
+    let begin = key.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
+    ends.get(key).and_then(|end| text.get(begin..*end)).unwrap_or_default()
 }
 
 /// True when the first of `values` are those of `before`, so that keys of these mean the same in both.
@@ -414,7 +450,7 @@ mod tests {
         let mut column = NameColumn::default();
         (0..=Dictionary::MAX_NAMES).for_each(|n| column.push(n.to_string().as_str()));
         assert_eq!(column.take_array().unwrap().len(), Dictionary::MAX_NAMES + 1);
-        assert!(column.names.texts.is_empty());
+        assert!(column.names.is_empty());
         column.push("x");
         assert_eq!(texts(&column.take_array().unwrap()), [Some("x".to_owned())]);
     }

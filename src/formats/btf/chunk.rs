@@ -105,6 +105,9 @@ struct Row {
     note: u32,
 }
 
+/// A longer note that is new is left to the tolerant reader.
+const LONGEST_NEW_NOTE: usize = 256;
+
 /// Reads chunks of one file, not necessarily all of them, and tells each name once.
 #[derive(Debug)]
 pub struct Parser<'s> {
@@ -143,7 +146,8 @@ impl<'s> Parser<'s> {
             at = memchr::memchr(b'\n', chunk).map_or(chunk.len(), |end| end + 1);
         }
         while at < chunk.len() {
-            match reader.common_line(chunk, at).filter(|_| fast) {
+            let common = if fast { reader.common_line(chunk, at) } else { None };
+            match common {
                 Some((row, next)) => {
                     reader.rows.push(&row, number);
                     at = next;
@@ -175,9 +179,10 @@ struct Reader<'p> {
 
 impl Reader<'_> {
     /// Reads `12,Core_0,0,T,T_1,3,start` or the same with a note, when all its names were seen before: the row, and
-    /// where the next line starts. Fields with blanks around them are never known, so that they need no care here.
+    /// where the next line starts. Fields with blanks around them are never known, so that they need no care here. A note
+    /// may be new: the values of signals often are.
     #[inline(always)]
-    fn common_line(&self, chunk: &[u8], at: usize) -> Option<(Row, usize)> {
+    fn common_line(&mut self, chunk: &[u8], at: usize) -> Option<(Row, usize)> {
         let (time, digits) = swar::decimal(chunk, at)?;
         let at = comma(chunk, at + digits)?;
         let (source, end) = self.names.find_until(chunk, at, b',')?;
@@ -189,12 +194,24 @@ impl Reader<'_> {
             self.words.find_before::<2>(chunk, at, |w| swar::equals(w, b',') | line_ends(w))?;
         let (note, end) = match chunk.get(end)? {
             b',' if matches!(chunk.get(end + 1)?, b'\r' | b'\n') => (self.notes.known(b"")?, end + 1),
-            b',' => self.notes.find_before::<4>(chunk, end + 1, line_ends)?,
+            b',' => match self.notes.find_before::<4>(chunk, end + 1, line_ends) {
+                Some(note) => note,
+                None => self.new_note(chunk, end + 1)?,
+            },
             _ => (EventRows::NO_NOTE, end),
         };
         let time = time as i64;
         let row = Row { time, source, source_instance, target_type, target, target_instance, action, note };
         Some((row, line_end(chunk, end)?))
+    }
+
+    /// A note that was not seen before, if it needs no care: its bytes are visible ASCII characters up to the line end.
+    #[inline(never)]
+    fn new_note(&mut self, chunk: &[u8], at: usize) -> Option<(u32, usize)> {
+        let rest = chunk.get(at..)?;
+        let length = rest.iter().take(LONGEST_NEW_NOTE).position(|b| !b.is_ascii_graphic())?;
+        line_end(chunk, at + length)?;
+        Some((self.notes.id(rest.get(..length)?), at + length))
     }
 
     fn line(&mut self, line: Line<'_>) {

@@ -1,7 +1,7 @@
 //! Numbers for names: each distinct name gets an id by first use in the chunks that one reader has seen. Not for the
 //! dictionary of a whole recording, which the collector of the chunks builds from what the readers tell it.
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt as _};
 
 use super::swar;
 

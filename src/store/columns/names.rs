@@ -1,7 +1,6 @@
 //! A column of names, or of texts, as a chunk of Parquet pages. Names come with keys already, which are numbered anew by
 //! first use; no name is looked at more than once. Not for other columns (see `numbers`).
 
-use std::collections::HashMap;
 use std::mem::take;
 
 use arrow::array::{Array, ArrayRef, AsArray, StringArray, UInt32Array};
@@ -13,7 +12,7 @@ use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::{ParquetError, Result};
 
 use super::pages::{self, DictionaryPage, Levels, Pages};
-use crate::schema::{PAGE_ROWS, begins_with};
+use crate::schema::{Dictionary, PAGE_ROWS, begins_with};
 
 /// A dictionary of more bytes than this grows no more, and a page of texts is not larger: a reader has to hold both.
 const MAX_BYTES: usize = 1 << 20;
@@ -22,7 +21,7 @@ const MAX_BYTES: usize = 1 << 20;
 pub(super) struct NameChunk {
     pages: Pages,
     /// `None` for a column of texts.
-    dictionary: Option<Dictionary>,
+    dictionary: Option<Numbered>,
     /// Pages hold names, not keys: it is a column of texts, or the dictionary is full.
     plain: bool,
     levels: Levels,
@@ -37,7 +36,7 @@ impl NameChunk {
     pub fn new(pages: Pages, dictionary: bool) -> Self {
         Self {
             pages,
-            dictionary: dictionary.then(Dictionary::default),
+            dictionary: dictionary.then(Numbered::default),
             plain: !dictionary,
             levels: Levels::default(),
             keys: Vec::new(),
@@ -122,7 +121,11 @@ impl NameChunk {
     /// The bytes of all pages, and what the footer says of them.
     pub fn close(mut self) -> Result<(Bytes, ColumnCloseResult)> {
         self.end_page()?;
-        let page = |d: Dictionary| DictionaryPage { values: d.page, len: d.len };
+        let page = |numbered: Numbered| {
+            let mut values = Vec::new();
+            numbered.names.iter().for_each(|name| plain(name, &mut values));
+            DictionaryPage { values, len: numbered.names.len() }
+        };
         self.pages.close(self.dictionary.map(page))
     }
 
@@ -133,7 +136,7 @@ impl NameChunk {
         }
         match &self.dictionary {
             Some(dictionary) if !self.plain => {
-                let encode = |out: &mut Vec<u8>| pages::keys(&self.keys, dictionary.len, out);
+                let encode = |out: &mut Vec<u8>| pages::keys(&self.keys, dictionary.names.len(), out);
                 self.pages.push(&levels, Encoding::RLE_DICTIONARY, None, encode)?;
             }
             _ => {
@@ -148,18 +151,15 @@ impl NameChunk {
 
 /// Names of a row group by number, in the order of their first use.
 #[derive(Default)]
-struct Dictionary {
+struct Numbered {
     /// The number of each of `values`, where it is known already.
     numbers: Vec<u32>,
     /// What the keys of the last rows stand for.
     values: Option<StringArray>,
-    known: HashMap<Box<str>, u32>,
-    len: u32,
-    /// The names as the page of the dictionary has them.
-    page: Vec<u8>,
+    names: Dictionary,
 }
 
-impl Dictionary {
+impl Numbered {
     const UNKNOWN: u32 = u32::MAX;
 
     /// Keys stand for `values` from now on. Those that stood for the same before stay known.
@@ -183,15 +183,10 @@ impl Dictionary {
     #[cold]
     fn learn(&mut self, key: usize, values: &StringArray) -> Option<u32> {
         let name = values.value(key);
-        let number = match self.known.get(name) {
-            Some(number) => *number,
-            None if self.page.len() > MAX_BYTES => return None,
-            None => {
-                plain(name, &mut self.page);
-                self.known.insert(name.into(), self.len);
-                self.len += 1;
-                self.len - 1
-            }
+        let number = match self.names.known(name) {
+            Some(number) => number,
+            None if self.names.bytes() + 4 * self.names.len() as usize > MAX_BYTES => return None,
+            None => self.names.key(name),
         };
         if let Some(slot) = self.numbers.get_mut(key) {
             *slot = number;
