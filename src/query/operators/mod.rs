@@ -7,6 +7,7 @@ mod in_order;
 mod keyed;
 mod numbers;
 mod rule;
+mod tally;
 
 pub(super) use keyed::OutOfOrder;
 pub(super) use numbers::Numbers;

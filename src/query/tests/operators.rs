@@ -171,7 +171,7 @@ fn hot_queries_sort_nothing() {
     );
     assert_eq!(
         operators(&session, session.context(), &lag),
-        "ProjectionExec AggregateExec RepartitionExec AggregateExec ProjectionExec RepartitionExec KeyedWindowExec \
+        "ProjectionExec AggregateExec RepartitionExec TallyExec ProjectionExec RepartitionExec KeyedWindowExec \
          InOrderExec DataSourceExec"
     );
     let running = format!(
