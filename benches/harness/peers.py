@@ -72,8 +72,12 @@ def duckdb_as_of(glob):
     show(duckdb_query((SQL / "as_of_duckdb.sql").read_text(), "data_event", glob))
 
 
-def duckdb_metrics(glob):
+def duckdb_metrics_sql(glob):
     show(duckdb_query((SQL / "metrics.sql").read_text(), "process_instance", glob))
+
+
+def duckdb_metrics(glob):
+    show(duckdb_query((SQL / "metrics_duckdb.sql").read_text(), "process_instance", glob))
 
 
 def duckdb_slice(glob, begin, end, out):

@@ -206,13 +206,27 @@ def _question(bench, name, seconds, mib):
     return _asked(bench, name, ours, database / "data_event", note["rows"], seconds, mib, bench.peers)
 
 
-def metrics(bench):
-    """Response times out of 100 million system events (at 1 GB); only btfdb adds percentiles and extremes' instants"""
+def metrics_sql(bench):
+    """Response times out of 100 million system events (at 1 GB): the same SQL over the same files"""
     database, note = bench.inputs.btf_database(10)
+    command = bench.btfdb_command("query", database, "-f", bench.sql / "metrics.sql")
+    ours = Contender("btfdb", command, ours=True, startup="btfdb", answer=_rows(1))
+    return _against_duckdb(bench, "metrics_sql", ours, database, note)
+
+
+def metrics(bench):
+    """The same with percentiles and the instants of the extremes, as `btfdb metrics` and as SQL that says so"""
+    database, note = bench.inputs.btf_database(10)
+    columns = ["entity", "type", "core", "count", "incomplete", "min", "avg", "max", "stddev", "p50", "p95", "p99",
+               "min_at", "max_at"]
     ours = Contender("btfdb", bench.btfdb_command("metrics", database, "ResponseTime"), ours=True, startup="btfdb",
-                     answer=_columns("entity", "count", "min", "avg", "max", "stddev"))
+                     answer=_columns(*columns))
+    return _against_duckdb(bench, "metrics", ours, database, note)
+
+
+def _against_duckdb(bench, name, ours, database, note):
     peers = [e for e in bench.peers if e == "duckdb"]
-    result = _asked(bench, "metrics", ours, database / "process_instance", note["rows"], 1.5, 512, peers)
+    result = _asked(bench, name, ours, database / "process_instance", note["rows"], 1.5, 512, peers)
     if peers:
         result.check("wall time, times that of DuckDB", result.run("btfdb").wall / result.run("duckdb").wall, 1)
     return result
@@ -256,4 +270,4 @@ def _columns(*names):
     return lambda output: [[row[n] for n in names] for row in csv.DictReader(output.splitlines())]
 
 
-WORKS = [data, functions, cold, btf, export, mapping, slice_10m, slice_100m, lag, as_of, metrics, memory]
+WORKS = [data, functions, cold, btf, export, mapping, slice_10m, slice_100m, lag, as_of, metrics_sql, metrics, memory]

@@ -4,13 +4,30 @@
 -- unit: count
 -- param: from time Start of the window.
 -- param: to time End of the window, not part of it.
+WITH
+    stretch AS (
+        SELECT
+            recording, process, type, core,
+            lag(core) OVER w AS previous_core,
+            first_value(begin_at) OVER w AS first_at
+        FROM process_state
+        WHERE state IN ('running', 'polling')
+        WINDOW w AS (
+            PARTITION BY recording, process, type, instance ORDER BY begin_at
+            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+        )
+    ),
+    judged AS (
+        SELECT *, core <> previous_core AND first_at >= $from AND first_at < $to AS migrated
+        FROM stretch
+    )
 SELECT
     recording,
-    entity,
+    process AS entity,
     type,
-    CASE WHEN min(first_core) = max(last_core) AND max(first_core) = min(last_core) THEN min(first_core) END AS core,
+    CASE WHEN min(core) = max(core) THEN min(core) END AS core,
     CAST(NULL AS BIGINT) AS instance,
-    coalesce(sum(changes) FILTER (WHERE begin_at >= $from AND begin_at < $to), 0) AS value,
-    min(begin_at) FILTER (WHERE begin_at >= $from AND begin_at < $to AND changes > 0) AS at
-FROM process_cores
-GROUP BY recording, entity, type
+    count(*) FILTER (WHERE migrated) AS value,
+    min(first_at) FILTER (WHERE migrated) AS at
+FROM judged
+GROUP BY recording, process, type

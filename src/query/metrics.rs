@@ -2,7 +2,7 @@
 //! when the extremes happened. Not for what a metric measures, which its SQL says.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow::compute::cast;
@@ -11,7 +11,7 @@ use datafusion::execution::memory_pool::MemoryConsumer;
 use datafusion::prelude::SessionContext;
 
 use super::failure;
-use super::operators::{Numbers, OutOfOrder};
+use super::operators::{Numbers, OutOfOrder, Trust};
 use super::run::Param;
 use super::session::Session;
 use super::stats::{Samples, Statistics};
@@ -96,12 +96,11 @@ impl Session {
         self.check_recording(filter.recording.as_deref())?;
         let mut lines = Vec::new();
         for metric in &chosen {
-            let groups = self.samples(metric, filter)?;
-            let line = |(key, samples): (Key, Samples)| {
+            let line = |(key, statistics)| {
                 let (metric, unit) = (metric.name, metric.unit.as_str());
-                Line { metric, unit, key, statistics: samples.finish() }
+                Line { metric, unit, key, statistics }
             };
-            lines.extend(groups.into_iter().map(line));
+            lines.extend(finished(self.samples(metric, filter)?, self.threads()).into_iter().map(line));
         }
         if let (true, Some(entity)) = (lines.is_empty(), &filter.entity) {
             self.check_entity(entity)?;
@@ -165,14 +164,14 @@ impl Session {
         params.extend(filter.recording.as_deref().map(|r| ("recording", r.into())));
         params.extend(filter.entity.as_deref().map(|e| ("entity", e.into())));
 
-        // Most traces have the instances of a process in their order. Where one has not, it is found out on the way.
-        let trusting = self.trusting();
-        match self.grouped(&trusting, &sql, &params, metric.per_core) {
-            Err(e) if std::error::Error::source(&e).is_some_and(|cause| cause.is::<OutOfOrder>()) => {
-                self.grouped(self.context(), &sql, &params, metric.per_core)
+        // Most traces have the instances of a process in their order, others all but some. It is found out on the way.
+        for trust in [Trust::Fully, Trust::Mostly] {
+            match self.grouped(&self.trusting(trust), &sql, &params, metric.per_core) {
+                Err(e) if std::error::Error::source(&e).is_some_and(|cause| cause.is::<OutOfOrder>()) => {}
+                result => return result,
             }
-            result => result,
         }
+        self.grouped(&self.sparing(), &sql, &params, metric.per_core)
     }
 
     fn grouped(
@@ -218,6 +217,9 @@ impl Groups {
         let integers = values.as_primitive_opt::<Int64Type>();
         let fractions = values.as_primitive_opt::<Float64Type>();
         let times = batch.column(5).as_primitive_opt::<Int64Type>();
+        if integers.is_none() && fractions.is_none() {
+            return Err(Error::new(ErrorKind::Bug, "the value of a metric is not a number"));
+        }
         for (row, number) in numbers.into_iter().enumerate() {
             // Numbers are handed out in the order of the rows.
             if number as usize >= self.group_of.len() {
@@ -232,12 +234,9 @@ impl Groups {
             let Some((_, samples)) = group else { continue };
             let at = times.filter(|t| t.is_valid(row)).map(|t| t.value(row));
             match (integers, fractions) {
-                _ if values.is_null(row) => samples.push_incomplete(),
-                (Some(v), _) => samples.push_integer(v.value(row), at),
-                (_, Some(v)) => samples.push_fraction(v.value(row), at),
-                _ => {
-                    return Err(Error::new(ErrorKind::Bug, "the value of a metric is not a number"));
-                }
+                (Some(v), _) if v.is_valid(row) => samples.push_integer(v.value(row), at),
+                (_, Some(v)) if v.is_valid(row) => samples.push_fraction(v.value(row), at),
+                _ => samples.push_incomplete(),
             }
         }
         Ok(())
@@ -277,6 +276,24 @@ impl Groups {
         };
         lines.map(line).collect()
     }
+}
+
+/// The statistics of all groups, made by some threads.
+fn finished(groups: BTreeMap<Key, Samples>, threads: usize) -> BTreeMap<Key, Statistics> {
+    let todo = Mutex::new(groups.into_iter());
+    let next = || todo.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let done = Mutex::new(BTreeMap::new());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some((key, samples)) = next() {
+                    let statistics = samples.finish();
+                    done.lock().unwrap_or_else(PoisonError::into_inner).insert(key, statistics);
+                }
+            });
+        }
+    });
+    done.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A column of strings, whatever their Arrow type.

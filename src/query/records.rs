@@ -7,7 +7,7 @@ use super::run::{Param, ResultStream};
 use super::session::Session;
 use crate::btf::{Place, Record, Records};
 use crate::error::{Error, ErrorKind, Result};
-use crate::schema::{columns::btf_event, tables};
+use crate::schema::{TableSpec, columns::btf_event, columns::source, tables};
 use crate::store::{FileEntry, read_batches};
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, StringViewArray};
 use arrow::compute::cast;
@@ -126,32 +126,39 @@ impl Session {
         files.is_sorted_by(|a, b| a.end_at.zip(b.begin_at).is_some_and(|(end, begin)| end <= begin))
     }
 
-    fn runs_backwards(&self, recording: &str) -> Result<bool> {
-        let source = tables::SOURCE.name;
-        let sql = format!("SELECT 1 FROM {source} WHERE recording = $recording AND backwards > 0 LIMIT 1");
-        let mut any = false;
-        for batch in self.sql(&sql, &[("recording", Param::from(recording))])? {
-            any |= batch?.num_rows() > 0;
+    /// Columns of the rows of a recording in a table that has a few: to plan a statement takes longer than to read them.
+    ///
+    /// # Errors
+    /// When a file is missing or damaged.
+    pub(crate) fn few_rows(
+        &self,
+        table: &'static TableSpec,
+        recording: &str,
+        columns: &[&str],
+    ) -> Result<Vec<RecordBatch>> {
+        let mut rows = Vec::new();
+        for file in self.database().files(table, Some(recording)) {
+            let batches = read_batches(&self.database().path_of(&file), table, Some(columns), BATCH_ROWS)?;
+            rows.extend(batches.collect::<Result<Vec<_>>>()?);
         }
-        Ok(any)
+        Ok(rows)
+    }
+
+    fn runs_backwards(&self, recording: &str) -> Result<bool> {
+        let rows = self.few_rows(tables::SOURCE, recording, &[source::BACKWARDS])?;
+        let counts = rows.iter().filter_map(|rows| number(rows.columns().first()?));
+        Ok(counts.into_iter().any(|counts| counts.iter().flatten().any(|n| n > 0)))
     }
 
     /// The format of the BTF file that a recording was imported from; `None` when it was mapped.
     ///
     /// # Errors
-    /// Those of a query.
+    /// When a file is missing or damaged.
     pub fn imported_as(&self, recording: &str) -> Result<Option<String>> {
-        let source = tables::SOURCE.name;
-        let sql = format!(
-            "SELECT format FROM {source} WHERE recording = $recording AND format LIKE 'btf%' LIMIT 1"
-        );
-        for batch in self.sql(&sql, &[("recording", Param::from(recording))])? {
-            let formats = batch?.columns().first().and_then(view);
-            if let Some(format) = formats.filter(|f| !f.is_empty()) {
-                return Ok(Some(format.value(0).to_owned()));
-            }
-        }
-        Ok(None)
+        let rows = self.few_rows(tables::SOURCE, recording, &[source::FORMAT])?;
+        let formats: Vec<_> = rows.iter().filter_map(|rows| view(rows.columns().first()?)).collect();
+        let mut formats = formats.iter().flat_map(|formats| formats.iter().flatten());
+        Ok(formats.find(|format| format.starts_with("btf")).map(str::to_owned))
     }
 
     /// The events of a recording in the order of their file.

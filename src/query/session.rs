@@ -6,13 +6,13 @@ use std::sync::atomic::AtomicBool;
 
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
-use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
-use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::execution::memory_pool::{FairSpillPool, MemoryLimit, TrackConsumersPool};
+use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use tokio::runtime::Runtime;
 
 use super::catalog::{self, Relation};
-use super::operators::{self, UseOperators};
+use super::operators::{self, Trust, UseOperators};
 use super::{failure, functions, run};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::Database;
@@ -31,6 +31,8 @@ pub struct SessionOptions {
 pub(super) const STACK: usize = 16 << 20;
 /// Memory set aside for merging spilled runs, when there is a limit of plenty.
 const SPILL_RESERVATION: u64 = 10 << 20;
+/// Bytes for the sorts of [`Session::sparing`].
+const SPARING: usize = 160 << 20;
 /// How many users of memory an error names.
 const NAMED_CONSUMERS: usize = 3;
 
@@ -75,7 +77,7 @@ impl Session {
             .with_runtime_env(environment)
             .with_default_features()
             .build();
-        let rules = operators::with(state.physical_optimizers(), UseOperators { trusting: false });
+        let rules = operators::with(state.physical_optimizers(), UseOperators { trust: Trust::Nothing });
         let state =
             SessionStateBuilder::new_from_existing(state).with_physical_optimizer_rules(rules).build();
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -130,11 +132,24 @@ impl Session {
 
     /// The same context for statements whose rows may be thrown away: it takes the rows of a process to be in the order of
     /// its instances, and fails with [`operators::OutOfOrder`] where they are not.
-    pub(super) fn trusting(&self) -> SessionContext {
+    pub(super) fn trusting(&self, trust: Trust) -> SessionContext {
         let state = self.context.state();
-        let rules = operators::with(state.physical_optimizers(), UseOperators { trusting: true });
+        let rules = operators::with(state.physical_optimizers(), UseOperators { trust });
         let state =
             SessionStateBuilder::new_from_existing(state).with_physical_optimizer_rules(rules).build();
+        SessionContext::new_with_state(state)
+    }
+
+    /// The same context with little memory for sorts: one of all rows of a long recording goes by way of the disk, and
+    /// the more memory it is given, the more it takes.
+    pub(super) fn sparing(&self) -> SessionContext {
+        let state = self.context.state();
+        let mut environment = RuntimeEnv::clone(state.runtime_env());
+        if let MemoryLimit::Finite(limit) = environment.memory_pool.memory_limit() {
+            environment.memory_pool = Arc::new(FairSpillPool::new(limit.min(SPARING)));
+        }
+        let state =
+            SessionStateBuilder::new_from_existing(state).with_runtime_env(Arc::new(environment)).build();
         SessionContext::new_with_state(state)
     }
 

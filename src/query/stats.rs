@@ -6,22 +6,53 @@ use std::cmp::Ordering;
 /// Collects the samples of one entity.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Samples {
-    integers: Column<i64>,
-    fractions: Column<f64>,
+    integers: Integers,
+    fractions: Vec<f64>,
     /// Exact sum of the integer samples.
     sum: i128,
+    /// Of the integer samples, or else of the others: the least and the greatest, with their times.
+    integer_extremes: Extremes<i64>,
+    fraction_extremes: Extremes<f64>,
     incomplete: i64,
 }
 
-/// Samples of one type, and the least and the greatest of them with their times.
-#[derive(Debug, Clone, Default)]
-struct Column<T> {
-    values: Vec<T>,
+/// Whole numbers; narrow as long as all of them are, which durations mostly are: there may be as many as instances.
+#[derive(Debug, Clone)]
+enum Integers {
+    Narrow(Vec<u32>),
+    Wide(Vec<i64>),
+}
+
+impl Default for Integers {
+    fn default() -> Self {
+        Self::Narrow(Vec::new())
+    }
+}
+
+impl Integers {
+    #[inline]
+    fn push(&mut self, value: i64) {
+        match (&mut *self, u32::try_from(value)) {
+            (Self::Narrow(values), Ok(value)) => values.push(value),
+            (Self::Narrow(values), Err(_)) => {
+                let mut wide: Vec<i64> = values.iter().copied().map(i64::from).collect();
+                wide.push(value);
+                *self = Self::Wide(wide);
+            }
+            (Self::Wide(values), _) => values.push(value),
+        }
+    }
+}
+
+/// The least and the greatest sample, each with the first time that it came at.
+#[derive(Debug, Clone, Copy, Default)]
+struct Extremes<T> {
     min: Option<(T, i64)>,
     max: Option<(T, i64)>,
 }
 
-impl<T: PartialOrd + Copy> Column<T> {
+impl<T: PartialOrd + Copy> Extremes<T> {
+    #[inline]
     fn push(&mut self, value: T, at: Option<i64>) {
         let at = at.unwrap_or(i64::MAX);
         if self.min.is_none_or(|(v, t)| value < v || (value == v && at < t)) {
@@ -30,7 +61,6 @@ impl<T: PartialOrd + Copy> Column<T> {
         if self.max.is_none_or(|(v, t)| value > v || (value == v && at < t)) {
             self.max = Some((value, at));
         }
-        self.values.push(value);
     }
 }
 
@@ -52,14 +82,17 @@ pub(super) struct Statistics {
 
 impl Samples {
     /// Adds a sample in ticks or a number of things.
+    #[inline]
     pub fn push_integer(&mut self, value: i64, at: Option<i64>) {
         self.sum += i128::from(value);
-        self.integers.push(value, at);
+        self.integer_extremes.push(value, at);
+        self.integers.push(value);
     }
 
     /// Adds a sample that is not a whole number; all samples of an entity are of the same kind.
     pub fn push_fraction(&mut self, value: f64, at: Option<i64>) {
-        self.fractions.push(value, at);
+        self.fraction_extremes.push(value, at);
+        self.fractions.push(value);
     }
 
     /// Counts an instance that gives no sample because the trace cuts it off.
@@ -68,85 +101,89 @@ impl Samples {
     }
 
     /// The statistics of what was added.
-    pub fn finish(mut self) -> Statistics {
-        let incomplete = self.incomplete;
-        if self.fractions.values.is_empty() {
-            let stddev = spread(&self.integers.values, self.sum);
-            let percentiles =
-                PERCENTILES.map(|p| percentile(&mut self.integers.values, p, i64::cmp, |v| v as f64));
-            let avg = self.sum as f64 / self.integers.values.len() as f64;
-            return Statistics {
-                stddev,
-                ..self.integers.statistics(incomplete, avg, percentiles, |v| v as f64)
-            };
+    pub fn finish(self) -> Statistics {
+        let known = Statistics { incomplete: self.incomplete, ..Statistics::default() };
+        if !self.fractions.is_empty() {
+            return of_fractions(self.fractions, self.fraction_extremes.statistics(known, |v| v));
         }
-        let values = &mut self.fractions.values;
-        // Sums of fractions depend on their order.
-        values.sort_by(f64::total_cmp);
-        let n = values.len() as f64;
-        let avg = values.iter().sum::<f64>() / n;
-        let spread = (values.iter().map(|v| (v - avg).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
-        let stddev = (values.len() > 1).then_some(spread);
-        let percentiles = PERCENTILES.map(|p| percentile(values, p, f64::total_cmp, |v| v));
-        Statistics { stddev, ..self.fractions.statistics(incomplete, avg, percentiles, |v| v) }
+        let known = self.integer_extremes.statistics(known, |v| v as f64);
+        match self.integers {
+            Integers::Narrow(values) => of_integers(values, self.sum, known, |v| v as f64),
+            Integers::Wide(values) => of_integers(values, self.sum, known, |v| v as f64),
+        }
     }
 }
 
-const PERCENTILES: [f64; 3] = [0.50, 0.95, 0.99];
-
-impl<T: Copy> Column<T> {
-    fn statistics(
-        &self,
-        incomplete: i64,
-        avg: f64,
-        [p50, p95, p99]: [Option<f64>; 3],
-        number: impl Fn(T) -> f64,
-    ) -> Statistics {
+impl<T: Copy> Extremes<T> {
+    fn statistics(&self, known: Statistics, number: impl Fn(T) -> f64) -> Statistics {
+        let value = |moment: Option<(T, i64)>| moment.map(|(v, _)| number(v));
         let time = |moment: Option<(T, i64)>| moment.map(|(_, at)| at).filter(|at| *at != i64::MAX);
-        Statistics {
-            count: i64::try_from(self.values.len()).unwrap_or(i64::MAX),
-            incomplete,
-            min: self.min.map(|(v, _)| number(v)),
-            avg: (!self.values.is_empty()).then_some(avg),
-            max: self.max.map(|(v, _)| number(v)),
-            stddev: None,
-            p50,
-            p95,
-            p99,
-            min_at: time(self.min),
-            max_at: time(self.max),
-        }
+        let (min, max) = (value(self.min), value(self.max));
+        Statistics { min, max, min_at: time(self.min), max_at: time(self.max), ..known }
     }
+}
+
+fn of_integers<T: Copy + Ord + Into<i64>>(
+    mut values: Vec<T>,
+    sum: i128,
+    known: Statistics,
+    number: fn(T) -> f64,
+) -> Statistics {
+    let stddev = spread(&values, sum);
+    let [p50, p95, p99] = percentiles(&mut values, |a, b| a.cmp(b), number);
+    let avg = (!values.is_empty()).then(|| sum as f64 / values.len() as f64);
+    let count = i64::try_from(values.len()).unwrap_or(i64::MAX);
+    Statistics { count, avg, stddev, p50, p95, p99, ..known }
+}
+
+fn of_fractions(mut values: Vec<f64>, known: Statistics) -> Statistics {
+    // Sums of fractions depend on their order.
+    values.sort_by(f64::total_cmp);
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let spread = (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
+    let stddev = (values.len() > 1).then_some(spread);
+    let [p50, p95, p99] = percentiles(&mut values, |a, b| a.total_cmp(b), |v| v);
+    let count = i64::try_from(values.len()).unwrap_or(i64::MAX);
+    Statistics { count, avg: Some(mean), stddev, p50, p95, p99, ..known }
 }
 
 /// The standard deviation of integers with that sum, whatever their order: squares of distances from a whole number near
 /// the average are summed without rounding.
-fn spread(values: &[i64], sum: i128) -> Option<f64> {
+fn spread<T: Copy + Into<i64>>(values: &[T], sum: i128) -> Option<f64> {
     let n = i128::try_from(values.len()).ok().filter(|n| *n > 1)?;
     let center = sum / n;
     let rest = (sum - n * center) as f64;
     // A distance is below 2^64, its square below 2^128; a sum of squares that is not is infinite for all purposes.
-    let square = |v: &i64| (i128::from(*v) - center).unsigned_abs().pow(2);
+    let square = |v: &T| (i128::from((*v).into()) - center).unsigned_abs().pow(2);
     let squares = values.iter().map(square).fold(0u128, u128::saturating_add);
     Some(((squares as f64 - rest * rest / n as f64) / (n - 1) as f64).sqrt())
 }
 
-/// The value below which the share `p` of the samples lies, interpolated between the two nearest: SQL's
+const PERCENTILES: [f64; 3] = [0.50, 0.95, 0.99];
+
+/// The values below which the shares [`PERCENTILES`] of the samples lie, interpolated between the two nearest: SQL's
 /// `percentile_cont`. The rank is `p` · (n − 1), counted from 0.
-fn percentile<T: Copy>(
+fn percentiles<T: Copy>(
     values: &mut [T],
-    p: f64,
-    order: fn(&T, &T) -> Ordering,
+    order: impl Fn(&T, &T) -> Ordering + Copy,
     number: impl Fn(T) -> f64,
-) -> Option<f64> {
-    let rank = p * values.len().checked_sub(1)? as f64;
-    let (_, low, above) = values.select_nth_unstable_by(rank.floor() as usize, order);
-    let low = number(*low);
-    let high = match rank.fract() > 0.0 {
-        true => above.iter().copied().min_by(order).map_or(low, number),
-        false => low,
-    };
-    Some(low + (high - low) * rank.fract())
+) -> [Option<f64>; 3] {
+    let last = values.len().checked_sub(1);
+    // Selecting one leaves what is not less behind it: the next one is among those.
+    let mut begin = 0;
+    PERCENTILES.map(|p| {
+        let rank = p * last? as f64;
+        let index = rank.floor() as usize;
+        let (_, low, above) = values.get_mut(begin..)?.select_nth_unstable_by(index - begin, order);
+        begin = index;
+        let low = number(*low);
+        let high = match rank.fract() > 0.0 {
+            true => above.iter().copied().min_by(order).map_or(low, &number),
+            false => low,
+        };
+        Some(low + (high - low) * rank.fract())
+    })
 }
 
 #[cfg(test)]
@@ -186,6 +223,13 @@ mod tests {
         assert_eq!(none.finish(), Statistics { incomplete: 1, ..Statistics::default() });
         let one = of(&[7]);
         assert_eq!((one.avg, one.p99, one.stddev), (Some(7.0), Some(7.0), None));
+    }
+
+    #[test]
+    fn samples_that_are_not_narrow_count_the_same() {
+        let (far, near) = (of(&[7, -3, 1 << 40, 5]), of(&[7, -3, 11, 5]));
+        assert_eq!((far.min, far.max, far.p50), (Some(-3.0), Some(2f64.powi(40)), near.p50));
+        assert_eq!((far.count, far.min_at, far.max_at), (4, Some(1), Some(2)));
     }
 
     proptest! {

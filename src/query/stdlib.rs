@@ -29,7 +29,6 @@ pub(super) const LIBRARY: &[Source] = library! {
     "prelude" {
         "process_metric_base"
         "process_pair"
-        "process_cores"
     }
     "metrics" {
         "ActivateToActivate"

@@ -15,9 +15,9 @@ use super::Selection;
 use crate::btf::spec::Version;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ops::ingest::NUMERIC_FORMAT;
-use crate::query::{Order, Param, Session};
+use crate::query::{Order, Session};
 use crate::render::in_order;
-use crate::schema::tables;
+use crate::schema::{columns, tables};
 use crate::time::TimeScale;
 use arrow::array::{Array, AsArray};
 use arrow::compute::cast;
@@ -116,11 +116,8 @@ struct Facts {
 impl Facts {
     fn read(session: &Session, recording: &str) -> Result<Self> {
         let mut facts = Self::default();
-        let params = [("recording", Param::from(recording))];
-        let r = tables::RECORDING.name;
-        let sql = format!("SELECT creator, created FROM {r} WHERE recording = $recording");
-        for batch in session.sql(&sql, &params)? {
-            let batch = batch?;
+        let columns = [columns::recording::CREATOR, columns::recording::CREATED];
+        for batch in session.few_rows(tables::RECORDING, recording, &columns)? {
             let text = |column: usize| {
                 let array = cast(batch.columns().get(column)?, &DataType::Utf8).ok()?;
                 let array = array.as_string_opt::<i32>()?;

@@ -131,20 +131,21 @@ impl State {
         Self { carried: new_empty_array(ty), slots: Vec::new(), counts: Vec::new() }
     }
 
-    /// Numbers the rows of each of `count` keys; `keys` has the key of every row.
-    pub fn number(&mut self, keys: &[u32], count: usize) -> ArrayRef {
+    /// Numbers the rows of each of `count` keys; `keys` has the key of every row. Numbers begin anew where the rows of a
+    /// key are `fresh` (of no rows: nowhere).
+    pub fn number(&mut self, keys: &[u32], count: usize, fresh: &[bool]) -> ArrayRef {
         self.counts.resize(count, 0);
-        let number = |key: &u32| {
+        let number = |(row, key): (usize, &u32)| {
             self.counts.get_mut(*key as usize).map_or(0, |n| {
-                *n += 1;
+                *n = if fresh.get(row) == Some(&true) { 1 } else { *n + 1 };
                 *n
             })
         };
-        Arc::new(keys.iter().map(number).collect::<UInt64Array>())
+        Arc::new(keys.iter().enumerate().map(number).collect::<UInt64Array>())
     }
 
     /// The values that the function shows for the next rows: `keys` has the key of every row, out of `count` keys,
-    /// `values` that of its argument, `peers` the runs of rows that are equal in the order.
+    /// `values` that of its argument, `peers` the runs of rows that are equal in the order. A `fresh` row has none before.
     pub fn follow(
         &mut self,
         function: &Function,
@@ -152,6 +153,7 @@ impl State {
         count: usize,
         values: &ArrayRef,
         peers: &[Range<usize>],
+        fresh: &[bool],
     ) -> Result<ArrayRef> {
         self.slots.resize(count, NONE);
         let base = self.carried.len() as u32;
@@ -161,6 +163,9 @@ impl State {
         let slots = &mut self.slots;
         let mut step = |row: usize, key: u32| {
             let slot = slots.get_mut(key as usize).unwrap_or(&mut nobody);
+            if fresh.get(row) == Some(&true) {
+                *slot = NONE;
+            }
             let before = *slot;
             if (function.kind != Kind::First || before == NONE) && counts(row) {
                 *slot = base + row as u32;

@@ -16,6 +16,7 @@ use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode, Physic
 use datafusion::physical_plan::projection::ProjectionExec;
 
 use super::numbers::Numbers;
+use super::tally::TallyExec;
 
 /// The final aggregate `node` over its partial one with groups by number; `None` where there is nothing to number.
 pub(super) fn by_number(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
@@ -49,7 +50,11 @@ pub(super) fn by_number(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn 
         AggregateExec::try_new(mode, group, functions, filters, input, partial.input_schema())
     };
     let filters = partial.filter_expr().to_vec();
-    let mut plan = Arc::new(aggregate(*partial.mode(), number, filters.clone(), Arc::clone(input))?);
+    let first = Arc::new(aggregate(*partial.mode(), number, filters.clone(), Arc::clone(input))?);
+    let mut plan: Arc<dyn ExecutionPlan> = match TallyExec::instead_of(&first) {
+        Some(tally) => Arc::new(tally),
+        None => first,
+    };
     if !std::ptr::eq(last, partial) {
         plan = Arc::new(aggregate(*last.mode(), Arc::new(Column::new(NUMBER, 0)), filters, plan)?);
     }

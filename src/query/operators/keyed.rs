@@ -1,20 +1,17 @@
 //! Window functions over rows that come in the order of the window: one pass, no sort, one row of state per key. Rows keep
 //! their order, unless a `lead` has to wait for the next row of their key. Not for the functions themselves.
 
-use std::cmp::Ordering;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Array};
-use arrow::compute::{SortOptions, concat_batches, partition, take};
+use arrow::compute::{concat_batches, partition, take};
 use arrow::datatypes::{Int64Type, SchemaRef};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{
-    Distribution, EquivalenceProperties, LexOrdering, OrderingRequirements, PhysicalExpr,
-};
+use datafusion::physical_expr::{Distribution, EquivalenceProperties, OrderingRequirements, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{EmissionType, apply_expression_roots};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
@@ -23,33 +20,10 @@ use datafusion::physical_plan::{
 };
 use futures::{StreamExt, stream};
 
-use super::function::{Function, Kind, NONE, State, compact, rows_of};
+use super::function::{Kind, NONE, State, compact, rows_of};
 use super::numbers::Numbers;
-
-/// What the windows of one operator are: all have the same keys and the same order.
-#[derive(Debug, Clone)]
-pub(super) struct Windows {
-    /// Names of the functions, for the plan.
-    pub names: Vec<String>,
-    pub functions: Vec<Function>,
-    /// What rows are kept apart by: names.
-    pub keys: Vec<Arc<dyn PhysicalExpr>>,
-    pub order: LexOrdering,
-    /// The rows of each key are taken to come in order, all in all they do not; [`OutOfOrder`] where that is wrong.
-    pub trusting: bool,
-}
-
-/// The rows of a key do not come in the order that was taken for granted.
-#[derive(Debug)]
-pub(in crate::query) struct OutOfOrder;
-
-impl fmt::Display for OutOfOrder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("rows are not in the order that was taken for granted")
-    }
-}
-
-impl std::error::Error for OutOfOrder {}
+use super::order::{Latest, OutOfOrder, Seen};
+use super::windows::Windows;
 
 /// Window functions in one pass.
 #[derive(Debug)]
@@ -178,17 +152,17 @@ struct Follower {
     waiting: Vec<RecordBatch>,
     /// The last row of every key, with its key: its successor is not known. Only where there is a `lead`.
     open: Option<(RecordBatch, Vec<u32>)>,
-    /// What the order of the last row of each key was, column by column. Only when trusting.
-    last: Vec<Vec<i64>>,
+    /// Where each key is in the order. Only when trusting.
+    latest: Latest,
 }
 
 impl Follower {
     fn new(windows: Arc<Windows>, schema: &SchemaRef) -> Self {
         let own = schema.fields().len() - windows.functions.len();
         let states = schema.fields().iter().skip(own).map(|f| State::new(f.data_type())).collect();
-        let last = vec![Vec::new(); windows.order.len()];
+        let latest = Latest::new(&windows.order);
         let (numbers, schema) = (Numbers::default(), Arc::clone(schema));
-        Self { windows, schema, numbers, states, waiting: Vec::new(), open: None, last }
+        Self { windows, schema, numbers, states, waiting: Vec::new(), open: None, latest }
     }
 
     /// Takes the next rows; gives those that are settled.
@@ -224,11 +198,7 @@ impl Follower {
         }
         let two =
             concat_batches(&before.schema(), [&before.slice(before.num_rows() - 1, 1), &next.slice(0, 1)])?;
-        Ok(runs(&self.order(&two)?, 2)?.len() == 1)
-    }
-
-    fn order(&self, batch: &RecordBatch) -> Result<Vec<ArrayRef>> {
-        self.windows.order.iter().map(|o| o.expr.evaluate(batch)?.into_array(batch.num_rows())).collect()
+        Ok(runs(&self.windows.columns_of_order(&two)?, 2)?.len() == 1)
     }
 
     fn step(&mut self, batches: &[RecordBatch]) -> Result<Option<RecordBatch>> {
@@ -239,28 +209,30 @@ impl Follower {
         };
         let rows = batch.num_rows();
         let windows = Arc::clone(&self.windows);
-        let names = windows.keys.iter().map(|k| k.evaluate(&batch)?.into_array(rows));
-        let names = names.collect::<Result<Vec<_>>>()?;
-        let (keys, count) = match names.is_empty() {
-            true => (vec![0; rows], 1),
-            false => (self.numbers.of(&names)?, self.numbers.count()),
+        let (keys, count) = windows.keys_of(&batch, &self.numbers)?;
+        let peers = match windows.functions.iter().any(|f| f.peers) {
+            true => runs(&windows.columns_of_order(&batch)?, rows)?,
+            false => Vec::new(),
         };
-        let peers = windows.functions.iter().any(|f| f.peers);
-        let order = if peers || windows.trusting { self.order(&batch)? } else { Vec::new() };
-        if windows.trusting {
-            self.check(&order, &keys, count)?;
+        let seen = match windows.trusting {
+            true => self.latest.see(&windows.order_of(&batch)?, &keys, count)?,
+            false => Seen::default(),
+        };
+        if !seen.late.is_empty() {
+            return Err(DataFusionError::External(Box::new(OutOfOrder)));
         }
-        let peers = if peers { runs(&order, rows)? } else { Vec::new() };
+        // Where windows begin anew for a key.
+        let fresh = if windows.parts { &seen.fresh[..] } else { &[] };
         let mut columns = batch.columns().to_vec();
         for (function, state) in windows.functions.iter().zip(&mut self.states) {
             columns.push(match &function.argument {
-                None => state.number(&keys, count),
+                None => state.number(&keys, count, fresh),
                 Some(argument) => {
                     let values = argument.evaluate(&batch)?.into_array(rows)?;
                     match function.kind {
                         // The value of the row itself, until the next one is known.
                         Kind::Lead => values,
-                        _ => state.follow(function, &keys, count, &values, &peers)?,
+                        _ => state.follow(function, &keys, count, &values, &peers, fresh)?,
                     }
                 }
             });
@@ -270,31 +242,6 @@ impl Follower {
             true => self.settle(batch, keys, count),
             false => Ok(Some(batch)),
         }
-    }
-
-    /// Fails when the rows of a key are not in the order of the window.
-    fn check(&mut self, order: &[ArrayRef], keys: &[u32], count: usize) -> Result<()> {
-        let mut columns = Vec::with_capacity(order.len());
-        for (column, last) in order.iter().zip(&mut self.last) {
-            let Some(values) = column.as_primitive_opt::<Int64Type>() else {
-                return internal_err!("an order that is taken for granted is one of integers");
-            };
-            last.resize(count, i64::MIN);
-            columns.push((values, last));
-        }
-        for (row, key) in keys.iter().enumerate() {
-            let mut order = Ordering::Equal;
-            for (values, last) in &mut columns {
-                // NULL comes last.
-                let value = if values.is_valid(row) { values.value(row) } else { i64::MAX };
-                let Some(last) = last.get_mut(*key as usize) else { continue };
-                order = order.then(std::mem::replace(last, value).cmp(&value));
-            }
-            if order == Ordering::Greater {
-                return Err(DataFusionError::External(Box::new(OutOfOrder)));
-            }
-        }
-        Ok(())
     }
 
     /// The rows whose successor is among `batch`; the last one of every key goes on waiting.
@@ -351,13 +298,16 @@ impl Follower {
     }
 }
 
-/// Runs of equal rows of sorted columns.
+/// Runs of equal rows of sorted columns; none at all where every row differs from the next one.
 fn runs(order: &[ArrayRef], rows: usize) -> Result<Vec<Range<usize>>> {
+    // One column is enough to say so.
+    let distinct = |column: &ArrayRef| {
+        let values = column.as_primitive_opt::<Int64Type>().filter(|c| c.null_count() == 0);
+        values.is_some_and(|c| c.values().windows(2).all(|pair| pair[0] != pair[1]))
+    };
     match order.is_empty() {
         true => Ok(std::iter::once(0..rows).collect()),
+        false if order.iter().any(distinct) => Ok(Vec::new()),
         false => Ok(partition(order)?.ranges()),
     }
 }
-
-/// The order that can be taken for granted, and checked: integers, ascending, NULL last.
-pub(super) const CHECKABLE: SortOptions = SortOptions { descending: false, nulls_first: false };

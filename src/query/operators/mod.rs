@@ -6,11 +6,15 @@ mod grouped;
 mod in_order;
 mod keyed;
 mod numbers;
+mod order;
+mod reorder;
 mod rule;
+mod tally;
+mod windows;
 
-pub(super) use keyed::OutOfOrder;
 pub(super) use numbers::Numbers;
-pub(super) use rule::UseOperators;
+pub(super) use order::OutOfOrder;
+pub(super) use rule::{Trust, UseOperators};
 
 use std::sync::Arc;
 

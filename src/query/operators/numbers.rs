@@ -13,8 +13,8 @@ use datafusion::common::{Result, internal_err};
 #[derive(Debug, Default)]
 pub(in crate::query) struct Numbers {
     tables: Mutex<Tables>,
-    /// Memories of threads that are not numbering just now.
-    memories: Mutex<Vec<Vec<Memory>>>,
+    /// Memories of threads that are not numbering just now: of the names of each column, and of pairs.
+    memories: Mutex<Vec<(Vec<Memory>, Vec<Grid>)>>,
 }
 
 /// The names of every column, then the pairs: of the first two columns, of those and the third, and so on.
@@ -47,22 +47,27 @@ impl<K: std::hash::Hash + Eq + Clone> Table<K> {
     }
 }
 
-/// Slots of a memory: more than the names that a portion of rows usually has.
-const SLOTS: usize = 512;
+/// Slots that a memory of names begins with, and those that it is emptied at instead of growing further.
+const SLOTS: usize = 256;
+const MOST_SLOTS: usize = 1 << 14;
+/// Cells of pairs that are remembered by place.
+const MOST_CELLS: usize = 1 << 16;
 const NOTHING: u32 = u32::MAX;
+/// A view that no text has: its length is one that Arrow does not know.
+const NO_VIEW: u128 = u128::MAX;
 
-/// The numbers of the keys seen last, each in the one slot that it can be in.
+/// The numbers of the names seen so far, by their views: open addressing, mostly empty, so that the first slot is the one.
 #[derive(Debug)]
 struct Memory {
-    keys: Box<[u128; SLOTS]>,
-    numbers: Box<[u32; SLOTS]>,
-    /// Where the texts of long names lie that the keys point to.
+    slots: Vec<(u128, u32)>,
+    used: usize,
+    /// Where the texts of long names lie that the views point to.
     texts: Vec<Buffer>,
 }
 
 impl Default for Memory {
     fn default() -> Self {
-        Self { keys: Box::new([0; SLOTS]), numbers: Box::new([NOTHING; SLOTS]), texts: Vec::new() }
+        Self { slots: vec![(NO_VIEW, NOTHING); SLOTS], used: 0, texts: Vec::new() }
     }
 }
 
@@ -71,45 +76,139 @@ impl Memory {
     fn texts_are(&mut self, texts: &[Buffer]) {
         let same = |(one, other): (&Buffer, &Buffer)| one.ptr_eq(other) && one.len() == other.len();
         if texts.len() != self.texts.len() || !texts.iter().zip(&self.texts).all(same) {
-            self.numbers.fill(NOTHING);
+            self.clear();
             self.texts = texts.to_vec();
         }
     }
 
-    #[inline]
-    fn number(&mut self, key: u128, find: impl FnOnce() -> u32) -> u32 {
-        let mixed = (key as u64 ^ (key >> 64) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let slot = (mixed >> 32) as usize % SLOTS;
-        if self.keys[slot] != key || self.numbers[slot] == NOTHING {
-            (self.keys[slot], self.numbers[slot]) = (key, find());
-        }
-        self.numbers[slot]
+    fn clear(&mut self) {
+        self.slots.fill((NO_VIEW, NOTHING));
+        self.used = 0;
     }
+
+    /// Where the search for a view begins, out of `slots` slots, which are a power of two.
+    #[inline(always)]
+    fn begin(view: u128, slots: usize) -> usize {
+        let mixed = (view as u64 ^ ((view >> 64) as u64).rotate_left(29)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        (mixed >> 40) as usize & (slots - 1)
+    }
+
+    #[inline(always)]
+    fn number(&mut self, view: u128, find: impl FnOnce() -> u32) -> u32 {
+        match self.slots.get(Self::begin(view, self.slots.len())) {
+            Some((known, number)) if *known == view => *number,
+            _ => self.search(view, find),
+        }
+    }
+
+    #[inline(never)]
+    fn search(&mut self, view: u128, find: impl FnOnce() -> u32) -> u32 {
+        let (known, number) = self.slots[self.slot(view)];
+        if known == view {
+            return number;
+        }
+        if self.used * 8 >= self.slots.len() {
+            self.grow();
+        }
+        let (slot, number) = (self.slot(view), find());
+        self.slots[slot] = (view, number);
+        self.used += 1;
+        number
+    }
+
+    /// The slot that holds `view`, or the empty one that it belongs in.
+    fn slot(&self, view: u128) -> usize {
+        let mut slot = Self::begin(view, self.slots.len());
+        while self.slots[slot].0 != view && self.slots[slot].0 != NO_VIEW {
+            slot = (slot + 1) & (self.slots.len() - 1);
+        }
+        slot
+    }
+
+    fn grow(&mut self) {
+        if self.slots.len() >= MOST_SLOTS {
+            return self.clear();
+        }
+        let larger = vec![(NO_VIEW, NOTHING); self.slots.len() * 2];
+        for entry in std::mem::replace(&mut self.slots, larger) {
+            if entry.0 != NO_VIEW {
+                let slot = self.slot(entry.0);
+                self.slots[slot] = entry;
+            }
+        }
+    }
+}
+
+/// The numbers of the pairs seen so far, each in the cell of its row and column.
+#[derive(Debug, Default)]
+struct Grid {
+    cells: Vec<u32>,
+    /// Cells of a row: a power of two.
+    width: usize,
+}
+
+impl Grid {
+    #[inline(always)]
+    fn number(&mut self, left: u32, right: u32, find: impl FnOnce() -> u32) -> u32 {
+        let (left_, right_) = (left as usize, right as usize);
+        match self.cells.get(left_ * self.width + right_) {
+            Some(number) if right_ < self.width && *number != NOTHING => *number,
+            _ => self.search(left_, right_, find),
+        }
+    }
+
+    #[inline(never)]
+    fn search(&mut self, left: usize, right: usize, find: impl FnOnce() -> u32) -> u32 {
+        let number = find();
+        if right >= self.width {
+            // The rows are others now: what they held is found again.
+            self.width = (right + 1).next_power_of_two();
+            self.cells.clear();
+        }
+        let cell = left * self.width + right;
+        if cell < MOST_CELLS {
+            self.cells.resize(self.cells.len().max(cell + 1), NOTHING);
+            self.cells[cell] = number;
+        }
+        number
+    }
+}
+
+/// The numbers of the rows of a column.
+enum Column {
+    /// All have this one.
+    Same(u32),
+    Each(Vec<u32>),
 }
 
 impl Numbers {
     /// The number of every row of `columns`, which are string views of the same length: equal rows, equal numbers, from
     /// 0 without holes where there is one column. NULL is a name like others.
     pub fn of(&self, columns: &[ArrayRef]) -> Result<Vec<u32>> {
-        let mut memories = lock(&self.memories).pop().unwrap_or_default();
-        memories.resize_with(columns.len() * 2, Memory::default);
-        let (own, pairs) = memories.split_at_mut(columns.len());
-        let mut result: Option<Vec<u32>> = None;
-        for (i, (column, memory)) in columns.iter().zip(own).enumerate() {
+        let (mut own, mut pairs) = lock(&self.memories).pop().unwrap_or_default();
+        own.resize_with(columns.len(), Memory::default);
+        pairs.resize_with(columns.len(), Grid::default);
+        let rows = columns.first().map_or(0, |c| c.len());
+        let mut result: Option<Column> = None;
+        for (i, (column, memory)) in columns.iter().zip(&mut own).enumerate() {
             let Some(column) = column.as_string_view_opt() else {
                 return internal_err!("a name to be numbered is a {}", column.data_type());
             };
             let numbers = self.names(i, column, memory);
             result = Some(match (result, pairs.get_mut(i)) {
-                (Some(before), Some(memory)) => self.pairs(i - 1, before, &numbers, memory),
+                (Some(before), Some(memory)) => self.pairs(i - 1, before, numbers, memory),
                 _ => numbers,
             });
         }
-        lock(&self.memories).push(memories);
-        Ok(result.unwrap_or_default())
+        lock(&self.memories).push((own, pairs));
+        Ok(match result {
+            Some(Column::Same(number)) => vec![number; rows],
+            Some(Column::Each(numbers)) => numbers,
+            None => Vec::new(),
+        })
     }
 
-    fn names(&self, column: usize, names: &StringViewArray, memory: &mut Memory) -> Vec<u32> {
+    fn names(&self, column: usize, names: &StringViewArray, memory: &mut Memory) -> Column {
         memory.texts_are(names.data_buffers());
         let find = |name: Option<&str>| {
             let mut tables = lock(&self.tables);
@@ -124,31 +223,42 @@ impl Numbers {
                 true => memory.number(*view, || find(Some(names.value(i)))),
                 false => *null.get_or_insert_with(|| find(None)),
             };
-            return names.views().iter().enumerate().map(&mut of).collect();
+            return Column::Each(names.views().iter().enumerate().map(&mut of).collect());
         }
-        let Some(first) = names.views().first() else { return Vec::new() };
+        let Some(first) = names.views().first() else { return Column::Each(Vec::new()) };
         if names.views().iter().all(|view| view == first) {
             // The columns that are part of the path of a file.
-            return vec![find(Some(names.value(0))); names.len()];
+            return Column::Same(find(Some(names.value(0))));
         }
         let of = |(i, view): (usize, &u128)| memory.number(*view, || find(Some(names.value(i))));
-        names.views().iter().enumerate().map(of).collect()
+        Column::Each(names.views().iter().enumerate().map(of).collect())
     }
 
-    fn pairs(&self, table: usize, left: Vec<u32>, right: &[u32], memory: &mut Memory) -> Vec<u32> {
-        let mut result = left;
-        for (left, right) in result.iter_mut().zip(right) {
-            let pair = (*left, *right);
-            let key = u128::from(pair.0) << 32 | u128::from(pair.1);
-            *left = memory.number(key, || {
+    fn pairs(&self, table: usize, left: Column, right: Column, memory: &mut Grid) -> Column {
+        let mut number = |left: u32, right: u32| {
+            memory.number(left, right, || {
                 let mut tables = lock(&self.tables);
                 if tables.pairs.len() <= table {
                     tables.pairs.resize_with(table + 1, Table::default);
                 }
-                tables.pairs.get_mut(table).map_or(0, |t| t.number(pair))
-            });
+                tables.pairs.get_mut(table).map_or(0, |t| t.number((left, right)))
+            })
+        };
+        match (left, right) {
+            (Column::Same(left), Column::Same(right)) => Column::Same(number(left, right)),
+            (Column::Same(left), Column::Each(mut each)) => {
+                each.iter_mut().for_each(|right| *right = number(left, *right));
+                Column::Each(each)
+            }
+            (Column::Each(mut each), Column::Same(right)) => {
+                each.iter_mut().for_each(|left| *left = number(*left, right));
+                Column::Each(each)
+            }
+            (Column::Each(mut each), Column::Each(other)) => {
+                each.iter_mut().zip(other).for_each(|(left, right)| *left = number(*left, right));
+                Column::Each(each)
+            }
         }
-        result
     }
 
     /// How many numbers there are.

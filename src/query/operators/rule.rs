@@ -3,15 +3,12 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::DataType;
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfig, FileScanConfigBuilder};
 use datafusion::datasource::source::DataSourceExec;
-use datafusion::physical_expr::window::WindowExpr;
-use datafusion::physical_expr::{LexOrdering, PhysicalExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::filter::FilterExec;
@@ -19,19 +16,30 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use datafusion::physical_plan::{ExecutionPlan, Partitioning};
 
-use super::function::Function;
 use super::grouped;
 use super::in_order::InOrderExec;
-use super::keyed::{CHECKABLE, KeyedWindowExec, Windows};
+use super::keyed::KeyedWindowExec;
+use super::reorder::ReorderExec;
+use super::windows::Windows;
 
 /// Bytes of a file that one partition of a scan in order begins with: about a row group of a few columns.
 const PIECE: u64 = 4 << 20;
 
+/// What is taken for granted of the order of rows where nothing is known of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::query) enum Trust {
+    /// Nothing: they are sorted.
+    Nothing,
+    /// The rows of a key are in order, but for some that come late.
+    Mostly,
+    /// The rows of a key are in order.
+    Fully,
+}
+
 /// Puts our operators into a plan. Comes before the engine adds sorts and repartitions, so that it adds none for them.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::query) struct UseOperators {
-    /// Takes the rows of a key to be in the order of their window where nothing says otherwise.
-    pub trusting: bool,
+    pub trust: Trust,
 }
 
 impl PhysicalOptimizerRule for UseOperators {
@@ -73,45 +81,26 @@ impl UseOperators {
                 (_, Some(window)) => (window.window_expr(), window.input()),
                 _ => return Ok(None),
             };
-        let Some(mut windows) = windows(exprs, input)? else { return Ok(None) };
-        let ordered = input.properties().eq_properties.ordering_satisfy(windows.order.clone())?;
-        let integers = |e: &Arc<dyn PhysicalExpr>| Ok(e.data_type(&input.schema())? == DataType::Int64);
-        let checkable = windows.order.iter().all(|o| o.options == CHECKABLE)
-            && windows
-                .order
-                .iter()
-                .map(|o| integers(&o.expr))
-                .collect::<Result<Vec<_>>>()?
-                .iter()
-                .all(|i| *i);
-        let input = match in_order(input, ordered, threads)? {
+        let Some(mut windows) = Windows::of(exprs, input)? else { return Ok(None) };
+        // Rows in the order of time are not in that of instances.
+        let ordered =
+            !windows.parts && input.properties().eq_properties.ordering_satisfy(windows.order.clone())?;
+        let mut input = match in_order(input, ordered, threads)? {
             Some(input) => input,
             None if ordered => Arc::clone(input),
             None => return Ok(None),
         };
         if !ordered {
-            if !(self.trusting && checkable) {
+            if self.trust == Trust::Nothing || !windows.can_be_checked(&input)? {
                 return Ok(None);
             }
             windows.trusting = true;
+            if self.trust == Trust::Mostly {
+                input = Arc::new(ReorderExec::new(input, Arc::new(windows.clone())));
+            }
         }
         Ok(Some(Arc::new(KeyedWindowExec::try_new(input, Arc::new(windows), node.schema())?)))
     }
-}
-
-fn windows(exprs: &[Arc<dyn WindowExpr>], input: &Arc<dyn ExecutionPlan>) -> Result<Option<Windows>> {
-    let Some(first) = exprs.first() else { return Ok(None) };
-    let (keys, order) = (first.partition_by().to_vec(), LexOrdering::new(first.order_by().to_vec()));
-    for key in &keys {
-        if key.data_type(&input.schema())? != DataType::Utf8View {
-            return Ok(None);
-        }
-    }
-    let same = exprs.iter().all(|e| e.partition_by() == keys && e.order_by() == first.order_by());
-    let functions = exprs.iter().map(Function::of).collect::<Option<Vec<_>>>();
-    let (true, Some(order), Some(functions)) = (same, order, functions) else { return Ok(None) };
-    let names = exprs.iter().map(|e| e.name().to_owned()).collect();
-    Ok(Some(Windows { names, functions, keys, order, trusting: false }))
 }
 
 /// The same rows in the order of their files, read on several threads; `None` if `plan` is not a plain scan of one chain
@@ -142,8 +131,12 @@ fn cut(
     {
         return Ok(None);
     }
-    let files = config.file_groups.iter().flat_map(FileGroup::iter);
-    let mut pieces: Vec<_> = files.flat_map(pieces).map(|p| FileGroup::new(vec![p])).collect();
+    let mut files: Vec<_> = config.file_groups.iter().flat_map(FileGroup::iter).collect();
+    if !sorted {
+        // As they were written: groups of files are made for other ends.
+        files.sort_by_key(|f| (&f.object_meta.location, f.range.as_ref().map(|r| r.start)));
+    }
+    let mut pieces: Vec<_> = files.into_iter().flat_map(pieces).map(|p| FileGroup::new(vec![p])).collect();
     // With fewer partitions than threads, the engine would deal out their rows in turn, and their order would be lost.
     pieces.resize(pieces.len().max(threads), FileGroup::new(Vec::new()));
     let partitioning = Partitioning::UnknownPartitioning(pieces.len());

@@ -8,32 +8,33 @@ use tempfile::TempDir;
 use super::fixture::{begin, empty, engine, open, put};
 use super::lines;
 use crate::error::Result;
-use crate::query::{MetricFilter, Session, metrics};
-use crate::schema::{DataEventRow, DataEventRows, ProcessInstanceRow, ProcessInstanceRows, tables};
+use crate::query::operators::Trust;
+use crate::query::{Session, metrics};
+use crate::schema::{DataEventRow, DataEventRows, tables};
 use crate::store::RecordingEntry;
 
 /// The session of a database without our operators.
-fn plain(session: &Session) -> SessionContext {
+pub(super) fn plain(session: &Session) -> SessionContext {
     let state = session.context().state();
     let rules = state.physical_optimizers().iter().filter(|r| r.name() != "UseOperators").cloned().collect();
     let state = SessionStateBuilder::new_from_existing(state).with_physical_optimizer_rules(rules).build();
     SessionContext::new_with_state(state)
 }
 
-/// The session itself, in portions of a few rows.
-fn small_steps(session: &Session, rows: usize) -> SessionContext {
-    let state = session.context().state();
+/// The same context, in portions of a few rows.
+pub(super) fn in_steps(context: &SessionContext, rows: usize) -> SessionContext {
+    let state = context.state();
     let config = state.config().clone().with_batch_size(rows);
     SessionContext::new_with_state(SessionStateBuilder::new_from_existing(state).with_config(config).build())
 }
 
-fn rows_in(session: &Session, context: &SessionContext, sql: &str) -> Vec<String> {
+pub(super) fn rows_in(session: &Session, context: &SessionContext, sql: &str) -> Vec<String> {
     let batches = session.sql_in(context, sql, &[]).unwrap().collect::<Result<Vec<_>>>().unwrap();
     batches.iter().flat_map(lines).collect()
 }
 
 /// The operators of the plan of a statement, outermost first.
-fn operators(session: &Session, context: &SessionContext, sql: &str) -> String {
+pub(super) fn operators(session: &Session, context: &SessionContext, sql: &str) -> String {
     let plan = rows_in(session, context, &format!("EXPLAIN {sql}")).join("\n");
     let (_, plan) = plan.split_once("physical_plan ").unwrap();
     let names =
@@ -123,7 +124,7 @@ proptest! {
         streams in prop::collection::vec(accesses(), 4), size in 1usize..20
     ) {
         let (_dir, session) = traced(&streams);
-        let (plain, small) = (plain(&session), small_steps(&session, size));
+        let (plain, small) = (plain(&session), in_steps(session.context(), size));
         for sql in windows() {
             let used = operators(&session, &small, &sql);
             prop_assert!(used.contains("KeyedWindowExec") && !used.contains("SortExec"), "{}: {}", sql, used);
@@ -144,7 +145,7 @@ proptest! {
     #[test]
     fn groups_by_number_are_those_of_the_engine(streams in prop::collection::vec(accesses(), 4), size in 1usize..20) {
         let (_dir, session) = traced(&streams);
-        let (plain, small) = (plain(&session), small_steps(&session, size));
+        let (plain, small) = (plain(&session), in_steps(session.context(), size));
         for sql in [
             "SELECT variable, count(*), sum(value), max(time) FROM data_event GROUP BY variable",
             "SELECT access, recording, core, variable, count(value), min(variable) FROM data_event GROUP BY 1, 2, 3, 4",
@@ -171,7 +172,7 @@ fn hot_queries_sort_nothing() {
     );
     assert_eq!(
         operators(&session, session.context(), &lag),
-        "ProjectionExec AggregateExec RepartitionExec AggregateExec ProjectionExec RepartitionExec KeyedWindowExec \
+        "ProjectionExec AggregateExec RepartitionExec TallyExec ProjectionExec RepartitionExec KeyedWindowExec \
          InOrderExec DataSourceExec"
     );
     let running = format!(
@@ -188,43 +189,9 @@ fn hot_queries_sort_nothing() {
 #[test]
 fn metrics_sort_nothing() {
     let (_dir, session) = engine(&["r"]);
-    let sorts = |name: &str| ["FullMigrations", "BoundedMigrations"].contains(&name);
-    for metric in metrics().into_iter().filter(|m| !sorts(m.name)) {
+    for metric in metrics() {
         let sql = metric.sql.replace("$from", "0").replace("$to", "300");
-        let plan = operators(&session, &session.trusting(), &sql);
+        let plan = operators(&session, &session.trusting(Trust::Fully), &sql);
         assert!(!plan.contains("Sort") && !plan.contains("WindowAgg"), "{}: {plan}", metric.name);
     }
-}
-
-#[test]
-fn an_order_that_was_wrongly_taken_for_granted_changes_no_result() {
-    let (dir, _) = empty();
-    let mut tx = begin(&dir.path().join("db"));
-    tx.set_recording(RecordingEntry { name: "r".into(), begin_at: Some(0), end_at: Some(100) });
-    let mut rows = ProcessInstanceRows::new();
-    for instance in [0, 2, 1, 3, 3, 4] {
-        rows.push(ProcessInstanceRow {
-            process: "T_1".into(),
-            r#type: "T".into(),
-            instance,
-            core: Some("Core_1".into()),
-            activate_at: Some(instance * 10),
-            start_at: Some(instance * 10 + 1),
-            terminate_at: Some(instance * 10 + 25),
-            running: 5,
-            ready: 0,
-            waiting: 0,
-            polling: 0,
-            parking: 0,
-            preemptions: 0,
-            complete: true,
-        });
-    }
-    put(&mut tx, tables::PROCESS_INSTANCE, "r", None, &rows.take_batch().unwrap());
-    tx.commit().unwrap();
-    let session = open(dir.path());
-    let failed = session.sql_in(&session.trusting(), "SELECT next_start_at FROM process_pair", &[]);
-    assert!(failed.and_then(|rows| rows.collect::<Result<Vec<_>>>()).is_err());
-    let batch = session.metrics(&["ActivateToActivate".into()], &MetricFilter::default()).unwrap();
-    assert_eq!(lines(&batch)[0].split(' ').nth(6), Some("4"), "0 to 1, 1 to 2, 2 to 3, 3 to 4");
 }

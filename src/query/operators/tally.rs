@@ -1,0 +1,193 @@
+//! The first stage of an aggregate over small numbers: a group lies at the place that its number says, so that no row is
+//! hashed. Its output is that of the engine's first stage, whose second stage goes on with it. Not for other groups.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array};
+use arrow::compute::take_record_batch;
+use arrow::datatypes::{SchemaRef, UInt32Type};
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{Result, internal_err};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
+use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
+use datafusion::physical_plan::execution_plan::apply_expression_roots;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties,
+    ReplaceChildrenOptions,
+};
+use futures::StreamExt;
+use futures::stream;
+
+/// Groups whose states are handed out as one batch.
+const PORTION: usize = 8192;
+
+/// What `partial` does, with accumulators that are found by number.
+#[derive(Debug)]
+pub(super) struct TallyExec {
+    /// The stage of the engine that this one stands for.
+    partial: Arc<AggregateExec>,
+    number: Arc<dyn PhysicalExpr>,
+}
+
+impl TallyExec {
+    /// `None` if that stage groups by something else than one number, or has functions that cannot be kept by group.
+    pub fn instead_of(partial: &Arc<AggregateExec>) -> Option<Self> {
+        let [(number, _)] = partial.group_expr().expr() else { return None };
+        let simple =
+            |f: &Arc<AggregateFunctionExpr>| f.groups_accumulator_supported() && f.order_bys().is_empty();
+        let usable = *partial.mode() == AggregateMode::Partial && partial.aggr_expr().iter().all(simple);
+        usable.then(|| Self { partial: Arc::clone(partial), number: Arc::clone(number) })
+    }
+}
+
+impl DisplayAs for TallyExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let functions: Vec<_> = self.partial.aggr_expr().iter().map(|a| a.name()).collect();
+        write!(f, "TallyExec: gby=[{}], aggr=[{}]", self.number, functions.join(", "))
+    }
+}
+
+impl ExecutionPlan for TallyExec {
+    fn name(&self) -> &'static str {
+        "TallyExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.partial.properties()
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![self.partial.input()]
+    }
+
+    fn apply_expressions(
+        &self,
+        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        let arguments: Vec<_> = self.partial.aggr_expr().iter().flat_map(|a| a.expressions()).collect();
+        let filters = self.partial.filter_expr().iter().flatten();
+        apply_expression_roots(std::iter::once(&self.number).chain(&arguments).chain(filters), f)
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let Ok([input]) = <[_; 1]>::try_from(children) else {
+            return internal_err!("TallyExec has one input");
+        };
+        let partial = Arc::new(AggregateExec::try_new(
+            *self.partial.mode(),
+            self.partial.group_expr().clone(),
+            self.partial.aggr_expr().to_vec(),
+            self.partial.filter_expr().to_vec(),
+            input,
+            self.partial.input_schema(),
+        )?);
+        Ok(Arc::new(Self { partial, number: Arc::clone(&self.number) }))
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let mut input = self.partial.input().execute(partition, Arc::clone(&context))?;
+        let reserved = MemoryConsumer::new(format!("TallyExec[{partition}]")).register(context.memory_pool());
+        let mut tally = Tally::new(&self.partial, Arc::clone(&self.number), reserved)?;
+        let states = async move {
+            while let Some(batch) = input.next().await {
+                tally.add(&batch?)?;
+            }
+            tally.finish()
+        };
+        let batches = stream::once(states).map(|result| match result {
+            Ok(batches) => stream::iter(batches.into_iter().map(Ok)).left_stream(),
+            Err(e) => stream::iter([Err(e)]).right_stream(),
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), batches.flatten())))
+    }
+}
+
+/// The states of the groups while rows go by.
+struct Tally {
+    schema: SchemaRef,
+    number: Arc<dyn PhysicalExpr>,
+    functions: Vec<Function>,
+    /// Of every number, whether there was a row with it.
+    seen: Vec<bool>,
+    /// The groups of the rows of a batch; kept to be used again.
+    groups: Vec<usize>,
+    reserved: MemoryReservation,
+}
+
+struct Function {
+    arguments: Vec<Arc<dyn PhysicalExpr>>,
+    filter: Option<Arc<dyn PhysicalExpr>>,
+    states: Box<dyn GroupsAccumulator>,
+}
+
+impl Tally {
+    fn new(
+        partial: &AggregateExec,
+        number: Arc<dyn PhysicalExpr>,
+        reserved: MemoryReservation,
+    ) -> Result<Self> {
+        let mut functions = Vec::new();
+        for (function, filter) in partial.aggr_expr().iter().zip(partial.filter_expr()) {
+            let (arguments, states) = (function.expressions(), function.create_groups_accumulator()?);
+            functions.push(Function { arguments, filter: filter.clone(), states });
+        }
+        let (seen, groups) = (Vec::new(), Vec::new());
+        Ok(Self { schema: partial.schema(), number, functions, seen, groups, reserved })
+    }
+
+    fn add(&mut self, batch: &RecordBatch) -> Result<()> {
+        let rows = batch.num_rows();
+        let numbers = self.number.evaluate(batch)?.into_array(rows)?;
+        let Some(numbers) = numbers.as_primitive_opt::<UInt32Type>() else {
+            return internal_err!("groups are tallied by number");
+        };
+        self.groups.clear();
+        self.groups.extend(numbers.values().iter().map(|n| *n as usize));
+        if let Some(last) = self.groups.iter().max() {
+            self.seen.resize(self.seen.len().max(last + 1), false);
+        }
+        for group in &self.groups {
+            self.seen[*group] = true;
+        }
+        for Function { arguments, filter, states } in &mut self.functions {
+            let values = arguments.iter().map(|a| a.evaluate(batch)?.into_array(rows));
+            let values = values.collect::<Result<Vec<_>>>()?;
+            let filter = filter.as_ref().map(|f| f.evaluate(batch)?.into_array(rows)).transpose()?;
+            let filter: Option<&BooleanArray> = filter.as_ref().and_then(|f| f.as_boolean_opt());
+            states.update_batch(&values, &self.groups, filter, self.seen.len())?;
+        }
+        let size = self.functions.iter().map(|f| f.states.size()).sum::<usize>();
+        self.reserved.try_resize(size + self.seen.len() + self.groups.capacity() * size_of::<usize>())
+    }
+
+    /// The states of the groups that had rows, in the order of their numbers.
+    fn finish(mut self) -> Result<Vec<RecordBatch>> {
+        let mut columns: Vec<ArrayRef> =
+            vec![Arc::new(UInt32Array::from_iter_values(0..self.seen.len() as u32))];
+        for Function { states, .. } in &mut self.functions {
+            columns.extend(states.state(EmitTo::All)?);
+        }
+        let all = RecordBatch::try_new(self.schema, columns)?;
+        let seen = (0..).zip(&self.seen).filter(|(_, seen)| **seen).map(|(number, _)| number);
+        let seen = take_record_batch(&all, &UInt32Array::from_iter_values(seen))?;
+        let portions = (0..seen.num_rows()).step_by(PORTION);
+        Ok(portions.map(|from| seen.slice(from, PORTION.min(seen.num_rows() - from))).collect())
+    }
+}

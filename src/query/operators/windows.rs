@@ -1,0 +1,94 @@
+//! What the windows of one operator are, and the keys and the order of rows in them. Not for their functions.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch};
+use arrow::datatypes::{DataType, Int64Type};
+use datafusion::common::{Result, internal_err};
+use datafusion::physical_expr::window::WindowExpr;
+use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr};
+use datafusion::physical_plan::ExecutionPlan;
+
+use super::function::{Function, Kind};
+use super::numbers::Numbers;
+use super::order::CHECKABLE;
+
+/// Windows that have the same keys and the same order.
+#[derive(Debug, Clone)]
+pub(super) struct Windows {
+    /// Names of the functions, for the plan.
+    pub names: Vec<String>,
+    pub functions: Vec<Function>,
+    /// What rows are kept apart by: names.
+    pub keys: Vec<Arc<dyn PhysicalExpr>>,
+    pub order: LexOrdering,
+    /// The rows of a key are kept apart by the first column of the order as well: the numbers of instances.
+    pub parts: bool,
+    /// The rows of each key are taken to come in order, all in all they do not;
+    /// [`OutOfOrder`](super::OutOfOrder) where that is wrong.
+    pub trusting: bool,
+}
+
+impl Windows {
+    /// Those of a window operator of the engine; `None` where they are not of a kind that one pass can do.
+    pub fn of(exprs: &[Arc<dyn WindowExpr>], input: &Arc<dyn ExecutionPlan>) -> Result<Option<Self>> {
+        let Some(first) = exprs.first() else { return Ok(None) };
+        let (mut keys, mut parts) = (Vec::new(), Vec::new());
+        for key in first.partition_by() {
+            match key.data_type(&input.schema())? {
+                DataType::Utf8View => keys.push(Arc::clone(key)),
+                DataType::Int64 => parts.push(PhysicalSortExpr::new(Arc::clone(key), CHECKABLE)),
+                _ => return Ok(None),
+            }
+        }
+        let same = exprs
+            .iter()
+            .all(|e| e.partition_by() == first.partition_by() && e.order_by() == first.order_by());
+        let order = LexOrdering::new(parts.iter().chain(first.order_by()).cloned());
+        let functions = exprs.iter().map(Function::of).collect::<Option<Vec<_>>>();
+        let (true, 0..=1, Some(order), Some(functions)) = (same, parts.len(), order, functions) else {
+            return Ok(None);
+        };
+        if !parts.is_empty() && functions.iter().any(|f| f.kind == Kind::Lead) {
+            return Ok(None);
+        }
+        let names = exprs.iter().map(|e| e.name().to_owned()).collect();
+        Ok(Some(Self { names, functions, keys, order, parts: !parts.is_empty(), trusting: false }))
+    }
+
+    /// Whether the rows of a key being in order can be found out while they go by.
+    pub fn can_be_checked(&self, input: &Arc<dyn ExecutionPlan>) -> Result<bool> {
+        for term in &self.order {
+            if term.options != CHECKABLE || term.expr.data_type(&input.schema())? != DataType::Int64 {
+                return Ok(false);
+            }
+        }
+        // Rows of a key that are equal in the order may have those of other keys between them.
+        Ok(self.functions.iter().all(|f| !f.peers))
+    }
+
+    /// The number of the key of every row, and how many keys there are so far.
+    pub fn keys_of(&self, batch: &RecordBatch, numbers: &Numbers) -> Result<(Vec<u32>, usize)> {
+        let rows = batch.num_rows();
+        let names = self.keys.iter().map(|k| k.evaluate(batch)?.into_array(rows));
+        let names = names.collect::<Result<Vec<_>>>()?;
+        Ok(match names.is_empty() {
+            true => (vec![0; rows], 1),
+            false => (numbers.of(&names)?, numbers.count()),
+        })
+    }
+
+    /// The columns of the order, of whatever type.
+    pub fn columns_of_order(&self, batch: &RecordBatch) -> Result<Vec<ArrayRef>> {
+        self.order.iter().map(|o| o.expr.evaluate(batch)?.into_array(batch.num_rows())).collect()
+    }
+
+    /// The columns of an order that can be checked.
+    pub fn order_of(&self, batch: &RecordBatch) -> Result<Vec<Int64Array>> {
+        let integers = |column: ArrayRef| match column.as_primitive_opt::<Int64Type>() {
+            Some(integers) => Ok(integers.clone()),
+            None => internal_err!("an order that is taken for granted is one of integers"),
+        };
+        self.columns_of_order(batch)?.into_iter().map(integers).collect()
+    }
+}
