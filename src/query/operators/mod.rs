@@ -1,4 +1,5 @@
-//! Operators of our own for what traces ask again and again: windows over rows in the order of time, groups by name. They
+//! Operators of our own for what traces ask again and again: windows over rows in the order of time, groups by name, intervals
+//! that overlap. They
 //! stand behind plain SQL: a rule puts them into plans. Not for anything that SQL has to name.
 
 mod function;
@@ -7,6 +8,7 @@ mod in_order;
 mod keyed;
 mod numbers;
 mod order;
+mod overlap;
 mod reorder;
 mod rule;
 mod tally;

@@ -16,11 +16,11 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use datafusion::physical_plan::{ExecutionPlan, Partitioning};
 
-use super::grouped;
 use super::in_order::InOrderExec;
 use super::keyed::KeyedWindowExec;
 use super::reorder::ReorderExec;
 use super::windows::Windows;
+use super::{grouped, overlap};
 
 /// Bytes of a file that one partition of a scan in order begins with: about a row group of a few columns.
 const PIECE: u64 = 4 << 20;
@@ -52,7 +52,10 @@ impl PhysicalOptimizerRule for UseOperators {
         let replace = |node: Arc<dyn ExecutionPlan>| {
             let found = match self.window(&node, threads)? {
                 Some(found) => Some(found),
-                None => grouped::by_number(&node)?,
+                None => match grouped::by_number(&node)? {
+                    Some(found) => Some(found),
+                    None => overlap::by_sweep(&node)?,
+                },
             };
             Ok(found.map_or_else(|| Transformed::no(node), Transformed::yes))
         };

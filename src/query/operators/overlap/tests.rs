@@ -1,0 +1,127 @@
+//! The sweep against every pair compared with every other one.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, StringViewArray};
+use arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};
+use datafusion::physical_expr::expressions::Column;
+use proptest::prelude::*;
+
+use super::sweep::{Bounds, Step, Sweep};
+
+/// Key, begin, end.
+type Row = (Option<&'static str>, Option<i64>, Option<i64>);
+
+fn schema(sides: usize) -> SchemaRef {
+    let one = [
+        ("key", DataType::Utf8View),
+        ("lo", DataType::Int64),
+        ("hi", DataType::Int64),
+        ("id", DataType::Int64),
+    ];
+    let fields = one.iter().cycle().take(4 * sides).map(|(name, ty)| Field::new(*name, ty.clone(), true));
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}
+
+fn batch(rows: &[(usize, Row)]) -> RecordBatch {
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(rows.iter().map(|r| r.1.0).collect::<StringViewArray>()),
+        Arc::new(rows.iter().map(|r| r.1.1).collect::<Int64Array>()),
+        Arc::new(rows.iter().map(|r| r.1.2).collect::<Int64Array>()),
+        Arc::new(rows.iter().map(|r| Some(r.0 as i64)).collect::<Int64Array>()),
+    ];
+    RecordBatch::try_new(schema(1), columns).unwrap()
+}
+
+fn bounds(keyed: bool, strict: bool) -> Bounds {
+    let column = |name, at| Arc::new(Column::new(name, at)) as _;
+    let keys = if keyed { vec![column("key", 0)] } else { Vec::new() };
+    Bounds { lo: column("lo", 1), hi: column("hi", 2), keys, strict }
+}
+
+/// Pairs of places in `left` and `right`, ascending.
+fn swept(left: &[Row], right: &[Row], keyed: bool, strict: [bool; 2], portion: usize) -> Vec<(usize, usize)> {
+    let mut sweep = Sweep::new(strict.map(|strict| bounds(keyed, strict)), schema(2));
+    let mut inputs = [left, right].map(|rows| {
+        let mut rows: Vec<(usize, Row)> = rows.iter().copied().enumerate().collect();
+        rows.sort_by_key(|(_, row)| (row.1.is_none(), row.1));
+        rows.chunks(portion).map(batch).collect::<Vec<_>>().into_iter()
+    });
+    let mut found = Vec::new();
+    loop {
+        match sweep.step().unwrap() {
+            Step::Needs(side) => sweep.take(side, inputs[side].next()).unwrap(),
+            Step::Rows(rows) => {
+                let ids = [3, 7].map(|i| rows.column(i).as_primitive::<Int64Type>().clone());
+                found.extend((0..rows.num_rows()).map(|row| {
+                    let [left, right] = ids.each_ref().map(|ids| ids.value(row) as usize);
+                    (left, right)
+                }));
+            }
+            Step::Done => break,
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+fn compared(left: &[Row], right: &[Row], keyed: bool, strict: [bool; 2]) -> Vec<(usize, usize)> {
+    let before = |lo: Option<i64>, hi: Option<i64>, strict| match lo.zip(hi) {
+        Some((lo, hi)) => {
+            if strict {
+                lo < hi
+            } else {
+                lo <= hi
+            }
+        }
+        None => false,
+    };
+    let mut found = Vec::new();
+    for (i, l) in left.iter().enumerate() {
+        for (j, r) in right.iter().enumerate() {
+            let equal = !keyed || (l.0.is_some() && l.0 == r.0);
+            // A row without a bound lies nowhere, whichever bound is asked for.
+            let whole = [l.1, l.2, r.1, r.2].iter().all(Option::is_some);
+            if equal && whole && before(l.1, r.2, strict[0]) && before(r.1, l.2, strict[1]) {
+                found.push((i, j));
+            }
+        }
+    }
+    found
+}
+
+fn row() -> impl Strategy<Value = Row> {
+    let key =
+        prop::option::weighted(0.9, prop::sample::select(vec!["a", "b", "a key of more than twelve bytes"]));
+    let bound = || prop::option::weighted(0.95, 0i64..30);
+    (key, bound(), bound(), 0i64..8, any::<bool>()).prop_map(|(key, lo, hi, length, wild)| match lo {
+        // Some intervals end before they begin.
+        Some(at) if !wild => (key, lo, Some(at + length)),
+        _ => (key, lo, hi),
+    })
+}
+
+proptest! {
+    #[test]
+    fn the_sweep_finds_every_pair_once(
+        left in prop::collection::vec(row(), 0..60),
+        right in prop::collection::vec(row(), 0..60),
+        keyed: bool,
+        strict: [bool; 2],
+        portion in 1usize..20,
+    ) {
+        prop_assert_eq!(swept(&left, &right, keyed, strict, portion), compared(&left, &right, keyed, strict));
+    }
+}
+
+#[test]
+fn many_batches_kept_for_a_row_each_become_one() {
+    // Each batch has one interval without end and many short ones.
+    let long = |i: i64| (Some("a"), Some(i), Some(if i % 10 == 0 { 100_000 } else { i + 1 }));
+    let left: Vec<Row> = (0..2000).map(long).collect();
+    let right: Vec<Row> = (0..2000).step_by(7).map(|i| (Some("a"), Some(i), Some(i))).collect();
+    let strict = [false, true];
+    let expected = compared(&left, &right, true, strict);
+    assert!(expected.len() > 20_000);
+    assert_eq!(swept(&left, &right, true, strict, 10), expected);
+}
