@@ -31,6 +31,7 @@
 //! | [`compare`] | two streams of BTF records → where they differ | files, Parquet, SQL |
 //! | [`recording`] | descriptions of recordings | their trace data |
 //! | `query` | SQL, the library in `queries/`, metrics | the terminal |
+//! | `require` | timing requirements: what is required, what was measured | the terminal |
 //! | `export`, [`render`] | results → files, results → text | arguments |
 //! | [`ops`] | what btfdb can do, one file per verb | the terminal, the environment |
 //! | `cli` | arguments, progress, signals, exit codes | Parquet, Arrow builders |
@@ -101,3 +102,5 @@ pub mod cli;
 pub mod export;
 #[cfg(feature = "engine")]
 pub mod query;
+#[cfg(feature = "engine")]
+pub mod require;

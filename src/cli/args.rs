@@ -46,6 +46,7 @@ pub enum Command {
     /// Run SQL and print its result.
     #[command(after_help = "Examples:
   btfdb query engine.db \"SELECT * FROM recording\"
+  btfdb query engine.db \"SELECT * FROM core_peak\" --param window=10ms --param step=1ms
   btfdb query engine.db -f report.sql --format json -o report.json")]
     Query(Query),
     /// Print timing metrics: min, avg, max, percentiles, and when the extremes happened.
@@ -66,6 +67,7 @@ pub enum Command {
   btfdb check engine.db
   btfdb check trace.btf --btf-version 2.1.5 --severity error
   btfdb check trace.btf --format json
+  btfdb check engine.db --requirements limits.toml --format junit
   btfdb check --rules")]
     Check(Check),
     /// Compare two traces or their metrics; exit 3 when they differ.
@@ -217,6 +219,9 @@ pub struct Query {
     /// File with SQL text.
     #[arg(short, long)]
     pub file: Option<PathBuf>,
+    /// Value of `$NAME` in the SQL: a number, a time such as 10ms, null, or text; can be repeated.
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    pub params: Vec<String>,
     /// How to print.
     #[command(flatten)]
     pub output: Output,
@@ -342,9 +347,12 @@ pub struct Check {
     /// Least severity of a violation that makes the exit code 3.
     #[arg(long, value_enum, default_value = "error")]
     pub severity: SeverityArg,
-    /// How to print.
+    /// Check timing requirements instead of the rules of BTF: limits of metrics, deadlines, periods, loads, event chains.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["btf_version", "severity"])]
+    pub requirements: Option<PathBuf>,
+    /// How to print; junit is for requirements.
     #[arg(long, value_enum, default_value = "table")]
-    pub format: ReportFormat,
+    pub format: CheckFormat,
     /// List the rules.
     #[arg(long)]
     pub rules: bool,
@@ -427,6 +435,15 @@ pub enum SeverityArg {
 pub enum ReportFormat {
     Table,
     Json,
+}
+
+/// How the report of `check` is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum CheckFormat {
+    Table,
+    Json,
+    Junit,
 }
 
 /// `btfdb info`

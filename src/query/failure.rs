@@ -61,6 +61,7 @@ pub(super) fn from_engine(error: &DataFusionError, sql: &str, relations: &[Strin
         Some(d) => (d.message.clone(), d.span.map(place_of)),
         None => cut_place(tidy(&text)),
     };
+    let message = missing_parameter(&message).unwrap_or(message);
     let error_at_place = syntax(&message, sql, place);
     match suggestion(error, &message, relations) {
         Some(hint) => error_at_place.hint(hint),
@@ -126,6 +127,10 @@ fn suggestion(error: &DataFusionError, message: &str, relations: &[String]) -> O
             |near| format!("did you mean '{near}'?"),
         ));
     }
+    if let Some((_, name)) = message.strip_suffix("' has no value").and_then(|m| m.split_once("parameter '$"))
+    {
+        return Some(format!("give it one, e.g. --param {name}=10ms"));
+    }
     let near = error.diagnostic()?.notes.iter().find_map(|n| n.message.strip_prefix("Possible function "))?;
     Some(format!("did you mean {near}?"))
 }
@@ -139,6 +144,13 @@ fn tidy(text: &str) -> &str {
             ["Error during planning: ", "Execution error: "].iter().find_map(|p| text.strip_prefix(p))
         })
         .unwrap_or(text)
+}
+
+/// What the engine says of a parameter without a value, in our words.
+fn missing_parameter(message: &str) -> Option<String> {
+    let rest = message.strip_prefix("Placeholder '")?;
+    let (name, rest) = rest.split_once('\'')?;
+    rest.contains("not provided a value").then(|| format!("the parameter '{name}' has no value"))
 }
 
 /// Takes " at Line: 1, Column: 8" off the end of a message of the parser.

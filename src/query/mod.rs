@@ -2,6 +2,7 @@
 //! metrics are SQL files (`queries/`), statements are read-only. Not for showing results.
 
 mod catalog;
+mod docs;
 mod failure;
 mod file;
 mod functions;
@@ -19,6 +20,7 @@ mod stdlib;
 mod table;
 
 pub use catalog::Relation;
+pub use docs::docs;
 pub use metrics::{MetricFilter, SUMMARY_COLUMNS};
 pub(crate) use records::Order;
 pub use records::StoredRecords;

@@ -1,12 +1,12 @@
-//! The SQL that ships in the binary: views that every session has (`queries/prelude`), and metrics
-//! (`queries/metrics`), each with a header that says what it is. Not for running them.
+//! The SQL that ships in the binary: metrics (`queries/metrics`), and the views that every session has (all other folders of
+//! `queries`), each with a header that says what it is. Not for running them.
 
 use crate::error::{Error, Result, did_you_mean};
 
 /// One file of `queries/`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Source {
-    /// `prelude` or `metrics`.
+    /// `metrics`, or the area of a view; `prelude` for what others are built on.
     pub folder: &'static str,
     /// Name of the view or metric: the file name without `.sql`.
     pub name: &'static str,
@@ -29,6 +29,32 @@ pub(super) const LIBRARY: &[Source] = library! {
     "prelude" {
         "process_metric_base"
         "process_pair"
+    }
+    "cores" {
+        "core_slice"
+        "core_load"
+        "core_peak"
+    }
+    "processes" {
+        "interference"
+        "preemption"
+        "worst_response"
+        "worst_interference"
+    }
+    "signals" {
+        "signal_read"
+        "signal_lost"
+    }
+    "semaphores" {
+        "semaphore_hold"
+        "semaphore_wait"
+    }
+    "events" {
+        "event_wait"
+        "event_set"
+    }
+    "stimuli" {
+        "stimulus"
     }
     "metrics" {
         "ActivateToActivate"
@@ -85,7 +111,7 @@ impl Unit {
 pub struct Documented {
     /// Name in SQL; a parameter is written `$NAME`.
     pub name: &'static str,
-    /// `text`, `integer`, `time`, `duration` or `boolean`.
+    /// `text`, `integer`, `time`, `duration`, `percent` or `boolean`.
     pub ty: &'static str,
     /// What it is.
     pub doc: &'static str,
@@ -113,8 +139,12 @@ pub struct Metric {
 pub struct View {
     /// Name in SQL.
     pub name: &'static str,
+    /// What it is about: the folder of its file.
+    pub area: &'static str,
     /// What a row is, from the header.
     pub doc: String,
+    /// What `$NAME` in it stands for, given by whoever queries it.
+    pub params: Vec<Documented>,
     /// Its columns, in order.
     pub columns: Vec<Documented>,
     /// The file, header included.
@@ -133,10 +163,17 @@ pub fn metrics() -> Vec<Metric> {
 
 /// All views, each after the views it reads.
 pub fn views() -> Vec<View> {
-    let files = LIBRARY.iter().filter(|s| s.folder == "prelude");
+    let files = LIBRARY.iter().filter(|s| s.folder != "metrics");
     let view = |s: &Source| {
         let header = Header::parse(s.text);
-        View { name: s.name, doc: header.doc, columns: header.columns, sql: s.text }
+        View {
+            name: s.name,
+            area: s.folder,
+            doc: header.doc,
+            params: header.params,
+            columns: header.columns,
+            sql: s.text,
+        }
     };
     files.map(view).collect()
 }
@@ -218,8 +255,9 @@ mod tests {
     fn every_file_is_in_the_list_and_the_other_way_round() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("queries");
         let mut found = BTreeSet::new();
-        for folder in ["prelude", "metrics"] {
-            for file in std::fs::read_dir(root.join(folder)).unwrap() {
+        for folder in std::fs::read_dir(&root).unwrap() {
+            let folder = folder.unwrap().file_name().into_string().unwrap();
+            for file in std::fs::read_dir(root.join(&folder)).unwrap() {
                 let file = file.unwrap().path();
                 assert_eq!(file.extension().unwrap(), "sql");
                 found.insert(format!("{folder}/{}", file.file_stem().unwrap().to_str().unwrap()));
@@ -240,6 +278,9 @@ mod tests {
                 assert_eq!(s.text.contains('$'), !h.params.is_empty(), "{}: params", s.name);
             } else {
                 assert!(!h.columns.is_empty() && h.unit.is_none(), "{}: columns", s.name);
+                // A view that reads such a one has its parameters.
+                let own = s.text.lines().any(|line| !line.starts_with("--") && line.contains('$'));
+                assert!(!own || !h.params.is_empty(), "{}: params", s.name);
             }
         }
     }

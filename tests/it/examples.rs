@@ -20,6 +20,7 @@ fn bench() -> Bench {
         "report.sql",
         "SELECT process, count(*) AS n FROM process_instance GROUP BY process ORDER BY process;\n",
     );
+    bench.write("limits.toml", std::fs::read(root().join("demo/limits.toml")).unwrap());
     bench.ok(&["ingest", "engine.db", "recording", "--name", "engine", "-q"]);
     bench.ok(&["export", "engine.db", "-o", "trace.btf", "-q"]);
     let trace = std::fs::read(bench.path().join("trace.btf")).unwrap();

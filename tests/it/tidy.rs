@@ -109,13 +109,15 @@ fn nothing_is_left_unfinished() {
 
 #[test]
 fn generated_docs_are_up_to_date() {
-    let path = root().join("docs/tables.md");
-    let docs = btfdb::schema::docs();
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, &docs).unwrap();
+    for (page, docs) in [("docs/tables.md", btfdb::schema::docs()), ("docs/library.md", btfdb::query::docs())]
+    {
+        let path = root().join(page);
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(&path, &docs).unwrap();
+        }
+        let committed = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(committed == docs, "{page} is old; run the tests with UPDATE_DOCS=1");
     }
-    let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(committed == docs, "docs/tables.md is old; run the tests with UPDATE_DOCS=1");
 }
 
 #[test]

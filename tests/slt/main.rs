@@ -1,5 +1,5 @@
 //! SQL tests: every `*.slt` of this folder against a database made from the recording that its first line
-//! names (`# recording: demo/recording`, relative to the repository). `--complete` in the arguments rewrites the
+//! names (`# recording: demo/recording`, relative to the repository); `# param: NAME=INTEGER` gives `$NAME` a value. `--complete` in the arguments rewrites the
 //! expected results; any other argument selects files by name. Without recording: an empty database.
 
 #![allow(
@@ -14,7 +14,7 @@
 
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use btfdb::ops::{Control, ingest};
-use btfdb::query::{Session, SessionOptions};
+use btfdb::query::{Param, Session, SessionOptions};
 use btfdb::recording::{Description, plan};
 use btfdb::store::{Database, RealDisk};
 use btfdb::time::TimeScale;
@@ -23,7 +23,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-struct Engine(Session);
+/// A session, and the parameters of all statements.
+struct Engine(Session, Vec<(String, Param)>);
 
 #[derive(Debug)]
 struct Failure(String);
@@ -42,7 +43,8 @@ impl sqllogictest::DB for Engine {
 
     fn run(&mut self, sql: &str) -> Result<DBOutput<DefaultColumnType>, Failure> {
         let fail = |e: btfdb::error::Error| Failure(e.to_string());
-        let result = self.0.sql(sql, &[]).map_err(fail)?;
+        let params: Vec<_> = self.1.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+        let result = self.0.sql(sql, &params).map_err(fail)?;
         let types = vec![DefaultColumnType::Any; result.schema().fields().len()];
         let options = FormatOptions::default().with_null("NULL");
         let mut rows = Vec::new();
@@ -99,11 +101,17 @@ fn main() -> ExitCode {
     {
         let dir = tempfile::TempDir::new().unwrap();
         let database = dir.path().join("slt.db");
+        let text = std::fs::read_to_string(file).unwrap();
+        let param = |line: &str| {
+            let (name, value) = line.strip_prefix("# param: ")?.split_once('=')?;
+            Some((name.to_owned(), Param::Int(value.parse().expect("an integer"))))
+        };
+        let params: Vec<_> = text.lines().filter_map(param).collect();
         session(file, &root, &database);
         let open = || {
             let options = SessionOptions { threads: Some(2), memory_limit: Some(1 << 30) };
             let session = Session::open(Database::open(&database).unwrap(), options).unwrap();
-            std::future::ready(Ok(Engine(session)))
+            std::future::ready(Ok(Engine(session, params.clone())))
         };
         let mut runner = Runner::new(open);
         let result = if args.iter().any(|a| a == "--complete") {

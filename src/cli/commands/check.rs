@@ -1,9 +1,9 @@
 //! `btfdb check`.
 
-use super::super::args::{Check, ReportFormat, SeverityArg};
+use super::super::args::{Check, CheckFormat, SeverityArg};
 use super::super::ui::Ui;
 use super::output::Target;
-use super::trace;
+use super::{require, trace};
 use crate::btf::spec::Version;
 use crate::check::{Checker, Finding, Options, RULES, Report};
 use crate::diagnostics::Severity;
@@ -18,6 +18,14 @@ const VIOLATIONS: u8 = 3;
 pub(super) fn run(args: &Check, ui: &Ui) -> Result<u8> {
     if args.rules {
         return print(&rules(), ui);
+    }
+    if let Some(file) = &args.requirements {
+        return Ok(if require::run(args, file)? { 0 } else { VIOLATIONS });
+    }
+    if args.format == CheckFormat::Junit {
+        return Err(
+            Error::usage("--format junit is for requirements").hint("name them with --requirements FILE")
+        );
     }
     let Some(name) = &args.trace else { return Err(Error::usage("give a database or a trace file")) };
     let control = trace::control();
@@ -54,11 +62,11 @@ pub(super) fn run(args: &Check, ui: &Ui) -> Result<u8> {
         let report = checker.finish();
         violations += report.violations(at_least);
         match args.format {
-            ReportFormat::Table => table(&mut text, recording, &report, scale),
-            ReportFormat::Json => all.push(to_json(recording, &report)),
+            CheckFormat::Table | CheckFormat::Junit => table(&mut text, recording, &report, scale),
+            CheckFormat::Json => all.push(to_json(recording, &report)),
         }
     }
-    if args.format == ReportFormat::Json {
+    if args.format == CheckFormat::Json {
         text = serde_json::to_string_pretty(&all).unwrap_or_default() + "\n";
     }
     print(&text, ui)?;

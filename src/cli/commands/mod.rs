@@ -11,6 +11,7 @@ mod metrics;
 mod output;
 mod parse;
 mod query;
+mod require;
 mod trace;
 
 use super::args::{Cli, Command};

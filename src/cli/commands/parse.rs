@@ -2,6 +2,7 @@
 
 use super::super::args::Limits;
 use crate::error::{Error, Result};
+use crate::query::Param;
 use crate::time::{TimeScale, parse_time_argument};
 
 /// Threads to use.
@@ -15,6 +16,28 @@ pub(super) fn time(option: &str, text: Option<&str>, scale: TimeScale) -> Result
     let Some(text) = text else { return Ok(None) };
     let ticks = parse_time_argument(text, scale).map_err(|e| Error::usage(format!("{option}: {e}")))?;
     Ok(Some(ticks))
+}
+
+/// `NAME=VALUE` for a parameter of SQL. The value is a number, a time with a unit, `null`, or text, which may stand in single
+/// quotes; times become ticks of `scale`.
+pub(super) fn param(text: &str, scale: TimeScale) -> Result<(&str, Param)> {
+    let Some((name, value)) = text.split_once('=').filter(|(name, _)| !name.is_empty()) else {
+        let error = Error::usage(format!("--param: '{text}' is not NAME=VALUE"));
+        return Err(error.hint("e.g. --param window=10ms"));
+    };
+    let quoted = value.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
+    let value = match (quoted, parse_time_argument(value, scale), value.parse::<f64>()) {
+        (Some(text), ..) => text.into(),
+        (None, Ok(ticks), _) => ticks.into(),
+        (None, Err(_), Ok(number))
+            if value.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) =>
+        {
+            Param::Float(number)
+        }
+        _ if value.eq_ignore_ascii_case("null") => Param::Null,
+        _ => value.into(),
+    };
+    Ok((name.strip_prefix('$').unwrap_or(name), value))
 }
 
 /// `512MiB`, `4GiB`, `1GB` or a number of bytes.
@@ -39,6 +62,20 @@ pub(super) fn memory(limits: &Limits) -> Result<Option<u64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parameters() {
+        let of = |text| param(text, TimeScale::Ns).unwrap();
+        assert_eq!(of("window=1.5us"), ("window", Param::Int(1500)));
+        assert_eq!(of("$n=-7"), ("n", Param::Int(-7)));
+        assert_eq!(of("x=1.25"), ("x", Param::Float(1.25)));
+        assert_eq!((of("x=NULL").1, of("x='7'").1), (Param::Null, "7".into()));
+        assert_eq!(
+            (of("x=infinity").1, of("x=a=b").1, of("x=").1),
+            ("infinity".into(), "a=b".into(), "".into())
+        );
+        assert_eq!(param("window", TimeScale::Ns).unwrap_err().hints().len(), 1);
+    }
 
     #[test]
     fn sizes() {

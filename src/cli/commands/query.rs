@@ -25,8 +25,10 @@ pub(super) fn run(args: &Query, ui: &Ui) -> Result<u8> {
     }
     let control = signals::control();
     let session = open(&args.database, &args.limits)?.with_interrupt(control.flag_shared());
+    let scale = session.database().time_scale();
+    let params = args.params.iter().map(|text| parse::param(text, scale)).collect::<Result<Vec<_>>>()?;
     for statement in &statements {
-        let mut result = session.run(statement, &[])?;
+        let mut result = session.run(statement, &params)?;
         let schema = Arc::clone(result.schema());
         output::show(&schema, &mut result, &args.output, session.threads(), ui)?;
     }

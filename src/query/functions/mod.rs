@@ -1,6 +1,7 @@
 //! Functions that SQL over traces needs beside those of the engine. Not for operators that stand behind plain SQL.
 
 mod gap_between;
+mod windows;
 
 use std::sync::Arc;
 
@@ -10,5 +11,8 @@ use crate::store::Database;
 
 /// All functions, over the tables of a database.
 pub(super) fn functions(database: &Arc<Database>) -> Vec<ScalarUDF> {
-    vec![ScalarUDF::from(gap_between::GapBetween::new(Arc::clone(database)))]
+    vec![
+        ScalarUDF::from(gap_between::GapBetween::new(Arc::clone(database))),
+        ScalarUDF::from(windows::Windows::new()),
+    ]
 }

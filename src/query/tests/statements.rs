@@ -63,6 +63,13 @@ fn an_unknown_function_comes_with_a_suggestion() {
 }
 
 #[test]
+fn a_parameter_without_a_value_says_how_to_give_it_one() {
+    let e = failure("SELECT * FROM core_peak");
+    assert_eq!((e.kind(), e.to_string()), (ErrorKind::Query, "the parameter '$window' has no value".into()));
+    assert_eq!(e.hints(), ["give it one, e.g. --param window=10ms"]);
+}
+
+#[test]
 fn a_failure_while_running_is_a_query_error() {
     let (_dir, session) = engine(&["r"]);
     let e = collect(&session, "SELECT 1 / (time - time) FROM btf_event", &[]).unwrap_err();

@@ -1,0 +1,64 @@
+-- Load in windows of time: one row per window and core, and one per window, core and process that occupied it.
+--
+-- Windows begin at multiples of the step; those that do not lie in the recording as a whole are left out. With a step smaller
+-- than the window, the window slides.
+-- param: window duration Length of a window.
+-- param: step duration Distance between the begins of two windows.
+-- column: recording text Recording.
+-- column: core text Core.
+-- column: process text Task or ISR; NULL in the row of the whole core.
+-- column: type text T (task) or I (ISR); NULL in the row of the whole core.
+-- column: begin_at time Begin of the window.
+-- column: end_at time End of the window, not part of it.
+-- column: occupied duration Time in the window in which the core was occupied: a process was RUNNING or POLLING.
+-- column: load percent Share of the window.
+WITH
+    stretch AS (
+        SELECT
+            s.recording, s.core, s.process, s.type, s.begin_at, s.end_at,
+            r.begin_at AS first_at, r.end_at AS last_at
+        FROM process_state AS s
+        JOIN recording AS r ON s.recording = r.recording
+        WHERE s.state IN ('running', 'polling') AND s.core IS NOT NULL
+    ),
+    piece AS (
+        SELECT *, unnest(windows(begin_at, end_at, $window, $step)) AS window_at
+        FROM stretch
+        UNION ALL
+        -- A piece of no length in every window of every core, for those in which nothing runs.
+        SELECT *, unnest(windows(first_at, last_at, $window, $step)) AS window_at
+        FROM (
+            SELECT
+                recording, core, CAST(NULL AS VARCHAR) AS process, CAST(NULL AS VARCHAR) AS type,
+                min(first_at) AS begin_at, min(first_at) AS end_at, min(first_at) AS first_at, min(last_at) AS last_at
+            FROM stretch
+            GROUP BY recording, core
+        ) AS whole
+    ),
+    clipped AS (
+        SELECT
+            recording, core, process, type, window_at,
+            greatest(least(end_at, window_at + $window) - greatest(begin_at, window_at), 0) AS occupied
+        FROM piece
+        WHERE window_at >= first_at AND window_at + $window <= last_at
+    ),
+    summed AS (
+        SELECT recording, core, process, type, window_at, sum(occupied) AS occupied
+        FROM clipped
+        WHERE process IS NOT NULL
+        GROUP BY recording, core, process, type, window_at
+        UNION ALL
+        SELECT recording, core, NULL, NULL, window_at, sum(occupied) AS occupied
+        FROM clipped
+        GROUP BY recording, core, window_at
+    )
+SELECT
+    recording,
+    core,
+    process,
+    type,
+    window_at AS begin_at,
+    window_at + $window AS end_at,
+    occupied,
+    100.0 * CAST(occupied AS DOUBLE) / CAST($window AS DOUBLE) AS load
+FROM summed

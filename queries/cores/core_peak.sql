@@ -1,0 +1,20 @@
+-- The window of time in which each core was loaded most: the first one of those with the highest load.
+--
+-- param: window duration Length of a window.
+-- param: step duration Distance between the begins of two windows.
+-- column: recording text Recording.
+-- column: core text Core.
+-- column: load percent Highest load of a window of this length.
+-- column: begin_at time Begin of the first window with this load.
+-- column: end_at time End of that window, not part of it.
+-- column: average percent Load of all windows of the core on average.
+SELECT
+    recording,
+    core,
+    max(load) AS load,
+    first_value(begin_at ORDER BY occupied DESC, begin_at) AS begin_at,
+    first_value(end_at ORDER BY occupied DESC, begin_at) AS end_at,
+    avg(load) AS average
+FROM core_load
+WHERE process IS NULL
+GROUP BY recording, core

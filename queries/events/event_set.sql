@@ -1,0 +1,36 @@
+-- One row per setting of an OS event, until its task clears it.
+--
+-- column: recording text Recording.
+-- column: event text Event.
+-- column: process text Task that owns the event.
+-- column: set_at time When it was set.
+-- column: set_by text Process or stimulus that set it.
+-- column: set_by_instance integer Instance of that.
+-- column: clear_at time When the task cleared it; NULL when the recording does not show that before it is set again.
+-- column: latency duration From the setting to the clearing.
+-- column: lost boolean True when it was set again before it was cleared: the task sees one setting only.
+WITH
+    step AS (
+        SELECT
+            recording, target AS event, action, time, seq, source, source_instance,
+            CASE WHEN action = 'set_event' THEN note ELSE source END AS owner
+        FROM btf_event
+        WHERE target_type = 'EVENT' AND action IN ('set_event', 'clear_event')
+    ),
+    followed AS (
+        SELECT *, lead(action) OVER w AS next_action, lead(time) OVER w AS next_at
+        FROM step
+        WINDOW w AS (PARTITION BY recording, owner, event ORDER BY time, seq)
+    )
+SELECT
+    recording,
+    event,
+    owner AS process,
+    time AS set_at,
+    source AS set_by,
+    source_instance AS set_by_instance,
+    CASE WHEN next_action = 'clear_event' THEN next_at END AS clear_at,
+    CASE WHEN next_action = 'clear_event' THEN next_at - time END AS latency,
+    coalesce(next_action = 'set_event', false) AS lost
+FROM followed
+WHERE action = 'set_event'

@@ -1,0 +1,47 @@
+-- One row per wait of a task for an OS event.
+--
+-- column: recording text Recording.
+-- column: event text Event.
+-- column: process text Task that waits; the event is its own.
+-- column: instance integer Instance that waits.
+-- column: wait_at time When it began to wait.
+-- column: set_at time When the event was set; `wait_at` when it was set already, NULL when the task went on without it.
+-- column: set_by text Process or stimulus that set it.
+-- column: waited duration From the wait to the setting.
+WITH
+    step AS (
+        SELECT
+            recording, target AS event, action, time, seq, source, source_instance,
+            CASE WHEN action = 'set_event' THEN note ELSE source END AS owner
+        FROM btf_event
+        WHERE target_type = 'EVENT' AND action IN ('wait_event', 'set_event', 'clear_event')
+    ),
+    around AS (
+        SELECT
+            *,
+            lag(action) OVER w AS before,
+            lag(source) OVER w AS before_by,
+            lead(action) OVER w AS next_action,
+            lead(time) OVER w AS next_at,
+            lead(source) OVER w AS next_by
+        FROM step
+        WINDOW w AS (PARTITION BY recording, owner, event ORDER BY time, seq)
+    ),
+    wait AS (
+        SELECT
+            *,
+            CASE WHEN before = 'set_event' THEN time WHEN next_action = 'set_event' THEN next_at END AS set_at,
+            CASE WHEN before = 'set_event' THEN before_by WHEN next_action = 'set_event' THEN next_by END AS set_by
+        FROM around
+        WHERE action = 'wait_event'
+    )
+SELECT
+    recording,
+    event,
+    source AS process,
+    source_instance AS instance,
+    time AS wait_at,
+    set_at,
+    set_by,
+    set_at - time AS waited
+FROM wait

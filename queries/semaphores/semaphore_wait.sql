@@ -1,0 +1,53 @@
+-- One row per request of a semaphore, resource or spinlock: how long it took to get it, and who had it.
+--
+-- column: recording text Recording.
+-- column: semaphore text Semaphore.
+-- column: process text Task or ISR that asked for it.
+-- column: instance integer Instance that asked for it.
+-- column: request_at time When it asked.
+-- column: assigned_at time When it got it; NULL when the recording does not show that.
+-- column: waited duration From the one to the other.
+-- column: held_by text Task or ISR that had got it last, when it had to wait; else NULL.
+-- column: held_by_instance integer Instance of that.
+WITH
+    step AS (
+        SELECT
+            recording, target, source, source_instance, action, time, seq,
+            last_value(CASE WHEN action = 'assigned' THEN source END) IGNORE NULLS OVER w AS holder,
+            last_value(CASE WHEN action = 'assigned' THEN source_instance END) IGNORE NULLS OVER w AS holder_instance
+        FROM btf_event
+        WHERE target_type = 'SEM' AND action IN ('requestsemaphore', 'waiting', 'assigned')
+        WINDOW w AS (
+            PARTITION BY recording, target ORDER BY time, seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+        )
+    ),
+    followed AS (
+        SELECT
+            *,
+            lead(action) OVER w AS second,
+            lead(time) OVER w AS second_at,
+            lead(action, 2) OVER w AS third,
+            lead(time, 2) OVER w AS third_at
+        FROM step
+        WINDOW w AS (PARTITION BY recording, target, source, source_instance ORDER BY time, seq)
+    ),
+    request AS (
+        SELECT
+            *,
+            second IS NOT NULL AND second = 'waiting' AS waited,
+            CASE WHEN second = 'assigned' THEN second_at WHEN second = 'waiting' AND third = 'assigned' THEN third_at
+            END AS assigned_at
+        FROM followed
+        WHERE action = 'requestsemaphore'
+    )
+SELECT
+    recording,
+    target AS semaphore,
+    source AS process,
+    source_instance AS instance,
+    time AS request_at,
+    assigned_at,
+    assigned_at - time AS waited,
+    CASE WHEN waited THEN holder END AS held_by,
+    CASE WHEN waited THEN holder_instance END AS held_by_instance
+FROM request

@@ -1,0 +1,19 @@
+-- One row per trigger of a stimulus, with its distance to the one before.
+--
+-- column: recording text Recording.
+-- column: stimulus text Stimulus: an alarm, a timer, an activation by another process.
+-- column: instance integer Number of the trigger, where the trace counts them.
+-- column: time time When it triggered.
+-- column: by_process text Process that caused it; NULL when it came from outside.
+-- column: by_instance integer Instance of that process.
+-- column: period duration Time since its last trigger; NULL for the first one.
+SELECT
+    recording,
+    target AS stimulus,
+    target_instance AS instance,
+    time,
+    CASE WHEN source <> target AND source <> 'SIM' THEN source END AS by_process,
+    CASE WHEN source <> target AND source <> 'SIM' THEN source_instance END AS by_instance,
+    time - lag(time) OVER (PARTITION BY recording, target ORDER BY time, seq) AS period
+FROM btf_event
+WHERE target_type = 'STI' AND action = 'trigger'

@@ -1,0 +1,83 @@
+//! Timing requirements: a file that says what a recording has to keep, and for each requirement the worst case that the
+//! recording shows, when it was, and how far it is from the bound. Not for conformance to BTF (see [`crate::check`]).
+
+mod chain;
+mod file;
+mod measure;
+mod report;
+
+pub use file::{Bound, Chain, ChainStep, Deadline, Limit, Load, Period, Requirements};
+pub use measure::measure;
+pub use report::{junit, table};
+
+use serde::Serialize;
+
+/// Whether a requirement is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// By every sample.
+    Kept,
+    /// At least one sample lies beyond the bound.
+    Violated,
+    /// The recording has no sample: nobody knows, which is not good enough.
+    NoSamples,
+}
+
+impl Verdict {
+    /// As reports spell it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::Violated => "violated",
+            Self::NoSamples => "no samples",
+        }
+    }
+}
+
+/// One bound, and the worst that a recording shows of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Outcome {
+    /// Name of the recording.
+    pub recording: String,
+    /// What the requirement is called.
+    pub requirement: String,
+    /// What is measured: a metric, `Load`, `Reaction`, `Age`.
+    pub metric: String,
+    /// Whose it is: a process, core, runnable or chain.
+    pub entity: String,
+    /// The statistic that is bounded: `max`, `min`, `p99`, …
+    pub statistic: String,
+    /// `duration` (ticks), `count` or `percent`.
+    pub unit: &'static str,
+    /// `upper` or `lower`.
+    pub bound: &'static str,
+    /// The bound, in the unit.
+    pub limit: f64,
+    /// The worst case, in the unit; `None` without samples.
+    pub value: Option<f64>,
+    /// How far the worst case is on the right side of the bound; negative when it is not.
+    pub margin: Option<f64>,
+    /// When the worst case began, in ticks; `None` for statistics that belong to no instant.
+    pub at: Option<i64>,
+    /// Number of samples.
+    pub samples: i64,
+    /// Whether the bound is kept.
+    pub verdict: Verdict,
+}
+
+impl Outcome {
+    /// Fills in the margin and the verdict.
+    fn judged(mut self) -> Self {
+        self.margin = self
+            .value
+            .map(|value| if self.bound == "upper" { self.limit - value } else { value - self.limit });
+        self.verdict = match self.margin {
+            None => Verdict::NoSamples,
+            // What is no number is not kept.
+            Some(margin) if margin >= 0.0 => Verdict::Kept,
+            Some(_) => Verdict::Violated,
+        };
+        self
+    }
+}

@@ -1,0 +1,162 @@
+//! Outcomes of requirements as text: a table for people, JUnit XML for build servers. Not for measuring.
+
+use std::fmt::Write as _;
+
+use super::{Outcome, Verdict};
+use crate::time::{TimeScale, format_duration};
+
+/// A line per outcome, violated ones marked, and a summary; times with units.
+pub fn table(outcomes: &[Outcome], scale: TimeScale) -> String {
+    let header = ["", "recording", "requirement", "entity", "worst", "bound", "margin", "at", "samples"];
+    let mut rows = vec![header.map(str::to_owned)];
+    rows.extend(outcomes.iter().map(|o| cells(o, scale)));
+    let widths: Vec<usize> = (0..header.len())
+        .map(|column| rows.iter().filter_map(|r| r.get(column)).map(|c| c.chars().count()).max().unwrap_or(0))
+        .collect();
+    let mut out = String::new();
+    for row in &rows {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+        let line = cells.collect::<Vec<_>>().join("  ");
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
+    let of = |verdict| outcomes.iter().filter(|o| o.verdict == verdict).count();
+    let _ = writeln!(
+        out,
+        "{} requirements: {} kept, {} violated, {} without samples",
+        outcomes.len(),
+        of(Verdict::Kept),
+        of(Verdict::Violated),
+        of(Verdict::NoSamples)
+    );
+    out
+}
+
+fn cells(o: &Outcome, scale: TimeScale) -> [String; 9] {
+    let show = |value: f64| quantity(value, o.unit, scale);
+    let sign = if o.bound == "upper" { "<=" } else { ">=" };
+    let mark = match o.verdict {
+        Verdict::Kept => "kept",
+        Verdict::Violated => "VIOLATED",
+        Verdict::NoSamples => "NO SAMPLES",
+    };
+    [
+        mark.to_owned(),
+        o.recording.clone(),
+        o.requirement.clone(),
+        o.entity.clone(),
+        o.value.map_or_else(|| "-".to_owned(), |value| format!("{} {}", o.statistic, show(value))),
+        format!("{sign} {}", show(o.limit)),
+        o.margin.map_or_else(|| "-".to_owned(), show),
+        o.at.map_or_else(|| "-".to_owned(), |at| format_duration(at, scale)),
+        if o.samples > 0 { o.samples.to_string() } else { "-".to_owned() },
+    ]
+}
+
+/// A value with its unit, short.
+fn quantity(value: f64, unit: &str, scale: TimeScale) -> String {
+    match unit {
+        // Ticks beyond 2^53 are no measured durations.
+        "duration" => format_duration(value.round() as i64, scale),
+        "percent" => format!("{value:.2} %"),
+        _ => format!("{value}"),
+    }
+}
+
+/// The report that build servers read: a test case per outcome, a failure for each that is not kept.
+pub fn junit(outcomes: &[Outcome], scale: TimeScale) -> String {
+    let failures = outcomes.iter().filter(|o| o.verdict != Verdict::Kept).count();
+    let mut out = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"btfdb requirements\" \
+         tests=\"{}\" failures=\"{failures}\">\n",
+        outcomes.len()
+    );
+    for o in outcomes {
+        let [_, recording, requirement, entity, worst, bound, margin, at, samples] =
+            cells(o, scale).map(|c| escaped(&c));
+        let _ =
+            write!(out, "    <testcase classname=\"{recording}\" name=\"{requirement} ({entity}, {bound})\"");
+        if o.verdict == Verdict::Kept {
+            let _ = writeln!(out, "/>");
+            continue;
+        }
+        let verdict = o.verdict.as_str();
+        let _ = writeln!(
+            out,
+            ">\n      <failure type=\"{verdict}\" message=\"{worst}, {bound} required\">margin {margin}, at {at}, {samples} \
+             samples</failure>\n    </testcase>"
+        );
+    }
+    out.push_str("  </testsuite>\n</testsuites>\n");
+    out
+}
+
+/// Text as XML has it; what XML cannot have is replaced.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            c if c.is_control() && !matches!(c, '\t' | '\n') => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(value: Option<f64>) -> Outcome {
+        Outcome {
+            recording: "r".into(),
+            requirement: "a < b".into(),
+            metric: "ResponseTime".into(),
+            entity: "T_1".into(),
+            statistic: "max".into(),
+            unit: "duration",
+            bound: "upper",
+            limit: 5_000_000.0,
+            value,
+            margin: None,
+            at: value.map(|_| 1_000),
+            samples: i64::from(value.is_some()),
+            verdict: Verdict::NoSamples,
+        }
+        .judged()
+    }
+
+    #[test]
+    fn reports_say_what_is_kept_and_by_how_much() {
+        let outcomes = [outcome(Some(4_000_000.0)), outcome(Some(5_000_001.0)), outcome(None)];
+        let text = table(&outcomes, TimeScale::Ns);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(
+            lines[1].starts_with("kept        r")
+                && lines[1].contains("max 4 ms")
+                && lines[1].contains("1 ms"),
+            "{text}"
+        );
+        assert!(lines[2].starts_with("VIOLATED") && lines[2].contains("-1 ns"), "{text}");
+        assert!(lines[3].starts_with("NO SAMPLES"), "{text}");
+        assert_eq!(lines[4], "3 requirements: 1 kept, 1 violated, 1 without samples");
+        let xml = junit(&outcomes, TimeScale::Ns);
+        assert!(
+            xml.contains("tests=\"3\" failures=\"2\"")
+                && xml.contains("name=\"a &lt; b (T_1, &lt;= 5 ms)\"/>"),
+            "{xml}"
+        );
+        assert_eq!(xml.matches("<failure").count(), xml.matches("</failure>").count());
+    }
+
+    #[test]
+    fn a_bound_that_is_just_met_is_kept() {
+        assert_eq!(outcome(Some(5_000_000.0)).verdict, Verdict::Kept);
+        assert_eq!(outcome(Some(f64::NAN)).verdict, Verdict::Violated);
+        assert_eq!(escaped("a\u{1}\"&"), "a\u{fffd}&quot;&amp;");
+    }
+}
