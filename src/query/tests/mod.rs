@@ -4,6 +4,7 @@ mod disorder;
 pub(crate) mod fixture;
 mod metrics;
 mod operators;
+mod overlaps;
 mod scans;
 mod statements;
 

@@ -29,10 +29,13 @@ use sweep::Bounds;
 /// With no more rows on one side than this, every row of the other one is compared with each of them.
 const FEW_ROWS: usize = 256;
 
+/// What has to be equal, on the left and on the right.
+type Equal = (Arc<dyn PhysicalExpr>, Arc<dyn PhysicalExpr>);
+
 /// A join of the engine, whichever kind.
 struct Join<'a> {
     inputs: [&'a Arc<dyn ExecutionPlan>; 2],
-    on: &'a [(Arc<dyn PhysicalExpr>, Arc<dyn PhysicalExpr>)],
+    on: &'a [Equal],
     filter: &'a JoinFilter,
     projection: Option<Vec<usize>>,
 }
@@ -64,21 +67,18 @@ pub(super) fn by_sweep(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn E
     let conjuncts = split_conjunction(join.filter.expression());
     let (mut first, mut second, mut rest) = (None, None, Vec::new());
     for conjunct in conjuncts {
-        let place = match join.comparison(conjunct)? {
-            Some(c) if (c.less.0, c.more.0) == (JoinSide::Left, JoinSide::Right) && first.is_none() => {
-                first = Some(c);
-                continue;
-            }
-            Some(c) if (c.less.0, c.more.0) == (JoinSide::Right, JoinSide::Left) && second.is_none() => {
-                second = Some(c);
-                continue;
-            }
-            _ => join.of_both_sides(conjunct)?,
+        let slot = match join.comparison(conjunct)? {
+            Some(c) if (c.less.0, c.more.0) == (JoinSide::Left, JoinSide::Right) => Some((&mut first, c)),
+            Some(c) if (c.less.0, c.more.0) == (JoinSide::Right, JoinSide::Left) => Some((&mut second, c)),
+            _ => None,
         };
-        rest.push(place);
+        match slot {
+            Some((slot @ None, comparison)) => *slot = Some(comparison),
+            _ => rest.push(join.of_both_sides(conjunct)?),
+        }
     }
     let (Some(first), Some(second)) = (first, second) else { return Ok(None) };
-    let keys = |side: fn(&(Arc<dyn PhysicalExpr>, Arc<dyn PhysicalExpr>)) -> &Arc<dyn PhysicalExpr>| {
+    let keys = |side: fn(&Equal) -> &Arc<dyn PhysicalExpr>| {
         join.on.iter().map(|pair| Arc::clone(side(pair))).collect()
     };
     let left = Bounds { lo: first.less.1, hi: second.more.1, keys: keys(|on| &on.0), strict: first.strict };
