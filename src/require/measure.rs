@@ -220,7 +220,7 @@ fn of_chain(session: &Session, chain: &Chain, recording: &str, scale: TimeScale)
         outcomes.push(
             Outcome {
                 recording: recording.to_owned(),
-                requirement: chain.name.clone(),
+                requirement: format!("{} of {}", metric.to_lowercase(), chain.name),
                 metric: metric.to_owned(),
                 entity: chain.name.clone(),
                 statistic: "max".to_owned(),

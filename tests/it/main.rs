@@ -20,5 +20,6 @@ mod faults;
 mod fuzz_corpus;
 mod judge;
 mod osek;
+mod requirements;
 mod support;
 mod tidy;

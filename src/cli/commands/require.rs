@@ -3,7 +3,7 @@
 use super::super::args::{Check, CheckFormat};
 use super::output::Target;
 use super::trace;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::require::{Requirements, Verdict, junit, measure, table};
 use std::path::Path;
 
@@ -19,7 +19,9 @@ pub(super) fn run(args: &Check, file: &Path) -> Result<bool> {
     trace.session.check_recording(wanted)?;
     let mut outcomes = Vec::new();
     for recording in trace.recordings.iter().filter(|r| wanted.is_none_or(|w| w == *r)) {
-        outcomes.extend(measure(&trace.session, &requirements, recording)?);
+        let measured = measure(&trace.session, &requirements, recording);
+        // A bound that is no time is a mistake in the file.
+        outcomes.extend(measured.map_err(|e| if e.kind() == ErrorKind::Input { e.at(file) } else { e })?);
     }
     if outcomes.is_empty() {
         return Err(Error::usage(format!("'{name}' holds nothing that the requirements are about")));
