@@ -17,6 +17,7 @@ mod statement;
 mod stats;
 mod stdlib;
 mod table;
+mod times;
 
 pub use catalog::Relation;
 pub use metrics::{MetricFilter, SUMMARY_COLUMNS};
@@ -25,7 +26,7 @@ pub use records::StoredRecords;
 pub use regression::{COMPARED, MetricDelta, compare_metrics};
 pub use run::{Param, ResultStream};
 pub use session::{Session, SessionOptions};
-pub use statement::{Statement, is_unfinished, split};
+pub use statement::{Statement, check_syntax, is_unfinished, split};
 pub use stdlib::{Documented, METRIC_COLUMNS, Metric, Unit, View, metric, metric_sql, metrics, views};
 
 #[cfg(test)]

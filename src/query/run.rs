@@ -12,6 +12,7 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, ParamValues, ScalarValue};
 use datafusion::datasource::ViewTable;
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::{SQLOptions, SessionContext};
 use futures::StreamExt;
 use futures::future::{AbortHandle, Abortable};
@@ -20,6 +21,7 @@ use tokio::runtime::Runtime;
 use super::catalog::{self, Relation};
 use super::session::{STACK, Session};
 use super::statement::{Statement, split};
+use super::times::times;
 use super::{failure, stdlib};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -66,7 +68,7 @@ impl From<Param> for ScalarValue {
 
 /// What the thread of a statement sends.
 enum Message {
-    Planned(SchemaRef),
+    Planned { schema: SchemaRef, times: Vec<bool> },
     Batch(RecordBatch),
     Failed(Error),
     Done,
@@ -75,6 +77,7 @@ enum Message {
 /// The result of a statement: batches as they are made. Dropping it stops the statement.
 pub struct ResultStream {
     schema: SchemaRef,
+    times: Vec<bool>,
     messages: Option<Receiver<Message>>,
     abort: AbortHandle,
     worker: Option<JoinHandle<()>>,
@@ -91,6 +94,11 @@ impl ResultStream {
     /// The columns of every batch.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
+    }
+
+    /// For every column: does it hold times, in ticks? Followed from the columns of the tables through expressions.
+    pub fn times(&self) -> &[bool] {
+        &self.times
     }
 
     /// Waits for the next message, looking at the interrupt flag.
@@ -130,7 +138,7 @@ impl Iterator for ResultStream {
             Message::Batch(batch) => return Some(Ok(batch)),
             Message::Failed(error) => Some(Err(error)),
             Message::Done => None,
-            Message::Planned(_) => Some(Err(Error::new(ErrorKind::Bug, "a statement was planned twice"))),
+            Message::Planned { .. } => Some(Err(Error::new(ErrorKind::Bug, "a statement was planned twice"))),
         };
         self.stop();
         item
@@ -159,7 +167,7 @@ impl Session {
         params: &[(&str, Param)],
     ) -> Result<ResultStream> {
         match split(text)?.as_slice() {
-            [one] => self.run_in(context, one, params),
+            [one] => self.run_in(context, one, params, None),
             [] => Err(Error::usage("there is no SQL statement to run")),
             more => Err(Error::usage(format!("expected one SQL statement, found {}", more.len()))),
         }
@@ -172,7 +180,16 @@ impl Session {
     /// file is missing or damaged; [`ErrorKind::Limit`] when memory runs out; [`ErrorKind::Interrupted`]. The
     /// stream has the same.
     pub fn run(&self, statement: &Statement, params: &[(&str, Param)]) -> Result<ResultStream> {
-        self.run_in(self.context(), statement, params)
+        self.run_in(self.context(), statement, params, None)
+    }
+
+    /// Runs a statement of which only so many rows will be shown, all of them when it is `None`: as if it ended in a
+    /// LIMIT, so that it is done early, and a sort keeps no more than those. Gives one row more, if there is one.
+    ///
+    /// # Errors
+    /// As [`Session::run`].
+    pub fn run_first(&self, statement: &Statement, shown: Option<usize>) -> Result<ResultStream> {
+        self.run_in(self.context(), statement, &[], shown.map(|rows| rows.saturating_add(1)))
     }
 
     fn run_in(
@@ -180,6 +197,7 @@ impl Session {
         context: &SessionContext,
         statement: &Statement,
         params: &[(&str, Param)],
+        most: Option<usize>,
     ) -> Result<ResultStream> {
         let params: Vec<_> =
             params.iter().map(|(n, v)| ((*n).to_owned(), ScalarValue::from(v.clone()))).collect();
@@ -190,6 +208,7 @@ impl Session {
             runtime: Arc::clone(self.runtime()),
             sql: statement.in_place(),
             params,
+            most,
             relations: self.relation_names(),
         };
         let work = move || {
@@ -213,13 +232,17 @@ impl Session {
         };
         let worker = std::thread::Builder::new().name("btfdb-query".into()).stack_size(STACK).spawn(work);
         let worker = worker.map_err(|e| Error::new(ErrorKind::Io, "cannot start a thread").because(e))?;
-        let schema = Arc::new(arrow::datatypes::Schema::empty());
-        let interrupt = Arc::clone(self.interrupt());
-        let mut stream =
-            ResultStream { schema, messages: Some(messages), abort, worker: Some(worker), interrupt };
+        let mut stream = ResultStream {
+            schema: Arc::new(arrow::datatypes::Schema::empty()),
+            times: Vec::new(),
+            messages: Some(messages),
+            abort,
+            worker: Some(worker),
+            interrupt: Arc::clone(self.interrupt()),
+        };
         match stream.messages.as_ref().map(|m| ResultStream::wait(m, &stream.interrupt)) {
-            Some(Message::Planned(schema)) => {
-                stream.schema = schema;
+            Some(Message::Planned { schema, times }) => {
+                (stream.schema, stream.times) = (schema, times);
                 Ok(stream)
             }
             Some(Message::Failed(error)) => Err(error),
@@ -234,6 +257,7 @@ struct Job {
     runtime: Arc<Runtime>,
     sql: String,
     params: Vec<(String, ScalarValue)>,
+    most: Option<usize>,
     relations: Vec<String>,
 }
 
@@ -243,8 +267,12 @@ impl Job {
         if !self.params.is_empty() {
             frame = frame.with_param_values(ParamValues::from(self.params.clone()))?;
         }
+        let times = times(frame.logical_plan());
+        if let (Some(most), true) = (self.most, has_rows_of_its_own(frame.logical_plan())) {
+            frame = frame.limit(0, Some(most))?;
+        }
         let mut stream = frame.execute_stream().await?;
-        if sender.send(Message::Planned(stream.schema())).is_err() {
+        if sender.send(Message::Planned { schema: stream.schema(), times }).is_err() {
             return Ok(());
         }
         while let Some(batch) = stream.next().await {
@@ -254,6 +282,17 @@ impl Job {
         }
         Ok(())
     }
+}
+
+/// False for statements that speak of a plan or a table: the engine wants them to be the whole statement.
+fn has_rows_of_its_own(plan: &LogicalPlan) -> bool {
+    !matches!(
+        plan,
+        LogicalPlan::Explain(_)
+            | LogicalPlan::Analyze(_)
+            | LogicalPlan::DescribeTable(_)
+            | LogicalPlan::Statement(_)
+    )
 }
 
 /// No statement may change the database, the session or a file.

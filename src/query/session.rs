@@ -119,6 +119,18 @@ impl Session {
         &self.relations
     }
 
+    /// Names of all functions, sorted: of rows, of groups, of windows, and those that give tables.
+    pub fn functions(&self) -> Vec<String> {
+        let state = self.context.state();
+        let mut names: Vec<String> = state.scalar_functions().keys().cloned().collect();
+        names.extend(state.aggregate_functions().keys().cloned());
+        names.extend(state.window_functions().keys().cloned());
+        names.extend(state.table_functions().keys().cloned());
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
     /// Number of threads that work on a statement.
     pub fn threads(&self) -> usize {
         self.runtime.metrics().num_workers()

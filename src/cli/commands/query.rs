@@ -1,6 +1,6 @@
 //! `btfdb query`.
 
-use super::super::args::Query;
+use super::super::args::{Limits, Query};
 use super::super::signals;
 use super::super::ui::Ui;
 use super::{output, parse};
@@ -26,7 +26,7 @@ pub(super) fn run(args: &Query, ui: &Ui) -> Result<u8> {
     let control = signals::control();
     let session = open(&args.database, &args.limits)?.with_interrupt(control.flag_shared());
     for statement in &statements {
-        let mut result = session.run(statement, &[])?;
+        let mut result = session.run_first(statement, output::cap(&args.output))?;
         let schema = Arc::clone(result.schema());
         output::show(&schema, &mut result, &args.output, session.threads(), ui)?;
     }
@@ -35,7 +35,7 @@ pub(super) fn run(args: &Query, ui: &Ui) -> Result<u8> {
 
 /// Opens a database for queries. Without --memory-limit, queries may use half a gibibyte per thread and then
 /// spill to temporary files.
-pub(super) fn open(database: &Path, limits: &super::super::args::Limits) -> Result<Session> {
+pub(in crate::cli) fn open(database: &Path, limits: &Limits) -> Result<Session> {
     let threads = parse::threads(limits);
     let memory = parse::memory(limits)?.unwrap_or((threads as u64).saturating_mul(512 << 20));
     let options = SessionOptions { threads: Some(threads), memory_limit: Some(memory) };

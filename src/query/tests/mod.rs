@@ -5,6 +5,7 @@ mod metrics;
 mod operators;
 mod scans;
 mod statements;
+mod times;
 
 use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
