@@ -2,6 +2,7 @@
 //! metrics are SQL files (`queries/`), statements are read-only. Not for showing results.
 
 mod catalog;
+mod engine;
 mod failure;
 mod file;
 mod functions;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -16,9 +16,9 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::{SQLOptions, SessionContext};
 use futures::StreamExt;
 use futures::future::{AbortHandle, Abortable};
-use tokio::runtime::Runtime;
 
 use super::catalog::{self, Relation};
+use super::engine::Engine;
 use super::session::{STACK, Session};
 use super::statement::{Statement, split};
 use super::times::times;
@@ -27,6 +27,8 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// How often a waiting caller looks at the interrupt flag.
 const PATIENCE: Duration = Duration::from_millis(50);
+/// How long a statement that is stopped may take to end before it is left behind.
+const FAREWELL: Duration = Duration::from_millis(500);
 /// Batches that may wait for the caller.
 const AHEAD: usize = 2;
 
@@ -120,12 +122,16 @@ impl ResultStream {
         }
     }
 
+    /// Stops the statement and waits for it, so that its files are closed before the caller goes on; but not for long:
+    /// some steps, joins without a key for example, look up only at the end of much work.
     fn stop(&mut self) {
         self.abort.abort();
         self.messages = None;
+        let begun = Instant::now();
         if let Some(worker) = self.worker.take() {
-            // The thread catches every panic: there is no result to look at.
-            drop(worker.join());
+            while !worker.is_finished() && begun.elapsed() < FAREWELL {
+                std::thread::sleep(Duration::from_millis(1));
+            }
         }
     }
 }
@@ -137,7 +143,11 @@ impl Iterator for ResultStream {
         let item = match Self::wait(self.messages.as_ref()?, &self.interrupt) {
             Message::Batch(batch) => return Some(Ok(batch)),
             Message::Failed(error) => Some(Err(error)),
-            Message::Done => None,
+            Message::Done => {
+                // The thread is at its end, and catches every panic: there is no result to look at.
+                self.worker.take().map(JoinHandle::join);
+                None
+            }
             Message::Planned { .. } => Some(Err(Error::new(ErrorKind::Bug, "a statement was planned twice"))),
         };
         self.stop();
@@ -205,14 +215,14 @@ impl Session {
         let (abort, registration) = AbortHandle::new_pair();
         let job = Job {
             context: context.clone(),
-            runtime: Arc::clone(self.runtime()),
+            engine: Arc::clone(self.engine()),
             sql: statement.in_place(),
             params,
             most,
             relations: self.relation_names(),
         };
         let work = move || {
-            let runtime = Arc::clone(&job.runtime);
+            let engine = Arc::clone(&job.engine);
             let send = sender.clone();
             let task = async {
                 match job.execute(&sender).await {
@@ -221,7 +231,7 @@ impl Session {
                 }
             };
             let result =
-                catch_unwind(AssertUnwindSafe(|| runtime.block_on(Abortable::new(task, registration))));
+                catch_unwind(AssertUnwindSafe(|| engine.block_on(Abortable::new(task, registration))));
             let last = match result {
                 Ok(Ok(message)) => message,
                 Ok(Err(_aborted)) => return,
@@ -254,7 +264,7 @@ impl Session {
 /// Everything the thread of a statement needs.
 struct Job {
     context: SessionContext,
-    runtime: Arc<Runtime>,
+    engine: Arc<Engine>,
     sql: String,
     params: Vec<(String, ScalarValue)>,
     most: Option<usize>,
@@ -304,7 +314,7 @@ fn read_only() -> SQLOptions {
 pub(super) fn register_views(session: &Session) -> Result<Vec<Relation>> {
     let mut relations = Vec::new();
     for view in stdlib::views() {
-        let plan = session.runtime().block_on(session.context().state().create_logical_plan(view.sql));
+        let plan = session.engine().block_on(session.context().state().create_logical_plan(view.sql));
         let broken = |e: DataFusionError| {
             let cause = failure::from_engine(&e, view.sql, &session.relation_names());
             Error::new(ErrorKind::Bug, format!("the view '{}' cannot be planned", view.name)).because(cause)

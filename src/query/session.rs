@@ -9,12 +9,12 @@ use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
-use tokio::runtime::Runtime;
 
 use super::catalog::{self, Relation};
+use super::engine::Engine;
 use super::operators::{self, UseOperators};
 use super::{failure, functions, run};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::store::Database;
 
 /// Limits of a session.
@@ -38,7 +38,7 @@ const NAMED_CONSUMERS: usize = 3;
 pub struct Session {
     database: Arc<Database>,
     context: SessionContext,
-    runtime: Arc<Runtime>,
+    engine: Arc<Engine>,
     relations: Vec<Relation>,
     interrupt: Arc<AtomicBool>,
 }
@@ -78,14 +78,6 @@ impl Session {
         let rules = operators::with(state.physical_optimizers(), UseOperators { trusting: false });
         let state =
             SessionStateBuilder::new_from_existing(state).with_physical_optimizer_rules(rules).build();
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(threads)
-            .thread_name("btfdb-engine")
-            .thread_stack_size(STACK)
-            .build()
-            .map_err(|e| {
-                Error::new(ErrorKind::Io, "cannot start the threads of the query engine").because(e)
-            })?;
         let context = SessionContext::new_with_state(state);
         let database = Arc::new(database);
         catalog::register_tables(&context, &database)?;
@@ -93,7 +85,7 @@ impl Session {
         let mut session = Self {
             database,
             context,
-            runtime: Arc::new(runtime),
+            engine: Arc::new(Engine::start(threads)?),
             relations: catalog::tables(),
             interrupt: Arc::new(AtomicBool::new(false)),
         };
@@ -133,7 +125,7 @@ impl Session {
 
     /// Number of threads that work on a statement.
     pub fn threads(&self) -> usize {
-        self.runtime.metrics().num_workers()
+        self.engine.metrics().num_workers()
     }
 
     pub(super) fn context(&self) -> &SessionContext {
@@ -150,8 +142,8 @@ impl Session {
         SessionContext::new_with_state(state)
     }
 
-    pub(super) fn runtime(&self) -> &Arc<Runtime> {
-        &self.runtime
+    pub(super) fn engine(&self) -> &Arc<Engine> {
+        &self.engine
     }
 
     pub(super) fn interrupt(&self) -> &Arc<AtomicBool> {

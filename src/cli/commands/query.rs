@@ -33,11 +33,16 @@ pub(super) fn run(args: &Query, ui: &Ui) -> Result<u8> {
     Ok(0)
 }
 
-/// Opens a database for queries. Without --memory-limit, queries may use half a gibibyte per thread and then
-/// spill to temporary files.
+/// Opens a database for queries.
 pub(in crate::cli) fn open(database: &Path, limits: &Limits) -> Result<Session> {
+    session(Database::open(database)?, limits)
+}
+
+/// A session on a database. Without --memory-limit, queries may use half a gibibyte per thread and then spill to temporary
+/// files.
+pub(in crate::cli) fn session(database: Database, limits: &Limits) -> Result<Session> {
     let threads = parse::threads(limits);
     let memory = parse::memory(limits)?.unwrap_or((threads as u64).saturating_mul(512 << 20));
     let options = SessionOptions { threads: Some(threads), memory_limit: Some(memory) };
-    Session::open(Database::open(database)?, options)
+    Session::open(database, options)
 }
