@@ -33,7 +33,7 @@
 //! | `query` | SQL, the library in `queries/`, metrics | the terminal |
 //! | `export`, [`render`] | results → files, results → text | arguments |
 //! | [`ops`] | what btfdb can do, one file per verb | the terminal, the environment |
-//! | `cli` | arguments, progress, signals, exit codes | Parquet, Arrow builders |
+//! | `cli` | arguments, the shell, progress, signals, exit codes | Parquet, Arrow builders |
 //!
 //! # Invariants
 //!

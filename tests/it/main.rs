@@ -20,5 +20,8 @@ mod faults;
 mod fuzz_corpus;
 mod judge;
 mod osek;
+mod shell;
 mod support;
+#[cfg(unix)]
+mod terminal;
 mod tidy;
