@@ -82,6 +82,12 @@ impl Error {
         self
     }
 
+    /// Names the file and the 1-based line, unless the error knows a nearer place already.
+    #[must_use]
+    pub fn within(self, path: impl AsRef<Path>, line: u64) -> Self {
+        if self.place.is_some() { self } else { self.at(path).line(line) }
+    }
+
     /// Adds the cause.
     #[must_use]
     pub fn because(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
@@ -145,6 +151,8 @@ mod tests {
         let e = Error::input("not a number").at("a.csv").line(7).hint("use --radix");
         assert_eq!(e.to_string(), "a.csv:7: not a number");
         assert_eq!(e.hints(), ["use --radix"]);
+        assert_eq!(e.within("b.csv", 1).to_string(), "a.csv:7: not a number");
+        assert_eq!(Error::usage("no").within("b.sql", 1).to_string(), "b.sql:1: no");
     }
 
     #[test]

@@ -34,7 +34,7 @@
 //! | `require` | timing requirements: what is required, what was measured | the terminal |
 //! | `export`, [`render`] | results → files, results → text | arguments |
 //! | [`ops`] | what btfdb can do, one file per verb | the terminal, the environment |
-//! | `cli` | arguments, progress, signals, exit codes | Parquet, Arrow builders |
+//! | `cli` | arguments, the shell, progress, signals, exit codes | Parquet, Arrow builders |
 //!
 //! # Invariants
 //!

@@ -23,6 +23,7 @@ const EXAMPLES: &str = "Examples:
   btfdb ingest engine.db recording/
   btfdb metrics engine.db ResponseTime NetExecutionTime
   btfdb query engine.db \"SELECT process, count(*) FROM process_instance GROUP BY process\"
+  btfdb shell engine.db
   btfdb export engine.db --from 12ms --to 15ms -o worst.btf
   btfdb info engine.db
 
@@ -49,6 +50,15 @@ pub enum Command {
   btfdb query engine.db \"SELECT * FROM core_peak\" --param window=10ms --param step=1ms
   btfdb query engine.db -f report.sql --format json -o report.json")]
     Query(Query),
+    /// Ask a database interactively, or run a script from a pipe.
+    ///
+    /// SQL ends with `;` and may span lines; lines that begin with a dot are commands, which `.help` lists. Nothing that
+    /// is typed can change the database. From a pipe there is no prompt, and the first error ends the run.
+    #[command(after_help = "Examples:
+  echo .tables | btfdb shell engine.db
+  btfdb shell engine.db < report.sql
+  btfdb shell engine.db")]
+    Shell(Shell),
     /// Print timing metrics: min, avg, max, percentiles, and when the extremes happened.
     #[command(after_help = "Examples:
   btfdb metrics engine.db
@@ -225,6 +235,16 @@ pub struct Query {
     /// How to print.
     #[command(flatten)]
     pub output: Output,
+    /// Resources to use.
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// `btfdb shell`
+#[derive(Debug, Args)]
+pub struct Shell {
+    /// Database folder.
+    pub database: PathBuf,
     /// Resources to use.
     #[command(flatten)]
     pub limits: Limits,

@@ -4,6 +4,7 @@
 mod args;
 mod commands;
 mod progress;
+mod shell;
 mod signals;
 mod ui;
 
@@ -31,6 +32,11 @@ pub fn run() -> ExitCode {
             })
         }
     }
+}
+
+/// The page of documentation about the shell, as Markdown.
+pub fn shell_docs() -> String {
+    shell::docs()
 }
 
 fn is_broken_pipe(error: &Error) -> bool {

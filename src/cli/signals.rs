@@ -1,5 +1,5 @@
 //! Ctrl-C: the first asks the operation to stop, the second ends the process at once. Both are safe, because
-//! nothing is visible in a database before its commit.
+//! nothing is visible in a database before its commit. In the shell it stops what runs, as often as it is pressed.
 
 use crate::ops::Control;
 use std::sync::Arc;
@@ -18,4 +18,13 @@ pub(super) fn control() -> Arc<Control> {
         handled.cancel();
     });
     control
+}
+
+/// A flag that Ctrl-C raises, and that nothing but its owner lowers.
+pub(super) fn flag() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let handled = Arc::clone(&flag);
+    // Without a handler Ctrl-C ends the process, which is safe too.
+    let _ = ctrlc::set_handler(move || handled.store(true, Ordering::SeqCst));
+    flag
 }

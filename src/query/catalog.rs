@@ -1,15 +1,8 @@
-//! The manifest → tables of the engine, and the list of everything that can be queried. Not for reading files.
+//! The list of everything that can be queried, for completion, help and suggestions. Not what the engine asks (see
+//! `library`).
 
-use std::sync::Arc;
-
-use datafusion::prelude::SessionContext;
-
-use super::failure;
-use super::stdlib::View;
-use super::table::Table;
-use crate::error::Result;
+use super::stdlib::{View, views};
 use crate::schema::{TABLES, TableSpec};
-use crate::store::Database;
 
 /// A table or view that can be queried.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,31 +17,22 @@ pub struct Relation {
     pub view: bool,
 }
 
-/// All tables of the schema; they exist in every database.
-pub(super) fn tables() -> Vec<Relation> {
+/// All tables of the schema, which exist in every database, and then all views.
+pub(super) fn relations() -> Vec<Relation> {
     let table = |t: &TableSpec| Relation {
         name: t.name.to_owned(),
         doc: t.doc.to_owned(),
         columns: t.columns.iter().map(|c| c.name.to_owned()).collect(),
         view: false,
     };
-    TABLES.iter().map(table).collect()
+    TABLES.iter().map(table).chain(views().iter().map(view)).collect()
 }
 
-pub(super) fn view(view: &View) -> Relation {
+fn view(view: &View) -> Relation {
     Relation {
         name: view.name.to_owned(),
         doc: view.doc.clone(),
         columns: view.columns.iter().map(|c| c.name.to_owned()).collect(),
         view: true,
     }
-}
-
-/// Makes every table of the schema known to the engine, with the files that the manifest lists for it.
-pub(super) fn register_tables(context: &SessionContext, database: &Arc<Database>) -> Result<()> {
-    for spec in TABLES {
-        let table = Table::new(Arc::clone(database), spec);
-        context.register_table(spec.name, Arc::new(table)).map_err(|e| failure::from_engine(&e, "", &[]))?;
-    }
-    Ok(())
 }

@@ -3,10 +3,12 @@
 
 mod catalog;
 mod docs;
+mod engine;
 mod failure;
 mod file;
 mod functions;
 mod groups;
+mod library;
 mod metrics;
 mod operators;
 mod records;
@@ -18,6 +20,7 @@ mod statement;
 mod stats;
 mod stdlib;
 mod table;
+mod times;
 
 pub use catalog::Relation;
 pub use docs::docs;
@@ -27,7 +30,7 @@ pub use records::StoredRecords;
 pub use regression::{COMPARED, MetricDelta, compare_metrics};
 pub use run::{Param, ResultStream};
 pub use session::{Session, SessionOptions};
-pub use statement::{Statement, is_unfinished, split};
+pub use statement::{Statement, check_syntax, is_unfinished, split};
 pub use stdlib::{Documented, METRIC_COLUMNS, Metric, Unit, View, metric, metric_sql, metrics, views};
 
 #[cfg(test)]

@@ -6,25 +6,27 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, ParamValues, ScalarValue};
-use datafusion::datasource::ViewTable;
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::{SQLOptions, SessionContext};
 use futures::StreamExt;
 use futures::future::{AbortHandle, Abortable};
-use tokio::runtime::Runtime;
 
-use super::catalog::{self, Relation};
+use super::engine::Engine;
+use super::failure;
 use super::session::{STACK, Session};
 use super::statement::{Statement, split};
-use super::{failure, stdlib};
+use super::times::times;
 use crate::error::{Error, ErrorKind, Result};
 
 /// How often a waiting caller looks at the interrupt flag.
 const PATIENCE: Duration = Duration::from_millis(50);
+/// How long a statement that is stopped may take to end before it is left behind.
+const FAREWELL: Duration = Duration::from_millis(500);
 /// Batches that may wait for the caller.
 const AHEAD: usize = 2;
 
@@ -66,7 +68,7 @@ impl From<Param> for ScalarValue {
 
 /// What the thread of a statement sends.
 enum Message {
-    Planned(SchemaRef),
+    Planned { schema: SchemaRef, times: Vec<bool> },
     Batch(RecordBatch),
     Failed(Error),
     Done,
@@ -75,6 +77,7 @@ enum Message {
 /// The result of a statement: batches as they are made. Dropping it stops the statement.
 pub struct ResultStream {
     schema: SchemaRef,
+    times: Vec<bool>,
     messages: Option<Receiver<Message>>,
     abort: AbortHandle,
     worker: Option<JoinHandle<()>>,
@@ -91,6 +94,11 @@ impl ResultStream {
     /// The columns of every batch.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
+    }
+
+    /// For every column: does it hold times, in ticks? Followed from the columns of the tables through expressions.
+    pub fn times(&self) -> &[bool] {
+        &self.times
     }
 
     /// Waits for the next message, looking at the interrupt flag.
@@ -112,12 +120,16 @@ impl ResultStream {
         }
     }
 
+    /// Stops the statement and waits for it, so that its files are closed before the caller goes on; but not for long:
+    /// some steps, joins without a key for example, look up only at the end of much work.
     fn stop(&mut self) {
         self.abort.abort();
         self.messages = None;
+        let begun = Instant::now();
         if let Some(worker) = self.worker.take() {
-            // The thread catches every panic: there is no result to look at.
-            drop(worker.join());
+            while !worker.is_finished() && begun.elapsed() < FAREWELL {
+                std::thread::sleep(Duration::from_millis(1));
+            }
         }
     }
 }
@@ -129,8 +141,12 @@ impl Iterator for ResultStream {
         let item = match Self::wait(self.messages.as_ref()?, &self.interrupt) {
             Message::Batch(batch) => return Some(Ok(batch)),
             Message::Failed(error) => Some(Err(error)),
-            Message::Done => None,
-            Message::Planned(_) => Some(Err(Error::new(ErrorKind::Bug, "a statement was planned twice"))),
+            Message::Done => {
+                // The thread is at its end, and catches every panic: there is no result to look at.
+                self.worker.take().map(JoinHandle::join);
+                None
+            }
+            Message::Planned { .. } => Some(Err(Error::new(ErrorKind::Bug, "a statement was planned twice"))),
         };
         self.stop();
         item
@@ -159,7 +175,7 @@ impl Session {
         params: &[(&str, Param)],
     ) -> Result<ResultStream> {
         match split(text)?.as_slice() {
-            [one] => self.run_in(context, one, params),
+            [one] => self.run_in(context, one, params, None),
             [] => Err(Error::usage("there is no SQL statement to run")),
             more => Err(Error::usage(format!("expected one SQL statement, found {}", more.len()))),
         }
@@ -172,7 +188,21 @@ impl Session {
     /// file is missing or damaged; [`ErrorKind::Limit`] when memory runs out; [`ErrorKind::Interrupted`]. The
     /// stream has the same.
     pub fn run(&self, statement: &Statement, params: &[(&str, Param)]) -> Result<ResultStream> {
-        self.run_in(self.context(), statement, params)
+        self.run_in(self.context(), statement, params, None)
+    }
+
+    /// Runs a statement of which only so many rows will be shown, all of them when it is `None`: as if it ended in a
+    /// LIMIT, so that it is done early, and a sort keeps no more than those. Gives one row more, if there is one.
+    ///
+    /// # Errors
+    /// As [`Session::run`].
+    pub fn run_first(
+        &self,
+        statement: &Statement,
+        params: &[(&str, Param)],
+        shown: Option<usize>,
+    ) -> Result<ResultStream> {
+        self.run_in(self.context(), statement, params, shown.map(|rows| rows.saturating_add(1)))
     }
 
     fn run_in(
@@ -180,6 +210,7 @@ impl Session {
         context: &SessionContext,
         statement: &Statement,
         params: &[(&str, Param)],
+        most: Option<usize>,
     ) -> Result<ResultStream> {
         let params: Vec<_> =
             params.iter().map(|(n, v)| ((*n).to_owned(), ScalarValue::from(v.clone()))).collect();
@@ -187,13 +218,14 @@ impl Session {
         let (abort, registration) = AbortHandle::new_pair();
         let job = Job {
             context: context.clone(),
-            runtime: Arc::clone(self.runtime()),
+            engine: Arc::clone(self.engine()),
             sql: statement.in_place(),
             params,
+            most,
             relations: self.relation_names(),
         };
         let work = move || {
-            let runtime = Arc::clone(&job.runtime);
+            let engine = Arc::clone(&job.engine);
             let send = sender.clone();
             let task = async {
                 match job.execute(&sender).await {
@@ -202,7 +234,7 @@ impl Session {
                 }
             };
             let result =
-                catch_unwind(AssertUnwindSafe(|| runtime.block_on(Abortable::new(task, registration))));
+                catch_unwind(AssertUnwindSafe(|| engine.block_on(Abortable::new(task, registration))));
             let last = match result {
                 Ok(Ok(message)) => message,
                 Ok(Err(_aborted)) => return,
@@ -213,13 +245,17 @@ impl Session {
         };
         let worker = std::thread::Builder::new().name("btfdb-query".into()).stack_size(STACK).spawn(work);
         let worker = worker.map_err(|e| Error::new(ErrorKind::Io, "cannot start a thread").because(e))?;
-        let schema = Arc::new(arrow::datatypes::Schema::empty());
-        let interrupt = Arc::clone(self.interrupt());
-        let mut stream =
-            ResultStream { schema, messages: Some(messages), abort, worker: Some(worker), interrupt };
+        let mut stream = ResultStream {
+            schema: Arc::new(arrow::datatypes::Schema::empty()),
+            times: Vec::new(),
+            messages: Some(messages),
+            abort,
+            worker: Some(worker),
+            interrupt: Arc::clone(self.interrupt()),
+        };
         match stream.messages.as_ref().map(|m| ResultStream::wait(m, &stream.interrupt)) {
-            Some(Message::Planned(schema)) => {
-                stream.schema = schema;
+            Some(Message::Planned { schema, times }) => {
+                (stream.schema, stream.times) = (schema, times);
                 Ok(stream)
             }
             Some(Message::Failed(error)) => Err(error),
@@ -231,9 +267,10 @@ impl Session {
 /// Everything the thread of a statement needs.
 struct Job {
     context: SessionContext,
-    runtime: Arc<Runtime>,
+    engine: Arc<Engine>,
     sql: String,
     params: Vec<(String, ScalarValue)>,
+    most: Option<usize>,
     relations: Vec<String>,
 }
 
@@ -243,8 +280,12 @@ impl Job {
         if !self.params.is_empty() {
             frame = frame.with_param_values(ParamValues::from(self.params.clone()))?;
         }
+        let times = times(frame.logical_plan());
+        if let (Some(most), true) = (self.most, has_rows_of_its_own(frame.logical_plan())) {
+            frame = frame.limit(0, Some(most))?;
+        }
         let mut stream = frame.execute_stream().await?;
-        if sender.send(Message::Planned(stream.schema())).is_err() {
+        if sender.send(Message::Planned { schema: stream.schema(), times }).is_err() {
             return Ok(());
         }
         while let Some(batch) = stream.next().await {
@@ -256,23 +297,18 @@ impl Job {
     }
 }
 
+/// False for statements that speak of a plan or a table: the engine wants them to be the whole statement.
+fn has_rows_of_its_own(plan: &LogicalPlan) -> bool {
+    !matches!(
+        plan,
+        LogicalPlan::Explain(_)
+            | LogicalPlan::Analyze(_)
+            | LogicalPlan::DescribeTable(_)
+            | LogicalPlan::Statement(_)
+    )
+}
+
 /// No statement may change the database, the session or a file.
 fn read_only() -> SQLOptions {
     SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false)
-}
-
-/// Plans the views of the library and adds them to the session.
-pub(super) fn register_views(session: &Session) -> Result<Vec<Relation>> {
-    let mut relations = Vec::new();
-    for view in stdlib::views() {
-        let plan = session.runtime().block_on(session.context().state().create_logical_plan(view.sql));
-        let broken = |e: DataFusionError| {
-            let cause = failure::from_engine(&e, view.sql, &session.relation_names());
-            Error::new(ErrorKind::Bug, format!("the view '{}' cannot be planned", view.name)).because(cause)
-        };
-        let table = Arc::new(ViewTable::new(plan.map_err(broken)?, Some(view.sql.to_owned())));
-        session.context().register_table(view.name, table).map_err(broken)?;
-        relations.push(catalog::view(&view));
-    }
-    Ok(relations)
 }

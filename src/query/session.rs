@@ -9,12 +9,13 @@ use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, MemoryLimit, TrackConsumersPool};
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::prelude::{SessionConfig, SessionContext};
-use tokio::runtime::Runtime;
 
 use super::catalog::{self, Relation};
+use super::engine::Engine;
+use super::library::Library;
 use super::operators::{self, Trust, UseOperators};
-use super::{failure, functions, run};
-use crate::error::{Error, ErrorKind, Result};
+use super::{failure, functions};
+use crate::error::Result;
 use crate::store::Database;
 
 /// Limits of a session.
@@ -27,6 +28,9 @@ pub struct SessionOptions {
     pub memory_limit: Option<u64>,
 }
 
+/// Where tables and views are, in the words of the engine.
+const CATALOG: &str = "btfdb";
+const SCHEMA: &str = "main";
 /// Stack of the threads that plan and run statements: deep expressions recurse.
 pub(super) const STACK: usize = 16 << 20;
 /// Memory set aside for merging spilled runs, when there is a limit of plenty.
@@ -40,7 +44,7 @@ const NAMED_CONSUMERS: usize = 3;
 pub struct Session {
     database: Arc<Database>,
     context: SessionContext,
-    runtime: Arc<Runtime>,
+    engine: Arc<Engine>,
     relations: Vec<Relation>,
     interrupt: Arc<AtomicBool>,
 }
@@ -56,7 +60,7 @@ impl Session {
             threads.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1).max(1);
         let mut config = SessionConfig::new()
             .with_target_partitions(threads)
-            .with_default_catalog_and_schema("btfdb", "main")
+            .with_default_catalog_and_schema(CATALOG, SCHEMA)
             .with_information_schema(true);
         config.options_mut().sql_parser.collect_spans = true;
         let mut environment = RuntimeEnvBuilder::new().with_disk_manager_builder(
@@ -80,27 +84,20 @@ impl Session {
         let rules = operators::with(state.physical_optimizers(), UseOperators { trust: Trust::Nothing });
         let state =
             SessionStateBuilder::new_from_existing(state).with_physical_optimizer_rules(rules).build();
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(threads)
-            .thread_name("btfdb-engine")
-            .thread_stack_size(STACK)
-            .build()
-            .map_err(|e| {
-                Error::new(ErrorKind::Io, "cannot start the threads of the query engine").because(e)
-            })?;
         let context = SessionContext::new_with_state(state);
         let database = Arc::new(database);
-        catalog::register_tables(&context, &database)?;
+        if let Some(catalog) = context.catalog(CATALOG) {
+            let library = Library::new(&database, &context);
+            catalog.register_schema(SCHEMA, Arc::new(library)).map_err(engine)?;
+        }
         functions::functions(&database).into_iter().for_each(|f| context.register_udf(f));
-        let mut session = Self {
+        Ok(Self {
             database,
             context,
-            runtime: Arc::new(runtime),
-            relations: catalog::tables(),
+            engine: Arc::new(Engine::start(threads)?),
+            relations: catalog::relations(),
             interrupt: Arc::new(AtomicBool::new(false)),
-        };
-        session.relations.extend(run::register_views(&session)?);
-        Ok(session)
+        })
     }
 
     /// Statements of this session stop, with [`ErrorKind::Interrupted`], soon after `flag` becomes true. The session
@@ -121,9 +118,21 @@ impl Session {
         &self.relations
     }
 
+    /// Names of all functions, sorted: of rows, of groups, of windows, and those that give tables.
+    pub fn functions(&self) -> Vec<String> {
+        let state = self.context.state();
+        let mut names: Vec<String> = state.scalar_functions().keys().cloned().collect();
+        names.extend(state.aggregate_functions().keys().cloned());
+        names.extend(state.window_functions().keys().cloned());
+        names.extend(state.table_functions().keys().cloned());
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
     /// Number of threads that work on a statement.
     pub fn threads(&self) -> usize {
-        self.runtime.metrics().num_workers()
+        self.engine.metrics().num_workers()
     }
 
     pub(super) fn context(&self) -> &SessionContext {
@@ -153,8 +162,8 @@ impl Session {
         SessionContext::new_with_state(state)
     }
 
-    pub(super) fn runtime(&self) -> &Arc<Runtime> {
-        &self.runtime
+    pub(super) fn engine(&self) -> &Arc<Engine> {
+        &self.engine
     }
 
     pub(super) fn interrupt(&self) -> &Arc<AtomicBool> {

@@ -1,5 +1,6 @@
 //! SQL text → single statements that know where they stand in the script. Not for what a statement means.
 
+use datafusion::sql::parser::DFParserBuilder;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 
@@ -59,10 +60,26 @@ pub fn split(script: &str) -> Result<Vec<Statement>> {
     Ok(statements)
 }
 
+/// Parses every statement of a script, without a look at what its names mean.
+///
+/// # Errors
+/// [`crate::error::ErrorKind::Query`] with the place of the first thing that is no SQL.
+pub fn check_syntax(script: &str) -> Result<()> {
+    for statement in split(script)? {
+        let text = statement.in_place();
+        let parsed =
+            DFParserBuilder::new(text.as_str()).build().and_then(|mut parser| parser.parse_statements());
+        parsed.map_err(|e| failure::from_engine(&e, script, &[]))?;
+    }
+    Ok(())
+}
+
 /// True when a script ends inside a statement: the text is not closed by a semicolon, or a quote or comment is open.
 pub fn is_unfinished(script: &str) -> bool {
-    let Ok(tokens) = Tokenizer::new(&GenericDialect {}, script).tokenize_with_location() else {
-        return true;
+    let tokens = match Tokenizer::new(&GenericDialect {}, script).tokenize_with_location() {
+        Ok(tokens) => tokens,
+        // More text mends an open end and nothing else.
+        Err(e) => return ["Unterminated", "EOF"].iter().any(|word| e.message.contains(word)),
     };
     let mut words = tokens.iter().filter(|t| is_word(t));
     words.next_back().is_some_and(|t| t.token != Token::SemiColon)
@@ -122,5 +139,15 @@ mod tests {
             is_unfinished("SELECT 1") && is_unfinished("SELECT 'a;") && is_unfinished("SELECT 1; SELECT")
         );
         assert!(!is_unfinished("SELECT 1; -- done") && !is_unfinished("  "));
+        assert!(is_unfinished("/* a;") && is_unfinished("SELECT \"a;\n"));
+    }
+
+    #[test]
+    fn syntax_is_checked_without_names() {
+        assert!(check_syntax("SELECT x FROM nowhere; EXPLAIN SELECT 1;").is_ok());
+        let e = check_syntax("SELECT 1;\nSELECT x FORM y z;").unwrap_err();
+        assert!(e.to_string().contains("(line 2, column "), "{e}");
+        // Nothing that is typed may bring the parser down.
+        assert!(check_syntax(&"SELECT (".repeat(10_000)).is_err());
     }
 }

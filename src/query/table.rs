@@ -60,6 +60,11 @@ impl Table {
         Self { database, spec, schema, layout, files }
     }
 
+    /// What the table is.
+    pub fn spec(&self) -> &'static TableSpec {
+        self.spec
+    }
+
     fn partition_names(&self) -> Vec<&'static str> {
         self.spec.partition_columns().map(|c| c.name).collect()
     }

@@ -6,7 +6,9 @@ mod cell;
 mod delimited;
 mod json;
 mod parallel;
+mod records;
 mod table;
+mod unit;
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -21,6 +23,8 @@ pub(crate) use cell::{append, write_integer, write_unsigned};
 #[cfg(feature = "engine")]
 pub(crate) use parallel::PORTION;
 pub(crate) use parallel::{Worker, in_order};
+pub use records::records;
+pub use unit::InUnit;
 
 /// How rows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

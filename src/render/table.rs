@@ -66,17 +66,8 @@ impl Sink for Table<'_> {
         let columns = batch.columns().iter().map(|c| Column::new(c.as_ref())).collect::<Result<Vec<_>>>()?;
         let mut other = Vec::new();
         for row in 0..batch.num_rows() {
-            let mut text = |column: &Column<'_>| match column.cell(row, &mut other) {
-                Cell::Null => "NULL".to_owned(),
-                Cell::Text(text) => escaped(text, self.multiline),
-                Cell::Fraction(value) => rounded(value),
-                Cell::Number | Cell::Written => {
-                    let text = escaped(&String::from_utf8_lossy(&other), false);
-                    other.clear();
-                    text
-                }
-            };
-            self.rows.push(columns.iter().map(&mut text).collect());
+            let multiline = self.multiline;
+            self.rows.push(columns.iter().map(|c| text_of(c, row, multiline, &mut other)).collect());
             if self.rows.len() >= MEASURED {
                 self.flush()?;
             }
@@ -86,6 +77,20 @@ impl Sink for Table<'_> {
 
     fn finish(&mut self) -> Result<()> {
         self.flush()
+    }
+}
+
+/// A cell for people; `other` is room to write in, and empty before and after.
+pub(super) fn text_of(column: &Column<'_>, row: usize, multiline: bool, other: &mut Vec<u8>) -> String {
+    match column.cell(row, other) {
+        Cell::Null => "NULL".to_owned(),
+        Cell::Text(text) => escaped(text, multiline),
+        Cell::Fraction(value) => rounded(value),
+        Cell::Number | Cell::Written => {
+            let text = escaped(&String::from_utf8_lossy(other), false);
+            other.clear();
+            text
+        }
     }
 }
 
@@ -103,12 +108,12 @@ fn line(out: &mut String, cells: &[String], widths: &[usize], right: &[bool]) {
     out.push('\n');
 }
 
-fn length(text: &str) -> usize {
+pub(super) fn length(text: &str) -> usize {
     text.chars().count()
 }
 
 /// Control characters, which could move the cursor or colour the terminal, as escapes; line breaks stay if wanted.
-fn escaped(text: &str, multiline: bool) -> String {
+pub(super) fn escaped(text: &str, multiline: bool) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -51,6 +51,17 @@ fn tsv_escapes() {
 }
 
 #[test]
+fn records_show_one_column_a_line() {
+    let sample = sample();
+    let text = records(&sample.schema(), &[sample.slice(0, 1), sample.slice(1, 1)]).unwrap();
+    let expected = "time   -5\nname   a,\"b\"\\n\\tc\\\nnote   NULL\nshare  0.333333\nbits   18446744073709551615\nok     true\n\ntime   9";
+    assert!(
+        text.starts_with(expected) && text.ends_with("ok     false\n") && !text.contains('\u{1b}'),
+        "{text}"
+    );
+}
+
+#[test]
 fn tables_are_aligned_and_harmless() {
     let expected = "               time  name           note          share                  bits  ok\n\
                     -------------------  -------------  ----------  -------  --------------------  -----\n\

@@ -30,24 +30,24 @@ fn write_table(out: &mut String, table: &TableSpec) -> std::fmt::Result {
 
 fn write_column(out: &mut String, column: &ColumnSpec) -> std::fmt::Result {
     let mark = if column.partition { " †" } else { "" };
-    write!(out, "| `{}`{mark} | {} | {}", column.name, type_name(column.ty), column.doc)?;
+    let (name, ty, sql) = (column.name, column.ty.as_str(), type_in_sql(column.ty));
+    write!(out, "| `{name}`{mark} | {ty}, `{sql}` | {}", column.doc)?;
     if let Some(reason) = column.null {
         write!(out, " Null when {reason}.")?;
     }
     writeln!(out, " |")
 }
 
-fn type_name(ty: ColumnType) -> &'static str {
+fn type_in_sql(ty: ColumnType) -> &'static str {
     match ty {
-        ColumnType::Instant => "instant, `BIGINT`",
-        ColumnType::Duration => "duration, `BIGINT`",
-        ColumnType::Name => "name, `VARCHAR`",
-        ColumnType::Text => "text, `VARCHAR`",
-        ColumnType::Integer => "number, `BIGINT`",
-        ColumnType::Unsigned => "unsigned number, `BIGINT UNSIGNED`",
-        ColumnType::Count => "count, `BIGINT`",
-        ColumnType::Flag => "flag, `BOOLEAN`",
-        ColumnType::Bytes => "bytes, `BIGINT`",
+        ColumnType::Name | ColumnType::Text => "VARCHAR",
+        ColumnType::Unsigned => "BIGINT UNSIGNED",
+        ColumnType::Flag => "BOOLEAN",
+        ColumnType::Instant
+        | ColumnType::Duration
+        | ColumnType::Integer
+        | ColumnType::Count
+        | ColumnType::Bytes => "BIGINT",
     }
 }
 

@@ -72,6 +72,21 @@ pub struct TableSpec {
 }
 
 impl ColumnType {
+    /// One or two words for people.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Instant => "instant",
+            Self::Duration => "duration",
+            Self::Name => "name",
+            Self::Text => "text",
+            Self::Integer => "number",
+            Self::Unsigned => "unsigned number",
+            Self::Count => "count",
+            Self::Flag => "flag",
+            Self::Bytes => "bytes",
+        }
+    }
+
     /// True for what an `i64` or `u64` holds.
     pub fn is_number(self) -> bool {
         !matches!(self, Self::Name | Self::Text | Self::Flag)

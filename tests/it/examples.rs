@@ -51,6 +51,8 @@ fn runs(bench: &Bench, line: &str) {
         .env_clear()
         .env("PATH", path)
         .env("HOME", bench.path())
+        // A shell reads what it is given, and nobody is there to type.
+        .stdin(std::process::Stdio::null())
         .output()
         .unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -68,7 +70,7 @@ fn examples(help: &str) -> Vec<String> {
 fn of_the_help_texts() {
     let bench = bench();
     let mut seen = 0;
-    for command in ["", "ingest", "query", "metrics", "export", "check", "compare"] {
+    for command in ["", "ingest", "query", "shell", "metrics", "export", "check", "compare"] {
         let args: Vec<&str> = if command.is_empty() { vec!["--help"] } else { vec![command, "--help"] };
         for example in examples(&bench.ok(&args).stdout) {
             // Recordings of one name cannot be ingested twice into the database of the other examples.

@@ -21,5 +21,8 @@ mod fuzz_corpus;
 mod judge;
 mod osek;
 mod requirements;
+mod shell;
 mod support;
+#[cfg(unix)]
+mod terminal;
 mod tidy;

@@ -155,7 +155,8 @@ fn to_json(recording: &str, report: &Report) -> Value {
     })
 }
 
-fn rules() -> String {
+/// The rules, one a line.
+pub(in crate::cli) fn rules() -> String {
     let width = RULES.iter().map(|r| r.id.len()).max().unwrap_or(0);
     RULES
         .iter()

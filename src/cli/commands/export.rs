@@ -8,10 +8,19 @@ use super::{parse, query};
 use crate::btf::spec::Version;
 use crate::error::{Error, Result};
 use crate::export::{BtfOptions, Selection, export_btf, export_table};
+use crate::query::Session;
 use crate::render;
 use crate::time::TimeScale;
 
 pub(super) fn run(args: &Export, ui: &Ui) -> Result<u8> {
+    let control = signals::control();
+    let session = query::open(&args.database, &args.limits)?.with_interrupt(control.flag_shared());
+    write(&session, args, ui)?;
+    Ok(0)
+}
+
+/// Writes what `args` say of the database of a session.
+pub(in crate::cli) fn write(session: &Session, args: &Export, ui: &Ui) -> Result<()> {
     let format = match args.format {
         Some(format) => format,
         None => match args.output.extension().and_then(|e| e.to_str()) {
@@ -20,8 +29,6 @@ pub(super) fn run(args: &Export, ui: &Ui) -> Result<u8> {
             _ => ExportFormat::Btf,
         },
     };
-    let control = signals::control();
-    let session = query::open(&args.database, &args.limits)?.with_interrupt(control.flag_shared());
     let scale = session.database().time_scale();
     let selection = Selection {
         recording: args.recording.clone(),
@@ -51,7 +58,7 @@ pub(super) fn run(args: &Export, ui: &Ui) -> Result<u8> {
     let mut target = Target::open(Some(&args.output), args.force)?;
     let (nothing, done) = match format {
         ExportFormat::Btf => {
-            let exported = export_btf(&session, &selection, &btf_options(args), target.out())?;
+            let exported = export_btf(session, &selection, &btf_options(args), target.out())?;
             if exported.unsaid > 0 {
                 let version = args.btf_version.as_deref().unwrap_or_default();
                 ui.warning(&format!(
@@ -89,7 +96,7 @@ pub(super) fn run(args: &Export, ui: &Ui) -> Result<u8> {
         ExportFormat::Csv | ExportFormat::Parquet => {
             let as_csv = format == ExportFormat::Csv;
             let format = if as_csv { render::Format::Csv } else { render::Format::Parquet };
-            let exported = export_table(&session, &args.table, format, &selection, target.out())?;
+            let exported = export_table(session, &args.table, format, &selection, target.out())?;
             for part in &exported.unused {
                 ui.warning(&format!("table {} has no column for {part}; it was not applied", args.table));
             }
@@ -101,7 +108,7 @@ pub(super) fn run(args: &Export, ui: &Ui) -> Result<u8> {
         ui.warning("nothing matches the selection");
     }
     ui.status(&format!("{done} written to {}", args.output.display()));
-    Ok(0)
+    Ok(())
 }
 
 fn btf_options(args: &Export) -> BtfOptions {

@@ -10,13 +10,7 @@ use std::io::Write;
 
 pub(super) fn run(args: &Metrics, ui: &Ui) -> Result<u8> {
     if args.list {
-        let width = metrics().iter().map(|m| m.name.len()).max().unwrap_or(0);
-        let line = |m: &crate::query::Metric| {
-            let first = m.doc.lines().next().unwrap_or_default();
-            let summary = first.split(". ").next().unwrap_or_default().trim_end_matches('.');
-            format!("{:width$}  {:8}  {summary}\n", m.name, m.unit.as_str())
-        };
-        return print(&metrics().iter().map(line).collect::<String>());
+        return print(&list());
     }
     if let Some(name) = &args.show {
         return print(metric_sql(name)?);
@@ -35,6 +29,17 @@ pub(super) fn run(args: &Metrics, ui: &Ui) -> Result<u8> {
     let schema = result.schema();
     output::show(&schema, &mut std::iter::once(Ok(result)), &args.output, session.threads(), ui)?;
     Ok(0)
+}
+
+/// The metrics, one a line: name, unit, what it measures.
+pub(in crate::cli) fn list() -> String {
+    let width = metrics().iter().map(|m| m.name.len()).max().unwrap_or(0);
+    let line = |m: &crate::query::Metric| {
+        let first = m.doc.lines().next().unwrap_or_default();
+        let summary = first.split(". ").next().unwrap_or_default().trim_end_matches('.');
+        format!("{:width$}  {:8}  {summary}\n", m.name, m.unit.as_str())
+    };
+    metrics().iter().map(line).collect()
 }
 
 fn print(text: &str) -> Result<u8> {

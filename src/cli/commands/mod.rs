@@ -1,20 +1,21 @@
 //! One file per command: from what was typed to an operation, and from its result to words.
 
-mod check;
+pub(super) mod check;
 mod compare;
 mod demo;
-mod export;
+pub(super) mod export;
 mod ingest;
 mod manage;
 mod map;
-mod metrics;
-mod output;
+pub(super) mod metrics;
+pub(super) mod output;
 mod parse;
-mod query;
+pub(super) mod query;
 mod require;
 mod trace;
 
 use super::args::{Cli, Command};
+use super::shell;
 use super::ui::Ui;
 use crate::error::Result;
 
@@ -24,6 +25,7 @@ pub(super) fn run(cli: &Cli, ui: &Ui) -> Result<u8> {
         Command::Ingest(args) => ingest::run(args, ui),
         Command::Map(args) => map::run(args, ui),
         Command::Query(args) => query::run(args, ui),
+        Command::Shell(args) => shell::run(args, ui),
         Command::Metrics(args) => metrics::run(args, ui),
         Command::Export(args) => export::run(args, ui),
         Command::Check(args) => check::run(args, ui),

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 const TERMINAL_ROWS: usize = 200;
 
 /// An open destination; nothing is at its path before [`Target::finish`].
-pub(super) struct Target {
+pub(in crate::cli) struct Target {
     out: Box<dyn Write>,
     /// (temporary file, final path) when it is a file.
     file: Option<(PathBuf, PathBuf)>,
@@ -92,7 +92,7 @@ fn is_special(path: &Path) -> bool {
 }
 
 /// The format to render: `auto` is a table on a terminal and CSV otherwise.
-pub(super) fn format(asked: Format, terminal: bool) -> render::Format {
+pub(in crate::cli) fn format(asked: Format, terminal: bool) -> render::Format {
     match asked {
         Format::Auto if terminal => render::Format::Table,
         Format::Auto | Format::Csv => render::Format::Csv,
@@ -103,6 +103,13 @@ pub(super) fn format(asked: Format, terminal: bool) -> render::Format {
         Format::Parquet => render::Format::Parquet,
         Format::Arrow => render::Format::Arrow,
     }
+}
+
+/// The most rows that are shown of a result that goes where `output` says: a table on a terminal is capped.
+pub(super) fn cap(output: &Output) -> Option<usize> {
+    let file = output.output.as_deref().is_some_and(|path| path != Path::new("-"));
+    let terminal = !file && std::io::stdout().is_terminal();
+    (terminal && format(output.format, terminal) == render::Format::Table).then_some(TERMINAL_ROWS)
 }
 
 /// Renders one result to where `output` says. A table on a terminal is capped, and says so.
@@ -119,8 +126,7 @@ pub(super) fn show(
     if terminal && format.is_binary() {
         return Err(Error::usage(format!("{} is not for a terminal", format.name())).hint("use -o FILE"));
     }
-    let limit = (terminal && format == render::Format::Table).then_some(TERMINAL_ROWS);
-    let rendered = render::render(schema, rows, format, target.out(), limit, threads)?;
+    let rendered = render::render(schema, rows, format, target.out(), cap(output), threads)?;
     target.finish()?;
     if format == render::Format::Table {
         ui.status(&rendered.footer());

@@ -1,6 +1,6 @@
 //! `btfdb query`.
 
-use super::super::args::Query;
+use super::super::args::{Limits, Query};
 use super::super::signals;
 use super::super::ui::Ui;
 use super::{output, parse};
@@ -28,18 +28,23 @@ pub(super) fn run(args: &Query, ui: &Ui) -> Result<u8> {
     let scale = session.database().time_scale();
     let params = args.params.iter().map(|text| parse::param(text, scale)).collect::<Result<Vec<_>>>()?;
     for statement in &statements {
-        let mut result = session.run(statement, &params)?;
+        let mut result = session.run_first(statement, &params, output::cap(&args.output))?;
         let schema = Arc::clone(result.schema());
         output::show(&schema, &mut result, &args.output, session.threads(), ui)?;
     }
     Ok(0)
 }
 
-/// Opens a database for queries. Without --memory-limit, queries may use half a gibibyte per thread and then
-/// spill to temporary files.
-pub(super) fn open(database: &Path, limits: &super::super::args::Limits) -> Result<Session> {
+/// Opens a database for queries.
+pub(in crate::cli) fn open(database: &Path, limits: &Limits) -> Result<Session> {
+    session(Database::open(database)?, limits)
+}
+
+/// A session on a database. Without --memory-limit, queries may use half a gibibyte per thread and then spill to temporary
+/// files.
+pub(in crate::cli) fn session(database: Database, limits: &Limits) -> Result<Session> {
     let threads = parse::threads(limits);
     let memory = parse::memory(limits)?.unwrap_or((threads as u64).saturating_mul(512 << 20));
     let options = SessionOptions { threads: Some(threads), memory_limit: Some(memory) };
-    Session::open(Database::open(database)?, options)
+    Session::open(database, options)
 }

@@ -7,6 +7,7 @@ mod operators;
 mod overlaps;
 mod scans;
 mod statements;
+mod times;
 
 use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;

@@ -124,6 +124,23 @@ fn parameters_have_names() {
 }
 
 #[test]
+fn nobody_waits_for_a_step_that_does_not_look_up() {
+    let (_dir, session) = engine(&["r"]);
+    let flag = Arc::new(AtomicBool::new(false));
+    let session = session.with_interrupt(Arc::clone(&flag));
+    // Without a key, every row of one side meets a whole batch of the other before anything else can happen.
+    let sql = "SELECT max(a.value - b.value) FROM generate_series(1, 4000000) a JOIN generate_series(1, 100000000) b \
+               ON a.value * 7 > b.value";
+    let stream = session.sql(sql, &[]).unwrap();
+    let begun = Instant::now();
+    std::thread::sleep(Duration::from_millis(500));
+    flag.store(true, Ordering::Relaxed);
+    assert!(stream.collect::<crate::error::Result<Vec<_>>>().is_err());
+    drop(session);
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+}
+
+#[test]
 fn an_interrupt_stops_a_statement() {
     let (_dir, session) = engine(&["r"]);
     let flag = Arc::new(AtomicBool::new(false));

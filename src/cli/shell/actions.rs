@@ -1,0 +1,187 @@
+//! What the dot commands do that run, write or change something. Not the lists they show (see `listings`).
+
+use super::commands::{FORCE, FORMATS, UNITS};
+use super::{Flow, Shell, pager_of_the_user, script};
+use crate::cli::args::{Cli, Command, Format};
+use crate::cli::commands::export as exporting;
+use crate::error::{Error, ErrorKind, Result, did_you_mean};
+use crate::query::{MetricFilter, Unit, metric as metric_of, split};
+use crate::time::TimeScale;
+use arrow::datatypes::{DataType, Field};
+use clap::{Parser, ValueEnum};
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How deep files may read files.
+const DEEPEST: usize = 16;
+
+pub(super) fn metric(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
+    let Some(name) = words.first() else { return Ok(Flow::Next) };
+    let metric = metric_of(name)?;
+    let filter = MetricFilter {
+        entity: words.get(1).cloned(),
+        recording: words.get(2).cloned(),
+        ..MetricFilter::default()
+    };
+    shell.timed(|shell| {
+        let mut summary = shell.session.metrics(&[metric.name.to_owned()], &filter)?;
+        let mut known = vec!["metric", "unit"];
+        if shell.session.database().recordings().len() == 1 {
+            known.push("recording");
+        }
+        if shell.cap().is_some() {
+            // The width of a terminal is not for what the user knows.
+            let kept = |(_, f): &(usize, &Arc<Field>)| !known.contains(&f.name().as_str());
+            let kept: Vec<_> =
+                summary.schema().fields().iter().enumerate().filter(kept).map(|(at, _)| at).collect();
+            summary = summary
+                .project(&kept)
+                .map_err(|e| Error::new(ErrorKind::Bug, "no such column").because(e))?;
+        }
+        let schema = summary.schema();
+        // Statistics of durations, and the instants of the extremes.
+        let is_time = |f: &Field| {
+            f.name().ends_with("_at") || metric.unit == Unit::Duration && *f.data_type() == DataType::Float64
+        };
+        let times: Vec<_> = schema.fields().iter().map(|f| is_time(f)).collect();
+        shell.show(&schema, &mut std::iter::once(Ok(summary)), &times)
+    })?;
+    Ok(Flow::Next)
+}
+
+pub(super) fn explain(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
+    for statement in split(&format!("EXPLAIN {}", words.concat()))? {
+        shell.statement(&statement)?;
+    }
+    Ok(Flow::Next)
+}
+
+pub(super) fn read(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
+    let Some(path) = words.first().map(PathBuf::from) else { return Ok(Flow::Next) };
+    if shell.depth >= DEEPEST {
+        return Err(Error::usage(format!("'{}' is read by a file that it reads", path.display()))
+            .hint(format!("files may read files {DEEPEST} deep")));
+    }
+    let file = File::open(&path).map_err(|e| Error::io("read", &path, e))?;
+    shell.depth += 1;
+    let done = script::run(shell, &path, &mut BufReader::new(file));
+    shell.depth -= 1;
+    done
+}
+
+pub(super) fn mode(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
+    if let Some(word) = words.first() {
+        let word = one_of("format", word, FORMATS)?;
+        shell.settings.format = Format::from_str(word, true).unwrap_or(Format::Auto);
+        return Ok(Flow::Next);
+    }
+    let format = shell.settings.format.to_possible_value();
+    shell.tell("mode", format.as_ref().map_or("auto", |v| v.get_name()))
+}
+
+pub(super) fn unit(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
+    if let Some(word) = words.first() {
+        shell.settings.unit = TimeScale::parse(one_of("unit", word, UNITS)?);
+        return Ok(Flow::Next);
+    }
+    shell.tell("unit", shell.settings.unit.map_or("ticks", TimeScale::as_str))
+}
+
+pub(super) fn rows(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
+    if let Some(word) = words.first() {
+        let bad = |_| Error::usage(format!("'{word}' is no number of rows")).hint("0 shows all");
+        shell.settings.rows = word.parse().map_err(bad)?;
+        return Ok(Flow::Next);
+    }
+    shell.tell("rows", &shell.settings.rows.to_string())
+}
+
+pub(super) fn timer(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
+    if let Some(word) = words.first() {
+        shell.settings.timer = one_of("switch", word, super::commands::SWITCH)? == "on";
+        return Ok(Flow::Next);
+    }
+    shell.tell("timer", if shell.settings.timer { "on" } else { "off" })
+}
+
+pub(super) fn pager(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
+    shell.settings.pager = match words.first().map(|w| w.trim_end_matches(';')) {
+        None => {
+            let pager = shell.settings.pager.clone();
+            return shell.tell("pager", pager.as_deref().unwrap_or("off"));
+        }
+        Some("off") => None,
+        Some("on") => Some(pager_of_the_user()),
+        Some(command) => Some(command.to_owned()),
+    };
+    Ok(Flow::Next)
+}
+
+pub(super) fn once(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
+    let (path, force) = destination(words)?;
+    let Some(path) = path else { return Err(Error::usage("`.once` needs a file")) };
+    shell.out.once(path, force)?;
+    Ok(Flow::Next)
+}
+
+pub(super) fn output(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
+    if words.is_empty() {
+        let path = shell.out.path().map(|p| p.display().to_string());
+        return shell.tell("output", path.as_deref().unwrap_or("-"));
+    }
+    let (path, force) = destination(words)?;
+    shell.out.all_to(path, force)?;
+    Ok(Flow::Next)
+}
+
+/// The file, `None` for `-`, and whether it may be overwritten.
+fn destination(words: &[String]) -> Result<(Option<&Path>, bool)> {
+    let (options, files): (Vec<&String>, Vec<&String>) = words.iter().partition(|w| w.starts_with("--"));
+    if let Some(option) = options.iter().find(|o| **o != FORCE) {
+        return Err(Error::usage(format!("there is no option '{option}'")).hint(format!("only {FORCE}")));
+    }
+    match files.as_slice() {
+        &[file] => Ok(((file != "-").then_some(Path::new(file)), !options.is_empty())),
+        _ => Err(Error::usage("name one file")),
+    }
+}
+
+pub(super) fn export(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
+    let named = words.iter().position(|w| w.starts_with("--")).unwrap_or(words.len());
+    let (places, options) = words.split_at(named);
+    let mut line: Vec<String> = ["btfdb", "export", "-"].map(str::to_owned).into();
+    for (option, word) in ["--output", "--from", "--to"].into_iter().zip(places) {
+        line.push(format!("{option}={word}"));
+    }
+    line.extend_from_slice(options);
+    if places.is_empty() || places.len() > 3 {
+        return Err(Error::usage("write .export FILE [FROM] [TO] [OPTION...]"));
+    }
+    let parsed = Cli::try_parse_from(line).map_err(|e| {
+        let text = e.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        Error::usage(first.strip_prefix("error: ").unwrap_or(first)).hint("`.help .export`")
+    })?;
+    let Command::Export(args) = parsed.command else { return Ok(Flow::Next) };
+    shell.timed(|shell| exporting::write(&shell.session, &args, shell.ui))?;
+    Ok(Flow::Next)
+}
+
+pub(super) fn open(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
+    let path = words.first().map_or_else(|| shell.database.clone(), PathBuf::from);
+    shell.open(&path)?;
+    Ok(Flow::Next)
+}
+
+/// One of a few words.
+fn one_of(what: &str, word: &str, words: &'static [&'static str]) -> Result<&'static str> {
+    words.iter().copied().find(|w| w.eq_ignore_ascii_case(word)).ok_or_else(|| {
+        let error = Error::usage(format!("there is no {what} '{word}'"));
+        match did_you_mean(word, words.iter().copied()) {
+            Some(near) => error.hint(format!("did you mean '{near}'?")),
+            None => error.hint(format!("one of: {}", words.join(", "))),
+        }
+    })
+}

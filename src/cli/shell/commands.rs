@@ -1,0 +1,399 @@
+//! The dot commands: one table, from which they are run, explained, completed and documented. Not what they do (see
+//! `actions`, `listings`).
+
+use super::{Flow, Shell, actions, input, listings};
+use crate::error::{Error, Result, did_you_mean};
+use std::fmt::Write as _;
+
+/// A dot command.
+pub(super) struct Command {
+    pub name: &'static str,
+    pub alias: Option<&'static str>,
+    pub args: &'static [Arg],
+    /// One line.
+    pub summary: &'static str,
+    /// What the line does not say; may be empty.
+    pub detail: &'static str,
+    run: fn(&mut Shell<'_>, &[String]) -> Result<Flow>,
+}
+
+/// An argument of a command.
+pub(super) struct Arg {
+    pub name: &'static str,
+    pub kind: Kind,
+    required: bool,
+}
+
+/// What an argument can be: decides what is offered for it, and how far it goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Command,
+    Relation,
+    Metric,
+    Recording,
+    File,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// Anything of one word.
+    Free,
+    /// The rest of the line is SQL.
+    Sql,
+    /// The rest of the line.
+    Line,
+    /// Any number of options of `btfdb export`.
+    Options,
+}
+
+const fn need(name: &'static str, kind: Kind) -> Arg {
+    Arg { name, kind, required: true }
+}
+
+const fn may(name: &'static str, kind: Kind) -> Arg {
+    Arg { name, kind, required: false }
+}
+
+/// Options of `btfdb export` that `.export` takes.
+pub(super) const EXPORT_OPTIONS: &[&str] = &[
+    "--btf-version",
+    "--entity",
+    "--force",
+    "--format",
+    "--from",
+    "--numeric",
+    "--order",
+    "--recording",
+    "--symbolic",
+    "--table",
+    "--time-scale",
+    "--to",
+    "--type",
+];
+pub(super) const FORMATS: &[&str] = &["auto", "table", "csv", "tsv", "json", "jsonl"];
+pub(super) const UNITS: &[&str] = &["ticks", "ns", "us", "ms", "s"];
+pub(super) const SWITCH: &[&str] = &["on", "off"];
+pub(super) const FORCE: &str = "--force";
+
+/// All commands, in the order of the help.
+pub(super) const COMMANDS: &[Command] = &[
+    Command {
+        name: ".help",
+        alias: None,
+        args: &[may("COMMAND", Kind::Command)],
+        summary: "List the commands, or explain one",
+        detail: "",
+        run: help,
+    },
+    Command {
+        name: ".tables",
+        alias: None,
+        args: &[],
+        summary: "List tables and views with their rows",
+        detail: "",
+        run: listings::tables,
+    },
+    Command {
+        name: ".schema",
+        alias: None,
+        args: &[may("TABLE", Kind::Relation)],
+        summary: "Show the columns of a table or view, or of all",
+        detail: "With the type and the meaning of every column, and when it is NULL.",
+        run: listings::schema,
+    },
+    Command {
+        name: ".recordings",
+        alias: None,
+        args: &[],
+        summary: "List the recordings of the database",
+        detail: "The same as SELECT * FROM recording.",
+        run: listings::recordings,
+    },
+    Command {
+        name: ".metrics",
+        alias: None,
+        args: &[may("METRIC", Kind::Metric)],
+        summary: "List the metrics, or show the SQL of one",
+        detail: "",
+        run: listings::metrics,
+    },
+    Command {
+        name: ".metric",
+        alias: None,
+        args: &[need("METRIC", Kind::Metric), may("ENTITY", Kind::Free), may("RECORDING", Kind::Recording)],
+        summary: "Compute a metric: min, avg, max, percentiles, and when",
+        detail: "For all tasks, ISRs, runnables or cores, or for ENTITY.",
+        run: actions::metric,
+    },
+    Command {
+        name: ".checks",
+        alias: None,
+        args: &[],
+        summary: "List the rules that `btfdb check` checks",
+        detail: "",
+        run: listings::checks,
+    },
+    Command {
+        name: ".explain",
+        alias: None,
+        args: &[need("SQL", Kind::Sql)],
+        summary: "Show the plan of a statement",
+        detail: "The same as EXPLAIN. EXPLAIN ANALYZE runs the statement and shows what each step took.",
+        run: actions::explain,
+    },
+    Command {
+        name: ".read",
+        alias: None,
+        args: &[need("FILE", Kind::File)],
+        summary: "Run the statements and commands in a file",
+        detail: "Stops at the first error, and names its line.",
+        run: actions::read,
+    },
+    Command {
+        name: ".mode",
+        alias: None,
+        args: &[may("FORMAT", Kind::Word(FORMATS))],
+        summary: "Show results as table, csv, tsv, json or jsonl",
+        detail: "auto is a table on a terminal and CSV everywhere else.",
+        run: actions::mode,
+    },
+    Command {
+        name: ".unit",
+        alias: None,
+        args: &[may("UNIT", Kind::Word(UNITS))],
+        summary: "Show times in tables as ticks, ns, us, ms or s",
+        detail: "Times are what is computed from columns of times: max(end_at - begin_at) is one. Whole ticks stay exact. \
+                 Other formats than tables always hold ticks.",
+        run: actions::unit,
+    },
+    Command {
+        name: ".rows",
+        alias: None,
+        args: &[may("N", Kind::Free)],
+        summary: "Show at most N rows of a table on the terminal; 0: all",
+        detail: "What goes to a file, a pipe or a pager is always complete.",
+        run: actions::rows,
+    },
+    Command {
+        name: ".timer",
+        alias: None,
+        args: &[may("on|off", Kind::Word(SWITCH))],
+        summary: "Show how long each statement took",
+        detail: "",
+        run: actions::timer,
+    },
+    Command {
+        name: ".pager",
+        alias: None,
+        args: &[may("on|off|COMMAND", Kind::Line)],
+        summary: "Look at results with a pager",
+        detail: "on takes the command in $PAGER, or less. A pager gets all rows, as far as it asks for them.",
+        run: actions::pager,
+    },
+    Command {
+        name: ".once",
+        alias: None,
+        args: &[need("FILE", Kind::File), may(FORCE, Kind::Word(&[FORCE]))],
+        summary: "Write the next result to a file",
+        detail: "An existing file is overwritten with --force only.",
+        run: actions::once,
+    },
+    Command {
+        name: ".output",
+        alias: None,
+        args: &[may("FILE", Kind::File), may(FORCE, Kind::Word(&[FORCE]))],
+        summary: "Write all results to a file; `-`: to the terminal again",
+        detail: "The file appears when it is complete: at `.output -`, or at the end.",
+        run: actions::output,
+    },
+    Command {
+        name: ".export",
+        alias: None,
+        args: &[
+            need("FILE", Kind::File),
+            may("FROM", Kind::Free),
+            may("TO", Kind::Free),
+            may("OPTION...", Kind::Options),
+        ],
+        summary: "Write a BTF slice: .export worst.btf 117ms 120ms",
+        detail: "Takes the options of `btfdb export`: .export t.csv --table process_state --recording demo.",
+        run: actions::export,
+    },
+    Command {
+        name: ".open",
+        alias: None,
+        args: &[may("DB", Kind::File)],
+        summary: "Open another database, or the same one anew",
+        detail: "A session sees the database as it was when it was opened.",
+        run: actions::open,
+    },
+    Command {
+        name: ".quit",
+        alias: Some(".exit"),
+        args: &[],
+        summary: "Leave, as Ctrl-D does",
+        detail: "",
+        run: |_, _| Ok(Flow::Quit),
+    },
+];
+
+impl Command {
+    /// `.export FILE [FROM] [TO]`
+    pub fn usage(&self) -> String {
+        let arg = |a: &Arg| if a.required { format!(" {}", a.name) } else { format!(" [{}]", a.name) };
+        self.args.iter().fold(self.name.to_owned(), |usage, a| usage + &arg(a))
+    }
+
+    /// The words of the arguments, if there are as many as there can be.
+    fn words(&self, rest: &str) -> Result<Vec<String>> {
+        let whole = matches!(self.args, [Arg { kind: Kind::Sql | Kind::Line, .. }]);
+        let words = match rest.trim() {
+            "" => Vec::new(),
+            rest if whole => vec![rest.to_owned()],
+            // A habit of the hand.
+            rest => input::words(rest.trim_end_matches(';')),
+        };
+        let most = match self.args.last() {
+            Some(Arg { kind: Kind::Options, .. }) => usize::MAX,
+            _ => self.args.len(),
+        };
+        let fits = words.len() >= self.args.iter().filter(|a| a.required).count() && words.len() <= most;
+        if fits { Ok(words) } else { Err(Error::usage(format!("write {}", self.usage()))) }
+    }
+}
+
+/// The command of that name.
+pub(super) fn find(name: &str) -> Option<&'static Command> {
+    COMMANDS.iter().find(|c| c.name == name || c.alias == Some(name))
+}
+
+/// True for a command whose argument is SQL.
+pub(super) fn takes_sql(name: &str) -> bool {
+    find(name).is_some_and(|c| matches!(c.args, [Arg { kind: Kind::Sql, .. }]))
+}
+
+/// Names of all commands.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    COMMANDS.iter().flat_map(|c| [Some(c.name), c.alias]).flatten()
+}
+
+/// Runs a line that holds a command.
+pub(super) fn run(shell: &mut Shell<'_>, line: &str) -> Result<Flow> {
+    let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let command = known(name.trim_end_matches(';'))?;
+    (command.run)(shell, &command.words(rest)?)
+}
+
+/// The command of that name, with or without its dot.
+fn known(name: &str) -> Result<&'static Command> {
+    let dotted = format!(".{}", name.trim_start_matches(['.', '\\']).to_ascii_lowercase());
+    let found = if name.starts_with('\\') { None } else { find(&dotted) };
+    found.ok_or_else(|| {
+        let near = did_you_mean(&dotted, names());
+        let hint = near
+            .map_or_else(|| "`.help` lists the commands".into(), |near| format!("did you mean '{near}'?"));
+        Error::usage(format!("there is no command '{name}'")).hint(hint)
+    })
+}
+
+fn help(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
+    let text = match words.first() {
+        None => overview(),
+        Some(name) => {
+            let command = known(name)?;
+            let mut text = format!("{}\n  {}.\n", command.usage(), command.summary);
+            if !command.detail.is_empty() {
+                text.push_str(&listings::wrapped(command.detail, 2, shell.width()));
+            }
+            if let Some(alias) = command.alias {
+                let _ = writeln!(text, "  Also {alias}.");
+            }
+            text
+        }
+    };
+    shell.print(&text)
+}
+
+fn overview() -> String {
+    let width = COMMANDS.iter().map(|c| c.usage().len()).max().unwrap_or(0);
+    let mut text: String =
+        COMMANDS.iter().map(|c| format!("{:width$}  {}\n", c.usage(), c.summary)).collect();
+    text.push_str(
+        "\nSQL ends with `;` and may span lines. Tab completes, the arrow keys recall. Ctrl-C stops a query or drops the \
+         line, Ctrl-D leaves.\n",
+    );
+    text
+}
+
+/// The commands as a table of Markdown.
+pub(super) fn docs() -> String {
+    let mut text = String::from("| command | what it does |\n|---|---|\n");
+    for c in COMMANDS {
+        let also = c.alias.map(|a| format!(", `{a}`")).unwrap_or_default();
+        let usage = c.usage().replace('|', "\\|");
+        let detail = if c.detail.is_empty() { String::new() } else { format!(" {}", c.detail) };
+        let _ = writeln!(text, "| `{usage}`{also} | {}.{detail} |", c.summary);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args::{Cli, Command as Verb};
+    use clap::CommandFactory;
+
+    #[test]
+    fn every_command_says_what_it_does() {
+        for c in COMMANDS {
+            assert!(
+                c.name.starts_with('.') && c.name.chars().skip(1).all(|c| c.is_ascii_lowercase()),
+                "{}",
+                c.name
+            );
+            assert!(c.summary.len() > 10 && !c.summary.ends_with('.') && c.summary.len() < 60, "{}", c.name);
+            assert!(c.detail.is_empty() || c.detail.ends_with('.'), "{}", c.name);
+            assert!(overview().contains(&c.usage()) && docs().contains(c.summary), "{}", c.name);
+            // What is optional cannot come before what is not.
+            assert!(c.args.is_sorted_by_key(|a| !a.required), "{}", c.name);
+        }
+        let mut all: Vec<_> = names().collect();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), names().count(), "two commands have one name");
+    }
+
+    #[test]
+    fn the_help_fits_a_terminal() {
+        assert!(overview().lines().take(COMMANDS.len()).all(|l| l.len() <= 100), "{}", overview());
+    }
+
+    #[test]
+    fn arguments_are_counted() {
+        let words = |name: &str, rest: &str| find(name).unwrap().words(rest);
+        assert_eq!(words(".read", "'a b.sql';").unwrap(), ["a b.sql"]);
+        assert_eq!(words(".explain", " SELECT 'a  b'; ").unwrap(), ["SELECT 'a  b';"]);
+        assert_eq!(words(".export", "a 1 2 --recording r --force").unwrap().len(), 6);
+        for (name, rest) in [(".read", ""), (".read", "a b"), (".tables", "x"), (".explain", " ")] {
+            let e = words(name, rest).unwrap_err().to_string();
+            assert!(e.starts_with(&format!("write {name}")), "{e}");
+        }
+    }
+
+    #[test]
+    fn names_are_found_and_guessed() {
+        assert_eq!(known("quit").unwrap().name, ".quit");
+        assert_eq!(known(".EXIT").unwrap().name, ".quit");
+        assert_eq!(known(".tabels").err().unwrap().hints(), ["did you mean '.tables'?"]);
+        assert_eq!(known("\\d").err().unwrap().hints(), ["`.help` lists the commands"]);
+    }
+
+    #[test]
+    fn the_options_of_export_are_those_of_the_command_line() {
+        let cli = Cli::command();
+        let export = cli.find_subcommand("export").unwrap();
+        let known: Vec<_> = export.get_arguments().filter_map(|a| a.get_long()).collect();
+        for option in EXPORT_OPTIONS {
+            assert!(known.contains(&option.trim_start_matches('-')), "{option}");
+        }
+        let _: fn(_) -> Verb = Verb::Export;
+    }
+}

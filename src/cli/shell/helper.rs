@@ -1,0 +1,78 @@
+//! What the line editor asks while somebody types: is it complete, is it SQL, what could follow, which colours. Not the
+//! answers, which are in `input`, `complete` and `highlight`.
+
+use super::complete::{Names, Offer, candidates};
+use super::input::{Input, collect};
+use super::{Shell, highlight};
+use crate::query::check_syntax;
+use rustyline::completion::{Completer, FilenameCompleter, Pair};
+use rustyline::highlight::{CmdKind, Highlighter};
+use rustyline::hint::Hinter;
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{Context, Helper, Result};
+use std::borrow::Cow;
+
+/// The helper of the line editor.
+pub(super) struct Hand {
+    names: Names,
+    files: FilenameCompleter,
+}
+
+impl Hand {
+    pub fn new(shell: &Shell<'_>) -> Self {
+        Self { names: Names::new(&shell.session), files: FilenameCompleter::new() }
+    }
+}
+
+impl Helper for Hand {}
+
+impl Hinter for Hand {
+    type Hint = String;
+}
+
+impl Completer for Hand {
+    type Candidate = Pair;
+
+    fn complete(&self, line: &str, pos: usize, _: &Context<'_>) -> Result<(usize, Vec<Pair>)> {
+        let typed = line.get(..pos).unwrap_or(line);
+        match candidates(&self.names, typed, line) {
+            Offer::Files => self.files.complete_path(line, pos),
+            Offer::Words(start, words) => {
+                let pair = |word: String| Pair { display: word.clone(), replacement: word };
+                Ok((start, words.into_iter().map(pair).collect()))
+            }
+        }
+    }
+}
+
+impl Validator for Hand {
+    fn validate(&self, context: &mut ValidationContext<'_>) -> Result<ValidationResult> {
+        let (inputs, open) = collect(context.input());
+        if open {
+            return Ok(ValidationResult::Incomplete);
+        }
+        for input in &inputs {
+            if let Input::Statements(text) = input
+                && let Err(e) = check_syntax(text)
+            {
+                return Ok(ValidationResult::Invalid(Some(format!("\n{e}"))));
+            }
+        }
+        Ok(ValidationResult::Valid(None))
+    }
+}
+
+impl Highlighter for Hand {
+    fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
+        Cow::Owned(highlight::colored(line))
+    }
+
+    fn highlight_prompt<'b, 's: 'b, 'p: 'b>(&'s self, prompt: &'p str, _: bool) -> Cow<'b, str> {
+        Cow::Owned(highlight::prompt(prompt))
+    }
+
+    fn highlight_char(&self, _: &str, _: usize, _: CmdKind) -> bool {
+        // A quote or a dash can change the colour of everything behind it.
+        true
+    }
+}

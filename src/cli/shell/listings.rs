@@ -1,0 +1,144 @@
+//! The lists that dot commands show: tables, columns, metrics, rules, recordings. Not for rows of trace tables, which are
+//! results like those of any statement.
+
+use super::{Flow, Shell};
+use crate::cli::commands::{check, metrics as metrics_command};
+use crate::error::{Error, Result, did_you_mean};
+use crate::query::{Relation, metric_sql, split, views};
+use crate::schema::{self, tables as names};
+use std::fmt::Write as _;
+
+pub(super) fn tables(shell: &mut Shell<'_>, _: &[String]) -> Result<Flow> {
+    let relations = shell.session.relations();
+    let width = relations.iter().map(|r| r.name.len()).max().unwrap_or(0);
+    let database = shell.session.database();
+    let rows = |r: &Relation| match schema::table(&r.name) {
+        Some(table) => database.files(table, None).iter().map(|f| f.rows).sum::<u64>().to_string(),
+        None => "view".into(),
+    };
+    let mut text = String::new();
+    for r in relations {
+        let line = format!("{:width$}  {:>12}  ", r.name, rows(r));
+        let doc = wrapped(first_sentence(&r.doc), line.len(), shell.width());
+        text.push_str(&line);
+        text.push_str(doc.trim_start());
+    }
+    shell.print(&text)
+}
+
+pub(super) fn schema(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
+    let relations = shell.session.relations();
+    let wanted: Vec<&Relation> = match words.first() {
+        None => relations.iter().collect(),
+        Some(name) => {
+            let found = relations.iter().find(|r| r.name.eq_ignore_ascii_case(name));
+            vec![found.ok_or_else(|| {
+                let near = did_you_mean(name, relations.iter().map(|r| r.name.as_str()));
+                let hint =
+                    near.map_or_else(|| "`.tables` lists them".into(), |n| format!("did you mean '{n}'?"));
+                Error::usage(format!("there is no table or view '{name}'")).hint(hint)
+            })?]
+        }
+    };
+    let pages: Vec<String> = wanted.into_iter().map(|r| page(r, shell.width())).collect();
+    shell.print(&pages.join("\n"))
+}
+
+/// A relation: what a row is, and its columns.
+fn page(relation: &Relation, width: usize) -> String {
+    let columns = columns(relation);
+    let widest =
+        |of: fn(&(String, String, String)) -> &String| columns.iter().map(|c| of(c).len()).max().unwrap_or(0);
+    let (names, types) = (widest(|c| &c.0), widest(|c| &c.1));
+    let mut text = format!("{}\n{}", relation.name, wrapped(&relation.doc, 2, width));
+    for (name, ty, doc) in &columns {
+        let line = format!("    {name:names$}  {ty:types$}  ");
+        let doc = wrapped(doc, line.len(), width);
+        let _ = write!(text, "{}", line + doc.trim_start());
+    }
+    text
+}
+
+/// Name, type and meaning of every column.
+fn columns(relation: &Relation) -> Vec<(String, String, String)> {
+    if let Some(table) = schema::table(&relation.name) {
+        let column = |c: &schema::ColumnSpec| {
+            let null = c.null.map(|when| format!(" NULL when {when}.")).unwrap_or_default();
+            (c.name.to_owned(), c.ty.as_str().to_owned(), format!("{}{null}", c.doc))
+        };
+        return table.columns.iter().map(column).collect();
+    }
+    let views = views();
+    let documented = views.iter().find(|v| v.name == relation.name).map_or(&[][..], |v| &v.columns);
+    let column = |name: &String| match documented.iter().find(|c| c.name == name) {
+        Some(c) => (name.clone(), c.ty.to_owned(), c.doc.to_owned()),
+        None => (name.clone(), String::new(), String::new()),
+    };
+    relation.columns.iter().map(column).collect()
+}
+
+pub(super) fn recordings(shell: &mut Shell<'_>, _: &[String]) -> Result<Flow> {
+    for statement in split(&format!("SELECT * FROM {}", names::RECORDING.name))? {
+        shell.statement(&statement)?;
+    }
+    Ok(Flow::Next)
+}
+
+pub(super) fn metrics(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
+    let text = match words.first() {
+        Some(name) => metric_sql(name)?.to_owned(),
+        None => metrics_command::list(),
+    };
+    shell.print(&text)
+}
+
+pub(super) fn checks(shell: &mut Shell<'_>, _: &[String]) -> Result<Flow> {
+    shell.print(&check::rules())
+}
+
+fn first_sentence(text: &str) -> &str {
+    let line = text.lines().next().unwrap_or("");
+    line.find(". ").and_then(|end| line.get(..=end)).unwrap_or(line)
+}
+
+/// Text in lines of at most `width` characters, each behind so many blanks; longer words stay whole.
+pub(super) fn wrapped(text: &str, indent: usize, width: usize) -> String {
+    let room = width.saturating_sub(indent).max(20);
+    let mut out = String::new();
+    for paragraph in text.lines() {
+        let mut used = 0;
+        for word in paragraph.split_whitespace() {
+            let length = word.chars().count();
+            if used == 0 || used + 1 + length > room {
+                out.push_str(if used == 0 { "" } else { "\n" });
+                out.push_str(&" ".repeat(indent));
+                used = length;
+            } else {
+                out.push(' ');
+                used += 1 + length;
+            }
+            out.push_str(word);
+        }
+        out.push('\n');
+    }
+    if out.is_empty() { "\n".into() } else { out }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_hang_under_their_beginning() {
+        let text = "one two three four five six seven";
+        assert_eq!(wrapped(text, 2, 22), "  one two three four\n  five six seven\n");
+        assert_eq!(wrapped("a\nb", 1, 80), " a\n b\n");
+        assert_eq!(wrapped("", 4, 80), "\n");
+    }
+
+    #[test]
+    fn sentences_end_at_their_full_stop() {
+        assert_eq!(first_sentence("One row, e.g.x. Two.\nThree"), "One row, e.g.x.");
+        assert_eq!(first_sentence("One"), "One");
+    }
+}

@@ -1,0 +1,258 @@
+//! `btfdb shell`: SQL and dot commands, typed, piped or read from files. Its parts: `input` tells when something is
+//! complete, `commands` is the table of dot commands, `out` is where results go, `terminal` and `script` are the two ways
+//! in. Not for what statements mean, which is `query`'s.
+
+mod actions;
+mod commands;
+mod complete;
+mod fit;
+mod helper;
+mod highlight;
+mod input;
+mod lexer;
+mod listings;
+mod out;
+mod script;
+mod terminal;
+mod words;
+
+use super::args::{self, Format, Limits};
+use super::commands::{output, query};
+use super::is_broken_pipe;
+use super::ui::Ui;
+use crate::cli::signals;
+use crate::error::{Error, ErrorKind, Result};
+use crate::query::{Session, Statement, split};
+use crate::render::{self, InUnit};
+use crate::time::TimeScale;
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use input::Input;
+use out::Out;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+/// Rows of a table that are shown on a terminal: a screenful.
+const ROWS: usize = 40;
+/// Columns of text when nobody says how wide the terminal is.
+const WIDTH: usize = 100;
+/// What an error calls the input of a pipe.
+const PIPE: &str = "standard input";
+
+/// Whether to go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    Next,
+    Quit,
+}
+
+/// What `.mode`, `.unit` and their like set.
+struct Settings {
+    format: Format,
+    /// `None`: ticks.
+    unit: Option<TimeScale>,
+    /// 0: all.
+    rows: usize,
+    timer: bool,
+    /// A command for the shell of the system.
+    pager: Option<String>,
+}
+
+/// An open shell.
+struct Shell<'a> {
+    session: Session,
+    database: PathBuf,
+    /// How often a database was opened.
+    opened: u64,
+    limits: Limits,
+    interrupt: Arc<AtomicBool>,
+    settings: Settings,
+    out: Out,
+    /// Files that are being read.
+    depth: usize,
+    /// Columns of text of the terminal, if there is one.
+    width: Option<usize>,
+    ui: &'a Ui,
+}
+
+/// Runs the command. A person gets a prompt; a pipe is read to its end, or to the first error, which makes the exit code
+/// 1 whatever it is.
+pub(super) fn run(args: &args::Shell, ui: &Ui) -> Result<u8> {
+    let interactive = std::io::stdin().is_terminal();
+    let interrupt = if interactive { signals::flag() } else { signals::control().flag_shared() };
+    let session = query::open(&args.database, &args.limits)?.with_interrupt(Arc::clone(&interrupt));
+    let settings = Settings { format: Format::Auto, unit: None, rows: ROWS, timer: false, pager: None };
+    let mut shell = Shell {
+        session,
+        database: args.database.clone(),
+        opened: 1,
+        limits: args.limits.clone(),
+        interrupt,
+        settings,
+        out: Out::default(),
+        depth: 0,
+        width: None,
+        ui,
+    };
+    if interactive {
+        terminal::run(&mut shell)?;
+        return shell.out.finish().map(|()| 0);
+    }
+    let done = script::run(&mut shell, Path::new(PIPE), &mut std::io::stdin().lock());
+    match done.and_then(|_| shell.out.finish()) {
+        Ok(()) => Ok(0),
+        Err(e) if is_broken_pipe(&e) || e.kind() == ErrorKind::Interrupted => Err(e),
+        Err(e) => {
+            ui.error(&e);
+            Ok(1)
+        }
+    }
+}
+
+impl Shell<'_> {
+    /// Runs what is complete; an error comes with its line.
+    fn run(&mut self, input: &Input) -> Result<Flow, (u64, Error)> {
+        match input {
+            Input::Command { text, line } => commands::run(self, text).map_err(|e| (*line, e)),
+            Input::Statements(text) => {
+                // An open quote: it is open from the first line on.
+                let first = || text.lines().take_while(|l| l.is_empty()).count() as u64 + 1;
+                for statement in split(text).map_err(|e| (first(), e))? {
+                    self.statement(&statement).map_err(|e| (statement.line(), e))?;
+                }
+                Ok(Flow::Next)
+            }
+        }
+    }
+
+    /// Runs a statement and shows its result.
+    fn statement(&mut self, statement: &Statement) -> Result<()> {
+        self.timed(|shell| {
+            let mut result = shell.session.run_first(statement, &[], shell.cap())?;
+            let (schema, times) = (Arc::clone(result.schema()), result.times().to_vec());
+            shell.show(&schema, &mut result, &times)
+        })
+    }
+
+    /// Does something, and tells how long it took when the user wants to know.
+    fn timed<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let begun = Instant::now();
+        let done = work(self)?;
+        if self.settings.timer {
+            self.ui.status(&format!("took {:.3} s", begun.elapsed().as_secs_f64()));
+        }
+        Ok(done)
+    }
+
+    fn format(&self) -> render::Format {
+        output::format(self.settings.format, self.out.is_terminal())
+    }
+
+    /// The most rows that are shown of a table; `None`: all.
+    fn cap(&self) -> Option<usize> {
+        let table = self.format() == render::Format::Table && self.out.is_terminal();
+        Some(self.settings.rows).filter(|rows| table && self.settings.pager.is_none() && *rows > 0)
+    }
+
+    /// Shows rows; `times` are the columns that hold times.
+    fn show(
+        &mut self,
+        schema: &SchemaRef,
+        rows: &mut (dyn Iterator<Item = Result<RecordBatch>> + Send),
+        times: &[bool],
+    ) -> Result<()> {
+        match self.settings.unit.filter(|_| self.format() == render::Format::Table) {
+            Some(unit) => {
+                let unit = InUnit::new(schema, times, self.session.database().time_scale(), unit);
+                self.show_as_is(unit.schema(), &mut rows.map(|batch| unit.convert(&batch?)))
+            }
+            None => self.show_as_is(schema, rows),
+        }
+    }
+
+    fn show_as_is(
+        &mut self,
+        schema: &SchemaRef,
+        rows: &mut (dyn Iterator<Item = Result<RecordBatch>> + Send),
+    ) -> Result<()> {
+        let (format, cap, threads) = (self.format(), self.cap(), self.session.threads());
+        if let (Some(cap), Some(width)) = (cap, self.width) {
+            let fitted = fit::fitted(schema, rows, cap, width)?;
+            self.print(&fitted.text)?;
+            self.ui.status(&fitted.footer());
+            return Ok(());
+        }
+        let file = self.out.path().map(Path::to_owned);
+        let pager = self.settings.pager.as_deref();
+        let rendered =
+            self.out.write(pager, |out| render::render(schema, rows, format, out, cap, threads))?;
+        match file {
+            Some(path) => self.ui.status(&format!("{} to {}", rendered.footer(), path.display())),
+            None if format == render::Format::Table => self.ui.status(&rendered.footer()),
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Shows text that is no result of a statement.
+    fn print(&mut self, text: &str) -> Result<Flow> {
+        let failed = |e| Error::io("write to", PathBuf::from("standard output"), e);
+        let pager = self.settings.pager.as_deref();
+        self.out.write(pager, |out| out.write_all(text.as_bytes()).map_err(failed))?;
+        Ok(Flow::Next)
+    }
+
+    /// Shows a setting.
+    fn tell(&mut self, name: &str, value: &str) -> Result<Flow> {
+        self.print(&format!("{name} {value}\n"))
+    }
+
+    /// Opens a database; the old one stays open when that fails.
+    fn open(&mut self, path: &Path) -> Result<()> {
+        let session = query::open(path, &self.limits)?.with_interrupt(Arc::clone(&self.interrupt));
+        (self.session, self.database) = (session, path.to_owned());
+        self.opened += 1;
+        self.ui.status(&self.greeting());
+        Ok(())
+    }
+
+    /// Goes on with fresh threads, on the same snapshot: those of a statement that was stopped may be busy for a while.
+    fn renew(&mut self) -> Result<()> {
+        let session = query::session(self.session.database().clone(), &self.limits)?;
+        self.session = session.with_interrupt(Arc::clone(&self.interrupt));
+        Ok(())
+    }
+
+    /// Which database is open.
+    fn greeting(&self) -> String {
+        let recordings = self.session.database().recordings().len();
+        let s = if recordings == 1 { "" } else { "s" };
+        format!("{}: {recordings} recording{s}, read-only", self.database.display())
+    }
+
+    /// Columns of text that fit a line.
+    fn width(&self) -> usize {
+        self.width.unwrap_or(WIDTH)
+    }
+}
+
+/// The pager of the user's environment.
+fn pager_of_the_user() -> String {
+    #[expect(clippy::disallowed_methods, reason = "cli reads the environment")]
+    let pager = std::env::var("PAGER").unwrap_or_default();
+    // Quits when all fits the screen, leaves it as it was, cuts long lines.
+    if pager.trim().is_empty() { "less -FXS".into() } else { pager }
+}
+
+/// The page about the shell, as Markdown.
+pub(super) fn docs() -> String {
+    format!(
+        "# The shell\n\n`btfdb shell DB` asks a database with SQL, typed, piped or read from files. Statements end with `;`, \
+         may span lines and\ncannot change the database. Lines that begin with a dot are commands:\n\n{}\n{}",
+        commands::docs(),
+        terminal::DOCS
+    )
+}

@@ -1,0 +1,88 @@
+//! The namespace of a session: the tables of the database, and the views of the library, each planned when it is first asked
+//! for. Not the text of the views (see `stdlib`).
+
+use std::collections::HashMap;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use datafusion::catalog::{SchemaProvider, TableProvider};
+use datafusion::common::{DataFusionError, Result};
+use datafusion::datasource::ViewTable;
+use datafusion::execution::SessionState;
+use datafusion::prelude::SessionContext;
+
+use super::stdlib::{View, views};
+use super::table::Table;
+use crate::schema::TABLES;
+use crate::store::Database;
+
+/// See the module.
+pub(super) struct Library {
+    tables: HashMap<&'static str, Arc<dyn TableProvider>>,
+    views: HashMap<&'static str, View>,
+    planned: Mutex<HashMap<&'static str, Arc<dyn TableProvider>>>,
+    /// What plans the views, in this very namespace; `None` when the session is closed.
+    state: Box<dyn Fn() -> Option<SessionState> + Send + Sync>,
+}
+
+impl Library {
+    /// Every table of the schema, with the files that the manifest lists for it, and every view.
+    pub fn new(database: &Arc<Database>, context: &SessionContext) -> Self {
+        let state = context.state_weak_ref();
+        let state = Box::new(move || state.upgrade().map(|state| state.read().clone()));
+        let table = |spec| Arc::new(Table::new(Arc::clone(database), spec)) as Arc<dyn TableProvider>;
+        let tables = TABLES.iter().map(|spec| (spec.name, table(spec))).collect();
+        let views = views().into_iter().map(|view| (view.name, view)).collect();
+        Self { tables, views, planned: Mutex::default(), state }
+    }
+
+    fn planned(&self, name: &str) -> Option<Arc<dyn TableProvider>> {
+        // A plan is put in whole, so that what a thread that panicked left behind is right.
+        let planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
+        planned.get(name).cloned()
+    }
+
+    async fn find(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        if let Some(found) = self.tables.get(name).cloned().or_else(|| self.planned(name)) {
+            return Ok(Some(found));
+        }
+        let Some(view) = self.views.get(name) else { return Ok(None) };
+        let gone = || DataFusionError::Internal("the session is closed".to_owned());
+        let state = (self.state)().ok_or_else(gone)?;
+        let plan = state.create_logical_plan(view.sql).await;
+        let plan = plan.map_err(|e| e.context(format!("the view '{name}' cannot be planned")))?;
+        let table: Arc<dyn TableProvider> = Arc::new(ViewTable::new(plan, Some(view.sql.to_owned())));
+        let mut planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(Some(Arc::clone(planned.entry(view.name).or_insert(table))))
+    }
+}
+
+impl fmt::Debug for Library {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Library").finish_non_exhaustive()
+    }
+}
+
+impl SchemaProvider for Library {
+    fn table_names(&self) -> Vec<String> {
+        self.tables.keys().chain(self.views.keys()).map(|name| (*name).to_owned()).collect()
+    }
+
+    // Written out because the engine declares the method with a macro that is not ours to depend on.
+    fn table<'life0, 'life1, 'async_trait>(
+        &'life0 self,
+        name: &'life1 str,
+    ) -> Pin<Box<dyn Future<Output = Result<Option<Arc<dyn TableProvider>>>> + Send + 'async_trait>>
+    where
+        'life0: 'async_trait,
+        'life1: 'async_trait,
+        Self: 'async_trait,
+    {
+        Box::pin(self.find(name))
+    }
+
+    fn table_exist(&self, name: &str) -> bool {
+        self.tables.contains_key(name) || self.views.contains_key(name)
+    }
+}

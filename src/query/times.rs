@@ -1,0 +1,164 @@
+//! Which columns of a result are times: followed from the columns of the tables through the expressions of a plan, so
+//! that `max(end_at - begin_at)` is known to be one and `count(*)` is not. Not for the unit of a time: all are ticks.
+
+use datafusion::common::{Column, DFSchema};
+use datafusion::datasource::source_as_provider;
+use datafusion::logical_expr::expr::WindowFunctionDefinition;
+use datafusion::logical_expr::{Expr, LogicalPlan, Operator, TableScan};
+
+use super::table::Table;
+use crate::schema::ColumnType;
+
+/// Functions whose result is of the kind of their first argument.
+const OF_THE_FIRST: &[&str] = &[
+    "abs",
+    "approx_median",
+    "approx_percentile_cont",
+    "avg",
+    "ceil",
+    "first_value",
+    "floor",
+    "lag",
+    "last_value",
+    "lead",
+    "max",
+    "median",
+    "min",
+    "nth_value",
+    "nullif",
+    "percentile_cont",
+    "round",
+    "stddev",
+    "stddev_pop",
+    "sum",
+    "trunc",
+];
+/// Functions whose result is of the kind of any argument.
+const OF_ANY: &[&str] = &["coalesce", "greatest", "least", "nvl", "nvl2"];
+
+/// For every column of a plan: does it count ticks?
+pub(super) fn times(plan: &LogicalPlan) -> Vec<bool> {
+    let width = plan.schema().fields().len();
+    let mut found = match plan {
+        LogicalPlan::TableScan(scan) => of_scan(scan),
+        LogicalPlan::Projection(p) => Known::of(&p.input).all(&p.expr),
+        LogicalPlan::Aggregate(a) => {
+            let input = Known::of(&a.input);
+            // Grouping sets are one expression for several columns: those are looked up by their names.
+            let mut found = match a.group_expr.as_slice() {
+                [Expr::GroupingSet(_)] => {
+                    let groups = width.saturating_sub(a.aggr_expr.len());
+                    plan.schema().columns().iter().take(groups).map(|c| input.column(c)).collect()
+                }
+                groups => input.all(groups),
+            };
+            found.extend(input.all(&a.aggr_expr));
+            found
+        }
+        LogicalPlan::Window(w) => {
+            let input = Known::of(&w.input);
+            let windows = input.all(&w.window_expr);
+            [input.times, windows].concat()
+        }
+        LogicalPlan::Union(u) => u.inputs.first().map(|first| times(first)).unwrap_or_default(),
+        LogicalPlan::RecursiveQuery(r) => times(&r.static_term),
+        LogicalPlan::Join(j) => match (Known::of(&j.left), Known::of(&j.right)) {
+            (left, right) if left.times.len() + right.times.len() == width => {
+                [left.times, right.times].concat()
+            }
+            // A semi join has the columns of one side.
+            (left, right) => {
+                let columns = plan.schema().columns();
+                columns.iter().map(|c| left.column(c) || right.column(c)).collect()
+            }
+        },
+        LogicalPlan::Filter(_)
+        | LogicalPlan::Sort(_)
+        | LogicalPlan::Limit(_)
+        | LogicalPlan::Distinct(_)
+        | LogicalPlan::Repartition(_)
+        | LogicalPlan::Subquery(_)
+        | LogicalPlan::SubqueryAlias(_) => {
+            plan.inputs().first().map(|input| times(input)).unwrap_or_default()
+        }
+        _ => Vec::new(),
+    };
+    found.resize(width, false);
+    found
+}
+
+fn of_scan(scan: &TableScan) -> Vec<bool> {
+    if let Some(view) = scan.source.get_logical_plan() {
+        let all = times(&view);
+        return match &scan.projection {
+            Some(columns) => columns.iter().map(|c| all.get(*c).copied().unwrap_or(false)).collect(),
+            None => all,
+        };
+    }
+    let Ok(provider) = source_as_provider(&scan.source) else { return Vec::new() };
+    let Some(table) = provider.downcast_ref::<Table>() else { return Vec::new() };
+    let is_time = |name: &String| {
+        let column = table.spec().column(name);
+        column.is_some_and(|c| matches!(c.ty, ColumnType::Instant | ColumnType::Duration))
+    };
+    scan.projected_schema.fields().iter().map(|f| is_time(f.name())).collect()
+}
+
+/// The columns of an input, and which of them are times.
+struct Known<'a> {
+    schema: &'a DFSchema,
+    times: Vec<bool>,
+}
+
+impl<'a> Known<'a> {
+    fn of(input: &'a LogicalPlan) -> Self {
+        Self { schema: input.schema(), times: times(input) }
+    }
+
+    fn column(&self, column: &Column) -> bool {
+        let at = self.schema.maybe_index_of_column(column);
+        at.and_then(|at| self.times.get(at).copied()).unwrap_or(false)
+    }
+
+    fn all(&self, expressions: &[Expr]) -> Vec<bool> {
+        expressions.iter().map(|e| self.expression(e)).collect()
+    }
+
+    fn expression(&self, expression: &Expr) -> bool {
+        let is = |e: &Expr| self.expression(e);
+        let called = |name: &str, arguments: &[Expr]| match name {
+            name if OF_THE_FIRST.contains(&name) => arguments.first().is_some_and(is),
+            name if OF_ANY.contains(&name) => arguments.iter().any(is),
+            _ => false,
+        };
+        match expression {
+            Expr::Column(column) => self.column(column),
+            Expr::Alias(alias) => is(&alias.expr),
+            Expr::Cast(cast) => is(&cast.expr),
+            Expr::TryCast(cast) => is(&cast.expr),
+            Expr::Negative(inner) => is(inner),
+            Expr::BinaryExpr(e) => match e.op {
+                Operator::Plus | Operator::Minus => is(&e.left) || is(&e.right),
+                Operator::Multiply => is(&e.left) != is(&e.right),
+                Operator::Divide => is(&e.left) && !is(&e.right),
+                Operator::Modulo => is(&e.left),
+                _ => false,
+            },
+            Expr::Case(case) => {
+                let mut results = case.when_then_expr.iter().map(|(_, then)| then).chain(&case.else_expr);
+                results.any(|result| is(result))
+            }
+            Expr::AggregateFunction(f) => called(f.func.name(), &f.params.args),
+            Expr::WindowFunction(f) => {
+                let name = match &f.fun {
+                    WindowFunctionDefinition::AggregateUDF(f) => f.name(),
+                    WindowFunctionDefinition::WindowUDF(f) => f.name(),
+                };
+                called(name, &f.params.args)
+            }
+            Expr::ScalarFunction(f) => called(f.name(), &f.args),
+            Expr::ScalarSubquery(query) => times(&query.subquery).first().copied().unwrap_or(false),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Columns of ticks in another unit, for people: `3025000` ns is `3.025000` ms. Whole ticks stay exact, because they
+//! become decimal fractions; averages are floating-point numbers before and after. Not for files, which keep ticks.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, AsArray, RecordBatch};
+use arrow::datatypes::{DataType, Decimal128Type, Field, Float64Type, Int64Type, Schema, SchemaRef};
+
+use super::misfit;
+use crate::error::Result;
+use crate::time::TimeScale;
+
+/// Digits that any `i64` and its fraction fit in.
+const PRECISION: u8 = 38;
+
+/// How the columns of a result are shown in a unit.
+#[derive(Debug)]
+pub struct InUnit {
+    schema: SchemaRef,
+    times: Vec<bool>,
+    /// Ticks are so many powers of ten finer than the unit.
+    digits: u8,
+}
+
+impl InUnit {
+    /// The columns for which `times` says so, which count ticks of `scale`, are to be shown in `unit` and named after
+    /// it; in ticks, where ticks are the coarser ones.
+    pub fn new(schema: &SchemaRef, times: &[bool], scale: TimeScale, unit: TimeScale) -> Self {
+        let unit = unit.max(scale);
+        // At most 12: from picoseconds to seconds.
+        let digits = (scale.decimals() - unit.decimals()) as u8;
+        let mut times = times.to_vec();
+        times.resize(schema.fields().len(), false);
+        for (time, field) in times.iter_mut().zip(schema.fields()) {
+            *time &= matches!(field.data_type(), DataType::Int64 | DataType::Float64);
+        }
+        let field = |(field, time): (&Arc<Field>, &bool)| match (time, field.data_type()) {
+            (false, _) => field.as_ref().clone(),
+            (true, ty) => {
+                let ty = if *ty == DataType::Int64 && digits > 0 { decimal(digits) } else { ty.clone() };
+                Field::new(format!("{} [{unit}]", field.name()), ty, field.is_nullable())
+            }
+        };
+        let fields: Vec<Field> = schema.fields().iter().zip(&times).map(field).collect();
+        Self { schema: Arc::new(Schema::new(fields)), times, digits }
+    }
+
+    /// The columns of [`InUnit::convert`]ed batches.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The same rows in the unit.
+    ///
+    /// # Errors
+    /// When the batch has other columns than the result.
+    pub fn convert(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let convert = |(array, time): (&ArrayRef, &bool)| -> Result<ArrayRef> {
+            Ok(match (time, array.data_type()) {
+                (true, DataType::Int64) if self.digits > 0 => {
+                    let ticks = array.as_primitive::<Int64Type>().unary::<_, Decimal128Type>(i128::from);
+                    Arc::new(ticks.with_data_type(decimal(self.digits)))
+                }
+                (true, DataType::Float64) => {
+                    let ticks = 10f64.powi(i32::from(self.digits));
+                    Arc::new(array.as_primitive::<Float64Type>().unary::<_, Float64Type>(|v| v / ticks))
+                }
+                _ => Arc::clone(array),
+            })
+        };
+        let columns = batch.columns().iter().zip(&self.times).map(convert).collect::<Result<Vec<_>>>()?;
+        RecordBatch::try_new(Arc::clone(&self.schema), columns).map_err(misfit)
+    }
+}
+
+fn decimal(digits: u8) -> DataType {
+    DataType::Decimal128(PRECISION, digits as i8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::{Format, render};
+    use arrow::array::{Float64Array, Int64Array, StringArray};
+
+    fn shown(scale: TimeScale, unit: TimeScale) -> Vec<String> {
+        let batch = RecordBatch::try_from_iter([
+            ("at", Arc::new(Int64Array::from(vec![Some(3_025_000), Some(-1), None])) as ArrayRef),
+            ("avg", Arc::new(Float64Array::from(vec![1500.0, 0.5, 1e9]))),
+            ("n", Arc::new(Int64Array::from(vec![1, 2, i64::MIN]))),
+            ("name", Arc::new(StringArray::from(vec!["a", "b", "c"]))),
+        ])
+        .unwrap();
+        let times = InUnit::new(&batch.schema(), &[true, true, false, true], scale, unit);
+        let mut out = Vec::new();
+        let mut batches = std::iter::once(times.convert(&batch));
+        render(times.schema(), &mut batches, Format::Csv, &mut out, None, 1).unwrap();
+        String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn ticks_are_exact_in_every_unit() {
+        let ms = shown(TimeScale::Ns, TimeScale::Ms);
+        assert_eq!(ms[0], "at [ms],avg [ms],n,name");
+        assert_eq!(ms[1], "3.025000,0.0015,1,a");
+        assert_eq!(ms[2], "-0.000001,0.0000005,2,b");
+        assert_eq!(ms[3], ",1000,-9223372036854775808,c");
+        assert_eq!(shown(TimeScale::Ps, TimeScale::S)[1], "0.000003025000,0.0000000015,1,a");
+    }
+
+    #[test]
+    fn a_unit_finer_than_the_ticks_shows_ticks() {
+        for (scale, unit) in [(TimeScale::Ns, TimeScale::Ns), (TimeScale::Us, TimeScale::Ns)] {
+            let lines = shown(scale, unit);
+            assert_eq!(lines[0], format!("at [{scale}],avg [{scale}],n,name"));
+            assert_eq!(lines[1], "3025000,1500,1,a");
+        }
+    }
+}
