@@ -100,7 +100,7 @@ impl Session {
         })
     }
 
-    /// Statements of this session stop, with [`ErrorKind::Interrupted`], soon after `flag` becomes true. The session
+    /// Statements of this session stop, with [`crate::error::ErrorKind::Interrupted`], soon after `flag` becomes true. The session
     /// never resets it.
     #[must_use]
     pub fn with_interrupt(mut self, flag: Arc<AtomicBool>) -> Self {

@@ -1,7 +1,7 @@
 //! The words of SQL that are coloured and offered while typing. Not every word the engine knows: those that queries over
 //! traces are made of.
 
-/// Sorted.
+/// In capitals; whoever types small letters is offered small ones.
 pub(super) const KEYWORDS: &[&str] = &[
     "ALL",
     "AND",
