@@ -129,7 +129,7 @@ fn suggestion(error: &DataFusionError, message: &str, relations: &[String]) -> O
     }
     if let Some((_, name)) = message.strip_suffix("' has no value").and_then(|m| m.split_once("parameter '$"))
     {
-        return Some(format!("give it one, e.g. --param {name}=10ms"));
+        return Some(format!("give it one, e.g. --param {name}=10ms, or .param {name}=10ms in the shell"));
     }
     let near = error.diagnostic()?.notes.iter().find_map(|n| n.message.strip_prefix("Possible function "))?;
     Some(format!("did you mean {near}?"))

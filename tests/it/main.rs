@@ -23,6 +23,4 @@ mod osek;
 mod requirements;
 mod shell;
 mod support;
-#[cfg(unix)]
-mod terminal;
 mod tidy;

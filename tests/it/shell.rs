@@ -65,6 +65,8 @@ const EFFECTS: &[(&str, &str)] = &[
     ),
     (".unit", "unit ticks"),
     (".rows 7\n.rows", "rows 7"),
+    (".param n=1\n.param $n=7\n.param m=2us\n.param\nSELECT $n + $m AS sum;", "2007"),
+    (".schema core_peak", "$window"),
     (".timer on\n.timer", "timer on"),
     (".pager cat\n.pager", "pager cat"),
     (".once one.csv\nSELECT 1;\n.output\n", "output -"),

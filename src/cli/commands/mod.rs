@@ -9,7 +9,7 @@ mod manage;
 mod map;
 pub(super) mod metrics;
 pub(super) mod output;
-mod parse;
+pub(super) mod parse;
 pub(super) mod query;
 mod require;
 mod trace;

@@ -3,7 +3,7 @@
 use super::commands::{FORCE, FORMATS, UNITS};
 use super::{Flow, Shell, pager_of_the_user, script};
 use crate::cli::args::{Cli, Command, Format};
-use crate::cli::commands::export as exporting;
+use crate::cli::commands::{export as exporting, parse};
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
 use crate::query::{MetricFilter, Unit, metric as metric_of, split};
 use crate::time::TimeScale;
@@ -96,6 +96,18 @@ pub(super) fn rows(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
         return Ok(Flow::Next);
     }
     shell.tell("rows", &shell.settings.rows.to_string())
+}
+
+pub(super) fn param(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
+    let Some(text) = words.first() else {
+        let all: String = shell.settings.params.iter().map(|text| format!("{text}\n")).collect();
+        return shell.print(&all);
+    };
+    let (name, _) = parse::param(text, shell.session.database().time_scale())?;
+    let same = |other: &String| other.split_once('=').is_some_and(|(n, _)| n.trim_start_matches('$') == name);
+    shell.settings.params.retain(|other| !same(other));
+    shell.settings.params.push(text.clone());
+    Ok(Flow::Next)
 }
 
 pub(super) fn timer(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {

@@ -173,6 +173,14 @@ pub(super) const COMMANDS: &[Command] = &[
         run: actions::rows,
     },
     Command {
+        name: ".param",
+        alias: None,
+        args: &[may("NAME=VALUE", Kind::Free)],
+        summary: "Give $NAME in SQL a value, or show all values",
+        detail: "A number, a time such as 10ms, null, or text. Some views need values: .schema says which.",
+        run: actions::param,
+    },
+    Command {
         name: ".timer",
         alias: None,
         args: &[may("on|off", Kind::Word(SWITCH))],

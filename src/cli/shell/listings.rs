@@ -4,7 +4,7 @@
 use super::{Flow, Shell};
 use crate::cli::commands::{check, metrics as metrics_command};
 use crate::error::{Error, Result, did_you_mean};
-use crate::query::{Relation, metric_sql, split, views};
+use crate::query::{Documented, Relation, metric_sql, split, views};
 use crate::schema::{self, tables as names};
 use std::fmt::Write as _;
 
@@ -59,7 +59,7 @@ fn page(relation: &Relation, width: usize) -> String {
     text
 }
 
-/// Name, type and meaning of every column.
+/// Name, type and meaning of every column, and of every parameter of a view.
 fn columns(relation: &Relation) -> Vec<(String, String, String)> {
     if let Some(table) = schema::table(&relation.name) {
         let column = |c: &schema::ColumnSpec| {
@@ -69,12 +69,9 @@ fn columns(relation: &Relation) -> Vec<(String, String, String)> {
         return table.columns.iter().map(column).collect();
     }
     let views = views();
-    let documented = views.iter().find(|v| v.name == relation.name).map_or(&[][..], |v| &v.columns);
-    let column = |name: &String| match documented.iter().find(|c| c.name == name) {
-        Some(c) => (name.clone(), c.ty.to_owned(), c.doc.to_owned()),
-        None => (name.clone(), String::new(), String::new()),
-    };
-    relation.columns.iter().map(column).collect()
+    let Some(view) = views.iter().find(|v| v.name == relation.name) else { return Vec::new() };
+    let row = |sign: &str, d: &Documented| (format!("{sign}{}", d.name), d.ty.to_owned(), d.doc.to_owned());
+    view.columns.iter().map(|c| row("", c)).chain(view.params.iter().map(|p| row("$", p))).collect()
 }
 
 pub(super) fn recordings(shell: &mut Shell<'_>, _: &[String]) -> Result<Flow> {

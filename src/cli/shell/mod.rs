@@ -17,7 +17,7 @@ mod terminal;
 mod words;
 
 use super::args::{self, Format, Limits};
-use super::commands::{output, query};
+use super::commands::{output, parse, query};
 use super::is_broken_pipe;
 use super::ui::Ui;
 use crate::cli::signals;
@@ -57,6 +57,8 @@ struct Settings {
     /// 0: all.
     rows: usize,
     timer: bool,
+    /// `NAME=VALUE`, as typed.
+    params: Vec<String>,
     /// A command for the shell of the system.
     pager: Option<String>,
 }
@@ -84,7 +86,14 @@ pub(super) fn run(args: &args::Shell, ui: &Ui) -> Result<u8> {
     let interactive = std::io::stdin().is_terminal();
     let interrupt = if interactive { signals::flag() } else { signals::control().flag_shared() };
     let session = query::open(&args.database, &args.limits)?.with_interrupt(Arc::clone(&interrupt));
-    let settings = Settings { format: Format::Auto, unit: None, rows: ROWS, timer: false, pager: None };
+    let settings = Settings {
+        format: Format::Auto,
+        unit: None,
+        rows: ROWS,
+        timer: false,
+        params: Vec::new(),
+        pager: None,
+    };
     let mut shell = Shell {
         session,
         database: args.database.clone(),
@@ -131,7 +140,10 @@ impl Shell<'_> {
     /// Runs a statement and shows its result.
     fn statement(&mut self, statement: &Statement) -> Result<()> {
         self.timed(|shell| {
-            let mut result = shell.session.run_first(statement, &[], shell.cap())?;
+            let scale = shell.session.database().time_scale();
+            let params = shell.settings.params.iter().map(|text| parse::param(text, scale));
+            let mut result =
+                shell.session.run_first(statement, &params.collect::<Result<Vec<_>>>()?, shell.cap())?;
             let (schema, times) = (Arc::clone(result.schema()), result.times().to_vec());
             shell.show(&schema, &mut result, &times)
         })

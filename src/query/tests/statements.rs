@@ -66,7 +66,7 @@ fn an_unknown_function_comes_with_a_suggestion() {
 fn a_parameter_without_a_value_says_how_to_give_it_one() {
     let e = failure("SELECT * FROM core_peak");
     assert_eq!((e.kind(), e.to_string()), (ErrorKind::Query, "the parameter '$window' has no value".into()));
-    assert_eq!(e.hints(), ["give it one, e.g. --param window=10ms"]);
+    assert_eq!(e.hints(), ["give it one, e.g. --param window=10ms, or .param window=10ms in the shell"]);
 }
 
 #[test]
