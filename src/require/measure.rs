@@ -194,14 +194,14 @@ fn of_load(session: &Session, load: &Load, recording: &str, scale: TimeScale) ->
             );
         }
     }
-    if outcomes.is_empty()
-        && let Some(core) = &load.core
-    {
-        // Refuses a core that is not there; one that is there has no whole window.
-        let filter = MetricFilter { entity: Some(core.clone()), ..MetricFilter::default() };
-        session.metrics(&["CPULoad".to_owned()], &filter)?;
-        return Err(Error::usage(format!("no window of the load of {core} lies in a recording as a whole"))
-            .hint("take a shorter window"));
+    if outcomes.is_empty() {
+        if let Some(core) = &load.core {
+            // Refuses a core that is not there.
+            let filter = MetricFilter { entity: Some(core.clone()), ..MetricFilter::default() };
+            session.metrics(&["CPULoad".to_owned()], &filter)?;
+        }
+        let message = format!("no window of a required load lies in the recording '{recording}' as a whole");
+        return Err(Error::usage(message).hint("take a shorter window"));
     }
     Ok(outcomes)
 }
