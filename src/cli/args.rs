@@ -232,6 +232,9 @@ pub struct Query {
     /// Value of `$NAME` in the SQL: a number, a time such as 10ms, null, or text; can be repeated.
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub params: Vec<String>,
+    /// TOML file with [[chain]] entries, for chain_instance and the chain metrics.
+    #[arg(long, value_name = "FILE")]
+    pub chains: Option<PathBuf>,
     /// How to print.
     #[command(flatten)]
     pub output: Output,
@@ -245,6 +248,9 @@ pub struct Query {
 pub struct Shell {
     /// Database folder.
     pub database: PathBuf,
+    /// TOML file with [[chain]] entries, for chain_instance and the chain metrics.
+    #[arg(long, value_name = "FILE")]
+    pub chains: Option<PathBuf>,
     /// Resources to use.
     #[command(flatten)]
     pub limits: Limits,
@@ -276,6 +282,9 @@ pub struct Metrics {
     /// Samples before this instant.
     #[arg(long, allow_hyphen_values = true, value_name = "T")]
     pub to: Option<String>,
+    /// TOML file with [[chain]] entries, for chain_instance and the chain metrics.
+    #[arg(long, value_name = "FILE")]
+    pub chains: Option<PathBuf>,
     /// How to print.
     #[command(flatten)]
     pub output: Output,

@@ -127,16 +127,14 @@ impl Session {
     fn check_entity(&self, entity: &str) -> Result<()> {
         let sql = "SELECT process FROM process_instance UNION SELECT runnable FROM runnable_instance \
                    UNION SELECT core FROM process_state WHERE core IS NOT NULL";
-        let mut known: Vec<String> = Vec::new();
-        for batch in self.sql(sql, &[])? {
-            let names = text(&batch?, 0)?;
-            known.extend(names.as_string_view().iter().flatten().map(str::to_owned));
-        }
+        let mut known = self.names(sql, &[])?;
+        known.extend(self.chains().get().iter().flat_map(|chains| chains.iter()).map(|c| c.name.clone()));
         if known.iter().any(|k| k == entity) {
             return Ok(());
         }
-        let error =
-            Error::usage(format!("there is no task, interrupt service routine, runnable or core '{entity}'"));
+        let error = Error::usage(format!(
+            "there is no task, interrupt service routine, runnable, core or chain '{entity}'"
+        ));
         Err(match did_you_mean(entity, known.iter().map(String::as_str)) {
             Some(near) => error.hint(format!("did you mean '{near}'?")),
             None => error,

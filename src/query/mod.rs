@@ -2,6 +2,7 @@
 //! metrics are SQL files (`queries/`), statements are read-only. Not for showing results.
 
 mod catalog;
+mod chain;
 mod docs;
 mod engine;
 mod failure;
@@ -23,6 +24,7 @@ mod table;
 mod times;
 
 pub use catalog::Relation;
+pub use chain::{Chain, ChainStep, Instance};
 pub use docs::docs;
 pub use metrics::{MetricFilter, SUMMARY_COLUMNS};
 pub(crate) use records::Order;

@@ -8,8 +8,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
+use arrow::array::{AsArray, RecordBatch};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::{DataFusionError, ParamValues, ScalarValue};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::{SQLOptions, SessionContext};
@@ -166,6 +167,17 @@ impl Session {
     /// [`ErrorKind::Usage`] when there is no statement or more than one, otherwise as [`Session::run`].
     pub fn sql(&self, text: &str, params: &[(&str, Param)]) -> Result<ResultStream> {
         self.sql_in(self.context(), text, params)
+    }
+
+    /// The first column of a result, as strings; NULL is left out. For names, of which there are few.
+    pub(super) fn names(&self, text: &str, params: &[(&str, Param)]) -> Result<Vec<String>> {
+        let bug = |e| Error::new(ErrorKind::Bug, "a name in a result is not a string").because(e);
+        let mut names = Vec::new();
+        for batch in self.sql(text, params)? {
+            let column = cast(batch?.column(0), &DataType::Utf8View).map_err(bug)?;
+            names.extend(column.as_string_view().iter().flatten().map(str::to_owned));
+        }
+        Ok(names)
     }
 
     pub(super) fn sql_in(

@@ -11,6 +11,7 @@ use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::prelude::{SessionConfig, SessionContext};
 
 use super::catalog::{self, Relation};
+use super::chain::{self, Chains};
 use super::engine::Engine;
 use super::library::Library;
 use super::operators::{self, Trust, UseOperators};
@@ -46,6 +47,7 @@ pub struct Session {
     context: SessionContext,
     engine: Arc<Engine>,
     relations: Vec<Relation>,
+    chains: Chains,
     interrupt: Arc<AtomicBool>,
 }
 
@@ -91,11 +93,14 @@ impl Session {
             catalog.register_schema(SCHEMA, Arc::new(library)).map_err(engine)?;
         }
         functions::functions(&database).into_iter().for_each(|f| context.register_udf(f));
+        let chains = Chains::default();
+        context.register_udtf("chains", chain::function(&database, &chains));
         Ok(Self {
             database,
             context,
             engine: Arc::new(Engine::start(threads)?),
             relations: catalog::relations(),
+            chains,
             interrupt: Arc::new(AtomicBool::new(false)),
         })
     }
@@ -160,6 +165,11 @@ impl Session {
         let state =
             SessionStateBuilder::new_from_existing(state).with_runtime_env(Arc::new(environment)).build();
         SessionContext::new_with_state(state)
+    }
+
+    /// The chains of events that were given.
+    pub(super) fn chains(&self) -> &Chains {
+        &self.chains
     }
 
     pub(super) fn engine(&self) -> &Arc<Engine> {

@@ -56,6 +56,9 @@ pub(super) const LIBRARY: &[Source] = library! {
     "stimuli" {
         "stimulus"
     }
+    "chains" {
+        "chain_instance"
+    }
     "metrics" {
         "ActivateToActivate"
         "StartToStart"
@@ -77,6 +80,10 @@ pub(super) const LIBRARY: &[Source] = library! {
         "CPULoad"
         "RunnableNetExecutionTime"
         "RunnableGrossExecutionTime"
+        "ChainReaction"
+        "ChainAge"
+        "ChainLost"
+        "ChainRepeated"
     }
 };
 
@@ -304,6 +311,6 @@ mod tests {
             (e.kind(), e.hints()),
             (ErrorKind::Usage, &["did you mean 'ResponseTime'?".to_owned()][..])
         );
-        assert_eq!(metrics().len(), 20);
+        assert_eq!(metrics().len(), 24);
     }
 }

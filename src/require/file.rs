@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::error::{Error, Result, did_you_mean};
+use crate::query::{self, ChainStep, Instance};
 use crate::time::{TimeScale, parse_time_argument};
 
 /// What a recording has to keep. Every list may be left out.
@@ -26,6 +27,9 @@ pub struct Requirements {
     /// Latencies of chains of events.
     #[serde(default)]
     pub chain: Vec<Chain>,
+    /// Events that happen together.
+    #[serde(default)]
+    pub synchronisation: Vec<Synchronisation>,
 }
 
 /// `[[limit]]`: every sample of a metric, or a statistic of it, lies within bounds.
@@ -88,30 +92,35 @@ pub struct Load {
     pub upper: f64,
 }
 
-/// `[[chain]]`: what begins with the first step has an effect in the last one in time.
+/// `[[chain]]`: what begins with the first step has an effect in the last one in time. Bounds may be left out where the file
+/// only says what the chain is.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Chain {
-    /// What it is called in reports.
+    /// What it is called in reports, SQL and metrics.
     pub name: String,
     /// The steps, cause first; two at least.
     pub steps: Vec<ChainStep>,
-    /// Longest time from a first step to the first last step that follows from it.
+    /// Longest time from a first step to the first last step that follows from it or from a later one.
     pub reaction: Option<Bound>,
     /// Greatest age of what a last step has to do with: the time since the first step that it follows from.
     pub age: Option<Bound>,
+    /// Most first steps from which no last step follows, as a later one came before.
+    pub lost: Option<u32>,
+    /// Most last steps that follow from the same first step as one before.
+    pub repeated: Option<u32>,
 }
 
-/// A step of a chain: system events of one kind.
+/// `[[synchronisation]]`: whenever one of some events happens, so do the others, within a tolerance.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ChainStep {
-    /// What it happens to.
-    pub entity: String,
-    /// What happens, in the words of BTF.
-    pub action: String,
-    /// Who makes it happen; anybody when left out.
-    pub source: Option<String>,
+pub struct Synchronisation {
+    /// What it is called in reports.
+    pub name: String,
+    /// The events; two at least.
+    pub events: Vec<ChainStep>,
+    /// Longest time between an event and the nearest one of each other kind.
+    pub tolerance: Bound,
 }
 
 /// A number, or a time with a unit.
@@ -155,12 +164,13 @@ impl Bound {
 }
 
 /// All keys, for suggestions.
-const KEYS: [&str; 22] = [
+const KEYS: [&str; 26] = [
     "limit",
     "deadline",
     "period",
     "load",
     "chain",
+    "synchronisation",
     "name",
     "metric",
     "entity",
@@ -176,8 +186,11 @@ const KEYS: [&str; 22] = [
     "age",
     "action",
     "source",
-    "deadline",
-    "period",
+    "instance",
+    "lost",
+    "repeated",
+    "events",
+    "tolerance",
 ];
 
 impl Requirements {
@@ -188,29 +201,57 @@ impl Requirements {
     /// nothing, or an entry that does not.
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
         let requirements: Self = toml::from_str(text).map_err(|e| located(&e, text, path))?;
-        let Self { limit, deadline, period, load, chain } = &requirements;
-        if limit.is_empty() && deadline.is_empty() && period.is_empty() && load.is_empty() && chain.is_empty()
-        {
+        let mistake = |message: String| Err(Error::input(message).at(path));
+        if let Some(limit) = requirements.limit.iter().find(|l| l.lower.is_none() && l.upper.is_none()) {
+            return mistake(format!("the limit of {} has neither lower nor upper", limit.metric));
+        }
+        for synchronisation in &requirements.synchronisation {
+            let Synchronisation { name, events, .. } = synchronisation;
+            if events.len() < 2 {
+                return mistake(format!("the synchronisation '{name}' has less than two events"));
+            }
+            if events.iter().any(|event| event.instance != Instance::Any) {
+                return mistake(format!("the synchronisation '{name}' has an instance; only chains have"));
+            }
+        }
+        if requirements.is_empty() {
             return Err(Error::input("the file requires nothing")
                 .at(path)
                 .hint("e.g. [[limit]] with metric and upper"));
         }
-        if let Some(limit) = limit.iter().find(|l| l.lower.is_none() && l.upper.is_none()) {
-            let message = format!("the limit of {} has neither lower nor upper", limit.metric);
-            return Err(Error::input(message).at(path));
-        }
-        for chain in chain {
-            if chain.steps.len() < 2 {
-                return Err(
-                    Error::input(format!("the chain '{}' has less than two steps", chain.name)).at(path)
-                );
-            }
-            if chain.reaction.is_none() && chain.age.is_none() {
-                let message = format!("the chain '{}' has neither reaction nor age", chain.name);
-                return Err(Error::input(message).at(path));
-            }
-        }
         Ok(requirements)
+    }
+
+    /// The chains of a file, whatever else it says; see [`Session::with_chains`](query::Session::with_chains).
+    ///
+    /// # Errors
+    /// As [`Self::parse`]; a file without chains.
+    pub fn parse_chains(text: &str, path: &Path) -> Result<Vec<query::Chain>> {
+        let requirements: Self = toml::from_str(text).map_err(|e| located(&e, text, path))?;
+        match requirements.chains() {
+            none if none.is_empty() => Err(Error::input("the file has no chains")
+                .at(path)
+                .hint("e.g. [[chain]] with name and steps = [{ entity, action }, …]")),
+            chains => Ok(chains),
+        }
+    }
+
+    /// The chains, without their bounds.
+    pub fn chains(&self) -> Vec<query::Chain> {
+        let chain = |c: &Chain| query::Chain { name: c.name.clone(), steps: c.steps.clone() };
+        self.chain.iter().map(chain).collect()
+    }
+
+    fn is_empty(&self) -> bool {
+        let Self { limit, deadline, period, load, chain, synchronisation } = self;
+        let bounded =
+            |c: &Chain| c.reaction.is_some() || c.age.is_some() || c.lost.is_some() || c.repeated.is_some();
+        limit.is_empty()
+            && deadline.is_empty()
+            && period.is_empty()
+            && load.is_empty()
+            && synchronisation.is_empty()
+            && !chain.iter().any(bounded)
     }
 }
 
@@ -250,7 +291,7 @@ mod tests {
         for text in [
             "",
             "[[limit]]\nmetric = \"x\"\n",
-            "[[chain]]\nname = \"c\"\nage = 1\nsteps = [{entity = \"S\", action = \"write\"}]\n",
+            "[[synchronisation]]\nname = \"s\"\ntolerance = 1\nevents = [{entity = \"S\", action = \"write\"}]\n",
             "[[chain]]\nname = \"c\"\nsteps = [{entity = \"S\", action = \"write\"}, {entity = \"S\", action = \"read\"}]\n",
         ] {
             assert!(parse(text).is_err(), "{text}");

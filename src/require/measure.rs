@@ -1,11 +1,11 @@
 //! What the recordings of a database show of each requirement. Not for the shape of reports.
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type, Int64Type};
 
-use super::chain::{Latency, Moment, paths};
-use super::file::{Bound, Chain, ChainStep, Load};
+use super::file::{Bound, Load, Synchronisation};
+use super::synchronisation::{Apart, Together};
 use super::{Outcome, Requirements, Verdict};
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
 use crate::query::{MetricFilter, Param, Session};
@@ -25,7 +25,7 @@ struct Wanted<'a> {
 }
 
 /// Measures every requirement in a recording, in the order of the file. A requirement of what the recording does not have is
-/// one without samples.
+/// one without samples. The session knows the [chains](Requirements::chains).
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] for names that the database does not have, with a suggestion; [`ErrorKind::Input`] for bounds that
@@ -33,6 +33,21 @@ struct Wanted<'a> {
 pub fn measure(session: &Session, requirements: &Requirements, recording: &str) -> Result<Vec<Outcome>> {
     session.check_recording(Some(recording))?;
     let scale = session.database().time_scale();
+    let mut outcomes = Vec::new();
+    for wanted in wanted(requirements, scale)? {
+        outcomes.extend(of_metric(session, &wanted, recording)?);
+    }
+    for load in &requirements.load {
+        outcomes.extend(of_load(session, load, recording, scale)?);
+    }
+    for synchronisation in &requirements.synchronisation {
+        outcomes.push(of_synchronisation(session, synchronisation, recording, scale)?);
+    }
+    Ok(outcomes)
+}
+
+/// What is a bound of a metric.
+fn wanted(requirements: &Requirements, scale: TimeScale) -> Result<Vec<Wanted<'_>>> {
     let mut wanted = Vec::new();
     let value = |bound: &Option<Bound>| bound.as_ref().map(|b| b.value(scale)).transpose();
     for limit in &requirements.limit {
@@ -67,17 +82,26 @@ pub fn measure(session: &Session, requirements: &Requirements, recording: &str) 
             upper: Some(distance + jitter),
         });
     }
-    let mut outcomes = Vec::new();
-    for wanted in &wanted {
-        outcomes.extend(of_metric(session, wanted, recording)?);
-    }
-    for load in &requirements.load {
-        outcomes.extend(of_load(session, load, recording, scale)?);
-    }
     for chain in &requirements.chain {
-        outcomes.extend(of_chain(session, chain, recording, scale)?);
+        let number = |most: Option<u32>| most.map(f64::from);
+        let bounds = [
+            ("reaction", "ChainReaction", value(&chain.reaction)?),
+            ("age", "ChainAge", value(&chain.age)?),
+            ("lost", "ChainLost", number(chain.lost)),
+            ("repeated", "ChainRepeated", number(chain.repeated)),
+        ];
+        wanted.extend(bounds.into_iter().filter(|(_, _, upper)| upper.is_some()).map(
+            |(word, metric, upper)| Wanted {
+                name: format!("{word} of {}", chain.name),
+                metric,
+                entity: Some(&chain.name),
+                statistic: None,
+                lower: None,
+                upper,
+            },
+        ));
     }
-    Ok(outcomes)
+    Ok(wanted)
 }
 
 fn of_metric(session: &Session, wanted: &Wanted<'_>, recording: &str) -> Result<Vec<Outcome>> {
@@ -127,6 +151,7 @@ fn of_metric(session: &Session, wanted: &Wanted<'_>, recording: &str) -> Result<
                     margin: None,
                     at: instant.map(|at| summary.integer(at, row)).transpose()?.flatten(),
                     samples,
+                    violations: None,
                     verdict: Verdict::NoSamples,
                 }
                 .judged(),
@@ -151,6 +176,7 @@ fn of_metric(session: &Session, wanted: &Wanted<'_>, recording: &str) -> Result<
                     margin: None,
                     at: None,
                     samples: 0,
+                    violations: None,
                     verdict: Verdict::NoSamples,
                 }
                 .judged(),
@@ -163,12 +189,20 @@ fn of_metric(session: &Session, wanted: &Wanted<'_>, recording: &str) -> Result<
 fn of_load(session: &Session, load: &Load, recording: &str, scale: TimeScale) -> Result<Vec<Outcome>> {
     let window = load.window.ticks(scale)?;
     let step = load.step.as_ref().map_or(Ok(window), |step| step.ticks(scale))?;
-    let sql = "SELECT recording, core, load, begin_at FROM core_peak \
-               WHERE recording = $recording AND ($core IS NULL OR core = $core) \
-               ORDER BY recording, core";
+    let sql = "SELECT p.recording, p.core, p.load, p.begin_at, w.windows, w.beyond FROM core_peak AS p \
+               JOIN (SELECT recording, core, count(*) AS windows, count(*) FILTER (WHERE load > $upper) AS beyond \
+               FROM core_load WHERE process IS NULL GROUP BY recording, core) AS w \
+               ON p.recording = w.recording AND p.core = w.core \
+               WHERE p.recording = $recording AND ($core IS NULL OR p.core = $core) \
+               ORDER BY p.recording, p.core";
     let core = load.core.as_deref().map_or(Param::Null, Param::from);
-    let params =
-        [("window", window.into()), ("step", step.into()), ("recording", recording.into()), ("core", core)];
+    let params = [
+        ("window", window.into()),
+        ("step", step.into()),
+        ("recording", recording.into()),
+        ("core", core),
+        ("upper", Param::Float(load.upper)),
+    ];
     let mut outcomes = Vec::new();
     for batch in session.sql(sql, &params)? {
         let batch = Summary(batch?);
@@ -187,7 +221,8 @@ fn of_load(session: &Session, load: &Load, recording: &str, scale: TimeScale) ->
                     value: batch.number("load", row)?,
                     margin: None,
                     at: batch.integer("begin_at", row)?,
-                    samples: 0,
+                    samples: batch.integer("windows", row)?.unwrap_or_default(),
+                    violations: batch.integer("beyond", row)?,
                     verdict: Verdict::NoSamples,
                 }
                 .judged(),
@@ -206,96 +241,75 @@ fn of_load(session: &Session, load: &Load, recording: &str, scale: TimeScale) ->
     Ok(outcomes)
 }
 
-fn of_chain(session: &Session, chain: &Chain, recording: &str, scale: TimeScale) -> Result<Vec<Outcome>> {
-    let events =
-        chain.steps.iter().map(|step| events(session, step, recording)).collect::<Result<Vec<_>>>()?;
-    let paths = paths(&events);
-    let mut outcomes = Vec::new();
-    for (metric, bound, latencies) in
-        [("Reaction", &chain.reaction, &paths.reactions), ("Age", &chain.age, &paths.ages)]
-    {
-        let Some(bound) = bound else { continue };
-        let length = |l: &&Latency| (l.end - l.begin, std::cmp::Reverse(l.begin));
-        let worst = latencies.iter().max_by_key(length);
-        outcomes.push(
-            Outcome {
-                recording: recording.to_owned(),
-                requirement: format!("{} of {}", metric.to_lowercase(), chain.name),
-                metric: metric.to_owned(),
-                entity: chain.name.clone(),
-                statistic: "max".to_owned(),
-                unit: "duration",
-                bound: "upper",
-                limit: bound.value(scale)?,
-                value: worst.map(|l| (l.end - l.begin) as f64),
-                margin: None,
-                at: worst.map(|l| l.begin),
-                samples: latencies.len() as i64,
-                verdict: Verdict::NoSamples,
+/// How far events of one recording are apart that have to happen together.
+fn of_synchronisation(
+    session: &Session,
+    wanted: &Synchronisation,
+    recording: &str,
+    scale: TimeScale,
+) -> Result<Outcome> {
+    let tolerance = wanted.tolerance.ticks(scale)?;
+    for event in &wanted.events {
+        session.check_step(event)?;
+    }
+    let when =
+        wanted.events.iter().enumerate().map(|(i, event)| format!("WHEN {} THEN {i}", event.condition()));
+    let sql = format!(
+        "SELECT time, seq, kind, 0 AS until FROM (SELECT time, seq, CASE {} END AS kind FROM btf_event \
+         WHERE recording = $recording) AS e WHERE kind IS NOT NULL \
+         UNION ALL SELECT begin_at, {}, -1, end_at FROM gap WHERE recording = $recording ORDER BY time, seq",
+        when.collect::<Vec<_>>().join(" "),
+        i64::MAX
+    );
+    let bounds = "SELECT begin_at, end_at FROM recording WHERE recording = $recording";
+    let (mut begin, mut end) = (i64::MIN, i64::MAX);
+    for batch in session.sql(bounds, &[("recording", recording.into())])? {
+        let batch = Summary(batch?);
+        begin = batch.integer("begin_at", 0)?.unwrap_or(begin);
+        end = batch.integer("end_at", 0)?.unwrap_or(end);
+    }
+    let (mut together, mut apart) = (Together::new(wanted.events.len(), begin), Vec::new());
+    let (mut worst, mut samples, mut violations) = (None, 0, 0);
+    let mut judge = |apart: &mut Vec<Apart>| {
+        for a in apart.drain(..).filter(|a| a.exact || a.distance > tolerance) {
+            samples += 1;
+            violations += i64::from(a.distance > tolerance);
+            if worst.is_none_or(|w: Apart| a.distance > w.distance) {
+                worst = Some(a);
             }
-            .judged(),
-        );
-    }
-    Ok(outcomes)
-}
-
-/// The events of a step, in their order.
-fn events(session: &Session, step: &ChainStep, recording: &str) -> Result<Vec<Moment>> {
-    let sql = "SELECT time, seq FROM btf_event WHERE recording = $recording AND target = $entity AND action = $action \
-               AND ($source IS NULL OR source = $source) ORDER BY time, seq";
-    let source = step.source.as_deref().map_or(Param::Null, Param::from);
-    let entity = step.entity.as_str();
-    let params = [
-        ("recording", recording.into()),
-        ("entity", entity.into()),
-        ("action", step.action.as_str().into()),
-        ("source", source),
-    ];
-    let mut moments = Vec::new();
-    for batch in session.sql(sql, &params)? {
-        let batch = Summary(batch?);
-        for row in 0..batch.0.num_rows() {
-            moments.extend(batch.integer("time", row)?.zip(batch.integer("seq", row)?));
         }
-    }
-    if moments.is_empty() {
-        check_step(session, step)?;
-    }
-    Ok(moments)
-}
-
-/// Fails when nothing like the step is anywhere in the database, which is a mistake in its names.
-fn check_step(session: &Session, step: &ChainStep) -> Result<()> {
-    let mut known = Vec::new();
-    for batch in session.sql("SELECT DISTINCT target AS name FROM btf_event", &[])? {
+    };
+    for batch in session.sql(&sql, &[("recording", recording.into())])? {
         let batch = Summary(batch?);
-        for row in 0..batch.0.num_rows() {
-            known.push(batch.text("name", row)?);
+        let [times, kinds, until] = ["time", "kind", "until"].map(|name| batch.integers(name));
+        for ((time, kind), until) in times?.iter().zip(&kinds?).zip(&until?) {
+            let (Some(time), Some(kind)) = (time, kind) else { continue };
+            match usize::try_from(kind) {
+                Ok(kind) => together.push(kind, time, &mut apart),
+                Err(_) => together.gap(time, until.unwrap_or(time), &mut apart),
+            }
         }
+        judge(&mut apart);
     }
-    if !known.contains(&step.entity) {
-        return Err(unknown("entity", &step.entity, &known));
+    together.gap(end, end, &mut apart);
+    judge(&mut apart);
+    Ok(Outcome {
+        recording: recording.to_owned(),
+        requirement: wanted.name.clone(),
+        metric: "Synchronisation".to_owned(),
+        entity: wanted.events.iter().map(|e| e.entity.as_str()).collect::<Vec<_>>().join(", "),
+        statistic: "max".to_owned(),
+        unit: "duration",
+        bound: "upper",
+        limit: tolerance as f64,
+        value: worst.map(|w| w.distance as f64),
+        margin: None,
+        at: worst.map(|w| w.at),
+        samples,
+        violations: Some(violations),
+        verdict: Verdict::NoSamples,
     }
-    let mut actions = Vec::new();
-    let sql = "SELECT DISTINCT action AS name FROM btf_event WHERE target = $entity";
-    for batch in session.sql(sql, &[("entity", step.entity.as_str().into())])? {
-        let batch = Summary(batch?);
-        for row in 0..batch.0.num_rows() {
-            actions.push(batch.text("name", row)?);
-        }
-    }
-    if !actions.contains(&step.action) {
-        return Err(unknown(&format!("action of {}", step.entity), &step.action, &actions));
-    }
-    Ok(())
-}
-
-fn unknown(what: &str, name: &str, known: &[String]) -> Error {
-    let error = Error::usage(format!("there is no {what} '{name}'"));
-    match did_you_mean(name, known.iter().map(String::as_str)) {
-        Some(near) => error.hint(format!("did you mean '{near}'?")),
-        None => error,
-    }
+    .judged())
 }
 
 /// Rows by the names of their columns.
@@ -320,6 +334,10 @@ impl Summary {
     fn number(&self, name: &str, row: usize) -> Result<Option<f64>> {
         let column = self.cast(name, &DataType::Float64)?;
         Ok(column.is_valid(row).then(|| column.as_primitive::<Float64Type>().value(row)))
+    }
+
+    fn integers(&self, name: &str) -> Result<Int64Array> {
+        Ok(self.cast(name, &DataType::Int64)?.as_primitive::<Int64Type>().clone())
     }
 
     fn integer(&self, name: &str, row: usize) -> Result<Option<i64>> {

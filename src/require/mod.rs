@@ -1,12 +1,12 @@
 //! Timing requirements: a file that says what a recording has to keep, and for each requirement the worst case that the
 //! recording shows, when it was, and how far it is from the bound. Not for conformance to BTF (see [`crate::check`]).
 
-mod chain;
 mod file;
 mod measure;
 mod report;
+mod synchronisation;
 
-pub use file::{Bound, Chain, ChainStep, Deadline, Limit, Load, Period, Requirements};
+pub use file::{Bound, Chain, Deadline, Limit, Load, Period, Requirements, Synchronisation};
 pub use measure::measure;
 pub use report::{junit, table};
 
@@ -42,7 +42,7 @@ pub struct Outcome {
     pub recording: String,
     /// What the requirement is called.
     pub requirement: String,
-    /// What is measured: a metric, `Load`, `Reaction`, `Age`.
+    /// What is measured: a metric, `Load` or `Synchronisation`.
     pub metric: String,
     /// Whose it is: a process, core, runnable or chain.
     pub entity: String,
@@ -62,6 +62,8 @@ pub struct Outcome {
     pub at: Option<i64>,
     /// Number of samples.
     pub samples: i64,
+    /// Number of samples beyond the bound; `None` for a statistic that belongs to no sample.
+    pub violations: Option<i64>,
     /// Whether the bound is kept.
     pub verdict: Verdict,
 }

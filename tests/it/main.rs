@@ -23,4 +23,6 @@ mod osek;
 mod requirements;
 mod shell;
 mod support;
+#[cfg(unix)]
+mod terminal;
 mod tidy;

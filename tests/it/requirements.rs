@@ -41,6 +41,12 @@ steps = [
 ]
 reaction = "10ms"
 age = "60ms"
+lost = 0
+repeated = 0
+[[synchronisation]]
+name = "T_2 with T_3"
+tolerance = "1us"
+events = [{ entity = "T_2", action = "activate" }, { entity = "T_3", action = "activate" }]
 "#;
 
 fn check(bench: &Bench, format: &str) -> crate::support::Run {
@@ -64,7 +70,7 @@ fn requirements_that_are_violated_exit_with_3() {
     let outcomes: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     let outcomes = outcomes.as_array().unwrap();
     let violated = outcomes.iter().filter(|o| o["verdict"] == "violated").count();
-    assert_eq!((outcomes.len(), violated), (10, 6));
+    assert_eq!((outcomes.len(), violated), (13, 9));
     for outcome in outcomes.iter().filter(|o| o["verdict"] == "violated") {
         assert!(outcome["margin"].as_f64().unwrap() < 0.0, "{outcome}");
     }
@@ -82,6 +88,10 @@ fn mistakes_are_errors_with_a_suggestion() {
         ("\"2ms\"", "\"2 parsec\""),
         ("SIG_3\", action = \"write\"", "SIG3\", action = \"write\""),
         ("action = \"write\"", "action = \"wrote\""),
+        ("source = \"T_4\"", "source = \"T_5\""),
+        ("window = \"5ms\"", "window = \"5s\""),
+        ("{ entity = \"T_2\", action = \"activate\" },", ""),
+        ("[[synchronisation]]", "[[synchronization]]"),
     ] {
         assert!(VIOLATED.contains(from), "{from}");
         bench.write("limits.toml", VIOLATED.replace(from, to));
@@ -90,5 +100,27 @@ fn mistakes_are_errors_with_a_suggestion() {
     bench.write("limits.toml", VIOLATED.replace("[[load]]", "[[load]]\ncore = \"Core_7\""));
     all.push_str(&check(&bench, "table").all());
     all.push_str(&bench.run(&["check", "engine.db", "--format", "junit"]).all());
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn chains_are_a_table_and_metrics() {
+    let bench = engine();
+    bench.write("limits.toml", VIOLATED);
+    bench.write("no_chains.toml", "[[deadline]]\nentity = \"T_5\"\ndeadline = 1\n");
+    let outcomes = "SELECT outcome, count(*) AS n, min(age) AS youngest, max(reaction) AS slowest \
+                    FROM chain_instance GROUP BY outcome ORDER BY outcome";
+    let first = "SELECT begin_at, end_at, age, reaction, outcome, step_at FROM chain_instance ORDER BY begin_at, end_at LIMIT 4";
+    let chains = ["--chains", "limits.toml"];
+    let mut all = String::new();
+    for sql in [outcomes, first] {
+        all.push_str(
+            &bench.run(&[&["query", "engine.db", sql, "--format", "json"], &chains[..]].concat()).all(),
+        );
+    }
+    let metrics = ["metrics", "engine.db", "ChainReaction", "ChainAge", "ChainLost", "ChainRepeated"];
+    all.push_str(&bench.run(&[&metrics, &chains[..]].concat()).all());
+    all.push_str(&bench.run(&metrics).all());
+    all.push_str(&bench.run(&["metrics", "engine.db", "--chains", "no_chains.toml"]).all());
     insta::assert_snapshot!(all);
 }

@@ -70,6 +70,7 @@ pub(super) fn run(args: &Demo, ui: &Ui) -> Result<u8> {
             show: None,
             recording: None,
             entity: None,
+            chains: None,
             from: None,
             to: None,
             output,

@@ -18,6 +18,7 @@ pub(super) fn run(args: &Metrics, ui: &Ui) -> Result<u8> {
     let Some(database) = &args.database else { return Err(Error::usage("give a database")) };
     let control = signals::control();
     let session = query::open(database, &args.limits)?.with_interrupt(control.flag_shared());
+    let session = query::with_chains(session, args.chains.as_deref())?;
     let scale = session.database().time_scale();
     let filter = MetricFilter {
         recording: args.recording.clone(),

@@ -6,6 +6,7 @@ use super::super::ui::Ui;
 use super::{output, parse};
 use crate::error::{Error, Result};
 use crate::query::{Session, SessionOptions, split};
+use crate::require::Requirements;
 use crate::store::Database;
 use std::path::Path;
 use std::sync::Arc;
@@ -25,6 +26,7 @@ pub(super) fn run(args: &Query, ui: &Ui) -> Result<u8> {
     }
     let control = signals::control();
     let session = open(&args.database, &args.limits)?.with_interrupt(control.flag_shared());
+    let session = with_chains(session, args.chains.as_deref())?;
     let scale = session.database().time_scale();
     let params = args.params.iter().map(|text| parse::param(text, scale)).collect::<Result<Vec<_>>>()?;
     for statement in &statements {
@@ -47,4 +49,11 @@ pub(in crate::cli) fn session(database: Database, limits: &Limits) -> Result<Ses
     let memory = parse::memory(limits)?.unwrap_or((threads as u64).saturating_mul(512 << 20));
     let options = SessionOptions { threads: Some(threads), memory_limit: Some(memory) };
     Session::open(database, options)
+}
+
+/// The session with the chains of a file.
+pub(in crate::cli) fn with_chains(session: Session, file: Option<&Path>) -> Result<Session> {
+    let Some(file) = file else { return Ok(session) };
+    let text = std::fs::read_to_string(file).map_err(|e| Error::io("read", file, e))?;
+    session.with_chains(&Requirements::parse_chains(&text, file)?)
 }

@@ -13,7 +13,8 @@ pub(super) fn run(args: &Check, file: &Path) -> Result<bool> {
     let text = std::fs::read_to_string(file).map_err(|e| Error::io("read", file, e))?;
     let requirements = Requirements::parse(&text, file)?;
     let control = trace::control();
-    let trace = trace::open(name, None, &args.limits, &control)?;
+    let mut trace = trace::open(name, None, &args.limits, &control)?;
+    trace.session = trace.session.with_chains(&requirements.chains())?;
     let scale = trace.session.database().time_scale();
     let wanted = args.recording.as_deref();
     trace.session.check_recording(wanted)?;

@@ -70,6 +70,8 @@ struct Shell<'a> {
     /// How often a database was opened.
     opened: u64,
     limits: Limits,
+    /// File of the chains.
+    chains: Option<PathBuf>,
     interrupt: Arc<AtomicBool>,
     settings: Settings,
     out: Out,
@@ -86,6 +88,7 @@ pub(super) fn run(args: &args::Shell, ui: &Ui) -> Result<u8> {
     let interactive = std::io::stdin().is_terminal();
     let interrupt = if interactive { signals::flag() } else { signals::control().flag_shared() };
     let session = query::open(&args.database, &args.limits)?.with_interrupt(Arc::clone(&interrupt));
+    let session = query::with_chains(session, args.chains.as_deref())?;
     let settings = Settings {
         format: Format::Auto,
         unit: None,
@@ -99,6 +102,7 @@ pub(super) fn run(args: &args::Shell, ui: &Ui) -> Result<u8> {
         database: args.database.clone(),
         opened: 1,
         limits: args.limits.clone(),
+        chains: args.chains.clone(),
         interrupt,
         settings,
         out: Out::default(),
@@ -225,6 +229,7 @@ impl Shell<'_> {
     /// Opens a database; the old one stays open when that fails.
     fn open(&mut self, path: &Path) -> Result<()> {
         let session = query::open(path, &self.limits)?.with_interrupt(Arc::clone(&self.interrupt));
+        let session = query::with_chains(session, self.chains.as_deref())?;
         (self.session, self.database) = (session, path.to_owned());
         self.opened += 1;
         self.ui.status(&self.greeting());
@@ -234,7 +239,8 @@ impl Shell<'_> {
     /// Goes on with fresh threads, on the same snapshot: those of a statement that was stopped may be busy for a while.
     fn renew(&mut self) -> Result<()> {
         let session = query::session(self.session.database().clone(), &self.limits)?;
-        self.session = session.with_interrupt(Arc::clone(&self.interrupt));
+        let session = session.with_interrupt(Arc::clone(&self.interrupt));
+        self.session = query::with_chains(session, self.chains.as_deref())?;
         Ok(())
     }
 

@@ -1,0 +1,134 @@
+//! Chains of events, each the cause of the next: a sensor is read, a value written, read by another task, an actuator set.
+//! `follow` finds what follows from what, `source` gives it the events and makes rows. Not for what a chain has to keep (see
+//! [`crate::require`]).
+
+mod follow;
+mod source;
+
+use std::sync::{Arc, OnceLock};
+
+use datafusion::catalog::TableFunctionImpl;
+use serde::Deserialize;
+
+use super::session::Session;
+use crate::error::{Error, Result, did_you_mean};
+
+/// A chain of system events, as `[[chain]]` of a TOML file has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chain {
+    /// What it is called in SQL, metrics and reports.
+    pub name: String,
+    /// The steps, cause first; two at least.
+    pub steps: Vec<ChainStep>,
+}
+
+/// A step of a chain: system events of one kind.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChainStep {
+    /// What it happens to.
+    pub entity: String,
+    /// What happens, in the words of BTF.
+    pub action: String,
+    /// Who makes it happen; anybody when left out.
+    pub source: Option<String>,
+    /// Which event of the step before is the cause.
+    #[serde(default)]
+    pub instance: Instance,
+}
+
+impl ChainStep {
+    /// True of a row of `btf_event` that is the step, in SQL.
+    pub(crate) fn condition(&self) -> String {
+        let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
+        let source = self.source.as_deref().map(|source| format!(" AND source = {}", quoted(source)));
+        let (entity, action) = (quoted(&self.entity), quoted(&self.action));
+        format!("(target = {entity} AND action = {action}{})", source.unwrap_or_default())
+    }
+}
+
+/// Which event of the step before is the cause of a step: the latest before it, either of all or of its own instance.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Instance {
+    /// The latest one, whoever made it: a reader gets what was written last.
+    #[default]
+    Any,
+    /// The latest one of the same instance of the same process: a task writes what it makes of what it has read.
+    Same,
+}
+
+/// The chains of a session, set once.
+pub(super) type Chains = Arc<OnceLock<Arc<[Chain]>>>;
+
+/// The table function `chains()`, over the chains that a session is given later.
+pub(super) fn function(
+    database: &Arc<crate::store::Database>,
+    chains: &Chains,
+) -> Arc<dyn TableFunctionImpl> {
+    Arc::new(source::ChainsFunction::new(Arc::clone(database), Arc::clone(chains)))
+}
+
+impl Session {
+    /// The view `chain_instance` and the metrics over it show these chains. They can be given once.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Usage`] when a chain has less than two steps or the name of another one, or when nothing in
+    /// the whole database is what a step says, with a suggestion; otherwise as [`Session::run`].
+    pub fn with_chains(self, chains: &[Chain]) -> Result<Self> {
+        for (i, chain) in chains.iter().enumerate() {
+            if chain.steps.len() < 2 {
+                return Err(Error::usage(format!("the chain '{}' has less than two steps", chain.name)));
+            }
+            if chains.iter().take(i).any(|c| c.name == chain.name) {
+                return Err(Error::usage(format!("two chains are called '{}'", chain.name)));
+            }
+            for step in &chain.steps {
+                self.check_step(step)?;
+            }
+        }
+        match self.chains().set(chains.into()) {
+            Ok(()) => Ok(self),
+            Err(_) => Err(Error::usage("the chains of a session are given once")),
+        }
+    }
+
+    /// Fails when nothing like the step is anywhere in the database, which is a mistake in its names.
+    pub(crate) fn check_step(&self, step: &ChainStep) -> Result<()> {
+        let (entity, action) = (step.entity.as_str(), step.action.as_str());
+        let filter = "WHERE target = $entity AND action = $action";
+        let given = [("entity", entity.into()), ("action", action.into())];
+        let found = match &step.source {
+            None => self.names(&format!("SELECT action FROM btf_event {filter} LIMIT 1"), &given)?,
+            Some(source) => {
+                let [entity, action] = given.clone();
+                let sql = format!("SELECT source FROM btf_event {filter} AND source = $source LIMIT 1");
+                self.names(&sql, &[entity, action, ("source", source.as_str().into())])?
+            }
+        };
+        if !found.is_empty() {
+            return Ok(());
+        }
+        let entities = self.names("SELECT DISTINCT target FROM btf_event", &[])?;
+        if !entities.iter().any(|e| e == entity) {
+            return Err(unknown("entity", entity, &entities));
+        }
+        let actions =
+            self.names("SELECT DISTINCT action FROM btf_event WHERE target = $entity", &given[..1])?;
+        if !actions.iter().any(|a| a == action) {
+            return Err(unknown(&format!("action of {entity}"), action, &actions));
+        }
+        let sources = self.names(&format!("SELECT DISTINCT source FROM btf_event {filter}"), &given)?;
+        let source = step.source.as_deref().unwrap_or_default();
+        Err(unknown(&format!("source of '{action}' of {entity}"), source, &sources))
+    }
+}
+
+fn unknown(what: &str, name: &str, known: &[String]) -> Error {
+    let error = Error::usage(format!("there is no {what} '{name}'"));
+    match did_you_mean(name, known.iter().map(String::as_str)) {
+        Some(near) => error.hint(format!("did you mean '{near}'?")),
+        None if known.len() <= 8 => error.hint(format!("there are: {}", known.join(", "))),
+        None => error,
+    }
+}
