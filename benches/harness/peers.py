@@ -32,11 +32,11 @@ def duckdb_copy(level, columns, source):
                    f"(FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL {level})")
 
 
-def duckdb_query(sql, table, glob):
+def duckdb_query(sql, table, glob, **parameters):
     import duckdb
 
     duckdb.execute(f"CREATE VIEW {table} AS SELECT * FROM read_parquet('{glob}')")
-    return duckdb.execute(sql).fetchall()
+    return duckdb.execute(sql, parameters or None).fetchall()
 
 
 def duckdb_start():
@@ -78,6 +78,19 @@ def duckdb_metrics_sql(glob):
 
 def duckdb_metrics(glob):
     show(duckdb_query((SQL / "metrics_duckdb.sql").read_text(), "process_instance", glob))
+
+
+def duckdb_core_load(glob):
+    import duckdb
+
+    recordings = Path(glob).parent.parent.parent / "recording" / "**" / "*.parquet"
+    duckdb.execute(f"CREATE VIEW recording AS SELECT * FROM read_parquet('{recordings}')")
+    show(duckdb_query((SQL / "core_load_duckdb.sql").read_text(), "process_state", glob))
+
+
+def duckdb_window(glob, begin, end):
+    sql = (SQL / "window.sql").read_text()
+    show(duckdb_query(sql, "btf_event", glob, begin_at=int(begin), end_at=int(end)))
 
 
 def duckdb_slice(glob, begin, end, out):

@@ -161,12 +161,17 @@ def slice_100m(bench):
     return _slice(bench, "slice_100m", 10)
 
 
-def _slice(bench, name, factor):
-    database, note = bench.inputs.btf_database(factor)
+def _window(database):
+    """The begin and end of 1 % of a trace, in its middle."""
     files = live_files(database, "btf_event")
     first, last = min(f["begin_at"] for f in files), max(f["end_at"] for f in files)
     begin = (first + last) // 2
-    end = begin + (last - first) // 100
+    return begin, begin + (last - first) // 100
+
+
+def _slice(bench, name, factor):
+    database, note = bench.inputs.btf_database(factor)
+    begin, end = _window(database)
     glob = database / "btf_event" / "**" / "*.parquet"
     out = bench.work / "slice.btf"
 
@@ -174,15 +179,20 @@ def _slice(bench, name, factor):
         with open(out) as text:
             return [[sum(not line.startswith(("#", "time,")) for line in text)]]
 
-    ours = Contender("btfdb", bench.btfdb_command("export", database, "--from", f"{begin}ns", "--to", f"{end}ns", "-o",
-                                                  out), clear=[out], ours=True, startup="btfdb", answer=lines)
+    def exported(label, until, **answer):
+        command = bench.btfdb_command("export", database, "--from", f"{begin}ns", "--to", f"{until}ns", "-o", out)
+        return Contender(label, command, clear=[out], ours=True, startup="btfdb", **answer)
+
+    ours = exported("btfdb", end, answer=lines)
+    # A slice of a few events: what is left is everything but reading and writing them.
+    narrow = exported("btfdb, little output", begin + (end - begin) // 10_000)
     sql = f"SELECT {COLUMNS} FROM btf_event WHERE time >= {begin} AND time < {end}"
     query = Contender("btfdb query", bench.btfdb_command("query", database, sql, "-o", out, "--format", "csv"),
                       clear=[out], ours=True, startup="btfdb", answer=lines)
     peers = [Contender(e, bench.peer(e, "slice", glob, begin, end, out), clear=[out], startup=e, answer=lines)
              for e in bench.peers]
-    result = bench.compare(name, [ours, query, *peers], note["rows"], None, [Target("MiB at the peak", 512)])
-    result.check("ms of wall time without start-up", result.run("btfdb").wall * 1e3, 60)
+    result = bench.compare(name, [ours, narrow, query, *peers], note["rows"], None, [Target("MiB at the peak", 512)])
+    result.check("ms of wall time without start-up and output", result.run("btfdb, little output").wall * 1e3, 60)
     remove(out)
     return result
 
@@ -204,6 +214,31 @@ def _question(bench, name, seconds, mib):
     ours = Contender("btfdb", bench.btfdb_command("query", database, "-f", file), ours=True, startup="btfdb",
                      answer=_rows(1))
     return _asked(bench, name, ours, database / "data_event", note["rows"], seconds, mib, bench.peers)
+
+
+def window(bench):
+    """What happened in 1 % of 100 million system events (at 1 GB), by target and action"""
+    database, note = bench.inputs.btf_database(10)
+    begin, end = _window(database)
+    glob = database / "btf_event" / "**" / "*.parquet"
+    bounds = ["--param", f"begin_at={begin}", "--param", f"end_at={end}"]
+    ours = Contender("btfdb", bench.btfdb_command("query", database, "-f", bench.sql / "window.sql", *bounds), ours=True,
+                     startup="btfdb", answer=_rows(1))
+    peers = [Contender(e, bench.peer(e, "window", glob, begin, end), startup=e, answer=_rows(0))
+             for e in bench.peers if e == "duckdb"]
+    result = bench.compare("window", [ours, *peers], note["rows"], None, [Target("MiB at the peak", 512)])
+    result.check("s of wall time without start-up", result.run("btfdb").wall, 0.3)
+    return result
+
+
+def core_load(bench):
+    """How loaded the cores are in windows of 10 ms, out of 100 million system events (at 1 GB)"""
+    database, note = bench.inputs.btf_database(10)
+    width = ["--param", "window=10ms", "--param", "step=10ms"]
+    ours = Contender("btfdb", bench.btfdb_command("query", database, "-f", bench.sql / "core_load.sql", *width), ours=True,
+                     startup="btfdb", answer=_rows(1))
+    peers = [e for e in bench.peers if e == "duckdb"]
+    return _asked(bench, "core_load", ours, database / "process_state", note["rows"], 2, 512, peers)
 
 
 def metrics_sql(bench):
@@ -270,4 +305,4 @@ def _columns(*names):
     return lambda output: [[row[n] for n in names] for row in csv.DictReader(output.splitlines())]
 
 
-WORKS = [data, functions, cold, btf, export, mapping, slice_10m, slice_100m, lag, as_of, metrics_sql, metrics, memory]
+WORKS = [data, functions, cold, btf, export, mapping, slice_10m, slice_100m, lag, as_of, window, core_load, metrics_sql, metrics, memory]

@@ -21,6 +21,11 @@ WITH
         JOIN recording AS r ON s.recording = r.recording
         WHERE s.state IN ('running', 'polling') AND s.core IS NOT NULL
     ),
+    known AS (
+        SELECT c.recording, c.core, r.begin_at AS first_at, r.end_at AS last_at
+        FROM (SELECT recording, core FROM process_state WHERE core IS NOT NULL GROUP BY recording, core) AS c
+        JOIN recording AS r ON c.recording = r.recording
+    ),
     piece AS (
         SELECT *, unnest(windows(begin_at, end_at, $window, $step)) AS window_at
         FROM stretch
@@ -30,9 +35,8 @@ WITH
         FROM (
             SELECT
                 recording, core, CAST(NULL AS VARCHAR) AS process, CAST(NULL AS VARCHAR) AS type,
-                min(first_at) AS begin_at, min(first_at) AS end_at, min(first_at) AS first_at, min(last_at) AS last_at
-            FROM stretch
-            GROUP BY recording, core
+                first_at AS begin_at, first_at AS end_at, first_at, last_at
+            FROM known
         ) AS whole
     ),
     clipped AS (

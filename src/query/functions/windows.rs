@@ -32,7 +32,12 @@ fn begins(begin: i64, end: i64, width: i64, step: i64) -> Result<std::ops::Range
     if begin >= end {
         return Ok(0..0);
     }
-    let range = (begin - width).div_euclid(step) + 1..(end - 1).div_euclid(step) + 1;
+    // Almost all quotients are those of 64 bits, which take a fraction of the time.
+    let quotient = |a: i128| match (i64::try_from(a), i64::try_from(step)) {
+        (Ok(a), Ok(step)) => i128::from(a.div_euclid(step)),
+        _ => a.div_euclid(step),
+    };
+    let range = quotient(begin - width) + 1..quotient(end - 1) + 1;
     if range.end - range.start > MAX_WINDOWS {
         return Err("an interval touches more than ten million windows; take a larger step");
     }
