@@ -20,7 +20,7 @@ pub enum TimeScale {
 
 impl TimeScale {
     /// All scales, finest first.
-    const ALL: [Self; 5] = [Self::Ps, Self::Ns, Self::Us, Self::Ms, Self::S];
+    pub(crate) const ALL: [Self; 5] = [Self::Ps, Self::Ns, Self::Us, Self::Ms, Self::S];
 
     /// The symbol of the unit in ASCII: `ps`, `ns`, `us`, `ms`, `s`.
     pub fn as_str(self) -> &'static str {

@@ -2,32 +2,22 @@
 --
 -- A migration belongs to the window in which the later instance first runs.
 -- unit: count
--- param: from time Start of the window.
--- param: to time End of the window, not part of it.
-WITH
-    stretch AS (
-        SELECT
-            recording, process, type, instance, core, begin_at,
-            lag(instance) OVER w AS previous_instance,
-            lag(core) OVER w AS previous_core
-        FROM process_state
-        WHERE state IN ('running', 'polling')
-        WINDOW w AS (PARTITION BY recording, process, type ORDER BY instance, begin_at)
-    ),
-    judged AS (
-        SELECT
-            *,
-            previous_instance = instance - 1 AND core <> previous_core
-                AND begin_at >= $from AND begin_at < $to AS migrated
-        FROM stretch
-    )
+-- fold: sum
+WITH stretch AS (
+    SELECT
+        recording, process, type, instance, core, begin_at,
+        lag(instance) OVER w AS previous_instance,
+        lag(core) OVER w AS previous_core
+    FROM process_state
+    WHERE state IN ('running', 'polling')
+    WINDOW w AS (PARTITION BY recording, process, type ORDER BY instance, begin_at)
+)
 SELECT
     recording,
     process AS entity,
     type,
-    CASE WHEN min(core) = max(core) THEN min(core) END AS core,
-    CAST(NULL AS BIGINT) AS instance,
-    count(*) FILTER (WHERE migrated) AS value,
-    min(begin_at) FILTER (WHERE migrated) AS at
-FROM judged
-GROUP BY recording, process, type
+    core,
+    instance,
+    CASE WHEN previous_instance = instance - 1 AND core <> previous_core THEN 1 ELSE 0 END AS value,
+    begin_at AS at
+FROM stretch

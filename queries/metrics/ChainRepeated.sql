@@ -2,15 +2,13 @@
 -- The chains are those that `--chains FILE` gives.
 --
 -- unit: count
--- param: from time Start of the window.
--- param: to time End of the window, not part of it.
+-- fold: sum
 SELECT
     recording,
     chain AS entity,
     'EC' AS type,
     CAST(NULL AS VARCHAR) AS core,
     CAST(NULL AS BIGINT) AS instance,
-    count(*) FILTER (WHERE outcome = 'repeated' AND begin_at >= $from AND begin_at < $to) AS value,
-    min(begin_at) FILTER (WHERE outcome = 'repeated' AND begin_at >= $from AND begin_at < $to) AS at
+    CASE WHEN outcome = 'repeated' THEN 1 ELSE 0 END AS value,
+    begin_at AS at
 FROM chain_instance
-GROUP BY recording, chain

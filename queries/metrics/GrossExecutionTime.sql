@@ -1,6 +1,7 @@
 -- Time from the start of an instance to its termination, interference included.
 --
 -- unit: duration
+-- alias: GET GLIWA: gross execution time.
 SELECT
     recording,
     entity,

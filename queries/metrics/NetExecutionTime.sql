@@ -1,6 +1,12 @@
 -- Time an instance was RUNNING between its start and its termination, on whatever core.
 --
 -- unit: duration
+-- alias: CET GLIWA: core execution time; there, active waiting is part of it, here it is PollingTime.
+-- alias: NET Short for it.
+-- alias: RunningTime AMALTHEA: time in state RUNNING.
+-- alias: WCET Grasp: column max.
+-- alias: ACET Grasp: column avg.
+-- alias: BCET Grasp: column min.
 SELECT
     recording,
     entity,

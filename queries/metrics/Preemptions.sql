@@ -2,15 +2,13 @@
 --
 -- An instance belongs to the window that its first moment lies in.
 -- unit: count
--- param: from time Start of the window.
--- param: to time End of the window, not part of it.
+-- fold: sum
 SELECT
     recording,
     entity,
     type,
-    CASE WHEN min(core) = max(core) THEN min(core) END AS core,
-    CAST(NULL AS BIGINT) AS instance,
-    coalesce(sum(preemptions) FILTER (WHERE first_at >= $from AND first_at < $to), 0) AS value,
-    min(first_at) FILTER (WHERE first_at >= $from AND first_at < $to AND preemptions > 0) AS at
+    core,
+    instance,
+    preemptions AS value,
+    first_at AS at
 FROM process_metric_base
-GROUP BY recording, entity, type

@@ -1,6 +1,10 @@
 -- Time from the activation of an instance to its termination.
 --
 -- unit: duration
+-- alias: RT GLIWA: response time.
+-- alias: WCRT Grasp: column max.
+-- alias: ACRT Grasp: column avg.
+-- alias: BCRT Grasp: column min.
 SELECT
     recording,
     entity,

@@ -1,6 +1,7 @@
 -- Time from the activation of an instance to its start.
 --
 -- unit: duration
+-- alias: IPT GLIWA: initial pending time.
 SELECT
     recording,
     entity,

@@ -2,6 +2,7 @@
 --
 -- Both moments must be in the trace and belong to consecutive instances; no gap of the core may lie between them.
 -- unit: duration
+-- alias: DT GLIWA: delta time.
 SELECT
     recording,
     entity,

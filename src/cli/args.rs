@@ -59,11 +59,14 @@ pub enum Command {
   btfdb shell engine.db < report.sql
   btfdb shell engine.db")]
     Shell(Shell),
-    /// Print timing metrics: min, avg, max, percentiles, and when the extremes happened.
+    /// Print timing metrics: min, avg, max, percentiles, jitter, and when the extremes happened.
     #[command(after_help = "Examples:
   btfdb metrics engine.db
   btfdb metrics engine.db ResponseTime --entity T_5 --from 100ms --to 200ms
-  btfdb metrics --list")]
+  btfdb metrics engine.db CPULoad Preemptions --window 50ms --step 10ms
+  btfdb metrics engine.db ResponseTime --histogram --format table
+  btfdb metrics --list
+  btfdb metrics engine.db --sql-path my_queries --format json")]
     Metrics(Metrics),
     /// Write system events as BTF, or any table as CSV or Parquet.
     #[command(after_help = "Examples:
@@ -190,6 +193,15 @@ pub struct Limits {
     pub memory_limit: Option<String>,
 }
 
+/// SQL of the user.
+#[derive(Debug, Clone, Default, Args)]
+pub struct SqlPath {
+    /// Folder with SQL files of your own, metrics and views in the form of those that ship with btfdb (see docs/library.md);
+    /// can be repeated.
+    #[arg(long = "sql-path", value_name = "DIR")]
+    pub folders: Vec<PathBuf>,
+}
+
 /// How results are printed.
 #[derive(Debug, Clone, Args)]
 pub struct Output {
@@ -235,6 +247,9 @@ pub struct Query {
     /// TOML file with [[chain]] entries, for chain_instance and the chain metrics.
     #[arg(long, value_name = "FILE")]
     pub chains: Option<PathBuf>,
+    /// SQL of the user.
+    #[command(flatten)]
+    pub sql_path: SqlPath,
     /// How to print.
     #[command(flatten)]
     pub output: Output,
@@ -251,6 +266,9 @@ pub struct Shell {
     /// TOML file with [[chain]] entries, for chain_instance and the chain metrics.
     #[arg(long, value_name = "FILE")]
     pub chains: Option<PathBuf>,
+    /// SQL of the user.
+    #[command(flatten)]
+    pub sql_path: SqlPath,
     /// Resources to use.
     #[command(flatten)]
     pub limits: Limits,
@@ -282,6 +300,18 @@ pub struct Metrics {
     /// Samples before this instant.
     #[arg(long, allow_hyphen_values = true, value_name = "T")]
     pub to: Option<String>,
+    /// A row for every window of this length, e.g. 10ms; they begin at multiples of the step.
+    #[arg(long, value_name = "T")]
+    pub window: Option<String>,
+    /// Distance between the begins of two windows; their length when left out.
+    #[arg(long, value_name = "T", requires = "window")]
+    pub step: Option<String>,
+    /// Show how many samples are how long: bars in a table, rows of bins in other formats.
+    #[arg(long, conflicts_with = "window")]
+    pub histogram: bool,
+    /// SQL of the user.
+    #[command(flatten)]
+    pub sql_path: SqlPath,
     /// TOML file with [[chain]] entries, for chain_instance and the chain metrics.
     #[arg(long, value_name = "FILE")]
     pub chains: Option<PathBuf>,
@@ -379,6 +409,9 @@ pub struct Check {
     /// Check timing requirements instead of the rules of BTF: limits of metrics, deadlines, periods, loads, event chains.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["btf_version", "severity"])]
     pub requirements: Option<PathBuf>,
+    /// SQL of the user, for requirements.
+    #[command(flatten)]
+    pub sql_path: SqlPath,
     /// How to print; junit is for requirements.
     #[arg(long, value_enum, default_value = "table")]
     pub format: CheckFormat,

@@ -1,7 +1,7 @@
 //! The list of everything that can be queried, for completion, help and suggestions. Not what the engine asks (see
 //! `library`).
 
-use super::stdlib::{View, views};
+use super::queries::{Queries, View};
 use crate::schema::{TABLES, TableSpec};
 
 /// A table or view that can be queried.
@@ -18,21 +18,21 @@ pub struct Relation {
 }
 
 /// All tables of the schema, which exist in every database, and then all views.
-pub(super) fn relations() -> Vec<Relation> {
+pub(super) fn relations(queries: &Queries) -> Vec<Relation> {
     let table = |t: &TableSpec| Relation {
         name: t.name.to_owned(),
         doc: t.doc.to_owned(),
         columns: t.columns.iter().map(|c| c.name.to_owned()).collect(),
         view: false,
     };
-    TABLES.iter().map(table).chain(views().iter().map(view)).collect()
+    TABLES.iter().map(table).chain(queries.views().iter().map(view)).collect()
 }
 
 fn view(view: &View) -> Relation {
     Relation {
-        name: view.name.to_owned(),
+        name: view.name.clone(),
         doc: view.doc.clone(),
-        columns: view.columns.iter().map(|c| c.name.to_owned()).collect(),
+        columns: view.columns.iter().map(|c| c.name.clone()).collect(),
         view: true,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::stdlib::{Documented, Metric, View, metrics, views};
+use super::queries::{Documented, Metric, Queries, View};
 
 /// All metrics and views as Markdown: what they say, what they have to be given, and every column.
 pub fn docs() -> String {
@@ -12,17 +12,18 @@ pub fn docs() -> String {
          `btfdb metrics` computes;\n`btfdb metrics --show NAME` prints the SQL of one. Times are ticks, as in the tables.\n\n\
          ## Metrics\n\n| metric | value | meaning |\n|---|---|---|\n",
     );
-    for metric in metrics() {
+    let queries = Queries::shipped();
+    for metric in queries.metrics() {
         // Writing to a string cannot fail.
-        let _ = write_metric(&mut out, &metric);
+        let _ = write_metric(&mut out, metric);
     }
     let mut area = "";
-    for view in views() {
+    for view in queries.views() {
         if view.area != area {
-            area = view.area;
+            area = &view.area;
             let _ = write!(out, "\n## Views: {area}\n");
         }
-        let _ = write_view(&mut out, &view);
+        let _ = write_view(&mut out, view);
     }
     out
 }
@@ -50,9 +51,9 @@ mod tests {
 
     #[test]
     fn every_column_is_one_row_of_the_page() {
-        let page = docs();
+        let (page, queries) = (docs(), Queries::shipped());
         let rows = |view: &View| view.columns.len() + view.params.len();
-        let expected = metrics().len() + views().iter().map(rows).sum::<usize>();
+        let expected = queries.metrics().len() + queries.views().iter().map(rows).sum::<usize>();
         let found: Vec<&str> = page.lines().filter(|l| l.starts_with("| `")).collect();
         assert_eq!(found.len(), expected);
         assert!(found.iter().all(|l| l.matches('|').count() == 4), "a cell holds a bar");

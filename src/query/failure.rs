@@ -28,14 +28,14 @@ const SHOWN: usize = 100;
 /// The next step when a file does not hold what the manifest promises.
 const VERIFY: &str = "run `btfdb verify` on the database: it names every damaged file";
 
-/// An error in the SQL text itself.
+/// An error in the SQL text itself. Its line shows when somebody names the file that the text is from.
 pub(super) fn syntax(message: &str, sql: &str, place: Option<Place>) -> Error {
     let Some(place) = place else {
         return Error::new(ErrorKind::Query, message);
     };
     let Place { line, column, .. } = place;
     let shown = show(sql, place);
-    Error::new(ErrorKind::Query, format!("{message} (line {line}, column {column}){shown}"))
+    Error::new(ErrorKind::Query, format!("{message} (line {line}, column {column}){shown}")).line(line)
 }
 
 /// What the engine reported while it planned or ran `sql`; `relations` are the names of the tables and views.

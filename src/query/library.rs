@@ -1,5 +1,5 @@
 //! The namespace of a session: the tables of the database, and the views of the library, each planned when it is first asked
-//! for. Not the text of the views (see `stdlib`).
+//! for. Not the text of the views (see `queries`).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use datafusion::datasource::ViewTable;
 use datafusion::execution::SessionState;
 use datafusion::prelude::SessionContext;
 
-use super::stdlib::{View, views};
+use super::queries::{Queries, View};
 use super::table::Table;
 use crate::schema::TABLES;
 use crate::store::Database;
@@ -20,20 +20,20 @@ use crate::store::Database;
 /// See the module.
 pub(super) struct Library {
     tables: HashMap<&'static str, Arc<dyn TableProvider>>,
-    views: HashMap<&'static str, View>,
-    planned: Mutex<HashMap<&'static str, Arc<dyn TableProvider>>>,
+    views: HashMap<String, View>,
+    planned: Mutex<HashMap<String, Arc<dyn TableProvider>>>,
     /// What plans the views, in this very namespace; `None` when the session is closed.
     state: Box<dyn Fn() -> Option<SessionState> + Send + Sync>,
 }
 
 impl Library {
     /// Every table of the schema, with the files that the manifest lists for it, and every view.
-    pub fn new(database: &Arc<Database>, context: &SessionContext) -> Self {
+    pub fn new(database: &Arc<Database>, context: &SessionContext, queries: &Queries) -> Self {
         let state = context.state_weak_ref();
         let state = Box::new(move || state.upgrade().map(|state| state.read().clone()));
         let table = |spec| Arc::new(Table::new(Arc::clone(database), spec)) as Arc<dyn TableProvider>;
         let tables = TABLES.iter().map(|spec| (spec.name, table(spec))).collect();
-        let views = views().into_iter().map(|view| (view.name, view)).collect();
+        let views = queries.views().iter().map(|view| (view.name.clone(), view.clone())).collect();
         Self { tables, views, planned: Mutex::default(), state }
     }
 
@@ -50,11 +50,11 @@ impl Library {
         let Some(view) = self.views.get(name) else { return Ok(None) };
         let gone = || DataFusionError::Internal("the session is closed".to_owned());
         let state = (self.state)().ok_or_else(gone)?;
-        let plan = state.create_logical_plan(view.sql).await;
+        let plan = state.create_logical_plan(&view.sql).await;
         let plan = plan.map_err(|e| e.context(format!("the view '{name}' cannot be planned")))?;
-        let table: Arc<dyn TableProvider> = Arc::new(ViewTable::new(plan, Some(view.sql.to_owned())));
+        let table: Arc<dyn TableProvider> = Arc::new(ViewTable::new(plan, Some(view.sql.clone())));
         let mut planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(Some(Arc::clone(planned.entry(view.name).or_insert(table))))
+        Ok(Some(Arc::clone(planned.entry(view.name.clone()).or_insert(table))))
     }
 }
 
@@ -66,7 +66,7 @@ impl fmt::Debug for Library {
 
 impl SchemaProvider for Library {
     fn table_names(&self) -> Vec<String> {
-        self.tables.keys().chain(self.views.keys()).map(|name| (*name).to_owned()).collect()
+        self.tables.keys().map(|name| (*name).to_owned()).chain(self.views.keys().cloned()).collect()
     }
 
     // Written out because the engine declares the method with a macro that is not ours to depend on.

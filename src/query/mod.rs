@@ -1,6 +1,7 @@
 //! SQL over a database: the only module that names the query engine. Tables are the files of the manifest, views and
 //! metrics are SQL files (`queries/`), statements are read-only. Not for showing results.
 
+mod bins;
 mod catalog;
 mod chain;
 mod docs;
@@ -8,32 +9,42 @@ mod engine;
 mod failure;
 mod file;
 mod functions;
+mod gather;
 mod groups;
+mod header;
 mod library;
 mod metrics;
 mod operators;
+mod queries;
 mod records;
 mod regression;
 mod resequence;
 mod run;
 mod session;
+mod sql_path;
 mod statement;
 mod stats;
 mod stdlib;
+mod summary;
 mod table;
 mod times;
+mod vet;
+mod windows;
 
+pub use bins::Bin;
 pub use catalog::Relation;
 pub use chain::{Chain, ChainStep, Instance};
 pub use docs::docs;
-pub use metrics::{MetricFilter, SUMMARY_COLUMNS};
+pub use metrics::MetricFilter;
+pub use queries::{Alias, Documented, Fold, METRIC_COLUMNS, Metric, Queries, Unit, View};
 pub(crate) use records::Order;
 pub use records::StoredRecords;
 pub use regression::{COMPARED, MetricDelta, compare_metrics};
 pub use run::{Param, ResultStream};
 pub use session::{Session, SessionOptions};
 pub use statement::{Statement, check_syntax, is_unfinished, split};
-pub use stdlib::{Documented, METRIC_COLUMNS, Metric, Unit, View, metric, metric_sql, metrics, views};
+pub use summary::{Histogram, SUMMARY_COLUMNS, bins_of};
+pub use windows::TimeWindows;
 
 #[cfg(test)]
 pub(crate) mod tests;

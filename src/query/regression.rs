@@ -1,7 +1,8 @@
 //! Two summaries of metrics to what changed between them, for regression gates. Not for what a metric is.
 
-use super::metrics::{MetricFilter, SUMMARY_COLUMNS};
+use super::metrics::MetricFilter;
 use super::session::Session;
+use super::summary::SUMMARY_COLUMNS;
 use crate::error::{Error, ErrorKind, Result};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::compute::cast;

@@ -321,6 +321,6 @@ fn has_rows_of_its_own(plan: &LogicalPlan) -> bool {
 }
 
 /// No statement may change the database, the session or a file.
-fn read_only() -> SQLOptions {
+pub(super) fn read_only() -> SQLOptions {
     SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false)
 }

@@ -15,6 +15,7 @@ use super::chain::{self, Chains};
 use super::engine::Engine;
 use super::library::Library;
 use super::operators::{self, Trust, UseOperators};
+use super::queries::Queries;
 use super::{failure, functions};
 use crate::error::Result;
 use crate::store::Database;
@@ -48,6 +49,7 @@ pub struct Session {
     engine: Arc<Engine>,
     relations: Vec<Relation>,
     chains: Chains,
+    queries: Arc<Queries>,
     interrupt: Arc<AtomicBool>,
 }
 
@@ -57,6 +59,14 @@ impl Session {
     /// # Errors
     /// When threads or a temporary folder cannot be had.
     pub fn open(database: Database, options: SessionOptions) -> Result<Self> {
+        Self::open_with(database, options, Queries::shipped())
+    }
+
+    /// Opens a session with a library of SQL that holds more than what ships in the binary.
+    ///
+    /// # Errors
+    /// As [`Session::open`]; with file and line when a file of the library does not do what its header says.
+    pub fn open_with(database: Database, options: SessionOptions, queries: Arc<Queries>) -> Result<Self> {
         let SessionOptions { threads, memory_limit } = options;
         let threads =
             threads.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1).max(1);
@@ -89,20 +99,23 @@ impl Session {
         let context = SessionContext::new_with_state(state);
         let database = Arc::new(database);
         if let Some(catalog) = context.catalog(CATALOG) {
-            let library = Library::new(&database, &context);
+            let library = Library::new(&database, &context, &queries);
             catalog.register_schema(SCHEMA, Arc::new(library)).map_err(engine)?;
         }
         functions::functions(&database).into_iter().for_each(|f| context.register_udf(f));
         let chains = Chains::default();
         context.register_udtf("chains", chain::function(&database, &chains));
-        Ok(Self {
+        let session = Self {
             database,
             context,
             engine: Arc::new(Engine::start(threads)?),
-            relations: catalog::relations(),
+            relations: catalog::relations(&queries),
             chains,
+            queries,
             interrupt: Arc::new(AtomicBool::new(false)),
-        })
+        };
+        session.vet()?;
+        Ok(session)
     }
 
     /// Statements of this session stop, with [`crate::error::ErrorKind::Interrupted`], soon after `flag` becomes true. The session
@@ -121,6 +134,11 @@ impl Session {
     /// Tables and views, with their columns: for completion, help and suggestions.
     pub fn relations(&self) -> &[Relation] {
         &self.relations
+    }
+
+    /// The metrics and views of the session.
+    pub fn queries(&self) -> &Arc<Queries> {
+        &self.queries
     }
 
     /// Names of all functions, sorted: of rows, of groups, of windows, and those that give tables.

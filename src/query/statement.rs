@@ -13,6 +13,8 @@ pub struct Statement {
     text: String,
     line: u64,
     column: u64,
+    /// Where it ends in the script, in bytes.
+    end: usize,
 }
 
 impl Statement {
@@ -24,6 +26,11 @@ impl Statement {
     /// The 1-based line of the script on which the statement begins.
     pub fn line(&self) -> u64 {
         self.line
+    }
+
+    /// The script from its beginning to the end of the statement: comments before it, and no semicolon behind it.
+    pub(super) fn with_all_before<'a>(&self, script: &'a str) -> &'a str {
+        script.get(..self.end).unwrap_or(script)
     }
 
     /// The SQL behind as many blank lines and columns as stand before it in the script, so that the places in
@@ -53,9 +60,10 @@ pub fn split(script: &str) -> Result<Vec<Statement>> {
         let Some(first) = words.next() else { continue };
         let last = words.next_back().unwrap_or(first);
         let range = offset(script, &starts, first.span.start)..offset(script, &starts, last.span.end);
+        let end = range.end;
         let Some(text) = script.get(range) else { continue };
         let Location { line, column } = first.span.start;
-        statements.push(Statement { text: text.to_owned(), line, column });
+        statements.push(Statement { text: text.to_owned(), line, column, end });
     }
     Ok(statements)
 }

@@ -3,6 +3,8 @@
 
 use std::cmp::Ordering;
 
+use super::bins::{Bin, bins};
+
 /// Collects the samples of one entity.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Samples {
@@ -76,6 +78,9 @@ pub(super) struct Statistics {
     pub p50: Option<f64>,
     pub p95: Option<f64>,
     pub p99: Option<f64>,
+    pub p999: Option<f64>,
+    /// Greatest − least sample.
+    pub jitter: Option<f64>,
     pub min_at: Option<i64>,
     pub max_at: Option<i64>,
 }
@@ -101,13 +106,29 @@ impl Samples {
     }
 
     /// The statistics of what was added.
-    pub fn finish(self) -> Statistics {
+    pub fn finish(mut self) -> Statistics {
+        self.statistics()
+    }
+
+    /// The statistics of what was added, and its histogram.
+    pub fn finish_with_bins(mut self) -> (Statistics, Vec<Bin>) {
+        let known = self.statistics();
+        let bins = match self.integers {
+            _ if !self.fractions.is_empty() => bins(self.fractions.iter().copied(), false, &known),
+            Integers::Narrow(values) => bins(values.iter().map(|v| f64::from(*v)), true, &known),
+            Integers::Wide(values) => bins(values.iter().map(|v| *v as f64), true, &known),
+        };
+        (known, bins)
+    }
+
+    /// Changes the order of the samples.
+    fn statistics(&mut self) -> Statistics {
         let known = Statistics { incomplete: self.incomplete, ..Statistics::default() };
         if !self.fractions.is_empty() {
-            return of_fractions(self.fractions, self.fraction_extremes.statistics(known, |v| v));
+            return of_fractions(&mut self.fractions, self.fraction_extremes.statistics(known, |v| v));
         }
         let known = self.integer_extremes.statistics(known, |v| v as f64);
-        match self.integers {
+        match &mut self.integers {
             Integers::Narrow(values) => of_integers(values, self.sum, known, |v| v as f64),
             Integers::Wide(values) => of_integers(values, self.sum, known, |v| v as f64),
         }
@@ -119,33 +140,34 @@ impl<T: Copy> Extremes<T> {
         let value = |moment: Option<(T, i64)>| moment.map(|(v, _)| number(v));
         let time = |moment: Option<(T, i64)>| moment.map(|(_, at)| at).filter(|at| *at != i64::MAX);
         let (min, max) = (value(self.min), value(self.max));
-        Statistics { min, max, min_at: time(self.min), max_at: time(self.max), ..known }
+        let jitter = min.zip(max).map(|(min, max)| max - min);
+        Statistics { min, max, jitter, min_at: time(self.min), max_at: time(self.max), ..known }
     }
 }
 
 fn of_integers<T: Copy + Ord + Into<i64>>(
-    mut values: Vec<T>,
+    values: &mut [T],
     sum: i128,
     known: Statistics,
     number: fn(T) -> f64,
 ) -> Statistics {
-    let stddev = spread(&values, sum);
-    let [p50, p95, p99] = percentiles(&mut values, |a, b| a.cmp(b), number);
+    let stddev = spread(values, sum);
+    let [p50, p95, p99, p999] = percentiles(values, |a, b| a.cmp(b), number);
     let avg = (!values.is_empty()).then(|| sum as f64 / values.len() as f64);
     let count = i64::try_from(values.len()).unwrap_or(i64::MAX);
-    Statistics { count, avg, stddev, p50, p95, p99, ..known }
+    Statistics { count, avg, stddev, p50, p95, p99, p999, ..known }
 }
 
-fn of_fractions(mut values: Vec<f64>, known: Statistics) -> Statistics {
+fn of_fractions(values: &mut [f64], known: Statistics) -> Statistics {
     // Sums of fractions depend on their order.
     values.sort_by(f64::total_cmp);
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let spread = (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
     let stddev = (values.len() > 1).then_some(spread);
-    let [p50, p95, p99] = percentiles(&mut values, |a, b| a.total_cmp(b), |v| v);
+    let [p50, p95, p99, p999] = percentiles(values, |a, b| a.total_cmp(b), |v| v);
     let count = i64::try_from(values.len()).unwrap_or(i64::MAX);
-    Statistics { count, avg: Some(mean), stddev, p50, p95, p99, ..known }
+    Statistics { count, avg: Some(mean), stddev, p50, p95, p99, p999, ..known }
 }
 
 /// The standard deviation of integers with that sum, whatever their order: squares of distances from a whole number near
@@ -160,7 +182,7 @@ fn spread<T: Copy + Into<i64>>(values: &[T], sum: i128) -> Option<f64> {
     Some(((squares as f64 - rest * rest / n as f64) / (n - 1) as f64).sqrt())
 }
 
-const PERCENTILES: [f64; 3] = [0.50, 0.95, 0.99];
+const PERCENTILES: [f64; 4] = [0.50, 0.95, 0.99, 0.999];
 
 /// The values below which the shares [`PERCENTILES`] of the samples lie, interpolated between the two nearest: SQL's
 /// `percentile_cont`. The rank is `p` · (n − 1), counted from 0.
@@ -168,7 +190,7 @@ fn percentiles<T: Copy>(
     values: &mut [T],
     order: impl Fn(&T, &T) -> Ordering + Copy,
     number: impl Fn(T) -> f64,
-) -> [Option<f64>; 3] {
+) -> [Option<f64>; 4] {
     let last = values.len().checked_sub(1);
     // Selecting one leaves what is not less behind it: the next one is among those.
     let mut begin = 0;
@@ -204,6 +226,7 @@ mod tests {
         assert_eq!((s.min_at, s.max_at), (Some(1), Some(2)), "the first of equal values");
         assert_eq!(s.p50, Some(20.0));
         assert_eq!(s.p95, Some(40.0));
+        assert_eq!(s.jitter, Some(30.0), "40 - 10");
         // Squares of the distances from 24: 16 + 196 + 256 + 196 + 256 = 920; 920 / 4 = 230.
         assert!((s.stddev.unwrap() - 230f64.sqrt()).abs() < 1e-12);
     }
@@ -214,6 +237,8 @@ mod tests {
         let s = of(&hundred);
         assert_eq!(s.p50, Some(50.5));
         assert!((s.p95.unwrap() - 95.05).abs() < 1e-9 && (s.p99.unwrap() - 99.01).abs() < 1e-9);
+        // The rank of p999 is 0.999 · 99 = 98.901: nine tenths and a bit from 99 to 100.
+        assert!((s.p999.unwrap() - 99.901).abs() < 1e-9);
     }
 
     #[test]
@@ -222,7 +247,8 @@ mod tests {
         none.push_incomplete();
         assert_eq!(none.finish(), Statistics { incomplete: 1, ..Statistics::default() });
         let one = of(&[7]);
-        assert_eq!((one.avg, one.p99, one.stddev), (Some(7.0), Some(7.0), None));
+        assert_eq!((one.avg, one.p99, one.p999, one.stddev), (Some(7.0), Some(7.0), Some(7.0), None));
+        assert_eq!(one.jitter, Some(0.0));
     }
 
     #[test]
@@ -240,7 +266,8 @@ mod tests {
             let backward = of(&values);
             prop_assert_eq!(Statistics { min_at: None, max_at: None, ..forward },
                 Statistics { min_at: None, max_at: None, ..backward });
-            prop_assert!(forward.min <= forward.p50 && forward.p50 <= forward.p95 && forward.p99 <= forward.max);
+            prop_assert!(forward.min <= forward.p50 && forward.p50 <= forward.p95);
+            prop_assert!(forward.p95 <= forward.p99 && forward.p99 <= forward.p999 && forward.p999 <= forward.max);
         }
     }
 }

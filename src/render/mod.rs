@@ -1,6 +1,7 @@
 //! Results → something to look at or to process further: tables for people, CSV, TSV, JSON, Parquet and Arrow for
 //! programs. Knows Arrow batches only: not where they come from, and not where the bytes go.
 
+mod bars;
 mod binary;
 mod cell;
 mod delimited;
@@ -18,6 +19,7 @@ use arrow::datatypes::SchemaRef;
 
 use crate::error::{Error, ErrorKind, Result};
 
+pub use bars::bars;
 #[cfg(feature = "engine")]
 pub(crate) use cell::{append, write_integer, write_unsigned};
 #[cfg(feature = "engine")]

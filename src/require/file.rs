@@ -42,7 +42,7 @@ pub struct Limit {
     pub metric: String,
     /// A task, ISR, runnable or core; each one when left out.
     pub entity: Option<String>,
-    /// `count`, `min`, `avg`, `max`, `stddev`, `p50`, `p95`, `p99`; every sample when left out.
+    /// `count`, `min`, `avg`, `max`, `stddev`, `p50`, `p95`, `p99`, `p999`, `jitter`; every sample when left out.
     pub statistic: Option<String>,
     /// Least value: a time with a unit for durations, else a number.
     pub lower: Option<Bound>,

@@ -12,7 +12,8 @@ use crate::query::{MetricFilter, Param, Session};
 use crate::time::TimeScale;
 
 /// The statistics that a limit can be on.
-const STATISTICS: [&str; 8] = ["count", "min", "avg", "max", "stddev", "p50", "p95", "p99"];
+const STATISTICS: [&str; 10] =
+    ["count", "min", "avg", "max", "stddev", "p50", "p95", "p99", "p999", "jitter"];
 
 /// A metric that is asked for, and its bounds.
 struct Wanted<'a> {

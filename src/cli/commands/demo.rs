@@ -2,6 +2,7 @@
 
 use super::super::args::{
     Demo, DialectArg, Export, ExportFormat, Format, Ingest, InputFormat, Limits, Metrics, OrderArg, Output,
+    SqlPath,
 };
 use super::super::ui::Ui;
 use super::{export, ingest, metrics};
@@ -73,6 +74,10 @@ pub(super) fn run(args: &Demo, ui: &Ui) -> Result<u8> {
             chains: None,
             from: None,
             to: None,
+            window: None,
+            step: None,
+            histogram: false,
+            sql_path: SqlPath::default(),
             output,
             limits: limits.clone(),
         },

@@ -4,6 +4,7 @@ pub(super) mod check;
 mod compare;
 mod demo;
 pub(super) mod export;
+pub(super) mod histogram;
 mod ingest;
 mod manage;
 mod map;

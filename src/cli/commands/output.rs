@@ -10,6 +10,8 @@ use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+/// Columns of text when nobody says how wide the terminal is.
+const WIDTH: usize = 100;
 /// Rows that a table on a terminal shows.
 const TERMINAL_ROWS: usize = 200;
 
@@ -110,6 +112,14 @@ pub(super) fn cap(output: &Output) -> Option<usize> {
     let file = output.output.as_deref().is_some_and(|path| path != Path::new("-"));
     let terminal = !file && std::io::stdout().is_terminal();
     (terminal && format(output.format, terminal) == render::Format::Table).then_some(TERMINAL_ROWS)
+}
+
+/// Columns of text of the terminal: what it says, or else `COLUMNS`.
+pub(in crate::cli) fn width() -> usize {
+    #[expect(clippy::disallowed_methods, reason = "cli reads the environment")]
+    let columns = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0);
+    let terminal = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    terminal.or_else(columns).unwrap_or(WIDTH)
 }
 
 /// Renders one result to where `output` says. A table on a terminal is capped, and says so.

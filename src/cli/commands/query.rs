@@ -5,7 +5,7 @@ use super::super::signals;
 use super::super::ui::Ui;
 use super::{output, parse};
 use crate::error::{Error, Result};
-use crate::query::{Session, SessionOptions, split};
+use crate::query::{Queries, Session, SessionOptions, split};
 use crate::require::Requirements;
 use crate::store::Database;
 use std::path::Path;
@@ -25,7 +25,8 @@ pub(super) fn run(args: &Query, ui: &Ui) -> Result<u8> {
         return Err(Error::usage("-o takes the result of one statement, but there are several"));
     }
     let control = signals::control();
-    let session = open(&args.database, &args.limits)?.with_interrupt(control.flag_shared());
+    let queries = Queries::with_folders(&args.sql_path.folders)?;
+    let session = open_with(&args.database, &args.limits, queries)?.with_interrupt(control.flag_shared());
     let session = with_chains(session, args.chains.as_deref())?;
     let scale = session.database().time_scale();
     let params = args.params.iter().map(|text| parse::param(text, scale)).collect::<Result<Vec<_>>>()?;
@@ -39,16 +40,21 @@ pub(super) fn run(args: &Query, ui: &Ui) -> Result<u8> {
 
 /// Opens a database for queries.
 pub(in crate::cli) fn open(database: &Path, limits: &Limits) -> Result<Session> {
-    session(Database::open(database)?, limits)
+    open_with(database, limits, Queries::shipped())
+}
+
+/// Opens a database for queries with a library of SQL.
+pub(in crate::cli) fn open_with(database: &Path, limits: &Limits, queries: Arc<Queries>) -> Result<Session> {
+    session(Database::open(database)?, limits, queries)
 }
 
 /// A session on a database. Without --memory-limit, queries may use half a gibibyte per thread and then spill to temporary
 /// files.
-pub(in crate::cli) fn session(database: Database, limits: &Limits) -> Result<Session> {
+pub(in crate::cli) fn session(database: Database, limits: &Limits, queries: Arc<Queries>) -> Result<Session> {
     let threads = parse::threads(limits);
     let memory = parse::memory(limits)?.unwrap_or((threads as u64).saturating_mul(512 << 20));
     let options = SessionOptions { threads: Some(threads), memory_limit: Some(memory) };
-    Session::open(database, options)
+    Session::open_with(database, options, queries)
 }
 
 /// The session with the chains of a file.

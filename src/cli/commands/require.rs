@@ -4,6 +4,7 @@ use super::super::args::{Check, CheckFormat};
 use super::output::Target;
 use super::trace;
 use crate::error::{Error, ErrorKind, Result};
+use crate::query::Queries;
 use crate::require::{Requirements, Verdict, junit, measure, table};
 use std::path::Path;
 
@@ -13,7 +14,8 @@ pub(super) fn run(args: &Check, file: &Path) -> Result<bool> {
     let text = std::fs::read_to_string(file).map_err(|e| Error::io("read", file, e))?;
     let requirements = Requirements::parse(&text, file)?;
     let control = trace::control();
-    let mut trace = trace::open(name, None, &args.limits, &control)?;
+    let queries = Queries::with_folders(&args.sql_path.folders)?;
+    let mut trace = trace::open_with(name, None, &args.limits, &queries, &control)?;
     trace.session = trace.session.with_chains(&requirements.chains())?;
     let scale = trace.session.database().time_scale();
     let wanted = args.recording.as_deref();

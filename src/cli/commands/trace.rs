@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::export::Selection;
 use crate::ops::Control;
 use crate::ops::ingest::{Options, ingest};
-use crate::query::Session;
+use crate::query::{Queries, Session};
 use crate::recording::{Description, plan};
 use crate::store::RealDisk;
 use crate::time::TimeScale;
@@ -32,6 +32,17 @@ pub(super) fn open(
     limits: &Limits,
     control: &Arc<Control>,
 ) -> Result<Trace> {
+    open_with(name, scale, limits, &Queries::shipped(), control)
+}
+
+/// The same with a library of SQL.
+pub(super) fn open_with(
+    name: &str,
+    scale: Option<TimeScale>,
+    limits: &Limits,
+    queries: &Arc<Queries>,
+    control: &Arc<Control>,
+) -> Result<Trace> {
     let is_database = |path: &Path| path.join("manifest.json").is_file();
     let (path, recording) = match name.rsplit_once(':') {
         Some((path, recording)) if !Path::new(name).exists() => (path, Some(recording.to_owned())),
@@ -51,14 +62,16 @@ pub(super) fn open(
         };
         let recordings = plans.iter().map(|p| p.name.clone()).collect();
         ingest(Arc::new(RealDisk), &database, &plans, &options, control)?;
-        let session = query::open(&database, limits)?.with_interrupt(control.flag_shared());
+        let session = query::open_with(&database, limits, Arc::clone(queries))?;
+        let session = session.with_interrupt(control.flag_shared());
         return Ok(Trace { session, recordings, _folder: Some(folder) });
     }
     if !is_database(path) && path.is_dir() {
         return Err(Error::usage(format!("'{name}' is neither a database nor a trace file"))
             .hint("a recording of exports is ingested first: btfdb ingest my.db RECORDING"));
     }
-    let session = query::open(path, limits)?.with_interrupt(control.flag_shared());
+    let session = query::open_with(path, limits, Arc::clone(queries))?;
+    let session = session.with_interrupt(control.flag_shared());
     let recordings = match recording {
         Some(one) => vec![Selection { recording: Some(one), ..Selection::default() }.recording(&session)?],
         None => session.database().recordings().iter().map(|r| r.name.clone()).collect(),

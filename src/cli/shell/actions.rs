@@ -3,9 +3,10 @@
 use super::commands::{FORCE, FORMATS, UNITS};
 use super::{Flow, Shell, pager_of_the_user, script};
 use crate::cli::args::{Cli, Command, Format};
-use crate::cli::commands::{export as exporting, parse};
+use crate::cli::commands::{export as exporting, histogram as drawing, parse};
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
-use crate::query::{MetricFilter, Unit, metric as metric_of, split};
+use crate::query::{MetricFilter, Unit, bins_of, split};
+use crate::render;
 use crate::time::TimeScale;
 use arrow::datatypes::{DataType, Field};
 use clap::{Parser, ValueEnum};
@@ -19,14 +20,10 @@ const DEEPEST: usize = 16;
 
 pub(super) fn metric(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
     let Some(name) = words.first() else { return Ok(Flow::Next) };
-    let metric = metric_of(name)?;
-    let filter = MetricFilter {
-        entity: words.get(1).cloned(),
-        recording: words.get(2).cloned(),
-        ..MetricFilter::default()
-    };
+    let unit = shell.session.queries().metric(name)?.unit;
+    let filter = filter(words);
     shell.timed(|shell| {
-        let mut summary = shell.session.metrics(&[metric.name.to_owned()], &filter)?;
+        let mut summary = shell.session.metrics(std::slice::from_ref(name), &filter)?;
         let mut known = vec!["metric", "unit"];
         if shell.session.database().recordings().len() == 1 {
             known.push("recording");
@@ -43,12 +40,36 @@ pub(super) fn metric(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
         let schema = summary.schema();
         // Statistics of durations, and the instants of the extremes.
         let is_time = |f: &Field| {
-            f.name().ends_with("_at") || metric.unit == Unit::Duration && *f.data_type() == DataType::Float64
+            f.name().ends_with("_at") || unit == Unit::Duration && *f.data_type() == DataType::Float64
         };
         let times: Vec<_> = schema.fields().iter().map(|f| is_time(f)).collect();
         shell.show(&schema, &mut std::iter::once(Ok(summary)), &times)
     })?;
     Ok(Flow::Next)
+}
+
+pub(super) fn histogram(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
+    let Some(name) = words.first() else { return Ok(Flow::Next) };
+    let filter = filter(words);
+    shell.timed(|shell| {
+        let histograms = shell.session.histograms(std::slice::from_ref(name), &filter)?;
+        if shell.format() == render::Format::Table {
+            let scale = shell.session.database().time_scale();
+            return shell.print(&drawing::text(&histograms, scale, shell.width()));
+        }
+        let bins = bins_of(&histograms)?;
+        shell.show(&bins.schema(), &mut std::iter::once(Ok(bins.clone())), &[])?;
+        Ok(Flow::Next)
+    })
+}
+
+/// Of `METRIC [ENTITY] [RECORDING]`.
+fn filter(words: &[String]) -> MetricFilter {
+    MetricFilter {
+        entity: words.get(1).cloned(),
+        recording: words.get(2).cloned(),
+        ..MetricFilter::default()
+    }
 }
 
 pub(super) fn explain(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {

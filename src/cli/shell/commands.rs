@@ -124,6 +124,14 @@ pub(super) const COMMANDS: &[Command] = &[
         run: actions::metric,
     },
     Command {
+        name: ".histogram",
+        alias: None,
+        args: &[need("METRIC", Kind::Metric), may("ENTITY", Kind::Free), may("RECORDING", Kind::Recording)],
+        summary: "Show how many samples of a metric are how long",
+        detail: "For all tasks, ISRs, runnables or cores, or for ENTITY. Other modes than table give the bins as rows.",
+        run: actions::histogram,
+    },
+    Command {
         name: ".checks",
         alias: None,
         args: &[],

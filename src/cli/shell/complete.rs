@@ -4,12 +4,13 @@
 use super::commands::{self, EXPORT_OPTIONS, Kind};
 use super::lexer::{self, Piece, is_word, pieces};
 use super::words::{KEYWORDS, is_keyword};
-use crate::query::{Relation, Session, metrics};
+use crate::query::{Metric, Relation, Session};
 
 /// Names that can be completed.
 pub(super) struct Names {
     relations: Vec<Relation>,
     functions: Vec<String>,
+    metrics: Vec<String>,
     recordings: Vec<String>,
 }
 
@@ -27,6 +28,7 @@ impl Names {
         Self {
             relations: session.relations().to_vec(),
             functions: session.functions(),
+            metrics: session.queries().metrics().iter().flat_map(Metric::names).map(str::to_owned).collect(),
             recordings: session.database().recordings().iter().map(|r| r.name.clone()).collect(),
         }
     }
@@ -69,7 +71,7 @@ pub(super) fn candidates(names: &Names, typed: &str, line: &str) -> Offer {
         Some(Kind::File) => Offer::Files,
         Some(Kind::Command) => words(begun, word, commands::names()),
         Some(Kind::Relation) => words(begun, word, names.relations.iter().map(|r| r.name.as_str())),
-        Some(Kind::Metric) => words(begun, word, metrics().iter().map(|m| m.name)),
+        Some(Kind::Metric) => words(begun, word, names.metrics.iter().map(String::as_str)),
         Some(Kind::Recording) => words(begun, word, names.recordings.iter().map(String::as_str)),
         Some(Kind::Word(all)) => words(begun, word, all.iter().copied()),
         Some(Kind::Line) if before == 0 => words(begun, word, commands::SWITCH.iter().copied()),
@@ -227,7 +229,8 @@ mod tests {
         #[test]
         fn nothing_that_is_typed_surprises(line in "[.a-d SELECTfrom'\"/*-ä\\n]{0,30}", at in 0usize..40) {
             let at = line.char_indices().nth(at).map_or(line.len(), |(i, _)| i);
-            let names = Names { relations: Vec::new(), functions: vec!["ä".into()], recordings: Vec::new() };
+            let (relations, metrics, recordings) = Default::default();
+            let names = Names { relations, functions: vec!["ä".into()], metrics, recordings };
             if let Offer::Words(start, _) = candidates(&names, &line[..at], &line) {
                 prop_assert!(start <= at && line.is_char_boundary(start));
             }

@@ -4,7 +4,7 @@
 use super::{Flow, Shell};
 use crate::cli::commands::{check, metrics as metrics_command};
 use crate::error::{Error, Result, did_you_mean};
-use crate::query::{Documented, Relation, metric_sql, split, views};
+use crate::query::{Documented, Queries, Relation, split};
 use crate::schema::{self, tables as names};
 use std::fmt::Write as _;
 
@@ -40,13 +40,14 @@ pub(super) fn schema(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
             })?]
         }
     };
-    let pages: Vec<String> = wanted.into_iter().map(|r| page(r, shell.width())).collect();
+    let pages: Vec<String> =
+        wanted.into_iter().map(|r| page(r, shell.session.queries(), shell.width())).collect();
     shell.print(&pages.join("\n"))
 }
 
 /// A relation: what a row is, and its columns.
-fn page(relation: &Relation, width: usize) -> String {
-    let columns = columns(relation);
+fn page(relation: &Relation, queries: &Queries, width: usize) -> String {
+    let columns = columns(relation, queries);
     let widest =
         |of: fn(&(String, String, String)) -> &String| columns.iter().map(|c| of(c).len()).max().unwrap_or(0);
     let (names, types) = (widest(|c| &c.0), widest(|c| &c.1));
@@ -60,7 +61,7 @@ fn page(relation: &Relation, width: usize) -> String {
 }
 
 /// Name, type and meaning of every column, and of every parameter of a view.
-fn columns(relation: &Relation) -> Vec<(String, String, String)> {
+fn columns(relation: &Relation, queries: &Queries) -> Vec<(String, String, String)> {
     if let Some(table) = schema::table(&relation.name) {
         let column = |c: &schema::ColumnSpec| {
             let null = c.null.map(|when| format!(" NULL when {when}.")).unwrap_or_default();
@@ -68,9 +69,8 @@ fn columns(relation: &Relation) -> Vec<(String, String, String)> {
         };
         return table.columns.iter().map(column).collect();
     }
-    let views = views();
-    let Some(view) = views.iter().find(|v| v.name == relation.name) else { return Vec::new() };
-    let row = |sign: &str, d: &Documented| (format!("{sign}{}", d.name), d.ty.to_owned(), d.doc.to_owned());
+    let Some(view) = queries.views().iter().find(|v| v.name == relation.name) else { return Vec::new() };
+    let row = |sign: &str, d: &Documented| (format!("{sign}{}", d.name), d.ty.clone(), d.doc.clone());
     view.columns.iter().map(|c| row("", c)).chain(view.params.iter().map(|p| row("$", p))).collect()
 }
 
@@ -83,8 +83,8 @@ pub(super) fn recordings(shell: &mut Shell<'_>, _: &[String]) -> Result<Flow> {
 
 pub(super) fn metrics(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
     let text = match words.first() {
-        Some(name) => metric_sql(name)?.to_owned(),
-        None => metrics_command::list(),
+        Some(name) => metrics_command::shown(shell.session.queries().metric(name)?),
+        None => metrics_command::list(shell.session.queries()),
     };
     shell.print(&text)
 }

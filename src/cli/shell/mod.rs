@@ -22,7 +22,7 @@ use super::is_broken_pipe;
 use super::ui::Ui;
 use crate::cli::signals;
 use crate::error::{Error, ErrorKind, Result};
-use crate::query::{Session, Statement, split};
+use crate::query::{Queries, Session, Statement, split};
 use crate::render::{self, InUnit};
 use crate::time::TimeScale;
 use arrow::array::RecordBatch;
@@ -70,6 +70,7 @@ struct Shell<'a> {
     /// How often a database was opened.
     opened: u64,
     limits: Limits,
+    queries: Arc<Queries>,
     /// File of the chains.
     chains: Option<PathBuf>,
     interrupt: Arc<AtomicBool>,
@@ -87,8 +88,9 @@ struct Shell<'a> {
 pub(super) fn run(args: &args::Shell, ui: &Ui) -> Result<u8> {
     let interactive = std::io::stdin().is_terminal();
     let interrupt = if interactive { signals::flag() } else { signals::control().flag_shared() };
-    let session = query::open(&args.database, &args.limits)?.with_interrupt(Arc::clone(&interrupt));
-    let session = query::with_chains(session, args.chains.as_deref())?;
+    let queries = Queries::with_folders(&args.sql_path.folders)?;
+    let session = query::open_with(&args.database, &args.limits, Arc::clone(&queries))?;
+    let session = query::with_chains(session, args.chains.as_deref())?.with_interrupt(Arc::clone(&interrupt));
     let settings = Settings {
         format: Format::Auto,
         unit: None,
@@ -102,6 +104,7 @@ pub(super) fn run(args: &args::Shell, ui: &Ui) -> Result<u8> {
         database: args.database.clone(),
         opened: 1,
         limits: args.limits.clone(),
+        queries,
         chains: args.chains.clone(),
         interrupt,
         settings,
@@ -228,8 +231,9 @@ impl Shell<'_> {
 
     /// Opens a database; the old one stays open when that fails.
     fn open(&mut self, path: &Path) -> Result<()> {
-        let session = query::open(path, &self.limits)?.with_interrupt(Arc::clone(&self.interrupt));
+        let session = query::open_with(path, &self.limits, Arc::clone(&self.queries))?;
         let session = query::with_chains(session, self.chains.as_deref())?;
+        let session = session.with_interrupt(Arc::clone(&self.interrupt));
         (self.session, self.database) = (session, path.to_owned());
         self.opened += 1;
         self.ui.status(&self.greeting());
@@ -238,7 +242,8 @@ impl Shell<'_> {
 
     /// Goes on with fresh threads, on the same snapshot: those of a statement that was stopped may be busy for a while.
     fn renew(&mut self) -> Result<()> {
-        let session = query::session(self.session.database().clone(), &self.limits)?;
+        let database = self.session.database().clone();
+        let session = query::session(database, &self.limits, Arc::clone(&self.queries))?;
         let session = session.with_interrupt(Arc::clone(&self.interrupt));
         self.session = query::with_chains(session, self.chains.as_deref())?;
         Ok(())

@@ -7,8 +7,7 @@ use arrow::datatypes::{DataType, Field, Int64Type};
 use datafusion::common::{Result, exec_err, internal_err};
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 
-/// One interval in more windows than this is a mistake in the units.
-const MAX_WINDOWS: i128 = 10_000_000;
+use crate::query::windows::TimeWindows;
 
 /// The begins of all windows `[k * step, k * step + width)` that have an instant of `[begin_at, end_at)`, ascending. NULL when
 /// an argument is NULL, empty for an empty interval.
@@ -21,27 +20,6 @@ impl Windows {
     pub fn new() -> Self {
         Self { signature: Signature::exact(vec![DataType::Int64; 4], Volatility::Immutable) }
     }
-}
-
-/// See [`Windows`]; in numbers that cannot overflow.
-fn begins(begin: i64, end: i64, width: i64, step: i64) -> Result<std::ops::Range<i128>, &'static str> {
-    if width <= 0 || step <= 0 {
-        return Err("the width and the step of windows must be greater than 0");
-    }
-    let [begin, end, width, step] = [begin, end, width, step].map(i128::from);
-    if begin >= end {
-        return Ok(0..0);
-    }
-    // Almost all quotients are those of 64 bits, which take a fraction of the time.
-    let quotient = |a: i128| match (i64::try_from(a), i64::try_from(step)) {
-        (Ok(a), Ok(step)) => i128::from(a.div_euclid(step)),
-        _ => a.div_euclid(step),
-    };
-    let range = quotient(begin - width) + 1..quotient(end - 1) + 1;
-    if range.end - range.start > MAX_WINDOWS {
-        return Err("an interval touches more than ten million windows; take a larger step");
-    }
-    Ok(range)
 }
 
 impl ScalarUDFImpl for Windows {
@@ -68,42 +46,14 @@ impl ScalarUDFImpl for Windows {
         for row in 0..begin.len() {
             let valid = columns.iter().all(|column| column.is_valid(row));
             if valid {
-                match begins(begin.value(row), end.value(row), width.value(row), step.value(row)) {
-                    // Windows that begin before or behind all instants there are have no begin.
-                    Ok(range) => range
-                        .filter_map(|n| i64::try_from(n * i128::from(step.value(row))).ok())
-                        .for_each(|at| lists.values().append_value(at)),
+                let windows = TimeWindows { width: width.value(row), step: step.value(row) };
+                match windows.touching(begin.value(row), end.value(row)) {
+                    Ok(begins) => begins.for_each(|at| lists.values().append_value(at)),
                     Err(why) => return exec_err!("{why}"),
                 }
             }
             lists.append(valid);
         }
         Ok(ColumnarValue::Array(Arc::new(lists.finish())))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::begins;
-
-    #[test]
-    fn what_makes_no_windows_says_why() {
-        assert!(begins(0, 1, 0, 1).is_err() && begins(0, 1, 1, -1).is_err());
-        assert!(begins(i64::MIN, i64::MAX, 1, 1).unwrap_err().contains("larger step"));
-        assert_eq!(begins(7, 7, 1, 1).unwrap().count(), 0);
-    }
-
-    proptest! {
-        #[test]
-        fn a_window_is_there_when_it_has_an_instant_of_the_interval(
-            begin in -40i64..40, length in 0i64..30, width in 1i64..20, step in 1i64..20,
-        ) {
-            let end = begin + length;
-            let touches = |k: &i64| (k * step..k * step + width).any(|at| (begin..end).contains(&at));
-            let expected: Vec<i128> = (-200..200).filter(touches).map(i128::from).collect();
-            prop_assert_eq!(begins(begin, end, width, step).unwrap().collect::<Vec<_>>(), expected);
-        }
     }
 }

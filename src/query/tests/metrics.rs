@@ -1,16 +1,18 @@
 //! Each metric against numbers computed by hand, and the library against the schema.
 
-use arrow::array::AsArray;
-use arrow::datatypes::{DataType, Float64Type, Int64Type};
+use std::path::Path;
+
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::{Float64Type, Int64Type};
 
 use super::fixture::{self, begin, engine, gap, open, put};
-use super::{collect, rows};
+use super::rows;
 use crate::error::ErrorKind;
-use crate::query::{METRIC_COLUMNS, MetricFilter, SUMMARY_COLUMNS, Session, Unit, metrics, views};
+use crate::query::{MetricFilter, Queries, SUMMARY_COLUMNS, Session, bins_of};
 use crate::schema::tables;
 
 /// `entity count incomplete min avg max min_at max_at` of every line, `core` before it for loads.
-fn summary(session: &Session, metric: &str, filter: &MetricFilter) -> Vec<String> {
+pub(super) fn summary(session: &Session, metric: &str, filter: &MetricFilter) -> Vec<String> {
     let batch = session.metrics(&[metric.to_owned()], filter).unwrap();
     let integer = |name: &str, row| {
         let column = batch.column_by_name(name).unwrap().as_primitive::<Int64Type>();
@@ -154,7 +156,7 @@ fn recordings_are_kept_apart() {
     // Every metric is there, in the order of the list.
     let mut shown: Vec<_> = one.column(1).as_string::<i32>().iter().flatten().collect();
     shown.dedup();
-    assert_eq!(shown, metrics().iter().map(|m| m.name).collect::<Vec<_>>());
+    assert_eq!(shown, Queries::shipped().metrics().iter().map(|m| m.name.as_str()).collect::<Vec<_>>());
 }
 
 #[test]
@@ -173,45 +175,45 @@ fn unknown_names_are_usage_errors_with_a_suggestion() {
 #[test]
 fn the_library_fits_the_schema() {
     let (_dir, session) = fixture::empty();
-    for view in views() {
-        let params: Vec<_> = view.params.iter().map(|p| (p.name, 1000.into())).collect();
-        let select = format!("SELECT * FROM {}", view.name);
-        let stream = session.sql(&select, &params).unwrap_or_else(|e| panic!("{}: {e}", view.name));
-        let planned: Vec<_> =
-            stream.schema().fields().iter().map(|f| (f.name().as_str(), f.data_type())).collect();
-        let promised: Vec<_> = view.columns.iter().map(|c| c.name).collect();
-        assert_eq!(planned.iter().map(|p| p.0).collect::<Vec<_>>(), promised, "{}", view.name);
-        for ((name, planned), column) in planned.iter().zip(&view.columns) {
-            let fits = match column.ty {
-                "text" => **planned == DataType::Utf8View,
-                "time" | "duration" | "integer" => **planned == DataType::Int64,
-                "percent" => **planned == DataType::Float64,
-                "boolean" => **planned == DataType::Boolean,
-                _ => false,
-            };
-            assert!(fits, "{}.{name}: {planned} is not {}", view.name, column.ty);
-        }
+    let (queries, file) = (Queries::shipped(), Path::new("queries"));
+    for view in queries.views() {
+        session.vet_view(view, file).unwrap_or_else(|e| panic!("{}: {e}", view.name));
     }
-    for metric in metrics() {
-        let all = [("from", i64::MIN.into()), ("to", i64::MAX.into())];
-        let params = if metric.params.is_empty() { &[][..] } else { &all[..] };
-        let batch = collect(&session, metric.sql, params).unwrap_or_else(|e| panic!("{}: {e}", metric.name));
-        let schema = batch.schema();
-        assert_eq!(
-            schema.fields().iter().map(|f| f.name().as_str()).collect::<Vec<_>>(),
-            METRIC_COLUMNS,
-            "{}",
-            metric.name
-        );
-        let value = schema.field_with_name("value").unwrap().data_type();
-        let expected = if metric.unit == Unit::Percent { DataType::Float64 } else { DataType::Int64 };
-        assert_eq!(*value, expected, "{}", metric.name);
-        assert_eq!(*schema.field_with_name("at").unwrap().data_type(), DataType::Int64, "{}", metric.name);
-        assert_eq!(batch.num_rows(), 0, "{}", metric.name);
+    for metric in queries.metrics() {
+        session.vet_metric(metric, file).unwrap_or_else(|e| panic!("{}: {e}", metric.name));
     }
     let none = session.metrics(&[], &MetricFilter::default()).unwrap();
     assert_eq!(none.num_rows(), 0);
-    assert_eq!(none.schema().fields().iter().map(|f| f.name().as_str()).collect::<Vec<_>>(), SUMMARY_COLUMNS);
+    assert_eq!(names_of(&none), SUMMARY_COLUMNS);
+}
+
+pub(super) fn names_of(batch: &RecordBatch) -> Vec<String> {
+    batch.schema().fields().iter().map(|f| f.name().clone()).collect()
+}
+
+#[test]
+fn jitter_and_high_percentiles() {
+    let (_dir, session) = engine(&["r"]);
+    let filter = MetricFilter { entity: Some("T_1".into()), ..MetricFilter::default() };
+    let batch = session.metrics(&["RT".into()], &filter).unwrap();
+    let number = |name: &str| batch.column_by_name(name).unwrap().as_primitive::<Float64Type>().value(0);
+    // Responses of 25, 50 and 50.
+    assert_eq!((number("jitter"), number("p999"), number("p99")), (25.0, 50.0, 50.0));
+    assert_eq!(batch.column_by_name("metric").unwrap().as_string::<i32>().value(0), "ResponseTime");
+}
+
+#[test]
+fn histograms_of_samples() {
+    let (_dir, session) = engine(&["r"]);
+    let filter = MetricFilter { entity: Some("T_1".into()), ..MetricFilter::default() };
+    let histograms = session.histograms(&["ResponseTime".into()], &filter).unwrap();
+    // (50 - 25) / 16 is less than 2: bins of 2, from 24 to 52.
+    let [h] = &histograms[..] else { panic!("{histograms:?}") };
+    assert_eq!((h.bins.len(), h.count, h.min, h.max), (14, 3, Some(25.0), Some(50.0)));
+    let full: Vec<_> = h.bins.iter().filter(|b| b.count > 0).map(|b| (b.from, b.to, b.count)).collect();
+    assert_eq!(full, [(24.0, 26.0, 1), (50.0, 52.0, 2)]);
+    let rows = bins_of(&histograms).unwrap();
+    assert_eq!((rows.num_rows(), names_of(&rows)[6].as_str()), (14, "bin_from"));
 }
 
 #[test]
@@ -221,5 +223,5 @@ fn views_can_be_queried() {
     assert_eq!(rows(&session, sql), ["I_1 0 -", "T_1 0 100", "T_1 1 210", "T_1 2 300", "T_1 3 -"]);
     let names: Vec<_> = session.relations().iter().filter(|r| r.view).map(|r| r.name.as_str()).collect();
     assert_eq!(names[..2], ["process_metric_base", "process_pair"]);
-    assert_eq!(names.len(), views().len());
+    assert_eq!(names.len(), Queries::shipped().views().len());
 }

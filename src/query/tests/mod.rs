@@ -6,8 +6,10 @@ mod metrics;
 mod operators;
 mod overlaps;
 mod scans;
+mod sql_path;
 mod statements;
 mod times;
+mod windows;
 
 use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;

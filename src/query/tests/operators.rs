@@ -9,7 +9,7 @@ use super::fixture::{begin, empty, engine, open, put};
 use super::lines;
 use crate::error::Result;
 use crate::query::operators::Trust;
-use crate::query::{Session, metrics};
+use crate::query::{Queries, Session};
 use crate::schema::{DataEventRow, DataEventRows, tables};
 use crate::store::RecordingEntry;
 
@@ -189,7 +189,7 @@ fn hot_queries_sort_nothing() {
 #[test]
 fn metrics_sort_nothing() {
     let (_dir, session) = engine(&["r"]);
-    for metric in metrics() {
+    for metric in Queries::shipped().metrics() {
         let sql = metric.sql.replace("$from", "0").replace("$to", "300");
         let plan = operators(&session, &session.trusting(Trust::Fully), &sql);
         assert!(!plan.contains("Sort") && !plan.contains("WindowAgg"), "{}: {plan}", metric.name);
