@@ -23,7 +23,7 @@ pub(super) fn metric(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
     let unit = shell.session.queries().metric(name)?.unit;
     let filter = filter(words);
     shell.timed(|shell| {
-        let mut summary = shell.session.metrics(&[name.clone()], &filter)?;
+        let mut summary = shell.session.metrics(std::slice::from_ref(name), &filter)?;
         let mut known = vec!["metric", "unit"];
         if shell.session.database().recordings().len() == 1 {
             known.push("recording");
@@ -52,7 +52,7 @@ pub(super) fn histogram(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow>
     let Some(name) = words.first() else { return Ok(Flow::Next) };
     let filter = filter(words);
     shell.timed(|shell| {
-        let histograms = shell.session.histograms(&[name.clone()], &filter)?;
+        let histograms = shell.session.histograms(std::slice::from_ref(name), &filter)?;
         if shell.format() == render::Format::Table {
             let scale = shell.session.database().time_scale();
             return shell.print(&drawing::text(&histograms, scale, shell.width()));
