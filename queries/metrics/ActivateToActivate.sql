@@ -3,7 +3,7 @@
 -- Both moments must be in the trace and belong to consecutive instances; no gap of the core may lie between them.
 -- unit: duration
 -- alias: PER GLIWA: the period, as it was measured; the one that is configured is not in a trace.
--- alias: A2A Short for it.
+-- alias: A2A short form.
 SELECT
     recording,
     entity,

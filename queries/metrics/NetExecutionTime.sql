@@ -2,7 +2,7 @@
 --
 -- unit: duration
 -- alias: CET GLIWA: core execution time; there, active waiting is part of it, here it is PollingTime.
--- alias: NET Short for it.
+-- alias: NET short form.
 -- alias: RunningTime AMALTHEA: time in state RUNNING.
 -- alias: WCET Grasp: column max.
 -- alias: ACET Grasp: column avg.

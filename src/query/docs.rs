@@ -2,14 +2,54 @@
 
 use std::fmt::Write as _;
 
-use super::queries::{Documented, Metric, Queries, View};
+use super::queries::{Alias, Documented, Metric, Queries, View};
+
+/// How a user adds to the library.
+const OF_YOUR_OWN: &str = "
+## Files of your own
+
+`btfdb query`, `metrics`, `shell` and `check --requirements` take `--sql-path DIR`, as often as you like: a folder of `.sql` files,
+in it or in folders in it. A file holds one `SELECT` and is named after what it is: `Writes.sql` is the metric Writes. Its
+header, the comment lines at its top, says what that is, in text and in lines `-- KEY: VALUE`:
+
+| key | value |
+|---|---|
+| unit | `duration` (ticks), `count` or `percent`. The file is a metric and has the columns recording, entity, type, core, instance, value and at, one row per sample; `value` is NULL for an instance that the trace cuts off. |
+| fold | For a metric with one value per entity and window of time. `sum`: the values whose `at` lies in the window are added. `share`: a row is a stretch of time, `value` ticks from `at` on; its part in the window counts, in percent of the window. |
+| group | `core`: one result per core and entity instead of one for all cores. |
+| alias | NAME and text: another name of a metric. |
+| column | NAME, type and text, for every column in its order. The file is a view. Types: text, integer, time, duration, percent, number, boolean. |
+| param | NAME, type and text: what `$NAME` in the SQL is. A metric has `from` and `to`, the time that is asked for, or none. |
+
+Views may read tables, views that ship with btfdb and each other. A header that does not fit its SQL is an error, as is a name that
+is taken. For example, how often each signal is written, in `Writes.sql`:
+";
+
+/// An SQL file of a user.
+const EXAMPLE: &str = "\
+-- How often a signal is written.
+--
+-- unit: count
+-- fold: sum
+SELECT
+    recording,
+    target AS entity,
+    target_type AS type,
+    CAST(NULL AS VARCHAR) AS core,
+    target_instance AS instance,
+    1 AS value,
+    time AS at
+FROM btf_event
+WHERE target_type = 'SIG' AND action = 'write'
+";
 
 /// All metrics and views as Markdown: what they say, what they have to be given, and every column.
 pub fn docs() -> String {
     let mut out = String::from(
         "# The SQL library\n\nViews are there in every database, beside the [tables](tables.md). A view with parameters needs their \
          values:\n`btfdb query engine.db \"SELECT * FROM core_peak\" --param window=10ms --param step=1ms`. Metrics are what \
-         `btfdb metrics` computes;\n`btfdb metrics --show NAME` prints the SQL of one. Times are ticks, as in the tables.\n\n\
+         `btfdb metrics` computes, [here](metrics.md)\nis what it answers; `btfdb metrics --show NAME` prints the SQL of one. Times \
+         are ticks, as in the tables. Files of your own are\nadded with `--sql-path`, see the end of this page.\n\n\
          ## Metrics\n\n| metric | value | meaning |\n|---|---|---|\n",
     );
     let queries = Queries::shipped();
@@ -25,11 +65,16 @@ pub fn docs() -> String {
         }
         let _ = write_view(&mut out, view);
     }
-    out
+    out + "\n" + OF_YOUR_OWN.trim_start() + "\n```sql\n" + EXAMPLE + "```\n"
 }
 
 fn write_metric(out: &mut String, metric: &Metric) -> std::fmt::Result {
-    writeln!(out, "| `{}` | {} | {} |", metric.name, metric.unit.as_str(), metric.doc.replace('\n', " "))
+    write!(out, "| `{}` | {} | {}", metric.name, metric.unit.as_str(), metric.doc.replace('\n', " "))?;
+    let other = |a: &Alias| format!("`{}` ({})", a.name, a.doc.trim_end_matches('.'));
+    match metric.aliases.iter().map(other).collect::<Vec<_>>().join(", ") {
+        others if others.is_empty() => writeln!(out, " |"),
+        others => writeln!(out, " Also {others}. |"),
+    }
 }
 
 fn write_view(out: &mut String, view: &View) -> std::fmt::Result {
@@ -48,12 +93,24 @@ fn write_view(out: &mut String, view: &View) -> std::fmt::Result {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::query::queries::Query;
+    use crate::query::tests::fixture;
+
+    #[test]
+    fn the_example_is_a_metric() {
+        let Ok(Query::Metric(metric)) = Query::parse("mine", "Writes", EXAMPLE, None) else {
+            panic!("the example is no metric")
+        };
+        let (_dir, session) = fixture::empty();
+        session.vet_metric(&metric, std::path::Path::new("Writes.sql")).unwrap();
+    }
 
     #[test]
     fn every_column_is_one_row_of_the_page() {
         let (page, queries) = (docs(), Queries::shipped());
         let rows = |view: &View| view.columns.len() + view.params.len();
         let expected = queries.metrics().len() + queries.views().iter().map(rows).sum::<usize>();
+        let page = page.split(OF_YOUR_OWN.trim()).next().unwrap();
         let found: Vec<&str> = page.lines().filter(|l| l.starts_with("| `")).collect();
         assert_eq!(found.len(), expected);
         assert!(found.iter().all(|l| l.matches('|').count() == 4), "a cell holds a bar");

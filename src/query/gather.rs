@@ -130,16 +130,18 @@ pub(super) struct Gather<'a> {
     /// The index in `lines`, by all names of a line; the core only where lines are per core.
     index: HashMap<[Option<String>; 4], usize>,
     lines: Vec<Line>,
+    /// About how many bytes are held that nobody was told of.
+    held: usize,
 }
 
 impl<'a> Gather<'a> {
     pub fn new(metric: &'a Metric, span: &'a Span) -> Self {
         let (line_of, index, lines) = Default::default();
-        Self { metric, span, numbers: Numbers::default(), line_of, index, lines }
+        Self { metric, span, numbers: Numbers::default(), line_of, index, lines, held: 0 }
     }
 
-    /// Takes the rows of a batch: recording, entity, type, core, value, at. Returns about how many bytes more are held.
-    pub fn add(&mut self, batch: &RecordBatch) -> Result<usize> {
+    /// Takes the rows of a batch: recording, entity, type, core, value, at. Asks `grow` for about as many bytes as it needs.
+    pub fn add(&mut self, batch: &RecordBatch, mut grow: impl FnMut(usize) -> Result<()>) -> Result<()> {
         let names = [text(batch, 0)?, text(batch, 1)?, text(batch, 2)?, text(batch, 3)?];
         let numbers = self.numbers.of(&names).map_err(|e| failure::from_engine(&e, "", &[]))?;
         let values = batch.column(4);
@@ -149,7 +151,6 @@ impl<'a> Gather<'a> {
         if integers.is_none() && fractions.is_none() {
             return Err(Error::new(ErrorKind::Bug, "the value of a metric is not a number"));
         }
-        let mut held = 0;
         for (row, number) in numbers.into_iter().enumerate() {
             // Numbers are handed out in the order of the rows.
             if number as usize >= self.line_of.len() {
@@ -157,8 +158,11 @@ impl<'a> Gather<'a> {
                     let names = column.as_string_view_opt()?;
                     names.is_valid(row).then(|| names.value(row).to_owned())
                 };
-                let line = self.line(names.each_ref().map(name));
+                let line = self.line(names.each_ref().map(name))?;
                 self.line_of.push(line);
+            }
+            if self.held > PORTION {
+                grow(std::mem::take(&mut self.held))?;
             }
             let line = self.line_of.get(number as usize).and_then(|l| self.lines.get_mut(*l));
             let Some(line) = line else { continue };
@@ -168,13 +172,13 @@ impl<'a> Gather<'a> {
                 (_, Some(v)) if v.is_valid(row) => Value::Fraction(v.value(row)),
                 _ => Value::Missing,
             };
-            held += put(line, self.metric.fold, self.span, value, at)?;
+            self.held += put(line, self.metric.fold, self.span, value, at)?;
         }
-        Ok(held)
+        grow(std::mem::take(&mut self.held))
     }
 
     /// The line of names and a core that are seen for the first time together.
-    fn line(&mut self, names: [Option<String>; 4]) -> usize {
+    fn line(&mut self, names: [Option<String>; 4]) -> Result<usize> {
         let mut line = names.clone();
         if !self.metric.per_core {
             line[3] = None;
@@ -191,12 +195,18 @@ impl<'a> Gather<'a> {
             None => {
                 let [recording, entity, ty] = [recording, entity, ty].map(Option::unwrap_or_default);
                 let part = self.span.of(&recording);
+                // What is folded will be there for every window.
+                if let (Some(windows), Some((begin, end)), Some(_)) =
+                    (self.span.windows, part, self.metric.fold)
+                {
+                    self.held += CELL * windows.count(begin, end).map_err(Error::usage)?;
+                }
                 let key = Key { recording, entity, ty, core, window: None };
                 let (cells, all, last) = Default::default();
                 self.lines.push(Line { key, scattered: false, part, seen: false, cells, all, last });
             }
         }
-        index
+        Ok(index)
     }
 
     /// The lines and their samples. A sum or share is there for every window of its recording, samples where there are any.
@@ -234,6 +244,9 @@ const WHOLE: i64 = 0;
 const VALUE: usize = size_of::<i64>();
 /// What a window of a line takes: its cell, and later its key and its statistics.
 const CELL: usize = 3 * size_of::<Samples>();
+
+/// So many bytes are asked for at once.
+const PORTION: usize = 1 << 20;
 
 /// Puts a row where it belongs; about how many bytes more are held.
 fn put(line: &mut Line, fold: Option<Fold>, span: &Span, value: Value, at: Option<i64>) -> Result<usize> {
@@ -296,7 +309,8 @@ fn put(line: &mut Line, fold: Option<Fold>, span: &Span, value: Value, at: Optio
             }
         }
     }
-    Ok(values * VALUE + (line.all.len() - begun) * CELL)
+    let cells = if fold.is_none() { line.all.len() - begun } else { 0 };
+    Ok(values * VALUE + cells * CELL)
 }
 
 fn add_share(line: &mut Line, window: i64, begin: i64, end: i64) {

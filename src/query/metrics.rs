@@ -87,6 +87,7 @@ impl Session {
             chosen = self.queries().metrics().iter().collect();
         }
         self.check_recording(filter.recording.as_deref())?;
+        filter.windows.map_or(Ok(()), TimeWindows::check).map_err(Error::usage)?;
         let mut lines = Vec::new();
         for metric in chosen {
             let samples = finished(self.samples(metric, filter)?, self.threads(), finish);
@@ -194,8 +195,9 @@ impl Session {
         let reserved = MemoryConsumer::new("samples of a metric").register(pool);
         let mut gather = Gather::new(metric, span);
         for batch in self.sql_in(context, sql, params)? {
-            let held = gather.add(&batch?)?;
-            reserved.try_grow(held).map_err(|e| failure::from_engine(&e, "", &[]))?;
+            gather.add(&batch?, |bytes| {
+                reserved.try_grow(bytes).map_err(|e| failure::from_engine(&e, "", &[]))
+            })?;
         }
         gather.finish()
     }

@@ -20,6 +20,9 @@ fn bench() -> Bench {
         "report.sql",
         "SELECT process, count(*) AS n FROM process_instance GROUP BY process ORDER BY process;\n",
     );
+    let view =
+        "-- Tasks.\n-- column: task text Task.\nSELECT DISTINCT process AS task FROM process_instance\n";
+    bench.write("my_queries/tasks.sql", view);
     bench.write("limits.toml", std::fs::read(root().join("demo/limits.toml")).unwrap());
     bench.ok(&["ingest", "engine.db", "recording", "--name", "engine", "-q"]);
     bench.ok(&["export", "engine.db", "-o", "trace.btf", "-q"]);

@@ -19,6 +19,7 @@ mod examples;
 mod faults;
 mod fuzz_corpus;
 mod judge;
+mod metrics;
 mod osek;
 mod requirements;
 mod shell;

@@ -67,6 +67,7 @@ const EFFECTS: &[(&str, &str)] = &[
     (".rows 7\n.rows", "rows 7"),
     (".param n=1\n.param $n=7\n.param m=2us\n.param\nSELECT $n + $m AS sum;", "2007"),
     (".schema core_peak", "$window"),
+    (".mode table\n.histogram RT T_5", "20 samples, 917.743 us to 2.73718 ms"),
     (".timer on\n.timer", "timer on"),
     (".pager cat\n.pager", "pager cat"),
     (".once one.csv\nSELECT 1;\n.output\n", "output -"),

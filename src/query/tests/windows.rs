@@ -3,10 +3,11 @@
 use arrow::array::AsArray;
 use arrow::datatypes::{Float64Type, Int64Type};
 
-use super::fixture::engine;
+use super::fixture::{begin, engine, open};
 use super::metrics::{names_of, summary};
 use crate::error::ErrorKind;
 use crate::query::{MetricFilter, Session, TimeWindows};
+use crate::store::RecordingEntry;
 
 /// `begin_at` and the line of [`summary`].
 fn by_window(session: &Session, metric: &str, filter: &MetricFilter) -> Vec<String> {
@@ -119,8 +120,21 @@ fn windows_of_loads_are_those_of_the_view() {
 #[test]
 fn windows_that_are_none_are_refused() {
     let (_dir, session) = engine(&["r"]);
-    for (metric, width, step) in [("ResponseTime", 0, 1), ("Activations", 1, -1)] {
+    for (metric, width, step) in [("ResponseTime", 0, 1), ("Activations", 1, -1), ("CPULoad", 1001, 1)] {
         let e = session.metrics(&[metric.into()], &windows(width, step)).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::Usage, "{metric}");
+    }
+}
+
+#[test]
+fn windows_that_need_too_much_memory_are_a_limit() {
+    let (dir, _) = engine(&["r"]);
+    let mut tx = begin(&dir.path().join("db"));
+    tx.set_recording(RecordingEntry { name: "r".into(), begin_at: Some(0), end_at: Some(1_000_000_000) });
+    tx.commit().unwrap();
+    // A million windows of every line, in 64 MiB.
+    for metric in ["Activations", "CPULoad"] {
+        let e = open(dir.path()).metrics(&[metric.into()], &windows(1000, 1000)).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::Limit, "{metric}: {e}");
     }
 }
