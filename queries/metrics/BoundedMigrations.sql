@@ -16,10 +16,13 @@ WITH
     ),
     judged AS (
         SELECT
-            *,
-            previous_instance = instance - 1 AND core <> previous_core
-                AND begin_at >= $from AND begin_at < $to AS migrated
-        FROM stretch
+            s.*,
+            s.core <> s.previous_core AND s.begin_at >= $from AND s.begin_at < $to
+                -- Activations that were lost take numbers, too.
+                AND (s.previous_instance = s.instance - 1 OR r.after = s.instance) AS migrated
+        FROM lost_run AS r
+        RIGHT JOIN stretch AS s
+            ON s.recording = r.recording AND s.process = r.entity AND s.type = r.type AND s.previous_instance = r.before
     )
 SELECT
     recording,

@@ -1,20 +1,22 @@
--- One row per process instance n, with the moments of instance n + 1 beside it.
--- The next_ columns are NULL when there is no instance n + 1, or when a gap of the core lies between the two: the
--- gap may hide an activation, so the distance would not be one between neighbours.
+-- One row per process instance, with the moments of the next instance of its process beside it.
+--
+-- An activation that was lost takes a number but makes no instance: the next one is that behind it. The next_ columns are
+-- NULL when there is no next instance, when its number does not follow, or when a gap of the core lies between the two:
+-- there may have been others between them.
 --
 -- column: recording text Recording of the instance.
 -- column: entity text Task or ISR.
 -- column: type text T (task) or I (ISR).
--- column: core text Core of the last run of instance n.
--- column: instance integer Number n of the instance.
--- column: complete boolean False when the start of the trace, its end or a gap cuts instance n off.
--- column: first_at time First moment of instance n that the trace shows.
--- column: activate_at time Activation of instance n, if seen.
--- column: start_at time Start of instance n, if seen.
--- column: terminate_at time Termination of instance n, if seen.
--- column: next_activate_at time Activation of instance n + 1.
--- column: next_start_at time Start of instance n + 1.
--- column: next_terminate_at time Termination of instance n + 1.
+-- column: core text Core of the last run of the instance.
+-- column: instance integer Number of the instance.
+-- column: complete boolean False when the start of the trace, its end or a gap cuts the instance off.
+-- column: first_at time First moment of the instance that the trace shows.
+-- column: activate_at time Activation of the instance, if seen.
+-- column: start_at time Start of the instance, if seen.
+-- column: terminate_at time Termination of the instance, if seen.
+-- column: next_activate_at time Activation of the next instance.
+-- column: next_start_at time Start of the next instance.
+-- column: next_terminate_at time Termination of the next instance.
 WITH
     neighbour AS (
         SELECT
@@ -30,10 +32,13 @@ WITH
     ),
     judged AS (
         SELECT
-            *,
-            next_instance = instance + 1
-                AND NOT gap_between(recording, core, first_at, next_core, next_first_at) AS paired
-        FROM neighbour
+            n.*,
+            (n.next_instance = n.instance + 1 OR n.next_instance = r.after)
+                AND NOT gap_between(n.recording, n.core, n.first_at, n.next_core, n.next_first_at) AS paired
+        -- In this order, because a join keeps its left side in memory.
+        FROM lost_run AS r
+        RIGHT JOIN neighbour AS n
+            ON n.recording = r.recording AND n.entity = r.entity AND n.type = r.type AND n.instance = r.before
     )
 SELECT
     recording,

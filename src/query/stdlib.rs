@@ -28,6 +28,8 @@ macro_rules! library {
 pub(super) const LIBRARY: &[Source] = library! {
     "prelude" {
         "process_metric_base"
+        "lost_activation"
+        "lost_run"
         "process_pair"
     }
     "cores" {
@@ -40,6 +42,9 @@ pub(super) const LIBRARY: &[Source] = library! {
         "preemption"
         "worst_response"
         "worst_interference"
+    }
+    "runnables" {
+        "runnable_self"
     }
     "signals" {
         "signal_read"
@@ -77,6 +82,7 @@ pub(super) const LIBRARY: &[Source] = library! {
         "CPULoad"
         "RunnableNetExecutionTime"
         "RunnableGrossExecutionTime"
+        "RunnableSelfExecutionTime"
     }
 };
 
@@ -304,6 +310,6 @@ mod tests {
             (e.kind(), e.hints()),
             (ErrorKind::Usage, &["did you mean 'ResponseTime'?".to_owned()][..])
         );
-        assert_eq!(metrics().len(), 20);
+        assert_eq!(metrics().len(), 21);
     }
 }

@@ -125,3 +125,28 @@ fn the_checks_above_can_find_something() {
     assert!(!uses("std::fs", &[]).is_empty());
     assert!(uses("std::fs", &["src"]).is_empty());
 }
+
+#[test]
+fn every_view_and_metric_has_its_values_worked_out() {
+    let mut asked = String::new();
+    for entry in std::fs::read_dir(root().join("tests/slt")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|e| e == "slt") {
+            let text = std::fs::read_to_string(path).unwrap();
+            text.lines().filter(|l| !l.starts_with('#')).for_each(|l| asked += &format!("{l}\n"));
+        }
+    }
+    let words: Vec<&str> = asked.split(|c: char| !(c.is_alphanumeric() || "_{}".contains(c))).collect();
+    let mut missing = Vec::new();
+    for area in std::fs::read_dir(root().join("queries")).unwrap() {
+        let area = area.unwrap().path();
+        for file in std::fs::read_dir(&area).unwrap() {
+            let name = file.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned();
+            let word = if area.ends_with("metrics") { format!("{{{name}}}") } else { name };
+            if !words.contains(&word.as_str()) {
+                missing.push(word);
+            }
+        }
+    }
+    assert_eq!(missing, Vec::<String>::new(), "no file of tests/slt asks for them");
+}

@@ -1,6 +1,7 @@
 //! SQL tests: every `*.slt` of this folder against a database made from the recording that its first line
-//! names (`# recording: demo/recording`, relative to the repository); `# param: NAME=INTEGER` gives `$NAME` a value. `--complete` in the arguments rewrites the
-//! expected results; any other argument selects files by name. Without recording: an empty database.
+//! names (`# recording: demo/recording`, relative to the repository); `# param: NAME=INTEGER` gives `$NAME` a value, and
+//! `{ResponseTime}` stands for the samples of that metric. `--complete` in the arguments rewrites the expected results; any
+//! other argument selects files by name. Without recording: an empty database.
 
 #![allow(
     clippy::disallowed_methods,
@@ -14,7 +15,7 @@
 
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use btfdb::ops::{Control, ingest};
-use btfdb::query::{Param, Session, SessionOptions};
+use btfdb::query::{Param, Session, SessionOptions, metric_sql};
 use btfdb::recording::{Description, plan};
 use btfdb::store::{Database, RealDisk};
 use btfdb::time::TimeScale;
@@ -44,7 +45,7 @@ impl sqllogictest::DB for Engine {
     fn run(&mut self, sql: &str) -> Result<DBOutput<DefaultColumnType>, Failure> {
         let fail = |e: btfdb::error::Error| Failure(e.to_string());
         let params: Vec<_> = self.1.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
-        let result = self.0.sql(sql, &params).map_err(fail)?;
+        let result = self.0.sql(&with_metrics(sql).map_err(fail)?, &params).map_err(fail)?;
         let types = vec![DefaultColumnType::Any; result.schema().fields().len()];
         let options = FormatOptions::default().with_null("NULL");
         let mut rows = Vec::new();
@@ -58,6 +59,17 @@ impl sqllogictest::DB for Engine {
         }
         Ok(DBOutput::Rows { types, rows })
     }
+}
+
+/// The statement with the SQL of a metric in the place of each `{NAME}`.
+fn with_metrics(sql: &str) -> btfdb::error::Result<String> {
+    let mut pieces = sql.split('{');
+    let mut out = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let (name, rest) = piece.split_once('}').unwrap_or((piece, ""));
+        out.push_str(&format!("(\n{}\n){rest}", metric_sql(name)?));
+    }
+    Ok(out)
 }
 
 fn session(file: &Path, root: &Path, database: &Path) -> Session {
