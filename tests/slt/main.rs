@@ -1,7 +1,8 @@
-//! SQL tests: every `*.slt` of this folder against a database made from the recording that its first line
-//! names (`# recording: demo/recording`, relative to the repository); `# param: NAME=INTEGER` gives `$NAME` a value, and
-//! `{ResponseTime}` stands for the samples of that metric. `--complete` in the arguments rewrites the expected results; any
-//! other argument selects files by name. Without recording: an empty database.
+//! SQL tests: every `*.slt` of this folder against a database made from the recordings that its comments name
+//! (`# recording: demo/recording`, relative to the repository; `# recordings: corpus` for all of the corpus, where
+//! `BTFDB_CORPUS` says where it is), or an empty one. `# param: NAME=INTEGER` gives `$NAME` a value, and `{ResponseTime}`
+//! stands for the samples of that metric. `--complete` in the arguments rewrites the expected results; any other argument
+//! selects files by name.
 
 #![allow(
     clippy::disallowed_methods,
@@ -72,23 +73,29 @@ fn with_metrics(sql: &str) -> btfdb::error::Result<String> {
     Ok(out)
 }
 
-fn session(file: &Path, root: &Path, database: &Path) -> Session {
-    let text = std::fs::read_to_string(file).unwrap();
-    let recording = text.lines().next().and_then(|l| l.strip_prefix("# recording: "));
-    match recording {
-        Some(path) => {
-            let plans = plan(&[root.join(path)], &Description::default(), false).unwrap();
-            let options =
-                ingest::Options { time_scale: None, map: true, strict: true, dialect: None, threads: 2 };
-            let control = Arc::new(Control::default());
-            ingest::ingest(Arc::new(RealDisk), database, &plans, &options, &control).unwrap();
-        }
-        None => {
-            Database::create_or_open(Arc::new(RealDisk), database, TimeScale::Ns).unwrap();
-        }
+/// The recordings that a test names.
+fn recordings(text: &str, root: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<_> =
+        text.lines().filter_map(|l| l.strip_prefix("# recording: ")).map(|path| root.join(path)).collect();
+    if let (true, Some(corpus)) =
+        (text.contains("\n# recordings: corpus\n"), std::env::var_os("BTFDB_CORPUS"))
+    {
+        let folders = std::fs::read_dir(Path::new(&corpus).join("ee")).unwrap().map(|e| e.unwrap().path());
+        found.extend(folders.filter(|f| f.join("recording.toml").is_file()));
     }
-    let options = SessionOptions { threads: Some(2), memory_limit: Some(1 << 30) };
-    Session::open(Database::open(database).unwrap(), options).unwrap()
+    found.sort();
+    found
+}
+
+fn make(database: &Path, recordings: &[PathBuf]) {
+    Database::create_or_open(Arc::new(RealDisk), database, TimeScale::Ns).unwrap();
+    for path in recordings {
+        let plans = plan(std::slice::from_ref(path), &Description::default(), false).unwrap();
+        let options =
+            ingest::Options { time_scale: None, map: true, strict: true, dialect: None, threads: 2 };
+        let control = Arc::new(Control::default());
+        ingest::ingest(Arc::new(RealDisk), database, &plans, &options, &control).unwrap();
+    }
 }
 
 fn main() -> ExitCode {
@@ -119,7 +126,7 @@ fn main() -> ExitCode {
             Some((name.to_owned(), Param::Int(value.parse().expect("an integer"))))
         };
         let params: Vec<_> = text.lines().filter_map(param).collect();
-        session(file, &root, &database);
+        make(&database, &recordings(&text, &root));
         let open = || {
             let options = SessionOptions { threads: Some(2), memory_limit: Some(1 << 30) };
             let session = Session::open(Database::open(&database).unwrap(), options).unwrap();
