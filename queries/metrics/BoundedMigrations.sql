@@ -1,6 +1,7 @@
 -- How often an instance of a process started on another core than the one the instance before it ended on.
 --
--- A migration belongs to the window in which the later instance first runs.
+-- The one before is that which the trace shows, even if there may have been others between them. A migration belongs to the
+-- window in which the later instance first runs.
 -- unit: count
 -- param: from time Start of the window.
 -- param: to time End of the window, not part of it.
@@ -16,13 +17,10 @@ WITH
     ),
     judged AS (
         SELECT
-            s.*,
-            s.core <> s.previous_core AND s.begin_at >= $from AND s.begin_at < $to
-                -- Activations that were lost take numbers, too.
-                AND (s.previous_instance = s.instance - 1 OR r.after = s.instance) AS migrated
-        FROM lost_run AS r
-        RIGHT JOIN stretch AS s
-            ON s.recording = r.recording AND s.process = r.entity AND s.type = r.type AND s.previous_instance = r.before
+            *,
+            previous_instance <> instance AND core <> previous_core
+                AND begin_at >= $from AND begin_at < $to AS migrated
+        FROM stretch
     )
 SELECT
     recording,

@@ -8,9 +8,12 @@ WITH occurrence AS (
     SELECT recording, entity, type, core, 0 AS lost, CAST(NULL AS BIGINT) AS at
     FROM process_metric_base
     UNION ALL
-    SELECT recording, entity, type, NULL, 1, at
-    FROM lost_activation
-    WHERE at >= $from AND at < $to
+    -- The older spellings are those of BTF before 2.1.4 and of the tools that wrote it.
+    SELECT recording, target, CASE target_type WHEN 'ISR' THEN 'I' ELSE target_type END, NULL, 1, time
+    FROM btf_event
+    WHERE action IN ('mtalimitexceeded', 'mtalimitexceded', 'mpalimitexceeded')
+        AND target_type IN ('T', 'I', 'ISR')
+        AND time >= $from AND time < $to
 )
 SELECT
     recording,

@@ -22,6 +22,7 @@ WITH
         SELECT
             recording, entity, type, core, instance, complete, first_at, activate_at, start_at, terminate_at,
             lead(instance) OVER w AS next_instance,
+            lead(lost) OVER w AS next_lost,
             lead(core) OVER w AS next_core,
             lead(first_at) OVER w AS next_first_at,
             lead(activate_at) OVER w AS next_activate_at,
@@ -32,13 +33,10 @@ WITH
     ),
     judged AS (
         SELECT
-            n.*,
-            (n.next_instance = n.instance + 1 OR n.next_instance = r.after)
-                AND NOT gap_between(n.recording, n.core, n.first_at, n.next_core, n.next_first_at) AS paired
-        -- In this order, because a join keeps its left side in memory.
-        FROM lost_run AS r
-        RIGHT JOIN neighbour AS n
-            ON n.recording = r.recording AND n.entity = r.entity AND n.type = r.type AND n.instance = r.before
+            *,
+            (next_instance = instance + 1 OR next_instance = instance + 1 + next_lost)
+                AND NOT gap_between(recording, core, first_at, next_core, next_first_at) AS paired
+        FROM neighbour
     )
 SELECT
     recording,

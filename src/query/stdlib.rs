@@ -28,8 +28,6 @@ macro_rules! library {
 pub(super) const LIBRARY: &[Source] = library! {
     "prelude" {
         "process_metric_base"
-        "lost_activation"
-        "lost_run"
         "process_pair"
     }
     "cores" {
