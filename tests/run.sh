@@ -81,7 +81,7 @@ step_demo() {
     cargo run --quiet --locked -- verify "$work/demo/demo.db"
 }
 
-# Other engines read the database.
+# Other engines read the database; other code computes its metrics.
 step_interop() {
     debian 'python3 -c "import ensurepip, venv"' python3 python3-venv
     local python=$target/interop/bin/python
@@ -89,6 +89,12 @@ step_interop() {
     "$python" -m pip install --quiet --disable-pip-version-check -r benches/harness/peers.txt
     cargo run --quiet --locked -- ingest "$work/interop.db" demo/recording
     "$python" tests/interop.py "$work/interop.db"
+    local inputs=(tests/data/btf/metrics.btf) recording
+    for recording in "${BTFDB_CORPUS:-}"/ee/*/recording.toml; do
+        if [[ -e $recording ]]; then inputs+=("${recording%/*}"); fi
+    done
+    cargo run --quiet --locked -- ingest "$work/interop.db" "${inputs[@]}"
+    "$python" tests/metrics.py "$target/debug/btfdb" "$work/interop.db"
 }
 
 # No timing: a machine that runs tests is no place to measure. Every row has to be there, and every answer the same as

@@ -1,6 +1,7 @@
 -- How often an instance of a process started on another core than the one the instance before it ended on.
 --
--- A migration belongs to the window in which the later instance first runs.
+-- The one before is that which the trace shows, even if there may have been others between them. A migration belongs to the
+-- window in which the later instance first runs.
 -- unit: count
 -- fold: sum
 WITH stretch AS (
@@ -18,6 +19,6 @@ SELECT
     type,
     core,
     instance,
-    CASE WHEN previous_instance = instance - 1 AND core <> previous_core THEN 1 ELSE 0 END AS value,
+    CASE WHEN previous_instance <> instance AND core <> previous_core THEN 1 ELSE 0 END AS value,
     begin_at AS at
 FROM stretch

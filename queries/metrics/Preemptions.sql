@@ -1,14 +1,16 @@
 -- How often the instances of a process were preempted, incomplete instances too.
 --
--- An instance belongs to the window that its first moment lies in.
+-- An instance belongs to the window that its first moment lies in; one whose activation, start and end are not in the trace
+-- belongs to the begin of the recording.
 -- unit: count
 -- fold: sum
 SELECT
-    recording,
-    entity,
-    type,
-    core,
-    instance,
-    preemptions AS value,
-    first_at AS at
-FROM process_metric_base
+    p.recording,
+    p.entity,
+    p.type,
+    p.core,
+    p.instance,
+    p.preemptions AS value,
+    coalesce(p.first_at, r.begin_at) AS at
+FROM recording AS r
+JOIN process_metric_base AS p ON r.recording = p.recording

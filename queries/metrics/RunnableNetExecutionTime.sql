@@ -1,4 +1,4 @@
--- Time an instance of a runnable was RUNNING between its start and its termination.
+-- Time an instance of a runnable was RUNNING between its start and its termination, called runnables included.
 --
 -- unit: duration
 SELECT

@@ -16,6 +16,7 @@
 -- column: polling duration Time in state POLLING between start and termination.
 -- column: parking duration Time in state PARKING between start and termination.
 -- column: preemptions integer How often the instance was preempted.
+-- column: lost integer How many activations right before its own were lost; NULL when its activation was not seen.
 SELECT
     recording,
     process AS entity,
@@ -32,5 +33,6 @@ SELECT
     waiting,
     polling,
     parking,
-    preemptions
+    preemptions,
+    lost
 FROM process_instance

@@ -1,25 +1,28 @@
--- One row per process instance n, with the moments of instance n + 1 beside it.
--- The next_ columns are NULL when there is no instance n + 1, or when a gap of the core lies between the two: the
--- gap may hide an activation, so the distance would not be one between neighbours.
+-- One row per process instance, with the moments of the next instance of its process beside it.
+--
+-- An activation that was lost takes a number but makes no instance: the next one is that behind it. The next_ columns are
+-- NULL when there is no next instance, when its number does not follow, or when a gap of the core lies between the two:
+-- there may have been others between them.
 --
 -- column: recording text Recording of the instance.
 -- column: entity text Task or ISR.
 -- column: type text T (task) or I (ISR).
--- column: core text Core of the last run of instance n.
--- column: instance integer Number n of the instance.
--- column: complete boolean False when the start of the trace, its end or a gap cuts instance n off.
--- column: first_at time First moment of instance n that the trace shows.
--- column: activate_at time Activation of instance n, if seen.
--- column: start_at time Start of instance n, if seen.
--- column: terminate_at time Termination of instance n, if seen.
--- column: next_activate_at time Activation of instance n + 1.
--- column: next_start_at time Start of instance n + 1.
--- column: next_terminate_at time Termination of instance n + 1.
+-- column: core text Core of the last run of the instance.
+-- column: instance integer Number of the instance.
+-- column: complete boolean False when the start of the trace, its end or a gap cuts the instance off.
+-- column: first_at time First moment of the instance that the trace shows.
+-- column: activate_at time Activation of the instance, if seen.
+-- column: start_at time Start of the instance, if seen.
+-- column: terminate_at time Termination of the instance, if seen.
+-- column: next_activate_at time Activation of the next instance.
+-- column: next_start_at time Start of the next instance.
+-- column: next_terminate_at time Termination of the next instance.
 WITH
     neighbour AS (
         SELECT
             recording, entity, type, core, instance, complete, first_at, activate_at, start_at, terminate_at,
             lead(instance) OVER w AS next_instance,
+            lead(lost) OVER w AS next_lost,
             lead(core) OVER w AS next_core,
             lead(first_at) OVER w AS next_first_at,
             lead(activate_at) OVER w AS next_activate_at,
@@ -31,7 +34,7 @@ WITH
     judged AS (
         SELECT
             *,
-            next_instance = instance + 1
+            (next_instance = instance + 1 OR next_instance = instance + 1 + next_lost)
                 AND NOT gap_between(recording, core, first_at, next_core, next_first_at) AS paired
         FROM neighbour
     )

@@ -4,7 +4,7 @@
 -- column: process text Task or ISR that had to wait.
 -- column: type text T (task) or I (ISR).
 -- column: instance integer Instance that had to wait.
--- column: state text `active` before its start, `ready` after it.
+-- column: state text `active` before its start, `ready` after it, `parking` when it lost its core while it was polling.
 -- column: core text Core that both needed.
 -- column: by_process text Task or ISR that ran.
 -- column: by_type text T (task) or I (ISR).
@@ -28,4 +28,4 @@ SELECT
 FROM process_state AS w
 JOIN process_state AS r
     ON w.recording = r.recording AND w.core = r.core AND w.begin_at < r.end_at AND r.begin_at < w.end_at
-WHERE w.state IN ('active', 'ready') AND r.state IN ('running', 'polling')
+WHERE w.state IN ('active', 'ready', 'parking') AND r.state IN ('running', 'polling')

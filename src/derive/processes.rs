@@ -21,6 +21,8 @@ struct Open {
     /// Time in each state after the start, by `slot`.
     spent: [i64; 5],
     preemptions: i64,
+    /// Activations lost right before its own, if that was seen.
+    lost_before: Option<i64>,
     /// Cut off by the left edge or a gap.
     cut: bool,
     /// The state is unknown until the next event (after a gap).
@@ -31,6 +33,8 @@ struct Open {
 pub(super) struct Processes {
     begin: i64,
     open: IdMap<(NameId, i64), Open>,
+    /// Activations lost one after the other: the number of the last one, and how many.
+    lost: IdMap<NameId, (i64, i64)>,
     born: u64,
     pub violations: u64,
     /// An instance that starts without having been activated has not been active before.
@@ -51,7 +55,14 @@ fn slot(state: ProcessState) -> Option<usize> {
 
 impl Processes {
     pub fn new(begin: i64) -> Self {
-        Self { begin, open: IdMap::default(), born: 0, violations: 0, starts_are_activations: false }
+        Self {
+            begin,
+            open: IdMap::default(),
+            lost: IdMap::default(),
+            born: 0,
+            violations: 0,
+            starts_are_activations: false,
+        }
     }
 
     /// The core a process instance was last on.
@@ -62,6 +73,9 @@ impl Processes {
     pub fn event(&mut self, event: &Event, names: &Names, rows: &mut Rows) {
         let Some((from, to)) = process_transition(event.action) else { return };
         if event.action == Action::MtaLimitExceeded {
+            let (last, run) = self.lost.entry(event.target).or_default();
+            *run = if last.checked_add(1) == Some(event.target_instance) { *run + 1 } else { 1 };
+            *last = event.target_instance;
             return;
         }
         let mut open = match self.open.entry((event.target, event.target_instance)) {
@@ -71,7 +85,14 @@ impl Processes {
                 let from_now = activated || (self.starts_are_activations && event.action == Action::Start);
                 let since = if from_now { event.time } else { self.begin };
                 self.born += 1;
-                place.insert_entry(Open::new(self.born, event, from, since, !activated))
+                let mut open = Open::new(self.born, event, from, since, !activated);
+                if activated {
+                    let before = self.lost.remove(&event.target);
+                    let right_before =
+                        before.filter(|(last, _)| last.checked_add(1) == Some(event.target_instance));
+                    open.lost_before = Some(right_before.map_or(0, |(_, run)| run));
+                }
+                place.insert_entry(open)
             }
         };
         let ended = open.get_mut().event(event, (from, to), names, rows, &mut self.violations);
@@ -154,6 +175,7 @@ impl Open {
             start_at: None,
             spent: [0; 5],
             preemptions: 0,
+            lost_before: None,
             cut,
             lost: false,
         }
@@ -196,6 +218,7 @@ impl Open {
             parking,
             preemptions: self.preemptions,
             complete: whole && !self.cut,
+            lost: self.lost_before,
         });
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::btf::{Action, Note};
 use crate::schema::columns::process_instance as pi;
-use arrow::array::{AsArray, RecordBatch};
+use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::Int64Type;
 
 struct Trace {
@@ -104,6 +104,27 @@ fn two_instances_may_be_pending_and_an_illegal_action_is_counted() {
     t.task(3, 0, Action::Resume);
     assert_eq!(t.derive.finish(9, &t.names).process, 1);
     assert_eq!(t.instances().num_rows(), 2);
+}
+
+#[test]
+fn lost_activations_take_numbers_between_those_of_instances() {
+    let mut t = Trace::new();
+    t.task(0, 4, Action::Activate);
+    t.task(1, 5, Action::MtaLimitExceeded);
+    t.task(2, 6, Action::MtaLimitExceeded);
+    t.task(3, 7, Action::Activate);
+    t.task(4, 8, Action::Activate);
+    t.task(5, 9, Action::MtaLimitExceeded);
+    // Something is missing here: 10 was neither lost nor an instance.
+    t.task(6, 11, Action::Activate);
+    // What was activated before the trace began.
+    t.task(7, 2, Action::Terminate);
+    t.derive.finish(10, &t.names);
+    let b = t.instances();
+    let lost = b.column_by_name(pi::LOST).unwrap().as_primitive::<Int64Type>();
+    let by_instance = |row| (number(&b, pi::INSTANCE, row), lost.is_valid(row).then(|| lost.value(row)));
+    let rows: Vec<_> = (0..b.num_rows()).map(by_instance).collect();
+    assert_eq!(rows, [(2, None), (4, Some(0)), (7, Some(2)), (8, Some(0)), (11, Some(0))]);
 }
 
 #[test]

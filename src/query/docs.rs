@@ -18,7 +18,7 @@ header, the comment lines at its top, says what that is, in text and in lines `-
 | fold | For a metric with one value per entity and window of time. `sum`: the values whose `at` lies in the window are added. `share`: a row is a stretch of time, `value` ticks from `at` on; its part in the window counts, in percent of the window. |
 | group | `core`: one result per core and entity instead of one for all cores. |
 | alias | NAME and text: another name of a metric. |
-| column | NAME, type and text, for every column in its order. The file is a view. Types: text, integer, time, duration, percent, number, boolean. |
+| column | NAME, type and text, for every column in its order. The file is a view. Types: text, integer, time, duration, percent, number, boolean, list. |
 | param | NAME, type and text: what `$NAME` in the SQL is. A metric has `from` and `to`, the time that is asked for, or none. |
 
 Views may read tables, views that ship with btfdb and each other. A header that does not fit its SQL is an error, as is a name that

@@ -5,7 +5,8 @@ use super::queries::{Alias, Documented, Fold, Unit};
 use crate::error::did_you_mean;
 
 /// What a column or parameter can be, in the words of headers.
-pub(super) const TYPES: [&str; 7] = ["text", "integer", "time", "duration", "percent", "number", "boolean"];
+pub(super) const TYPES: [&str; 8] =
+    ["text", "integer", "time", "duration", "percent", "number", "boolean", "list"];
 const KEYS: [&str; 6] = ["unit", "group", "fold", "param", "column", "alias"];
 
 /// What the header says.

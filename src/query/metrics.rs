@@ -57,7 +57,23 @@ impl Session {
     /// windows, otherwise as [`Session::run`].
     pub fn metrics(&self, names: &[String], filter: &MetricFilter) -> Result<RecordBatch> {
         let plain = |samples: Samples| (samples.finish(), Vec::new());
-        summary(&self.lines(names, filter, plain)?, filter.windows.is_some())
+        summary(&self.lines(names, filter, plain)?, filter.windows.is_some(), false)
+    }
+
+    /// As [`Session::metrics`] for one metric, with two more columns: how many samples are less than `lower` (`below`), and
+    /// greater than `upper` (`above`).
+    ///
+    /// # Errors
+    /// As [`Session::metrics`].
+    pub fn metrics_against(
+        &self,
+        name: &str,
+        filter: &MetricFilter,
+        lower: f64,
+        upper: f64,
+    ) -> Result<RecordBatch> {
+        let against = |samples: Samples| (samples.finish_within(lower, upper), Vec::new());
+        summary(&self.lines(&[name.to_owned()], filter, against)?, filter.windows.is_some(), true)
     }
 
     /// The samples of metrics by how great they are: a histogram per line of [`Session::metrics`] without windows.
@@ -74,7 +90,7 @@ impl Session {
         &self,
         names: &[String],
         filter: &MetricFilter,
-        finish: fn(Samples) -> (Statistics, Vec<Bin>),
+        finish: impl Fn(Samples) -> (Statistics, Vec<Bin>) + Sync,
     ) -> Result<Vec<Line<'_>>> {
         let mut chosen: Vec<&Metric> = Vec::new();
         for name in names {
@@ -90,7 +106,7 @@ impl Session {
         filter.windows.map_or(Ok(()), TimeWindows::check).map_err(Error::usage)?;
         let mut lines = Vec::new();
         for metric in chosen {
-            let samples = finished(self.samples(metric, filter)?, self.threads(), finish);
+            let samples = finished(self.samples(metric, filter)?, self.threads(), &finish);
             let line = |(key, (statistics, bins))| Line { metric, key, statistics, bins };
             lines.extend(samples.into_iter().map(line));
         }
@@ -207,7 +223,7 @@ impl Session {
 fn finished<T: Send>(
     lines: BTreeMap<Key, Samples>,
     threads: usize,
-    finish: fn(Samples) -> T,
+    finish: &(impl Fn(Samples) -> T + Sync),
 ) -> BTreeMap<Key, T> {
     let todo = Mutex::new(lines.into_iter());
     let next = || todo.lock().unwrap_or_else(PoisonError::into_inner).next();

@@ -59,7 +59,7 @@ impl Fold {
 pub struct Documented {
     /// Name in SQL; a parameter is written `$NAME`.
     pub name: String,
-    /// `text`, `integer`, `time`, `duration`, `percent`, `number` or `boolean`.
+    /// `text`, `integer`, `time`, `duration`, `percent`, `number`, `boolean` or `list`.
     pub ty: String,
     /// What it is.
     pub doc: String,
@@ -233,7 +233,7 @@ mod tests {
             (e.kind(), e.hints()),
             (ErrorKind::Usage, &["did you mean 'ResponseTime'?".to_owned()][..])
         );
-        assert_eq!(queries.metrics().len(), 24);
+        assert_eq!(queries.metrics().len(), 25);
     }
 
     #[test]

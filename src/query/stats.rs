@@ -83,6 +83,8 @@ pub(super) struct Statistics {
     pub jitter: Option<f64>,
     pub min_at: Option<i64>,
     pub max_at: Option<i64>,
+    /// How many samples lie below and above bounds, where there are bounds.
+    pub beyond: [i64; 2],
 }
 
 impl Samples {
@@ -121,6 +123,17 @@ impl Samples {
         (known, bins)
     }
 
+    /// The statistics of what was added, and how many samples lie outside of `[lower, upper]`.
+    pub fn finish_within(mut self, lower: f64, upper: f64) -> Statistics {
+        let statistics = self.statistics();
+        let beyond = match &self.integers {
+            _ if !self.fractions.is_empty() => beyond(self.fractions.iter().copied(), lower, upper),
+            Integers::Narrow(values) => beyond(values.iter().map(|v| f64::from(*v)), lower, upper),
+            Integers::Wide(values) => beyond(values.iter().map(|v| *v as f64), lower, upper),
+        };
+        Statistics { beyond, ..statistics }
+    }
+
     /// Changes the order of the samples.
     fn statistics(&mut self) -> Statistics {
         let known = Statistics { incomplete: self.incomplete, ..Statistics::default() };
@@ -143,6 +156,11 @@ impl<T: Copy> Extremes<T> {
         let jitter = min.zip(max).map(|(min, max)| max - min);
         Statistics { min, max, jitter, min_at: time(self.min), max_at: time(self.max), ..known }
     }
+}
+
+/// How many values are less than `lower`, and how many greater than `upper`.
+fn beyond(values: impl Iterator<Item = f64> + Clone, lower: f64, upper: f64) -> [i64; 2] {
+    [values.clone().filter(|v| *v < lower).count(), values.filter(|v| *v > upper).count()].map(|n| n as i64)
 }
 
 fn of_integers<T: Copy + Ord + Into<i64>>(
@@ -256,6 +274,18 @@ mod tests {
         let (far, near) = (of(&[7, -3, 1 << 40, 5]), of(&[7, -3, 11, 5]));
         assert_eq!((far.min, far.max, far.p50), (Some(-3.0), Some(2f64.powi(40)), near.p50));
         assert_eq!((far.count, far.min_at, far.max_at), (4, Some(1), Some(2)));
+    }
+
+    #[test]
+    fn a_sample_on_a_bound_is_within() {
+        let mut samples = Samples::default();
+        [7, 8, 9, 10, 11, 12].into_iter().for_each(|v| samples.push_integer(v, None));
+        assert_eq!(samples.clone().finish_within(8.0, 11.0).beyond, [1, 1]);
+        samples.push_integer(1 << 40, None);
+        assert_eq!(samples.finish_within(f64::NEG_INFINITY, 8.0).beyond, [0, 5]);
+        let mut shares = Samples::default();
+        [0.5, 1.5].into_iter().for_each(|v| shares.push_fraction(v, None));
+        assert_eq!(shares.finish_within(1.0, f64::INFINITY).beyond, [1, 0]);
     }
 
     proptest! {

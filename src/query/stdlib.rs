@@ -41,6 +41,9 @@ pub(super) const LIBRARY: &[Source] = library! {
         "worst_response"
         "worst_interference"
     }
+    "runnables" {
+        "runnable_self"
+    }
     "signals" {
         "signal_read"
         "signal_lost"
@@ -80,6 +83,7 @@ pub(super) const LIBRARY: &[Source] = library! {
         "CPULoad"
         "RunnableNetExecutionTime"
         "RunnableGrossExecutionTime"
+        "RunnableSelfExecutionTime"
         "ChainReaction"
         "ChainAge"
         "ChainLost"

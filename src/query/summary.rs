@@ -104,8 +104,8 @@ fn batch(columns: Vec<Column>) -> Result<RecordBatch> {
     RecordBatch::try_new(Arc::new(Schema::new(fields)), values).map_err(bug)
 }
 
-/// One row per line.
-pub(super) fn summary(lines: &[Line<'_>], windows: bool) -> Result<RecordBatch> {
+/// One row per line; `bounds`: with the columns `below` and `above`.
+pub(super) fn summary(lines: &[Line<'_>], windows: bool, bounds: bool) -> Result<RecordBatch> {
     let name = |get: for<'a> fn(&'a Line<'_>) -> &'a str| texts(lines.iter().map(|l| Some(get(l))));
     let integer = |get: fn(&Statistics) -> Option<i64>| integers(lines.iter().map(|l| get(&l.statistics)));
     let number = |get: fn(&Statistics) -> Option<f64>| numbers(lines.iter().map(|l| get(&l.statistics)));
@@ -137,6 +137,10 @@ pub(super) fn summary(lines: &[Line<'_>], windows: bool) -> Result<RecordBatch> 
         ("min_at", integer(|s| s.min_at), true),
         ("max_at", integer(|s| s.max_at), true),
     ]);
+    if bounds {
+        columns.push(("below", integer(|s| Some(s.beyond[0])), false));
+        columns.push(("above", integer(|s| Some(s.beyond[1])), false));
+    }
     batch(columns)
 }
 

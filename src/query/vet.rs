@@ -140,6 +140,7 @@ fn fits(word: &str, ty: &DataType) -> bool {
         "integer" => ty.is_integer(),
         "percent" | "number" => *ty == DataType::Float64,
         "boolean" => *ty == DataType::Boolean,
+        "list" => matches!(ty, DataType::List(_)),
         _ => false,
     }
 }

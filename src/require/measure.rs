@@ -118,7 +118,8 @@ fn of_metric(session: &Session, wanted: &Wanted<'_>, recording: &str) -> Result<
         entity: wanted.entity.map(str::to_owned),
         ..MetricFilter::default()
     };
-    let summary = Summary(session.metrics(&[wanted.metric.to_owned()], &filter)?);
+    let (lower, upper) = (wanted.lower.unwrap_or(f64::NEG_INFINITY), wanted.upper.unwrap_or(f64::INFINITY));
+    let summary = Summary(session.metrics_against(wanted.metric, &filter, lower, upper)?);
     let mut outcomes = Vec::new();
     for row in 0..summary.0.num_rows() {
         for (bound, limit, extreme) in [("upper", wanted.upper, "max"), ("lower", wanted.lower, "min")] {
@@ -130,6 +131,11 @@ fn of_metric(session: &Session, wanted: &Wanted<'_>, recording: &str) -> Result<
                 _ => None,
             };
             let samples = summary.integer("count", row)?.unwrap_or_default();
+            let beyond = match (bound, statistic) {
+                ("upper", "max") => Some("above"),
+                ("lower", "min") => Some("below"),
+                _ => None,
+            };
             let value = match statistic {
                 "count" => Some(samples as f64),
                 _ => summary.number(statistic, row)?,
@@ -152,7 +158,7 @@ fn of_metric(session: &Session, wanted: &Wanted<'_>, recording: &str) -> Result<
                     margin: None,
                     at: instant.map(|at| summary.integer(at, row)).transpose()?.flatten(),
                     samples,
-                    violations: None,
+                    violations: beyond.map(|name| summary.integer(name, row)).transpose()?.flatten(),
                     verdict: Verdict::NoSamples,
                 }
                 .judged(),
@@ -170,7 +176,7 @@ fn of_metric(session: &Session, wanted: &Wanted<'_>, recording: &str) -> Result<
                     metric: wanted.metric.to_owned(),
                     entity: wanted.entity.unwrap_or_default().to_owned(),
                     statistic: wanted.statistic.unwrap_or(extreme).to_owned(),
-                    unit: "duration",
+                    unit: session.queries().metric(wanted.metric).map_or("count", |m| m.unit.as_str()),
                     bound,
                     limit: limit?,
                     value: None,

@@ -125,3 +125,36 @@ fn the_checks_above_can_find_something() {
     assert!(!uses("std::fs", &[]).is_empty());
     assert!(uses("std::fs", &["src"]).is_empty());
 }
+
+/// The words of the statements in the SQL tests, by file.
+fn asked() -> Vec<(String, Vec<String>)> {
+    let files = std::fs::read_dir(root().join("tests/slt")).unwrap().map(|e| e.unwrap().path());
+    let files = files.filter(|f| f.extension().is_some_and(|e| e == "slt"));
+    let words = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines = text.lines().filter(|l| !l.starts_with('#'));
+        let words = lines.flat_map(|l| l.split(|c: char| !(c.is_alphanumeric() || "_{}".contains(c))));
+        (relative(&path), words.map(str::to_owned).collect())
+    };
+    files.map(words).collect()
+}
+
+#[test]
+fn every_view_and_metric_is_asked_for_values_and_for_what_always_holds() {
+    let (always, values): (Vec<_>, Vec<_>) =
+        asked().into_iter().partition(|(file, _)| file.ends_with("/every_recording.slt"));
+    let mut missing = Vec::new();
+    for area in std::fs::read_dir(root().join("queries")).unwrap() {
+        let area = area.unwrap().path();
+        for file in std::fs::read_dir(&area).unwrap() {
+            let name = file.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned();
+            let word = if area.ends_with("metrics") { format!("{{{name}}}") } else { name };
+            for (files, what) in [(&always, "every_recording.slt"), (&values, "the other files")] {
+                if !files.iter().any(|(_, words)| words.contains(&word)) {
+                    missing.push(format!("{word} in {what}"));
+                }
+            }
+        }
+    }
+    assert_eq!(missing, Vec::<String>::new(), "tests/slt does not ask for them");
+}

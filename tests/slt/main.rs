@@ -1,6 +1,8 @@
-//! SQL tests: every `*.slt` of this folder against a database made from the recording that its first line
-//! names (`# recording: demo/recording`, relative to the repository); `# param: NAME=INTEGER` gives `$NAME` a value. `--complete` in the arguments rewrites the
-//! expected results; any other argument selects files by name. Without recording: an empty database.
+//! SQL tests: every `*.slt` of this folder against a database made from the recordings that its comments name
+//! (`# recording: demo/recording`, relative to the repository; `# recordings: corpus` for all of the corpus, where
+//! `BTFDB_CORPUS` says where it is), or an empty one. `# param: NAME=INTEGER` gives `$NAME` a value, `# chains: FILE` has
+//! the event chains, and `{ResponseTime}` stands for the samples of that metric. `--complete` in the arguments rewrites the expected results; any other argument
+//! selects files by name.
 
 #![allow(
     clippy::disallowed_methods,
@@ -12,10 +14,14 @@
     reason = "tests make and break files, and stop at the first surprise"
 )]
 
+use arrow::array::{Array, AsArray};
+use arrow::compute::cast;
+use arrow::datatypes::DataType;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use btfdb::ops::{Control, ingest};
-use btfdb::query::{Param, Session, SessionOptions};
+use btfdb::query::{Metric, MetricFilter, Param, Session, SessionOptions, Unit};
 use btfdb::recording::{Description, plan};
+use btfdb::require::Requirements;
 use btfdb::store::{Database, RealDisk};
 use btfdb::time::TimeScale;
 use sqllogictest::{DBOutput, DefaultColumnType, Runner};
@@ -44,7 +50,8 @@ impl sqllogictest::DB for Engine {
     fn run(&mut self, sql: &str) -> Result<DBOutput<DefaultColumnType>, Failure> {
         let fail = |e: btfdb::error::Error| Failure(e.to_string());
         let params: Vec<_> = self.1.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
-        let result = self.0.sql(sql, &params).map_err(fail)?;
+        let result =
+            self.0.sql(&with_metrics(sql, &self.0, &params).map_err(fail)?, &params).map_err(fail)?;
         let types = vec![DefaultColumnType::Any; result.schema().fields().len()];
         let options = FormatOptions::default().with_null("NULL");
         let mut rows = Vec::new();
@@ -60,23 +67,82 @@ impl sqllogictest::DB for Engine {
     }
 }
 
-fn session(file: &Path, root: &Path, database: &Path) -> Session {
-    let text = std::fs::read_to_string(file).unwrap();
-    let recording = text.lines().next().and_then(|l| l.strip_prefix("# recording: "));
-    match recording {
-        Some(path) => {
-            let plans = plan(&[root.join(path)], &Description::default(), false).unwrap();
-            let options =
-                ingest::Options { time_scale: None, map: true, strict: true, dialect: None, threads: 2 };
-            let control = Arc::new(Control::default());
-            ingest::ingest(Arc::new(RealDisk), database, &plans, &options, &control).unwrap();
-        }
-        None => {
-            Database::create_or_open(Arc::new(RealDisk), database, TimeScale::Ns).unwrap();
-        }
+/// The statement with the samples of a metric in the place of each `{NAME}`: its SQL or, where its rows are folded into one
+/// value per entity, these values.
+fn with_metrics(sql: &str, session: &Session, params: &[(&str, Param)]) -> btfdb::error::Result<String> {
+    let mut pieces = sql.split('{');
+    let mut out = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let (name, rest) = piece.split_once('}').unwrap_or((piece, ""));
+        let metric = session.queries().metric(name)?;
+        let samples = match metric.fold {
+            None => metric.sql.to_string(),
+            Some(_) => folded(metric, session, params)?,
+        };
+        out.push_str(&format!("(\n{samples}\n){rest}"));
     }
-    let options = SessionOptions { threads: Some(2), memory_limit: Some(1 << 30) };
-    Session::open(Database::open(database).unwrap(), options).unwrap()
+    Ok(out)
+}
+
+/// What `btfdb metrics` shows of a metric that has one value per entity, in the window of the parameters.
+fn folded(metric: &Metric, session: &Session, params: &[(&str, Param)]) -> btfdb::error::Result<String> {
+    let time = |name| {
+        params.iter().find(|p| p.0 == name).and_then(|p| if let Param::Int(t) = p.1 { Some(t) } else { None })
+    };
+    let filter = MetricFilter { from: time("from"), to: time("to"), ..MetricFilter::default() };
+    let lines = session.metrics(&[metric.name.to_string()], &filter)?;
+    let column = |name: &str| cast(lines.column_by_name(name).unwrap(), &DataType::Utf8).unwrap();
+    let columns = ["recording", "entity", "type", "core", "max", "max_at"].map(column);
+    let mut out = String::from(
+        "SELECT recording, entity, type, CAST(core AS VARCHAR) AS core, value, CAST(at AS BIGINT) AS at FROM (VALUES ",
+    );
+    // The last row is none, but says what type the columns have.
+    for row in 0..lines.num_rows() {
+        let [recording, entity, ty, core, value, at] = columns.each_ref().map(|column| {
+            let column = column.as_string::<i32>();
+            column.is_valid(row).then(|| column.value(row))
+        });
+        let text =
+            |name: Option<&str>| name.map_or("NULL".to_owned(), |n| format!("'{}'", n.replace('\'', "''")));
+        let value = match metric.unit {
+            Unit::Count => value.map(|v| v.trim_end_matches(".0")),
+            _ => value,
+        };
+        let [value, at] = [value, at].map(|v| v.unwrap_or("NULL"));
+        let [recording, entity, ty, core] = [recording, entity, ty, core].map(text);
+        out.push_str(&format!("({recording}, {entity}, {ty}, {core}, {value}, {at}),"));
+    }
+    let none = if metric.unit == Unit::Count { "0" } else { "0.0" };
+    out.push_str(&format!(
+        "(NULL, NULL, NULL, NULL, {none}, 0)) AS v (recording, entity, type, core, value, at) "
+    ));
+    out.push_str("WHERE recording IS NOT NULL");
+    Ok(out)
+}
+
+/// The recordings that a test names.
+fn recordings(text: &str, root: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<_> =
+        text.lines().filter_map(|l| l.strip_prefix("# recording: ")).map(|path| root.join(path)).collect();
+    if let (true, Some(corpus)) =
+        (text.contains("\n# recordings: corpus\n"), std::env::var_os("BTFDB_CORPUS"))
+    {
+        let folders = std::fs::read_dir(Path::new(&corpus).join("ee")).unwrap().map(|e| e.unwrap().path());
+        found.extend(folders.filter(|f| f.join("recording.toml").is_file()));
+    }
+    found.sort();
+    found
+}
+
+fn make(database: &Path, recordings: &[PathBuf]) {
+    Database::create_or_open(Arc::new(RealDisk), database, TimeScale::Ns).unwrap();
+    for path in recordings {
+        let plans = plan(std::slice::from_ref(path), &Description::default(), false).unwrap();
+        let options =
+            ingest::Options { time_scale: None, map: true, strict: true, dialect: None, threads: 2 };
+        let control = Arc::new(Control::default());
+        ingest::ingest(Arc::new(RealDisk), database, &plans, &options, &control).unwrap();
+    }
 }
 
 fn main() -> ExitCode {
@@ -107,10 +173,15 @@ fn main() -> ExitCode {
             Some((name.to_owned(), Param::Int(value.parse().expect("an integer"))))
         };
         let params: Vec<_> = text.lines().filter_map(param).collect();
-        session(file, &root, &database);
+        make(&database, &recordings(&text, &root));
+        let chains = text.lines().find_map(|l| l.strip_prefix("# chains: ")).map_or(Vec::new(), |file| {
+            let text = std::fs::read_to_string(root.join(file)).unwrap();
+            Requirements::parse_chains(&text, Path::new(file)).unwrap()
+        });
         let open = || {
             let options = SessionOptions { threads: Some(2), memory_limit: Some(1 << 30) };
             let session = Session::open(Database::open(&database).unwrap(), options).unwrap();
+            let session = session.with_chains(&chains).unwrap();
             std::future::ready(Ok(Engine(session, params.clone())))
         };
         let mut runner = Runner::new(open);

@@ -42,6 +42,7 @@ fn written(instances: &[Instance]) -> (TempDir, Session) {
                 parking: 0,
                 preemptions: 0,
                 complete: true,
+                lost: Some(0),
             });
             states.push(ProcessStateRow {
                 process: process.into(),

@@ -138,6 +138,7 @@ fn record(tx: &mut Transaction, name: &str) {
             parking: 0,
             preemptions,
             complete,
+            lost: Some(0),
         });
     }
     rows.push(ProcessInstanceRow {
@@ -155,6 +156,7 @@ fn record(tx: &mut Transaction, name: &str) {
         parking: 0,
         preemptions: 0,
         complete: true,
+        lost: Some(0),
     });
     put(tx, tables::PROCESS_INSTANCE, name, None, &rows.take_batch().unwrap());
     let mut rows = ProcessStateRows::new();

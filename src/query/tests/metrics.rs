@@ -153,10 +153,12 @@ fn recordings_are_kept_apart() {
     let filter = MetricFilter { recording: Some("s".into()), ..MetricFilter::default() };
     let one = session.metrics(&[], &filter).unwrap();
     assert!(one.column(0).as_string::<i32>().iter().all(|r| r == Some("s")));
-    // Every metric is there, in the order of the list.
+    // Every metric is there, in the order of the list, but for those of chains, of which none was given.
     let mut shown: Vec<_> = one.column(1).as_string::<i32>().iter().flatten().collect();
     shown.dedup();
-    assert_eq!(shown, Queries::shipped().metrics().iter().map(|m| m.name.as_str()).collect::<Vec<_>>());
+    let shipped = Queries::shipped();
+    let listed = shipped.metrics().iter().map(|m| m.name.as_str());
+    assert_eq!(shown, listed.filter(|name| !name.starts_with("Chain")).collect::<Vec<_>>());
 }
 
 #[test]
