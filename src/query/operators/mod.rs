@@ -5,10 +5,12 @@
 mod function;
 mod grouped;
 mod in_order;
+mod kept;
 mod keyed;
 mod numbers;
 mod order;
 mod overlap;
+mod pass;
 mod reorder;
 mod rule;
 mod tally;
