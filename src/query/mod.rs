@@ -8,6 +8,7 @@ mod failure;
 mod file;
 mod functions;
 mod groups;
+mod latest;
 mod library;
 mod metrics;
 mod operators;
@@ -20,6 +21,7 @@ mod statement;
 mod stats;
 mod stdlib;
 mod table;
+mod table_functions;
 mod times;
 
 pub use catalog::Relation;
@@ -32,6 +34,7 @@ pub use run::{Param, ResultStream};
 pub use session::{Session, SessionOptions};
 pub use statement::{Statement, check_syntax, is_unfinished, split};
 pub use stdlib::{Documented, METRIC_COLUMNS, Metric, Unit, View, metric, metric_sql, metrics, views};
+pub use table_functions::{TABLE_FUNCTIONS, TableFunction};
 
 #[cfg(test)]
 pub(crate) mod tests;

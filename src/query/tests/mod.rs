@@ -7,6 +7,7 @@ mod operators;
 mod overlaps;
 mod scans;
 mod statements;
+mod table_functions;
 mod times;
 
 use arrow::array::RecordBatch;

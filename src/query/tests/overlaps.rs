@@ -54,9 +54,7 @@ fn joins_of_intervals_are_swept() {
         &format!(
             "SELECT a.n FROM a WHERE NOT EXISTS (SELECT 1 FROM c WHERE a.core = c.core AND {OVERLAP}) ORDER BY 1"
         ),
-        &format!(
-            "SELECT p.n, a.n FROM p LEFT JOIN a ON p.core = a.core AND a.begin_at <= p.time AND p.time < a.end_at ORDER BY 1, 2"
-        ),
+        "SELECT p.n, a.n FROM p LEFT JOIN a ON p.core = a.core AND a.begin_at <= p.time AND p.time < a.end_at ORDER BY 1, 2",
         "SELECT a.n, c.n FROM a JOIN c ON a.n % 3 = c.n % 3 AND a.begin_at < c.end_at AND c.begin_at < a.end_at ORDER BY 1, 2",
     ] {
         assert!(is_swept(&session, select), "{select}");
