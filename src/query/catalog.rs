@@ -32,7 +32,7 @@ fn view(view: &View) -> Relation {
     Relation {
         name: view.name.clone(),
         doc: view.doc.clone(),
-        columns: view.columns.iter().map(|c| c.name.clone()).collect(),
+        columns: view.columns.iter().map(|c| c.name.to_string()).collect(),
         view: true,
     }
 }

@@ -10,6 +10,7 @@ use datafusion::object_store;
 use parquet::errors::ParquetError;
 
 use super::operators::OutOfOrder;
+use super::table_functions::TABLE_FUNCTIONS;
 use crate::error::{Error, ErrorKind, did_you_mean};
 
 /// A place in an SQL text.
@@ -126,6 +127,10 @@ fn suggestion(error: &DataFusionError, message: &str, relations: &[String]) -> O
             || format!("the tables are: {}", relations.join(", ")),
             |near| format!("did you mean '{near}'?"),
         ));
+    }
+    if let Some(name) = message.strip_prefix("table function '").and_then(|m| m.strip_suffix("' not found")) {
+        let near = did_you_mean(name, TABLE_FUNCTIONS.iter().map(|f| f.name));
+        return near.map(|near| format!("did you mean '{near}'?"));
     }
     if let Some((_, name)) = message.strip_suffix("' has no value").and_then(|m| m.split_once("parameter '$"))
     {

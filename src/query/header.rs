@@ -93,7 +93,11 @@ fn documented(value: &str) -> Result<Documented, String> {
     if !TYPES.contains(&ty) {
         return Err(format!("'{ty}' is no type; the types are: {}", TYPES.join(", ")));
     }
-    Ok(Documented { name: name.into(), ty: ty.into(), doc: doc.trim().into() })
+    Ok(Documented {
+        name: name.to_owned().into(),
+        ty: ty.to_owned().into(),
+        doc: doc.trim().to_owned().into(),
+    })
 }
 
 /// `NAME TEXT`.

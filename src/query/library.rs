@@ -11,6 +11,7 @@ use datafusion::common::{DataFusionError, Result};
 use datafusion::datasource::ViewTable;
 use datafusion::execution::SessionState;
 use datafusion::prelude::SessionContext;
+use futures::FutureExt;
 
 use super::queries::{Queries, View};
 use super::table::Table;
@@ -41,6 +42,11 @@ impl Library {
         // A plan is put in whole, so that what a thread that panicked left behind is right.
         let planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
         planned.get(name).cloned()
+    }
+
+    /// A table or view, at once: for planners that cannot wait. Nothing in [`find`](Self::find) waits.
+    pub fn get(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        self.find(name).now_or_never().unwrap_or(Ok(None))
     }
 
     async fn find(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {

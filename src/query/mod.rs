@@ -12,6 +12,7 @@ mod functions;
 mod gather;
 mod groups;
 mod header;
+mod latest;
 mod library;
 mod metrics;
 mod operators;
@@ -27,6 +28,7 @@ mod stats;
 mod stdlib;
 mod summary;
 mod table;
+mod table_functions;
 mod times;
 mod vet;
 mod windows;
@@ -44,6 +46,7 @@ pub use run::{Param, ResultStream};
 pub use session::{Session, SessionOptions};
 pub use statement::{Statement, check_syntax, is_unfinished, split};
 pub use summary::{Histogram, SUMMARY_COLUMNS, bins_of};
+pub use table_functions::{TABLE_FUNCTIONS, TableFunction};
 pub use windows::TimeWindows;
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The SQL library of a session: metrics and views, those that ship in the binary and those of the user. Not for their files
 //! (see `stdlib`, `sql_path`), and not for running them.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
@@ -58,11 +59,11 @@ impl Fold {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Documented {
     /// Name in SQL; a parameter is written `$NAME`.
-    pub name: String,
-    /// `text`, `integer`, `time`, `duration`, `percent`, `number`, `boolean` or `list`.
-    pub ty: String,
+    pub name: Cow<'static, str>,
+    /// `text`, `integer`, `time`, `duration`, `percent`, `number`, `boolean` or `list`; of table functions, `relation` and `columns`, too.
+    pub ty: Cow<'static, str>,
     /// What it is.
-    pub doc: String,
+    pub doc: Cow<'static, str>,
 }
 
 /// Another name of a metric.

@@ -8,14 +8,17 @@ use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, MemoryLimit, TrackConsumersPool};
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use datafusion::optimizer::OptimizerRule;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
 use super::catalog::{self, Relation};
 use super::chain::{self, Chains};
 use super::engine::Engine;
+use super::latest::FindLatest;
 use super::library::Library;
 use super::operators::{self, Trust, UseOperators};
 use super::queries::Queries;
+use super::table_functions::{Planner, TABLE_FUNCTIONS, TableFunctions};
 use super::{failure, functions};
 use crate::error::Result;
 use crate::store::Database;
@@ -92,15 +95,22 @@ impl Session {
             .with_config(config)
             .with_runtime_env(environment)
             .with_default_features()
+            .with_query_planner(Arc::new(Planner))
             .build();
         let rules = operators::with(state.physical_optimizers(), UseOperators { trust: Trust::Nothing });
-        let state =
-            SessionStateBuilder::new_from_existing(state).with_physical_optimizer_rules(rules).build();
+        let first: Arc<dyn OptimizerRule + Send + Sync> = Arc::new(FindLatest);
+        let logical = std::iter::once(first).chain(state.optimizers().iter().cloned()).collect();
+        let state = SessionStateBuilder::new_from_existing(state)
+            .with_optimizer_rules(logical)
+            .with_physical_optimizer_rules(rules)
+            .build();
         let context = SessionContext::new_with_state(state);
         let database = Arc::new(database);
         if let Some(catalog) = context.catalog(CATALOG) {
-            let library = Library::new(&database, &context, &queries);
-            catalog.register_schema(SCHEMA, Arc::new(library)).map_err(engine)?;
+            let library = Arc::new(Library::new(&database, &context, &queries));
+            let functions = Arc::new(TableFunctions::new(Arc::clone(&library)));
+            context.register_relation_planner(functions).map_err(engine)?;
+            catalog.register_schema(SCHEMA, library).map_err(engine)?;
         }
         functions::functions(&database).into_iter().for_each(|f| context.register_udf(f));
         let chains = Chains::default();
@@ -148,6 +158,7 @@ impl Session {
         names.extend(state.aggregate_functions().keys().cloned());
         names.extend(state.window_functions().keys().cloned());
         names.extend(state.table_functions().keys().cloned());
+        names.extend(TABLE_FUNCTIONS.iter().map(|f| f.name.to_owned()));
         names.sort_unstable();
         names.dedup();
         names

@@ -32,6 +32,7 @@ const OF_THE_FIRST: &[&str] = &[
     "stddev_pop",
     "sum",
     "trunc",
+    "windows",
 ];
 /// Functions whose result is of the kind of any argument.
 const OF_ANY: &[&str] = &["coalesce", "greatest", "least", "nvl", "nvl2"];
@@ -72,6 +73,19 @@ pub(super) fn times(plan: &LogicalPlan) -> Vec<bool> {
                 columns.iter().map(|c| left.column(c) || right.column(c)).collect()
             }
         },
+        LogicalPlan::Unnest(u) => {
+            let input = times(&u.input);
+            u.dependency_indices.iter().map(|at| input.get(*at).copied().unwrap_or(false)).collect()
+        }
+        LogicalPlan::Extension(_) => {
+            // Columns of our own nodes are those of an input, or named as in the tables.
+            let inputs: Vec<_> = plan.inputs().into_iter().map(Known::of).collect();
+            let of = |column: &Column| {
+                let given = inputs.iter().find(|input| input.schema.has_column(column));
+                given.map_or(matches!(column.name(), "begin_at" | "end_at"), |input| input.column(column))
+            };
+            plan.schema().columns().iter().map(of).collect()
+        }
         LogicalPlan::Filter(_)
         | LogicalPlan::Sort(_)
         | LogicalPlan::Limit(_)

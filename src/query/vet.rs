@@ -98,7 +98,7 @@ impl Session {
         let planned = catch_unwind(AssertUnwindSafe(|| self.engine().block_on(self.plan(sql, params))));
         let planned = planned.map_err(|panic| failure::from_panic(panic.as_ref()).at(file))?;
         let shape = planned.map_err(|e| failure::from_engine(&e, sql, &self.relation_names()).at(file))?;
-        let promised: BTreeSet<String> = params.iter().map(|p| p.name.clone()).collect();
+        let promised: BTreeSet<String> = params.iter().map(|p| p.name.to_string()).collect();
         if let Some(name) = shape.params.difference(&promised).next() {
             let what = format!("the header does not say what the parameter ${name} is");
             return Err(Error::input(what)
@@ -120,7 +120,7 @@ impl Session {
         let names = plan.get_parameter_names()?;
         let names: BTreeSet<String> = names.iter().map(|n| n.trim_start_matches('$').to_owned()).collect();
         // Any value of the right type, and none for a parameter that is not described.
-        let values = params.iter().map(|p| (p.name.clone(), example(&p.ty)));
+        let values = params.iter().map(|p| (p.name.to_string(), example(&p.ty)));
         let undescribed = names.iter().filter(|n| params.iter().all(|p| p.name != **n));
         let values = values.chain(undescribed.map(|n| (n.clone(), ScalarValue::Null)));
         let plan = match names.is_empty() {

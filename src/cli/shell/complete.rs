@@ -4,7 +4,7 @@
 use super::commands::{self, EXPORT_OPTIONS, Kind};
 use super::lexer::{self, Piece, is_word, pieces};
 use super::words::{KEYWORDS, is_keyword};
-use crate::query::{Metric, Relation, Session};
+use crate::query::{Metric, Relation, Session, TABLE_FUNCTIONS};
 
 /// Names that can be completed.
 pub(super) struct Names {
@@ -112,7 +112,10 @@ fn sql(names: &Names, typed: &str, line: &str) -> Offer {
     let previous = earlier.find(|p| p.kind != lexer::Kind::Blank).map_or("", |p| p.of(typed));
     let relations = names.relations.iter().map(|r| r.name.as_str());
     if ["FROM", "JOIN", "DESCRIBE"].iter().any(|k| k.eq_ignore_ascii_case(previous)) {
-        return words(start, word, relations);
+        // Those that are called where a table stands come with the first letter.
+        let called: Vec<String> = TABLE_FUNCTIONS.iter().map(|f| format!("{}(", f.name)).collect();
+        let called = called.iter().filter(|_| !word.is_empty()).map(String::as_str);
+        return words(start, word, relations.chain(called));
     }
     let mut named: Vec<&Relation> = whole.iter().filter_map(|p| names.relation(p.of(line))).collect();
     if named.is_empty() {

@@ -70,7 +70,7 @@ fn columns(relation: &Relation, queries: &Queries) -> Vec<(String, String, Strin
         return table.columns.iter().map(column).collect();
     }
     let Some(view) = queries.views().iter().find(|v| v.name == relation.name) else { return Vec::new() };
-    let row = |sign: &str, d: &Documented| (format!("{sign}{}", d.name), d.ty.clone(), d.doc.clone());
+    let row = |sign: &str, d: &Documented| (format!("{sign}{}", d.name), d.ty.to_string(), d.doc.to_string());
     view.columns.iter().map(|c| row("", c)).chain(view.params.iter().map(|p| row("$", p))).collect()
 }
 

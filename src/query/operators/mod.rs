@@ -1,22 +1,32 @@
 //! Operators of our own for what traces ask again and again: windows over rows in the order of time, groups by name, intervals
-//! that overlap. They
-//! stand behind plain SQL: a rule puts them into plans. Not for anything that SQL has to name.
+//! that overlap, and what runs in one pass over intervals or events. A rule puts them into plans of plain SQL; those that SQL
+//! has to name are called by `table_functions`. Not for names in SQL.
 
+mod as_of;
 mod function;
 mod grouped;
 mod in_order;
+mod kept;
 mod keyed;
 mod numbers;
 mod order;
 mod overlap;
+mod pair;
+mod pass;
 mod reorder;
 mod rule;
+mod steps;
 mod tally;
 mod windows;
 
+pub(super) use as_of::{AsOf, AsOfSide};
 pub(super) use numbers::Numbers;
 pub(super) use order::OutOfOrder;
+pub(super) use overlap::can_be_key;
+pub(super) use pair::{Pair, columns_of_pairs};
+pub(super) use pass::{Pass, PassExec};
 pub(super) use rule::{Trust, UseOperators};
+pub(super) use steps::{Question, Steps};
 
 use std::sync::Arc;
 

@@ -18,6 +18,7 @@ use datafusion::physical_plan::{ExecutionPlan, Partitioning};
 
 use super::in_order::InOrderExec;
 use super::keyed::KeyedWindowExec;
+use super::pass::PassExec;
 use super::reorder::ReorderExec;
 use super::windows::Windows;
 use super::{grouped, overlap};
@@ -54,7 +55,7 @@ impl PhysicalOptimizerRule for UseOperators {
                 Some(found) => Some(found),
                 None => match grouped::by_number(&node)? {
                     Some(found) => Some(found),
-                    None => overlap::by_sweep(&node)?,
+                    None => pass(&node, threads)?,
                 },
             };
             Ok(found.map_or_else(|| Transformed::no(node), Transformed::yes))
@@ -104,6 +105,14 @@ impl UseOperators {
         }
         Ok(Some(Arc::new(KeyedWindowExec::try_new(input, Arc::new(windows), node.schema())?)))
     }
+}
+
+/// A pass over sorted inputs, or a join that can be one: over inputs that are in order as they are, where it may be.
+fn pass(node: &Arc<dyn ExecutionPlan>, threads: usize) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let found = overlap::by_sweep(node)?;
+    let Some(pass) = found.as_ref().or_else(|| node.downcast_ref::<PassExec>()) else { return Ok(None) };
+    let ordered = pass.in_order(|input| in_order(input, true, threads))?;
+    Ok(ordered.or(found).map(|pass| Arc::new(pass) as _))
 }
 
 /// The same rows in the order of their files, read on several threads; `None` if `plan` is not a plain scan of one chain

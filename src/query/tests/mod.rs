@@ -8,6 +8,7 @@ mod overlaps;
 mod scans;
 mod sql_path;
 mod statements;
+mod table_functions;
 mod times;
 mod windows;
 

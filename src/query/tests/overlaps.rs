@@ -37,6 +37,24 @@ fn joins_of_intervals_are_swept() {
         "SELECT c.end_at, a.n FROM a JOIN c ON a.core = c.core AND a.end_at >= c.begin_at AND c.end_at >= a.begin_at ORDER BY 2, 1",
         "SELECT p.n, a.n FROM p JOIN a ON p.core = a.core AND a.begin_at <= p.time AND p.time < a.end_at ORDER BY 1, 2",
         "SELECT p.n, a.n FROM a JOIN p ON p.core = a.core AND p.time BETWEEN a.begin_at AND a.end_at - 1 ORDER BY 1, 2",
+        &format!("SELECT a.n, c.n FROM a LEFT JOIN c ON a.core = c.core AND {OVERLAP} ORDER BY 1, 2"),
+        &format!("SELECT a.n, c.n, c.core FROM c RIGHT JOIN a ON {OVERLAP} AND c.n % 5 = 0 ORDER BY 1, 2"),
+        &format!(
+            "SELECT a.n, c.n FROM a FULL JOIN c ON a.core = c.core AND {OVERLAP} AND a.n < c.n AND a.n % 2 = 0 ORDER BY 1, 2"
+        ),
+        &format!(
+            "SELECT a.n, c.n FROM a LEFT JOIN c ON a.core = c.core AND {OVERLAP} WHERE c.n IS NULL ORDER BY 1"
+        ),
+        &format!(
+            "SELECT a.n FROM a LEFT SEMI JOIN c ON a.core = c.core AND {OVERLAP} AND a.n < c.n ORDER BY 1"
+        ),
+        &format!(
+            "SELECT a.n FROM a WHERE EXISTS (SELECT 1 FROM c WHERE a.core = c.core AND {OVERLAP}) ORDER BY 1"
+        ),
+        &format!(
+            "SELECT a.n FROM a WHERE NOT EXISTS (SELECT 1 FROM c WHERE a.core = c.core AND {OVERLAP}) ORDER BY 1"
+        ),
+        "SELECT p.n, a.n FROM p LEFT JOIN a ON p.core = a.core AND a.begin_at <= p.time AND p.time < a.end_at ORDER BY 1, 2",
         "SELECT a.n, c.n FROM a JOIN c ON a.n % 3 = c.n % 3 AND a.begin_at < c.end_at AND c.begin_at < a.end_at ORDER BY 1, 2",
     ] {
         assert!(is_swept(&session, select), "{select}");
@@ -47,9 +65,13 @@ fn joins_of_intervals_are_swept() {
 fn other_joins_are_left_to_the_engine() {
     let (_dir, session) = empty();
     for select in [
-        &format!("SELECT a.n, c.n FROM a LEFT JOIN c ON a.core = c.core AND {OVERLAP} ORDER BY 1, 2"),
+        // A row is given for another reason than a partner.
         &format!(
-            "SELECT a.n FROM a WHERE EXISTS (SELECT 1 FROM c WHERE a.core = c.core AND {OVERLAP}) ORDER BY 1"
+            "SELECT a.n FROM a WHERE n > 300 OR EXISTS (SELECT 1 FROM c WHERE a.core = c.core AND {OVERLAP}) ORDER BY 1"
+        ),
+        // The condition is not one of the match.
+        &format!(
+            "SELECT a.n, c.n FROM a LEFT JOIN c ON a.core = c.core WHERE {OVERLAP} OR c.n IS NULL ORDER BY 1, 2"
         ),
         "SELECT a.n, c.n FROM a JOIN c ON a.core = c.core AND a.begin_at < c.end_at AND a.end_at < 9 ORDER BY 1, 2",
         "SELECT a.n, c.n FROM a JOIN c ON a.core = c.core AND a.begin_at = c.begin_at ORDER BY 1, 2",

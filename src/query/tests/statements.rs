@@ -60,6 +60,8 @@ fn a_syntax_error_is_shown_where_it_stands() {
 fn an_unknown_function_comes_with_a_suggestion() {
     let e = failure("SELECT couunt(time) FROM data_event");
     assert_eq!((e.kind(), e.hints()), (ErrorKind::Query, &["did you mean 'count'?".to_owned()][..]));
+    let e = failure("SELECT * FROM interval_merg(gap, core)");
+    assert_eq!(e.hints(), ["did you mean 'interval_merge'?"], "{e}");
 }
 
 #[test]

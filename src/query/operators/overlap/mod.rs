@@ -1,8 +1,9 @@
 //! Joins of rows whose intervals of time overlap, keys being equal or not: `a.begin < b.end AND b.begin < a.end`, or a point
 //! in an interval. Finds them in a plan and puts a sweep over both inputs there, which reads each once, in the order of the
-//! begins. Not for joins that are not inner, and not where one side is small: there, the engine's own way is as good.
+//! begins. Rows without a partner are given where the join asks for them. Not where one side is small: there, the engine's own
+//! way is as good.
 
-mod exec;
+mod join;
 mod sweep;
 #[cfg(test)]
 mod tests;
@@ -17,13 +18,12 @@ use datafusion::logical_expr::Operator;
 use datafusion::physical_expr::expressions::{BinaryExpr, Column};
 use datafusion::physical_expr::{PhysicalExpr, conjunction, split_conjunction};
 use datafusion::physical_plan::ExecutionPlan;
-use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::joins::utils::JoinFilter;
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec};
-use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 
-use exec::OverlapJoinExec;
+use super::pass::PassExec;
+use join::OverlapJoin;
 use sweep::Bounds;
 
 /// With no more rows on one side than this, every row of the other one is compared with each of them.
@@ -35,6 +35,7 @@ type Equal = (Arc<dyn PhysicalExpr>, Arc<dyn PhysicalExpr>);
 /// A join of the engine, whichever kind.
 struct Join<'a> {
     inputs: [&'a Arc<dyn ExecutionPlan>; 2],
+    kind: JoinType,
     on: &'a [Equal],
     filter: &'a JoinFilter,
     projection: Option<Vec<usize>>,
@@ -48,7 +49,7 @@ struct Comparison {
 }
 
 /// The same rows by a sweep, if `node` is a join of intervals that overlap.
-pub(super) fn by_sweep(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+pub(super) fn by_sweep(node: &Arc<dyn ExecutionPlan>) -> Result<Option<PassExec>> {
     let Some(join) = Join::of(node) else { return Ok(None) };
     for input in join.inputs {
         if let Precision::Exact(rows) | Precision::Inexact(rows) =
@@ -74,7 +75,7 @@ pub(super) fn by_sweep(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn E
         };
         match slot {
             Some((slot @ None, comparison)) => *slot = Some(comparison),
-            _ => rest.push(join.of_both_sides(conjunct)?),
+            _ => rest.push(Arc::clone(conjunct)),
         }
     }
     let (Some(first), Some(second)) = (first, second) else { return Ok(None) };
@@ -83,42 +84,42 @@ pub(super) fn by_sweep(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn E
     };
     let left = Bounds { lo: first.less.1, hi: second.more.1, keys: keys(|on| &on.0), strict: first.strict };
     let right = Bounds { lo: second.less.1, hi: first.more.1, keys: keys(|on| &on.1), strict: second.strict };
-    let mut plan: Arc<dyn ExecutionPlan> =
-        Arc::new(OverlapJoinExec::new(join.inputs.map(Arc::clone), [left, right]));
-    if !rest.is_empty() {
-        plan = Arc::new(FilterExec::try_new(conjunction(rest), plan)?);
-    }
-    if let Some(columns) = join.projection {
-        let schema = plan.schema();
-        let column = |i: usize| {
-            let name = schema.field(i).name();
-            ProjectionExpr { expr: Arc::new(Column::new(name, i)), alias: name.clone() }
-        };
-        plan = Arc::new(ProjectionExec::try_new(columns.into_iter().map(column), plan)?);
-    }
-    Ok(Some(plan))
+    // A pair for which the rest is false is none: its rows may be without a partner.
+    let filter = (!rest.is_empty()).then(|| {
+        let (columns, schema) = (join.filter.column_indices().to_vec(), Arc::clone(join.filter.schema()));
+        JoinFilter::new(conjunction(rest), columns, schema)
+    });
+    let pass = OverlapJoin { bounds: [left, right], kind: join.kind, filter, projection: join.projection };
+    PassExec::try_new(join.inputs.map(Arc::clone).to_vec(), Arc::new(pass)).map(Some)
 }
 
 /// What the sweep can number.
-fn can_be_key(ty: &DataType) -> bool {
+pub(in crate::query) fn can_be_key(ty: &DataType) -> bool {
     matches!(ty, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Boolean)
         || ty.is_integer()
 }
 
 impl<'a> Join<'a> {
     fn of(node: &'a Arc<dyn ExecutionPlan>) -> Option<Self> {
+        let marks = |kind| matches!(kind, JoinType::LeftMark | JoinType::RightMark);
         if let Some(join) = node.downcast_ref::<HashJoinExec>() {
-            let plain = *join.join_type() == JoinType::Inner
-                && join.null_equality() == NullEquality::NullEqualsNothing
-                && join.fetch().is_none();
-            let filter = join.filter().filter(|_| plain)?;
-            let projection = join.projection.as_ref().map(|columns| columns.to_vec());
-            return Some(Self { inputs: [join.left(), join.right()], on: join.on(), filter, projection });
+            let plain = join.null_equality() == NullEquality::NullEqualsNothing
+                && join.fetch().is_none()
+                && !join.null_aware;
+            let (kind, projection) = (*join.join_type(), join.projection.as_ref().map(|c| c.to_vec()));
+            let filter = join.filter().filter(|_| plain && !marks(kind))?;
+            return Some(Self {
+                inputs: [join.left(), join.right()],
+                kind,
+                on: join.on(),
+                filter,
+                projection,
+            });
         }
         let join = node.downcast_ref::<NestedLoopJoinExec>()?;
-        let filter = join.filter().filter(|_| *join.join_type() == JoinType::Inner)?;
-        let projection = join.projection().as_ref().map(|columns| columns.to_vec());
-        Some(Self { inputs: [join.left(), join.right()], on: &[], filter, projection })
+        let (kind, projection) = (*join.join_type(), join.projection().as_ref().map(|c| c.to_vec()));
+        let filter = join.filter().filter(|_| !marks(kind))?;
+        Some(Self { inputs: [join.left(), join.right()], kind, on: &[], filter, projection })
     }
 
     /// A comparison of integers of which each side of the join has one.
@@ -156,20 +157,5 @@ impl<'a> Join<'a> {
         let placed = Arc::clone(e).transform_up(place).data()?;
         let side = sides.first().copied().filter(|side| *side != JoinSide::None);
         Ok(side.filter(|side| sides.iter().all(|s| s == side)).map(|side| (side, placed)))
-    }
-
-    /// An expression of the filter over the columns of both inputs.
-    fn of_both_sides(&self, e: &Arc<dyn PhysicalExpr>) -> Result<Arc<dyn PhysicalExpr>> {
-        let (indices, left) = (self.filter.column_indices(), self.inputs[0].schema().fields().len());
-        let place = |node: Arc<dyn PhysicalExpr>| {
-            let column = node.downcast_ref::<Column>();
-            let Some((name, at)) = column.and_then(|c| Some((c.name().to_owned(), indices.get(c.index())?)))
-            else {
-                return Ok(Transformed::no(node));
-            };
-            let index = if at.side == JoinSide::Right { left + at.index } else { at.index };
-            Ok(Transformed::yes(Arc::new(Column::new(&name, index)) as _))
-        };
-        Arc::clone(e).transform_up(place).data()
     }
 }

@@ -1,21 +1,26 @@
-//! The sweep: two inputs in the order of their begins go in, the pairs of rows that overlap come out. Each row is looked at
-//! when it begins; until it ends, it waits for rows of the other side. Not for plans, and not for reading inputs.
+//! The sweep: two inputs in the order of their begins go in, the pairs of rows that overlap come out, and the rows that have
+//! no partner, where these are asked for. Each row is looked at when it begins; until it ends, it waits for rows of the other
+//! side. Not for plans, and not for reading inputs.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch};
+use arrow::array::{
+    Array, ArrayRef, AsArray, Int64Array, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array,
+};
 use arrow::buffer::NullBuffer;
-use arrow::compute::{cast, interleave};
-use arrow::datatypes::{DataType, Int64Type, SchemaRef};
-use datafusion::common::{DataFusionError, Result};
+use arrow::compute::{cast, take};
+use arrow::datatypes::{DataType, Int64Type, Schema, SchemaRef};
+use datafusion::common::{DataFusionError, JoinSide, Result, internal_err};
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::joins::utils::JoinFilter;
 
+use super::super::kept::{Batch, Kept, Place};
 use super::super::numbers::Numbers;
+use super::super::pass::{Running, Step};
 
 /// Pairs that are given away at once.
 const PAIRS: usize = 8192;
-/// With more batches than this kept for a few of their rows, these are copied.
-const MANY_BATCHES: usize = 32;
 
 /// What is asked of the rows of one side.
 #[derive(Debug, Clone)]
@@ -30,13 +35,18 @@ pub(super) struct Bounds {
     pub strict: bool,
 }
 
-/// What [`Sweep::step`] wants or gives.
-pub(super) enum Step {
-    /// The next batch of this side, or its end.
-    Needs(usize),
-    /// Columns of the first side and then of the second one.
-    Rows(RecordBatch),
-    Done,
+/// What is given of the rows that overlap.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
+    /// The pairs.
+    pub pairs: bool,
+    /// Of each side, the rows that have a partner (`true`), once, or those that have none.
+    pub single: [Option<bool>; 2],
+    /// What else has to be true of a pair.
+    pub filter: Option<JoinFilter>,
+    /// The columns that are given: the side and the column of it.
+    pub columns: Vec<(usize, usize)>,
+    pub schema: SchemaRef,
 }
 
 /// A row that waits for rows of the other side.
@@ -44,8 +54,7 @@ pub(super) enum Step {
 struct Waiting {
     lo: i64,
     hi: i64,
-    batch: u32,
-    row: u32,
+    place: Place,
 }
 
 /// Rows of one key, by side.
@@ -56,29 +65,20 @@ struct Lists {
     patience: [usize; 2],
 }
 
-/// A batch of which rows are waiting or to be given away.
-#[derive(Debug)]
-struct Kept {
-    batch: RecordBatch,
-    waiting: usize,
-}
-
 /// The rows of one side that are still to come.
 #[derive(Debug)]
 struct Side {
     bounds: Bounds,
+    schema: SchemaRef,
     lo: Int64Array,
     hi: Int64Array,
     valid: Option<NullBuffer>,
     keys: Vec<u32>,
-    /// The slot of the batch they are of.
-    batch: u32,
     next: usize,
     ended: bool,
-    kept: Vec<Option<Kept>>,
-    waiting: usize,
+    kept: Kept,
     /// One row of each pair.
-    pairs: Vec<(u32, u32)>,
+    pairs: Vec<Place>,
 }
 
 /// See the module.
@@ -89,17 +89,19 @@ pub(super) struct Sweep {
     first: usize,
     numbers: Numbers,
     lists: Vec<Lists>,
-    schema: SchemaRef,
+    wanted: Wanted,
+    ready: VecDeque<RecordBatch>,
 }
 
 impl Bounds {
+    #[inline]
     fn before(&self, lo: i64, hi_of_other: i64) -> bool {
         if self.strict { lo < hi_of_other } else { lo <= hi_of_other }
     }
 }
 
 impl Side {
-    fn new(bounds: Bounds) -> Self {
+    fn new(bounds: Bounds, schema: SchemaRef, marking: bool) -> Self {
         let none = || Int64Array::from(Vec::<i64>::new());
         Self {
             bounds,
@@ -107,11 +109,10 @@ impl Side {
             hi: none(),
             valid: None,
             keys: Vec::new(),
-            batch: 0,
             next: 0,
             ended: false,
-            kept: Vec::new(),
-            waiting: 0,
+            kept: Kept::new(Arc::clone(&schema), marking),
+            schema,
             pairs: Vec::new(),
         }
     }
@@ -127,76 +128,27 @@ impl Side {
         let nulls = names.iter().map(|n| n.nulls()).chain([self.lo.nulls(), self.hi.nulls()]);
         self.valid = nulls.fold(None, |valid, nulls| NullBuffer::union(valid.as_ref(), nulls));
         self.keys = if names.is_empty() { vec![0; rows] } else { numbers.of(&names)? };
-        let free = self.kept.iter().position(Option::is_none).unwrap_or(self.kept.len());
-        if free == self.kept.len() {
-            self.kept.push(None);
-        }
-        if let Some(slot) = self.kept.get_mut(free) {
-            *slot = Some(Kept { batch, waiting: 0 });
-        }
-        (self.batch, self.next) = (free as u32, 0);
+        self.kept.read(batch);
+        self.next = 0;
         Ok(())
     }
 
+    fn end(&mut self) {
+        self.ended = true;
+        self.next = self.lo.len();
+        self.kept.end();
+    }
+
     /// The begin of the next row, those with NULL being passed over.
+    #[inline]
     fn head(&mut self) -> Option<i64> {
-        while self.next < self.lo.len() {
+        while let Some(lo) = self.lo.values().get(self.next) {
             if self.valid.as_ref().is_none_or(|valid| valid.is_valid(self.next)) {
-                return Some(self.lo.value(self.next));
+                return Some(*lo);
             }
             self.next += 1;
         }
         None
-    }
-
-    fn waits(&mut self, row: &Waiting) {
-        self.waiting += 1;
-        if let Some(Some(kept)) = self.kept.get_mut(row.batch as usize) {
-            kept.waiting += 1;
-        }
-    }
-
-    fn is_over(&mut self, row: &Waiting) {
-        self.waiting -= 1;
-        if let Some(Some(kept)) = self.kept.get_mut(row.batch as usize) {
-            kept.waiting -= 1;
-        }
-    }
-
-    /// The rows of the pairs, column by column; batches that nothing waits in are forgotten.
-    fn give(&mut self) -> Result<Vec<ArrayRef>> {
-        let mut places = vec![usize::MAX; self.kept.len()];
-        let mut used: Vec<&RecordBatch> = Vec::new();
-        let mut rows = Vec::with_capacity(self.pairs.len());
-        for (batch, row) in self.pairs.drain(..) {
-            let Some(place) = places.get_mut(batch as usize) else { continue };
-            if *place == usize::MAX {
-                let Some(Some(kept)) = self.kept.get(batch as usize) else { continue };
-                *place = used.len();
-                used.push(&kept.batch);
-            }
-            rows.push((*place, row as usize));
-        }
-        let columns = used.first().map_or(0, |batch| batch.num_columns());
-        let column = |i: usize| {
-            let arrays: Vec<&dyn Array> = used.iter().map(|batch| batch.column(i).as_ref()).collect();
-            interleave(&arrays, &rows)
-        };
-        Ok((0..columns).map(column).collect::<Result<_, _>>()?)
-    }
-
-    fn forget(&mut self) {
-        let at_hand = self.batch as usize;
-        for (i, slot) in self.kept.iter_mut().enumerate() {
-            if i != at_hand && slot.as_ref().is_some_and(|kept| kept.waiting == 0) {
-                *slot = None;
-            }
-        }
-    }
-
-    /// Bytes of the batches that are kept.
-    fn memory(&self) -> usize {
-        self.kept.iter().flatten().map(|kept| kept.batch.get_array_memory_size()).sum()
     }
 }
 
@@ -206,60 +158,17 @@ fn not_integers() -> DataFusionError {
 
 impl Sweep {
     /// The rows `l` of the first side and `r` of the second one with equal keys for which `l.lo < r.hi` and `r.lo < l.hi`
-    /// (`<=` where a side is not strict); `schema`: the columns of both.
-    pub fn new(bounds: [Bounds; 2], schema: SchemaRef) -> Self {
+    /// (`<=` where a side is not strict), and the filter is true; `schemas`: the columns of the sides.
+    pub fn new(bounds: [Bounds; 2], schemas: Vec<SchemaRef>, wanted: Wanted) -> Self {
         // A point is given as an interval whose bounds are the same: if it comes second, it never has to wait.
         let first = usize::from(bounds[0].strict && !bounds[1].strict);
-        Self { sides: bounds.map(Side::new), first, numbers: Numbers::default(), lists: Vec::new(), schema }
-    }
-
-    /// Takes what [`Step::Needs`] asked for; `side` is 0 or 1.
-    pub fn take(&mut self, side: usize, batch: Option<RecordBatch>) -> Result<()> {
-        match batch {
-            Some(batch) => {
-                self.sides[side].take(batch, &self.numbers)?;
-                if self.sides[side].pairs.is_empty() {
-                    self.let_go(side)?;
-                }
-            }
-            None => self.sides[side].ended = true,
-        }
-        self.lists.resize_with(self.numbers.count().max(1), Lists::default);
-        Ok(())
-    }
-
-    /// Bytes that are held.
-    pub fn memory(&self) -> usize {
-        let lists = self.sides.iter().map(|s| s.waiting).sum::<usize>() * size_of::<Waiting>();
-        self.sides.iter().map(Side::memory).sum::<usize>() + lists
-    }
-
-    /// Goes on as far as possible.
-    pub fn step(&mut self) -> Result<Step> {
-        loop {
-            if self.sides[0].pairs.len() >= PAIRS {
-                return self.give();
-            }
-            let heads = self.sides.each_mut().map(Side::head);
-            let waits_for_input = |side: &usize| heads[*side].is_none() && !self.sides[*side].ended;
-            if let Some(side) = [0, 1].into_iter().find(waits_for_input) {
-                let many = self.sides.iter().any(|s| s.kept.iter().flatten().count() > MANY_BATCHES);
-                return match many && !self.sides[0].pairs.is_empty() {
-                    true => self.give(),
-                    false => Ok(Step::Needs(side)),
-                };
-            }
-            let side = match heads {
-                [Some(l), Some(r)] if l == r => self.first,
-                [Some(l), Some(r)] => usize::from(r < l),
-                // Rows of the other side are matched as long as there are any to match with.
-                [Some(_), None] if self.sides[1].waiting > 0 => 0,
-                [None, Some(_)] if self.sides[0].waiting > 0 => 1,
-                _ if self.sides[0].pairs.is_empty() => return Ok(Step::Done),
-                _ => return self.give(),
-            };
-            self.arrive(side);
-        }
+        let mut schemas = schemas.into_iter();
+        let mut single = wanted.single.iter();
+        let sides = bounds.map(|bounds| {
+            let schema = schemas.next().unwrap_or_else(|| Arc::new(Schema::empty()));
+            Side::new(bounds, schema, single.next().is_some_and(Option::is_some))
+        });
+        Self { sides, first, numbers: Numbers::default(), lists: Vec::new(), wanted, ready: VecDeque::new() }
     }
 
     /// The next row of a side begins.
@@ -273,19 +182,21 @@ impl Sweep {
         let Some(lists) = own.keys.get(row).and_then(|key| self.lists.get_mut(*key as usize)) else { return };
         let [of_left, of_right] = &mut lists.rows;
         let (mine, theirs) = if side == 0 { (of_left, of_right) } else { (of_right, of_left) };
+        let place = own.kept.place(row);
         theirs.retain(|their| {
             let goes_on = own.bounds.before(lo, their.hi);
             if goes_on && other.bounds.before(their.lo, hi) {
-                own.pairs.push((own.batch, row as u32));
-                other.pairs.push((their.batch, their.row));
+                own.pairs.push(place);
+                other.pairs.push(their.place);
             } else if !goes_on {
-                other.is_over(their);
+                other.kept.release(their.place);
             }
             goes_on
         });
         // What the other side may still begin with: nothing earlier, and not this very instant if it has come already.
         let earliest = if side == self.first { Some(lo) } else { lo.checked_add(1) };
-        if !earliest.is_some_and(|earliest| other.bounds.before(earliest, hi)) {
+        let waits = earliest.is_some_and(|earliest| other.bounds.before(earliest, hi));
+        if !waits || (other.ended && other.next >= other.lo.len()) {
             return;
         }
         let patience = &mut lists.patience[side];
@@ -293,58 +204,170 @@ impl Sweep {
             mine.retain(|my| {
                 let goes_on = other.bounds.before(lo, my.hi);
                 if !goes_on {
-                    own.is_over(my);
+                    own.kept.release(my.place);
                 }
                 goes_on
             });
             *patience = (mine.len() * 2).max(16);
         }
-        let waiting = Waiting { lo, hi, batch: own.batch, row: row as u32 };
-        own.waits(&waiting);
-        mine.push(waiting);
+        own.kept.hold(place);
+        mine.push(Waiting { lo, hi, place });
     }
 
-    fn give(&mut self) -> Result<Step> {
-        let mut columns = self.sides[0].give()?;
-        columns.extend(self.sides[1].give()?);
-        let rows = RecordBatch::try_new(Arc::clone(&self.schema), columns)?;
+    /// Gives the pairs away that were found.
+    fn give(&mut self) -> Result<()> {
+        let mut pairs = self.sides.each_mut().map(|side| std::mem::take(&mut side.pairs));
+        if let Some(filter) = &self.wanted.filter {
+            let columns = filter.column_indices().iter();
+            let columns: Vec<_> =
+                columns.map(|c| (usize::from(c.side == JoinSide::Right), c.index)).collect();
+            let batch = self.batch(filter.schema(), &columns, &pairs)?;
+            let holds = filter.expression().evaluate(&batch)?.into_array(batch.num_rows())?;
+            let Some(holds) = holds.as_boolean_opt() else {
+                return internal_err!("the filter of a join is no condition");
+            };
+            for places in &mut pairs {
+                let mut holds = holds.iter();
+                places.retain(|_| holds.next().flatten() == Some(true));
+            }
+        }
+        for (side, places) in self.sides.iter_mut().zip(&pairs) {
+            places.iter().for_each(|place| side.kept.mark(*place));
+        }
+        if self.wanted.pairs && !pairs[0].is_empty() {
+            let rows = self.batch(&self.wanted.schema, &self.wanted.columns, &pairs)?;
+            self.ready.push_back(rows);
+        }
+        for (side, mut places) in self.sides.iter_mut().zip(pairs) {
+            places.clear();
+            side.pairs = places;
+        }
         self.let_go(0)?;
-        self.let_go(1)?;
-        Ok(Step::Rows(rows))
+        self.let_go(1)
+    }
+
+    fn batch(
+        &self,
+        schema: &SchemaRef,
+        columns: &[(usize, usize)],
+        pairs: &[Vec<Place>; 2],
+    ) -> Result<RecordBatch> {
+        let of = |side: usize| columns.iter().filter(move |c| c.0 == side).map(|c| c.1);
+        let mut found = Vec::with_capacity(2);
+        for (side, places) in self.sides.iter().zip(pairs) {
+            found.push(side.kept.rows(places, of(found.len()))?.into_iter());
+        }
+        let columns = columns.iter().filter_map(|(side, _)| found.get_mut(*side)?.next()).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(pairs[0].len()));
+        Ok(RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?)
     }
 
     /// Keeps no more batches than needed, when there are no pairs to be given away.
     fn let_go(&mut self, side: usize) -> Result<()> {
-        self.sides[side].forget();
-        match self.sides[side].kept.iter().flatten().count() > MANY_BATCHES {
-            true => self.gather(side),
-            false => Ok(()),
+        let mut gone = self.sides[side].kept.forget();
+        if self.sides[side].kept.too_many() {
+            let waiting = self.lists.iter_mut().flat_map(|lists| &mut lists.rows[side]);
+            let mut held: Vec<&mut Place> = waiting.map(|row| &mut row.place).collect();
+            // A row that was copied is not asked for in the batch it was in.
+            let copied = self.wanted.single[side] == Some(false);
+            gone.extend(self.sides[side].kept.gather(&mut held, copied)?);
         }
+        self.give_single(side, &gone)
     }
 
-    /// Copies the rows that wait into one batch, so that none is kept for a few rows of it.
-    fn gather(&mut self, side: usize) -> Result<()> {
-        let waiting = |lists: &mut Lists| std::mem::take(&mut lists.rows[side]);
-        let mut lists: Vec<Vec<Waiting>> = self.lists.iter_mut().map(waiting).collect();
-        let own = &mut self.sides[side];
-        let rows = lists.iter().flatten().map(|w| (w.batch, w.row));
-        own.pairs.extend(rows);
-        let count = own.pairs.len();
-        let schema = own.kept.iter().flatten().map(|kept| kept.batch.schema()).next();
-        if let Some(schema) = schema.filter(|_| count > 0) {
-            let batch = RecordBatch::try_new(schema, own.give()?)?;
-            let at_hand = own.batch as usize;
-            for (i, slot) in own.kept.iter_mut().enumerate() {
-                match slot {
-                    Some(kept) if i == at_hand => kept.waiting = 0,
-                    _ => *slot = None,
+    /// The rows of batches that are done with, those that are wanted.
+    fn give_single(&mut self, side: usize, gone: &[Batch]) -> Result<()> {
+        let Some(with_partner) = self.wanted.single[side] else { return Ok(()) };
+        for Batch { rows, marked, .. } in gone {
+            let wanted = (0..).zip(marked).filter(|(_, marked)| **marked == with_partner);
+            let wanted = UInt32Array::from_iter_values(wanted.map(|(row, _)| row));
+            if wanted.is_empty() {
+                continue;
+            }
+            let column = |(of, i): &(usize, usize)| match *of == side {
+                true => take(rows.column(*i), &wanted, None),
+                false => Ok(new_null_array(self.sides[*of].schema.field(*i).data_type(), wanted.len())),
+            };
+            let columns = self.wanted.columns.iter().map(column).collect::<Result<_, _>>()?;
+            let options = RecordBatchOptions::new().with_row_count(Some(wanted.len()));
+            let schema = Arc::clone(&self.wanted.schema);
+            self.ready.push_back(RecordBatch::try_new_with_options(schema, columns, &options)?);
+        }
+        Ok(())
+    }
+
+    /// Nothing is going to be matched any more.
+    fn finish(&mut self) -> Result<()> {
+        for lists in &mut self.lists {
+            for (side, rows) in self.sides.iter_mut().zip(&mut lists.rows) {
+                rows.drain(..).for_each(|row| side.kept.release(row.place));
+            }
+        }
+        for side in [0, 1] {
+            self.sides[side].kept.end();
+            let gone = self.sides[side].kept.forget();
+            self.give_single(side, &gone)?;
+        }
+        Ok(())
+    }
+}
+
+impl Running for Sweep {
+    fn take(&mut self, side: usize, batch: Option<RecordBatch>) -> Result<()> {
+        match batch {
+            Some(batch) => {
+                self.sides[side].take(batch, &self.numbers)?;
+                if self.sides[side].pairs.is_empty() {
+                    self.let_go(side)?;
                 }
             }
-            own.kept.push(Some(Kept { batch, waiting: count }));
-            let gathered = own.kept.len() as u32 - 1;
-            lists.iter_mut().flatten().zip(0..).for_each(|(w, row)| (w.batch, w.row) = (gathered, row));
+            None => self.sides[side].end(),
         }
-        self.lists.iter_mut().zip(lists).for_each(|(to, rows)| to.rows[side] = rows);
+        self.lists.resize_with(self.numbers.count().max(1), Lists::default);
         Ok(())
+    }
+
+    fn memory(&self) -> usize {
+        let of = |side: &Side| side.kept.memory() + side.kept.held() * size_of::<Waiting>();
+        self.sides.iter().map(of).sum()
+    }
+
+    fn step(&mut self) -> Result<Step> {
+        loop {
+            if let Some(rows) = self.ready.pop_front() {
+                return Ok(Step::Rows(rows));
+            }
+            if self.sides[0].pairs.len() >= PAIRS {
+                self.give()?;
+                continue;
+            }
+            let heads = self.sides.each_mut().map(Side::head);
+            let waits_for_input = |side: &usize| heads[*side].is_none() && !self.sides[*side].ended;
+            if let Some(side) = [0, 1].into_iter().find(waits_for_input) {
+                if self.sides[0].pairs.is_empty() || !self.sides.iter().any(|s| s.kept.too_many()) {
+                    return Ok(Step::Needs(side));
+                }
+                self.give()?;
+                continue;
+            }
+            // Rows are looked at as long as there are any to match with, or as they are wanted without.
+            let goes_on =
+                |side: usize| self.sides[1 - side].kept.held() > 0 || self.wanted.single[side].is_some();
+            let side = match heads {
+                [Some(l), Some(r)] if l == r => self.first,
+                [Some(l), Some(r)] => usize::from(r < l),
+                [Some(_), None] if goes_on(0) => 0,
+                [None, Some(_)] if goes_on(1) => 1,
+                _ if self.sides[0].pairs.is_empty() => {
+                    self.finish()?;
+                    return Ok(self.ready.pop_front().map_or(Step::Done, Step::Rows));
+                }
+                _ => {
+                    self.give()?;
+                    continue;
+                }
+            };
+            self.arrive(side);
+        }
     }
 }

@@ -2,12 +2,18 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, StringViewArray};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, StringViewArray};
 use arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};
 use datafusion::physical_expr::expressions::Column;
 use proptest::prelude::*;
 
-use super::sweep::{Bounds, Step, Sweep};
+use datafusion::common::JoinSide;
+use datafusion::logical_expr::Operator;
+use datafusion::physical_expr::expressions::BinaryExpr;
+use datafusion::physical_plan::joins::utils::{ColumnIndex, JoinFilter};
+
+use super::super::pass::{Running, Step};
+use super::sweep::{Bounds, Sweep, Wanted};
 
 /// Key, begin, end.
 type Row = (Option<&'static str>, Option<i64>, Option<i64>);
@@ -39,9 +45,35 @@ fn bounds(keyed: bool, strict: bool) -> Bounds {
     Bounds { lo: column("lo", 1), hi: column("hi", 2), keys, strict }
 }
 
-/// Pairs of places in `left` and `right`, ascending.
-fn swept(left: &[Row], right: &[Row], keyed: bool, strict: [bool; 2], portion: usize) -> Vec<(usize, usize)> {
-    let mut sweep = Sweep::new(strict.map(|strict| bounds(keyed, strict)), schema(2));
+/// `l.id < r.lo`.
+fn filter() -> JoinFilter {
+    let columns = [(JoinSide::Left, 3), (JoinSide::Right, 1)];
+    let columns = columns.map(|(side, index)| ColumnIndex { side, index }).to_vec();
+    let column = |at| Arc::new(Column::new("c", at)) as _;
+    let schema = ["l", "r"].map(|name| Field::new(name, DataType::Int64, true)).to_vec();
+    let less = Arc::new(BinaryExpr::new(column(0), Operator::Lt, column(1)));
+    JoinFilter::new(less, columns, Arc::new(Schema::new(schema)))
+}
+
+/// What a join asks for: the pairs, single rows, with a filter.
+type Asked = (bool, [Option<bool>; 2], bool);
+
+const PAIRS: Asked = (true, [None, None], false);
+
+/// Places in `left` and `right`, ascending.
+fn swept(
+    left: &[Row],
+    right: &[Row],
+    keyed: bool,
+    strict: [bool; 2],
+    asked: Asked,
+    portion: usize,
+) -> Vec<(Option<usize>, Option<usize>)> {
+    let (pairs, single, filtered) = asked;
+    let columns = (0..8).map(|i| (i / 4, i % 4)).collect();
+    let wanted = Wanted { pairs, single, filter: filtered.then(filter), columns, schema: schema(2) };
+    let mut sweep =
+        Sweep::new(strict.map(|strict| bounds(keyed, strict)), vec![schema(1), schema(1)], wanted);
     let mut inputs = [left, right].map(|rows| {
         let mut rows: Vec<(usize, Row)> = rows.iter().copied().enumerate().collect();
         rows.sort_by_key(|(_, row)| (row.1.is_none(), row.1));
@@ -54,7 +86,8 @@ fn swept(left: &[Row], right: &[Row], keyed: bool, strict: [bool; 2], portion: u
             Step::Rows(rows) => {
                 let ids = [3, 7].map(|i| rows.column(i).as_primitive::<Int64Type>().clone());
                 found.extend((0..rows.num_rows()).map(|row| {
-                    let [left, right] = ids.each_ref().map(|ids| ids.value(row) as usize);
+                    let [left, right] =
+                        ids.each_ref().map(|ids| ids.is_valid(row).then(|| ids.value(row) as usize));
                     (left, right)
                 }));
             }
@@ -65,7 +98,14 @@ fn swept(left: &[Row], right: &[Row], keyed: bool, strict: [bool; 2], portion: u
     found
 }
 
-fn compared(left: &[Row], right: &[Row], keyed: bool, strict: [bool; 2]) -> Vec<(usize, usize)> {
+fn compared(
+    left: &[Row],
+    right: &[Row],
+    keyed: bool,
+    strict: [bool; 2],
+    asked: Asked,
+) -> Vec<(Option<usize>, Option<usize>)> {
+    let (pairs, [of_left, of_right], filtered) = asked;
     let before = |lo: Option<i64>, hi: Option<i64>, strict| match lo.zip(hi) {
         Some((lo, hi)) => {
             if strict {
@@ -82,12 +122,20 @@ fn compared(left: &[Row], right: &[Row], keyed: bool, strict: [bool; 2]) -> Vec<
             let equal = !keyed || (l.0.is_some() && l.0 == r.0);
             // A row without a bound lies nowhere, whichever bound is asked for.
             let whole = [l.1, l.2, r.1, r.2].iter().all(Option::is_some);
-            if equal && whole && before(l.1, r.2, strict[0]) && before(r.1, l.2, strict[1]) {
-                found.push((i, j));
+            let holds = !filtered || r.1.is_some_and(|lo| (i as i64) < lo);
+            if equal && whole && holds && before(l.1, r.2, strict[0]) && before(r.1, l.2, strict[1]) {
+                found.push((Some(i), Some(j)));
             }
         }
     }
-    found
+    let lone_left = (0..left.len()).map(|i| (Some(i), found.iter().any(|f| f.0 == Some(i))));
+    let lone_right = (0..right.len()).map(|j| (Some(j), found.iter().any(|f| f.1 == Some(j))));
+    let lone_left = lone_left.filter(|(_, met)| of_left == Some(*met)).map(|(i, _)| (i, None));
+    let lone_right = lone_right.filter(|(_, met)| of_right == Some(*met)).map(|(j, _)| (None, j));
+    let mut all: Vec<_> = lone_left.chain(lone_right).collect();
+    all.extend(found.into_iter().filter(|_| pairs));
+    all.sort_unstable();
+    all
 }
 
 fn row() -> impl Strategy<Value = Row> {
@@ -103,14 +151,18 @@ fn row() -> impl Strategy<Value = Row> {
 
 proptest! {
     #[test]
-    fn the_sweep_finds_every_pair_once(
+    fn the_sweep_finds_every_pair_once_and_every_row_without_one(
         left in prop::collection::vec(row(), 0..60),
         right in prop::collection::vec(row(), 0..60),
         keyed: bool,
         strict: [bool; 2],
+        asked: Asked,
         portion in 1usize..20,
     ) {
-        prop_assert_eq!(swept(&left, &right, keyed, strict, portion), compared(&left, &right, keyed, strict));
+        prop_assert_eq!(
+            swept(&left, &right, keyed, strict, asked, portion),
+            compared(&left, &right, keyed, strict, asked)
+        );
     }
 }
 
@@ -121,7 +173,9 @@ fn many_batches_kept_for_a_row_each_become_one() {
     let left: Vec<Row> = (0..2000).map(long).collect();
     let right: Vec<Row> = (0..2000).step_by(7).map(|i| (Some("a"), Some(i), Some(i))).collect();
     let strict = [false, true];
-    let expected = compared(&left, &right, true, strict);
-    assert!(expected.len() > 20_000);
-    assert_eq!(swept(&left, &right, true, strict, 10), expected);
+    for asked in [PAIRS, (true, [Some(false), None], true), (false, [Some(true), Some(false)], false)] {
+        let expected = compared(&left, &right, true, strict, asked);
+        assert!(expected.len() > 200);
+        assert_eq!(swept(&left, &right, true, strict, asked, 10), expected);
+    }
 }
