@@ -315,7 +315,8 @@ fn put(line: &mut Line, fold: Option<Fold>, span: &Span, value: Value, at: Optio
 
 fn add_share(line: &mut Line, window: i64, begin: i64, end: i64) {
     if let Some(Cell::Share(ticks)) = line.cell(window, Some(Fold::Share)) {
-        *ticks += i128::from(end) - i128::from(begin);
+        // A stretch that ends before it begins is none.
+        *ticks += (i128::from(end) - i128::from(begin)).max(0);
     }
 }
 

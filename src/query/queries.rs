@@ -138,6 +138,9 @@ impl Query {
                 first("the header has a unit and columns; a metric has a unit, a view has columns")
             }
             Some(unit) => {
+                if fold == Some(Fold::Share) && unit != Unit::Percent {
+                    return first("a share has the unit percent");
+                }
                 let known = params.iter().all(|p| p.name == "from" || p.name == "to");
                 if !known || !matches!(params.len(), 0 | 2) {
                     return first("a metric has the parameters from and to, or none");
@@ -256,6 +259,7 @@ mod tests {
         let refused = [
             "",
             "-- unit: count\n-- column: n integer One.\n",
+            "-- unit: count\n-- fold: share\n",
             "-- unit: count\n-- param: from time Begin.\n",
             "-- unit: count\n-- param: from time Begin.\n-- param: width time Width.\n",
             "-- column: n integer One.\n-- fold: sum\n",
