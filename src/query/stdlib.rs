@@ -59,6 +59,9 @@ pub(super) const LIBRARY: &[Source] = library! {
     "stimuli" {
         "stimulus"
     }
+    "os" {
+        "os_service"
+    }
     "metrics" {
         "ActivateToActivate"
         "StartToStart"
