@@ -156,42 +156,19 @@ class Recording:
             # An instance may show neither its activation nor its start nor its end.
             return window is None if at is None else first <= at < last
 
-        for (name, kind), by_number in self.processes.items():
-            who = (name, kind)
-            lost = {number for number, _ in self.lost[who]}
+        for who, by_number in self.processes.items():
             instances = [by_number[number] for number in sorted(by_number)]
+            lost = {number for number, _ in self.lost[who]}
+            pairs = [
+                (i, n)
+                for i, n in zip(instances, instances[1:])
+                if all(number in lost for number in range(i.number + 1, n.number))
+            ]
             for i in instances:
                 yield from ((metric, *who, i.core, v, at) for metric, v, at in self.of_instance(i) if inside(at))
-            following = []
-            for i, n in zip(instances, instances[1:]):
-                if all(number in lost for number in range(i.number + 1, n.number)):
-                    following.append((i, n))
-            next_of = dict(following)
-            for metric, moment, other in (
-                ("ActivateToActivate", "activate", "activate"),
-                ("StartToStart", "start", "start"),
-                ("EndToEnd", "terminate", "terminate"),
-                ("EndToStart", "terminate", "start"),
-            ):
-                for i in instances:
-                    begin = i.at.get(moment)
-                    end = next_of[i].at.get(other) if i in next_of else None
-                    at = begin if begin is not None else i.moment("activate", "start", "terminate")
-                    if inside(at):
-                        if begin is not None and end is not None:
-                            yield (metric, *who, i.core, end - begin, at)
-                        elif not i.complete:
-                            yield (metric, *who, i.core, None, at)
-
-            core = only({i.core for i in instances if i.core})
-            activated = [i.at["activate"] for i in instances if "activate" in i.at and inside(i.at["activate"])]
-            yield ("Activations", *who, core, len(activated), min(activated, default=None))
-            shown = [(i, i.moment("activate", "start", "terminate")) for i in instances]
-            shown = [(i, self.begin if at is None else at) for i, at in shown]
-            preempted = [(i.preemptions, at) for i, at in shown if i.preemptions and inside(at)]
-            first_at = min((at for _, at in preempted), default=None)
-            yield ("Preemptions", *who, core, sum(n for n, _ in preempted), first_at)
-            yield from self.migrations(who, instances, following, inside)
+            yield from (sample for sample in self.of_pairs(who, instances, dict(pairs)) if inside(sample[-1]))
+            yield from self.counts(who, instances, inside)
+            yield from self.migrations(who, instances, pairs, inside)
         for who in {*self.processes, *self.lost}:
             core = only({i.core for i in self.processes[who].values() if i.core})
             times = [at for _, at in self.lost[who] if inside(at)]
@@ -220,7 +197,34 @@ class Recording:
             yield metric, i.spent(state) if i.complete else None, at
 
     @staticmethod
-    def migrations(who, instances, following, inside):
+    def of_pairs(who, instances, next_of):
+        for metric, moment, other in (
+            ("ActivateToActivate", "activate", "activate"),
+            ("StartToStart", "start", "start"),
+            ("EndToEnd", "terminate", "terminate"),
+            ("EndToStart", "terminate", "start"),
+        ):
+            for i in instances:
+                begin = i.at.get(moment)
+                end = next_of[i].at.get(other) if i in next_of else None
+                at = begin if begin is not None else i.moment("activate", "start", "terminate")
+                if begin is not None and end is not None:
+                    yield (metric, *who, i.core, end - begin, at)
+                elif not i.complete:
+                    yield (metric, *who, i.core, None, at)
+
+    def counts(self, who, instances, inside):
+        core = only({i.core for i in instances if i.core})
+        activated = [i.at["activate"] for i in instances if "activate" in i.at and inside(i.at["activate"])]
+        yield ("Activations", *who, core, len(activated), min(activated, default=None))
+        shown = [(i.preemptions, i.moment("activate", "start", "terminate")) for i in instances]
+        shown = [(n, self.begin if at is None else at) for n, at in shown]
+        preempted = [(n, at) for n, at in shown if n and inside(at)]
+        first_at = min((at for _, at in preempted), default=None)
+        yield ("Preemptions", *who, core, sum(n for n, _ in preempted), first_at)
+
+    @staticmethod
+    def migrations(who, instances, pairs, inside):
         runs = {i: i.runs() for i in instances}
         cores = {core for r in runs.values() for core, _, _ in r}
         if not cores:
@@ -231,7 +235,7 @@ class Recording:
             if r and inside(r[0][1]):
                 full += [r[0][1] for a, b in zip(r, r[1:]) if a[0] != b[0]]
         yield ("FullMigrations", *who, core, len(full), min(full, default=None))
-        bounded = [runs[n][0][1] for i, n in following if runs[i] and runs[n] and runs[i][-1][0] != runs[n][0][0]]
+        bounded = [runs[n][0][1] for i, n in pairs if runs[i] and runs[n] and runs[i][-1][0] != runs[n][0][0]]
         bounded = [at for at in bounded if inside(at)]
         yield ("BoundedMigrations", *who, core, len(bounded), min(bounded, default=None))
 

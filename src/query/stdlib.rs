@@ -62,6 +62,9 @@ pub(super) const LIBRARY: &[Source] = library! {
     "chains" {
         "chain_instance"
     }
+    "os" {
+        "os_service"
+    }
     "metrics" {
         "ActivateToActivate"
         "StartToStart"

@@ -16,7 +16,7 @@ use crate::time::TimeScale;
 /// The word that tells our manifests from those of others.
 const FORMAT: &str = "btfdb database";
 /// Version of the layout and of the manifest; a reader knows this one and no other.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What a database holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -314,8 +314,10 @@ mod tests {
     #[test]
     fn other_versions_and_other_programs_are_named() {
         let json = String::from_utf8(manifest().to_json().unwrap()).unwrap();
-        let newer = parse(json.replace("\"version\": 1", "\"version\": 2").as_bytes()).unwrap_err();
-        assert!(newer.to_string().contains("format 2"), "{newer}");
+        let version = |v: u32| format!("\"version\": {v}");
+        let newer = json.replace(&version(VERSION), &version(VERSION + 1));
+        let newer = parse(newer.as_bytes()).unwrap_err();
+        assert!(newer.to_string().contains(&format!("format {}", VERSION + 1)), "{newer}");
         let other = parse(json.replace(FORMAT, "something").as_bytes()).unwrap_err();
         assert!(other.to_string().contains("not a btfdb database"), "{other}");
     }

@@ -1,8 +1,8 @@
 //! SQL tests: every `*.slt` of this folder against a database made from the recordings that its comments name
 //! (`# recording: demo/recording`, relative to the repository; `# recordings: corpus` for all of the corpus, where
-//! `BTFDB_CORPUS` says where it is), or an empty one. `# param: NAME=INTEGER` gives `$NAME` a value, `# chains: FILE` has
-//! the event chains, and `{ResponseTime}` stands for the samples of that metric. `--complete` in the arguments rewrites the expected results; any other argument
-//! selects files by name.
+//! `BTFDB_CORPUS` says where it is), or an empty one. `# param: NAME=VALUE` gives `$NAME` a value, `# chains: FILE` has
+//! the event chains, and `{ResponseTime}` stands for the samples of that metric. `--complete` in the arguments rewrites the
+//! expected results; any other argument selects files by name.
 
 #![allow(
     clippy::disallowed_methods,
@@ -170,7 +170,7 @@ fn main() -> ExitCode {
         let text = std::fs::read_to_string(file).unwrap();
         let param = |line: &str| {
             let (name, value) = line.strip_prefix("# param: ")?.split_once('=')?;
-            Some((name.to_owned(), Param::Int(value.parse().expect("an integer"))))
+            Some((name.to_owned(), value.parse().map_or_else(|_| Param::Text(value.to_owned()), Param::Int)))
         };
         let params: Vec<_> = text.lines().filter_map(param).collect();
         make(&database, &recordings(&text, &root));
