@@ -3,6 +3,7 @@
 //! has to name are called by `table_functions`. Not for names in SQL.
 
 mod as_of;
+mod balance;
 mod function;
 mod grouped;
 mod in_order;
@@ -30,14 +31,17 @@ pub(super) use steps::{Question, Steps};
 
 use std::sync::Arc;
 
+use balance::BalanceScans;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 
 type Rules = Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>>;
 
 /// `rules` of the engine with ours before the one that adds sorts and repartitions.
 pub(super) fn with(rules: &[Arc<dyn PhysicalOptimizerRule + Send + Sync>], ours: UseOperators) -> Rules {
-    let mut rules: Rules = rules.iter().filter(|r| r.name() != ours.name()).map(Arc::clone).collect();
+    let added: [Arc<dyn PhysicalOptimizerRule + Send + Sync>; 2] = [Arc::new(ours), Arc::new(BalanceScans)];
+    let is_ours = |name: &str| added.iter().any(|rule| rule.name() == name);
+    let mut rules: Rules = rules.iter().filter(|r| !is_ours(r.name())).map(Arc::clone).collect();
     let before = rules.iter().position(|r| r.name() == "EnsureRequirements").unwrap_or(0);
-    rules.insert(before, Arc::new(ours));
+    rules.splice(before..before, added);
     rules
 }
