@@ -26,8 +26,8 @@ use datafusion::object_store::ObjectMeta;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_optimizer::pruning::PruningPredicateBuilder;
-use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
+use datafusion::physical_plan::{ExecutionPlan, Partitioning};
 
 use super::file::TableFile;
 use super::groups::{self, Part};
@@ -208,7 +208,14 @@ impl Table {
         if files.is_empty() {
             return Ok(None);
         }
-        let (groups, sorted) = self.grouped(&files, session.config().target_partitions())?;
+        let (groups, sorted) = match limit {
+            None => self.grouped(&files, session.config().target_partitions())?,
+            // Of which rows only some are asked for: the first ones, the same ones every time.
+            Some(_) => {
+                let files = files.iter().map(|f| self.scannable(f, false)).collect::<Result<_>>()?;
+                (vec![FileGroup::new(files)], false)
+            }
+        };
         let total = files.iter().map(|f| f.known.as_ref());
         let total = Statistics::try_merge_iter(total, self.layout.table_schema())?;
         let all: Vec<usize> = (0..self.schema.fields().len()).collect();
@@ -222,6 +229,7 @@ impl Table {
             .with_statistics(total)
             .with_projection_indices(Some(indices))?
             .with_limit(limit)
+            .with_output_partitioning(limit.map(|_| Partitioning::UnknownPartitioning(1)))
             .with_output_ordering(self.ordering().filter(|_| sorted).into_iter().collect())
             .build();
         Ok(Some((format, config)))

@@ -17,7 +17,10 @@ pub(in crate::cli) fn text(histograms: &[Histogram], scale: TimeScale, width: us
             .collect();
         format!("{}\n{}", title(h, scale), bars(&rows, width))
     };
-    histograms.iter().map(one).collect::<Vec<_>>().join("\n")
+    match histograms {
+        [] => "no samples\n".to_owned(),
+        some => some.iter().map(one).collect::<Vec<_>>().join("\n"),
+    }
 }
 
 fn title(h: &Histogram, scale: TimeScale) -> String {

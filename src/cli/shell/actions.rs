@@ -161,8 +161,9 @@ pub(super) fn once(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
 
 pub(super) fn output(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
     if words.is_empty() {
-        let path = shell.out.path().map(|p| p.display().to_string());
-        return shell.tell("output", path.as_deref().unwrap_or("-"));
+        // As in other shells.
+        shell.out.all_to(None, false)?;
+        return shell.tell("output", "-");
     }
     let (path, force) = destination(words)?;
     shell.out.all_to(path, force)?;

@@ -216,8 +216,8 @@ pub(super) const COMMANDS: &[Command] = &[
         name: ".output",
         alias: None,
         args: &[may("FILE", Kind::File), may(FORCE, Kind::Word(&[FORCE]))],
-        summary: "Write all results to a file; `-`: to the terminal again",
-        detail: "The file appears when it is complete: at `.output -`, or at the end.",
+        summary: "Write all results to a file, or to the terminal again",
+        detail: "Without FILE: to the terminal again. The file appears when it is complete: then, or at the end.",
         run: actions::output,
     },
     Command {

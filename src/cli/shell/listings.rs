@@ -84,13 +84,33 @@ pub(super) fn recordings(shell: &mut Shell<'_>, _: &[String]) -> Result<Flow> {
 pub(super) fn metrics(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
     let text = match words.first() {
         Some(name) => metrics_command::shown(shell.session.queries().metric(name)?),
-        None => metrics_command::list(shell.session.queries()),
+        None => hanging(&metrics_command::list(shell.session.queries()), shell.width()),
     };
     shell.print(&text)
 }
 
 pub(super) fn checks(shell: &mut Shell<'_>, _: &[String]) -> Result<Flow> {
-    shell.print(&check::rules())
+    let text = hanging(&check::rules(), shell.width());
+    shell.print(&text)
+}
+
+/// Lines of three columns, the last of which hangs under its beginning where the line is too long.
+fn hanging(text: &str, width: usize) -> String {
+    let line = |line: &str| {
+        let mut fields = line.splitn(2, "  ");
+        let (name, rest) =
+            (fields.next().unwrap_or_default(), fields.next().unwrap_or_default().trim_start());
+        let word = rest.find("  ").unwrap_or(rest.len());
+        let doc = rest.get(word..).unwrap_or_default().trim_start();
+        let start = line.len() - doc.len();
+        match doc.is_empty() || name.is_empty() {
+            true => format!("{line}\n"),
+            false => {
+                line.get(..start).unwrap_or_default().to_owned() + wrapped(doc, start, width).trim_start()
+            }
+        }
+    };
+    text.lines().map(line).collect()
 }
 
 fn first_sentence(text: &str) -> &str {
@@ -131,6 +151,16 @@ mod tests {
         assert_eq!(wrapped(text, 2, 22), "  one two three four\n  five six seven\n");
         assert_eq!(wrapped("a\nb", 1, 80), " a\n b\n");
         assert_eq!(wrapped("", 4, 80), "\n");
+    }
+
+    #[test]
+    fn the_last_column_of_a_list_hangs() {
+        let text = "one    u  first words\nthree  v  second words and more text\n";
+        assert_eq!(
+            hanging(text, 32),
+            "one    u  first words\nthree  v  second words and more\n          text\n"
+        );
+        assert_eq!(hanging("a title\n", 5), "a title\n");
     }
 
     #[test]

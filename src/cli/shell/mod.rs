@@ -224,8 +224,12 @@ impl Shell<'_> {
         Ok(Flow::Next)
     }
 
-    /// Shows a setting.
+    /// Shows a setting, which does not belong into a file of results.
     fn tell(&mut self, name: &str, value: &str) -> Result<Flow> {
+        if self.out.path().is_some() {
+            self.ui.status(&format!("{name} {value}"));
+            return Ok(Flow::Next);
+        }
         self.print(&format!("{name} {value}\n"))
     }
 

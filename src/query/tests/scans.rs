@@ -117,3 +117,18 @@ fn files_outside_the_manifest_are_not_read() {
         ["120000"]
     );
 }
+
+#[test]
+fn the_first_rows_are_those_of_the_first_file() {
+    let (_dir, session) = big();
+    for sql in [
+        "SELECT recording, core, seq FROM data_event LIMIT 2",
+        "SELECT * FROM (SELECT recording, core, seq FROM data_event) LIMIT 2",
+    ] {
+        assert_eq!(rows(&session, sql), ["a b/ü=% Core_0 0", "a b/ü=% Core_0 1"]);
+        assert!(explain(&session, sql).contains("file_groups={1 group"));
+    }
+    // Not where an order is asked for.
+    let last = "SELECT seq FROM data_event ORDER BY time DESC LIMIT 1";
+    assert_eq!(rows(&session, last), ["59999"]);
+}
