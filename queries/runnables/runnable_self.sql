@@ -15,35 +15,6 @@
 -- column: callees duration Part of that in which the runnables that it called were RUNNING; NULL when its start or its process is unknown.
 -- column: own duration The rest: its own time.
 -- column: complete boolean False when the start of the trace, its end or a gap cuts it off.
-WITH
-    span AS (
-        -- One that was cut off lasted for as long as it was seen.
-        SELECT *, start_at AS begin_at, coalesce(terminate_at, start_at + running + suspended) AS end_at
-        FROM runnable_instance
-    ),
-    called AS (
-        SELECT caller.recording, caller.runnable, caller.instance, caller.start_at, sum(callee.running) AS running
-        FROM span AS caller
-        JOIN span AS callee
-            ON caller.recording = callee.recording
-            AND caller.process = callee.process
-            AND caller.process_instance = callee.process_instance
-            AND caller.depth = callee.depth - 1
-            AND caller.begin_at < callee.end_at
-            AND callee.begin_at < caller.end_at
-        GROUP BY caller.recording, caller.runnable, caller.instance, caller.start_at
-    ),
-    divided AS (
-        SELECT
-            r.*,
-            CASE WHEN r.start_at IS NOT NULL AND r.process IS NOT NULL THEN coalesce(c.running, 0) END AS callees
-        FROM runnable_instance AS r
-        LEFT JOIN called AS c
-            ON r.recording = c.recording
-            AND r.runnable = c.runnable
-            AND r.instance = c.instance
-            AND r.start_at = c.start_at
-    )
 SELECT
     recording,
     runnable,
@@ -58,4 +29,4 @@ SELECT
     callees,
     running - callees AS own,
     complete
-FROM divided
+FROM runnable_instance

@@ -6,7 +6,7 @@ use crate::btf::{Event, IdMap, NameId, Names, RunnableState, runnable_transition
 use crate::schema::{RunnableInstanceRow, RunnableInstanceRows};
 use std::collections::BTreeMap;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Open {
     runnable: NameId,
     instance: i64,
@@ -18,7 +18,20 @@ struct Open {
     start_at: Option<i64>,
     running: i64,
     suspended: i64,
+    /// The one that called it: the last one of its process instance that was open.
+    caller: Option<u64>,
+    /// How long those that it called were running.
+    callees: i64,
     cut: bool,
+}
+
+/// The open runnables of a process instance.
+#[derive(Debug, Default)]
+struct Nest {
+    /// How many: the depth of the next one.
+    depth: i64,
+    /// The last one.
+    top: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -26,8 +39,7 @@ pub(super) struct Runnables {
     begin: i64,
     by_instance: IdMap<(NameId, i64), u64>,
     open: BTreeMap<u64, Open>,
-    /// Open runnables per process instance: the depth of the next one.
-    nested: IdMap<(NameId, i64), i64>,
+    nested: IdMap<(NameId, i64), Nest>,
     born: u64,
     pub violations: u64,
 }
@@ -58,7 +70,7 @@ impl Runnables {
             Some(id) => *id,
             None => {
                 let started = from == RunnableState::Terminated;
-                let depth = self.nested.entry(process).or_insert(0);
+                let nest = self.nested.entry(process).or_default();
                 self.born += 1;
                 self.by_instance.insert(key, self.born);
                 self.open.insert(
@@ -68,16 +80,19 @@ impl Runnables {
                         instance: event.target_instance,
                         process,
                         core: processes.core(process.0, process.1),
-                        depth: *depth,
+                        depth: nest.depth,
                         state: from,
                         since: if started { event.time } else { self.begin },
                         start_at: started.then_some(event.time),
                         running: 0,
                         suspended: 0,
+                        caller: nest.top,
+                        callees: 0,
                         cut: !started,
                     },
                 );
-                *depth += 1;
+                nest.depth += 1;
+                nest.top = Some(self.born);
                 self.born
             }
         };
@@ -90,7 +105,8 @@ impl Runnables {
         if to == RunnableState::Terminated {
             self.by_instance.remove(&key);
             if let Some(open) = self.open.remove(&id) {
-                self.nested_less(open.process);
+                self.left(id, &open);
+                self.returned(&open);
                 open.write(Some(event.time), names, rows);
             }
         }
@@ -99,30 +115,55 @@ impl Runnables {
     pub fn gap(&mut self, core: NameId, begin: i64, names: &Names, rows: &mut RunnableInstanceRows) {
         let cut: Vec<u64> =
             self.open.iter().filter(|(_, o)| o.core == Some(core)).map(|(id, _)| *id).collect();
-        for id in cut {
-            if let Some(mut open) = self.open.remove(&id) {
+        // Those that were called last first: their time is part of their callers'.
+        for id in cut.iter().rev() {
+            if let Some(open) = self.open.get_mut(id) {
                 open.leave(begin);
+                let open = open.clone();
+                self.returned(&open);
+            }
+        }
+        for id in cut {
+            if let Some(open) = self.open.remove(&id) {
                 self.by_instance.remove(&(open.runnable, open.instance));
-                self.nested_less(open.process);
+                self.left(id, &open);
                 open.write(None, names, rows);
             }
         }
     }
 
     pub fn finish(&mut self, end: i64, names: &Names, rows: &mut RunnableInstanceRows) {
-        for mut open in std::mem::take(&mut self.open).into_values() {
-            open.leave(end);
+        let all: Vec<u64> = self.open.keys().copied().collect();
+        for id in all.iter().rev() {
+            if let Some(open) = self.open.get_mut(id) {
+                open.leave(end);
+                let open = open.clone();
+                self.returned(&open);
+            }
+        }
+        for open in std::mem::take(&mut self.open).into_values() {
             open.write(None, names, rows);
         }
         self.by_instance.clear();
         self.nested.clear();
     }
 
-    fn nested_less(&mut self, process: (NameId, i64)) {
-        if let Some(n) = self.nested.get_mut(&process) {
-            *n -= 1;
-            if *n <= 0 {
-                self.nested.remove(&process);
+    /// Its caller has spent the time, too.
+    fn returned(&mut self, open: &Open) {
+        if let Some(caller) = open.caller.and_then(|id| self.open.get_mut(&id)) {
+            caller.callees += open.running;
+        }
+    }
+
+    /// Takes a runnable that is closed from those of its process instance.
+    fn left(&mut self, id: u64, open: &Open) {
+        if let Some(nest) = self.nested.get_mut(&open.process) {
+            nest.depth -= 1;
+            if nest.top == Some(id) {
+                nest.top = open.caller;
+            }
+            if nest.depth <= 0 {
+                self.nested.remove(&open.process);
             }
         }
     }
@@ -153,6 +194,7 @@ impl Open {
             terminate_at,
             running: self.running,
             suspended: self.suspended,
+            callees: (known && self.start_at.is_some()).then_some(self.callees),
             complete: !self.cut && self.start_at.is_some() && terminate_at.is_some(),
         });
     }

@@ -156,6 +156,23 @@ fn runnables_nest_in_their_process() {
     t.at(10, "T", EntityType::Runnable, ("A", 0), Action::Terminate);
     assert_eq!(t.derive.finish(10, &t.names), Violations::default());
     let b = t.derive.rows.runnables.take_batch().unwrap();
-    let row = |n| ["depth", "running", "suspended"].map(|c| number(&b, c, n));
-    assert_eq!((row(0), row(1)), ([1, 1 + 2, 4], [0, 2 + 3, 4]));
+    let row = |n| ["depth", "running", "suspended", "callees"].map(|c| number(&b, c, n));
+    assert_eq!((row(0), row(1)), ([1, 1 + 2, 4, 0], [0, 2 + 3, 4, 1 + 2]));
+}
+
+#[test]
+fn runnables_that_are_cut_off_have_called_as_far_as_is_known() {
+    let mut t = Trace::new();
+    t.task(0, 0, Action::Activate);
+    t.task(0, 0, Action::Start);
+    for (time, name) in [(1, "A"), (2, "B"), (4, "C")] {
+        t.at(time, "T", EntityType::Runnable, (name, 0), Action::Start);
+    }
+    // C returns; D is the second one that B calls.
+    t.at(5, "T", EntityType::Runnable, ("C", 0), Action::Terminate);
+    t.at(6, "T", EntityType::Runnable, ("D", 0), Action::Start);
+    assert_eq!(t.derive.finish(9, &t.names), Violations::default());
+    let b = t.derive.rows.runnables.take_batch().unwrap();
+    let row = |n| ["depth", "running", "callees"].map(|c| number(&b, c, n));
+    assert_eq!((0..4).map(row).collect::<Vec<_>>(), [[2, 1, 0], [0, 8, 7], [1, 7, 1 + 3], [2, 3, 0]]);
 }

@@ -187,6 +187,7 @@ fn record(tx: &mut Transaction, name: &str) {
             terminate_at,
             running,
             suspended: 0,
+            callees: Some(0),
             complete,
         });
     }
