@@ -169,7 +169,8 @@ impl Session {
         self.sql_in(self.context(), text, params)
     }
 
-    /// The first column of a result, as strings; NULL is left out. For names, of which there are few.
+    /// The first column of a result, as strings, sorted, so that suggestions are always the same; NULL is left out. For names,
+    /// of which there are few.
     pub(super) fn names(&self, text: &str, params: &[(&str, Param)]) -> Result<Vec<String>> {
         let bug = |e| Error::new(ErrorKind::Bug, "a name in a result is not a string").because(e);
         let mut names = Vec::new();
@@ -177,6 +178,7 @@ impl Session {
             let column = cast(batch?.column(0), &DataType::Utf8View).map_err(bug)?;
             names.extend(column.as_string_view().iter().flatten().map(str::to_owned));
         }
+        names.sort_unstable();
         Ok(names)
     }
 
