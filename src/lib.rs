@@ -30,7 +30,7 @@
 //! | [`check`] | does a trace keep the rules of its BTF version | readers, the store, mapping |
 //! | [`compare`] | two streams of BTF records → where they differ | files, Parquet, SQL |
 //! | [`recording`] | descriptions of recordings | their trace data |
-//! | `query` | SQL, the library in `queries/`, metrics | the terminal |
+//! | `query` | SQL, the library in `queries/` and of the user, metrics, intervals, chains of events | the terminal |
 //! | `require` | timing requirements: what is required, what was measured | the terminal |
 //! | `export`, [`render`] | results → files, results → text | arguments |
 //! | [`ops`] | what btfdb can do, one file per verb | the terminal, the environment |

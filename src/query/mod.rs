@@ -1,5 +1,6 @@
 //! SQL over a database: the only module that names the query engine. Tables are the files of the manifest, views and
-//! metrics are SQL files (`queries/`), statements are read-only. Not for showing results.
+//! metrics are SQL files (`queries/`, and those of the user), table functions and chains make rows of their own, statements are
+//! read-only. Not for showing results.
 
 mod bins;
 mod catalog;

@@ -158,6 +158,7 @@ fn of_metric(session: &Session, wanted: &Wanted<'_>, recording: &str) -> Result<
                     margin: None,
                     at: instant.map(|at| summary.integer(at, row)).transpose()?.flatten(),
                     samples,
+                    incomplete: summary.integer("incomplete", row)?.unwrap_or_default(),
                     violations: beyond.map(|name| summary.integer(name, row)).transpose()?.flatten(),
                     verdict: Verdict::NoSamples,
                 }
@@ -183,6 +184,7 @@ fn of_metric(session: &Session, wanted: &Wanted<'_>, recording: &str) -> Result<
                     margin: None,
                     at: None,
                     samples: 0,
+                    incomplete: 0,
                     violations: None,
                     verdict: Verdict::NoSamples,
                 }
@@ -229,6 +231,7 @@ fn of_load(session: &Session, load: &Load, recording: &str, scale: TimeScale) ->
                     margin: None,
                     at: batch.integer("begin_at", row)?,
                     samples: batch.integer("windows", row)?.unwrap_or_default(),
+                    incomplete: 0,
                     violations: batch.integer("beyond", row)?,
                     verdict: Verdict::NoSamples,
                 }
@@ -276,9 +279,13 @@ fn of_synchronisation(
         end = batch.integer("end_at", 0)?.unwrap_or(end);
     }
     let (mut together, mut apart) = (Together::new(wanted.events.len(), begin), Vec::new());
-    let (mut worst, mut samples, mut violations) = (None, 0, 0);
+    let (mut worst, mut samples, mut incomplete, mut violations) = (None, 0, 0, 0);
     let mut judge = |apart: &mut Vec<Apart>| {
-        for a in apart.drain(..).filter(|a| a.exact || a.distance > tolerance) {
+        for a in apart.drain(..) {
+            if !a.exact && a.distance <= tolerance {
+                incomplete += 1;
+                continue;
+            }
             samples += 1;
             violations += i64::from(a.distance > tolerance);
             if worst.is_none_or(|w: Apart| a.distance > w.distance) {
@@ -313,6 +320,7 @@ fn of_synchronisation(
         margin: None,
         at: worst.map(|w| w.at),
         samples,
+        incomplete,
         violations: Some(violations),
         verdict: Verdict::NoSamples,
     }

@@ -7,8 +7,19 @@ use crate::time::{TimeScale, format_duration};
 
 /// A line per outcome, violated ones marked, and a summary; times with units.
 pub fn table(outcomes: &[Outcome], scale: TimeScale) -> String {
-    let header =
-        ["", "recording", "requirement", "entity", "worst", "bound", "margin", "at", "samples", "beyond"];
+    let header = [
+        "",
+        "recording",
+        "requirement",
+        "entity",
+        "worst",
+        "bound",
+        "margin",
+        "at",
+        "samples",
+        "beyond",
+        "cut off",
+    ];
     let mut rows = vec![header.map(str::to_owned)];
     rows.extend(outcomes.iter().map(|o| cells(o, scale)));
     let widths: Vec<usize> = (0..header.len())
@@ -33,7 +44,7 @@ pub fn table(outcomes: &[Outcome], scale: TimeScale) -> String {
     out
 }
 
-fn cells(o: &Outcome, scale: TimeScale) -> [String; 10] {
+fn cells(o: &Outcome, scale: TimeScale) -> [String; 11] {
     let show = |value: f64| quantity(value, o.unit, scale);
     let sign = if o.bound == "upper" { "<=" } else { ">=" };
     let mark = match o.verdict {
@@ -52,6 +63,7 @@ fn cells(o: &Outcome, scale: TimeScale) -> [String; 10] {
         o.at.map_or_else(|| "-".to_owned(), |at| format_duration(at, scale)),
         if o.samples > 0 { o.samples.to_string() } else { "-".to_owned() },
         o.violations.map_or_else(|| "-".to_owned(), |violations| violations.to_string()),
+        o.incomplete.to_string(),
     ]
 }
 
@@ -74,7 +86,7 @@ pub fn junit(outcomes: &[Outcome], scale: TimeScale) -> String {
         outcomes.len()
     );
     for o in outcomes {
-        let [_, recording, requirement, entity, worst, bound, margin, at, samples, beyond] =
+        let [_, recording, requirement, entity, worst, bound, margin, at, samples, beyond, cut] =
             cells(o, scale).map(|c| escaped(&c));
         let _ =
             write!(out, "    <testcase classname=\"{recording}\" name=\"{requirement} ({entity}, {bound})\"");
@@ -86,7 +98,7 @@ pub fn junit(outcomes: &[Outcome], scale: TimeScale) -> String {
         let _ = writeln!(
             out,
             ">\n      <failure type=\"{verdict}\" message=\"{worst}, {bound} required\">margin {margin}, at {at}, {beyond} of {samples} \
-             samples beyond</failure>\n    </testcase>"
+             samples beyond, {cut} cut off</failure>\n    </testcase>"
         );
     }
     out.push_str("  </testsuite>\n</testsuites>\n");
@@ -127,6 +139,7 @@ mod tests {
             margin: None,
             at: value.map(|_| 1_000),
             samples: i64::from(value.is_some()),
+            incomplete: 0,
             violations: None,
             verdict: Verdict::NoSamples,
         }

@@ -24,6 +24,7 @@ use futures::{StreamExt, stream};
 use super::follow::{Event, Follower, Occurrence};
 use super::{Chain, ChainStep, Chains};
 use crate::btf::spec::KINDS;
+use crate::schema::columns::btf_event;
 use crate::store::Database;
 
 /// A gap, among the events.
@@ -332,13 +333,13 @@ impl Columns {
             Ok::<_, DataFusionError>(column(name, &DataType::Int64)?.as_primitive::<Int64Type>().clone())
         };
         Ok(Self {
-            time: number("time")?,
-            target_type: text("target_type")?,
-            target: text("target")?,
-            target_instance: number("target_instance")?,
-            action: text("action")?,
-            source: text("source")?,
-            source_instance: number("source_instance")?,
+            time: number(btf_event::TIME)?,
+            target_type: text(btf_event::TARGET_TYPE)?,
+            target: text(btf_event::TARGET)?,
+            target_instance: number(btf_event::TARGET_INSTANCE)?,
+            action: text(btf_event::ACTION)?,
+            source: text(btf_event::SOURCE)?,
+            source_instance: number(btf_event::SOURCE_INSTANCE)?,
         })
     }
 
