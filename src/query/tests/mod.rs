@@ -1,5 +1,6 @@
 //! Tests of queries on a database as it is on the disk.
 
+mod chains;
 mod disorder;
 pub(crate) mod fixture;
 mod metrics;
