@@ -26,6 +26,7 @@
 //! | [`schema`] | tables and columns, from `schemas/*.toml` | the disk, SQL |
 //! | [`store`] | the database folder: manifest, commit, lock | formats, mapping, SQL |
 //! | [`map`] | software events → system events: the rules | bytes, paths, Parquet, SQL |
+//! | [`qnx`] | the vocabulary of QNX kernel traces | records, files |
 //! | [`mod@derive`] | system events, as their writer means them → instances and states | files, the text of BTF |
 //! | [`check`] | does a trace keep the rules of its BTF version | readers, the store, mapping |
 //! | [`compare`] | two streams of BTF records → where they differ | files, Parquet, SQL |
@@ -90,6 +91,7 @@ pub mod formats;
 pub mod input;
 pub mod map;
 pub mod ops;
+pub mod qnx;
 pub mod recording;
 pub mod render;
 pub mod schema;
