@@ -138,6 +138,8 @@ pub enum Note {
     Name(NameId),
     /// A number: the value of a signal, unsigned decimal.
     Value(u64),
+    /// A number as hexadecimal digits: what identifies a message of a kernel.
+    Hex(u64),
 }
 
 /// One system event; times are ticks of the database's time scale.

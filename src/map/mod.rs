@@ -7,6 +7,7 @@
 //! * `merge` – all cores' blocks as one ordered stream of `software` events
 //! * `edge` – what held before the first event, and after a hole
 //! * `machine` – the rules
+//! * `kernel` – the same for kernel traces of QNX, which have rules, state and tables of their own
 //!
 //! The machine is sequential, and a small part of the work: it sees only what some rule reads, as numbers. Everything
 //! around it – decoding and sieving before, rows, instances and encoding behind – runs on whatever threads there are,
@@ -14,6 +15,7 @@
 
 mod blocks;
 mod edge;
+pub mod kernel;
 mod machine;
 mod merge;
 mod model;

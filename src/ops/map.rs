@@ -260,6 +260,10 @@ impl<'a> Events<'a> {
                     number = v.to_string();
                     Some(number.as_str().into())
                 }
+                Note::Hex(v) => {
+                    number = format!("{v:x}");
+                    Some(number.as_str().into())
+                }
             };
             self.rows.push(BtfEventRow {
                 time: e.time,

@@ -1,0 +1,185 @@
+//! Table `kernel_state`: stretches of one state of a thread, with what it waits for.
+
+use crate::btf::NameId;
+use crate::map::kernel::dump::thread;
+use crate::map::kernel::emit::Named;
+use crate::map::kernel::mapper::KernelMapper;
+use crate::map::kernel::sync::call;
+use crate::map::kernel::wake::Wake;
+use crate::map::kernel::words;
+use crate::qnx::Event;
+use crate::schema::KernelStateRow;
+
+/// The present state of a thread.
+#[derive(Debug)]
+pub(in crate::map::kernel) struct Stretch {
+    pub state: NameId,
+    /// Not RUNNING, READY or CREATE.
+    pub blocked: bool,
+    /// Number of the event that began it.
+    pub turn: u64,
+    /// Address of the object that synchronises.
+    pub address: Option<u64>,
+    pub wake: Option<Wake>,
+    pub by: Option<(u32, Option<u32>)>,
+    begin: i64,
+    cpu: Option<usize>,
+    priority: Option<i64>,
+    policy: Option<&'static str>,
+    object: Option<NameId>,
+    /// The state was there before.
+    cut: bool,
+}
+
+/// What a thread blocks on.
+#[derive(Debug, Default)]
+struct Object {
+    name: Option<NameId>,
+    address: Option<u64>,
+    by: Option<(u32, Option<u32>)>,
+}
+
+impl KernelMapper {
+    /// A thread is in the state of its event now.
+    pub(in crate::map::kernel) fn begin_event_state(&mut self, t: usize, event: &Event<'_>) {
+        let (state, _) = self.state(event);
+        let (priority, policy) = words::scheduling(event);
+        let cpu = self.threads[t].cpu;
+        if let Some(open) = self.threads[t].stretch.as_mut().filter(|s| s.state == state && s.cpu == cpu) {
+            // It is told again; a wide event may tell more, or another priority, which begins another stretch.
+            let same = open.priority.is_none() || priority.is_none() || open.priority == priority;
+            if same {
+                open.priority = open.priority.or(priority);
+                open.policy = open.policy.or(policy);
+                return;
+            }
+        }
+        let blocked = !matches!(event.event, thread::RUNNING | thread::READY);
+        let object = if blocked { self.object(t, state) } else { Object::default() };
+        self.put_state(t, state, blocked, (priority, policy), object);
+    }
+
+    /// A thread is in a state that no event tells: `by` took its CPU.
+    pub(in crate::map::kernel) fn begin_state(&mut self, t: usize, state: &str, by: Option<(u32, u32)>) {
+        let state = self.intern(state);
+        let by = by.map(|(pid, tid)| (pid, Some(tid)));
+        self.put_state(t, state, false, (None, None), Object { by, ..Object::default() });
+    }
+
+    fn put_state(
+        &mut self,
+        t: usize,
+        state: NameId,
+        blocked: bool,
+        (priority, policy): (Option<i64>, Option<&'static str>),
+        Object { name, address, by }: Object,
+    ) {
+        self.end_state(t, true);
+        let (turn, begin, cut) = (self.turn, self.now, self.dumped);
+        let thread = &mut self.threads[t];
+        let cpu = thread.cpu;
+        let stretch = Stretch {
+            state,
+            blocked,
+            turn,
+            address,
+            wake: None,
+            by,
+            begin,
+            cpu,
+            priority,
+            policy,
+            object: name,
+            cut,
+        };
+        thread.stretch = Some(stretch);
+    }
+
+    /// Another thread has the CPU of the one that left it last.
+    pub(in crate::map::kernel) fn tell_who_took(&mut self, cpu: usize, t: usize) {
+        let Some((left, born)) = self.cores[cpu].vacated.take() else { return };
+        let (pid, tid) = self.threads[t].pid_tid();
+        let left = &mut self.threads[left];
+        if left.born == born
+            && left.on.is_none()
+            && let Some(stretch) = left.stretch.as_mut().filter(|s| !s.blocked && s.by.is_none())
+        {
+            stretch.by = Some((pid, Some(tid)));
+        }
+    }
+
+    /// What a thread blocks on, as far as its open call tells.
+    fn object(&mut self, t: usize, state: NameId) -> Object {
+        let thread = &self.threads[t];
+        let (pid, server) = (thread.pid, thread.server);
+        let Some(open) = thread.call.clone() else { return Object::default() };
+        match (self.names.text(state), open.number) {
+            ("MUTEX", call::SYNC_MUTEX_LOCK) => self.sync_object(pid, open.first, open.owner),
+            ("MUTEX", call::SYNC_CONDVAR_WAIT) => {
+                let mutex = open.second.unwrap_or(open.first);
+                self.sync_object(pid, mutex, None)
+            }
+            ("CONDVAR", call::SYNC_CONDVAR_WAIT)
+            | ("SEM", call::SYNC_SEM_WAIT)
+            | ("RWLOCK_READ" | "RWLOCK_WRITE", call::SYNC_RWLOCK)
+            | ("BARRIER", call::SYNC_BARRIER_WAIT) => self.sync_object(pid, open.first, None),
+            ("RECEIVE", call::MSG_RECEIVEV | call::MSG_RECEIVEPULSEV) => {
+                let channel = open.first;
+                let name = self.named(Named::Channel, (pid, channel), |_| format!("CH_{pid}_{channel:x}"));
+                Object { name: Some(name), ..Object::default() }
+            }
+            ("SEND" | "REPLY", _) => match server {
+                Some(server) => {
+                    let name = Some(self.message_event(server));
+                    let by = (server != words::NOBODY).then_some((server, None));
+                    Object { name, address: None, by }
+                }
+                None => Object::default(),
+            },
+            ("JOIN", call::THREAD_JOIN) => {
+                Object { by: Some((pid, Some(open.first as u32))), ..Object::default() }
+            }
+            _ => Object::default(),
+        }
+    }
+
+    fn sync_object(&mut self, pid: u32, address: u64, owner: Option<u32>) -> Object {
+        let name = self.sync_name(pid, address);
+        Object { name: Some(name), address: Some(address), by: owner.and_then(|o| self.holder(pid, o)) }
+    }
+
+    /// The thread that an owner word means: it has the low bits of the process id only. Mostly the process is the same.
+    fn holder(&self, pid: u32, owner: u32) -> Option<(u32, Option<u32>)> {
+        let (low, tid) = words::holder(owner)?;
+        if pid & 0x7fff == low {
+            return Some((pid, Some(tid)));
+        }
+        let mut all = self.slots.keys().filter(|(p, t)| p & 0x7fff == low && *t == tid);
+        let found = all.next()?;
+        all.next().is_none().then_some((found.0, Some(tid)))
+    }
+
+    /// The present state of a thread ends; not by an event that tells so, if it is cut off.
+    pub(in crate::map::kernel) fn end_state(&mut self, t: usize, whole: bool) {
+        let Some(stretch) = self.threads[t].stretch.take() else { return };
+        let thread = &self.threads[t];
+        self.rows.states.push(KernelStateRow {
+            pid: i64::from(thread.pid),
+            tid: i64::from(thread.tid),
+            incarnation: thread.incarnation,
+            process: thread.process.map(|p| self.names.name(p)),
+            task: self.names.name(thread.name),
+            state: self.names.name(stretch.state),
+            cpu: stretch.cpu.map(|cpu| cpu as i64),
+            priority: stretch.priority,
+            policy: stretch.policy.map(Into::into),
+            begin_at: stretch.begin,
+            end_at: self.now,
+            object: stretch.object.map(|o| self.names.name(o)),
+            by_pid: stretch.by.map(|(pid, _)| i64::from(pid)),
+            by_tid: stretch.by.and_then(|(_, tid)| tid.map(i64::from)),
+            wake: stretch.wake.map(|w| w.as_str().into()),
+            complete: whole && !stretch.cut,
+        });
+    }
+}

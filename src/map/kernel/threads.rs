@@ -1,0 +1,303 @@
+//! Rules for threads and processes: states become transitions of tasks. Not what threads do while they run.
+
+use super::counters::Finding;
+use super::dump::{process, thread};
+use super::emit::Named;
+use super::mapper::KernelMapper;
+use super::state::{Phase, Thread};
+use super::{Irq, words};
+use crate::btf::{Action, EntityType, NameId, Note};
+use crate::qnx::{Event, UNKNOWN, event_name};
+
+/// More threads than any target has at once, and in a recording.
+const MAX_LIVING: usize = 1 << 17;
+const MAX_THREADS: usize = 1 << 20;
+
+impl KernelMapper {
+    pub(super) fn thread_event(&mut self, cpu: usize, event: &Event<'_>) {
+        let Some((pid, tid)) = words::thread(event) else { return self.count(Finding::NoThread) };
+        let known = self.slots.get(&(pid, tid)).copied();
+        match event.event {
+            thread::CREATE => self.created(known, pid, tid),
+            thread::DEAD | thread::DESTROY => match known {
+                Some(t) => self.ended(cpu, t),
+                None => self.ended_unseen(pid, tid),
+            },
+            _ => {
+                let Some(t) = known.or_else(|| self.born(pid, tid, None)) else { return };
+                match event.event {
+                    thread::RUNNING => self.running(cpu, t, event),
+                    thread::READY => self.ready(t, event),
+                    _ => self.blocked(cpu, t, event),
+                }
+            }
+        }
+    }
+
+    pub(super) fn process_event(&mut self, event: &Event<'_>, text: Option<&str>) {
+        match event.event {
+            process::DESTROY | process::DESTROY_NAME => {
+                let pid = event.word(1);
+                // Exits of threads may be missing (7.1).
+                for t in self.living() {
+                    if self.threads[t].pid == pid {
+                        self.ended(usize::MAX, t);
+                    }
+                }
+            }
+            process::THREAD_NAME => {
+                let known = self.slots.get(&(event.word(0), event.word(1))).copied();
+                if let (Some(t), Some(name)) = (known, text.filter(|name| !name.is_empty())) {
+                    self.threads[t].own_name = Some(self.intern(name));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A thread that was not known; `None` beyond the limits. It has no instance yet.
+    fn born(&mut self, pid: u32, tid: u32, created_at: Option<i64>) -> Option<usize> {
+        let old = self.incarnations.contains_key(&(pid, tid));
+        if self.slots.len() >= MAX_LIVING || !old && self.incarnations.len() >= MAX_THREADS {
+            self.count(Finding::TooManyThreads);
+            return None;
+        }
+        let count = self.incarnations.entry((pid, tid)).or_insert(0);
+        *count += 1;
+        let incarnation = *count - 1;
+        let name = self.task(pid, tid);
+        let process = self.directory.name_at(pid, self.now).map(str::to_owned);
+        let process = process.map(|name| self.intern(&name));
+        let idle = self.directory.idles(pid, tid, self.setup.cpus);
+        self.born += 1;
+        let thread = Thread {
+            pid,
+            tid,
+            name,
+            process,
+            own_name: None,
+            incarnation,
+            born: self.born,
+            created_at: created_at.filter(|_| !self.dumped),
+            dumped: self.dumped,
+            idle,
+            exported: !idle || self.setup.idle,
+            instance: 0,
+            began: false,
+            phase: Phase::Off,
+            on: None,
+            core: self.nowhere,
+            runnables: Vec::new(),
+            call: None,
+            deferred: Vec::new(),
+            too_deep: 0,
+            replied: false,
+            server: None,
+            stretch: None,
+            cpu: None,
+            cause: None,
+            woken: None,
+        };
+        let t = match self.free.pop() {
+            Some(t) => {
+                self.threads[t] = thread;
+                t
+            }
+            None => {
+                self.threads.push(thread);
+                self.threads.len() - 1
+            }
+        };
+        self.slots.insert((pid, tid), t);
+        Some(t)
+    }
+
+    /// The task of a thread, whether it is known or not.
+    pub(super) fn task(&mut self, pid: u32, tid: u32) -> NameId {
+        match self.slots.get(&(pid, tid)) {
+            Some(t) => self.threads[*t].name,
+            None => {
+                let name = format!("{}_T{tid}", self.process_name(pid));
+                self.intern(&name)
+            }
+        }
+    }
+
+    /// The stimulus of the first instance of a thread that was there before.
+    fn begin(&mut self, t: usize) {
+        let stimulus = match (self.threads[t].began, self.dumped) {
+            (true, _) => self.threads[t].woken.map_or("STI_unknown", |wake| wake.stimulus()),
+            (false, true) => "STI_initial",
+            (false, false) => "STI_unknown",
+        };
+        self.activate(t, stimulus);
+    }
+
+    fn created(&mut self, known: Option<usize>, pid: u32, tid: u32) {
+        if let Some(t) = known {
+            if self.dumped || self.threads[t].phase != Phase::Lost {
+                if !self.dumped {
+                    self.count(Finding::CreatedTwice);
+                }
+                return;
+            }
+            // It ended in a gap, and nobody saw it.
+            self.forget(t, None);
+        }
+        let Some(t) = self.born(pid, tid, Some(self.now)) else { return };
+        if !self.dumped {
+            self.activate(t, "STI_create");
+            self.begin_state(t, "CREATE", None);
+        } else if self.setup.jobs.is_empty() {
+            self.activate(t, "STI_initial");
+        }
+    }
+
+    fn running(&mut self, cpu: usize, t: usize, event: &Event<'_>) {
+        self.end_interrupts(cpu);
+        if self.cores[cpu].running == Some(t) {
+            return self.begin_event_state(t, event);
+        }
+        if let Some(other) = self.cores[cpu].running {
+            // The kernel tells of the new thread first.
+            let note = self.note("implicit");
+            self.leave(other, Action::Preempt, note, Note::None);
+            self.off_cpu(other);
+            let by = self.threads[t].pid_tid();
+            self.begin_state(other, "READY", Some(by));
+        }
+        if let Some(from) = self.threads[t].on {
+            let note = self.note("migrate");
+            self.leave(t, Action::Preempt, note, Note::None);
+            self.cores[from].running = None;
+        }
+        self.woken(t);
+        self.tell_who_took(cpu, t);
+        self.cores[cpu].running = Some(t);
+        self.threads[t].on = Some(cpu);
+        self.threads[t].cpu = Some(cpu);
+        self.begin_event_state(t, event);
+        if self.threads[t].phase == Phase::Off {
+            self.begin(t);
+        }
+        let (core, direct) = (self.cores[cpu].name, self.note("direct"));
+        self.enter(t, core, direct, Note::None);
+        if std::mem::take(&mut self.threads[t].replied) && self.threads[t].exported {
+            let (pid, tid) = self.threads[t].pid_tid();
+            let event = self.named(Named::Reply, (pid, u64::from(tid)), |_| format!("RPL_{pid}_{tid}"));
+            let actor = self.actor(t);
+            self.emit(actor, EntityType::OsEvent, (event, 0), Action::ClearEvent, Note::None);
+        }
+    }
+
+    fn ready(&mut self, t: usize, event: &Event<'_>) {
+        if let Some(cpu) = self.threads[t].on {
+            self.leave(t, Action::Preempt, Note::None, Note::None);
+            self.off_cpu(t);
+            self.cores[cpu].vacated = Some((t, self.threads[t].born));
+            return self.begin_event_state(t, event);
+        }
+        self.woken(t);
+        self.begin_event_state(t, event);
+        match self.threads[t].phase {
+            Phase::Off => self.begin(t),
+            Phase::Waiting => self.release(t, Note::None),
+            // Where it is, the event says; that it came there, nobody saw.
+            Phase::Lost => self.threads[t].phase = Phase::Ready,
+            Phase::Active | Phase::Ready | Phase::Running => {}
+        }
+    }
+
+    fn blocked(&mut self, cpu: usize, t: usize, event: &Event<'_>) {
+        let (name, job) = self.state(event);
+        if self.threads[t].on == Some(cpu) && self.setup.irq == Irq::Preempt {
+            // A thread that blocks executes: interrupts are over.
+            self.end_interrupts(cpu);
+        }
+        self.woken(t);
+        if self.threads[t].phase == Phase::Running {
+            self.waits(t, event);
+        }
+        if self.threads[t].on.is_some() {
+            self.off_cpu(t);
+        }
+        self.begin_event_state(t, event);
+        let action = if job { Action::Terminate } else { Action::Wait };
+        match self.threads[t].phase {
+            Phase::Off if job || self.threads[t].began => return,
+            Phase::Off => self.begin(t),
+            Phase::Waiting if !job => return,
+            _ => {}
+        }
+        self.enter_nowhere(t);
+        let why = self.note("job_end");
+        self.leave(t, action, Note::Name(name), why);
+    }
+
+    /// BTF lets nothing but a running process wait or end: it runs for no time on no core.
+    fn enter_nowhere(&mut self, t: usize) {
+        if self.threads[t].phase != Phase::Running {
+            let (nowhere, synth) = (self.nowhere, self.note("synth"));
+            self.enter(t, nowhere, synth, synth);
+        }
+    }
+
+    /// A thread ends: seen on `cpu`, or from elsewhere.
+    fn ended(&mut self, cpu: usize, t: usize) {
+        if self.threads[t].on == Some(cpu) && self.setup.irq == Irq::Preempt {
+            self.end_interrupts(cpu);
+        }
+        if self.threads[t].phase != Phase::Off {
+            let seen = self.threads[t].phase == Phase::Running;
+            self.enter_nowhere(t);
+            let note = if seen { Note::None } else { self.note("synth") };
+            let why = self.note("thread_end");
+            self.leave(t, Action::Terminate, note, why);
+        }
+        if self.threads[t].on.is_some() {
+            self.off_cpu(t);
+        }
+        self.end_thread(t);
+        self.forget(t, Some(self.now));
+    }
+
+    /// The end of a thread of which nothing else is known: of DESTROY and DEAD, the first one tells.
+    fn ended_unseen(&mut self, pid: u32, tid: u32) {
+        if !self.incarnations.contains_key(&(pid, tid))
+            && let Some(t) = self.born(pid, tid, None)
+        {
+            self.forget(t, Some(self.now));
+        }
+    }
+
+    fn forget(&mut self, t: usize, ended: Option<i64>) {
+        self.write_thread(t, ended);
+        let key = self.threads[t].pid_tid();
+        self.slots.remove(&key);
+        self.free.push(t);
+    }
+
+    /// The kernel has it running no more.
+    fn off_cpu(&mut self, t: usize) {
+        if let Some(cpu) = self.threads[t].on.take()
+            && self.cores[cpu].running == Some(t)
+        {
+            self.cores[cpu].running = None;
+        }
+    }
+
+    /// Name of a native state, and whether it ends a job.
+    pub(super) fn state(&mut self, event: &Event<'_>) -> (NameId, bool) {
+        let name = event_name(self.setup.flavour.version, event);
+        let job = self.setup.jobs.iter().any(|job| job.eq_ignore_ascii_case(name));
+        let number = event.event;
+        let spell = |_: &Self| if name == UNKNOWN { format!("STATE_{number}") } else { name.to_owned() };
+        (self.named(Named::State, (0, u64::from(number)), spell), job)
+    }
+}
+
+impl Thread {
+    pub fn pid_tid(&self) -> (u32, u32) {
+        (self.pid, self.tid)
+    }
+}
