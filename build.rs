@@ -99,8 +99,12 @@ impl Table {
             if !names.insert(&c.name) {
                 return Err(format!("column '{}' is there twice", c.name).into());
             }
-            if c.partition && (c.null.is_some() || c.r#type != Type::Name) {
-                return Err(format!("partition column '{}' must be a name, and never null", c.name).into());
+            if c.partition && (c.null.is_some() || !matches!(c.r#type, Type::Name | Type::Integer)) {
+                return Err(format!(
+                    "partition column '{}' must be a name or a number, and never null",
+                    c.name
+                )
+                .into());
             }
             if c.r#type == Type::Name && c.encoding.is_some() {
                 return Err(

@@ -63,7 +63,7 @@
 //! # let folder = std::env::temp_dir().join(format!("btfdb-tour-{}", std::process::id()));
 //! # let _ = std::fs::remove_dir_all(&folder);
 //! let plans = plan(&["demo/recording".into()], &Description::default(), false)?;
-//! let options = Options { time_scale: None, map: true, strict: true, dialect: None, threads: 2 };
+//! let options = Options { strict: true, threads: 2, ..Options::default() };
 //! let control = Arc::new(Control::default());
 //! let reports = ingest(Arc::new(RealDisk), &folder, &plans, &options, &control)?;
 //! assert!(reports[0].mapped.as_ref().is_some_and(|m| m.events > 0));

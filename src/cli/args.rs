@@ -121,6 +121,22 @@ pub struct Ingest {
     /// Write nothing, and exit with 3, when an input has a finding of severity error.
     #[arg(long)]
     pub strict: bool,
+    /// Which Neutrino wrote a kernel trace (6.5, 6.6, 7.0, 7.1, 8.0), whatever its header says.
+    #[arg(long, value_name = "VERSION")]
+    pub qnx_version: Option<String>,
+    /// Kernel trace: blocking in one of these states ends an instance of a task, and waking begins another, e.g.
+    /// RECEIVE,NANOSLEEP; without, an instance is a thread from its creation to its end.
+    #[arg(long, value_delimiter = ',', value_name = "STATES")]
+    pub jobs: Vec<String>,
+    /// Kernel trace: interrupts leave the states of threads alone, instead of preempting them.
+    #[arg(long)]
+    pub overlay_irqs: bool,
+    /// Kernel trace: idle threads become tasks.
+    #[arg(long)]
+    pub idle: bool,
+    /// Which events of a kernel trace are kept.
+    #[command(flatten)]
+    pub kernel: KernelArgs,
     /// Time scale of a new database: ns, or ps for finer digits; ps when a BTF input counts so.
     #[arg(long, value_parser = ["ns", "ps"])]
     pub time_scale: Option<String>,
@@ -156,6 +172,8 @@ pub enum InputFormat {
     Trace32,
     /// A BTF trace of any version.
     Btf,
+    /// A kernel trace of QNX: a .kev file.
+    Qnx,
 }
 
 /// How the events of tasks in a BTF trace are meant.
@@ -250,12 +268,65 @@ pub struct Query {
     /// SQL of the user.
     #[command(flatten)]
     pub sql_path: SqlPath,
+    /// Which rows table kernel_event has.
+    #[command(flatten)]
+    pub kernel: KernelArgs,
     /// How to print.
     #[command(flatten)]
     pub output: Output,
     /// Resources to use.
     #[command(flatten)]
     pub limits: Limits,
+}
+
+/// Which events of a kernel trace are wanted.
+#[derive(Debug, Args, Clone, Default)]
+#[command(next_help_heading = "Events of a kernel trace")]
+pub struct KernelArgs {
+    /// Only events of these classes: THREAD, COMM, KER_CALL, KERCALL (enter, exit, interrupted), INT (all of them), …
+    #[arg(long = "class", value_delimiter = ',', value_name = "CLASSES")]
+    pub classes: Vec<String>,
+    /// No events of these classes.
+    #[arg(long = "not-class", value_delimiter = ',', value_name = "CLASSES")]
+    pub not_classes: Vec<String>,
+    /// Of this class only these events, by name or number, e.g. THREAD:RUNNING,READY; can be repeated.
+    #[arg(long = "event", value_name = "CLASS:EVENTS")]
+    pub events: Vec<String>,
+    /// Of this class all events but these; can be repeated.
+    #[arg(long = "not-event", value_name = "CLASS:EVENTS")]
+    pub not_events: Vec<String>,
+    /// Only events of these processes, by number.
+    #[arg(long = "pid", value_delimiter = ',', value_name = "PIDS")]
+    pub pids: Vec<i64>,
+    /// Only events of these threads, by number.
+    #[arg(long = "tid", value_delimiter = ',', value_name = "TIDS")]
+    pub tids: Vec<i64>,
+    /// Only events of these processes, by the last part of their names.
+    #[arg(long = "process", value_delimiter = ',', value_name = "NAMES")]
+    pub processes: Vec<String>,
+    /// How --pid, --tid and --process are meant: events about them, while they run, either, or as the kernel filters.
+    #[arg(long, value_enum, default_value_t, value_name = "WHOSE")]
+    pub who: WhoArg,
+    /// Only events on these CPUs.
+    #[arg(long = "cpu", value_delimiter = ',', value_name = "CPUS")]
+    pub cpus: Vec<i64>,
+    /// Only events for which a condition in SQL over table kernel_event is true.
+    #[arg(long = "where", value_name = "SQL")]
+    pub condition: Option<String>,
+}
+
+/// How processes and threads are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum WhoArg {
+    /// Events about them, and events while they run.
+    #[default]
+    Any,
+    /// Events about them.
+    Subject,
+    /// Events while they run.
+    Actor,
+    /// As the kernel does: of calls, threads, messages and SYSTEM theirs, of other classes all.
+    Live,
 }
 
 /// `btfdb shell`

@@ -2,8 +2,12 @@
 //! the manifest, so they cannot disagree with the files.
 
 use crate::error::Result;
+use crate::schema::columns::recording;
 use crate::schema::{RecordingRow, RecordingRows, TABLES, TableSpec, tables};
-use crate::store::{Database, RecordingEntry, Transaction};
+use crate::store::{Database, RecordingEntry, Transaction, read_batches};
+use arrow::array::AsArray;
+use arrow::compute::cast;
+use arrow::datatypes::DataType;
 
 /// What `info` says about a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,12 +35,51 @@ pub fn summary(db: &Database) -> Vec<RecordingSummary> {
     db.recordings().iter().map(of).collect()
 }
 
+/// The tables of what was recorded, before it is mapped.
+const SOFTWARE: [&TableSpec; 3] = [tables::DATA_EVENT, tables::FUNCTION_EVENT, tables::KERNEL_EVENT];
+
 /// What a recording says of itself.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Facts<'a> {
     pub os: Option<&'a str>,
     pub creator: Option<&'a str>,
     pub created: Option<&'a str>,
+}
+
+/// The same, as a stored recording says it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct StoredFacts {
+    os: Option<String>,
+    creator: Option<String>,
+    created: Option<String>,
+}
+
+impl StoredFacts {
+    pub fn as_facts(&self) -> Facts<'_> {
+        Facts { os: self.os.as_deref(), creator: self.creator.as_deref(), created: self.created.as_deref() }
+    }
+}
+
+/// What the row of table `recording` says.
+///
+/// # Errors
+/// When it cannot be read.
+pub(super) fn stored_facts(tx: &Transaction, name: &str) -> Result<StoredFacts> {
+    let mut facts = StoredFacts::default();
+    for (_, path) in tx.files(tables::RECORDING, name) {
+        for batch in read_batches(&path, tables::RECORDING, None, 1)? {
+            let batch = batch?;
+            let text = |column: &str| {
+                let values = cast(batch.column_by_name(column)?, &DataType::Utf8).ok()?;
+                let values = values.as_string_opt::<i32>()?;
+                values.iter().next().flatten().map(str::to_owned)
+            };
+            let (os, creator, created) =
+                (text(recording::OS), text(recording::CREATOR), text(recording::CREATED));
+            facts = StoredFacts { os, creator, created };
+        }
+    }
+    Ok(facts)
 }
 
 /// Writes the one row of table `recording`, after everything else of the recording.
@@ -54,7 +97,7 @@ pub(super) fn write_recording_row(tx: &mut Transaction, name: &str, facts: Facts
         creator: facts.creator,
         created: facts.created,
         sources: rows_of(tables::SOURCE),
-        software_events: rows_of(tables::DATA_EVENT) + rows_of(tables::FUNCTION_EVENT),
+        software_events: SOFTWARE.iter().map(|t| rows_of(t)).sum(),
         btf_events: rows_of(tables::BTF_EVENT),
         gaps: rows_of(tables::GAP),
         diagnostics: rows_of(tables::DIAGNOSTIC),
@@ -68,7 +111,7 @@ pub(super) fn write_recording_row(tx: &mut Transaction, name: &str, facts: Facts
 
 /// First and last instant, both inclusive: of the software events, or of the system events where they are imported.
 pub(super) fn time_range(tx: &Transaction, name: &str) -> (Option<i64>, Option<i64>) {
-    let software = range_of(tx, name, &[tables::DATA_EVENT, tables::FUNCTION_EVENT]);
+    let software = range_of(tx, name, &SOFTWARE);
     if software.0.is_some() { software } else { range_of(tx, name, &[tables::BTF_EVENT]) }
 }
 

@@ -62,12 +62,11 @@ pub(super) struct Imported {
 }
 
 impl TraceFile {
-    /// Opens a file and looks at its first bytes. `dialect`: as the user wants it read; told by content when `None`.
+    /// Looks at the first bytes of a file. `dialect`: as the user wants it read; told by content when `None`.
     ///
     /// # Errors
     /// A file that is missing, empty, or of no format that btfdb reads.
-    pub fn open(path: &Path, dialect: Option<Dialect>) -> Result<Self> {
-        let mut source = Source::open(path)?;
+    pub fn open(path: &Path, mut source: Source, dialect: Option<Dialect>) -> Result<Self> {
         let head = source.head()?;
         if head.is_empty() {
             return Err(Error::input("the file is empty").at(path).hint("export the trace again"));
@@ -75,7 +74,7 @@ impl TraceFile {
         if !btf::probe(head) {
             return Err(Error::input("this is no BTF trace").at(path).hint(
                 "BTF begins with '#version' or has lines like '100,Core_0,0,T,Task_1,0,start'; \
-                 exports of TRACE32 are named CORE_data.csv and CORE_func.csv, or given with --core name=…,data=…",
+                 kernel traces of QNX begin with 'TRACE_HEADER_BEGIN::'; exports of TRACE32 are named CORE_data.csv and CORE_func.csv, or given with --core name=…,data=…",
             ));
         }
         let spoken = if btf::speaks_freertos(head) { Dialect::FreeRtos } else { Dialect::Standard };

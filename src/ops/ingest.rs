@@ -5,22 +5,46 @@ use super::control::Control;
 use super::describe::{Facts, write_recording_row};
 use super::files::{ExportFile, Reading, Stored};
 use super::import::{TraceFile, unit_of};
+use super::kernel::{self, KernelFile};
 use super::map::{MapReport, map_recording};
 use crate::derive::{Dialect, Violations};
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::Counts;
 use crate::formats::trace32::Radix;
+use crate::input::Source;
+use crate::qnx::Version;
 use crate::recording::{Plan, StoredSetup};
 use crate::schema::{DiagnosticRow, DiagnosticRows, GapRow, GapRows, SourceRow, SourceRows, tables};
 use crate::store::{Database, Disk, Transaction};
 use crate::time::{TimeScale, parse_time_argument};
-use arrow::array::RecordBatch;
+use arrow::array::{BooleanArray, RecordBatch};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 /// `source.format` of a BTF file that names entities by number.
 pub const NUMERIC_FORMAT: &str = "btf-numeric";
+
+/// Which rows of a table are wanted: all its columns in, true or false for each row out.
+#[derive(Clone)]
+pub struct Keep(pub Arc<dyn Fn(&RecordBatch) -> Result<BooleanArray> + Send + Sync>);
+
+impl std::fmt::Debug for Keep {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Keep")
+    }
+}
+
+/// How a kernel trace is mapped.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KernelOptions {
+    /// Blocking states that end an instance of a task, e.g. `RECEIVE`: each awakening begins another.
+    pub jobs: Vec<String>,
+    /// Interrupts leave the states of threads alone, instead of preempting them.
+    pub overlay_irqs: bool,
+    /// Idle threads are tasks, too.
+    pub idle: bool,
+}
 
 /// How to ingest.
 #[derive(Debug, Clone)]
@@ -33,8 +57,30 @@ pub struct Options {
     pub strict: bool,
     /// How traces of tasks are to be read; told by content when `None`.
     pub dialect: Option<Dialect>,
+    /// Which Neutrino wrote a kernel trace; as its header says when `None`.
+    pub qnx_version: Option<Version>,
+    /// Which events of a kernel trace are kept; all when `None`. What is derived from them comes from all of them.
+    pub keep: Option<Keep>,
+    /// How a kernel trace is mapped.
+    pub kernel: KernelOptions,
     /// Threads to use; tables do not depend on it.
     pub threads: usize,
+}
+
+impl Default for Options {
+    /// Everything that can be is mapped and told by content, findings are kept, one thread.
+    fn default() -> Self {
+        Self {
+            time_scale: None,
+            map: true,
+            strict: false,
+            dialect: None,
+            qnx_version: None,
+            keep: None,
+            kernel: KernelOptions::default(),
+            threads: 1,
+        }
+    }
 }
 
 /// What became of one recording.
@@ -42,8 +88,10 @@ pub struct Options {
 pub struct Report {
     /// Its name in the database.
     pub name: String,
-    /// Exports read, with where their lines went.
+    /// Inputs read, with where their lines or records went.
     pub sources: Vec<(String, Counts)>,
+    /// What is counted there: `lines` or `records`.
+    pub unit: &'static str,
     /// What was found in them.
     pub log: Log,
     /// What mapping gave; `None` when the recording was not mapped.
@@ -151,8 +199,12 @@ fn one(
     for file in stored.iter_mut().flat_map(|s| s.files.drain(..)) {
         tx.add(file);
     }
-    write_gaps(&mut tx, name, &stored)?;
-    write_sources(&mut tx, name, &stored)?;
+    let gaps = stored.iter().flat_map(|s| {
+        s.gaps.iter().map(|(begin, end, reason)| (*begin, *end, Some(s.core.clone()), reason.clone()))
+    });
+    write_gaps(&mut tx, name, gaps.collect())?;
+    let paths: Vec<_> = stored.iter().map(|s| s.path.to_string_lossy()).collect();
+    write_sources(&mut tx, name, stored.iter().zip(&paths).map(|(s, path)| source_row(s, path)))?;
     for s in &mut stored {
         log.merge(std::mem::take(&mut s.log));
     }
@@ -170,7 +222,15 @@ fn one(
     write_diagnostics(&mut tx, name, &[], &all)?;
     write_recording_row(&mut tx, name, Facts { os: setup.os.as_deref(), ..Facts::default() })?;
     let sources = stored.iter().map(|s| (s.name.clone(), s.counts)).collect();
-    Ok(Report { name: name.to_owned(), sources, log: all, mapped, imported: None, time_scale: scale })
+    Ok(Report {
+        name: name.to_owned(),
+        sources,
+        unit: "lines",
+        log: all,
+        mapped,
+        imported: None,
+        time_scale: scale,
+    })
 }
 
 /// A trace that is one file, with system events in it.
@@ -182,7 +242,11 @@ fn import(
     scale: TimeScale,
     control: &Arc<Control>,
 ) -> Result<Report> {
-    let file = TraceFile::open(path, options.dialect)?;
+    let source = match KernelFile::recognise(path, Source::open(path)?, options.qnx_version)? {
+        Ok(file) => return kernel::ingest(tx, name, file, options, scale, control),
+        Err(source) => source,
+    };
+    let file = TraceFile::open(path, source, options.dialect)?;
     control.begin(format!("reading {name}"), file.size().unwrap_or(0));
     let mut imported = file.store(tx, name, scale, options.threads, control)?;
     let mut log = std::mem::take(&mut imported.trace.log);
@@ -198,8 +262,7 @@ fn import(
     }
     let mut tx = locked(tx)?;
     let (c, trace) = (imported.counts, &imported.trace);
-    let mut rows = SourceRows::new();
-    rows.push(SourceRow {
+    let row = SourceRow {
         source: imported.name.as_str().into(),
         path: &imported.path.to_string_lossy(),
         format: (if trace.numeric { NUMERIC_FORMAT } else { "btf" }).into(),
@@ -215,16 +278,22 @@ fn import(
         backwards: log.count_of("time-backwards") as i64,
         first_at: trace.begin_at,
         last_at: trace.end_at,
-    });
-    let mut writer = tx.writer(tables::SOURCE, name, None)?;
-    writer.write(&rows.take_batch()?)?;
-    tx.add(writer.finish()?);
+    };
+    write_sources(&mut tx, name, [row])?;
     write_diagnostics(&mut tx, name, &[], &log)?;
     write_recording_row(&mut tx, name, imported.facts())?;
     let sources = vec![(imported.name.clone(), c)];
     let events = c.rows;
     let imported = Some(ImportReport { events, dialect: imported.dialect, violations: imported.violations });
-    Ok(Report { name: name.to_owned(), sources, log, mapped: None, imported, time_scale: scale })
+    Ok(Report {
+        name: name.to_owned(),
+        sources,
+        unit: "lines",
+        log,
+        mapped: None,
+        imported,
+        time_scale: scale,
+    })
 }
 
 fn locked(tx: &Mutex<Transaction>) -> Result<std::sync::MutexGuard<'_, Transaction>> {
@@ -302,15 +371,17 @@ fn store_all(
     Ok(stored)
 }
 
-fn write_gaps(tx: &mut Transaction, name: &str, stored: &[Stored]) -> Result<()> {
-    let mut gaps: Vec<_> = stored
-        .iter()
-        .flat_map(|s| s.gaps.iter().map(|(b, e, reason)| (*b, *e, s.core.as_str(), reason.as_str())))
-        .collect();
+/// Rows of `gap`: begin, end, core if it is of one, reason.
+pub(super) fn write_gaps(
+    tx: &mut Transaction,
+    name: &str,
+    mut gaps: Vec<(i64, i64, Option<String>, String)>,
+) -> Result<()> {
     gaps.sort_unstable();
     let mut rows = GapRows::new();
-    for (begin_at, end_at, core, reason) in gaps {
-        rows.push(GapRow { core: Some(core.into()), begin_at, end_at, reason: reason.into() });
+    for (begin_at, end_at, core, reason) in &gaps {
+        let core = core.as_deref().map(Into::into);
+        rows.push(GapRow { core, begin_at: *begin_at, end_at: *end_at, reason: reason.as_str().into() });
     }
     let mut writer = tx.writer(tables::GAP, name, None)?;
     writer.write(&rows.take_batch()?)?;
@@ -318,32 +389,39 @@ fn write_gaps(tx: &mut Transaction, name: &str, stored: &[Stored]) -> Result<()>
     Ok(())
 }
 
-fn write_sources(tx: &mut Transaction, name: &str, stored: &[Stored]) -> Result<()> {
+/// Rows of `source`.
+pub(super) fn write_sources<'a>(
+    tx: &mut Transaction,
+    name: &str,
+    sources: impl IntoIterator<Item = SourceRow<'a>>,
+) -> Result<()> {
     let mut rows = SourceRows::new();
-    for s in stored {
-        let c = s.counts;
-        rows.push(SourceRow {
-            source: s.name.as_str().into(),
-            path: &s.path.to_string_lossy(),
-            format: s.format.into(),
-            core: Some(s.core.as_str().into()),
-            bytes: s.digest.bytes as i64,
-            sha256: Some(s.digest.sha256.as_str().into()),
-            records: c.lines as i64,
-            rows: (c.rows + c.gaps) as i64,
-            rejected: c.rejected as i64,
-            skipped: c.skipped as i64,
-            gaps: c.gaps as i64,
-            inexact_times: c.inexact_times as i64,
-            backwards: s.log.count_of("time-backwards") as i64,
-            first_at: s.first_at,
-            last_at: s.last_at,
-        });
-    }
+    sources.into_iter().for_each(|row| rows.push(row));
     let mut writer = tx.writer(tables::SOURCE, name, None)?;
     writer.write(&rows.take_batch()?)?;
     tx.add(writer.finish()?);
     Ok(())
+}
+
+fn source_row<'a>(s: &'a Stored, path: &'a str) -> SourceRow<'a> {
+    let c = s.counts;
+    SourceRow {
+        source: s.name.as_str().into(),
+        path,
+        format: s.format.into(),
+        core: Some(s.core.as_str().into()),
+        bytes: s.digest.bytes as i64,
+        sha256: Some(s.digest.sha256.as_str().into()),
+        records: c.lines as i64,
+        rows: (c.rows + c.gaps) as i64,
+        rejected: c.rejected as i64,
+        skipped: c.skipped as i64,
+        gaps: c.gaps as i64,
+        inexact_times: c.inexact_times as i64,
+        backwards: s.log.count_of("time-backwards") as i64,
+        first_at: s.first_at,
+        last_at: s.last_at,
+    }
 }
 
 /// Rows that are there already, then every finding that was kept, and for each code that found more one row that says how many more.

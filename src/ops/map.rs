@@ -3,18 +3,19 @@
 
 use super::control::Control;
 use super::crew::Crew;
-use super::describe::{Facts, time_range, write_recording_row};
+use super::describe::{stored_facts, time_range, write_recording_row};
 use super::ingest::write_diagnostics;
-use super::parts::{Begin, DerivedTables, Parts, ROWS_OUT};
+use super::kernel;
+use super::mapped::{Events, Instances, note_violations};
+use super::parts::ROWS_OUT;
 use super::runs;
-use crate::btf::{Names, Note};
-use crate::derive::{Derive, Violations};
-use crate::diagnostics::{Diagnostic, Log, Severity};
+use crate::derive::Violations;
+use crate::diagnostics::Log;
 use crate::error::{Error, ErrorKind, Result};
-use crate::map::{CoreInput, Gap, Kind, MAP_SOURCE, Model, Output, Reader, Setup, map};
+use crate::map::{CoreInput, Gap, Kind, MAP_SOURCE, Model, Reader, Setup, map};
 use crate::recording::StoredSetup;
 use crate::schema::columns::{data_event, diagnostic, function_event, gap};
-use crate::schema::{BtfEventRow, BtfEventRows, TableSpec, tables};
+use crate::schema::{TableSpec, tables};
 use crate::store::{Database, Disk, FileEntry, Transaction, read_batches};
 use arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
 use arrow::compute::filter_record_batch;
@@ -57,24 +58,29 @@ pub fn map_again(
     }
     let mut reports = Vec::new();
     for name in names.iter().filter(|n| only.is_none_or(|o| o == *n)) {
+        let facts = stored_facts(&tx, name)?;
+        let remap = |tx: &mut Transaction, derived: &[&'static TableSpec], map: &mut MapAgain<'_>| {
+            let kept = kept_diagnostics(tx, name)?;
+            for table in AGAIN.iter().chain(derived) {
+                tx.drop_table(table, name);
+            }
+            let report = map(tx)?;
+            write_diagnostics(tx, name, &kept, &report.log)?;
+            write_recording_row(tx, name, facts.as_facts())?;
+            Ok(report)
+        };
+        if let Some(mapping) = kernel::Mapping::stored(&db, name)? {
+            mapping.check_whole(name)?;
+            let mut map = |tx: &mut Transaction| kernel::map(tx, name, &mapping, threads, control);
+            reports.push((name.clone(), remap(&mut tx, &kernel::NATIVE, &mut map)?));
+            continue;
+        }
         let Some(text) = db.blob("setup", name, "setup.json")? else { continue };
         let bad = |e| Error::database(format!("the setup of '{name}' cannot be read")).because(e);
         let setup: StoredSetup = serde_json::from_slice(&text).map_err(bad)?;
         let Some(mapping) = setup.for_mapping(tx.time_scale(), &mut Log::default())? else { continue };
-        let kept = kept_diagnostics(&tx, name)?;
-        for table in [
-            tables::BTF_EVENT,
-            tables::PROCESS_INSTANCE,
-            tables::PROCESS_STATE,
-            tables::RUNNABLE_INSTANCE,
-            tables::DIAGNOSTIC,
-        ] {
-            tx.drop_table(table, name);
-        }
-        let report = map_recording(&mut tx, name, &mapping, threads, control)?;
-        write_diagnostics(&mut tx, name, &kept, &report.log)?;
-        write_recording_row(&mut tx, name, Facts { os: setup.os.as_deref(), ..Facts::default() })?;
-        reports.push((name.clone(), report));
+        let mut map = |tx: &mut Transaction| map_recording(tx, name, &mapping, threads, control);
+        reports.push((name.clone(), remap(&mut tx, &[], &mut map)?));
     }
     if reports.is_empty() {
         return Err(Error::usage("no recording says how it is to be mapped")
@@ -84,6 +90,18 @@ pub fn map_again(
     tx.commit()?;
     Ok(reports)
 }
+
+/// Maps one recording.
+type MapAgain<'a> = dyn FnMut(&mut Transaction) -> Result<MapReport> + 'a;
+
+/// What mapping again makes anew.
+const AGAIN: [&TableSpec; 5] = [
+    tables::BTF_EVENT,
+    tables::PROCESS_INSTANCE,
+    tables::PROCESS_STATE,
+    tables::RUNNABLE_INSTANCE,
+    tables::DIAGNOSTIC,
+];
 
 /// The findings of the ingest, which mapping again does not change.
 fn kept_diagnostics(tx: &Transaction, name: &str) -> Result<Vec<RecordBatch>> {
@@ -181,18 +199,7 @@ pub(super) fn map_recording(
     let files = [events.table.finish()?, instances.tables.finish()?];
     files.into_iter().flatten().for_each(|file| tx.add(file));
     let mut log = mapped.log;
-    for (count, what) in [(violations.process, "process"), (violations.runnable, "runnable")] {
-        if count > 0 {
-            log.push(Diagnostic {
-                source: MAP_SOURCE.into(),
-                line: None,
-                severity: Severity::Error,
-                code: "illegal-transition",
-                message: format!("{count} {what} events break the BTF state chart"),
-                text: String::new(),
-            });
-        }
-    }
+    note_violations(violations, &mut log);
     let state = serde_json::to_vec_pretty(&mapped.state)
         .map_err(|e| Error::new(ErrorKind::Bug, "state").because(e))?;
     tx.put_blob("state", name, "state.json", &state)?;
@@ -223,102 +230,4 @@ fn read_gaps(tx: &Transaction, name: &str, cores: &[String]) -> Result<Vec<Gap>>
     // Both exports of a core may tell of the same hole.
     gaps.dedup();
     Ok(gaps)
-}
-
-/// What the machine hands over, and the names that are new with it; `None` at the end.
-type Handover = Option<Arc<(Vec<Output>, Vec<String>)>>;
-
-/// System events to rows of `btf_event`.
-struct Events<'a> {
-    names: Names,
-    rows: BtfEventRows,
-    seq: i64,
-    table: Parts<'a>,
-}
-
-impl<'a> Events<'a> {
-    fn new(writer: Begin<'a>) -> Self {
-        let table = Parts::new(writer, tables::BTF_EVENT);
-        Self { names: Names::default(), rows: BtfEventRows::new(), seq: 0, table }
-    }
-
-    fn take(&mut self, mapped: Handover) -> Result<()> {
-        let Some(mapped) = mapped else {
-            self.write(1)?;
-            return self.table.end_part();
-        };
-        let (outputs, new) = &*mapped;
-        let names = &mut self.names;
-        names.learn(new);
-        for output in outputs {
-            let Output::Event(e) = output else { continue };
-            let number;
-            let note = match e.note {
-                Note::None => None,
-                Note::Name(n) => Some(names.name(n)),
-                Note::Value(v) => {
-                    number = v.to_string();
-                    Some(number.as_str().into())
-                }
-                Note::Hex(v) => {
-                    number = format!("{v:x}");
-                    Some(number.as_str().into())
-                }
-            };
-            self.rows.push(BtfEventRow {
-                time: e.time,
-                seq: self.seq,
-                source: names.name(e.source),
-                source_instance: Some(e.source_instance),
-                target_type: e.target_type.into(),
-                target: names.name(e.target),
-                target_instance: Some(e.target_instance),
-                action: e.action.into(),
-                note,
-            });
-            self.seq += 1;
-        }
-        self.write(ROWS_OUT)
-    }
-
-    fn write(&mut self, at_least: usize) -> Result<()> {
-        if self.rows.len() >= at_least {
-            self.table.write(&self.rows.take_batch()?)?;
-        }
-        Ok(())
-    }
-}
-
-/// System events to rows of the tables that are derived from them.
-struct Instances<'a> {
-    names: Names,
-    derive: Derive,
-    tables: DerivedTables<'a>,
-    /// The last instant of the recording, in ticks.
-    end: i64,
-    violations: Violations,
-}
-
-impl<'a> Instances<'a> {
-    fn new(writer: Begin<'a>, (begin, end): (i64, i64)) -> Self {
-        let (derive, tables) = (Derive::new(begin), DerivedTables::new(writer));
-        Self { names: Names::default(), derive, tables, end, violations: Violations::default() }
-    }
-
-    fn take(&mut self, mapped: Handover) -> Result<()> {
-        let Some(mapped) = mapped else {
-            self.violations = self.derive.finish(self.end, &self.names);
-            self.tables.take(&mut self.derive.rows, 1)?;
-            return self.tables.end_parts();
-        };
-        let (outputs, new) = &*mapped;
-        self.names.learn(new);
-        for output in outputs {
-            match output {
-                Output::Event(e) => self.derive.event(e, &self.names),
-                Output::Gap { core, begin, end } => self.derive.gap(*core, *begin, *end, &self.names),
-            }
-        }
-        self.tables.take(&mut self.derive.rows, ROWS_OUT)
-    }
 }

@@ -7,7 +7,7 @@ use super::vocabulary::{fields, is_failure};
 use super::write::{Out, dec, hex_padded, hex08};
 use super::{Class, Event, Flavour, Version};
 
-/// Appends all arguments of an event: `name:value name:value`. Text that cannot be read from the printed bytes is
+/// Appends all arguments of an event: `name:value name:value`. Addresses have a `0x` here. Text that cannot be read from the printed bytes is
 /// followed by its words. Where the arguments are not known, and for events whose first part was lost, the words:
 /// `d0:0x00000001 d1:0x0000000b`. Never a line end. An interrupted kernel call has none.
 pub fn arguments(flavour: Flavour, event: &Event<'_>, out: &mut String) {
@@ -37,6 +37,11 @@ pub fn arguments(flavour: Flavour, event: &Event<'_>, out: &mut String) {
         out.push(':');
         match argument {
             Value::Name(words) => one_line(out, words, flavour.big_endian),
+            // With 0x, unlike the printer: a number has to tell its base.
+            Value::Pointer(at) => {
+                out.push_str("0x");
+                hex_padded(out, at, 1);
+            }
             other => value(out, other, flavour.big_endian, padded),
         }
     }
@@ -188,10 +193,10 @@ mod tests {
             of(V6, Class::KerCall, 11, false, &[0x4000_0001, 1, 2, 0x6463_6261, 0x6867_6665, 0x006b_6a69]),
             "coid:0x40000001 sparts:1 rparts:2 msg:\"abcdefghijk\" (0x64636261 0x68676665 0x006b6a69)"
         );
-        assert_eq!(of(V6, Class::KerCall, 47, false, &[u32::MAX, 0]), "tid:-1 status_p:0");
+        assert_eq!(of(V6, Class::KerCall, 47, false, &[u32::MAX, 0]), "tid:-1 status_p:0x0");
         assert_eq!(
             of(V6, Class::KerCall, 47, false, &[1, 2, 0xf002_3170, 0]),
-            "tid:1 priority:2 status_p:f0023170"
+            "tid:1 priority:2 status_p:0xf0023170"
         );
         assert_eq!(of(V6, Class::Thread, 1, false, &[1, 2, 10, 2]), "pid:1 tid:2 priority:10 policy:2");
     }
@@ -207,7 +212,7 @@ mod tests {
             of(V7, Class::System, 7, false, &words[..5]),
             "pid:5 vaddr:0x0000000000001000 len:0x0000000100002000"
         );
-        assert_eq!(of(BIG, Class::KerCall, 80, true, &[1, 2, 3, 4]), "sync_p:100000002 count:3 owner:4");
+        assert_eq!(of(BIG, Class::KerCall, 80, true, &[1, 2, 3, 4]), "sync_p:0x100000002 count:3 owner:4");
         assert_eq!(of(V7, Class::KerCall, 80, true, &[1, 2]), "sync_p:200000001");
     }
 

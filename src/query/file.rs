@@ -25,9 +25,12 @@ pub(super) struct TableFile {
 
 impl TableFile {
     pub fn new(spec: &'static TableSpec, entry: FileEntry) -> Self {
-        let values =
-            [Some(&entry.recording), entry.core.as_ref()].into_iter().take(spec.partition_columns().count());
-        let values: Vec<_> = values.map(|v| ScalarValue::Utf8View(v.cloned())).collect();
+        let texts = [Some(&entry.recording), entry.core.as_ref()];
+        let values = spec.partition_columns().zip(texts).map(|(column, text)| match column.ty {
+            ColumnType::Integer => ScalarValue::Int64(text.and_then(|t| t.parse().ok())),
+            _ => ScalarValue::Utf8View(text.cloned()),
+        });
+        let values: Vec<_> = values.collect();
         let known = statistics(spec, &entry, &values, false);
         let limits = statistics(spec, &entry, &values, true);
         Self { entry, values, known: Arc::new(known), limits: Arc::new(limits) }

@@ -38,6 +38,17 @@ impl Library {
         Self { tables, views, planned: Mutex::default(), state }
     }
 
+    /// From now on, a table has only the rows for which a condition is true. Views that were planned before have all.
+    pub async fn restrict(&self, name: &str, condition: &str) -> Result<()> {
+        let gone = || DataFusionError::Internal("the session is closed".to_owned());
+        let state = (self.state)().ok_or_else(gone)?;
+        let plan = state.create_logical_plan(&format!("SELECT * FROM {name} WHERE {condition}")).await?;
+        let table: Arc<dyn TableProvider> = Arc::new(ViewTable::new(plan, None));
+        let mut planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
+        planned.insert(name.to_owned(), table);
+        Ok(())
+    }
+
     fn planned(&self, name: &str) -> Option<Arc<dyn TableProvider>> {
         // A plan is put in whole, so that what a thread that panicked left behind is right.
         let planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
@@ -50,7 +61,7 @@ impl Library {
     }
 
     async fn find(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        if let Some(found) = self.tables.get(name).cloned().or_else(|| self.planned(name)) {
+        if let Some(found) = self.planned(name).or_else(|| self.tables.get(name).cloned()) {
             return Ok(Some(found));
         }
         let Some(view) = self.views.get(name) else { return Ok(None) };

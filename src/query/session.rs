@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use datafusion::catalog::SchemaProvider;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, MemoryLimit, TrackConsumersPool};
@@ -21,6 +22,7 @@ use super::queries::Queries;
 use super::table_functions::{Planner, TABLE_FUNCTIONS, TableFunctions};
 use super::{failure, functions};
 use crate::error::Result;
+use crate::schema::TableSpec;
 use crate::store::Database;
 
 /// Limits of a session.
@@ -50,6 +52,7 @@ pub struct Session {
     database: Arc<Database>,
     context: SessionContext,
     engine: Arc<Engine>,
+    library: Arc<Library>,
     relations: Vec<Relation>,
     chains: Chains,
     queries: Arc<Queries>,
@@ -106,10 +109,11 @@ impl Session {
             .build();
         let context = SessionContext::new_with_state(state);
         let database = Arc::new(database);
+        let library = Arc::new(Library::new(&database, &context, &queries));
         if let Some(catalog) = context.catalog(CATALOG) {
-            let library = Arc::new(Library::new(&database, &context, &queries));
             let functions = Arc::new(TableFunctions::new(Arc::clone(&library)));
             context.register_relation_planner(functions).map_err(engine)?;
+            let library: Arc<dyn SchemaProvider> = Arc::clone(&library) as _;
             catalog.register_schema(SCHEMA, library).map_err(engine)?;
         }
         functions::functions(&database).into_iter().for_each(|f| context.register_udf(f));
@@ -119,6 +123,7 @@ impl Session {
             database,
             context,
             engine: Arc::new(Engine::start(threads)?),
+            library,
             relations: catalog::relations(&queries),
             chains,
             queries,
@@ -134,6 +139,15 @@ impl Session {
     pub fn with_interrupt(mut self, flag: Arc<AtomicBool>) -> Self {
         self.interrupt = flag;
         self
+    }
+
+    /// From now on, `table` has only the rows for which a condition in SQL over its columns is true.
+    ///
+    /// # Errors
+    /// When it is no condition, or names what is not there.
+    pub fn restrict(&self, table: &TableSpec, condition: &str) -> Result<()> {
+        let restricted = self.engine.block_on(self.library.restrict(table.name, condition));
+        restricted.map_err(|e| failure::from_engine(&e, condition, &self.relation_names()))
     }
 
     /// The snapshot that is queried.

@@ -19,7 +19,7 @@ fn small(dir: &Path) -> Vec<Plan> {
 }
 
 fn run(disk: Arc<dyn Disk>, db: &Path, plans: &[Plan]) -> btfdb::error::Result<()> {
-    let options = Options { time_scale: None, map: true, strict: false, dialect: None, threads: 1 };
+    let options = Options::default();
     ingest(disk, db, plans, &options, &Arc::new(Control::default())).map(|_| ())
 }
 

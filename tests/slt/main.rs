@@ -138,8 +138,7 @@ fn make(database: &Path, recordings: &[PathBuf]) {
     Database::create_or_open(Arc::new(RealDisk), database, TimeScale::Ns).unwrap();
     for path in recordings {
         let plans = plan(std::slice::from_ref(path), &Description::default(), false).unwrap();
-        let options =
-            ingest::Options { time_scale: None, map: true, strict: true, dialect: None, threads: 2 };
+        let options = ingest::Options { strict: true, threads: 2, ..ingest::Options::default() };
         let control = Arc::new(Control::default());
         ingest::ingest(Arc::new(RealDisk), database, &plans, &options, &control).unwrap();
     }

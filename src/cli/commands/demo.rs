@@ -1,8 +1,8 @@
 //! `btfdb demo`: the main job on the recording that ships with the program.
 
 use super::super::args::{
-    Demo, DialectArg, Export, ExportFormat, Format, Ingest, InputFormat, Limits, Metrics, OrderArg, Output,
-    SqlPath,
+    Demo, DialectArg, Export, ExportFormat, Format, Ingest, InputFormat, KernelArgs, Limits, Metrics,
+    OrderArg, Output, SqlPath,
 };
 use super::super::ui::Ui;
 use super::{export, ingest, metrics};
@@ -49,6 +49,11 @@ pub(super) fn run(args: &Demo, ui: &Ui) -> Result<u8> {
         inputs: vec![recording],
         name: None,
         format: InputFormat::Auto,
+        qnx_version: None,
+        jobs: Vec::new(),
+        overlay_irqs: false,
+        idle: false,
+        kernel: KernelArgs::default(),
         dialect: DialectArg::Auto,
         no_map: false,
         strict: true,

@@ -7,7 +7,8 @@ use super::super::ui::Ui;
 use super::parse;
 use crate::derive::Dialect;
 use crate::error::{Error, Result, did_you_mean};
-use crate::ops::ingest::{Options, Report, ingest};
+use crate::ops::ingest::{KernelOptions, Options, Report, ingest};
+use crate::qnx::{Class, Version, event_names};
 use crate::recording::{CoreDescription, Description, NameList, plan};
 use crate::store::RealDisk;
 use crate::time::{TimeScale, format_duration};
@@ -15,7 +16,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub(super) fn run(args: &Ingest, ui: &Ui) -> Result<u8> {
-    let plans = plan(&args.inputs, &description(args)?, args.format == InputFormat::Btf)?;
+    let plans =
+        plan(&args.inputs, &description(args)?, matches!(args.format, InputFormat::Btf | InputFormat::Qnx))?;
     if let Some(trace) = plans.iter().find_map(|p| p.trace.as_ref())
         && args.format == InputFormat::Trace32
     {
@@ -32,6 +34,9 @@ pub(super) fn run(args: &Ingest, ui: &Ui) -> Result<u8> {
             DialectArg::Standard => Some(Dialect::Standard),
             DialectArg::Freertos => Some(Dialect::FreeRtos),
         },
+        qnx_version: args.qnx_version.as_deref().map(qnx_version).transpose()?,
+        keep: super::kernel::keep(&args.kernel)?,
+        kernel: KernelOptions { jobs: jobs(&args.jobs)?, overlay_irqs: args.overlay_irqs, idle: args.idle },
         threads: parse::threads(&args.limits),
     };
     let control = signals::control();
@@ -45,13 +50,40 @@ pub(super) fn run(args: &Ingest, ui: &Ui) -> Result<u8> {
     Ok(0)
 }
 
+fn qnx_version(text: &str) -> Result<Version> {
+    Version::of_release(text).ok_or_else(|| {
+        let known = Version::ALL.map(Version::as_str).join(", ");
+        Error::usage(format!("--qnx-version '{text}' is no release of Neutrino that btfdb knows"))
+            .hint(format!("it knows {known}"))
+    })
+}
+
+/// States by their names, with or without STATE_.
+fn jobs(names: &[String]) -> Result<Vec<String>> {
+    let known = || Version::ALL.into_iter().flat_map(|v| event_names(v, Class::Thread)).map(|(_, name)| name);
+    let one = |name: &String| {
+        let upper = name.trim().to_ascii_uppercase();
+        let state = upper.strip_prefix("STATE_").unwrap_or(&upper).to_owned();
+        let running = ["RUNNING", "READY", "CREATE", "DESTROY", "DEAD"];
+        if known().any(|k| k == state) && !running.contains(&state.as_str()) {
+            return Ok(state);
+        }
+        let error = Error::usage(format!("--jobs '{name}' is no state in which a thread blocks"));
+        let near = did_you_mean(&state, known()).map(|k| format!("did you mean '{k}'?"));
+        Err(error
+            .hint(near.unwrap_or_else(|| "e.g. RECEIVE, NANOSLEEP, SEM, MUTEX, CONDVAR, INTR".to_owned())))
+    };
+    names.iter().map(one).collect()
+}
+
 /// What happened to every line, then what was found.
 pub(super) fn report_one(report: &Report, ui: &Ui) {
     for (name, c) in &report.sources {
         ui.status(&format!(
-            "{}: {name}: {} lines = {} rows + {} rejected + {} skipped",
+            "{}: {name}: {} {} = {} rows + {} rejected + {} skipped",
             report.name,
             c.lines,
+            report.unit,
             c.rows + c.gaps,
             c.rejected,
             c.skipped

@@ -6,6 +6,7 @@ mod demo;
 pub(super) mod export;
 pub(super) mod histogram;
 mod ingest;
+mod kernel;
 mod manage;
 mod map;
 pub(super) mod metrics;

@@ -7,6 +7,7 @@ use super::{output, parse};
 use crate::error::{Error, Result};
 use crate::query::{Queries, Session, SessionOptions, split};
 use crate::require::Requirements;
+use crate::schema::tables;
 use crate::store::Database;
 use std::path::Path;
 use std::sync::Arc;
@@ -28,6 +29,10 @@ pub(super) fn run(args: &Query, ui: &Ui) -> Result<u8> {
     let queries = Queries::with_folders(&args.sql_path.folders)?;
     let session = open_with(&args.database, &args.limits, queries)?.with_interrupt(control.flag_shared());
     let session = with_chains(session, args.chains.as_deref())?;
+    let filter = super::kernel::filter(&args.kernel);
+    if !filter.is_all() {
+        session.restrict(tables::KERNEL_EVENT, &filter.sql()?)?;
+    }
     let scale = session.database().time_scale();
     let params = args.params.iter().map(|text| parse::param(text, scale)).collect::<Result<Vec<_>>>()?;
     for statement in &statements {

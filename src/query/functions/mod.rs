@@ -1,5 +1,6 @@
 //! Functions that SQL over traces needs beside those of the engine. Not for operators that stand behind plain SQL.
 
+mod argument;
 mod gap_between;
 mod windows;
 
@@ -9,10 +10,17 @@ use datafusion::logical_expr::ScalarUDF;
 
 use crate::store::Database;
 
+/// Those that need no database.
+pub(super) fn of_rows() -> Vec<ScalarUDF> {
+    vec![ScalarUDF::from(argument::Argument::new())]
+}
+
 /// All functions, over the tables of a database.
 pub(super) fn functions(database: &Arc<Database>) -> Vec<ScalarUDF> {
-    vec![
+    let mut functions = of_rows();
+    functions.extend([
         ScalarUDF::from(gap_between::GapBetween::new(Arc::clone(database))),
         ScalarUDF::from(windows::Windows::new()),
-    ]
+    ]);
+    functions
 }

@@ -174,7 +174,7 @@ pub fn ingested(folder: &Path, threads: usize) -> Ingested {
     let temporary = TempDir::new().unwrap();
     let path = temporary.path().join("t.db");
     let plans = plan(&[folder.to_path_buf()], &Description::default(), false).unwrap();
-    let options = Options { time_scale: None, map: true, strict: false, dialect: None, threads };
+    let options = Options { threads, ..Options::default() };
     let control = Arc::new(Control::default());
     ingest(Arc::new(RealDisk), &path, &plans, &options, &control).unwrap();
     Ingested { _folder: temporary, db: Database::open(&path).unwrap() }

@@ -70,7 +70,7 @@ fn recordings() -> Vec<String> {
 fn map(folder: &Path, threads: usize) -> Mapped {
     let dir = tempfile::tempdir().unwrap();
     let plans = plan(&[folder.to_path_buf()], &Description::default(), false).unwrap();
-    let options = ingest::Options { time_scale: None, map: true, strict: false, dialect: None, threads };
+    let options = ingest::Options { threads, ..ingest::Options::default() };
     let control = Arc::new(Control::default());
     let path = dir.path().join("db");
     let reports = ingest::ingest(Arc::new(FaultyDisk::sound()), &path, &plans, &options, &control);

@@ -34,6 +34,14 @@ pub struct KernelRows {
     pub messages: KernelMessageRows,
 }
 
+impl KernelRows {
+    /// Takes the rows so far, if a table has `at_least` so many.
+    pub fn take(&mut self, at_least: usize) -> Option<Self> {
+        let rows = [self.states.len(), self.calls.len(), self.interrupts.len(), self.messages.len()];
+        rows.iter().any(|rows| *rows >= at_least).then(|| std::mem::take(self))
+    }
+}
+
 impl KernelMapper {
     /// An interrupt of a CPU ended, or was cut off. It is not on the stack any more.
     pub(super) fn write_interrupt(

@@ -1,0 +1,43 @@
+//! Options about events of a kernel trace. Not what is done with the events that they choose.
+
+use super::super::args::{KernelArgs, WhoArg};
+use crate::error::{Error, Result};
+use crate::ops::ingest::Keep;
+use crate::query::{KernelFilter, RowFilter, Who};
+use crate::schema::tables;
+use std::sync::Arc;
+
+/// The filter that the options are.
+pub(super) fn filter(args: &KernelArgs) -> KernelFilter {
+    KernelFilter {
+        classes: args.classes.clone(),
+        not_classes: args.not_classes.clone(),
+        events: args.events.clone(),
+        not_events: args.not_events.clone(),
+        pids: args.pids.clone(),
+        tids: args.tids.clone(),
+        processes: args.processes.clone(),
+        who: match args.who {
+            WhoArg::Any => Who::Any,
+            WhoArg::Subject => Who::Subject,
+            WhoArg::Actor => Who::Actor,
+            WhoArg::Live => Who::Live,
+        },
+        cpus: args.cpus.clone(),
+        condition: args.condition.clone(),
+    }
+}
+
+/// What an ingest keeps; `None`: everything.
+pub(super) fn keep(args: &KernelArgs) -> Result<Option<Keep>> {
+    let filter = filter(args);
+    if filter.is_all() {
+        return Ok(None);
+    }
+    if !filter.processes.is_empty() {
+        return Err(Error::usage("--process needs the names of processes, which are known after the ingest")
+            .hint("ingest with --pid, or use --process with export and query"));
+    }
+    let rows = RowFilter::new(tables::KERNEL_EVENT, &filter.sql()?)?;
+    Ok(Some(Keep(Arc::new(move |batch| rows.keep(batch)))))
+}

@@ -1,0 +1,103 @@
+//! Events on their way from the decoder to who uses them: many at once, their words in one vector. Not the decoding.
+
+use crate::diagnostics::Log;
+use crate::qnx::{Class, Event, Status};
+
+/// Decoded events in the order in which they were complete, and what was found on the way.
+#[derive(Debug, Clone, Default)]
+pub struct Batch {
+    entries: Vec<Entry>,
+    words: Vec<u32>,
+    /// Records of 16 bytes that were read for this batch, whether or not their events are complete.
+    pub records: u64,
+    /// Findings; a diagnostic's line is an offset in the file, in bytes.
+    pub log: Log,
+}
+
+/// An event without its words.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Entry {
+    pub record: u64,
+    pub cycles: u64,
+    /// Where its words are, in those of the batch.
+    from: u32,
+    length: u32,
+    pub event: u16,
+    pub cpu: u8,
+    pub flags: u8,
+    pub class: Class,
+    pub is64: bool,
+    pub status: Status,
+    /// `cycles` is what the target counted; else it still has to be settled by the clock of the CPU.
+    pub settled: bool,
+}
+
+impl Entry {
+    pub fn of(event: &Event<'_>, settled: bool) -> Self {
+        let Event { record, cpu, flags, class, event, is64, status, cycles, words: _ } = *event;
+        Self { record, cycles, from: 0, length: 0, event, cpu, flags, class, is64, status, settled }
+    }
+}
+
+impl Entry {
+    /// The same event without its beginning.
+    pub fn orphan(self) -> Self {
+        Self { status: Status::Orphan, ..self }
+    }
+}
+
+impl Batch {
+    /// The events.
+    pub fn iter(&self) -> impl Iterator<Item = Event<'_>> {
+        self.entries.iter().map(|entry| self.whole(entry))
+    }
+
+    /// An event by its place.
+    pub fn get(&self, n: usize) -> Option<Event<'_>> {
+        self.entries.get(n).map(|entry| self.whole(entry))
+    }
+
+    /// How many events there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// True when there is no event.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.entries.clear();
+        self.words.clear();
+    }
+
+    /// Appends an event.
+    pub fn push(&mut self, event: &Event<'_>) {
+        self.add(Entry::of(event, true), event.words);
+    }
+
+    /// Appends an event with its words.
+    #[inline]
+    pub(super) fn add(&mut self, mut entry: Entry, words: &[u32]) {
+        // A chunk of input has far fewer than 2^32 words.
+        (entry.from, entry.length) = (self.words.len() as u32, words.len() as u32);
+        self.words.extend_from_slice(words);
+        self.entries.push(entry);
+    }
+
+    pub(super) fn entry(&self, n: usize) -> Option<(Entry, &[u32])> {
+        let entry = self.entries.get(n)?;
+        Some((*entry, self.words_of(entry)))
+    }
+
+    fn words_of(&self, entry: &Entry) -> &[u32] {
+        let from = entry.from as usize;
+        self.words.get(from..from + entry.length as usize).unwrap_or_default()
+    }
+
+    fn whole(&self, entry: &Entry) -> Event<'_> {
+        let Entry { record, cycles, event, cpu, flags, class, is64, status, .. } = *entry;
+        Event { record, cpu, flags, class, event, is64, status, cycles, words: self.words_of(entry) }
+    }
+}

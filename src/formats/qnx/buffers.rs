@@ -1,0 +1,164 @@
+//! The buffers of a trace, and which are missing between them. Not the loss of single records, which leaves no mark.
+
+use crate::qnx::{Class, Event, Version};
+
+/// Code of CONTROL/BUFFER (`_NTO_TRACE_CONTROLBUFFER`).
+pub(super) const BUFFER: u16 = 2;
+/// Some printers and kernels show eleven bits of the sequence number only.
+const ELEVEN_BITS: u32 = 0x7ff;
+/// A number that is further ahead is another sequence, not a loss.
+const MOST_LOST: u32 = 1 << 20;
+
+/// A buffer, as its first record tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Buffer {
+    /// Number of its first record, from 0.
+    pub record: u64,
+    /// CPU of its first record.
+    pub cpu: u8,
+    /// Count of the clock at its first record.
+    pub cycles: u64,
+    /// Its number in the sequence of buffers, which goes on from session to session.
+    pub number: u32,
+    /// Records that it holds, as the kernel says; 0 when it was never completed.
+    pub told: u32,
+    /// Buffers that are missing before it.
+    pub lost: u32,
+    /// Count of the clock at the last event before it, where buffers are missing.
+    pub lost_since: Option<u64>,
+}
+
+/// Follows the buffers of a trace.
+#[derive(Debug, Default)]
+pub struct Buffers {
+    version: Version,
+    /// Number of the buffer before.
+    last: Option<u32>,
+    /// Since 8.0 a buffer holds one CPU's records: number of the buffer before, by CPU.
+    last_of_cpu: Vec<Option<u32>>,
+    /// The latest count seen, of all CPUs and by CPU.
+    latest: Option<u64>,
+    latest_of_cpu: Vec<Option<u64>>,
+    /// Numbers seen so far that need more than eleven bits.
+    long_numbers: bool,
+}
+
+impl Buffers {
+    /// For a trace of this version.
+    pub fn new(version: Version) -> Self {
+        Self { version, ..Self::default() }
+    }
+
+    /// Takes the next event, in the order of the file; gives the buffer that begins with it.
+    pub fn event(&mut self, event: &Event<'_>) -> Option<Buffer> {
+        let cpu = usize::from(event.cpu);
+        let buffer = (event.class == Class::Control && event.event == BUFFER).then(|| self.begin(event, cpu));
+        self.latest = self.latest.max(Some(event.cycles));
+        if self.latest_of_cpu.len() <= cpu {
+            self.latest_of_cpu.resize(cpu + 1, None);
+        }
+        if let Some(latest) = self.latest_of_cpu.get_mut(cpu) {
+            *latest = (*latest).max(Some(event.cycles));
+        }
+        buffer
+    }
+
+    fn begin(&mut self, event: &Event<'_>, cpu: usize) -> Buffer {
+        let number = event.word(0);
+        self.long_numbers |= number > ELEVEN_BITS;
+        let own = self.last_of_cpu.get(cpu).copied().flatten();
+        // Whether the numbers of 8.0 run on for each CPU or for all is not documented: only what is missing in both
+        // ways of counting is called lost.
+        let lost = match self.version {
+            Version::V8_0 => self.lost(self.last, number).min(self.lost(own.or(self.last), number)),
+            _ => self.lost(self.last, number),
+        };
+        if self.last_of_cpu.len() <= cpu {
+            self.last_of_cpu.resize(cpu + 1, None);
+        }
+        if let Some(last) = self.last_of_cpu.get_mut(cpu) {
+            *last = Some(number);
+        }
+        self.last = Some(number);
+        let since = match self.version {
+            Version::V8_0 => self.latest_of_cpu.get(cpu).copied().flatten(),
+            _ => self.latest,
+        };
+        let lost_since = since.filter(|_| lost > 0);
+        Buffer {
+            record: event.record,
+            cpu: event.cpu,
+            cycles: event.cycles,
+            number,
+            told: event.word(1),
+            lost,
+            lost_since,
+        }
+    }
+
+    /// How many numbers lie between two.
+    fn lost(&self, before: Option<u32>, number: u32) -> u32 {
+        let Some(before) = before else { return 0 };
+        let ahead = number.wrapping_sub(before).wrapping_sub(1);
+        let ahead = if self.long_numbers { ahead } else { ahead & ELEVEN_BITS };
+        // The same number again (all bits of `ahead` set) is no loss of 2047 buffers.
+        let again = if self.long_numbers { u32::MAX } else { ELEVEN_BITS };
+        if ahead == again || ahead > MOST_LOST { 0 } else { ahead }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::qnx::Status;
+
+    fn lost(version: Version, numbers: &[(u8, u32)]) -> Vec<u32> {
+        let mut buffers = Buffers::new(version);
+        let mut all = Vec::new();
+        for (n, (cpu, number)) in numbers.iter().enumerate() {
+            let event = Event {
+                record: n as u64,
+                cpu: *cpu,
+                flags: 0,
+                class: Class::Control,
+                event: BUFFER,
+                is64: false,
+                status: Status::Ok,
+                cycles: 100 * n as u64,
+                words: &[*number, 0],
+            };
+            let buffer = buffers.event(&event).unwrap();
+            assert_eq!(buffer.lost_since.is_some(), buffer.lost > 0);
+            all.push(buffer.lost);
+        }
+        all
+    }
+
+    #[test]
+    fn holes_in_the_sequence() {
+        assert_eq!(lost(Version::V7_1, &[(0, 33), (0, 34), (1, 37), (0, 38)]), [0, 0, 2, 0]);
+        assert_eq!(
+            lost(Version::V6_5, &[(0, 2046), (0, 2047), (0, 0), (0, 2)]),
+            [0, 0, 0, 1],
+            "eleven bits wrap"
+        );
+        assert_eq!(
+            lost(Version::V7_1, &[(0, 2047), (0, 2048), (0, 2050)]),
+            [0, 0, 1],
+            "more than eleven bits"
+        );
+        assert_eq!(lost(Version::V7_1, &[(0, u32::MAX), (0, 0), (0, 1)]), [0, 0, 0]);
+        assert_eq!(lost(Version::V7_1, &[(0, 9), (0, 9), (0, 10)]), [0, 0, 0], "the same buffer twice");
+    }
+
+    #[test]
+    fn either_way_of_counting_goes_for_8() {
+        assert_eq!(lost(Version::V8_0, &[(0, 1), (1, 2), (0, 3), (1, 4)]), [0, 0, 0, 0], "one sequence");
+        assert_eq!(
+            lost(Version::V8_0, &[(0, 1), (1, 1), (0, 2), (0, 3), (1, 2)]),
+            [0, 0, 0, 0, 0],
+            "one for each CPU"
+        );
+        assert_eq!(lost(Version::V8_0, &[(0, 1), (1, 2), (0, 5)]), [0, 0, 2]);
+    }
+}

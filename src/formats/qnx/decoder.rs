@@ -1,0 +1,299 @@
+//! The stream of a `.kev` file: bytes in pieces of any length in, batches of events out, in one pass. Not what the events
+//! mean, nor where the bytes come from.
+//!
+//! Records stay in the order of the file; a combine event takes its place where its last part is, as the printer has it.
+
+use super::batch::Batch;
+use super::buffers::BUFFER;
+use super::combine::{Combiner, Key, Open};
+use super::header::{Header, Syspage, header_length};
+use super::timeline::Timeline;
+use crate::diagnostics::Severity;
+use crate::error::{Error, Result};
+use crate::qnx::{Class, Event, Flavour, Status, Version};
+
+/// Length of a record.
+const RECORD: usize = 16;
+/// Code of CONTROL/BUFFER_END (8.0).
+const BUFFER_END: u16 = 4;
+
+/// What is known when the header has been read.
+#[derive(Debug, Clone)]
+pub struct Preamble {
+    /// The attributes.
+    pub header: Header,
+    /// What the syspage tells.
+    pub syspage: Syspage,
+    /// How the words are to be read.
+    pub flavour: Flavour,
+    /// Ticks of the clocks per second.
+    pub cycles_per_sec: u64,
+}
+
+/// Where in the file the stream is.
+#[derive(Debug)]
+enum Stage {
+    Header,
+    Syspage(Header),
+    Records,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Decoder {
+    forced: Option<Version>,
+    stage: Stage,
+    /// Bytes that wait for more: of the header, the syspage or a record.
+    rest: Vec<u8>,
+    preamble: Option<Preamble>,
+    combiner: Combiner,
+    times: Timeline,
+    /// Number of the next record.
+    record: u64,
+    /// Buffers so far.
+    buffer: u64,
+    /// 8.0: whose records the present buffer holds; `None` before its first one.
+    owner: Option<u8>,
+}
+
+impl Decoder {
+    /// `source` is the path as the user gave it; `version` overrides what the header says.
+    pub fn new(source: &str, version: Option<Version>) -> Self {
+        Self {
+            forced: version,
+            stage: Stage::Header,
+            rest: Vec::new(),
+            preamble: None,
+            combiner: Combiner::default(),
+            times: Timeline::new(source, 0, RECORD as u64),
+            record: 0,
+            buffer: 0,
+            owner: None,
+        }
+    }
+
+    /// What the header says, once all of it has been read.
+    pub fn preamble(&self) -> Option<&Preamble> {
+        self.preamble.as_ref()
+    }
+
+    /// Takes the next bytes of the file.
+    ///
+    /// # Errors
+    /// When the file is no kernel trace, or one whose header says that it cannot be read.
+    pub fn chunk(&mut self, bytes: &[u8]) -> Result<Batch> {
+        let mut bytes = bytes;
+        let whole;
+        if !self.rest.is_empty() || !matches!(self.stage, Stage::Records) {
+            // Headers and syspages are small, and a record is shorter still: what is copied here is at most a chunk.
+            if matches!(self.stage, Stage::Records) {
+                let missing = (RECORD - self.rest.len()).min(bytes.len());
+                let (head, tail) = bytes.split_at(missing);
+                self.rest.extend_from_slice(head);
+                bytes = tail;
+                if self.rest.len() == RECORD {
+                    let first = std::mem::take(&mut self.rest);
+                    self.records(&first);
+                }
+            } else {
+                self.rest.extend_from_slice(bytes);
+                whole = std::mem::take(&mut self.rest);
+                bytes = self.begin(&whole)?;
+            }
+        }
+        if matches!(self.stage, Stage::Records) {
+            let used = bytes.len() - bytes.len() % RECORD;
+            let (all, rest) = bytes.split_at(used);
+            self.records(all);
+            self.rest.extend_from_slice(rest);
+        } else {
+            self.rest = bytes.to_vec();
+        }
+        Ok(std::mem::take(&mut self.times.out))
+    }
+
+    /// The end of the file: what was still open, and what is left of a record.
+    ///
+    /// # Errors
+    /// When there is no header.
+    pub fn finish(&mut self) -> Result<Batch> {
+        match &self.stage {
+            Stage::Records => {}
+            Stage::Header => {
+                let message = format!("the file ends after {} bytes, inside its header", self.rest.len());
+                return Err(Error::input(message).hint("was the trace copied to its end?"));
+            }
+            Stage::Syspage(header) => {
+                self.know(header.clone(), Syspage::default());
+                let message = format!(
+                    "the file ends inside the syspage, after {} bytes of it: there is no event",
+                    self.rest.len()
+                );
+                self.times.find(None, Severity::Error, "truncated", message);
+            }
+        }
+        if matches!(self.stage, Stage::Records) && !self.rest.is_empty() {
+            let message =
+                format!("the file ends inside a record: its last {} bytes are left out", self.rest.len());
+            self.times.find(Some(self.record), Severity::Warning, "truncated", message);
+        }
+        let open: Vec<Open> = self.combiner.rest().collect();
+        for event in open {
+            self.lost_part(&event);
+            self.times.deliver(event.entry, &event.words);
+        }
+        self.times.finish();
+        Ok(std::mem::take(&mut self.times.out))
+    }
+
+    /// Where a record begins in the file, in bytes.
+    pub fn offset_of(&self, record: u64) -> u64 {
+        self.times.begin + self.times.step * record
+    }
+
+    /// True when bytes of a part of a record are left at the end.
+    pub fn has_tail(&self) -> bool {
+        matches!(self.stage, Stage::Records) && !self.rest.is_empty()
+    }
+
+    /// Header and syspage, when they are there: the bytes that are left.
+    fn begin<'b>(&mut self, bytes: &'b [u8]) -> Result<&'b [u8]> {
+        let mut bytes = bytes;
+        if matches!(self.stage, Stage::Header) {
+            let Some(length) = header_length(bytes)? else { return Ok(bytes) };
+            let (header, rest) = bytes.split_at(length);
+            self.stage = Stage::Syspage(Header::parse(header)?);
+            self.times.begin = length as u64;
+            bytes = rest;
+        }
+        if let Stage::Syspage(header) = &self.stage
+            && bytes.len() >= header.syspage_len
+        {
+            let (page, rest) = bytes.split_at(header.syspage_len);
+            let syspage = Syspage::parse(page, header.big_endian);
+            let header = header.clone();
+            self.times.begin += header.syspage_len as u64;
+            self.know(header, syspage);
+            self.stage = Stage::Records;
+            bytes = rest;
+        }
+        Ok(bytes)
+    }
+
+    fn know(&mut self, header: Header, syspage: Syspage) {
+        let version = self.forced.or(header.version).unwrap_or_else(|| {
+            let message = match header.attribute("TRACE_SYS_RELEASE") {
+                Some(said) => {
+                    format!("the release '{said}' is not known; the trace is read as {}", Version::default())
+                }
+                None => format!(
+                    "the header has no TRACE_SYS_RELEASE; the trace is read as {}",
+                    Version::default()
+                ),
+            };
+            self.times.find(None, Severity::Warning, "unknown-release", message);
+            Version::default()
+        });
+        let cycles_per_sec = match (header.cycles_per_sec, syspage.cycles_per_sec) {
+            (0, Some(told)) => told,
+            (0, None) => {
+                let message =
+                    "neither header nor syspage says how fast the clock is; a tick is taken for a nanosecond";
+                self.times.find(None, Severity::Error, "no-clock-rate", message.to_owned());
+                1_000_000_000
+            }
+            (told, _) => told,
+        };
+        if syspage.clock_global == Some(false) && header.cpus.is_some_and(|n| n > 1) {
+            let message = "the clocks of the CPUs are not synchronised: the order of events on different CPUs is uncertain";
+            self.times.find(None, Severity::Warning, "clocks-apart", message.to_owned());
+        }
+        let flavour = Flavour { version, big_endian: header.big_endian };
+        self.preamble = Some(Preamble { header, syspage, flavour, cycles_per_sec });
+    }
+
+    /// Whole records.
+    fn records(&mut self, bytes: &[u8]) {
+        let Some(Preamble { flavour, .. }) = self.preamble else { return };
+        for record in bytes.as_chunks::<RECORD>().0 {
+            let [header, low, w0, w1] = words(record, flavour.big_endian);
+            self.record(header, low, [w0, w1], flavour.version);
+            self.record += 1;
+        }
+        self.times.out.records += (bytes.len() / RECORD) as u64;
+    }
+
+    #[inline]
+    fn record(&mut self, header: u32, low: u32, words: [u32; 2], version: Version) {
+        let code = header as u16 & 0x7fff;
+        let mut cpu = (header >> 24) as u8 & 0x3f;
+        let (class, event, is64) = Class::of_header(code, version);
+        if version >= Version::V8_0 {
+            cpu = self.owned(cpu, class, event);
+        }
+        let (flags, record, part) = ((header >> 16) as u8, self.record, header >> 30);
+        let event =
+            Event { record, cpu, flags, class, event, is64, status: Status::Ok, cycles: 0, words: &[] };
+        let entry = self.times.place(&event, low, (part == 0).then_some(words));
+        if part == 0 {
+            if class == Class::Control && event.event == BUFFER {
+                self.buffer += 1;
+                while let Some(open) = self.combiner.overdue(self.buffer) {
+                    self.lost_part(&open);
+                    self.times.deliver(open.entry, &open.words);
+                }
+            }
+            self.times.deliver(entry, &words);
+            return;
+        }
+        let key = Key(u64::from(cpu) << 48 | u64::from(code) << 32 | u64::from(low));
+        let done = match part {
+            1 => self.combiner.begin(key, entry, words, self.buffer),
+            2 => self.combiner.more(key, entry, words, self.buffer),
+            _ => Some(self.combiner.end(key, entry, words)),
+        };
+        if let Some(open) = done {
+            self.lost_part(&open);
+            self.times.deliver(open.entry, &open.words);
+            self.combiner.recycle(open.words);
+        }
+    }
+
+    /// 8.0 has one CPU's records in a buffer, and tags some with a wrong CPU.
+    fn owned(&mut self, cpu: u8, class: Class, event: u16) -> u8 {
+        let owner = *self.owner.get_or_insert(cpu);
+        if class == Class::Control && event == BUFFER_END {
+            self.owner = None;
+        }
+        if owner != cpu {
+            let message = format!(
+                "a record in a buffer of CPU {owner} says CPU {cpu}; it is taken for one of CPU {owner}"
+            );
+            self.times.find(Some(self.record), Severity::Info, "wrong-cpu", message);
+        }
+        owner
+    }
+
+    fn lost_part(&mut self, open: &Open) {
+        let (code, what) = match open.entry.status {
+            Status::Ok => return,
+            Status::Orphan => ("orphan", "the first part of an event is missing"),
+            Status::Unterminated => ("unterminated", "the last part of an event is missing"),
+        };
+        let message = format!(
+            "{what} ({} event {} on CPU {})",
+            open.entry.class.as_str(),
+            open.entry.event,
+            open.entry.cpu
+        );
+        self.times.find(Some(open.entry.record), Severity::Warning, code, message);
+    }
+}
+
+/// The four words of a record.
+#[inline]
+fn words(record: &[u8; RECORD], big_endian: bool) -> [u32; 4] {
+    let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = *record;
+    let turn = if big_endian { u32::from_be_bytes } else { u32::from_le_bytes };
+    [turn([a, b, c, d]), turn([e, f, g, h]), turn([i, j, k, l]), turn([m, n, o, p])]
+}

@@ -1,0 +1,28 @@
+//! Kernel traces of QNX Neutrino: `.kev` files, byte for byte. A file is attributes, a copy of the target's syspage and
+//! records of 16 bytes; records become events with full times. What the words of an event mean is in `crate::qnx`.
+//!
+//! The layout rests on published headers, manuals and listings of the printer, because no file of a real target could be
+//! had: what they leave open is decided in the safe direction (kept, counted, told), and said where it is.
+//!
+//! * `header` – attributes and syspage
+//! * `clock` – 32 bits of time per record to 64, for each CPU
+//! * `batch` – events on their way
+//! * `buffers` – which buffers there are and which are missing
+//! * `combine` – parts of events to events
+//! * `timeline` – full times for the events of all CPUs
+//! * `decoder` – the stream: bytes in, events and buffers out
+
+mod batch;
+mod buffers;
+mod clock;
+mod combine;
+mod decoder;
+mod header;
+#[cfg(test)]
+mod tests;
+mod timeline;
+
+pub use batch::Batch;
+pub use buffers::{Buffer, Buffers};
+pub use decoder::{Decoder, Preamble};
+pub use header::{Header, Syspage, header_length, probe};

@@ -1,0 +1,155 @@
+//! The decoder as a whole: the re-encoded listings with their expected tables, and any bytes in any pieces.
+
+use super::{Batch, Decoder};
+use crate::qnx::{Class, Status};
+use proptest::prelude::*;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// Decodes bytes that come in pieces of the lengths given, again and again.
+fn decode(bytes: &[u8], pieces: &[usize]) -> (Decoder, Batch, Vec<&'static str>) {
+    let mut decoder = Decoder::new("test.kev", None);
+    let (mut all, mut codes) = (Batch::default(), Vec::new());
+    let mut keep = |batch: Batch, all: &mut Batch| {
+        batch.iter().for_each(|event| all.push(&event));
+        all.records += batch.records;
+        codes.extend(batch.log.entries().iter().map(|d| d.code));
+    };
+    let (mut rest, mut lengths) = (bytes, pieces.iter().cycle());
+    while !rest.is_empty() {
+        let length = lengths.next().map_or(rest.len(), |l| (*l).clamp(1, rest.len()));
+        let (piece, behind) = rest.split_at(length);
+        keep(decoder.chunk(piece).unwrap(), &mut all);
+        rest = behind;
+    }
+    keep(decoder.finish().unwrap(), &mut all);
+    (decoder, all, codes)
+}
+
+/// The events as the expected tables have them, in the order of the file.
+fn table(batch: &Batch) -> String {
+    let mut events: Vec<_> = batch.iter().collect();
+    events.sort_by_key(|e| e.record);
+    let mut out = "rec,t64,timeoff,cpu,flags,class,event,is64,status,words\n".to_owned();
+    for e in events {
+        let words: Vec<String> = e.words.iter().map(|w| format!("{w:08x}")).collect();
+        writeln!(
+            out,
+            "{},{},{:08x},{},{},{},{},{},{},{}",
+            e.record,
+            e.cycles,
+            e.cycles as u32,
+            e.cpu,
+            e.flags,
+            e.class.as_str(),
+            e.event,
+            u8::from(e.is64),
+            e.status.as_str(),
+            words.join(" ")
+        )
+        .unwrap();
+    }
+    out
+}
+
+/// The kernel traces of the corpus.
+fn corpus() -> Vec<PathBuf> {
+    let Some(folder) = std::env::var_os("BTFDB_CORPUS") else {
+        eprintln!("BTFDB_CORPUS is not set: the re-encoded listings are not read");
+        return Vec::new();
+    };
+    let listing = std::fs::read_dir(PathBuf::from(folder).join("qnx")).unwrap();
+    let mut files: Vec<PathBuf> = listing.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|f| f.extension().is_some_and(|e| e == "kev"));
+    files.sort();
+    assert!(files.len() >= 5, "{files:?}");
+    files
+}
+
+#[test]
+fn the_expected_tables_come_out() {
+    let mut compared = 0;
+    for file in corpus() {
+        let bytes = std::fs::read(&file).unwrap();
+        let (decoder, all, _) = decode(&bytes, &[1 << 20]);
+        assert!(decoder.preamble().is_some() && !decoder.has_tail());
+        if let Ok(expected) = std::fs::read_to_string(file.with_extension("expected.csv")) {
+            assert_eq!(table(&all), expected, "{}", file.display());
+            compared += 1;
+        }
+        for pieces in [&[1][..], &[15], &[16, 17], &[1000, 1]] {
+            assert_eq!(
+                table(&decode(&bytes, pieces).1),
+                table(&all),
+                "{} in pieces {pieces:?}",
+                file.display()
+            );
+        }
+    }
+    assert!(compared > 0 || std::env::var_os("BTFDB_CORPUS").is_none());
+}
+
+fn with_header(attributes: &str, records: &[u8]) -> Vec<u8> {
+    let header = format!("TRACE_HEADER_BEGIN::{attributes}TRACE_HEADER_END::");
+    [header.as_bytes(), records].concat()
+}
+
+const LITTLE: &str = "TRACE_LITTLE_ENDIAN::TRUETRACE_SYS_RELEASE::7.1.0TRACE_CYCLES_PER_SEC::1000";
+
+proptest! {
+    /// Whatever the records are: each is accounted for, and where the input is cut changes nothing.
+    #[test]
+    fn any_records_in_any_pieces(
+        headers in prop::collection::vec((0u32..4, 0u32..3, prop::sample::select(vec![0x1000u32, 0x1001, 0x1002, 0x400 | 1, 0x400 | 2, 0x80b, 0x3fff]), 0u32..6), 0..60),
+        tail in 0usize..16,
+        pieces in prop::collection::vec(1usize..80, 1..5),
+        release in prop::sample::select(vec!["6.4.1", "7.1.0", "8.0.0"]),
+    ) {
+        let mut records = Vec::new();
+        for (part, cpu, code, time) in &headers {
+            let words = [part << 30 | cpu << 24 | code, *time, 7, *time];
+            records.extend(words.iter().flat_map(|w| w.to_le_bytes()));
+        }
+        records.extend(std::iter::repeat_n(0u8, tail));
+        let bytes = with_header(&format!("TRACE_LITTLE_ENDIAN::TRUETRACE_SYS_RELEASE::{release}TRACE_CYCLES_PER_SEC::1000"), &records);
+        let (decoder, all, _) = decode(&bytes, &pieces);
+        prop_assert_eq!(all.records, headers.len() as u64);
+        prop_assert_eq!(decoder.has_tail(), tail > 0);
+        let words: usize = all.iter().map(|e| e.words.len()).sum();
+        prop_assert_eq!(words, 2 * headers.len(), "every word of every record is in one event");
+        let (_, whole, _) = decode(&bytes, &[bytes.len()]);
+        prop_assert_eq!(table(&whole), table(&all));
+    }
+
+    /// Bytes that are no trace, and traces that are cut, are refused or counted.
+    #[test]
+    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..300), keep_header: bool) {
+        let bytes = if keep_header { with_header(LITTLE, &bytes) } else { bytes };
+        let mut decoder = Decoder::new("test.kev", None);
+        if decoder.chunk(&bytes).is_ok() && decoder.finish().is_ok() {
+            prop_assert!(decoder.preamble().is_some());
+        }
+    }
+}
+
+#[test]
+fn events_that_are_never_ended_are_given_up() {
+    // Begins without ends, on ever new times.
+    let begins: Vec<u8> =
+        (0..1000u32).flat_map(|n| [1 << 30 | 0x1001, n, n, 0]).flat_map(u32::to_le_bytes).collect();
+    let (_, all, codes) = decode(&with_header(LITTLE, &begins), &[4096]);
+    assert_eq!(all.len(), 1000);
+    assert!(all.iter().all(|e| e.status == Status::Unterminated && e.class == Class::Thread));
+    assert!(codes.contains(&"unterminated"));
+}
+
+#[test]
+fn a_file_that_ends_inside_header_or_syspage() {
+    let mut decoder = Decoder::new("test.kev", None);
+    decoder.chunk(b"TRACE_HEADER_BEGIN::TRACE_FILE").unwrap();
+    assert!(decoder.finish().unwrap_err().to_string().contains("inside its header"));
+    let (decoder, all, codes) =
+        decode(&with_header(&format!("{LITTLE}TRACE_SYSPAGE_LEN::100"), b"short"), &[3]);
+    assert!(all.is_empty() && decoder.preamble().is_some());
+    assert_eq!(codes, ["truncated"]);
+}

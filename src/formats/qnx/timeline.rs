@@ -1,0 +1,136 @@
+//! The events of all CPUs on one line: full times, and waiting for them. Until a CONTROL/TIME has told the high half of a
+//! CPU's clock, its events and all behind them wait, so that the order of the file is kept. Not the decoding of records.
+
+use super::batch::{Batch, Entry};
+use super::clock::Clock;
+use crate::diagnostics::{Diagnostic, Severity};
+use crate::qnx::{Class, Event};
+
+/// CPUs that six bits can name.
+const CPUS: usize = 64;
+/// Code of CONTROL/TIME.
+const TIME: u16 = 1;
+/// So many events wait for the time of a CPU before one is assumed. The kernel writes it with the first event of a buffer,
+/// which has a thousand records; where it has not come by then, it is filtered out.
+const MOST_WAITING: usize = 1 << 16;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Timeline {
+    /// The path as the user gave it.
+    source: String,
+    /// Where a diagnostic about record `n` points: `begin + n * step`.
+    pub begin: u64,
+    pub step: u64,
+    clocks: Vec<Clock>,
+    /// Events that wait for a clock, from `first_waiting` on.
+    waiting: Batch,
+    first_waiting: usize,
+    /// What is ready.
+    pub out: Batch,
+}
+
+impl Timeline {
+    pub fn new(source: &str, begin: u64, step: u64) -> Self {
+        Self {
+            source: source.to_owned(),
+            begin,
+            step,
+            clocks: vec![Clock::default(); CPUS],
+            waiting: Batch::default(),
+            first_waiting: 0,
+            out: Batch::default(),
+        }
+    }
+
+    /// Gives an event with the low half `low` of its time its full time, and takes what a whole TIME tells. `cycles` and
+    /// words of `event` are not looked at.
+    #[inline]
+    pub fn place(&mut self, event: &Event<'_>, low: u32, time: Option<[u32; 2]>) -> Entry {
+        let Some(clock) = self.clocks.get_mut(usize::from(event.cpu)) else { return Entry::of(event, true) };
+        let (cycles, jump) = match time.filter(|_| event.class == Class::Control && event.event == TIME) {
+            Some([high, told]) => clock.time(high, told, low),
+            None => (clock.at(low), None),
+        };
+        let settled = clock.is_anchored();
+        if let Some(jump) = jump {
+            let message =
+                format!("CPU {}: a TIME sets the clock from {} to {}", event.cpu, jump.from, jump.to);
+            self.find(Some(event.record), Severity::Warning, "time-jump", message);
+        }
+        Entry::of(&Event { cycles, ..*event }, settled)
+    }
+
+    /// Gives an event, or keeps it until its time is known, and all behind it.
+    #[inline]
+    pub fn deliver(&mut self, mut entry: Entry, words: &[u32]) {
+        if !entry.settled {
+            self.settle(&mut entry);
+        }
+        if entry.settled && self.waiting.is_empty() {
+            self.out.add(entry, words);
+            return;
+        }
+        self.waiting.add(entry, words);
+        if entry.settled {
+            self.release();
+        }
+        if self.waiting.len() - self.first_waiting > MOST_WAITING {
+            self.assume();
+        }
+    }
+
+    /// At the end: nothing waits any longer.
+    pub fn finish(&mut self) {
+        while self.first_waiting < self.waiting.len() {
+            self.assume();
+        }
+    }
+
+    /// Keeps a finding about a record, or about the whole.
+    pub fn find(&mut self, record: Option<u64>, severity: Severity, code: &'static str, message: String) {
+        let (source, text) = (self.source.clone(), String::new());
+        let line = record.map(|record| self.begin + self.step * record);
+        self.out.log.push(Diagnostic { source, line, severity, code, message, text });
+    }
+
+    fn settle(&self, entry: &mut Entry) -> bool {
+        let clock = self.clocks.get(usize::from(entry.cpu)).filter(|c| c.is_anchored());
+        if let Some(clock) = clock.filter(|_| !entry.settled) {
+            (entry.cycles, entry.settled) = (clock.settle(entry.cycles), true);
+        }
+        clock.is_some()
+    }
+
+    /// Gives the events whose clock is known by now, up to the first whose is not.
+    fn release(&mut self) {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        while let Some((mut entry, words)) = waiting.entry(self.first_waiting) {
+            if !self.settle(&mut entry) {
+                self.waiting = waiting;
+                return;
+            }
+            self.out.add(entry, words);
+            self.first_waiting += 1;
+        }
+        waiting.clear();
+        (self.waiting, self.first_waiting) = (waiting, 0);
+    }
+
+    /// Waits no longer for the clock that the first waiting event needs.
+    fn assume(&mut self) {
+        let other = self.clocks.iter().filter_map(Clock::now).max();
+        let first = self.waiting.entry(self.first_waiting).map(|(entry, _)| entry);
+        if let Some(entry) = first
+            && let Some(clock) = self.clocks.get_mut(usize::from(entry.cpu))
+            && !clock.is_anchored()
+        {
+            clock.assume(other.unwrap_or(0));
+            let whose = if other.is_some() { "that of another CPU" } else { "0" };
+            let message =
+                format!("no TIME tells the high half of the clock of CPU {}; {whose} is taken", entry.cpu);
+            self.find(Some(entry.record), Severity::Warning, "no-time", message);
+        }
+        self.release();
+    }
+}

@@ -1,0 +1,118 @@
+//! `ingest` of a kernel trace: its events, and what describes them. Not their reading (see the module above).
+
+use super::super::control::Control;
+use super::super::describe::{Facts, write_recording_row};
+use super::super::ingest::{Options, Report, write_diagnostics, write_gaps, write_sources};
+use super::KernelFile;
+use super::keep::keep;
+use super::map::{Mapping, map};
+use crate::diagnostics::{Diagnostic, Severity};
+use crate::error::{Error, ErrorKind, Result};
+use crate::formats::qnx::Preamble;
+use crate::schema::SourceRow;
+use crate::store::Transaction;
+use crate::time::TimeScale;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// `recording.os` of a kernel trace.
+pub(in super::super) const OS: &str = "qnx";
+/// `gap.reason` of buffers that the logger could not write.
+const LOST_BUFFER: &str = "lost_buffer";
+
+/// Reads `file` into the recording `name`.
+///
+/// # Errors
+/// See [`KernelFile::store`].
+pub(in super::super) fn ingest(
+    tx: &Mutex<Transaction>,
+    name: &str,
+    file: KernelFile,
+    options: &Options,
+    scale: TimeScale,
+    control: &Arc<Control>,
+) -> Result<Report> {
+    control.begin(format!("reading {name}"), file.size().unwrap_or(0));
+    let stored = file.store(tx, name, scale, options.threads, control)?;
+    let mut log = stored.log;
+    if stored.counts.rows == 0 {
+        log.push(Diagnostic {
+            source: stored.name.clone(),
+            line: None,
+            severity: Severity::Warning,
+            code: "no-events",
+            message: "the trace holds no event".into(),
+            text: String::new(),
+        });
+    }
+    let mut locked = lock(tx)?;
+    let gaps = stored
+        .holes
+        .iter()
+        .map(|h| (h.begin, h.end, h.cpu.map(|cpu| format!("Core_{cpu}")), LOST_BUFFER.to_owned()));
+    write_gaps(&mut locked, name, gaps.collect())?;
+    let mapping = mapping(&stored.preamble, options);
+    mapping.store(&mut locked, name)?;
+    let mapped = match options.map {
+        true => Some(map(&mut locked, name, &mapping, options.threads, control)?),
+        false => None,
+    };
+    drop(locked);
+    let mut counts = stored.counts;
+    if let Some(wanted) = &options.keep {
+        let left_out = keep(tx, name, wanted)?;
+        (counts.rows, counts.skipped) = (counts.rows - left_out, counts.skipped + left_out);
+        log.push(Diagnostic {
+            source: stored.name.clone(),
+            line: None,
+            severity: Severity::Info,
+            code: "left-out",
+            message: format!("{left_out} events were left out, as the filters of the ingest say; what is derived comes from all"),
+            text: String::new(),
+        });
+    }
+    let mut tx = lock(tx)?;
+    let row = SourceRow {
+        source: stored.name.as_str().into(),
+        path: &stored.path.to_string_lossy(),
+        format: stored.format.into(),
+        core: None,
+        bytes: stored.digest.bytes as i64,
+        sha256: Some(stored.digest.sha256.as_str().into()),
+        records: counts.lines as i64,
+        rows: counts.rows as i64,
+        rejected: counts.rejected as i64,
+        skipped: counts.skipped as i64,
+        gaps: stored.holes.len() as i64,
+        inexact_times: 0,
+        backwards: log.count_of("time-jump") as i64,
+        first_at: stored.first_at,
+        last_at: stored.last_at,
+    };
+    write_sources(&mut tx, name, [row])?;
+    if let Some(mapped) = &mapped {
+        log.merge(mapped.log.clone());
+    }
+    write_diagnostics(&mut tx, name, &[], &log)?;
+    let attribute = |key: &str| stored.preamble.header.attribute(key);
+    let creator = attribute("TRACE_SYS_RELEASE").map(|release| format!("QNX {release}"));
+    let facts = Facts { os: Some(OS), creator: creator.as_deref(), created: attribute("TRACE_DATE") };
+    write_recording_row(&mut tx, name, facts)?;
+    let (sources, unit) = (vec![(stored.name.clone(), counts)], stored.unit);
+    Ok(Report { name: name.to_owned(), sources, unit, log, mapped, imported: None, time_scale: scale })
+}
+
+fn lock(tx: &Mutex<Transaction>) -> Result<MutexGuard<'_, Transaction>> {
+    tx.lock().map_err(|_| Error::new(ErrorKind::Bug, "a writer thread died"))
+}
+
+fn mapping(preamble: &Preamble, options: &Options) -> Mapping {
+    Mapping {
+        version: preamble.flavour.version.as_str().to_owned(),
+        big_endian: preamble.flavour.big_endian,
+        cpus: preamble.header.cpus.unwrap_or(1),
+        jobs: options.kernel.jobs.clone(),
+        overlay_irqs: options.kernel.overlay_irqs,
+        idle: options.kernel.idle,
+        left_out: options.keep.is_some(),
+    }
+}

@@ -1,0 +1,232 @@
+//! Events of a CPU to rows of `kernel_event`: names and arguments, and who ran. Also the small tables of a trace, its
+//! buffers and attributes. Not the order of the events.
+
+use super::super::parts::{Parts, ROWS_OUT};
+use super::spread::Handover;
+use crate::error::{Error, ErrorKind, Result};
+use crate::formats::qnx::{Buffer, Preamble};
+use crate::qnx::{Class, Event, Flavour, Status, arguments, event_name, subject, text};
+use crate::schema::{
+    KernelAttributeRow, KernelAttributeRows, KernelBufferRow, KernelBufferRows, KernelEventRow,
+    KernelEventRows, TableSpec, tables,
+};
+use crate::store::{StagedFile, TableWriter, Transaction};
+use std::fmt::Write as _;
+use std::sync::Mutex;
+
+/// A trace whose time runs far backwards more often than this is not one trace.
+const MAX_RUNS: usize = 256;
+/// Thread states with a meaning here, the same in all versions.
+const RUNNING: u16 = 1;
+/// CPUs that a record can name.
+const CPUS: usize = 64;
+
+type BeginFile<'a> = Box<dyn Fn(&'static TableSpec) -> Result<TableWriter> + Sync + 'a>;
+
+/// What begins files: of each CPU's events, and of tables that are not divided by CPU.
+pub(super) struct Begins<'a> {
+    pub cpus: Vec<BeginFile<'a>>,
+    pub whole: BeginFile<'a>,
+}
+
+/// The files of a recording.
+pub(super) fn begins<'a>(tx: &'a Mutex<Transaction>, recording: &'a str) -> Begins<'a> {
+    let of = |cpu: Option<usize>| -> BeginFile<'a> {
+        let cpu = cpu.map(|cpu| cpu.to_string());
+        Box::new(move |table| {
+            let mut tx = tx.lock().map_err(|_| Error::new(ErrorKind::Bug, "a writer thread died"))?;
+            tx.writer(table, recording, cpu.as_deref())
+        })
+    };
+    Begins { cpus: (0..CPUS).map(|cpu| of(Some(cpu))).collect(), whole: of(None) }
+}
+
+pub(super) fn no_such_cpu(cpu: u8) -> Error {
+    Error::new(ErrorKind::Bug, format!("a record names CPU {cpu}, and six bits are {CPUS}"))
+}
+
+/// The events of one CPU on their way to the disk.
+pub(super) struct CpuRows<'a> {
+    table: Parts<'a>,
+    flavour: Flavour,
+    rows: KernelEventRows,
+    /// The thread that runs: process and thread.
+    running: Option<(i64, i64)>,
+    /// Ends of holes that lie ahead.
+    hole_ends: Vec<i64>,
+    /// The latest time in this part.
+    written: Option<i64>,
+    pub first_at: Option<i64>,
+    pub last_at: Option<i64>,
+    line: String,
+    rest: String,
+}
+
+impl<'a> CpuRows<'a> {
+    pub fn new(table: Parts<'a>, flavour: Flavour) -> Self {
+        Self {
+            table,
+            flavour,
+            rows: KernelEventRows::new(),
+            running: None,
+            hole_ends: Vec::new(),
+            written: None,
+            first_at: None,
+            last_at: None,
+            line: String::new(),
+            rest: String::new(),
+        }
+    }
+
+    /// Takes the next events of the CPU.
+    pub fn take(&mut self, handover: Handover) -> Result<()> {
+        let Handover { sorted, hole_ends } = handover;
+        self.hole_ends.extend(hole_ends);
+        let (first, last) = (sorted.times.first().copied(), sorted.times.last().copied());
+        if self.written.is_some_and(|written| first.is_some_and(|first| first < written)) {
+            self.write(1)?;
+            self.table.end_part()?;
+            if self.table.ended() > MAX_RUNS {
+                let message = format!("time runs far backwards more than {MAX_RUNS} times");
+                return Err(Error::new(ErrorKind::Limit, message)
+                    .hint("were several traces put together into one file?"));
+            }
+        }
+        self.written = last.or(self.written);
+        self.first_at = [self.first_at, first].into_iter().flatten().min();
+        self.last_at = self.last_at.max(last);
+        for (event, time, seq) in sorted.iter() {
+            self.row(&event, time, seq);
+        }
+        self.write(ROWS_OUT)
+    }
+
+    pub fn finish(mut self) -> Result<Vec<StagedFile>> {
+        self.write(1)?;
+        self.table.finish()
+    }
+
+    fn write(&mut self, at_least: usize) -> Result<()> {
+        if self.rows.len() >= at_least {
+            self.table.write(&self.rows.take_batch()?)?;
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, event: &Event<'_>, time: i64, seq: i64) {
+        let ends = self.hole_ends.len();
+        self.hole_ends.retain(|end| time < *end);
+        if self.hole_ends.len() < ends {
+            self.running = None;
+        }
+        let who = subject(self.flavour, event);
+        if event.class == Class::Thread && event.event == RUNNING && event.status == Status::Ok {
+            self.running = who.pid.zip(who.tid);
+        }
+        self.line.clear();
+        arguments(self.flavour, event, &mut self.line);
+        self.rest.clear();
+        for word in event.words.get(2..).unwrap_or_default() {
+            let blank = if self.rest.is_empty() { "" } else { " " };
+            // Writing to a string cannot fail.
+            let _ = write!(self.rest, "{blank}{word:08x}");
+        }
+        let name = text(self.flavour, event);
+        self.rows.push(KernelEventRow {
+            time,
+            seq,
+            record: event.record as i64,
+            cycles: event.cycles,
+            class: i64::from(event.class.number()),
+            class_name: event.class.as_str().into(),
+            event: i64::from(event.event),
+            event_name: event_name(self.flavour.version, event).into(),
+            is64: event.is64,
+            flags: i64::from(event.flags),
+            status: event.status.as_str().into(),
+            pid: who.pid,
+            tid: who.tid,
+            priority: who.priority,
+            policy: who.policy,
+            run_pid: self.running.map(|r| r.0),
+            run_tid: self.running.map(|r| r.1),
+            text: name.as_deref(),
+            arguments: &self.line,
+            d0: u64::from(event.word(0)),
+            d1: u64::from(event.word(1)),
+            rest: (event.words.len() > 2).then_some(&self.rest),
+        });
+    }
+}
+
+/// Table `kernel_buffer`, row by row.
+pub(super) struct BufferRows<'a> {
+    table: Parts<'a>,
+    rows: KernelBufferRows,
+    /// The buffer that is being read, and its time.
+    open: Option<(Buffer, i64)>,
+}
+
+impl<'a> BufferRows<'a> {
+    pub fn new(table: Parts<'a>) -> Self {
+        Self { table, rows: KernelBufferRows::new(), open: None }
+    }
+
+    /// The next buffer begins.
+    pub fn begin(&mut self, buffer: Buffer, time: i64) -> Result<()> {
+        self.end(buffer.record)?;
+        self.open = Some((buffer, time));
+        Ok(())
+    }
+
+    /// After the last one, of a file with so many records.
+    pub fn finish(mut self, records: u64) -> Result<Vec<StagedFile>> {
+        self.end(records)?;
+        if !self.rows.is_empty() {
+            self.table.write(&self.rows.take_batch()?)?;
+        }
+        self.table.finish()
+    }
+
+    fn end(&mut self, record: u64) -> Result<()> {
+        let Some((buffer, begin_at)) = self.open.take() else { return Ok(()) };
+        self.rows.push(KernelBufferRow {
+            record: buffer.record as i64,
+            cpu: i64::from(buffer.cpu),
+            begin_at,
+            number: i64::from(buffer.number),
+            told: i64::from(buffer.told),
+            records: record.saturating_sub(buffer.record) as i64,
+            lost: i64::from(buffer.lost),
+        });
+        if self.rows.len() >= ROWS_OUT {
+            self.table.write(&self.rows.take_batch()?)?;
+        }
+        Ok(())
+    }
+}
+
+/// Table `kernel_attribute`.
+pub(super) fn write_attributes(
+    tx: &mut Transaction,
+    recording: &str,
+    source: &str,
+    preamble: &Preamble,
+) -> Result<()> {
+    let mut rows = KernelAttributeRows::new();
+    let syspage = &preamble.syspage;
+    let more = [
+        ("syspage.cycles_per_sec", syspage.cycles_per_sec.map(|c| c.to_string())),
+        ("syspage.boot_time", syspage.boot_time.map(|t| t.to_string())),
+        ("syspage.clock_global", syspage.clock_global.map(|g| g.to_string())),
+    ];
+    let attributes = preamble.header.attributes.iter().map(|(k, v)| (k.as_str(), v.as_str()));
+    let more = more.iter().filter_map(|(k, v)| Some((*k, v.as_deref()?)));
+    for (key, value) in attributes.chain(more) {
+        rows.push(KernelAttributeRow { source: source.into(), key: key.into(), value });
+    }
+    let mut writer = tx.writer(tables::KERNEL_ATTRIBUTE, recording, None)?;
+    writer.write(&rows.take_batch()?)?;
+    tx.add(writer.finish()?);
+    Ok(())
+}
