@@ -1,0 +1,4 @@
+//! QNX Neutrino kernel event traces (`.kev`), as tracelogger writes them: records of 16 bytes behind a header of text. Not
+//! what the events mean (see `crate::qnx`).
+
+pub mod writer;
