@@ -10,6 +10,7 @@
 //! * `buffers` – which buffers there are and which are missing
 //! * `combine` – parts of events to events
 //! * `timeline` – full times for the events of all CPUs
+//! * `writer` – such files for tests and benchmarks; knows nothing of the reader
 //! * `decoder` – the stream: bytes in, events and buffers out
 
 mod batch;
@@ -21,6 +22,7 @@ mod header;
 #[cfg(test)]
 mod tests;
 mod timeline;
+pub mod writer;
 
 pub use batch::Batch;
 pub use buffers::{Buffer, Buffers};

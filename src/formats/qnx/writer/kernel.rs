@@ -1,0 +1,378 @@
+//! The instrumented kernel's side of a trace: stamps, TIME records, buffers, parts of events that others come between.
+//! Not what the events tell (see `machine`).
+//!
+//! Until 7.x all CPUs share a chain of buffers; since 8.0 a buffer has one CPU. Sources: kernel 6.4 (`nano_trace`) for stamps,
+//! TIME and BUFFER; what published readers of 8.0 files expect for the order BUFFER_END, TIME, BUFFER. That 8.0 numbers
+//! its buffers as they are written is an assumption.
+
+use std::io::{self, Write};
+
+use super::random::Random;
+use super::{ByteOrder, Code, KevWriter, Parts, Record, Release, Target};
+
+/// An event as a reader should deliver it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExpectedEvent {
+    /// Number of its first record in the file, from 0.
+    pub record: u64,
+    /// All 64 bits of the clock.
+    pub cycles: u64,
+    /// The CPU that told it, whatever the record says.
+    pub cpu: u8,
+    /// Flags of the header.
+    pub flags: u8,
+    /// Word of the class, as traceprinter says it.
+    pub class: &'static str,
+    /// Number of the event within its class.
+    pub event: u16,
+    /// Layout with 64-bit addresses.
+    pub is64: bool,
+    /// `ok`, `orphan` (a later part whose first one is not in the file; each is an event) or `unterminated` (the parts up
+    /// to the first that is missing).
+    pub status: &'static str,
+    /// The words of all parts.
+    pub words: Vec<u32>,
+}
+
+impl ExpectedEvent {
+    /// An event that is all there, of the CPU's own record.
+    pub fn new(record: u64, cycles: u64, cpu: u8, code: Code, words: &[u32]) -> Self {
+        let words = words.to_vec();
+        let Code { class, event, is64, .. } = code;
+        Self { record, cycles, cpu, flags: 0, class, event, is64, status: Self::OK, words }
+    }
+
+    /// Status of an event that is all there.
+    pub const OK: &'static str = "ok";
+    /// Status of a part whose first one is not there.
+    pub const ORPHAN: &'static str = "orphan";
+    /// Status of an event whose end is not there.
+    pub const UNTERMINATED: &'static str = "unterminated";
+}
+
+/// Buffers that never reached the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LostBuffer {
+    /// Sequence number of the last buffer before the gap.
+    pub after: u32,
+    /// How many are missing.
+    pub count: u32,
+    /// Number of the first record behind the gap.
+    pub record: u64,
+}
+
+/// What goes wrong in a trace, and how often. None of it by default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Faults {
+    /// No TIME records, as when the class CONTROL is filtered out.
+    pub no_time: bool,
+    /// One of so many buffers is lost; 0 for none.
+    pub lost_buffer: u32,
+    /// One of so many records has the number of another CPU (8.0); 0 for none.
+    pub wrong_cpu: u32,
+    /// One of so many events of several parts has other records between them; 0 for none.
+    pub interlace: u32,
+}
+
+/// Events of a buffer (`num_events` in published listings): 70 % of its 1014 places, then it is handed over.
+const HIGH_WATER: usize = 714;
+/// Cycles after which the rest of an event is written, whatever comes.
+const LONGEST_HOLD: u64 = 20_000;
+/// What 8.0 writes into the words of BUFFER_END.
+const END_WORD: u32 = 0xe6e6_e6e6;
+
+#[derive(Debug, Default)]
+struct Buffer {
+    lost: bool,
+    /// Where the record BUFFER is, and its event.
+    opening: (usize, Option<usize>),
+    records: Vec<Record>,
+    /// Events that begin here; their record numbers count from the start of the buffer until it is written.
+    told: Vec<usize>,
+}
+
+#[derive(Debug, Default)]
+struct Cpu {
+    last: Option<u64>,
+    /// The next event needs a TIME before it.
+    force_time: bool,
+    /// Parts of an event that are still to come, the last one first, and the event.
+    held: Vec<Record>,
+    held_stamp: u64,
+    held_event: Option<usize>,
+    held_code: Option<Code>,
+}
+
+/// Takes events and writes a trace. An error of the output is kept and returned by [`Kernel::finish`].
+#[derive(Debug)]
+pub struct Kernel<W> {
+    writer: KevWriter<W>,
+    release: Release,
+    faults: Faults,
+    random: Random,
+    cpus: Vec<Cpu>,
+    /// One, or since 8.0 one for each CPU; empty ones are not open.
+    buffers: Vec<Buffer>,
+    sequence: u32,
+    lost: u32,
+    lost_buffers: Vec<LostBuffer>,
+    events: Option<Vec<ExpectedEvent>>,
+    failure: Option<io::Error>,
+}
+
+impl<W: Write> Kernel<W> {
+    /// Begins the trace of a target with a buffer of this number. `keep` the expected events: they need memory.
+    pub fn new(
+        out: W,
+        target: &Target,
+        sequence: u32,
+        faults: Faults,
+        seed: u64,
+        keep: bool,
+    ) -> io::Result<Self> {
+        let cpus = usize::from(target.cpus.clamp(1, 64));
+        let buffers = if target.release == Release::R8 { cpus } else { 1 };
+        Ok(Self {
+            writer: KevWriter::of_target(out, target)?,
+            release: target.release,
+            faults,
+            random: Random::new(seed),
+            cpus: (0..cpus).map(|_| Cpu::default()).collect(),
+            buffers: (0..buffers).map(|_| Buffer::default()).collect(),
+            sequence,
+            lost: 0,
+            lost_buffers: Vec::new(),
+            events: keep.then(Vec::new),
+            failure: None,
+        })
+    }
+
+    /// How numbers are stored.
+    pub fn order(&self) -> ByteOrder {
+        self.writer.order()
+    }
+
+    /// Bytes written so far, without open buffers.
+    pub fn bytes(&self) -> u64 {
+        self.writer.bytes()
+    }
+
+    /// Whether parts of an event of this CPU are still to come.
+    pub fn holds(&self, cpu: u8) -> bool {
+        self.cpus.get(usize::from(cpu)).is_some_and(|c| !c.held.is_empty())
+    }
+
+    /// Whether the output failed: the rest is not written.
+    pub fn has_failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
+    /// Writes an event that happened at `now`, not before the last one of the CPU. Returns its stamp: one later when the
+    /// last event has the same (stamps are unique on a CPU). `nested` events, those of interrupts, may come between the
+    /// parts of another one.
+    pub fn tell(&mut self, cpu: u8, now: u64, flags: u8, code: Code, words: &[u32], nested: bool) -> u64 {
+        let of = usize::from(cpu) % self.cpus.len().max(1);
+        for other in 0..self.cpus.len() {
+            let Some(state) = self.cpus.get(other).filter(|c| !c.held.is_empty()) else { continue };
+            if now > state.held_stamp + LONGEST_HOLD || (other == of && !nested) {
+                while self.release_part(other) {}
+            } else if other != of && self.random.one_in(2) {
+                self.release_part(other);
+            }
+        }
+        let last = self.cpus.get(of).and_then(|c| c.last);
+        let stamp = last.map_or(now, |last| now.max(last + 1));
+        self.make_room(of, stamp);
+        let Some(state) = self.cpus.get_mut(of) else { return stamp };
+        let wrapped = last.is_some_and(|last| (stamp as u32) < last as u32);
+        state.last = Some(stamp);
+        if std::mem::take(&mut state.force_time) || wrapped {
+            self.time(of, stamp);
+        }
+        let mut parts = Parts::new(of as u8, flags, code, stamp as u32, words);
+        let Some(first) = parts.next() else { return stamp };
+        let event = self.begin(of, stamp, flags, code, first);
+        let free = self.cpus.get(of).is_some_and(|c| c.held.is_empty());
+        if free && words.len() > 2 && self.random.one_in(self.faults.interlace) {
+            if let Some(state) = self.cpus.get_mut(of) {
+                state.held.extend(parts);
+                state.held.reverse();
+                (state.held_stamp, state.held_event, state.held_code) = (stamp, event, Some(code));
+            }
+        } else {
+            for part in parts {
+                self.make_room(of, stamp);
+                self.continue_event(of, stamp, code, event, part);
+            }
+        }
+        stamp
+    }
+
+    /// Writes what is open; gives back the output, the events by record, and the gaps. A gap at the end is in no file.
+    pub fn finish(mut self) -> io::Result<(W, Vec<ExpectedEvent>, Vec<LostBuffer>)> {
+        for cpu in 0..self.cpus.len() {
+            while self.release_part(cpu) {}
+        }
+        for buffer in 0..self.buffers.len() {
+            self.close(buffer);
+        }
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        let mut events = self.events.unwrap_or_default();
+        events.sort_by_key(|e| e.record);
+        Ok((self.writer.finish()?, events, self.lost_buffers))
+    }
+
+    /// Writes the next part of the event that a CPU holds back, if there is one.
+    fn release_part(&mut self, cpu: usize) -> bool {
+        let Some(state) = self.cpus.get_mut(cpu) else { return false };
+        let (Some(part), Some(code)) = (state.held.pop(), state.held_code) else { return false };
+        let (stamp, event) = (state.held_stamp, state.held_event);
+        self.make_room(cpu, stamp);
+        self.continue_event(cpu, stamp, code, event, part);
+        true
+    }
+
+    fn buffer_of(&self, cpu: usize) -> usize {
+        if self.release == Release::R8 { cpu } else { 0 }
+    }
+
+    /// Opens a buffer when there is none with room. What is stamped `stamp` opens it.
+    fn make_room(&mut self, cpu: usize, stamp: u64) {
+        let at = self.buffer_of(cpu);
+        if self.buffers.get(at).is_some_and(|b| b.records.len() >= HIGH_WATER) {
+            self.close(at);
+        }
+        if self.buffers.get(at).is_none_or(|b| !b.records.is_empty()) {
+            return;
+        }
+        // The first buffer is never lost: nobody could tell.
+        let lost = self.writer.records() > 0 && self.random.one_in(self.faults.lost_buffer);
+        if let Some(buffer) = self.buffers.get_mut(at) {
+            buffer.lost = lost;
+        }
+        if self.release == Release::R8 {
+            self.time(cpu, stamp);
+        } else {
+            self.cpus.iter_mut().for_each(|c| c.force_time = true);
+        }
+        let place = self.buffers.get(at).map_or(0, |b| b.records.len());
+        let event = self.control(cpu, stamp, Code::BUFFER, [0, 0]);
+        if let Some(buffer) = self.buffers.get_mut(at) {
+            buffer.opening = (place, event);
+        }
+        if self.release == Release::R8 && self.lost > 0 {
+            self.control(cpu, stamp, Code::DROPPED, [self.lost, 0]);
+        }
+    }
+
+    /// A TIME record: the clock was read a little before the record was stamped.
+    fn time(&mut self, cpu: usize, stamp: u64) {
+        if self.faults.no_time {
+            return;
+        }
+        let read = stamp.saturating_sub(self.random.below(400));
+        self.control(cpu, stamp, Code::TIME, [(read >> 32) as u32, read as u32]);
+    }
+
+    fn control(&mut self, cpu: usize, stamp: u64, code: Code, data: [u32; 2]) -> Option<usize> {
+        let record = Record::new(super::Part::Simple, cpu as u8, 0, code, stamp as u32, data);
+        self.begin(cpu, stamp, 0, code, record)
+    }
+
+    /// Adds the first record of an event; which expected event it is, unless it is lost.
+    fn begin(&mut self, cpu: usize, stamp: u64, flags: u8, code: Code, record: Record) -> Option<usize> {
+        let at = self.buffer_of(cpu);
+        let buffer = self.buffers.get_mut(at)?;
+        let mut event = None;
+        if let (false, Some(events)) = (buffer.lost, &mut self.events) {
+            event = Some(events.len());
+            buffer.told.push(events.len());
+            let number = buffer.records.len() as u64;
+            events.push(ExpectedEvent {
+                flags,
+                ..ExpectedEvent::new(number, stamp, cpu as u8, code, &record.data)
+            });
+        }
+        self.add(at, cpu, record);
+        event
+    }
+
+    /// Adds a later part.
+    fn continue_event(&mut self, cpu: usize, stamp: u64, code: Code, event: Option<usize>, record: Record) {
+        let at = self.buffer_of(cpu);
+        let Some(buffer) = self.buffers.get(at) else { return };
+        let is_last = record.header >> 30 == super::Part::End as u32;
+        match (buffer.lost, event.and_then(|e| self.events.as_mut()?.get_mut(e))) {
+            (false, Some(event)) if event.status == ExpectedEvent::OK => event.words.extend(record.data),
+            (true, Some(event)) if is_last => event.status = ExpectedEvent::UNTERMINATED,
+            (false, None) => {
+                let flags = (record.header >> 16) as u8;
+                let orphan = self.begin(cpu, stamp, flags, code, record);
+                if let Some(event) = orphan.and_then(|e| self.events.as_mut()?.get_mut(e)) {
+                    event.status = ExpectedEvent::ORPHAN;
+                }
+                return;
+            }
+            _ => {}
+        }
+        self.add(at, cpu, record);
+    }
+
+    fn add(&mut self, at: usize, cpu: usize, mut record: Record) {
+        let Some(buffer) = self.buffers.get_mut(at) else { return };
+        // What a buffer begins with is always right.
+        if self.release == Release::R8
+            && buffer.records.len() > 2
+            && self.random.one_in(self.faults.wrong_cpu)
+        {
+            let other = (cpu as u64 + 1 + self.random.below(3)) % self.cpus.len() as u64;
+            record = record.of_cpu(other as u8);
+        }
+        buffer.records.push(record);
+    }
+
+    /// Ends a buffer, numbers it and writes it, or loses it.
+    fn close(&mut self, at: usize) {
+        if self.buffers.get(at).is_none_or(|b| b.records.is_empty()) {
+            return;
+        }
+        if self.release == Release::R8 {
+            let stamp = self.cpus.get(at).and_then(|c| c.last).unwrap_or(0);
+            self.control(at, stamp, Code::BUFFER_END, [END_WORD, END_WORD]);
+        }
+        let Some(buffer) = self.buffers.get_mut(at) else { return };
+        let (sequence, count) = (self.sequence, buffer.records.len() as u32);
+        self.sequence = self.sequence.wrapping_add(1);
+        if std::mem::take(&mut buffer.lost) {
+            self.lost += 1;
+            buffer.records.clear();
+            return;
+        }
+        let base = self.writer.records();
+        if self.lost > 0 {
+            let after = sequence.wrapping_sub(self.lost + 1);
+            self.lost_buffers.push(LostBuffer { after, count: self.lost, record: base });
+            self.lost = 0;
+        }
+        if let Some(record) = buffer.records.get_mut(buffer.opening.0) {
+            record.data = [sequence, count];
+        }
+        if let Some(events) = &mut self.events {
+            if let Some(event) = buffer.opening.1.and_then(|e| events.get_mut(e)) {
+                event.words = vec![sequence, count];
+            }
+            for told in buffer.told.drain(..) {
+                if let Some(event) = events.get_mut(told) {
+                    event.record += base;
+                }
+            }
+        }
+        for record in buffer.records.drain(..) {
+            if self.failure.is_none() {
+                self.failure = self.writer.record(&record).err();
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Writes kernel event traces, for tests and measurements: record by record, as an instrumented kernel would, or whole
+//! simulated machines. Written from the documents and from no reader; it shares nothing with what reads traces, so that
+//! tests compare two understandings of the layout. Needs nothing but the standard library, `benches/kev.rs` takes it as it
+//! is. Not an export: there is no way from a database to here.
+
+pub mod codes;
+mod header;
+mod kernel;
+pub mod machine;
+mod random;
+mod record;
+
+pub use codes::Code;
+pub use header::{Attributes, Release, Target};
+pub use kernel::{ExpectedEvent, Faults, Kernel, LostBuffer};
+pub use record::{ByteOrder, Part, Parts, Record};
+
+use std::io::{self, Write};
+
+/// Writes the bytes of a trace: header, system page, records, and whatever else is asked for.
+#[derive(Debug)]
+pub struct KevWriter<W> {
+    out: W,
+    order: ByteOrder,
+    records: u64,
+    bytes: u64,
+}
+
+impl<W: Write> KevWriter<W> {
+    /// Writes attributes and system page as they are given; nobody checks that one tells of the other.
+    pub fn new(mut out: W, order: ByteOrder, attributes: &Attributes, syspage: &[u8]) -> io::Result<Self> {
+        let text = attributes.text();
+        out.write_all(text.as_bytes())?;
+        out.write_all(syspage)?;
+        let bytes = (text.len() + syspage.len()) as u64;
+        Ok(Self { out, order, records: 0, bytes })
+    }
+
+    /// The trace of a target, with the usual header.
+    pub fn of_target(out: W, target: &Target) -> io::Result<Self> {
+        Self::new(out, target.order, &target.attributes(), &target.syspage())
+    }
+
+    /// Writes a record; returns its number, from 0.
+    pub fn record(&mut self, record: &Record) -> io::Result<u64> {
+        self.out.write_all(&record.bytes(self.order))?;
+        self.records += 1;
+        self.bytes += 16;
+        Ok(self.records - 1)
+    }
+
+    /// Writes all records of an event, nothing between them; returns the number of the first.
+    pub fn event(&mut self, parts: Parts<'_>) -> io::Result<u64> {
+        let first = self.records;
+        for record in parts {
+            self.record(&record)?;
+        }
+        Ok(first)
+    }
+
+    /// Writes bytes that are no record: what a full disk or a crash leaves behind.
+    pub fn garbage(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.bytes += bytes.len() as u64;
+        self.out.write_all(bytes)
+    }
+
+    /// How numbers are stored.
+    pub fn order(&self) -> ByteOrder {
+        self.order
+    }
+
+    /// Records written.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Bytes written, those of the header among them.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Writes what is left; gives the output back.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.out.flush()?;
+        Ok(self.out)
+    }
+}
+
+#[cfg(test)]
+mod tests;
