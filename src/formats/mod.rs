@@ -3,6 +3,7 @@
 
 pub mod btf;
 pub mod orti;
+pub mod qnx;
 mod text;
 pub mod trace32;
 
