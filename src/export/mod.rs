@@ -1,9 +1,10 @@
-//! Tables → files for other tools: BTF text, and any table in any format of [`crate::render`]. Not for the layout of
-//! the database, which other engines read as it is.
+//! Tables → files for other tools: BTF text, lines of traceprinter, and any table in any format of [`crate::render`].
+//! Not for the layout of the database, which other engines read as it is.
 
 mod btf;
 mod selection;
 mod table;
+pub mod traceprinter;
 
 pub use btf::{BtfOptions, Exported, export_btf};
 pub use selection::Selection;

@@ -12,7 +12,7 @@ const MOST_OPEN: usize = 256;
 /// Words of one event; the longest that the kernel writes by itself is a string of 128 bytes, a program can write more.
 const MOST_WORDS: usize = 1 << 16;
 /// So many buffers later, no part comes any more.
-const PATIENCE: u64 = 8;
+pub(super) const PATIENCE: u64 = 8;
 
 /// What makes parts belong together: CPU, class and event, low half of the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,10 +72,10 @@ impl Combiner {
         }
     }
 
-    /// At the beginning of a buffer: an event that has waited for too long.
-    pub fn overdue(&mut self, buffer: u64) -> Option<Open> {
+    /// At the beginning of a buffer: an event that has waited for more than `patience` buffers.
+    pub fn overdue(&mut self, buffer: u64, patience: u64) -> Option<Open> {
         let first = self.open.first()?;
-        (buffer.saturating_sub(first.buffer) > PATIENCE).then(|| self.open.remove(0).given_up())
+        (buffer.saturating_sub(first.buffer) > patience).then(|| self.open.remove(0).given_up())
     }
 
     /// At the end of the file: what is left, oldest first.

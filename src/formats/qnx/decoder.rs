@@ -5,7 +5,7 @@
 
 use super::batch::Batch;
 use super::buffers::BUFFER;
-use super::combine::{Combiner, Key, Open};
+use super::combine::{Combiner, Key, Open, PATIENCE};
 use super::header::{Header, Syspage, header_length};
 use super::timeline::Timeline;
 use crate::diagnostics::Severity;
@@ -238,7 +238,9 @@ impl Decoder {
         if part == 0 {
             if class == Class::Control && event.event == BUFFER {
                 self.buffer += 1;
-                while let Some(open) = self.combiner.overdue(self.buffer) {
+                // Since 8.0 the buffers of all CPUs lie between two of one.
+                let patience = if version >= Version::V8_0 { PATIENCE * 64 } else { PATIENCE };
+                while let Some(open) = self.combiner.overdue(self.buffer, patience) {
                     self.lost_part(&open);
                     self.times.deliver(open.entry, &open.words);
                 }

@@ -10,6 +10,7 @@
 //! * `buffers` – which buffers there are and which are missing
 //! * `combine` – parts of events to events
 //! * `timeline` – full times for the events of all CPUs
+//! * `listing`, `listed` – the text of the printer instead of records
 //! * `writer` – such files for tests and benchmarks; knows nothing of the reader
 //! * `decoder` – the stream: bytes in, events and buffers out
 
@@ -19,6 +20,8 @@ mod clock;
 mod combine;
 mod decoder;
 mod header;
+mod listed;
+pub mod listing;
 #[cfg(test)]
 mod tests;
 mod timeline;
@@ -28,3 +31,4 @@ pub use batch::Batch;
 pub use buffers::{Buffer, Buffers};
 pub use decoder::{Decoder, Preamble};
 pub use header::{Header, Syspage, header_length, probe};
+pub use listed::Listed;

@@ -61,6 +61,13 @@ impl Timeline {
         Entry::of(&Event { cycles, ..*event }, settled)
     }
 
+    /// The same for an event all of whose time is told.
+    pub fn place_exactly(&mut self, event: &Event<'_>, high: u32, low: u32) -> Entry {
+        let Some(clock) = self.clocks.get_mut(usize::from(event.cpu)) else { return Entry::of(event, true) };
+        let (cycles, _) = clock.time(high, low, low);
+        Entry::of(&Event { cycles, ..*event }, true)
+    }
+
     /// Gives an event, or keeps it until its time is known, and all behind it.
     #[inline]
     pub fn deliver(&mut self, mut entry: Entry, words: &[u32]) {

@@ -15,7 +15,7 @@ use super::crew::Crew;
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::Counts;
-use crate::formats::qnx::{Decoder, Preamble, probe};
+use crate::formats::qnx::{Batch, Decoder, Listed, Preamble, listing, probe};
 use crate::input::{Digest, Source};
 use crate::qnx::Version;
 use crate::store::Transaction;
@@ -34,6 +34,14 @@ pub(super) struct KernelFile {
     name: String,
     source: Source,
     version: Option<Version>,
+    /// It is the printer's text, not records.
+    is_listing: bool,
+}
+
+/// What reads a trace.
+enum Reader<'s> {
+    Records(Decoder),
+    Listing(Listed<'s>),
 }
 
 /// What became of it.
@@ -73,11 +81,13 @@ impl KernelFile {
         mut source: Source,
         version: Option<Version>,
     ) -> Result<std::result::Result<Self, Source>> {
-        if !probe(source.head()?) {
+        let head = source.head()?;
+        let is_listing = listing::probe(head);
+        if !is_listing && !probe(head) {
             return Ok(Err(source));
         }
         let name = path.to_string_lossy().into_owned();
-        Ok(Ok(Self { path: path.to_owned(), name, source, version }))
+        Ok(Ok(Self { path: path.to_owned(), name, source, version, is_listing }))
     }
 
     /// Size on disk, when it is known.
@@ -97,51 +107,50 @@ impl KernelFile {
         threads: usize,
         control: &Control,
     ) -> Result<Stored> {
-        let Self { path, name, source, version } = self;
+        let Self { path, name, source, version, is_listing } = self;
         let begins = rows::begins(tx, recording);
-        let mut decoder = Decoder::new(&name, version);
+        let mut reader = match is_listing {
+            true => Reader::Listing(Listed::new(&name, version)),
+            false => Reader::Records(Decoder::new(&name, version)),
+        };
         let mut chunks = source.chunks(threads > 1);
         let spread = Crew::run(threads, |crew| {
             let mut spread = Spread::new(crew, &begins, scale);
             while let Some((chunk, raw)) = chunks.next_chunk()? {
                 control.check()?;
-                let batch = decoder.chunk(&chunk.bytes).map_err(|e| e.at(&path))?;
+                let batch = reader.chunk(&chunk.bytes).map_err(|e| e.at(&path))?;
                 chunks.recycle(chunk.bytes);
                 control.advance(raw, batch.len() as u64);
-                spread.take(batch, decoder.preamble())?;
+                spread.take(batch, reader.preamble())?;
             }
-            let batch = decoder.finish().map_err(|e| e.at(&path))?;
-            spread.take(batch, decoder.preamble())?;
+            let batch = reader.finish().map_err(|e| e.at(&path))?;
+            spread.take(batch, reader.preamble())?;
             spread.finish()
         })?;
         let digest = chunks.finish()?;
-        let Some(preamble) = decoder.preamble().cloned() else {
+        let Some(preamble) = reader.preamble().cloned() else {
             return Err(Error::new(ErrorKind::Bug, "a trace without a header was read"));
         };
-        let mut counts = spread.counts;
-        if decoder.has_tail() {
-            (counts.lines, counts.rejected) = (counts.lines + 1, counts.rejected + 1);
-        }
-        counts.skipped = counts.lines - counts.rows - counts.rejected;
+        let lost =
+            spread.lost.iter().map(|buffer| (buffer, reader.place_of(buffer.record))).collect::<Vec<_>>();
         let mut log = spread.log;
-        for hole in &spread.lost {
-            let message = format!("{} buffers are missing before number {}", hole.lost, hole.number);
+        for (buffer, place) in lost {
+            let message = format!("{} buffers are missing before number {}", buffer.lost, buffer.number);
             let (source, text) = (name.clone(), String::new());
-            let line = Some(decoder.offset_of(hole.record));
             log.push(Diagnostic {
                 source,
-                line,
+                line: Some(place),
                 severity: Severity::Warning,
                 code: "lost-buffers",
                 message,
                 text,
             });
         }
+        let (format, unit, counts) = reader.account(spread.counts, &mut log);
         let mut tx = tx.lock().map_err(|_| Error::new(ErrorKind::Bug, "a writer thread died"))?;
         spread.files.into_iter().for_each(|file| tx.add(file));
         rows::write_attributes(&mut tx, recording, &name, &preamble)?;
         let (first_at, last_at) = (spread.first_at, spread.last_at);
-        let (format, unit) = ("qnx-kev", "records");
         Ok(Stored {
             format,
             unit,
@@ -155,5 +164,53 @@ impl KernelFile {
             preamble,
             holes: spread.holes,
         })
+    }
+}
+
+impl Reader<'_> {
+    fn chunk(&mut self, bytes: &[u8]) -> Result<Batch> {
+        match self {
+            Self::Records(decoder) => decoder.chunk(bytes),
+            Self::Listing(listed) => listed.chunk(bytes),
+        }
+    }
+
+    fn finish(&mut self) -> Result<Batch> {
+        match self {
+            Self::Records(decoder) => decoder.finish(),
+            Self::Listing(listed) => listed.finish(),
+        }
+    }
+
+    fn preamble(&self) -> Option<&Preamble> {
+        match self {
+            Self::Records(decoder) => decoder.preamble(),
+            Self::Listing(listed) => listed.preamble(),
+        }
+    }
+
+    /// Where a diagnostic about a record points.
+    fn place_of(&self, record: u64) -> u64 {
+        match self {
+            Self::Records(decoder) => decoder.offset_of(record),
+            Self::Listing(_) => record,
+        }
+    }
+
+    /// `source.format`, what is counted, and where all of it went.
+    fn account(self, counts: Counts, log: &mut Log) -> (&'static str, &'static str, Counts) {
+        match self {
+            Self::Records(decoder) => {
+                let tail = u64::from(decoder.has_tail());
+                let (lines, rejected) = (counts.lines + tail, tail);
+                let skipped = lines - counts.rows - rejected;
+                ("qnx-kev", "records", Counts { lines, rejected, skipped, ..counts })
+            }
+            Self::Listing(listed) => {
+                let (counts, found) = listed.into_parts();
+                log.merge(found);
+                ("qnx-traceprinter", "lines", counts)
+            }
+        }
     }
 }

@@ -1,0 +1,107 @@
+//! The text of the printer as a stream of events, as the decoder gives them: full times, batches. Not the reading of the
+//! lines (see `listing`).
+
+use super::batch::Batch;
+use super::decoder::Preamble;
+use super::header::{Header, Syspage};
+use super::listing::{ListingReader, OwnedEvent};
+use super::timeline::Timeline;
+use crate::diagnostics::Severity;
+use crate::error::Result;
+use crate::formats::Counts;
+use crate::qnx::Version;
+
+/// Reads a listing.
+#[derive(Debug)]
+pub struct Listed<'s> {
+    reader: ListingReader<'s>,
+    times: Timeline,
+    preamble: Option<Preamble>,
+    events: Vec<OwnedEvent>,
+    inside_line: bool,
+}
+
+impl<'s> Listed<'s> {
+    /// `source` is the path as the user gave it; `version` overrides what the header says.
+    pub fn new(source: &'s str, version: Option<Version>) -> Self {
+        Self {
+            reader: ListingReader::new(source, version),
+            // Diagnostics point at lines, which are counted from 1, and so is what the reader calls a line.
+            times: Timeline::new(source, 0, 1),
+            preamble: None,
+            events: Vec::new(),
+            inside_line: false,
+        }
+    }
+
+    /// What the lines in front of the first event say, once there was one.
+    pub fn preamble(&self) -> Option<&Preamble> {
+        self.preamble.as_ref()
+    }
+
+    /// Takes the next lines.
+    ///
+    /// # Errors
+    /// When the lines in front of the events say that they cannot be read.
+    pub fn chunk(&mut self, chunk: &[u8]) -> Result<Batch> {
+        self.reader.chunk(chunk, self.inside_line, &mut self.events);
+        self.inside_line = chunk.last() != Some(&b'\n');
+        self.take()
+    }
+
+    /// The end of the listing.
+    ///
+    /// # Errors
+    /// See [`Listed::chunk`].
+    pub fn finish(&mut self) -> Result<Batch> {
+        self.reader.finish(&mut self.events);
+        self.know()?;
+        let mut batch = self.take()?;
+        self.times.finish();
+        let rest = std::mem::take(&mut self.times.out);
+        rest.iter().for_each(|event| batch.push(&event));
+        batch.log.merge(rest.log);
+        Ok(batch)
+    }
+
+    /// Where the lines went, and what was wrong with them, at the end.
+    pub fn into_parts(self) -> (Counts, crate::diagnostics::Log) {
+        (self.reader.counts(), self.reader.into_log())
+    }
+
+    fn take(&mut self) -> Result<Batch> {
+        if !self.events.is_empty() {
+            self.know()?;
+        }
+        for event in std::mem::take(&mut self.events) {
+            let view = event.view(event.line, 0);
+            let entry = match (event.high, event.words.as_slice()) {
+                // Style 7 can print all 64 bits of a time.
+                (Some(high), _) => self.times.place_exactly(&view, high, event.timeoff),
+                (None, [high, low, ..]) => self.times.place(&view, event.timeoff, Some([*high, *low])),
+                _ => self.times.place(&view, event.timeoff, None),
+            };
+            self.times.deliver(entry, &event.words);
+        }
+        Ok(std::mem::take(&mut self.times.out))
+    }
+
+    fn know(&mut self) -> Result<()> {
+        if self.preamble.is_some() {
+            return Ok(());
+        }
+        let header = Header::of_attributes(self.reader.attributes().to_vec())?;
+        let cycles_per_sec = match header.cycles_per_sec {
+            0 => {
+                let message =
+                    "the listing does not say how fast the clock is; a tick is taken for a nanosecond";
+                self.times.find(None, Severity::Error, "no-clock-rate", message.to_owned());
+                1_000_000_000
+            }
+            told => told,
+        };
+        let flavour = self.reader.flavour();
+        self.preamble = Some(Preamble { header, syspage: Syspage::default(), flavour, cycles_per_sec });
+        Ok(())
+    }
+}

@@ -1,0 +1,285 @@
+//! One event of a listing, its continuation lines put behind it: text → class, number, words. Not which lines belong
+//! together.
+
+use super::cursor::Cursor;
+use super::values::{raw, string, words};
+use crate::qnx::layout::{Field, Kind};
+use crate::qnx::{Class, Flavour, Version, entry, event_number};
+
+/// An event that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Parsed {
+    pub cpu: u8,
+    /// The low 32 bits of the count.
+    pub timeoff: u32,
+    /// The high ones, where more than eight digits are printed.
+    pub high: Option<u32>,
+    pub class: Class,
+    pub event: u16,
+    pub is64: bool,
+    pub words: Vec<u32>,
+    /// Words that the event must have are not printed.
+    pub words_missing: bool,
+}
+
+/// Why a line cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unreadable {
+    NotAnEvent,
+    Class,
+    Name,
+    Arguments,
+}
+
+impl Unreadable {
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::NotAnEvent => "not-an-event",
+            Self::Class => "unknown-class",
+            Self::Name => "unknown-event",
+            Self::Arguments => "unreadable-arguments",
+        }
+    }
+
+    pub fn message(self) -> &'static str {
+        match self {
+            Self::NotAnEvent => "the line is no event of traceprinter (`t:0x… CPU:… class:event …`)",
+            Self::Class => "the class of the event is not known",
+            Self::Name => "the event is not known in any version",
+            Self::Arguments => "the arguments are not those of the event",
+        }
+    }
+}
+
+/// What traceprinter 1.02 prints of a thread that begins, in mode wide.
+const CREATE: &[Field] = &[
+    Field { name: "pid", kind: Kind::Dec },
+    Field { name: "tid", kind: Kind::Dec },
+    Field { name: "policy", kind: Kind::Dec },
+];
+
+/// Whether a line begins an event.
+pub(super) fn begins_event(line: &[u8]) -> bool {
+    let mut cursor = Cursor(line.trim_ascii_start());
+    cursor.eat(b"t:") && cursor.hex0x(64).is_some() && cursor.eat(b" CPU:")
+}
+
+/// Reads an event.
+pub(super) fn parse(flavour: Flavour, text: &[u8]) -> Result<Parsed, Unreadable> {
+    let mut cursor = Cursor(text.trim_ascii_start());
+    let start = |cursor: &mut Cursor<'_>| {
+        let before = if cursor.eat(b"t:0x") { cursor.0.len() } else { return None };
+        let count = cursor.hex(64)?;
+        let digits = before - cursor.0.len();
+        cursor.skip_blanks();
+        let cpu = if cursor.eat(b"CPU:") { cursor.dec()? } else { return None };
+        cursor.skip_blanks();
+        Some((count, digits, u8::try_from(cpu).ok()?))
+    };
+    let (count, digits, cpu) = start(&mut cursor).ok_or(Unreadable::NotAnEvent)?;
+    let word = cursor.take_while(|b| b != b':').trim_ascii();
+    if !cursor.eat(b":") {
+        return Err(Unreadable::NotAnEvent);
+    }
+    let class = std::str::from_utf8(word).ok().and_then(Class::parse).ok_or(Unreadable::Class)?;
+    let body = Body { flavour, class };
+    let mut parsed = body.read(cursor)?;
+    parsed.words_missing |= parsed.words.is_empty();
+    // A record has two words or an even number of them, the last one of which may be padding.
+    if !parsed.words_missing {
+        parsed.words.resize(parsed.words.len().next_multiple_of(2), 0);
+    }
+    parsed.cpu = cpu;
+    parsed.timeoff = count as u32;
+    parsed.high = (digits > 8).then_some((count >> 32) as u32);
+    Ok(parsed)
+}
+
+/// What stands behind the class.
+struct Body {
+    flavour: Flavour,
+    class: Class,
+}
+
+impl Body {
+    fn parsed(&self, event: u16, is64: bool, words: Vec<u32>) -> Parsed {
+        let words_missing = false;
+        Parsed { cpu: 0, timeoff: 0, high: None, class: self.class, event, is64, words, words_missing }
+    }
+
+    fn read(&self, mut cursor: Cursor<'_>) -> Result<Parsed, Unreadable> {
+        cursor.skip_blanks();
+        match self.class {
+            Class::KerCall | Class::KerExit | Class::IntCall => self.call(cursor),
+            Class::IntEnter | Class::IntExit | Class::HandlerEnter | Class::HandlerExit => {
+                self.interrupt(cursor).ok_or(Unreadable::Arguments)
+            }
+            Class::User => self.user(cursor),
+            _ => self.named(cursor),
+        }
+    }
+
+    /// `MSG_SENDV/11 coid:…`: the number tells all.
+    fn call(&self, mut cursor: Cursor<'_>) -> Result<Parsed, Unreadable> {
+        cursor.take_while(|b| b != b'/' && !b.is_ascii_whitespace());
+        let number = if cursor.eat(b"/") { cursor.dec() } else { None };
+        // 1.02 prints the bits of the code as they are.
+        let number = number.filter(|n| (0..0x400).contains(n)).ok_or(Unreadable::Name)? as u16;
+        let (event, marked64) = (number & 0x7f, number & 0x200 != 0);
+        if self.class == Class::IntCall {
+            let nothing = cursor.0.trim_ascii().is_empty();
+            return nothing.then(|| self.parsed(event, marked64, vec![0, 0])).ok_or(Unreadable::Arguments);
+        }
+        cursor.skip_blanks();
+        let mut failed = cursor;
+        if self.class == Class::KerExit && failed.eat(b"ret_val:-1, errno:") {
+            let errno = failed.dec32().filter(|_| failed.0.trim_ascii().is_empty());
+            let errno = errno.ok_or(Unreadable::Arguments)?;
+            return Ok(self.parsed(event, marked64, vec![u32::MAX, errno]));
+        }
+        let (is64, words) = self.arguments(event, cursor.0).ok_or(Unreadable::Arguments)?;
+        Ok(self.parsed(event, is64 || marked64, words))
+    }
+
+    /// `0x0000001b (27)       IP:0x00001000`.
+    fn interrupt(&self, mut cursor: Cursor<'_>) -> Option<Parsed> {
+        let number = cursor.hex0x(32)? as u32;
+        cursor.skip_blanks();
+        if cursor.eat(b"(") {
+            cursor.dec()?;
+            if !cursor.eat(b")") {
+                return None;
+            }
+        }
+        let big_endian = self.flavour.big_endian;
+        let field = |name: &'static str, kind| Field { name, kind };
+        let tail = |fields: &[Field]| {
+            let (tail, used) = words(fields, cursor.0, big_endian)?;
+            (used == fields.len()).then_some(tail)
+        };
+        let (event, is64, words) = match self.class {
+            Class::IntEnter => match tail(&[field("IP", Kind::Hex)]) {
+                Some(ip) => (1, false, [vec![number], ip].concat()),
+                None => (1, true, [vec![number, 0], tail(&[field("IP", Kind::Hex64)])?].concat()),
+            },
+            Class::IntExit => (2, false, [vec![number], tail(&[field("inkernel", Kind::Hex)])?].concat()),
+            Class::HandlerEnter => {
+                let of = |kind| tail(&[field("PID", Kind::Dec), field("IP", kind), field("AREA", kind)]);
+                let (is64, mut words) = match of(Kind::Hex) {
+                    Some(words) => (false, words),
+                    None => (true, of(Kind::Hex64)?),
+                };
+                words.insert(1, number);
+                (3, is64, words)
+            }
+            _ => (4, false, [vec![number], tail(&[field("SIGEVENT", Kind::SigEvent)])?].concat()),
+        };
+        let words_missing = words.len() == 1;
+        Some(Parsed { words_missing, ..self.parsed(event, is64, words) })
+    }
+
+    /// `EVENT:111, d0:0x… d1:0x…` or `EVENT:555 STR:"…"`.
+    fn user(&self, mut cursor: Cursor<'_>) -> Result<Parsed, Unreadable> {
+        let number = if cursor.eat(b"EVENT:") { cursor.dec() } else { None };
+        let event = number.filter(|n| (0..0x400).contains(n)).ok_or(Unreadable::Name)? as u16;
+        cursor.eat(b",");
+        cursor.skip_blanks();
+        if cursor.eat(b"STR:\"") {
+            let text = cursor.0.trim_ascii_end().strip_suffix(b"\"").ok_or(Unreadable::Arguments)?;
+            if text.len() > 4 * super::MAX_WORDS - 16 {
+                return Err(Unreadable::Arguments);
+            }
+            let mut words = Vec::new();
+            string(text, self.flavour.big_endian, &mut words);
+            // It is a string because there are more than two words.
+            words.resize(words.len().max(4), 0);
+            let mut parsed = self.parsed(event, false, words);
+            // Either an empty string or something that cannot be printed.
+            if text.is_empty() {
+                (parsed.words, parsed.words_missing) = (Vec::new(), true);
+            }
+            return Ok(parsed);
+        }
+        let words = raw(cursor.0).filter(|words| !words.is_empty()).ok_or(Unreadable::Arguments)?;
+        Ok(self.parsed(event, false, words))
+    }
+
+    /// A name, then its arguments.
+    fn named(&self, mut cursor: Cursor<'_>) -> Result<Parsed, Unreadable> {
+        let name = std::str::from_utf8(cursor.word()).map_err(|_| Unreadable::Name)?;
+        let name = if self.class == Class::Thread || self.class == Class::VThread {
+            name.trim_start_matches('V').strip_prefix("TH").unwrap_or(name)
+        } else {
+            name
+        };
+        let event = self.number(name).ok_or(Unreadable::Name)?;
+        cursor.skip_blanks();
+        if self.class == Class::Control && event == 2 {
+            let words = buffer(cursor).ok_or(Unreadable::Arguments)?;
+            return Ok(self.parsed(event, false, words));
+        }
+        let mut found = self.arguments(event, cursor.0);
+        if found.is_none() && self.class == Class::Thread && event == 24 {
+            let create = words(CREATE, cursor.0, self.flavour.big_endian);
+            found = create.filter(|(_, used)| *used == CREATE.len()).map(|(words, _)| (false, words));
+        }
+        let (is64, words) = found.ok_or(Unreadable::Arguments)?;
+        Ok(self.parsed(event, is64, words))
+    }
+
+    /// The number of a name: in the version of the trace, else in the newest that has it.
+    fn number(&self, name: &str) -> Option<u16> {
+        if name.is_empty() {
+            return None;
+        }
+        if let Some(number) = name.strip_prefix("UNKNOWN/") {
+            return number.parse().ok().filter(|n| *n < 0x8000);
+        }
+        self.versions().find_map(|version| event_number(version, self.class, name))
+    }
+
+    fn versions(&self) -> impl Iterator<Item = Version> {
+        let known = self.flavour.version;
+        std::iter::once(known).chain(Version::ALL.into_iter().rev().filter(move |version| *version != known))
+    }
+
+    /// The words, and whether they are those of the layout for 64 bits: the first layout that what is printed fits. Where
+    /// both fit, the print does not tell, and it is that for 32 bits.
+    fn arguments(&self, event: u16, text: &[u8]) -> Option<(bool, Vec<u32>)> {
+        let big_endian = self.flavour.big_endian;
+        for version in self.versions() {
+            let Some(entry) = entry(version, self.class, event) else { continue };
+            for (is64, layout) in [(false, &entry.layout), (true, &entry.layout64)] {
+                for (fast, fields) in [(true, layout.fast()), (false, layout.wide())] {
+                    let Some((words, used)) = words(fields, text, big_endian) else { continue };
+                    // In mode fast there are two words, in mode wide more: all arguments, or as far as the words go.
+                    let all = used == fields.len();
+                    if all || (fast && words.len() == 2) || (!fast && words.len() > 2) {
+                        return Some((is64, words));
+                    }
+                }
+            }
+        }
+        raw(text).map(|words| (false, words))
+    }
+}
+
+/// `sequence = 33, num_events = 714`.
+fn buffer(mut cursor: Cursor<'_>) -> Option<Vec<u32>> {
+    let mut number = |name: &[u8]| {
+        cursor.skip_blanks();
+        if !cursor.eat(name) {
+            return None;
+        }
+        cursor.skip_blanks();
+        if !(cursor.eat(b"=") || cursor.eat(b":")) {
+            return None;
+        }
+        cursor.skip_blanks();
+        let value = cursor.dec32();
+        cursor.eat(b",");
+        value
+    };
+    let words = vec![number(b"sequence")?, number(b"num_events")?];
+    cursor.0.trim_ascii().is_empty().then_some(words)
+}

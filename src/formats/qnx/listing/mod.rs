@@ -1,0 +1,258 @@
+//! Listings of traceprinter as an input: users have them when the trace itself cannot leave the laboratory. Lines → events
+//! with their words, of style 6 and of 7 and later with the default format, with `-n` or without. Knows no files and no
+//! tables; times stay as they are printed.
+//!
+//! A line is an event, the continuation of one (an argument, or the rest of a string with line ends), part of the header,
+//! blank, or rejected. Counts follow [`Counts`]: continuations and headers are skipped lines; behind a kernel call that
+//! failed, traceprinter 1.02 forgets the line end, and what follows on the same line counts as a line of its own.
+//!
+//! What is not printed cannot be read: numbers of buffers have 11 bits, words behind the last argument are gone, addresses
+//! of 64 bits look like those of 32 where they are small, names with bytes that are not printable are empty.
+
+mod cursor;
+mod event;
+mod pending;
+mod probe;
+#[cfg(test)]
+mod tests;
+mod values;
+
+use super::super::Counts;
+use super::super::text::{Findings, Line};
+use crate::diagnostics::{Log, Severity};
+use crate::qnx::{Class, Event, Flavour, Status, Version};
+use event::{Unreadable, begins_event, parse};
+use pending::Pending;
+pub use probe::probe;
+
+/// An event has no more words; the kernel cuts strings at 128 bytes, programs may insert longer ones.
+pub const MAX_WORDS: usize = 4096;
+
+/// A header has no more attributes that are kept.
+const MAX_ATTRIBUTES: usize = 1000;
+
+/// An event of a listing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnedEvent {
+    /// Line of its first line within the file, from 1.
+    pub line: u64,
+    /// Where it happened.
+    pub cpu: u8,
+    /// What kind.
+    pub class: Class,
+    /// Which of its class.
+    pub event: u16,
+    /// Addresses have 64 bits, as far as the print tells.
+    pub is64: bool,
+    /// The low 32 bits of the count of the CPU's clock.
+    pub timeoff: u32,
+    /// The high 32 bits, where they are printed: style 7 prints all 64 bits, but no leading zeros beyond eight digits.
+    pub high: Option<u32>,
+    /// The words as far as they are printed, padded to an even number. Fewer than two where they are not printed at all.
+    pub words: Vec<u32>,
+}
+
+impl OwnedEvent {
+    /// The event as all the others; `record`: its number, `cycles`: its whole time.
+    pub fn view(&self, record: u64, cycles: u64) -> Event<'_> {
+        let Self { cpu, class, event, is64, .. } = *self;
+        let status = Status::Ok;
+        Event { record, cpu, flags: 0, class, event, is64, status, cycles, words: &self.words }
+    }
+}
+
+/// Reads the lines of one listing, in their order.
+#[derive(Debug)]
+pub struct ListingReader<'s> {
+    findings: Findings<'s>,
+    counts: Counts,
+    attributes: Vec<(String, String)>,
+    /// What the user says; otherwise what the header says.
+    version: Option<Version>,
+    flavour: Flavour,
+    pending: Option<Pending>,
+    lines: usize,
+}
+
+impl<'s> ListingReader<'s> {
+    /// `source` is the path as the user gave it. `version`: where the header is not to be trusted, or missing.
+    pub fn new(source: &'s str, version: Option<Version>) -> Self {
+        Self {
+            findings: Findings::new(source),
+            counts: Counts::default(),
+            attributes: Vec::new(),
+            version,
+            flavour: Flavour { version: version.unwrap_or_default(), big_endian: false },
+            pending: None,
+            lines: 0,
+        }
+    }
+
+    /// Reads whole lines. The last event is kept back until the next line that does not continue it. `inside_line`: the
+    /// chunk before ended inside a line, whose rest is passed over without being counted.
+    pub fn chunk(&mut self, chunk: &[u8], inside_line: bool, events: &mut Vec<OwnedEvent>) {
+        let mut at = 0;
+        if inside_line {
+            at = memchr::memchr(b'\n', chunk).map_or(chunk.len(), |end| end + 1);
+        }
+        while at < chunk.len() {
+            let (line, next) = Line::take(chunk, at, self.lines);
+            self.lines += 1;
+            at = next;
+            self.line(line, events);
+        }
+    }
+
+    /// Gives the last event. To be called once, behind the last chunk.
+    pub fn finish(&mut self, events: &mut Vec<OwnedEvent>) {
+        self.flush(events);
+    }
+
+    /// The attributes of the header, in order, keys without `TRACE_`. Complete when the first event was given.
+    pub fn attributes(&self) -> &[(String, String)] {
+        &self.attributes
+    }
+
+    /// What the header, or the user, says of the target.
+    pub fn flavour(&self) -> Flavour {
+        self.flavour
+    }
+
+    /// Where the lines went. Complete behind [`ListingReader::finish`].
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// What was wrong; lines are those of the file.
+    pub fn into_log(self) -> Log {
+        self.findings.into_log()
+    }
+
+    fn line(&mut self, line: Line<'_>, events: &mut Vec<OwnedEvent>) {
+        self.counts.lines += 1;
+        if line.too_long {
+            self.flush(events);
+            return self.reject(line, "line-too-long", "the line is longer than a line can be");
+        }
+        if begins_event(line.text) {
+            return self.event_line(line, events);
+        }
+        if let Some(pending) = &mut self.pending {
+            if pending.continues(line.text) {
+                return;
+            }
+            if pending.takes_rest(self.flavour, line) {
+                return;
+            }
+        }
+        if self.other(line.text) {
+            self.counts.skipped += 1;
+        } else {
+            self.flush(events);
+            self.reject_as(line, Unreadable::NotAnEvent);
+        }
+    }
+
+    /// A line with an event, or with several where the line ends behind failed calls are missing.
+    fn event_line(&mut self, line: Line<'_>, events: &mut Vec<OwnedEvent>) {
+        let mut rest = line.text;
+        while let Some(cut) = behind_failure(rest) {
+            let (one, others) = rest.split_at_checked(cut).unwrap_or((rest, &[]));
+            self.flush(events);
+            self.pending = Some(Pending::new(line.number, one));
+            self.counts.lines += 1;
+            rest = others;
+        }
+        self.flush(events);
+        self.pending = Some(Pending::new(line.number, rest));
+    }
+
+    /// Whether a line that is no event is one that may be there.
+    fn other(&mut self, text: &[u8]) -> bool {
+        let text = text.trim_ascii();
+        let known: [&[u8]; 5] = [b"TRACEPRINTER", b"TRACEPARSER", b"-- ", b"event =>", b"\xef\xbb\xbf"];
+        if text.is_empty() || known.iter().any(|start| text.starts_with(start)) {
+            return true;
+        }
+        let Some(attribute) = text.strip_prefix(b"TRACE_") else { return false };
+        let attribute = String::from_utf8_lossy(attribute);
+        let Some((key, value)) = attribute.split_once("::") else { return false };
+        if key.is_empty() || key.contains(' ') {
+            return false;
+        }
+        self.attribute(key, value.strip_prefix(' ').unwrap_or(value));
+        true
+    }
+
+    fn attribute(&mut self, key: &str, value: &str) {
+        match key {
+            "SYS_RELEASE" if self.version.is_none() => {
+                if let Some(version) = Version::of_release(value) {
+                    self.flavour.version = version;
+                }
+            }
+            "BIG_ENDIAN" => self.flavour.big_endian = value.trim() == "TRUE",
+            _ => {}
+        }
+        if self.attributes.len() < MAX_ATTRIBUTES {
+            self.attributes.push((key.to_owned(), value.to_owned()));
+        }
+    }
+
+    /// Gives the event whose lines are complete.
+    fn flush(&mut self, events: &mut Vec<OwnedEvent>) {
+        let Some(pending) = self.pending.take() else { return };
+        self.counts.skipped += pending.continuations;
+        match parse(self.flavour, &pending.text) {
+            Ok(parsed) => {
+                if parsed.words_missing {
+                    self.findings.note(pending.line(), Severity::Warning, "words-not-printed", || {
+                        "words of this event are not printed (an unprintable string, or a sigevent on a host)".to_owned()
+                    });
+                }
+                self.counts.rows += 1;
+                self.counts.skipped += pending.rests.len() as u64;
+                events.push(OwnedEvent {
+                    line: pending.number as u64 + 1,
+                    cpu: parsed.cpu,
+                    class: parsed.class,
+                    event: parsed.event,
+                    is64: parsed.is64,
+                    timeoff: parsed.timeoff,
+                    high: parsed.high,
+                    words: parsed.words,
+                });
+            }
+            Err(why) => {
+                self.reject_as(pending.line(), why);
+                for (number, text) in &pending.rests {
+                    let line = Line { number: *number, text, terminated: true, too_long: false };
+                    self.reject_as(line, Unreadable::NotAnEvent);
+                }
+            }
+        }
+    }
+
+    fn reject_as(&mut self, line: Line<'_>, why: Unreadable) {
+        self.reject(line, why.code(), why.message());
+    }
+
+    fn reject(&mut self, line: Line<'_>, code: &'static str, message: &'static str) {
+        self.counts.rejected += 1;
+        self.findings.note(line, Severity::Error, code, || message.to_owned());
+    }
+}
+
+/// Where the next event begins on the line of a kernel call that failed.
+fn behind_failure(line: &[u8]) -> Option<usize> {
+    const FAILURE: &[u8] = b" ret_val:-1, errno:";
+    let at = memchr::memmem::find(line, FAILURE)?;
+    // The start of the line, up to the name of a call: text further back is not looked at.
+    if at > 128 || memchr::memmem::find(line.get(..at)?, b"KER_EXIT").is_none() {
+        return None;
+    }
+    let errno = at + FAILURE.len();
+    let digits = line.get(errno..)?.iter().take_while(|b| b.is_ascii_digit() || **b == b'-').count();
+    let next = errno + digits;
+    (digits > 0 && begins_event(line.get(next..)?)).then_some(next)
+}

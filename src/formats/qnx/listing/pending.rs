@@ -1,0 +1,76 @@
+//! The lines of one event, until it is known that there are no more. Not what they mean.
+
+use super::super::super::text::Line;
+use super::event::parse;
+use crate::qnx::{Class, Flavour};
+
+/// A string with more line ends is not put together.
+const MAX_RESTS: usize = 64;
+/// The text of an event is no longer; what follows is not part of it.
+const MAX_TEXT: usize = 2 * crate::input::MAX_LINE;
+/// Width to which names of arguments are padded on lines of their own.
+const NAME_WIDTH: usize = 26;
+
+/// An event whose lines come one by one.
+#[derive(Debug)]
+pub(super) struct Pending {
+    /// 0-based number of its first line.
+    pub number: usize,
+    /// What was read of it.
+    pub text: Vec<u8>,
+    /// How many lines with an argument each there were.
+    pub continuations: u64,
+    /// Lines with the rest of a string, which may turn out to be none.
+    pub rests: Vec<(usize, Vec<u8>)>,
+}
+
+impl Pending {
+    pub fn new(number: usize, line: &[u8]) -> Self {
+        Self { number, text: line.to_vec(), continuations: 0, rests: Vec::new() }
+    }
+
+    /// The text as a line, for a finding.
+    pub fn line(&self) -> Line<'_> {
+        Line { number: self.number, text: &self.text, terminated: true, too_long: false }
+    }
+
+    /// Takes a line with an argument: `                       tid:-1`. Long names have no blanks before them.
+    pub fn continues(&mut self, line: &[u8]) -> bool {
+        let text = line.trim_ascii_start();
+        let Some(colon) = memchr::memchr(b':', text) else { return false };
+        let name = text.get(..colon).unwrap_or_default();
+        let padded = text.len() < line.len() || colon >= NAME_WIDTH;
+        let is_name = colon > 0 && name.iter().all(|b| b.is_ascii_graphic());
+        if !padded || !is_name || self.text.len() + text.len() > MAX_TEXT {
+            return false;
+        }
+        // A header has two colons.
+        if text.get(colon + 1) == Some(&b':') && text.starts_with(b"TRACE_") {
+            return false;
+        }
+        self.text.push(b' ');
+        self.text.extend_from_slice(text);
+        self.continuations += 1;
+        true
+    }
+
+    /// Takes a line that can only be the rest of a string with a line end in it: the event does not make sense without
+    /// it, or is a message to the system log.
+    pub fn takes_rest(&mut self, flavour: Flavour, line: Line<'_>) -> bool {
+        if self.rests.len() >= MAX_RESTS || self.text.len() + line.text.len() > MAX_TEXT {
+            return false;
+        }
+        let open = match parse(flavour, &self.text) {
+            Ok(event) => event.class == Class::System && event.event == 0xc,
+            Err(_) => true,
+        };
+        // A blank line behind a whole event is no part of it.
+        if !open || line.text.starts_with(b"TRACEPRINTER") || line.text.starts_with(b" -- ") {
+            return false;
+        }
+        self.text.push(b'\n');
+        self.text.extend_from_slice(line.text);
+        self.rests.push((line.number, line.text.to_vec()));
+        true
+    }
+}

@@ -1,0 +1,36 @@
+//! Whether a text is a listing of traceprinter. Decides by content alone, never by the file's name.
+
+use super::super::super::text::Line;
+use super::event::begins_event;
+
+/// Lines that are looked at.
+const PROBED_LINES: usize = 200;
+
+/// True when `head`, the first bytes of a file, is a listing: it says so first, or most of its lines that are no
+/// arguments are events.
+pub fn probe(head: &[u8]) -> bool {
+    let (mut events, mut others, mut at) = (0, 0, 0);
+    for number in 0..PROBED_LINES {
+        if at >= head.len() {
+            break;
+        }
+        let (line, next) = Line::take(head, at, number);
+        at = next;
+        // The last line may be cut off by the end of what is looked at.
+        if !line.terminated && events + others > 0 {
+            break;
+        }
+        let text = line.text.trim_ascii();
+        if text.starts_with(b"TRACEPRINTER version") && events + others == 0 {
+            return true;
+        }
+        match text {
+            [] => {}
+            _ if begins_event(text) => events += 1,
+            // Arguments of the event before.
+            _ if events > 0 && text.len() < line.text.len() && text.contains(&b':') => {}
+            _ => others += 1,
+        }
+    }
+    events > others
+}

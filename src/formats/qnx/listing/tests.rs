@@ -1,0 +1,155 @@
+//! Lines that are not as they should be, and lines that say less than they could.
+
+use super::*;
+
+fn read(text: &[u8]) -> (Vec<OwnedEvent>, Counts, Log) {
+    let (mut reader, mut events) = (ListingReader::new("test", None), Vec::new());
+    reader.chunk(text, false, &mut events);
+    reader.finish(&mut events);
+    let counts = reader.counts();
+    assert_eq!(counts.lines, counts.rows + counts.rejected + counts.skipped);
+    assert_eq!(counts.rows, events.len() as u64);
+    (events, counts, reader.into_log())
+}
+
+fn one(text: &str) -> OwnedEvent {
+    let (mut events, _, log) = read(text.as_bytes());
+    assert!(log.is_empty(), "{log:?}");
+    assert_eq!(events.len(), 1, "{text}");
+    events.remove(0)
+}
+
+#[test]
+fn headers_become_attributes() {
+    let text = b"TRACEPRINTER version 1.02\n -- HEADER FILE INFORMATION -- \n       TRACE_FILE_NAME:: a::b.kev\n\
+        \x20  TRACE_BIG_ENDIAN:: TRUE\n TRACE_SYS_RELEASE:: 8.0.0\nTRACE_TRACELOGGER_ARGS:: x\n -- KERNEL EVENTS -- \n";
+    let mut reader = ListingReader::new("test", None);
+    reader.chunk(text, false, &mut Vec::new());
+    assert_eq!(reader.flavour(), Flavour { version: Version::V8_0, big_endian: true });
+    assert_eq!(reader.attributes()[0], ("FILE_NAME".to_owned(), "a::b.kev".to_owned()));
+    assert_eq!((reader.attributes().len(), reader.counts().skipped), (4, 7));
+    // The user knows better.
+    let mut reader = ListingReader::new("test", Some(Version::V6_6));
+    reader.chunk(text, false, &mut Vec::new());
+    assert_eq!(reader.flavour().version, Version::V6_6);
+}
+
+#[test]
+fn styles_blanks_and_line_ends_do_not_matter() {
+    let expected = one(
+        "t:0x00000010 CPU:01 KER_CALL:THREAD_DESTROY/47\n                       tid:-1\n                  priority:2\n                  status_p:f0\n",
+    );
+    assert_eq!(
+        (expected.class, expected.event, expected.timeoff, expected.cpu),
+        (Class::KerCall, 47, 0x10, 1)
+    );
+    assert_eq!(expected.words, [u32::MAX, 2, 0xf0, 0]);
+    for other in [
+        "t:0x00000010 CPU:01 KER_CALL:THREAD_DESTROY/47 tid:-1 priority:2 status_p:f0",
+        "t:0x00000010 CPU:01 KER_CALL        :THREAD_DESTROY/47  tid:-1 priority:2 status_p:f0\r\n",
+        "t:0x00000010 CPU:01 KER_CALL        :THREAD_DESTROY/47 \r\n tid:-1\r\n priority:2\r\n\tstatus_p:0xf0\r\n\r\n",
+    ] {
+        assert_eq!(one(other), expected, "{other}");
+    }
+    assert_eq!(one("t:0x12345678abcdef01 CPU:00 THREAD :RUNNING pid:1 tid:2").high, Some(0x1234_5678));
+}
+
+#[test]
+fn a_missing_line_end_behind_a_failure_costs_no_event() {
+    let text = b"t:0x1 CPU:00 KER_EXIT:MSG_SENDV/11 ret_val:-1, errno:4t:0x2 CPU:00 KER_EXIT:MSG_SENDV/11 ret_val:-1, errno:5t:0x3 CPU:00 PROCESS :PROCCREATE_NAME\n ppid:0\n pid:1\n name:a b\n";
+    let (events, counts, log) = read(text);
+    assert!(log.is_empty(), "{log:?}");
+    assert_eq!((counts.lines, counts.rows, counts.skipped), (6, 3, 3));
+    assert_eq!(events[1].words, [u32::MAX, 5]);
+    assert_eq!(
+        events[2].words,
+        [0, 1, u32::from_le_bytes(*b"a b\0")].iter().copied().chain([0]).collect::<Vec<_>>()
+    );
+    assert!(events.iter().all(|event| event.line == 1));
+}
+
+#[test]
+fn strings_with_line_ends_are_put_together() {
+    let (events, counts, log) = read(b"t:0x1 CPU:00 SYSTEM  :SLOG\n opcode:1\n severity:2\n message:one\ntwo\nt:0x2 CPU:00 USREVENT:EVENT:5 STR:\"a\nb\"\n");
+    assert!(log.is_empty(), "{log:?}");
+    assert_eq!((counts.rows, counts.skipped, counts.rejected), (2, 5, 0));
+    let bytes = |event: &OwnedEvent| event.words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<_>>();
+    assert!(bytes(&events[0]).ends_with(b"one\ntwo\0"));
+    assert!(bytes(&events[1]).starts_with(b"a\nb\0") && events[1].words.len() == 4);
+}
+
+#[test]
+fn addresses_of_64_bits_are_known_by_their_digits() {
+    let event = one("t:0x1 CPU:00 INT_ENTR:0x0000001b (27) IP:0xffffff8060001000");
+    assert_eq!((event.is64, &event.words[..]), (true, &[27, 0, 0x6000_1000, 0xffff_ff80][..]));
+    let event = one("t:0x1 CPU:00 KER_CALL:SYNC_SEM_WAIT/85 sync_p:4000001000");
+    assert_eq!((event.is64, &event.words[..]), (true, &[0x1000, 0x40][..]));
+    let event = one("t:0x1 CPU:00 KER_CALL:SYNC_SEM_WAIT/85 sync_p:1000 count:1");
+    assert_eq!((event.is64, &event.words[..]), (false, &[0x1000, 1][..]));
+}
+
+#[test]
+fn states_of_other_versions_are_known() {
+    assert_eq!(one("t:0x1 CPU:00 THREAD          :THBARRIER          pid:1 tid:2").event, 21);
+    assert_eq!(one("t:0x1 CPU:00 VTHREAD :VTHDEAD      pid:1 tid:2").class, Class::VThread);
+}
+
+#[test]
+fn what_is_not_printed_is_missing_and_told() {
+    let (events, _, log) = read(b"t:0x1 CPU:00 USREVENT:EVENT:600 STR:\"\"\nt:0x2 CPU:00 INT_HANDLER_EXIT:0x0000001b (27) SIGEVENT:INTR EVENT\n");
+    assert_eq!(log.count_of("words-not-printed"), 2);
+    assert_eq!((events[0].words.len(), &events[1].words[..]), (0, &[27][..]));
+}
+
+#[test]
+fn what_cannot_be_read_is_rejected_with_its_line() {
+    for (text, code) in [
+        ("noise", "not-an-event"),
+        ("t:0x1 CPU:00 THREAD", "not-an-event"),
+        ("t:0x1 CPU:999 THREAD  :THREADY pid:1 tid:1", "not-an-event"),
+        ("t:0x1 CPU:00 NONE    :A", "unknown-class"),
+        ("t:0x1 CPU:00 THREAD  :THNONE pid:1 tid:2", "unknown-event"),
+        ("t:0x1 CPU:00 SYSTEM          :", "unknown-event"),
+        ("t:0x1 CPU:00 KER_CALL:MSG_SENDV coid:0x1", "unknown-event"),
+        ("t:0x1 CPU:00 THREAD  :THREADY pid:x tid:1", "unreadable-arguments"),
+        ("t:0x1 CPU:00 THREAD  :THREADY pid:1 tid:99999999999", "unreadable-arguments"),
+        ("t:0x1 CPU:00 THREAD  :THREADY pid:1 tid:2 more:3", "unreadable-arguments"),
+        ("t:0x1 CPU:00 KER_EXIT:MSG_SENDV/11 ret_val:-1, errno:x", "unreadable-arguments"),
+        ("t:0x1 CPU:00 INT_ENTR:0x1 (1) IP:", "unreadable-arguments"),
+        ("t:0x1 CPU:00 CONTROL: BUFFER sequence = 1", "unreadable-arguments"),
+    ] {
+        let (events, counts, log) =
+            read(format!("\n{text}\nt:0x2 CPU:00 THREAD  :THREADY pid:1 tid:1\n").as_bytes());
+        assert_eq!((events.len(), counts.rejected, counts.skipped), (1, 1, 1), "{text}");
+        assert_eq!((log.count_of(code), log.entries()[0].line), (1, Some(2)), "{text}: {log:?}");
+        assert_eq!(events[0].line, 3);
+    }
+    // Lines behind one that is broken are not hidden by it.
+    let (_, counts, log) =
+        read(b"t:0x1 CPU:00 THREAD  :THREADY pid:x\nnoise\nnoise\nt:0x1 CPU:00 INT_CALL:KER_NOP/0\n");
+    assert_eq!((counts.rejected, counts.rows), (3, 1));
+    assert_eq!(log.count_of("not-an-event"), 2);
+}
+
+#[test]
+fn long_lines_and_many_words_are_refused() {
+    let mut text = b"t:0x1 CPU:00 THREAD  :THREADY pid:1 tid:1\n".to_vec();
+    text.extend(std::iter::repeat_n(b'x', crate::input::MAX_LINE));
+    let (events, counts, log) = read(&text);
+    assert_eq!((events.len(), counts.rejected, log.count_of("line-too-long")), (1, 1, 1));
+    let mut text = b"t:0x1 CPU:00 PROCESS :PROCCREATE_NAME ppid:1 pid:2 name:".to_vec();
+    text.extend(std::iter::repeat_n(b'x', 4 * MAX_WORDS));
+    let (_, counts, log) = read(&text);
+    assert_eq!((counts.rejected, log.count_of("unreadable-arguments")), (1, 1));
+}
+
+#[test]
+fn listings_are_told_from_other_texts() {
+    assert!(probe(b"TRACEPRINTER version 1.02\nTRACEPARSER LIBRARY version 1.02\n"));
+    assert!(probe(b"t:0x463d8e65 CPU:00 KER_CALL:THREAD_DESTROY/47\n                       tid:-1\n"));
+    assert!(probe(b"\nt:0x463d8e65 CPU:00 SYSTEM          :"));
+    assert!(!probe(b""));
+    assert!(!probe(b"#version 2.1.5\n0,Core_0,0,T,T_1,0,start\n"));
+    assert!(!probe(b"noise\nTRACEPRINTER version 1.02\n"));
+    assert!(!probe(b"TRACE_HEADER_BEGIN::TRACE_FILE_NAME::a.kev"));
+}
