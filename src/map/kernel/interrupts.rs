@@ -7,7 +7,7 @@ use super::state::{Frame, Proc};
 use super::wake::Wake;
 use super::{Irq, words};
 use crate::btf::{Action, EntityType, NameId, Note};
-use crate::qnx::Event;
+use crate::qnx::{Event, Version};
 
 /// Deeper than interrupts nest on any target; the exits of the ones before must be missing.
 const MAX_DEPTH: usize = 64;
@@ -27,9 +27,14 @@ impl KernelMapper {
         let name = self.named(Named::Interrupt, (vector, 0), |_| format!("INT_{vector:x}"));
         let stimulus = self.named(Named::InterruptStimulus, (vector, 0), |_| format!("IRQ_{vector:x}"));
         let number = self.next_instance(name);
-        self.emit((stimulus, number), EntityType::Isr, (name, number), Action::Activate, Note::None);
+        let stimulus = if self.setup.flavour.version >= Version::V8_0 {
+            self.trigger(stimulus)
+        } else {
+            (stimulus, number)
+        };
+        self.emit(stimulus, EntityType::Isr, (name, number), Action::Activate, Note::None);
         self.interrupt_top(cpu);
-        let (now, core) = (self.now, self.cores[cpu].name);
+        let (now, core) = (self.now, self.cores[cpu].interrupts);
         let thread = self.cores[cpu].running.map(|t| self.threads[t].pid_tid());
         if let Some(outer) = self.cores[cpu].frames.last_mut() {
             outer.spent += now - outer.since;
@@ -63,7 +68,7 @@ impl KernelMapper {
         }
         let actor = self.actor_on(cpu);
         self.each_runnable(cpu, Action::Suspend, Note::None);
-        let core = self.cores[cpu].name;
+        let core = self.cores[cpu].interrupts;
         self.emit((core, 0), EntityType::Isr, actor, Action::Preempt, irq);
         if let Some(frame) = self.cores[cpu].frames.last_mut() {
             frame.running = false;
@@ -106,7 +111,7 @@ impl KernelMapper {
     /// Ends the interrupts of a CPU down to a depth, innermost first, and gives the core back. `exit` is when the kernel
     /// said so; else it did not.
     fn end_frames(&mut self, cpu: usize, depth: usize, exit: Option<i64>) {
-        let (core, irq) = (self.cores[cpu].name, self.note("irq"));
+        let (core, irq) = (self.cores[cpu].interrupts, self.note("irq"));
         let implicit = if exit.is_some() { Note::None } else { self.note("implicit") };
         while self.cores[cpu].frames.len() > depth {
             let actor = self.actor_on(cpu);
@@ -125,6 +130,7 @@ impl KernelMapper {
                 self.emit((core, 0), EntityType::Isr, actor, Action::Resume, irq);
                 self.each_runnable(cpu, Action::Resume, Note::None);
             } else if let (Some(t), Irq::Preempt) = (self.cores[cpu].running, self.setup.irq) {
+                let core = self.cores[cpu].name;
                 self.enter(t, core, Note::None, irq);
             }
         }
@@ -170,7 +176,7 @@ impl KernelMapper {
 
     /// 8.0 has no events of interrupts but this one; what serves them are threads.
     pub(super) fn interrupt_delivered(&mut self, event: &Event<'_>) {
-        if event.event != DELIVER {
+        if event.event != DELIVER || self.setup.flavour.version < Version::V8_0 {
             return;
         }
         let vector = event.word(0);

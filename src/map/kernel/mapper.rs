@@ -5,7 +5,7 @@ use super::dump::Dump;
 use super::native::{KernelRows, Messages};
 use super::state::{Core, Phase, Thread};
 use super::wake::Causes;
-use super::{Directory, KernelSetup, Occurrence};
+use super::{Directory, Irq, KernelSetup, Occurrence};
 use crate::btf::{IdMap, NameId, Names};
 use crate::diagnostics::Log;
 use crate::map::Output;
@@ -106,7 +106,11 @@ impl KernelMapper {
         let cpu = usize::from(event.cpu);
         while self.cores.len() <= cpu {
             let name = self.intern(&format!("Core_{}", self.cores.len()));
-            self.cores.push(Core { name, running: None, frames: Vec::new(), vacated: None });
+            let interrupts = match self.setup.irq {
+                Irq::Preempt => name,
+                Irq::Overlay => self.intern(&format!("Core_{}_irq", self.cores.len())),
+            };
+            self.cores.push(Core { name, interrupts, running: None, frames: Vec::new(), vacated: None });
         }
         match event.class {
             Class::Thread => self.thread_event(cpu, event),
@@ -153,13 +157,20 @@ impl KernelMapper {
         for cpu in 0..self.cores.len() {
             let core = &mut self.cores[cpu];
             (core.running, core.vacated) = (None, None);
-            let core = core.name;
-            self.out.push(Output::Gap { core, begin: self.now, end: end.max(self.now) });
+            let (core, interrupts) = (core.name, core.interrupts);
+            self.gap_of(core, end);
+            if interrupts != core {
+                self.gap_of(interrupts, end);
+            }
         }
         if !self.cores.is_empty() {
-            self.out.push(Output::Gap { core: self.nowhere, begin: self.now, end: end.max(self.now) });
+            self.gap_of(self.nowhere, end);
         }
         self.now = self.now.max(end);
+    }
+
+    fn gap_of(&mut self, core: NameId, end: i64) {
+        self.out.push(Output::Gap { core, begin: self.now, end: end.max(self.now) });
     }
 
     /// Takes the events so far, if there are `at_least` so many.

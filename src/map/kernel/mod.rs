@@ -64,7 +64,8 @@ pub enum Irq {
     /// It preempts it: the time of the interrupt is none of the thread's.
     #[default]
     Preempt,
-    /// Nothing: the thread goes on running, as the kernel counts it.
+    /// Nothing: the thread goes on running, as the kernel counts it, and the interrupt runs on a core beside that of the
+    /// CPU, `Core_<cpu>_irq`.
     Overlay,
 }
 

@@ -96,6 +96,9 @@ pub(super) struct Frame {
 #[derive(Debug)]
 pub(super) struct Core {
     pub name: NameId,
+    /// The core of its interrupts: the same, or one beside it if interrupts take nothing from threads, as BTF has one
+    /// process at a time on a core.
+    pub interrupts: NameId,
     /// The thread that the kernel has running there, also while an interrupt has the CPU.
     pub running: Option<usize>,
     /// Open interrupts, the interrupted first.
