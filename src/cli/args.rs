@@ -402,7 +402,7 @@ pub struct Export {
     /// File to write, `-` for standard output.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// btf, csv or parquet; told by the file's name when left out.
+    /// btf, csv, parquet or traceprinter; told by the file's name when left out.
     #[arg(long, value_enum)]
     pub format: Option<ExportFormat>,
     /// Table to write as CSV or Parquet.
@@ -435,7 +435,19 @@ pub struct Export {
     /// Write names in the BTF, also when it was imported with numbers.
     #[arg(long)]
     pub symbolic: bool,
-    /// Order of the BTF lines: as in the file that was imported, or by time.
+    /// traceprinter: whose lines; those of the trace's own version when left out.
+    #[arg(long, value_enum, value_name = "VERSION")]
+    pub style: Option<StyleArg>,
+    /// traceprinter: arguments on the line of their event.
+    #[arg(long)]
+    pub one_line: bool,
+    /// traceprinter, style 7: what stands before the arguments, e.g. 't:0x%08c CPU:%02C %-16Z:%-18z'.
+    #[arg(long, value_name = "FORMAT")]
+    pub line_format: Option<String>,
+    /// Which events of a kernel trace are printed.
+    #[command(flatten)]
+    pub kernel: KernelArgs,
+    /// Order of the lines of BTF and traceprinter: as in the file that was imported, or by time.
     #[arg(long, value_enum, default_value = "file")]
     pub order: OrderArg,
     /// Overwrite the file if it exists.
@@ -461,6 +473,19 @@ pub enum ExportFormat {
     Btf,
     Csv,
     Parquet,
+    /// Lines of QNX's traceprinter.
+    Traceprinter,
+}
+
+/// Whose lines of traceprinter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum StyleArg {
+    /// traceprinter 1.02.
+    #[value(name = "6")]
+    V6,
+    /// 7.0 and later.
+    #[value(name = "7")]
+    V7,
 }
 
 /// `btfdb check`

@@ -46,6 +46,7 @@ pub use queries::{Alias, Documented, Fold, METRIC_COLUMNS, Metric, Queries, Unit
 pub(crate) use records::Order;
 pub use records::StoredRecords;
 pub use regression::{COMPARED, MetricDelta, compare_metrics};
+pub(crate) use resequence::Resequenced;
 pub use row_filter::RowFilter;
 pub use run::{Param, ResultStream};
 pub use session::{Session, SessionOptions};

@@ -1,15 +1,17 @@
 //! `btfdb export`.
 
-use super::super::args::{Export, ExportFormat, OrderArg};
+use super::super::args::{Export, ExportFormat, OrderArg, StyleArg};
 use super::super::signals;
 use super::super::ui::Ui;
 use super::output::Target;
 use super::{parse, query};
 use crate::btf::spec::Version;
 use crate::error::{Error, Result};
+use crate::export::traceprinter::{PrintOptions, Style, export_traceprinter};
 use crate::export::{BtfOptions, Selection, export_btf, export_table};
 use crate::query::Session;
 use crate::render;
+use crate::schema::tables;
 use crate::time::TimeScale;
 
 pub(super) fn run(args: &Export, ui: &Ui) -> Result<u8> {
@@ -55,6 +57,23 @@ pub(in crate::cli) fn write(session: &Session, args: &Export, ui: &Ui) -> Result
     if let Some((option, _)) = of_btf.iter().find(|(_, given)| *given && format != ExportFormat::Btf) {
         return Err(Error::usage(format!("{option} is for BTF only")).hint("use --format btf"));
     }
+    let filter = super::kernel::filter(&args.kernel);
+    let of_printer = [
+        ("--style", args.style.is_some()),
+        ("--one-line", args.one_line),
+        ("--line-format", args.line_format.is_some()),
+    ];
+    if let Some((option, _)) =
+        of_printer.iter().find(|(_, given)| *given && format != ExportFormat::Traceprinter)
+    {
+        return Err(Error::usage(format!("{option} is for lines of traceprinter only"))
+            .hint("use --format traceprinter"));
+    }
+    let kernel_rows = format == ExportFormat::Traceprinter || args.table == tables::KERNEL_EVENT.name;
+    if !filter.is_all() && !kernel_rows {
+        return Err(Error::usage("filters of kernel events are for kernel events only")
+            .hint("use --format traceprinter, or --table kernel_event"));
+    }
     let mut target = Target::open(Some(&args.output), args.force)?;
     let (nothing, done) = match format {
         ExportFormat::Btf => {
@@ -93,7 +112,23 @@ pub(in crate::cli) fn write(session: &Session, args: &Export, ui: &Ui) -> Result
             }
             (exported.events + exported.unsaid == 0, format!("{} events", exported.events))
         }
+        ExportFormat::Traceprinter => {
+            let options = PrintOptions {
+                style: args.style.map(|style| match style {
+                    StyleArg::V6 => Style::V6,
+                    StyleArg::V7 => Style::V7,
+                }),
+                one_line: args.one_line,
+                format: args.line_format.clone(),
+                by_time: args.order == OrderArg::Time,
+            };
+            let printed = export_traceprinter(session, &selection, &filter, &options, target.out())?;
+            (printed == 0, format!("{printed} events"))
+        }
         ExportFormat::Csv | ExportFormat::Parquet => {
+            if !filter.is_all() {
+                session.restrict(tables::KERNEL_EVENT, &filter.sql()?)?;
+            }
             let as_csv = format == ExportFormat::Csv;
             let format = if as_csv { render::Format::Csv } else { render::Format::Parquet };
             let exported = export_table(session, &args.table, format, &selection, target.out())?;

@@ -10,6 +10,7 @@
 mod format;
 #[cfg(test)]
 mod tests;
+mod trace;
 mod v6;
 mod v7;
 
@@ -20,6 +21,8 @@ use crate::qnx::{
     Class, Event, Flavour, Status, event_name, fields, is_failure, printed_value, printed_words,
 };
 use format::Format;
+
+pub use trace::{PrintOptions, export_traceprinter};
 
 /// Whose lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -216,6 +216,8 @@ pub(super) fn write_attributes(
     let mut rows = KernelAttributeRows::new();
     let syspage = &preamble.syspage;
     let more = [
+        // With what an option may have said instead of the header.
+        ("btfdb.version", Some(preamble.flavour.version.to_string())),
         ("syspage.cycles_per_sec", syspage.cycles_per_sec.map(|c| c.to_string())),
         ("syspage.boot_time", syspage.boot_time.map(|t| t.to_string())),
         ("syspage.clock_global", syspage.clock_global.map(|g| g.to_string())),

@@ -1,6 +1,7 @@
 //! The events of one CPU in the order of time. Parts of combine events and nested interrupts are out of order by a few
 //! records in the file; what comes later than a window is left where it is, and begins another sorted run.
 
+use super::super::order::Reorder;
 use crate::formats::qnx::Batch;
 use crate::qnx::Event;
 
@@ -38,9 +39,7 @@ impl Window {
     fn split(&mut self, count: usize) -> Sorted {
         let all = std::mem::take(&mut self.0);
         let mut order: Vec<usize> = (0..all.times.len()).collect();
-        if !all.times.is_sorted() {
-            order.sort_by_key(|n| all.times.get(*n).copied());
-        }
+        Reorder::of(&all.times).apply(&mut order);
         let (mut first, mut rest) = (Sorted::default(), Sorted::default());
         for (place, n) in order.into_iter().enumerate() {
             let to = if place < count { &mut first } else { &mut rest };

@@ -4,7 +4,6 @@
 use std::mem::take;
 
 use arrow::array::{Array, ArrayRef, AsArray, StringArray, UInt32Array};
-use arrow::buffer::NullBuffer;
 use arrow::datatypes::UInt32Type;
 use bytes::Bytes;
 use parquet::basic::Encoding;
@@ -108,13 +107,10 @@ impl NameChunk {
     }
 
     fn text(&mut self, text: Option<&str>) -> Result<()> {
-        match text {
-            Some(text) => {
-                plain(text, &mut self.texts);
-                self.levels.extend(1, None);
-            }
-            None => self.levels.extend(1, Some(&NullBuffer::new_null(1))),
+        if let Some(text) = text {
+            plain(text, &mut self.texts);
         }
+        self.levels.push(text.is_some());
         if self.levels.rows == PAGE_ROWS || self.texts.len() > MAX_BYTES { self.end_page() } else { Ok(()) }
     }
 

@@ -60,6 +60,17 @@ pub(super) struct DictionaryPage {
 }
 
 impl Levels {
+    /// Appends a row.
+    #[inline]
+    pub fn push(&mut self, present: bool) {
+        if !present || self.nulls > 0 {
+            self.present.resize(self.rows, 1);
+            self.present.push(u32::from(present));
+            self.nulls += usize::from(!present);
+        }
+        self.rows += 1;
+    }
+
     /// Appends rows.
     pub fn extend(&mut self, rows: usize, nulls: Option<&NullBuffer>) {
         let missing = nulls.map_or(0, NullBuffer::null_count);

@@ -1,0 +1,241 @@
+//! A stored kernel trace through the printer. Not the lines themselves.
+
+use super::{Printer, Style};
+use crate::error::{Error, ErrorKind, Result};
+use crate::export::Selection;
+use crate::qnx::{Class, Event, Flavour, Status, Version};
+use crate::query::{KernelFilter, Resequenced, Session};
+use crate::render::{PORTION, Worker, in_order};
+use crate::schema::columns::{kernel_attribute, kernel_event as column};
+use crate::schema::tables;
+use arrow::array::{
+    Array, ArrayRef, AsArray, BooleanArray, Int64Array, RecordBatch, StringViewArray, UInt64Array,
+};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Int64Type, UInt64Type};
+use std::io::Write;
+
+/// How to print.
+#[derive(Debug, Clone)]
+pub struct PrintOptions {
+    /// Whose lines; those of the trace's own version when `None`.
+    pub style: Option<Style>,
+    /// Arguments on the line of their event.
+    pub one_line: bool,
+    /// What stands before the arguments, see [`Printer::new`].
+    pub format: Option<String>,
+    /// Events in the order of time, not as they were complete in the file, which is how the printer has them.
+    pub by_time: bool,
+}
+
+/// Writes the selected kernel events as lines of the printer. How many events there were.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] when the recording is not clear or is no kernel trace, [`ErrorKind::Io`] when `out` fails, otherwise
+/// those of a query.
+pub fn export_traceprinter(
+    session: &Session,
+    selection: &Selection,
+    filter: &KernelFilter,
+    options: &PrintOptions,
+    out: &mut dyn Write,
+) -> Result<u64> {
+    let recording = selection.recording(session)?;
+    let trace = Trace::read(session, &recording)?;
+    let style =
+        options.style.unwrap_or(if trace.flavour.version < Version::V7_0 { Style::V6 } else { Style::V7 });
+    let printer = Printer::new(
+        style,
+        options.one_line,
+        options.format.as_deref(),
+        trace.flavour,
+        trace.cycles_per_sec,
+    )?;
+    let mut write = |bytes: &[u8]| {
+        out.write_all(bytes).map_err(|e| Error::new(ErrorKind::Io, "cannot write the listing").because(e))
+    };
+    let mut header = Vec::new();
+    printer.header(&trace.attributes, &mut header);
+    write(&header)?;
+    let events = events(session, selection, &recording, filter, options.by_time)?;
+    let lines = || Lines { printer: &printer, printed: 0, words: Vec::new() };
+    let workers = in_order(
+        session.threads(),
+        events.map(|batch| Ok(Job { batch: batch?, next: 0 })),
+        lines,
+        &mut write,
+    )?;
+    Ok(workers.iter().map(|w| w.printed).sum())
+}
+
+/// The columns that the printer reads, and whether it is to.
+const COLUMNS: [&str; 12] = [
+    column::SEQ,
+    column::RECORD,
+    column::CPU,
+    column::FLAGS,
+    column::CLASS,
+    column::EVENT,
+    column::IS64,
+    column::STATUS,
+    column::CYCLES,
+    column::D0,
+    column::D1,
+    column::REST,
+];
+
+type Batches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
+
+fn events(
+    session: &Session,
+    selection: &Selection,
+    recording: &str,
+    filter: &KernelFilter,
+    by_time: bool,
+) -> Result<Batches> {
+    let condition = selection.condition(tables::KERNEL_EVENT, recording);
+    let (rows, params) = (condition.sql(), condition.params());
+    let (columns, filter) = (COLUMNS.join(", "), filter.sql()?);
+    let select = |what: &str, filter: &str, order: &str| {
+        let sql = format!("SELECT {columns}{what} FROM kernel_event {rows}{filter} ORDER BY {order}");
+        session.sql(&sql, &params)
+    };
+    let filtered = format!(" AND ({filter})");
+    if by_time {
+        return Ok(Box::new(select("", &filtered, "time, seq")?));
+    }
+    if !selection.is_whole() {
+        return Ok(Box::new(select("", &filtered, "seq")?));
+    }
+    // Rows of a whole recording lie nearly in this order: its numbers have no holes, so the filter comes after.
+    let all = select(&format!(", coalesce({filter}, FALSE) AS wanted"), "", "time, seq")?;
+    Ok(Box::new(Resequenced::new(all)))
+}
+
+/// What the printer has to know of a trace.
+struct Trace {
+    attributes: Vec<(String, String)>,
+    flavour: Flavour,
+    cycles_per_sec: u64,
+}
+
+impl Trace {
+    fn read(session: &Session, recording: &str) -> Result<Self> {
+        let (mut attributes, mut told) = (Vec::new(), Vec::new());
+        let columns = [kernel_attribute::KEY, kernel_attribute::VALUE];
+        for batch in session.few_rows(tables::KERNEL_ATTRIBUTE, recording, &columns)? {
+            let text = |n: usize| cast(batch.columns().get(n)?, &DataType::Utf8).ok();
+            let (Some(keys), Some(values)) = (text(0), text(1)) else { return Err(misfit()) };
+            let (keys, values) = (keys.as_string::<i32>(), values.as_string::<i32>());
+            for (key, value) in keys.iter().zip(values) {
+                let (key, value) = (key.unwrap_or_default().to_owned(), value.unwrap_or_default().to_owned());
+                if key.starts_with("TRACE_") {
+                    attributes.push((key, value))
+                } else {
+                    told.push((key, value))
+                }
+            }
+        }
+        if session.database().files(tables::KERNEL_EVENT, Some(recording)).is_empty() {
+            return Err(Error::usage(format!("'{recording}' is no kernel trace"))
+                .hint("traceprinter prints kernel traces of QNX; use --format btf or csv"));
+        }
+        let find =
+            |key: &str| attributes.iter().chain(&told).find(|(k, _)| k == key).map(|(_, v)| v.as_str());
+        let version = find("btfdb.version").and_then(Version::of_release).unwrap_or_default();
+        let big_endian = find("TRACE_BIG_ENDIAN").is_some_and(|v| v.trim().eq_ignore_ascii_case("true"));
+        let rate = |key| find(key).and_then(|v| v.trim().parse().ok()).filter(|rate| *rate > 0);
+        let cycles_per_sec =
+            rate("TRACE_CYCLES_PER_SEC").or_else(|| rate("syspage.cycles_per_sec")).unwrap_or(0);
+        Ok(Self { flavour: Flavour { version, big_endian }, cycles_per_sec, attributes })
+    }
+}
+
+/// Rows, and the next of them.
+struct Job {
+    batch: RecordBatch,
+    next: usize,
+}
+
+struct Lines<'p> {
+    printer: &'p Printer,
+    printed: u64,
+    words: Vec<u32>,
+}
+
+impl Worker<Job> for Lines<'_> {
+    fn work(&mut self, job: &mut Job, out: &mut Vec<u8>) -> Result<bool> {
+        let rows = Rows::of(&job.batch).ok_or_else(misfit)?;
+        while job.next < job.batch.num_rows() {
+            let row = job.next;
+            job.next += 1;
+            if rows.wanted.is_some_and(|wanted| !wanted.value(row)) {
+                continue;
+            }
+            let event = rows.event(row, &mut self.words).ok_or_else(misfit)?;
+            self.printed += u64::from(event.status == Status::Ok);
+            self.printer.event(&event, out);
+            if out.len() >= PORTION {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// The columns of a batch.
+struct Rows<'a> {
+    /// Record, CPU, flags, class, event.
+    numbers: [&'a Int64Array; 5],
+    is64: &'a BooleanArray,
+    status: &'a StringViewArray,
+    /// Cycles and the first two words.
+    counts: [&'a UInt64Array; 3],
+    rest: &'a StringViewArray,
+    wanted: Option<&'a BooleanArray>,
+}
+
+impl<'a> Rows<'a> {
+    fn of(batch: &'a RecordBatch) -> Option<Self> {
+        let [_, record, cpu, flags, class, event, is64, status, cycles, d0, d1, rest, more @ ..] =
+            batch.columns()
+        else {
+            return None;
+        };
+        let number = |c: &'a ArrayRef| c.as_primitive_opt::<Int64Type>();
+        let count = |c: &'a ArrayRef| c.as_primitive_opt::<UInt64Type>();
+        Some(Self {
+            numbers: [number(record)?, number(cpu)?, number(flags)?, number(class)?, number(event)?],
+            is64: is64.as_boolean_opt()?,
+            status: status.as_string_view_opt()?,
+            counts: [count(cycles)?, count(d0)?, count(d1)?],
+            rest: rest.as_string_view_opt()?,
+            wanted: more.first().and_then(|w| w.as_boolean_opt()),
+        })
+    }
+
+    fn event<'w>(&self, row: usize, words: &'w mut Vec<u32>) -> Option<Event<'w>> {
+        let [record, cpu, flags, class, event] = self.numbers.map(|column| column.value(row));
+        let [cycles, d0, d1] = self.counts.map(|column| column.value(row));
+        words.clear();
+        words.extend([d0 as u32, d1 as u32]);
+        if self.rest.is_valid(row) {
+            words.extend(self.rest.value(row).split(' ').map(|w| u32::from_str_radix(w, 16).unwrap_or(0)));
+        }
+        Some(Event {
+            record: record as u64,
+            cpu: cpu as u8,
+            flags: flags as u8,
+            class: u8::try_from(class).ok().and_then(Class::of_number)?,
+            event: event as u16,
+            is64: self.is64.value(row),
+            status: Status::parse(self.status.value(row))?,
+            cycles,
+            words,
+        })
+    }
+}
+
+fn misfit() -> Error {
+    Error::new(ErrorKind::Bug, "the events of a query do not have the columns of their table")
+}
