@@ -7,6 +7,7 @@
 
 mod acts;
 mod interrupts;
+mod lifetimes;
 mod schedule;
 #[cfg(test)]
 mod tests;
