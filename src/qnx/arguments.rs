@@ -213,7 +213,7 @@ mod tests {
             "pid:5 vaddr:0x0000000000001000 len:0x0000000100002000"
         );
         assert_eq!(of(BIG, Class::KerCall, 80, true, &[1, 2, 3, 4]), "sync_p:0x100000002 count:3 owner:4");
-        assert_eq!(of(V7, Class::KerCall, 80, true, &[1, 2]), "sync_p:200000001");
+        assert_eq!(of(V7, Class::KerCall, 80, true, &[1, 2]), "sync_p:0x200000001");
     }
 
     #[test]

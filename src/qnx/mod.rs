@@ -17,4 +17,6 @@ pub use event::{Class, Event, Status};
 pub use subject::{Subject, subject};
 pub use text::{c_string, is_print, is_user_string, text};
 pub use version::{Flavour, Version};
-pub use vocabulary::{Entry, UNKNOWN, entry, event_name, event_names, event_number, fields, is_failure};
+pub use vocabulary::{
+    Entry, UNKNOWN, entry, event_name, event_names, event_number, fields, is_failure, name_of_event,
+};
