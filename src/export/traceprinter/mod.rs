@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::qnx::layout::{Field, Value, Values};
 use crate::qnx::write::{Out as _, dec, hex08};
 use crate::qnx::{
-    Class, Event, Flavour, Status, event_name, fields, is_failure, printed_value, printed_words,
+    Class, Event, Flavour, Status, c_string, event_name, fields, is_failure, printed_value, printed_words,
 };
 use format::Format;
 
@@ -166,14 +166,15 @@ impl Printer {
         out.text(")");
     }
 
-    /// The string that a user inserted, printed as 1.02 does: nothing when it is not printable; the last byte never.
+    /// The string that a user inserted, byte for byte, also where it was no string; the last byte never (1.02).
     fn user_string(&self, event: &Event<'_>, out: &mut Vec<u8>) {
         out.text(" STR:\"");
         let mut words = event.words.to_vec();
         if let Some(last) = words.last_mut() {
             *last &= if self.flavour.big_endian { 0xffff_ff00 } else { 0x00ff_ffff };
         }
-        self.value(Value::Name(&words), out);
+        // What would end the line is not one of the letters that make it.
+        out.extend(c_string(&words, self.flavour.big_endian).filter(|byte| *byte != b'\n'));
         out.text("\"");
     }
 }

@@ -4,7 +4,7 @@
 use super::cursor::Cursor;
 use super::values::{raw, string, words};
 use crate::qnx::layout::{Field, Kind};
-use crate::qnx::{Class, Flavour, Version, entry, event_number};
+use crate::qnx::{Class, Flavour, Version, entry, event_number, is_print};
 
 /// An event that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -194,8 +194,8 @@ impl Body {
             // It is a string because there are more than two words.
             words.resize(words.len().max(4), 0);
             let mut parsed = self.parsed(event, false, words);
-            // Either an empty string or something that cannot be printed.
-            if text.is_empty() {
+            // Either an empty string or no string at all.
+            if !text.iter().all(|b| is_print(*b) || *b >= 0x80 || *b == b'\t') || text.is_empty() {
                 (parsed.words, parsed.words_missing) = (Vec::new(), true);
             }
             return Ok(parsed);
