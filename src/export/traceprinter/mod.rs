@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::qnx::layout::{Field, Value, Values};
 use crate::qnx::write::{Out as _, dec, hex08};
 use crate::qnx::{
-    Class, Event, Flavour, Status, event_name, fields, is_failure, printed_value, printed_words,
+    Class, Event, Flavour, Manner, Status, event_name, fields, is_failure, printed_value, printed_words,
 };
 use format::Format;
 
@@ -110,22 +110,21 @@ impl Printer {
     fn fields(&self, event: &Event<'_>, fields: &[Field], wide: bool, out: &mut Vec<u8>) {
         for (field, value) in Values::new(fields, event.words, self.flavour.big_endian) {
             if wide && !self.one_line {
-                // Right-justified in 26 columns; longer names are not cut.
+                // Right-justified in 26 columns and a colon; longer names are not cut.
                 out.text("\n");
-                for _ in field.name.len()..26 {
-                    out.text(" ");
-                }
+                let blanks = 27_usize.saturating_sub(field.label.len());
+                out.extend(std::iter::repeat_n(b' ', blanks));
             } else {
                 out.text(" ");
             }
-            out.text(field.name);
-            out.text(":");
+            out.text(field.label);
             self.value(value, out);
         }
     }
 
     fn value(&self, value: Value<'_>, out: &mut Vec<u8>) {
-        printed_value(out, value, self.flavour.big_endian, self.style == Style::V7);
+        let (big_endian, padded) = (self.flavour.big_endian, self.style == Style::V7);
+        printed_value(out, value, Manner { big_endian, padded, line_ends: true });
     }
 
     /// The name of an event, with its number where it has none: `UNKNOWN/300`.

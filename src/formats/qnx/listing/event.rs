@@ -53,9 +53,9 @@ impl Unreadable {
 
 /// What traceprinter 1.02 prints of a thread that begins, in mode wide.
 const CREATE: &[Field] = &[
-    Field { name: "pid", kind: Kind::Dec },
-    Field { name: "tid", kind: Kind::Dec },
-    Field { name: "policy", kind: Kind::Dec },
+    Field { label: "pid:", kind: Kind::Dec },
+    Field { label: "tid:", kind: Kind::Dec },
+    Field { label: "policy:", kind: Kind::Dec },
 ];
 
 /// Whether a line begins an event.
@@ -152,19 +152,19 @@ impl Body {
             }
         }
         let big_endian = self.flavour.big_endian;
-        let field = |name: &'static str, kind| Field { name, kind };
+        let field = |label: &'static str, kind| Field { label, kind };
         let tail = |fields: &[Field]| {
             let (tail, used) = words(fields, cursor.0, big_endian)?;
             (used == fields.len()).then_some(tail)
         };
         let (event, is64, words) = match self.class {
-            Class::IntEnter => match tail(&[field("IP", Kind::Hex)]) {
+            Class::IntEnter => match tail(&[field("IP:", Kind::Hex)]) {
                 Some(ip) => (1, false, [vec![number], ip].concat()),
-                None => (1, true, [vec![number, 0], tail(&[field("IP", Kind::Hex64)])?].concat()),
+                None => (1, true, [vec![number, 0], tail(&[field("IP:", Kind::Hex64)])?].concat()),
             },
-            Class::IntExit => (2, false, [vec![number], tail(&[field("inkernel", Kind::Hex)])?].concat()),
+            Class::IntExit => (2, false, [vec![number], tail(&[field("inkernel:", Kind::Hex)])?].concat()),
             Class::HandlerEnter => {
-                let of = |kind| tail(&[field("PID", Kind::Dec), field("IP", kind), field("AREA", kind)]);
+                let of = |kind| tail(&[field("PID:", Kind::Dec), field("IP:", kind), field("AREA:", kind)]);
                 let (is64, mut words) = match of(Kind::Hex) {
                     Some(words) => (false, words),
                     None => (true, of(Kind::Hex64)?),
@@ -172,7 +172,7 @@ impl Body {
                 words.insert(1, number);
                 (3, is64, words)
             }
-            _ => (4, false, [vec![number], tail(&[field("SIGEVENT", Kind::SigEvent)])?].concat()),
+            _ => (4, false, [vec![number], tail(&[field("SIGEVENT:", Kind::SigEvent)])?].concat()),
         };
         let words_missing = words.len() == 1;
         Some(Parsed { words_missing, ..self.parsed(event, is64, words) })
