@@ -116,7 +116,7 @@ fn message(out: &mut impl Out, words: &[u32], manner: Manner) {
 
 /// The string as traceprinter 1.02 prints it: nothing at all when a byte of it is not printable. Line ends count as
 /// printable there.
-pub fn name(out: &mut impl Out, words: &[u32], big_endian: bool) {
+fn name(out: &mut impl Out, words: &[u32], big_endian: bool) {
     let string = c_string(words, big_endian);
     if string.clone().all(|b| is_print(b) || b == b'\n') {
         string.for_each(|byte| out.ascii(&[byte]));

@@ -229,11 +229,13 @@ impl Body {
 
     /// The number of a name: in the version of the trace, else in the newest that has it.
     fn number(&self, name: &str) -> Option<u16> {
-        if name.is_empty() {
+        // Numbers alone are for users.
+        if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
             return None;
         }
         if let Some(number) = name.strip_prefix("UNKNOWN/") {
-            return number.parse().ok().filter(|n| *n < 0x8000);
+            let most = if self.class == Class::Unknown { 0x7fff } else { 0x3ff };
+            return number.parse().ok().filter(|n| *n <= most);
         }
         self.versions().find_map(|version| event_number(version, self.class, name))
     }
@@ -247,8 +249,12 @@ impl Body {
     /// both fit, the print does not tell, and it is that for 32 bits.
     fn arguments(&self, event: u16, text: &[u8]) -> Option<(bool, Vec<u32>)> {
         let big_endian = self.flavour.big_endian;
+        // A state without a name has the words of the others.
+        let threads = matches!(self.class, Class::Thread | Class::VThread);
         for version in self.versions() {
-            let Some(entry) = entry(version, self.class, event) else { continue };
+            let known = entry(version, self.class, event);
+            let known = known.or_else(|| entry(version, self.class, 1).filter(|_| threads));
+            let Some(entry) = known else { continue };
             for (is64, layout) in [(false, &entry.layout), (true, &entry.layout64)] {
                 for (fast, fields) in [(true, layout.fast()), (false, layout.wide())] {
                     let Some((words, used)) = words(fields, text, big_endian) else { continue };
