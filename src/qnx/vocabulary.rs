@@ -132,8 +132,8 @@ pub fn fields(version: Version, event: &Event<'_>) -> Option<&'static [Field]> {
 
 /// What the exit of a kernel call that failed consists of, in both modes.
 const FAILURE: &[Field] = &[
-    Field { name: "ret_val", kind: super::layout::Kind::Dec },
-    Field { name: "errno", kind: super::layout::Kind::Dec },
+    Field { label: "ret_val:", kind: super::layout::Kind::Dec },
+    Field { label: "errno:", kind: super::layout::Kind::Dec },
 ];
 
 /// True for the exit of a kernel call that returned -1; its second word is errno.

@@ -18,7 +18,8 @@ use crate::error::{Error, Result};
 use crate::qnx::layout::{Field, Value, Values};
 use crate::qnx::write::{Out as _, dec, hex08};
 use crate::qnx::{
-    Class, Event, Flavour, Status, c_string, event_name, fields, is_failure, printed_value, printed_words,
+    Class, Event, Flavour, Manner, Status, c_string, event_name, fields, is_failure, printed_value,
+    printed_words,
 };
 use format::Format;
 
@@ -113,22 +114,21 @@ impl Printer {
     fn fields(&self, event: &Event<'_>, fields: &[Field], wide: bool, out: &mut Vec<u8>) {
         for (field, value) in Values::new(fields, event.words, self.flavour.big_endian) {
             if wide && !self.one_line {
-                // Right-justified in 26 columns; longer names are not cut.
+                // Right-justified in 26 columns and a colon; longer names are not cut.
                 out.text("\n");
-                for _ in field.name.len()..26 {
-                    out.text(" ");
-                }
+                let blanks = 27_usize.saturating_sub(field.label.len());
+                out.extend(std::iter::repeat_n(b' ', blanks));
             } else {
                 out.text(" ");
             }
-            out.text(field.name);
-            out.text(":");
+            out.text(field.label);
             self.value(value, out);
         }
     }
 
     fn value(&self, value: Value<'_>, out: &mut Vec<u8>) {
-        printed_value(out, value, self.flavour.big_endian, self.style == Style::V7);
+        let (big_endian, padded) = (self.flavour.big_endian, self.style == Style::V7);
+        printed_value(out, value, Manner { big_endian, padded, line_ends: true });
     }
 
     /// The name of an event, with its number where it has none: `UNKNOWN/300`.
@@ -173,8 +173,7 @@ impl Printer {
         if let Some(last) = words.last_mut() {
             *last &= if self.flavour.big_endian { 0xffff_ff00 } else { 0x00ff_ffff };
         }
-        // What would end the line is not one of the letters that make it.
-        out.extend(c_string(&words, self.flavour.big_endian).filter(|byte| *byte != b'\n'));
+        out.extend(c_string(&words, self.flavour.big_endian));
         out.text("\"");
     }
 }
