@@ -36,7 +36,7 @@ impl<'a> Events<'a> {
         let names = &mut self.names;
         names.learn(new);
         for output in outputs {
-            let Output::Event(e) = output else { continue };
+            let (Output::Event(e) | Output::Closing(e)) = output else { continue };
             let number;
             let note = match e.note {
                 Note::None => None,
@@ -101,6 +101,7 @@ impl<'a> Instances<'a> {
         for output in outputs {
             match output {
                 Output::Event(e) => self.derive.event(e, &self.names),
+                Output::Closing(_) => {}
                 Output::Gap { core, begin, end } => self.derive.gap(*core, *begin, *end, &self.names),
             }
         }

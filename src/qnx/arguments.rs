@@ -4,7 +4,7 @@
 use super::layout::{Value, Values};
 use super::text::{c_string, is_print, is_user_string};
 use super::vocabulary::{fields, is_failure};
-use super::write::{Out, dec, hex_padded, hex08};
+use super::write::{Line, Out, dec, hex_padded, hex08};
 use super::{Class, Event, Flavour, Version};
 
 /// Appends all arguments of an event: `name:value name:value`. Addresses have a `0x` here. Text that cannot be read from the printed bytes is
@@ -14,64 +14,79 @@ pub fn arguments(flavour: Flavour, event: &Event<'_>, out: &mut String) {
     if event.class == Class::IntCall {
         return;
     }
-    if is_user_string(flavour, event) && event.words.len() > 2 {
+    if event.words.len() > 2 && is_user_string(flavour, event) {
         out.push_str("STR:\"");
         one_line(out, event.words, flavour.big_endian);
         out.push('"');
         return;
     }
-    let Some(fields) = fields(flavour.version, event) else {
-        return words(out, event.words);
-    };
-    if is_failure(event) {
-        // A comma, here only (traceprinter 1.02).
-        out.push_str("ret_val:-1, errno:");
-        return dec(out, i64::from(event.word(1) as i32));
-    }
+    let mut line = Line::new(out);
     let padded = flavour.version >= Version::V7_0;
-    for (n, (field, argument)) in Values::new(fields, event.words, flavour.big_endian).enumerate() {
-        if n > 0 {
-            out.push(' ');
+    let manner = Manner { big_endian: flavour.big_endian, padded, line_ends: false };
+    match fields(flavour.version, event) {
+        None => words(&mut line, event.words),
+        Some(_) if is_failure(event) => {
+            // A comma, here only (traceprinter 1.02).
+            line.ascii(b"ret_val:-1, errno:");
+            dec(&mut line, i64::from(event.word(1) as i32));
         }
-        out.push_str(field.name);
-        out.push(':');
-        match argument {
-            Value::Name(words) => one_line(out, words, flavour.big_endian),
-            // With 0x, unlike the printer: a number has to tell its base.
-            Value::Pointer(at) => {
-                out.push_str("0x");
-                hex_padded(out, at, 1);
+        Some(fields) => {
+            for (n, (field, argument)) in Values::new(fields, event.words, flavour.big_endian).enumerate() {
+                if n > 0 {
+                    line.ascii(b" ");
+                }
+                line.ascii(field.label.as_bytes());
+                match argument {
+                    Value::Name(words) => one_line(line.finish(), words, flavour.big_endian),
+                    // With 0x, unlike the printer: a number has to tell its base.
+                    Value::Pointer(at) => {
+                        line.ascii(b"0x");
+                        hex_padded(&mut line, at, 1);
+                    }
+                    other => value(&mut line, other, manner),
+                }
             }
-            other => value(out, other, flavour.big_endian, padded),
         }
     }
+    line.finish();
 }
 
 /// `d0:0x… d1:0x…`.
 pub fn words(out: &mut impl Out, words: &[u32]) {
     for (n, word) in (0_i64..).zip(words) {
-        out.text(if n > 0 { " d" } else { "d" });
+        out.ascii(if n > 0 { b" d" } else { b"d" });
         dec(out, n);
-        out.text(":");
+        out.ascii(b":");
         hex08(out, *word);
     }
 }
 
-/// Appends the value of an argument. `padded`: numbers of 64 bits have leading zeros, as traceprinter 7 prints them.
+/// How values are written.
+#[derive(Debug, Clone, Copy)]
+pub struct Manner {
+    /// See [`Flavour::big_endian`].
+    pub big_endian: bool,
+    /// Numbers of 64 bits have leading zeros, as traceprinter 7 prints them.
+    pub padded: bool,
+    /// Line ends in messages are printable, as they are for traceprinter 1.02.
+    pub line_ends: bool,
+}
+
+/// Appends the value of an argument.
 #[inline]
-pub fn value(out: &mut impl Out, value: Value<'_>, big_endian: bool, padded: bool) {
+pub fn value(out: &mut impl Out, value: Value<'_>, manner: Manner) {
     match value {
         Value::Hex(word) => hex08(out, word),
         Value::Dec(word) => dec(out, i64::from(word)),
         // The %p of Neutrino's library has no 0x.
         Value::Pointer(at) => hex_padded(out, at, 1),
         Value::Hex64(number) => {
-            out.text("0x");
-            hex_padded(out, number, if padded { 16 } else { 1 });
+            out.ascii(b"0x");
+            hex_padded(out, number, if manner.padded { 16 } else { 1 });
         }
         Value::Dec64(number) => dec(out, number),
-        Value::Text(words) => message(out, words, big_endian),
-        Value::Name(words) => name(out, words, big_endian),
+        Value::Text(words) => message(out, words, manner),
+        Value::Name(words) => name(out, words, manner.big_endian),
         Value::SigEvent(words) => sigevent(out, words),
     }
 }
@@ -79,36 +94,37 @@ pub fn value(out: &mut impl Out, value: Value<'_>, big_endian: bool, padded: boo
 /// `"abcd" (0x64636261 0x…)`. The text is put together of strings of four bytes and ends with the first that is shorter
 /// or has something unprintable. The words are the bytes as a little-endian host sees them: traceprinter never turns
 /// them.
-fn message(out: &mut impl Out, words: &[u32], big_endian: bool) {
-    out.text("\"");
+fn message(out: &mut impl Out, words: &[u32], manner: Manner) {
+    let big_endian = manner.big_endian;
+    out.ascii(b"\"");
     for word in words {
-        let word = std::slice::from_ref(word);
-        let mut slot = c_string(word, big_endian);
-        if !slot.clone().all(|b| is_print(b) || b == b'\n') {
+        let bytes = if big_endian { word.to_be_bytes() } else { word.to_le_bytes() };
+        let length = bytes.iter().position(|b| *b == 0).unwrap_or(4);
+        let slot = bytes.get(..length).unwrap_or_default();
+        if !slot.iter().all(|b| is_print(*b) || *b == b'\n' && manner.line_ends) {
             break;
         }
-        let length = slot.clone().count();
-        slot.by_ref().for_each(|byte| ascii(out, byte));
+        out.ascii(slot);
         if length < 4 {
             break;
         }
     }
-    out.text("\" (");
+    out.ascii(b"\" (");
     for (n, word) in words.iter().enumerate() {
         if n > 0 {
-            out.text(" ");
+            out.ascii(b" ");
         }
         hex08(out, if big_endian { word.swap_bytes() } else { *word });
     }
-    out.text(")");
+    out.ascii(b")");
 }
 
 /// The string as traceprinter 1.02 prints it: nothing at all when a byte of it is not printable. Line ends count as
 /// printable there.
-pub fn name(out: &mut impl Out, words: &[u32], big_endian: bool) {
+fn name(out: &mut impl Out, words: &[u32], big_endian: bool) {
     let string = c_string(words, big_endian);
     if string.clone().all(|b| is_print(b) || b == b'\n') {
-        string.for_each(|byte| ascii(out, byte));
+        string.for_each(|byte| out.ascii(&[byte]));
     }
 }
 
@@ -121,12 +137,6 @@ fn one_line(out: &mut String, words: &[u32], big_endian: bool) {
     let bytes: Vec<u8> = string.collect();
     for c in String::from_utf8_lossy(&bytes).chars() {
         if c.is_control() { out.extend(c.escape_default()) } else { out.push(c) }
-    }
-}
-
-fn ascii(out: &mut impl Out, byte: u8) {
-    if let Ok(text) = std::str::from_utf8(&[byte]) {
-        out.text(text);
     }
 }
 
@@ -213,7 +223,7 @@ mod tests {
             "pid:5 vaddr:0x0000000000001000 len:0x0000000100002000"
         );
         assert_eq!(of(BIG, Class::KerCall, 80, true, &[1, 2, 3, 4]), "sync_p:0x100000002 count:3 owner:4");
-        assert_eq!(of(V7, Class::KerCall, 80, true, &[1, 2]), "sync_p:200000001");
+        assert_eq!(of(V7, Class::KerCall, 80, true, &[1, 2]), "sync_p:0x200000001");
     }
 
     #[test]

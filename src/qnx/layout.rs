@@ -54,8 +54,8 @@ impl Kind {
 /// An argument of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
-    /// As traceprinter names it.
-    pub name: &'static str,
+    /// What traceprinter prints before its value: its name and a colon.
+    pub label: &'static str,
     /// What it is.
     pub kind: Kind,
 }
@@ -106,9 +106,16 @@ impl Layout {
     }
 }
 
+impl Field {
+    /// The name alone.
+    pub fn name(&self) -> &'static str {
+        self.label.strip_suffix(':').unwrap_or(self.label)
+    }
+}
+
 fn field(word: &'static str) -> Option<Field> {
-    let (name, kind) = word.rsplit_once(':')?;
-    (!name.is_empty()).then_some(Field { name, kind: Kind::parse(kind)? })
+    let (label, kind) = word.split_at_checked(word.rfind(':')? + 1)?;
+    (label.len() > 1).then_some(Field { label, kind: Kind::parse(kind)? })
 }
 
 /// The value of an argument. Text, names and sigevents are left as words, because their bytes depend on the target.
@@ -184,13 +191,13 @@ mod tests {
     #[test]
     fn a_column_becomes_two_lists() {
         let layout = Layout::parse("coid:x! sparts:d msg:s3!").unwrap();
-        let names = |fields: &[Field]| fields.iter().map(|f| f.name).collect::<Vec<_>>();
+        let names = |fields: &[Field]| fields.iter().map(Field::name).collect::<Vec<_>>();
         assert_eq!(names(layout.fields(2, true)), ["coid", "msg"]);
         assert_eq!(names(layout.fields(6, true)), ["coid", "sparts", "msg"]);
         assert_eq!(names(layout.fields(2, false)), ["coid", "sparts", "msg"]);
         let layout = Layout::parse("a:x b:d | a:X c:n").unwrap();
         assert_eq!(layout.fast().len(), 2);
-        assert_eq!(layout.wide()[0], Field { name: "a", kind: Kind::Hex64 });
+        assert_eq!(layout.wide()[0], Field { label: "a:", kind: Kind::Hex64 });
         for bad in ["a", "a:q", ":x", "a:s0", "a:s99", "a:x! |b"] {
             assert_eq!(Layout::parse(bad), None, "{bad}");
         }

@@ -12,9 +12,11 @@ mod version;
 mod vocabulary;
 pub mod write;
 
-pub use arguments::{arguments, name as printed_name, value as printed_value, words as printed_words};
+pub use arguments::{Manner, arguments, value as printed_value, words as printed_words};
 pub use event::{Class, Event, Status};
 pub use subject::{Subject, subject};
-pub use text::{c_string, is_print, is_user_string, text};
+pub use text::{c_string, is_print, text};
 pub use version::{Flavour, Version};
-pub use vocabulary::{Entry, UNKNOWN, entry, event_name, event_names, event_number, fields, is_failure};
+pub use vocabulary::{
+    Entry, UNKNOWN, entry, event_name, event_names, event_number, fields, is_failure, name_of_event,
+};

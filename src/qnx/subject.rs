@@ -59,7 +59,7 @@ fn named(flavour: Flavour, event: &Event<'_>) -> Subject {
     let fields = fields(flavour.version, event).unwrap_or_default();
     for (field, value) in Values::new(fields, event.words, flavour.big_endian) {
         let Value::Dec(value) = value else { continue };
-        match field.name {
+        match field.name() {
             "nd" => break,
             "pid" => subject.pid = somebody(Some(value as u32)),
             "tid" => subject.tid = somebody(Some(value as u32)),

@@ -132,8 +132,8 @@ pub fn fields(version: Version, event: &Event<'_>) -> Option<&'static [Field]> {
 
 /// What the exit of a kernel call that failed consists of, in both modes.
 const FAILURE: &[Field] = &[
-    Field { name: "ret_val", kind: super::layout::Kind::Dec },
-    Field { name: "errno", kind: super::layout::Kind::Dec },
+    Field { label: "ret_val:", kind: super::layout::Kind::Dec },
+    Field { label: "errno:", kind: super::layout::Kind::Dec },
 ];
 
 /// True for the exit of a kernel call that returned -1; its second word is errno.
@@ -148,9 +148,14 @@ pub fn is_failure(event: &Event<'_>) -> bool {
 /// What an event is called: the state of a thread without `TH` (`RUNNING`), a kernel call (`MSG_SENDV`), or the word of
 /// traceprinter (`PROCCREATE_NAME`, `SND_MESSAGE`). `EVENT` for all of a user, [`UNKNOWN`] for what is not known.
 pub fn event_name(version: Version, event: &Event<'_>) -> &'static str {
-    match event.class {
+    name_of_event(version, event.class, event.event)
+}
+
+/// The same by class and number.
+pub fn name_of_event(version: Version, class: Class, event: u16) -> &'static str {
+    match class {
         Class::User => "EVENT",
-        class => entry(version, class, event.event).map_or(UNKNOWN, |entry| entry.name),
+        class => entry(version, class, event).map_or(UNKNOWN, |entry| entry.name),
     }
 }
 

@@ -18,7 +18,8 @@ use crate::error::{Error, Result};
 use crate::qnx::layout::{Field, Value, Values};
 use crate::qnx::write::{Out as _, dec, hex08};
 use crate::qnx::{
-    Class, Event, Flavour, Status, event_name, fields, is_failure, printed_value, printed_words,
+    Class, Event, Flavour, Manner, Status, c_string, event_name, fields, is_failure, printed_value,
+    printed_words,
 };
 use format::Format;
 
@@ -113,22 +114,21 @@ impl Printer {
     fn fields(&self, event: &Event<'_>, fields: &[Field], wide: bool, out: &mut Vec<u8>) {
         for (field, value) in Values::new(fields, event.words, self.flavour.big_endian) {
             if wide && !self.one_line {
-                // Right-justified in 26 columns; longer names are not cut.
+                // Right-justified in 26 columns and a colon; longer names are not cut.
                 out.text("\n");
-                for _ in field.name.len()..26 {
-                    out.text(" ");
-                }
+                let blanks = 27_usize.saturating_sub(field.label.len());
+                out.extend(std::iter::repeat_n(b' ', blanks));
             } else {
                 out.text(" ");
             }
-            out.text(field.name);
-            out.text(":");
+            out.text(field.label);
             self.value(value, out);
         }
     }
 
     fn value(&self, value: Value<'_>, out: &mut Vec<u8>) {
-        printed_value(out, value, self.flavour.big_endian, self.style == Style::V7);
+        let (big_endian, padded) = (self.flavour.big_endian, self.style == Style::V7);
+        printed_value(out, value, Manner { big_endian, padded, line_ends: true });
     }
 
     /// The name of an event, with its number where it has none: `UNKNOWN/300`.
@@ -166,14 +166,14 @@ impl Printer {
         out.text(")");
     }
 
-    /// The string that a user inserted, printed as 1.02 does: nothing when it is not printable; the last byte never.
+    /// The string that a user inserted, byte for byte, also where it was no string; the last byte never (1.02).
     fn user_string(&self, event: &Event<'_>, out: &mut Vec<u8>) {
         out.text(" STR:\"");
         let mut words = event.words.to_vec();
         if let Some(last) = words.last_mut() {
             *last &= if self.flavour.big_endian { 0xffff_ff00 } else { 0x00ff_ffff };
         }
-        self.value(Value::Name(&words), out);
+        out.extend(c_string(&words, self.flavour.big_endian));
         out.text("\"");
     }
 }

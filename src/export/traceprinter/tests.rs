@@ -64,8 +64,6 @@ fn listings_of_the_corpus_are_read_and_printed_again() {
         // Where the words of a string were not printed, nothing can print them.
         let printed = print(Style::V6, false, flavour, &head, &events);
         for (n, (expected, line)) in text.lines().zip(printed.lines()).enumerate() {
-            // In a synthetic listing; 1.02 prints nothing of a string with unprintable letters.
-            let expected = expected.replace("STR:\"\u{1}\"", "STR:\"\"");
             if !missing.contains(&(n as u64 + 1)) {
                 assert_eq!(expected, line, "{}:{}", path.display(), n + 1);
             }
@@ -192,7 +190,7 @@ fn fill(fields: &[Field], mut random: impl FnMut() -> u32, big_endian: bool) -> 
     let mut words = Vec::new();
     for field in fields {
         match field.kind {
-            _ if field.name == "pad" => words.push(0),
+            _ if field.name() == "pad" => words.push(0),
             Kind::Hex | Kind::Dec | Kind::Pointer => words.push(random()),
             Kind::Hex64 | Kind::Dec64 | Kind::Pointer64 => {
                 // With a small number, the print would not tell 64 bits from 32.
@@ -244,8 +242,7 @@ fn printable(flavour: Flavour, style: Style, seed: u32) -> Vec<OwnedEvent> {
                     // 1.02 does not print all words of these.
                     let wide_thread = style == Style::V6 && !fast;
                     if wide_thread
-                        && (*class == Class::VThread
-                            || *class == Class::Thread && number >= 24 && number < 26)
+                        && (*class == Class::VThread || *class == Class::Thread && (24..26).contains(&number))
                     {
                         continue;
                     }
@@ -256,7 +253,7 @@ fn printable(flavour: Flavour, style: Style, seed: u32) -> Vec<OwnedEvent> {
     }
     for number in [0, 111, 1023] {
         events.push(event(Class::User, number, &[random(), random()]));
-        let text = fill(&[Field { name: "", kind: Kind::Name }], &mut random, flavour.big_endian);
+        let text = fill(&[Field { label: ":", kind: Kind::Name }], &mut random, flavour.big_endian);
         if text.first() != Some(&0) && text.len() >= 4 {
             events.push(event(Class::User, number, &text));
         }

@@ -5,12 +5,12 @@ use crate::qnx::layout::{Field, Kind};
 use crate::qnx::write::{Out as _, dec, dec_padded, hex_padded, hex08};
 use crate::qnx::{Class, Event};
 
-const fn dec_field(name: &'static str) -> Field {
-    Field { name, kind: Kind::Dec }
+const fn dec_field(label: &'static str) -> Field {
+    Field { label, kind: Kind::Dec }
 }
 
 /// What 1.02 knows of a thread that begins, which in mode wide names the priority wrongly.
-const CREATE: &[Field] = &[dec_field("pid"), dec_field("tid"), dec_field("policy")];
+const CREATE: &[Field] = &[dec_field("pid:"), dec_field("tid:"), dec_field("policy:")];
 
 impl Printer {
     /// Appends an event, without the line end.

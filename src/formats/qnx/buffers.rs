@@ -2,6 +2,8 @@
 
 use crate::qnx::{Class, Event, Version};
 
+/// Code of CONTROL/TIME.
+pub(super) const TIME: u16 = 1;
 /// Code of CONTROL/BUFFER (`_NTO_TRACE_CONTROLBUFFER`).
 pub(super) const BUFFER: u16 = 2;
 /// Some printers and kernels show eleven bits of the sequence number only.
@@ -39,6 +41,8 @@ pub struct Buffers {
     /// The latest count seen, of all CPUs and by CPU.
     latest: Option<u64>,
     latest_of_cpu: Vec<Option<u64>>,
+    /// The record before, if it is a TIME: since 8.0, that is the first of a buffer.
+    time: Option<u64>,
     /// Numbers seen so far that need more than eleven bits.
     long_numbers: bool,
 }
@@ -53,6 +57,7 @@ impl Buffers {
     pub fn event(&mut self, event: &Event<'_>) -> Option<Buffer> {
         let cpu = usize::from(event.cpu);
         let buffer = (event.class == Class::Control && event.event == BUFFER).then(|| self.begin(event, cpu));
+        self.time = (event.class == Class::Control && event.event == TIME).then_some(event.record);
         self.latest = self.latest.max(Some(event.cycles));
         if self.latest_of_cpu.len() <= cpu {
             self.latest_of_cpu.resize(cpu + 1, None);
@@ -84,16 +89,12 @@ impl Buffers {
             Version::V8_0 => self.latest_of_cpu.get(cpu).copied().flatten(),
             _ => self.latest,
         };
+        let record = match self.time.filter(|time| *time + 1 == event.record) {
+            Some(time) if self.version >= Version::V8_0 => time,
+            _ => event.record,
+        };
         let lost_since = since.filter(|_| lost > 0);
-        Buffer {
-            record: event.record,
-            cpu: event.cpu,
-            cycles: event.cycles,
-            number,
-            told: event.word(1),
-            lost,
-            lost_since,
-        }
+        Buffer { record, cpu: event.cpu, cycles: event.cycles, number, told: event.word(1), lost, lost_since }
     }
 
     /// How many numbers lie between two.

@@ -46,30 +46,30 @@ impl Combiner {
         (self.open.len() > MOST_OPEN).then(|| self.open.remove(0).given_up())
     }
 
-    /// A part in the middle. What has no beginning begins here, as an orphan. Gives what has become too long.
-    pub fn more(&mut self, key: Key, entry: Entry, words: [u32; 2], buffer: u64) -> Option<Open> {
+    /// A part in the middle. Gives what has become too long, and a part that has no beginning, which is an orphan.
+    pub fn more(&mut self, key: Key, entry: Entry, words: [u32; 2]) -> Option<Open> {
         let Some(at) = self.open.iter().position(|o| o.key == key) else {
-            return self.begin(key, entry.orphan(), words, buffer);
+            return Some(self.orphan(key, entry, words));
         };
         let open = self.open.get_mut(at)?;
         open.words.extend(words);
         (open.words.len() > MOST_WORDS).then(|| self.open.remove(at).given_up())
     }
 
-    /// The last part: the event, whole or an orphan.
+    /// The last part: the event, or an orphan.
     pub fn end(&mut self, key: Key, entry: Entry, words: [u32; 2]) -> Open {
-        match self.open.iter().position(|o| o.key == key) {
-            Some(at) => {
-                let mut open = self.open.remove(at);
-                open.words.extend(words);
-                open
-            }
-            None => {
-                let mut all = self.spare.pop().unwrap_or_default();
-                all.extend(words);
-                Open { key, entry: entry.orphan(), words: all, buffer: 0 }
-            }
-        }
+        let Some(at) = self.open.iter().position(|o| o.key == key) else {
+            return self.orphan(key, entry, words);
+        };
+        let mut open = self.open.remove(at);
+        open.words.extend(words);
+        open
+    }
+
+    fn orphan(&mut self, key: Key, entry: Entry, words: [u32; 2]) -> Open {
+        let mut all = self.spare.pop().unwrap_or_default();
+        all.extend(words);
+        Open { key, entry: entry.orphan(), words: all, buffer: 0 }
     }
 
     /// At the beginning of a buffer: an event that has waited for more than `patience` buffers.
@@ -93,11 +93,8 @@ impl Combiner {
 }
 
 impl Open {
-    /// An orphan stays an orphan: it lacks its beginning, whatever else it lacks.
     fn given_up(mut self) -> Self {
-        if self.entry.status == Status::Ok {
-            self.entry.status = Status::Unterminated;
-        }
+        self.entry.status = Status::Unterminated;
         self
     }
 }

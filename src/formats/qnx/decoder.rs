@@ -251,7 +251,7 @@ impl Decoder {
         let key = Key(u64::from(cpu) << 48 | u64::from(code) << 32 | u64::from(low));
         let done = match part {
             1 => self.combiner.begin(key, entry, words, self.buffer),
-            2 => self.combiner.more(key, entry, words, self.buffer),
+            2 => self.combiner.more(key, entry, words),
             _ => Some(self.combiner.end(key, entry, words)),
         };
         if let Some(open) = done {

@@ -86,11 +86,20 @@ impl<'s> Listed<'s> {
         Ok(std::mem::take(&mut self.times.out))
     }
 
+    /// With `TRACE_`, as a file has them.
+    fn attributes(&self) -> Vec<(String, String)> {
+        let whole = |(key, value): &(String, String)| {
+            let bare = key.strip_prefix("TRACE_").unwrap_or(key);
+            (format!("TRACE_{bare}"), value.clone())
+        };
+        self.reader.attributes().iter().map(whole).collect()
+    }
+
     fn know(&mut self) -> Result<()> {
         if self.preamble.is_some() {
             return Ok(());
         }
-        let header = Header::of_attributes(self.reader.attributes().to_vec())?;
+        let header = Header::of_attributes(self.attributes())?;
         let cycles_per_sec = match header.cycles_per_sec {
             0 => {
                 let message =

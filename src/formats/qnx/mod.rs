@@ -16,6 +16,8 @@
 
 mod batch;
 mod buffers;
+#[cfg(test)]
+mod cases;
 mod clock;
 mod combine;
 mod decoder;

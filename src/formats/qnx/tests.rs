@@ -1,7 +1,8 @@
 //! The decoder as a whole: the re-encoded listings with their expected tables, and any bytes in any pieces.
 
-use super::{Batch, Decoder};
-use crate::qnx::{Class, Status};
+use super::writer::ExpectedEvent;
+use super::{Batch, Buffers, Decoder, cases};
+use crate::qnx::{Class, Event, Status};
 use proptest::prelude::*;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -87,6 +88,57 @@ fn the_expected_tables_come_out() {
         }
     }
     assert!(compared > 0 || std::env::var_os("BTFDB_CORPUS").is_none());
+}
+
+#[test]
+fn hard_files_are_read_as_the_documents_say() {
+    let cases = cases::all().into_iter().chain(cases::simulated());
+    for case in cases {
+        let name = &case.name;
+        let mut decoder = Decoder::new("test.kev", None);
+        let first = decoder.chunk(&case.bytes).and_then(|first| Ok((first, decoder.finish()?)));
+        let (first, rest) = match first {
+            Err(_) if case.may_refuse => continue,
+            read => read.unwrap_or_else(|e| panic!("{name}: {e}")),
+        };
+        let mut buffers = Buffers::new(decoder.preamble().unwrap().flavour.version);
+        let mut events: Vec<Event<'_>> = first.iter().chain(rest.iter()).collect();
+        let lost = events.iter().filter_map(|e| buffers.event(e)).filter(|b| b.lost > 0);
+        let lost: Vec<_> = lost.map(|b| (b.record, b.lost)).collect();
+        let expected: Vec<_> = case.lost_buffers.iter().map(|l| (l.record, l.count)).collect();
+        assert_eq!(lost, expected, "{name}: lost buffers");
+        events.sort_by_key(|e| e.record);
+        // Without any TIME, only differences of counts mean something.
+        let start = |first: Option<u64>| first.filter(|_| case.is_unanchored).unwrap_or(0);
+        let (ours, theirs) =
+            (start(events.first().map(|e| e.cycles)), start(case.expected.first().map(|e| e.cycles)));
+        for (found, expected) in events.iter().zip(&case.expected) {
+            let found = ExpectedEvent {
+                record: found.record,
+                cycles: found.cycles.wrapping_sub(ours),
+                cpu: found.cpu,
+                flags: found.flags,
+                class: found.class.as_str(),
+                event: found.event,
+                is64: found.is64,
+                status: found.status.as_str(),
+                words: found.words.to_vec(),
+            };
+            assert_eq!(
+                found,
+                ExpectedEvent { cycles: expected.cycles.wrapping_sub(theirs), ..expected.clone() },
+                "{name}"
+            );
+        }
+        assert_eq!(events.len(), case.expected.len(), "{name}");
+        assert_eq!(first.records + rest.records, case.records, "{name}");
+        assert_eq!(decoder.has_tail(), case.tail > 0, "{name}");
+        let log = [&first.log, &rest.log].map(|log| log.count_of("wrong-cpu")).iter().sum::<u64>();
+        assert_eq!(log, case.wrong_cpus, "{name}: records of a wrong CPU");
+        let found: Vec<_> = decoder.preamble().unwrap().header.attributes.clone();
+        let wanted: Vec<_> = case.attributes.iter().map(|(k, v)| (format!("TRACE_{k}"), v.clone())).collect();
+        assert_eq!(found, wanted, "{name}: attributes");
+    }
 }
 
 fn with_header(attributes: &str, records: &[u8]) -> Vec<u8> {

@@ -2,14 +2,13 @@
 //! CPU's clock, its events and all behind them wait, so that the order of the file is kept. Not the decoding of records.
 
 use super::batch::{Batch, Entry};
+use super::buffers::{BUFFER, TIME};
 use super::clock::Clock;
 use crate::diagnostics::{Diagnostic, Severity};
 use crate::qnx::{Class, Event};
 
 /// CPUs that six bits can name.
 const CPUS: usize = 64;
-/// Code of CONTROL/TIME.
-const TIME: u16 = 1;
 /// So many events wait for the time of a CPU before one is assumed. The kernel writes it with the first event of a buffer,
 /// which has a thousand records; where it has not come by then, it is filtered out.
 const MOST_WAITING: usize = 1 << 16;
@@ -26,6 +25,9 @@ pub(super) struct Timeline {
     /// Events that wait for a clock, from `first_waiting` on.
     waiting: Batch,
     first_waiting: usize,
+    /// The first record of a buffer, until the record behind it is known: mostly that is the TIME that it needs, because a
+    /// buffer can begin after a pause in which the low half has gone round more than once.
+    opening: Option<(Entry, [u32; 2])>,
     /// What is ready.
     pub out: Batch,
 }
@@ -39,6 +41,7 @@ impl Timeline {
             clocks: vec![Clock::default(); CPUS],
             waiting: Batch::default(),
             first_waiting: 0,
+            opening: None,
             out: Batch::default(),
         }
     }
@@ -48,12 +51,20 @@ impl Timeline {
     #[inline]
     pub fn place(&mut self, event: &Event<'_>, low: u32, time: Option<[u32; 2]>) -> Entry {
         let Some(clock) = self.clocks.get_mut(usize::from(event.cpu)) else { return Entry::of(event, true) };
+        let at_opening = self.opening.is_some_and(|(opening, _)| opening.cpu == event.cpu);
         let (cycles, jump) = match time.filter(|_| event.class == Class::Control && event.event == TIME) {
             Some([high, told]) => clock.time(high, told, low),
             None => (clock.at(low), None),
         };
         let settled = clock.is_anchored();
-        if let Some(jump) = jump {
+        if let Some((mut opening, words)) = self.opening.take() {
+            let is_its_time = time.is_some() && event.class == Class::Control && event.event == TIME;
+            if is_its_time && opening.cpu == event.cpu && opening.cycles as u32 == low {
+                (opening.cycles, opening.settled) = (cycles, settled);
+            }
+            self.deliver_now(opening, &words);
+        }
+        if let Some(jump) = jump.filter(|_| !at_opening) {
             let message =
                 format!("CPU {}: a TIME sets the clock from {} to {}", event.cpu, jump.from, jump.to);
             self.find(Some(event.record), Severity::Warning, "time-jump", message);
@@ -70,7 +81,24 @@ impl Timeline {
 
     /// Gives an event, or keeps it until its time is known, and all behind it.
     #[inline]
-    pub fn deliver(&mut self, mut entry: Entry, words: &[u32]) {
+    pub fn deliver(&mut self, entry: Entry, words: &[u32]) {
+        match *words {
+            [first, second] if entry.class == Class::Control && entry.event == BUFFER => {
+                self.open();
+                self.opening = Some((entry, [first, second]));
+            }
+            _ => self.deliver_now(entry, words),
+        }
+    }
+
+    /// Waits no longer for the TIME behind the first record of a buffer.
+    fn open(&mut self) {
+        if let Some((entry, words)) = self.opening.take() {
+            self.deliver_now(entry, &words);
+        }
+    }
+
+    fn deliver_now(&mut self, mut entry: Entry, words: &[u32]) {
         if !entry.settled {
             self.settle(&mut entry);
         }
@@ -89,6 +117,7 @@ impl Timeline {
 
     /// At the end: nothing waits any longer.
     pub fn finish(&mut self) {
+        self.open();
         while self.first_waiting < self.waiting.len() {
             self.assume();
         }

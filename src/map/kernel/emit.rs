@@ -93,7 +93,7 @@ impl KernelMapper {
         action: Action,
         note: Note,
     ) {
-        self.out.push(Output::Event(Event {
+        let event = Event {
             time: self.now,
             source: source.0,
             source_instance: source.1,
@@ -102,7 +102,8 @@ impl KernelMapper {
             target_instance: target.1,
             action,
             note,
-        }));
+        };
+        self.out.push(if self.closing { Output::Closing(event) } else { Output::Event(event) });
     }
 
     /// A stimulus that is about to activate something. Until 7 nothing triggers stimuli; since 8.0 interrupts are nothing
@@ -190,7 +191,7 @@ impl KernelMapper {
                 self.release(t, released);
                 Action::Resume
             }
-            Phase::Ready | Phase::Lost => Action::Resume,
+            Phase::Ready => Action::Resume,
             Phase::Off | Phase::Running => return,
         };
         self.of_thread(core, t, action, note);

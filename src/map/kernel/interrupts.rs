@@ -189,7 +189,28 @@ impl KernelMapper {
         }
     }
 
-    /// What is open when the recording has a hole or ends.
+    /// Ends all interrupts at a gap, as far as BTF goes; to the native tables they are cut off.
+    pub(super) fn close_interrupts(&mut self) {
+        let (gap, irq) = (self.note("gap"), self.note("irq"));
+        for cpu in 0..self.cores.len() {
+            let core = self.cores[cpu].interrupts;
+            while !self.cores[cpu].frames.is_empty() {
+                let actor = self.actor_on(cpu);
+                self.each_runnable(cpu, Action::Terminate, gap);
+                self.emit((core, 0), EntityType::Isr, actor, Action::Terminate, gap);
+                let Some(frame) = self.cores[cpu].frames.pop() else { break };
+                let depth = self.cores[cpu].frames.len();
+                self.write_interrupt(cpu, depth, &frame, None, false);
+                if depth > 0 {
+                    let actor = self.actor_on(cpu);
+                    self.emit((core, 0), EntityType::Isr, actor, Action::Resume, irq);
+                    self.each_runnable(cpu, Action::Resume, Note::None);
+                }
+            }
+        }
+    }
+
+    /// What is open when the recording ends.
     pub(super) fn cut_interrupts(&mut self) {
         for cpu in 0..self.cores.len() {
             while let Some(frame) = self.cores[cpu].frames.pop() {

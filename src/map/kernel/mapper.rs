@@ -3,7 +3,7 @@
 use super::counters::{Counters, Finding};
 use super::dump::Dump;
 use super::native::{KernelRows, Messages};
-use super::state::{Core, Phase, Thread};
+use super::state::{Core, Thread};
 use super::wake::Causes;
 use super::{Directory, Irq, KernelSetup, Occurrence};
 use crate::btf::{IdMap, NameId, Names};
@@ -56,6 +56,8 @@ pub struct KernelMapper {
     pub(super) messages: Messages,
     /// Threads that serve interrupts, by vector (8.0).
     pub(super) servers: IdMap<u32, Vec<(u32, u32)>>,
+    /// Events only keep the rules across a gap, see [`Output::Closing`].
+    pub(super) closing: bool,
     pub(super) out: Vec<Output>,
     pub(super) counters: Counters,
 }
@@ -88,6 +90,7 @@ impl KernelMapper {
             causes: Causes::default(),
             messages: Messages::default(),
             servers: IdMap::default(),
+            closing: false,
             out: Vec::new(),
             counters: Counters::default(),
         }
@@ -140,37 +143,29 @@ impl KernelMapper {
     /// event of a thread. Threads move, so a hole in the records of one CPU is a hole for all.
     pub fn gap(&mut self, begin: i64, end: i64) {
         self.now = self.now.max(begin);
-        self.cut_interrupts();
+        let (begin, end) = (self.now, end.max(self.now));
+        let cores = self.cores.iter().flat_map(|core| [core.name, core.interrupts]);
+        let mut cores: Vec<NameId> = cores.chain((!self.cores.is_empty()).then_some(self.nowhere)).collect();
+        cores.dedup();
+        self.out.extend(cores.into_iter().map(|core| Output::Gap { core, begin, end }));
+        self.closing = true;
+        self.close_interrupts();
         for t in self.living() {
             self.cut_thread(t);
+            self.close_thread(t);
             let thread = &mut self.threads[t];
-            thread.runnables.clear();
             thread.deferred.clear();
             thread.too_deep = 0;
             (thread.on, thread.replied, thread.server, thread.cause) = (None, false, None, None);
-            if thread.phase != Phase::Off {
-                thread.phase = Phase::Lost;
-            }
+            thread.lost = true;
         }
+        self.closing = false;
         self.cut_messages();
         self.causes = Causes::default();
-        for cpu in 0..self.cores.len() {
-            let core = &mut self.cores[cpu];
+        for core in &mut self.cores {
             (core.running, core.vacated) = (None, None);
-            let (core, interrupts) = (core.name, core.interrupts);
-            self.gap_of(core, end);
-            if interrupts != core {
-                self.gap_of(interrupts, end);
-            }
         }
-        if !self.cores.is_empty() {
-            self.gap_of(self.nowhere, end);
-        }
-        self.now = self.now.max(end);
-    }
-
-    fn gap_of(&mut self, core: NameId, end: i64) {
-        self.out.push(Output::Gap { core, begin: self.now, end: end.max(self.now) });
+        self.now = end;
     }
 
     /// Takes the events so far, if there are `at_least` so many.

@@ -17,8 +17,6 @@ pub(super) enum Phase {
     Ready,
     Running,
     Waiting,
-    /// A gap came since; the next event tells.
-    Lost,
 }
 
 /// A thread that lives.
@@ -44,6 +42,8 @@ pub(super) struct Thread {
     /// It had an instance before.
     pub began: bool,
     pub phase: Phase,
+    /// A gap came since its last event: it need not be where `phase` says.
+    pub lost: bool,
     /// The CPU on which the kernel has it running.
     pub on: Option<usize>,
     /// The core on which it runs or ran last.

@@ -30,6 +30,7 @@ impl KernelMapper {
                     thread::READY => self.ready(t, event),
                     _ => self.blocked(cpu, t, event),
                 }
+                self.threads[t].lost = false;
             }
         }
     }
@@ -85,6 +86,7 @@ impl KernelMapper {
             instance: 0,
             began: false,
             phase: Phase::Off,
+            lost: false,
             on: None,
             core: self.nowhere,
             runnables: Vec::new(),
@@ -135,7 +137,7 @@ impl KernelMapper {
 
     fn created(&mut self, known: Option<usize>, pid: u32, tid: u32) {
         if let Some(t) = known {
-            if self.dumped || self.threads[t].phase != Phase::Lost {
+            if self.dumped || !self.threads[t].lost {
                 if !self.dumped {
                     self.count(Finding::CreatedTwice);
                 }
@@ -202,14 +204,14 @@ impl KernelMapper {
         match self.threads[t].phase {
             Phase::Off => self.begin(t),
             Phase::Waiting => self.release(t, Note::None),
-            // Where it is, the event says; that it came there, nobody saw.
-            Phase::Lost => self.threads[t].phase = Phase::Ready,
             Phase::Active | Phase::Ready | Phase::Running => {}
         }
     }
 
     fn blocked(&mut self, cpu: usize, t: usize, event: &Event<'_>) {
         let (name, job) = self.state(event);
+        // Behind a gap, the event tells anew what BTF may have said before.
+        let lost = self.threads[t].lost;
         if self.threads[t].on == Some(cpu) && self.setup.irq == Irq::Preempt {
             // A thread that blocks executes: interrupts are over.
             self.end_interrupts(cpu);
@@ -226,12 +228,29 @@ impl KernelMapper {
         match self.threads[t].phase {
             Phase::Off if job || self.threads[t].began => return,
             Phase::Off => self.begin(t),
-            Phase::Waiting if !job => return,
+            Phase::Waiting if !job && !lost => return,
             _ => {}
         }
         self.enter_nowhere(t);
         let why = self.note("job_end");
         self.leave(t, action, Note::Name(name), why);
+    }
+
+    /// Takes a thread from its core at a gap and ends its runnables, as far as BTF goes.
+    pub(super) fn close_thread(&mut self, t: usize) {
+        let (gap, phase) = (self.note("gap"), self.threads[t].phase);
+        if !self.threads[t].runnables.is_empty() {
+            if phase != Phase::Running {
+                let nowhere = self.nowhere;
+                self.enter(t, nowhere, gap, gap);
+            }
+            let actor = self.actor(t);
+            for runnable in std::mem::take(&mut self.threads[t].runnables).into_iter().rev() {
+                self.emit(actor, EntityType::Runnable, runnable, Action::Terminate, gap);
+            }
+        }
+        let action = if phase == Phase::Waiting { Action::Wait } else { Action::Preempt };
+        self.leave(t, action, gap, Note::None);
     }
 
     /// BTF lets nothing but a running process wait or end: it runs for no time on no core.

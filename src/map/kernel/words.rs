@@ -31,7 +31,7 @@ pub(super) fn scheduling(event: &Event<'_>) -> (Option<i64>, Option<&'static str
 pub(super) fn argument(flavour: Flavour, event: &Event<'_>, name: &str) -> Option<u64> {
     let fields = fields(flavour.version, event)?;
     let mut values = Values::new(fields, event.words, flavour.big_endian);
-    values.find(|(field, _)| field.name == name).and_then(|(_, value)| number(value))
+    values.find(|(field, _)| field.name() == name).and_then(|(_, value)| number(value))
 }
 
 /// The first argument; the first word, or an address where one is expected, if no layout is known.

@@ -8,6 +8,9 @@ use crate::btf::{Event, NameId};
 pub enum Output {
     /// A system event.
     Event(Event),
+    /// A system event that keeps the rules of BTF across a hole, which BTF does not know: nobody saw it, and nothing is
+    /// derived from it.
+    Closing(Event),
     /// A hole in the trace of a core, `[begin, end)`: what was open there is cut off.
     Gap {
         /// The core.

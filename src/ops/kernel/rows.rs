@@ -5,10 +5,10 @@ use super::super::parts::{Parts, ROWS_OUT};
 use super::spread::Handover;
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::qnx::{Buffer, Preamble};
-use crate::qnx::{Class, Event, Flavour, Status, arguments, event_name, subject, text};
+use crate::qnx::{Class, Event, Flavour, Status, Version, arguments, name_of_event, subject, text};
 use crate::schema::{
     KernelAttributeRow, KernelAttributeRows, KernelBufferRow, KernelBufferRows, KernelEventRow,
-    KernelEventRows, TableSpec, tables,
+    KernelEventRows, Name, Numbering, TableSpec, tables,
 };
 use crate::store::{StagedFile, TableWriter, Transaction};
 use std::fmt::Write as _;
@@ -58,7 +58,7 @@ pub(super) struct CpuRows<'a> {
     written: Option<i64>,
     pub first_at: Option<i64>,
     pub last_at: Option<i64>,
-    line: String,
+    lines: Lines,
     rest: String,
 }
 
@@ -73,7 +73,7 @@ impl<'a> CpuRows<'a> {
             written: None,
             first_at: None,
             last_at: None,
-            line: String::new(),
+            lines: Lines::default(),
             rest: String::new(),
         }
     }
@@ -123,8 +123,7 @@ impl<'a> CpuRows<'a> {
         if event.class == Class::Thread && event.event == RUNNING && event.status == Status::Ok {
             self.running = who.pid.zip(who.tid);
         }
-        self.line.clear();
-        arguments(self.flavour, event, &mut self.line);
+        let line = self.lines.of(self.flavour, event);
         self.rest.clear();
         for word in event.words.get(2..).unwrap_or_default() {
             let blank = if self.rest.is_empty() { "" } else { " " };
@@ -132,15 +131,16 @@ impl<'a> CpuRows<'a> {
             let _ = write!(self.rest, "{blank}{word:08x}");
         }
         let name = text(self.flavour, event);
+        let names = EventNames(self.flavour.version);
         self.rows.push(KernelEventRow {
             time,
             seq,
             record: event.record as i64,
             cycles: event.cycles,
             class: i64::from(event.class.number()),
-            class_name: event.class.as_str().into(),
+            class_name: Name::Numbered(u32::from(event.class.number()), &ClassNames),
             event: i64::from(event.event),
-            event_name: event_name(self.flavour.version, event).into(),
+            event_name: Name::Numbered(number_of(event), &names),
             is64: event.is64,
             flags: i64::from(event.flags),
             status: event.status.as_str().into(),
@@ -151,11 +151,77 @@ impl<'a> CpuRows<'a> {
             run_pid: self.running.map(|r| r.0),
             run_tid: self.running.map(|r| r.1),
             text: name.as_deref(),
-            arguments: &self.line,
+            arguments: line,
             d0: u64::from(event.word(0)),
             d1: u64::from(event.word(1)),
             rest: (event.words.len() > 2).then_some(&self.rest),
         });
+    }
+}
+
+/// The names of events by [`number_of`].
+struct EventNames(Version);
+
+/// Codes of events have ten bits; what is unknown has more, and one name.
+fn number_of(event: &Event<'_>) -> u32 {
+    match event.class {
+        Class::Unknown => 0,
+        class => u32::from(class.number()) << 10 | u32::from(event.event & 0x3ff),
+    }
+}
+
+impl Numbering for EventNames {
+    fn name_of(&self, number: u32) -> &str {
+        let class = u8::try_from(number >> 10).ok().and_then(Class::of_number);
+        name_of_event(self.0, class.unwrap_or(Class::Unknown), (number & 0x3ff) as u16)
+    }
+}
+
+/// The names of classes by their numbers.
+struct ClassNames;
+
+impl Numbering for ClassNames {
+    fn name_of(&self, number: u32) -> &str {
+        let class = u8::try_from(number).ok().and_then(Class::of_number);
+        class.unwrap_or(Class::Unknown).as_str()
+    }
+}
+
+/// What was written of the arguments of events of two words: a CPU does the same things again and again.
+#[derive(Default)]
+struct Lines {
+    /// By a hash of the event; the text of whoever was there last.
+    known: Vec<(Option<Simple>, String)>,
+    longer: String,
+}
+
+/// All that the arguments of a whole event of two words depend on.
+type Simple = (Class, u16, bool, u32, u32);
+
+impl Lines {
+    const KNOWN: usize = 1 << 12;
+
+    fn of(&mut self, flavour: Flavour, event: &Event<'_>) -> &str {
+        let ([d0, d1], Status::Ok) = (event.words, event.status) else {
+            self.longer.clear();
+            arguments(flavour, event, &mut self.longer);
+            return &self.longer;
+        };
+        if self.known.is_empty() {
+            self.known.resize_with(Self::KNOWN, Default::default);
+        }
+        let simple = (event.class, event.event, event.is64, *d0, *d1);
+        // Fibonacci hashing, twelve bits of it.
+        let mixed = u64::from(*d0) << 32 | u64::from(*d1);
+        let mixed = mixed ^ u64::from(event.event) << 20 ^ u64::from(event.class.number()) << 50;
+        let place = mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52;
+        let Some((of, text)) = self.known.get_mut(place as usize) else { return "" };
+        if *of != Some(simple) {
+            text.clear();
+            arguments(flavour, event, text);
+            *of = Some(simple);
+        }
+        text
     }
 }
 

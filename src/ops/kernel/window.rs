@@ -5,8 +5,9 @@ use super::super::order::Reorder;
 use crate::formats::qnx::Batch;
 use crate::qnx::Event;
 
-/// Events that are held back.
-const HELD: usize = 16 * 1024;
+/// Events of a window, and how many of them are held back when it is full.
+const FULL: usize = 32 * 1024;
+const HELD: usize = 8 * 1024;
 
 /// Events in the order of (time, seq), with both.
 #[derive(Debug, Default)]
@@ -26,7 +27,7 @@ impl Window {
     #[inline]
     pub fn push(&mut self, event: &Event<'_>, time: i64, seq: i64) -> Option<Sorted> {
         self.0.push(event, time, seq);
-        (self.0.times.len() >= 2 * HELD).then(|| self.split(HELD))
+        (self.0.times.len() >= FULL).then(|| self.split(FULL - HELD))
     }
 
     /// What is left.

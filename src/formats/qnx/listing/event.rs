@@ -4,7 +4,7 @@
 use super::cursor::Cursor;
 use super::values::{raw, string, words};
 use crate::qnx::layout::{Field, Kind};
-use crate::qnx::{Class, Flavour, Version, entry, event_number};
+use crate::qnx::{Class, Flavour, Version, entry, event_number, is_print};
 
 /// An event that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,9 +53,9 @@ impl Unreadable {
 
 /// What traceprinter 1.02 prints of a thread that begins, in mode wide.
 const CREATE: &[Field] = &[
-    Field { name: "pid", kind: Kind::Dec },
-    Field { name: "tid", kind: Kind::Dec },
-    Field { name: "policy", kind: Kind::Dec },
+    Field { label: "pid:", kind: Kind::Dec },
+    Field { label: "tid:", kind: Kind::Dec },
+    Field { label: "policy:", kind: Kind::Dec },
 ];
 
 /// Whether a line begins an event.
@@ -152,19 +152,19 @@ impl Body {
             }
         }
         let big_endian = self.flavour.big_endian;
-        let field = |name: &'static str, kind| Field { name, kind };
+        let field = |label: &'static str, kind| Field { label, kind };
         let tail = |fields: &[Field]| {
             let (tail, used) = words(fields, cursor.0, big_endian)?;
             (used == fields.len()).then_some(tail)
         };
         let (event, is64, words) = match self.class {
-            Class::IntEnter => match tail(&[field("IP", Kind::Hex)]) {
+            Class::IntEnter => match tail(&[field("IP:", Kind::Hex)]) {
                 Some(ip) => (1, false, [vec![number], ip].concat()),
-                None => (1, true, [vec![number, 0], tail(&[field("IP", Kind::Hex64)])?].concat()),
+                None => (1, true, [vec![number, 0], tail(&[field("IP:", Kind::Hex64)])?].concat()),
             },
-            Class::IntExit => (2, false, [vec![number], tail(&[field("inkernel", Kind::Hex)])?].concat()),
+            Class::IntExit => (2, false, [vec![number], tail(&[field("inkernel:", Kind::Hex)])?].concat()),
             Class::HandlerEnter => {
-                let of = |kind| tail(&[field("PID", Kind::Dec), field("IP", kind), field("AREA", kind)]);
+                let of = |kind| tail(&[field("PID:", Kind::Dec), field("IP:", kind), field("AREA:", kind)]);
                 let (is64, mut words) = match of(Kind::Hex) {
                     Some(words) => (false, words),
                     None => (true, of(Kind::Hex64)?),
@@ -172,7 +172,7 @@ impl Body {
                 words.insert(1, number);
                 (3, is64, words)
             }
-            _ => (4, false, [vec![number], tail(&[field("SIGEVENT", Kind::SigEvent)])?].concat()),
+            _ => (4, false, [vec![number], tail(&[field("SIGEVENT:", Kind::SigEvent)])?].concat()),
         };
         let words_missing = words.len() == 1;
         Some(Parsed { words_missing, ..self.parsed(event, is64, words) })
@@ -194,8 +194,8 @@ impl Body {
             // It is a string because there are more than two words.
             words.resize(words.len().max(4), 0);
             let mut parsed = self.parsed(event, false, words);
-            // Either an empty string or something that cannot be printed.
-            if text.is_empty() {
+            // Either an empty string or no string at all.
+            if !text.iter().all(|b| is_print(*b) || *b >= 0x80 || *b == b'\t') || text.is_empty() {
                 (parsed.words, parsed.words_missing) = (Vec::new(), true);
             }
             return Ok(parsed);
@@ -229,11 +229,13 @@ impl Body {
 
     /// The number of a name: in the version of the trace, else in the newest that has it.
     fn number(&self, name: &str) -> Option<u16> {
-        if name.is_empty() {
+        // Numbers alone are for users.
+        if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
             return None;
         }
         if let Some(number) = name.strip_prefix("UNKNOWN/") {
-            return number.parse().ok().filter(|n| *n < 0x8000);
+            let most = if self.class == Class::Unknown { 0x7fff } else { 0x3ff };
+            return number.parse().ok().filter(|n| *n <= most);
         }
         self.versions().find_map(|version| event_number(version, self.class, name))
     }
@@ -247,8 +249,12 @@ impl Body {
     /// both fit, the print does not tell, and it is that for 32 bits.
     fn arguments(&self, event: u16, text: &[u8]) -> Option<(bool, Vec<u32>)> {
         let big_endian = self.flavour.big_endian;
+        // A state without a name has the words of the others.
+        let threads = matches!(self.class, Class::Thread | Class::VThread);
         for version in self.versions() {
-            let Some(entry) = entry(version, self.class, event) else { continue };
+            let known = entry(version, self.class, event);
+            let known = known.or_else(|| entry(version, self.class, 1).filter(|_| threads));
+            let Some(entry) = known else { continue };
             for (is64, layout) in [(false, &entry.layout), (true, &entry.layout64)] {
                 for (fast, fields) in [(true, layout.fast()), (false, layout.wide())] {
                     let Some((words, used)) = words(fields, text, big_endian) else { continue };

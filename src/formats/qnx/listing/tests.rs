@@ -91,6 +91,8 @@ fn addresses_of_64_bits_are_known_by_their_digits() {
 #[test]
 fn states_of_other_versions_are_known() {
     assert_eq!(one("t:0x1 CPU:00 THREAD          :THBARRIER          pid:1 tid:2").event, 21);
+    let nameless = one("t:0x1 CPU:00 THREAD  :THUNKNOWN/23  pid:1 tid:2 priority:3 policy:4");
+    assert_eq!((nameless.event, &nameless.words[..]), (23, &[1, 2, 3, 4][..]));
     assert_eq!(one("t:0x1 CPU:00 VTHREAD :VTHDEAD      pid:1 tid:2").class, Class::VThread);
 }
 

@@ -15,7 +15,7 @@ pub(super) fn words(fields: &[Field], text: &[u8], big_endian: bool) -> Option<(
         if cursor.is_empty() {
             break;
         }
-        if !(cursor.eat(field.name.as_bytes()) && cursor.eat(b":")) {
+        if !cursor.eat(field.label.as_bytes()) {
             return None;
         }
         value(&mut cursor, field.kind, big_endian, &mut words)?;

@@ -61,6 +61,17 @@ pub struct LostBuffer {
     pub record: u64,
 }
 
+/// What is in a file.
+#[derive(Debug, Clone, Default)]
+pub struct Written {
+    /// Its events by the numbers of their first records, if they were kept.
+    pub events: Vec<ExpectedEvent>,
+    /// The gaps between its buffers; a gap at the end is in no file.
+    pub lost_buffers: Vec<LostBuffer>,
+    /// Records with the number of another CPU.
+    pub wrong_cpus: u64,
+}
+
 /// What goes wrong in a trace, and how often. None of it by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Faults {
@@ -117,6 +128,7 @@ pub struct Kernel<W> {
     lost: u32,
     lost_buffers: Vec<LostBuffer>,
     events: Option<Vec<ExpectedEvent>>,
+    wrong_cpus: u64,
     failure: Option<io::Error>,
 }
 
@@ -143,6 +155,7 @@ impl<W: Write> Kernel<W> {
             lost: 0,
             lost_buffers: Vec::new(),
             events: keep.then(Vec::new),
+            wrong_cpus: 0,
             failure: None,
         })
     }
@@ -208,8 +221,8 @@ impl<W: Write> Kernel<W> {
         stamp
     }
 
-    /// Writes what is open; gives back the output, the events by record, and the gaps. A gap at the end is in no file.
-    pub fn finish(mut self) -> io::Result<(W, Vec<ExpectedEvent>, Vec<LostBuffer>)> {
+    /// Writes what is open; gives back the output and what was written.
+    pub fn finish(mut self) -> io::Result<(W, Written)> {
         for cpu in 0..self.cpus.len() {
             while self.release_part(cpu) {}
         }
@@ -221,7 +234,8 @@ impl<W: Write> Kernel<W> {
         }
         let mut events = self.events.unwrap_or_default();
         events.sort_by_key(|e| e.record);
-        Ok((self.writer.finish()?, events, self.lost_buffers))
+        let written = Written { events, lost_buffers: self.lost_buffers, wrong_cpus: self.wrong_cpus };
+        Ok((self.writer.finish()?, written))
     }
 
     /// Writes the next part of the event that a CPU holds back, if there is one.
@@ -370,6 +384,8 @@ impl<W: Write> Kernel<W> {
             }
         }
         for record in buffer.records.drain(..) {
+            let is_wrong = self.release == Release::R8 && record != record.of_cpu(at as u8);
+            self.wrong_cpus += u64::from(is_wrong);
             if self.failure.is_none() {
                 self.failure = self.writer.record(&record).err();
             }

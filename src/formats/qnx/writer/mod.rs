@@ -12,7 +12,7 @@ mod record;
 
 pub use codes::Code;
 pub use header::{Attributes, Release, Target};
-pub use kernel::{ExpectedEvent, Faults, Kernel, LostBuffer};
+pub use kernel::{ExpectedEvent, Faults, Kernel, LostBuffer, Written};
 pub use record::{ByteOrder, Part, Parts, Record};
 
 use std::io::{self, Write};

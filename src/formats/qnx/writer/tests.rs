@@ -165,7 +165,7 @@ fn a_kernel_tells_buffers_and_times_of_each_cpu() {
     assert_eq!(kernel.tell(0, start, 0, Code::user(3), &[1, 2], false), start + 1);
     assert_eq!(kernel.tell(0, start + 0x10, 0, Code::user(4), &[1, 2], false), start + 0x10);
     kernel.tell(0, start + 0x20, 0, Code::user(5), &[1, 2], false);
-    let (_, events, lost) = kernel.finish().unwrap();
+    let Written { events, lost_buffers: lost, .. } = kernel.finish().unwrap().1;
     let told: Vec<_> = events.iter().map(|e| (e.record, e.cpu, e.class, e.event, e.cycles - start)).collect();
     let expected = [
         (0, 0, "CONTROL", 2, 0),
@@ -192,7 +192,7 @@ fn buffers_are_handed_over_when_they_are_two_thirds_full() {
         for n in 0..40_000 {
             kernel.tell((n % 3 % 2) as u8, 1000 + n * 50, 0, Code::user(1), &[1, 2, 3, 4, 5], false);
         }
-        let (file, events, lost) = kernel.finish().unwrap();
+        let (file, Written { events, lost_buffers: lost, .. }) = kernel.finish().unwrap();
         let buffers: Vec<_> = events.iter().filter(|e| e.class == "CONTROL" && e.event == 2).collect();
         let missing: u32 = lost.iter().map(|l| l.count).sum();
         assert!(buffers.len() > 50 && missing > 10);

@@ -115,6 +115,7 @@ fn run_steps(setup: &KernelSetup, steps: &[Step], begin: i64, end: i64) -> Run {
     for output in &outputs {
         match output {
             Output::Event(e) => derive.event(e, &names),
+            Output::Closing(_) => {}
             Output::Gap { core, begin, end } => derive.gap(*core, *begin, *end, &names),
         }
     }
@@ -126,7 +127,7 @@ fn run_steps(setup: &KernelSetup, steps: &[Step], begin: i64, end: i64) -> Run {
 fn line(output: &Output, names: &Names) -> String {
     let e = match output {
         Output::Gap { core, begin, end } => return format!("gap {} {begin} {end}", names.text(*core)),
-        Output::Event(e) => e,
+        Output::Event(e) | Output::Closing(e) => e,
     };
     let note = match e.note {
         Note::None => String::new(),

@@ -12,7 +12,7 @@ mod trace32;
 pub use btf::btf;
 pub use descriptions::{profile_toml, recording_toml};
 pub use orti::{formula, koil_parse, os_header, symbols};
-pub use qnx::qnx_listing;
+pub use qnx::{qnx_kev, qnx_listing};
 pub use times::times;
 pub use trace32::{trace32_data, trace32_functions};
 
@@ -20,12 +20,13 @@ pub use trace32::{trace32_data, trace32_functions};
 pub type Check = fn(&[u8]);
 
 /// The checks by the name of their fuzz target, which is also their folder of seeds.
-pub const CHECKS: [(&str, Check); 11] = [
+pub const CHECKS: [(&str, Check); 12] = [
     ("btf", btf),
     ("formula", formula),
     ("koil_parse", koil_parse),
     ("os_header", os_header),
     ("profile_toml", profile_toml),
+    ("qnx_kev", qnx_kev),
     ("qnx_listing", qnx_listing),
     ("recording_toml", recording_toml),
     ("symbols", symbols),

@@ -1,8 +1,9 @@
-//! Promises of the reader of QNX listings: every line is accounted for, where chunks are cut does not matter, and whatever
-//! it gives has a name and can be written as arguments on one line.
+//! Promises of the readers of QNX traces: every line or record is accounted for, where chunks are cut does not matter, and
+//! whatever they give has a name and can be written as arguments on one line.
 
 use btfdb::formats::qnx::listing::{ListingReader, MAX_WORDS, OwnedEvent, probe};
-use btfdb::qnx::{arguments, event_name, subject, text};
+use btfdb::formats::qnx::{Batch, Decoder, Listed};
+use btfdb::qnx::{Event, Flavour, Version, arguments, event_name, subject, text};
 
 /// A listing of traceprinter.
 pub fn qnx_listing(data: &[u8]) {
@@ -30,17 +31,63 @@ fn read(chunks: &[&[u8]]) -> (ListingReader<'static>, Vec<OwnedEvent>) {
 }
 
 fn told(reader: &ListingReader<'_>, events: &[OwnedEvent]) {
-    let (flavour, mut line, mut shown) = (reader.flavour(), 0, String::new());
+    let mut line = 0;
     for (n, owned) in events.iter().enumerate() {
         assert!(owned.line >= line && owned.words.len() <= MAX_WORDS + 1);
         line = owned.line;
-        let event = owned.view(n as u64, u64::from(owned.timeoff));
-        assert!(!event_name(flavour.version, &event).is_empty());
-        let subject = subject(flavour, &event);
-        assert!(subject.pid.is_none_or(|pid| pid > 0) && subject.tid.is_none_or(|tid| tid > 0));
-        assert!(text(flavour, &event).is_none_or(|text| !text.is_empty()));
-        shown.clear();
-        arguments(flavour, &event, &mut shown);
-        assert!(!shown.contains('\n'), "{shown}");
+        says_something(reader.flavour(), &owned.view(n as u64, u64::from(owned.timeoff)));
     }
+}
+
+fn says_something(flavour: Flavour, event: &Event<'_>) {
+    assert!(!event_name(flavour.version, event).is_empty());
+    let subject = subject(flavour, event);
+    assert!(subject.pid.is_none_or(|pid| pid > 0) && subject.tid.is_none_or(|tid| tid > 0));
+    assert!(text(flavour, event).is_none_or(|text| !text.is_empty()));
+    let mut shown = String::new();
+    arguments(flavour, event, &mut shown);
+    assert!(!shown.contains('\n'), "{shown}");
+}
+
+/// A `.kev` file; what comes first tells the version to read it as.
+pub fn qnx_kev(data: &[u8]) {
+    let (version, data) = match data.split_first() {
+        Some((first, rest)) if usize::from(*first) < Version::ALL.len() => {
+            (Version::ALL.get(usize::from(*first)).copied(), rest)
+        }
+        _ => (None, data),
+    };
+    let whole = decoded(data, version, data.len().max(1));
+    let pieces = decoded(data, version, 7);
+    match (whole, pieces) {
+        (Some((flavour, records, events)), Some(pieces)) => {
+            let words: usize = events.iter().map(|(_, words)| words.len()).sum();
+            assert_eq!(words as u64, 2 * records, "every word of every record is in one event");
+            assert_eq!((flavour, records, &events), (pieces.0, pieces.1, &pieces.2));
+            for (event, words) in &events {
+                says_something(flavour, &Event { words, ..*event });
+            }
+        }
+        (whole, pieces) => assert_eq!(whole.is_some(), pieces.is_some()),
+    }
+    // The text of the printer goes the same way behind its own reader.
+    let mut listed = Listed::new("fuzz", version);
+    let _ = listed.chunk(data).and_then(|_| listed.finish());
+}
+
+type Events = Vec<(Event<'static>, Vec<u32>)>;
+
+/// Flavour, records and events; `None` for what is refused.
+fn decoded(data: &[u8], version: Option<Version>, piece: usize) -> Option<(Flavour, u64, Events)> {
+    let mut decoder = Decoder::new("fuzz", version);
+    let (mut records, mut events) = (0, Vec::new());
+    let mut keep = |batch: Batch| {
+        records += batch.records;
+        events.extend(batch.iter().map(|e| (Event { words: &[], ..e }, e.words.to_vec())));
+    };
+    for bytes in data.chunks(piece) {
+        keep(decoder.chunk(bytes).ok()?);
+    }
+    keep(decoder.finish().ok()?);
+    Some((decoder.preamble()?.flavour, records, events))
 }

@@ -7,6 +7,7 @@
 
 mod acts;
 mod interrupts;
+mod lifetimes;
 mod schedule;
 #[cfg(test)]
 mod tests;
@@ -81,8 +82,8 @@ pub fn simulate<W: Write>(out: W, options: &Options) -> io::Result<(W, Truth)> {
         }
     }
     let mut truth = machine.truth;
-    let (out, events, lost_buffers) = machine.kernel.finish()?;
-    (truth.events, truth.lost_buffers) = (events, lost_buffers);
+    let (out, written) = machine.kernel.finish()?;
+    truth.written = written;
     Ok((out, truth))
 }
 

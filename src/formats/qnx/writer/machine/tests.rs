@@ -130,7 +130,9 @@ fn messages_mutexes_and_interrupts_have_their_order() {
 fn what_makes_traces_hard_is_there() {
     for options in machines() {
         let truth = truth_of(&options);
-        let has = |class: &str, event: u16| truth.events.iter().any(|e| e.class == class && e.event == event);
+        let has = |class: &str, event: u16| {
+            truth.written.events.iter().any(|e| e.class == class && e.event == event)
+        };
         for (class, event) in [
             ("CONTROL", 1),
             ("KER_CALL", 11),
@@ -154,14 +156,14 @@ fn what_makes_traces_hard_is_there() {
         }
         assert!(truth.states.iter().any(|s| s.incarnation > 1), "ids come again");
         assert_eq!(
-            truth.events.iter().any(|e| e.is64),
+            truth.written.events.iter().any(|e| e.is64),
             options.target.release != Release::R6 && {
                 options.wide || options.target.release == Release::R7
             }
         );
         let failed = |e: &&ExpectedEvent| e.class == "KER_EXIT" && e.words[0] == u32::MAX;
-        assert!(truth.events.iter().any(|e| failed(&e)));
-        let injected = truth.events.iter().filter(|e| e.flags == 1).count();
+        assert!(truth.written.events.iter().any(|e| failed(&e)));
+        let injected = truth.written.events.iter().filter(|e| e.flags == 1).count();
         assert_eq!(injected > 50, options.target.release == Release::R8);
         if options.target.cpus > 1 {
             let mut places: HashMap<_, HashSet<u8>> = HashMap::new();
@@ -169,7 +171,7 @@ fn what_makes_traces_hard_is_there() {
             for interval in truth.states.iter().filter(|s| s.state == state::RUNNING) {
                 places.entry((interval.thread, interval.incarnation)).or_default().insert(interval.cpu);
             }
-            for event in &truth.events {
+            for event in &truth.written.events {
                 stamps.entry(event.cycles).or_default().insert(event.cpu);
             }
             assert!(places.values().filter(|p| p.len() > 1).count() > 5, "threads migrate");
@@ -220,7 +222,7 @@ fn the_expected_events_are_those_of_the_file() {
         let records = records(&file, options);
         let mut seen = vec![false; records.len()];
         let mut times: HashMap<u8, u64> = HashMap::new();
-        for event in &truth.events {
+        for event in &truth.written.events {
             // The parts of an event are the next ones with its time and code, with the right CPU or (8.0) a wrong one.
             let mut at = event.record as usize;
             let [header, timeoff, ..] = records[at];
@@ -256,9 +258,9 @@ fn the_expected_events_are_those_of_the_file() {
             }
         }
         assert!(seen.iter().all(|s| *s), "a record of no event: {options:?}");
-        assert_eq!(truth.lost_buffers.is_empty(), options.faults.lost_buffer == 0);
+        assert_eq!(truth.written.lost_buffers.is_empty(), options.faults.lost_buffer == 0);
         // The lower bits ran over, and a part came behind that belongs to an event before.
-        assert!(truth.events.last().unwrap().cycles >> 32 > options.start >> 32);
+        assert!(truth.written.events.last().unwrap().cycles >> 32 > options.start >> 32);
     }
     assert!(interlaced > 1000, "{interlaced}");
 }

@@ -4,15 +4,13 @@
 
 use std::collections::HashMap;
 
-use super::super::{ExpectedEvent, LostBuffer};
+use super::super::Written;
 
 /// Everything there is to know about a simulated trace.
 #[derive(Debug, Clone, Default)]
 pub struct Truth {
-    /// The events that a reader should find in the file, by record.
-    pub events: Vec<ExpectedEvent>,
-    /// The gaps that it should find.
-    pub lost_buffers: Vec<LostBuffer>,
+    /// What a reader should find in the file.
+    pub written: Written,
     /// What the threads did, in the order in which it began.
     pub states: Vec<StateInterval>,
     /// Messages in the order in which they were sent.
