@@ -1,8 +1,8 @@
 //! btfdb: a columnar trace database for embedded real-time systems.
 //!
-//! Hardware trace exports (variable accesses, function entries and exits, per core) become compressed Parquet;
-//! the software events in them are mapped to system events in BTF (Best Trace Format), after a published
-//! method; SQL, timing metrics and BTF slices come out.
+//! Hardware trace exports (variable accesses, function entries and exits, per core) and traces of the QNX kernel
+//! become compressed Parquet; the software events in them are mapped to system events in BTF (Best Trace Format),
+//! the former after a published method; SQL, timing metrics and BTF slices come out.
 //!
 //! # The picture
 //!
@@ -31,9 +31,9 @@
 //! | [`check`] | does a trace keep the rules of its BTF version | readers, the store, mapping |
 //! | [`compare`] | two streams of BTF records → where they differ | files, Parquet, SQL |
 //! | [`recording`] | descriptions of recordings | their trace data |
-//! | `query` | SQL, the library in `queries/` and of the user, metrics, intervals, chains of events | the terminal |
+//! | `query` | SQL, the library in `queries/` and of the user, metrics, intervals, chains of events, filters of kernel events | the terminal |
 //! | `require` | timing requirements: what is required, what was measured | the terminal |
-//! | `export`, [`render`] | results → files, results → text | arguments |
+//! | `export`, [`render`] | tables and results → files, also in the formats of others; results → text | arguments |
 //! | [`ops`] | what btfdb can do, one file per verb | the terminal, the environment |
 //! | `cli` | arguments, the shell, progress, signals, exit codes | Parquet, Arrow builders |
 //!

@@ -35,11 +35,14 @@ pub enum Command {
     /// Read recordings into a database, and map them.
     ///
     /// An input is a folder with a recording.toml, a recording.toml, a folder of exports named CORE_data.csv
-    /// and CORE_func.csv, such exports themselves, or a BTF trace (all also .gz and .zst; `-` is standard input).
+    /// and CORE_func.csv, such exports themselves, a BTF trace, or a QNX kernel trace: a .kev file or the lines of
+    /// traceprinter (all also .gz and .zst; `-` is standard input).
     #[command(after_help = "Examples:
   btfdb ingest engine.db recording/
   btfdb ingest engine.db core0_data.csv core0_func.csv --name idle
   btfdb ingest traces.db monday.btf tuesday.btf.gz
+  btfdb ingest kernel.db trace.kev --jobs RECEIVE,NANOSLEEP
+  btfdb ingest kernel.db trace.kev --class THREAD,COMM --where 'cpu = 0' --name part
   zcat core0_data.csv.gz | btfdb ingest engine.db --core name=Core_0,data=- --name piped")]
     Ingest(Ingest),
     /// Map recordings again, e.g. after a change of profile.
@@ -48,6 +51,7 @@ pub enum Command {
     #[command(after_help = "Examples:
   btfdb query engine.db \"SELECT * FROM recording\"
   btfdb query engine.db \"SELECT * FROM core_peak\" --param window=10ms --param step=1ms
+  btfdb query kernel.db \"SELECT time, arguments FROM kernel_event\" --event THREAD:RUNNING --pid 1
   btfdb query engine.db -f report.sql --format json -o report.json")]
     Query(Query),
     /// Ask a database interactively, or run a script from a pipe.
@@ -68,12 +72,13 @@ pub enum Command {
   btfdb metrics --list
   btfdb metrics engine.db --sql-path my_queries --format json")]
     Metrics(Metrics),
-    /// Write system events as BTF, or any table as CSV or Parquet.
+    /// Write system events as BTF, any table as CSV or Parquet, or a kernel trace as traceprinter does.
     #[command(after_help = "Examples:
   btfdb export engine.db -o all.btf
   btfdb export engine.db --from 412ms --to 415ms -o worst.btf
   btfdb export engine.db --type T,I --entity T_5 -o - | less
-  btfdb export engine.db --table process_instance --format csv -o instances.csv")]
+  btfdb export engine.db --table process_instance --format csv -o instances.csv
+  btfdb export kernel.db --format traceprinter --style 6 --class THREAD -o threads.txt")]
     Export(Export),
     /// Check that a trace keeps the rules of its BTF version; exit 3 when it does not.
     #[command(after_help = "Examples:

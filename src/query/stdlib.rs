@@ -29,6 +29,8 @@ pub(super) const LIBRARY: &[Source] = library! {
     "prelude" {
         "process_metric_base"
         "process_pair"
+        "kernel_pid"
+        "kernel_tid"
     }
     "cores" {
         "core_slice"
@@ -64,6 +66,12 @@ pub(super) const LIBRARY: &[Source] = library! {
     }
     "os" {
         "os_service"
+    }
+    "kernel" {
+        "kernel_trace"
+        "message_latency"
+        "blocking"
+        "interrupt_load"
     }
     "metrics" {
         "ActivateToActivate"

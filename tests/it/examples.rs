@@ -1,6 +1,7 @@
 //! Every example of the help texts and of the README runs as it is written.
 
 use crate::support::{Bench, root};
+use btfdb::formats::qnx::writer::machine::{Options, simulate};
 use std::process::Command;
 
 /// A folder in which the examples make sense.
@@ -33,6 +34,9 @@ fn bench() -> Bench {
     bench.ok(&["ingest", "week.db", "monday.btf", "tuesday.btf", "-q"]);
     bench.ok(&["ingest", "old.db", "old.btf", "-q"]);
     bench.ok(&["ingest", "new.db", "new.btf", "-q"]);
+    let kernel = Options { bytes: 1 << 16, ..Options::default() };
+    bench.write("trace.kev", simulate(Vec::new(), &kernel).unwrap().0);
+    bench.ok(&["ingest", "kernel.db", "trace.kev", "-q"]);
     let packed = Command::new("gzip").arg("tuesday.btf").current_dir(bench.path()).status().unwrap();
     assert!(packed.success());
     bench
@@ -79,12 +83,13 @@ fn of_the_help_texts() {
             // Recordings of one name cannot be ingested twice into the database of the other examples.
             let example = example
                 .replace("ingest engine.db", &format!("ingest {seen}.db"))
+                .replace("ingest kernel.db", &format!("ingest {seen}.db"))
                 .replace("traces.db", "other.db");
             runs(&bench, &example);
             seen += 1;
         }
     }
-    assert!(seen >= 22, "only {seen} examples were found");
+    assert!(seen >= 26, "only {seen} examples were found");
 }
 
 #[test]
@@ -93,8 +98,9 @@ fn of_the_readme() {
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     let mut seen = 0;
     for line in readme.lines().filter_map(|l| l.strip_prefix("$ ")).filter(|l| l.starts_with("btfdb ")) {
-        runs(&bench, &line.replace("ingest engine.db", &format!("ingest {seen}.db")));
+        let own = format!("ingest {seen}.db");
+        runs(&bench, &line.replace("ingest engine.db", &own).replace("ingest kernel.db", &own));
         seen += 1;
     }
-    assert!(seen >= 6, "only {seen} commands were found");
+    assert!(seen >= 30, "only {seen} commands were found");
 }

@@ -21,6 +21,8 @@ mod fuzz_corpus;
 mod judge;
 mod metrics;
 mod osek;
+mod qnx;
+mod qnx_truth;
 mod requirements;
 mod shell;
 mod support;

@@ -55,6 +55,12 @@ impl Messages {
         number
     }
 
+    /// The thread that received the message of a client.
+    pub(super) fn receiver_of(&self, client: ThreadKey) -> Option<u32> {
+        let message = self.open.get(self.by_client.get(&client)?)?;
+        message.receiver.map(|(_, tid)| tid)
+    }
+
     /// Takes one out, with every mark of it.
     fn remove(&mut self, number: u64) -> Option<Message> {
         let message = self.open.remove(&number)?;

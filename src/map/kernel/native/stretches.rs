@@ -131,7 +131,9 @@ impl KernelMapper {
             ("SEND" | "REPLY", _) => match server {
                 Some(server) => {
                     let name = Some(self.message_event(server));
-                    let by = (server != words::NOBODY).then_some((server, None));
+                    // The receipt may have been told before the state.
+                    let receiver = self.messages.receiver_of(self.threads[t].pid_tid());
+                    let by = (server != words::NOBODY).then_some((server, receiver));
                     Object { name, address: None, by }
                 }
                 None => Object::default(),

@@ -1,0 +1,26 @@
+-- Which thread a process id and a thread number meant in a QNX kernel trace, and when: both are used again.
+--
+-- To the first thread belongs all time before, to the last one all time after.
+-- column: recording text Recording.
+-- column: pid integer Process id.
+-- column: tid integer Number of the thread within the process.
+-- column: task text The thread as a task: `process_instance.process` of type `T`.
+-- column: thread text Name that it gave itself; NULL when it has none.
+-- column: after time From when on, that instant not included: the end of the thread before; NULL for the first one.
+-- column: until time Until when, that instant included: its own end, or the creation of the next one where nobody saw it end; NULL for the last one.
+WITH ended AS (
+    SELECT
+        recording, pid, tid, incarnation, task, name AS thread,
+        CASE WHEN lead(tid) OVER w IS NOT NULL THEN coalesce(destroyed_at, lead(created_at) OVER w) END AS until
+    FROM kernel_thread
+    WINDOW w AS (PARTITION BY recording, pid, tid ORDER BY incarnation)
+)
+SELECT
+    recording,
+    pid,
+    tid,
+    task,
+    thread,
+    lag(until) OVER (PARTITION BY recording, pid, tid ORDER BY incarnation) AS after,
+    until
+FROM ended

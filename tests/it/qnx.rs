@@ -1,0 +1,265 @@
+//! QNX kernel traces, from simulated machines, on the command line: every record is in the tables, filters, listings, the
+//! mapping again. Not what the tables say about the machine (see `qnx_truth`).
+
+use crate::support::{Bench, Run, tree};
+use btfdb::formats::qnx::writer::machine::{Options, Truth, simulate};
+use btfdb::formats::qnx::writer::{ByteOrder, Faults, Release, Target};
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+pub const RELEASES: [Release; 3] = [Release::R6, Release::R7, Release::R8];
+
+/// The trace of a machine with two CPUs.
+pub fn trace(release: Release, bytes: u64, change: impl FnOnce(&mut Options)) -> (Vec<u8>, Truth) {
+    let target = Target { release, ..Target::default() };
+    let mut options = Options { target, seed: 7, wide: true, bytes, ..Options::default() };
+    change(&mut options);
+    simulate(Vec::new(), &options).unwrap()
+}
+
+/// A folder with `t.kev`, ingested into `t.db` with some more options.
+fn bench(release: Release, options: &[&str]) -> (Bench, Truth) {
+    let (file, truth) = trace(release, 96 << 10, |_| {});
+    let bench = Bench::new();
+    bench.write("t.kev", file);
+    bench.ok(&[&["ingest", "t.db", "t.kev", "-q"], options].concat());
+    (bench, truth)
+}
+
+pub fn csv(bench: &Bench, db: &str, sql: &str) -> String {
+    bench.ok(&["query", db, sql, "--format", "csv"]).stdout
+}
+
+/// The only row of an answer.
+#[track_caller]
+fn row(bench: &Bench, db: &str, sql: &str) -> Vec<i64> {
+    let text = csv(bench, db, sql);
+    let mut lines = text.lines().skip(1);
+    let row = lines.next().unwrap_or_else(|| panic!("no row: {sql}")).split(',');
+    assert_eq!(lines.next(), None, "{sql}");
+    row.map(|cell| cell.parse().unwrap_or_else(|_| panic!("{text}"))).collect()
+}
+
+const ACCOUNT: &str = "SELECT sum(records), sum(rows), sum(rejected), sum(skipped) FROM source";
+
+/// Whole records of a file.
+fn records(file: &[u8]) -> i64 {
+    let end = b"TRACE_HEADER_END::";
+    let text = file.windows(end.len()).position(|w| w == end).unwrap() + end.len();
+    let page = Target::default().syspage().len();
+    ((file.len() - text - page) / 16) as i64
+}
+
+#[test]
+fn every_record_is_accounted_for_whatever_it_comes_from() {
+    for release in RELEASES {
+        let (file, truth) = trace(release, 96 << 10, |_| {});
+        let (all, events) = (records(&file), truth.events.len() as i64);
+        let bench = Bench::new();
+        bench.write("t.kev", &file);
+        bench.ok(&["ingest", "path.db", "t.kev", "--strict"]);
+        let gzip = Command::new("gzip").args(["-k", "t.kev"]).current_dir(bench.path()).status().unwrap();
+        assert!(gzip.success());
+        bench.ok(&["ingest", "gz.db", "t.kev.gz"]);
+        let mut piped = bench
+            .command()
+            .args(["ingest", "pipe.db", "-", "--name", "t"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        piped.stdin.take().unwrap().write_all(&file).unwrap();
+        let run = Run::of(piped.wait_with_output().unwrap(), bench.path());
+        assert_eq!(run.code, Some(0), "{}", run.all());
+        let sql = "SELECT * FROM kernel_event ORDER BY seq";
+        let expected = csv(&bench, "path.db", sql);
+        for db in ["path.db", "gz.db", "pipe.db"] {
+            assert_eq!(row(&bench, db, ACCOUNT), [all, events, 0, all - events], "{release:?} {db}");
+            assert_eq!(csv(&bench, db, sql), expected, "{release:?} {db}");
+        }
+    }
+}
+
+#[test]
+fn a_tail_and_lost_buffers_are_told() {
+    for release in RELEASES {
+        let faults = Faults { lost_buffer: 4, interlace: 3, ..Faults::default() };
+        let (mut file, truth) = trace(release, 256 << 10, |o| o.faults = faults);
+        assert!(truth.lost_buffers.len() >= 3, "{release:?}");
+        let whole = records(&file);
+        file.extend([1, 2, 3, 4, 5]);
+        let bench = Bench::new();
+        bench.write("t.kev", &file);
+        let run = bench.ok(&["ingest", "t.db", "t.kev"]);
+        assert!(run.all().contains("1 rejected"), "{}", run.all());
+        let events = truth.events.len() as i64;
+        assert_eq!(
+            row(&bench, "t.db", ACCOUNT),
+            [whole + 1, events, 1, whole - events],
+            "{release:?}\n{}",
+            run.all()
+        );
+        let lost: i64 = truth.lost_buffers.iter().map(|l| i64::from(l.count)).sum();
+        assert_eq!(row(&bench, "t.db", "SELECT sum(lost) FROM kernel_buffer"), [lost], "{release:?}");
+        let told = "SELECT sum(gaps), (SELECT count(*) FROM gap WHERE reason = 'lost_buffer') FROM source";
+        let gaps = row(&bench, "t.db", told);
+        assert!(gaps[0] >= 3 && gaps[0] == gaps[1], "{release:?} {gaps:?}");
+        let told = "SELECT count(*) FROM diagnostic WHERE code = 'lost-buffers'";
+        assert_eq!(row(&bench, "t.db", told), [truth.lost_buffers.len() as i64], "{release:?}");
+    }
+}
+
+#[test]
+fn a_listing_is_the_trace_that_it_was_printed_from() {
+    // What a listing does not show: flags, and the numbers of records.
+    let sql = "SELECT * EXCEPT (record, flags) FROM kernel_event ORDER BY seq";
+    for release in RELEASES {
+        for order in [ByteOrder::Little, ByteOrder::Big] {
+            let (file, _) = trace(release, 64 << 10, |o| o.target.order = order);
+            let bench = Bench::new();
+            bench.write("t.kev", &file);
+            bench.ok(&["ingest", "t.db", "t.kev", "--name", "t"]);
+            let expected = csv(&bench, "t.db", sql);
+            for (n, style) in [&["--style", "6"][..], &["--style", "7"], &["--style", "7", "--one-line"]]
+                .into_iter()
+                .enumerate()
+            {
+                let (text, db) = (format!("{n}.txt"), format!("{n}.db"));
+                bench.ok(&[&["export", "t.db", "--format", "traceprinter", "-o", &text], style].concat());
+                let run = bench.ok(&["ingest", &db, &text, "--name", "t"]);
+                assert!(run.stdout.contains(" 0 rejected"), "{}", run.all());
+                let got = csv(&bench, &db, sql);
+                for (got, expected) in got.lines().zip(expected.lines()) {
+                    assert_eq!(got, expected, "{release:?} {order:?} {style:?}");
+                }
+                assert_eq!(got.lines().count(), expected.lines().count());
+            }
+        }
+    }
+}
+
+/// Filters, and how many of the rows they leave.
+const FILTERS: [&[&str]; 8] = [
+    &["--class", "THREAD,COMM"],
+    &["--not-class", "KERCALL,INT"],
+    &["--event", "THREAD:THRUNNING,2", "--not-event", "COMM:SND_PULSE"],
+    &["--cpu", "1"],
+    &["--pid", "1", "--who", "actor"],
+    &["--tid", "2", "--who", "subject"],
+    &["--tid", "1", "--who", "live"],
+    &["--class", "KER_CALL", "--where", "argument(arguments, 'coid') > 0 -- a comment"],
+];
+
+#[test]
+fn filters_leave_the_same_rows_in_ingest_query_and_export() {
+    let (bench, _) = bench(Release::R7, &[]);
+    let all = csv(&bench, "t.db", "SELECT * FROM kernel_event ORDER BY seq").lines().count();
+    for (n, filter) in FILTERS.iter().enumerate() {
+        let db = format!("{n}.db");
+        bench.ok(&[&["ingest", &db, "t.kev", "-q"], *filter].concat());
+        let sql = "SELECT * FROM kernel_event ORDER BY seq";
+        let expected = csv(&bench, &db, sql);
+        assert!((2..all).contains(&expected.lines().count()), "{filter:?}");
+        let query = bench.ok(&[&["query", "t.db", sql, "--format", "csv"], *filter].concat());
+        assert!(query.stdout == expected, "query {filter:?}");
+        let table = ["export", "t.db", "--table", "kernel_event", "--format", "csv", "-o", "-"];
+        let exported = bench.ok(&[&table, *filter].concat()).stdout;
+        let sorted = |text: &str| {
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        assert_eq!(sorted(&exported).len(), sorted(&expected).len(), "export {filter:?}");
+        let lines = ["export", "t.db", "--format", "traceprinter", "--one-line", "-o", "-"];
+        let printed = bench.ok(&[&lines, *filter].concat()).stdout;
+        let events = printed.lines().filter(|l| l.starts_with("t:")).count();
+        assert_eq!(events, expected.lines().count() - 1, "printed {filter:?}");
+    }
+    let named = ["--process", "io-net", "--who", "subject"];
+    let base = "regexp_replace(name, '^.*/', '')";
+    let name = csv(&bench, "t.db", &format!("SELECT min({base}) FROM kernel_process WHERE pid > 1"));
+    let name = name.lines().nth(1).unwrap();
+    let count = "SELECT count(*) AS n FROM kernel_event";
+    let query = bench.ok(&["query", "t.db", count, "--process", name, "--who", named[3], "--format", "csv"]);
+    let pids = format!("{count} WHERE pid IN (SELECT pid FROM kernel_process WHERE {base} = '{name}')");
+    assert_eq!(query.stdout, csv(&bench, "t.db", &pids));
+    let refused = bench.run(&["ingest", "x.db", "t.kev", "--process", name]);
+    assert_eq!(refused.code, Some(2), "{}", refused.all());
+}
+
+/// Files of all tables but some.
+fn tables(bench: &Bench, db: &str, without: &[&str]) -> Vec<(String, u64)> {
+    let root = bench.path().join(db);
+    let files = tree(&root).into_iter();
+    let named = files.map(|(p, hash)| (p.strip_prefix(&root).unwrap().to_string_lossy().into_owned(), hash));
+    named.filter(|(name, _)| name.ends_with(".parquet") && !without.iter().any(|w| name.starts_with(w))).collect()
+}
+
+#[test]
+fn what_is_derived_comes_from_all_events() {
+    let (bench, _) = bench(Release::R7, &[]);
+    bench.ok(&["ingest", "part.db", "t.kev", "--class", "USER"]);
+    let told = ["kernel_event/", "source/", "diagnostic/", "recording/"];
+    assert_eq!(tables(&bench, "part.db", &told), tables(&bench, "t.db", &told));
+    assert!(tables(&bench, "t.db", &told).len() >= 10);
+    let account = row(&bench, "part.db", ACCOUNT);
+    let rows = row(&bench, "part.db", "SELECT count(*) FROM kernel_event");
+    assert_eq!((account[1], account[0]), (rows[0], account[1] + account[2] + account[3]));
+    let again = bench.run(&["map", "part.db"]);
+    assert_eq!(again.code, Some(2), "{}", again.all());
+    assert!(again.stderr.contains("left out") && again.stderr.contains("hint:"), "{}", again.stderr);
+}
+
+#[test]
+fn mistakes_are_named() {
+    let (bench, _) = bench(Release::R7, &[]);
+    let wrong = |args: &[&str], code: i32, words: &[&str]| {
+        let run = bench.run(args);
+        assert_eq!(run.code, Some(code), "{args:?}\n{}", run.all());
+        for word in words {
+            assert!(run.stderr.contains(word), "{args:?}: no '{word}'\n{}", run.stderr);
+        }
+    };
+    wrong(&["ingest", "x.db", "t.kev", "--where", "pidd = 1"], 1, &["pidd", "line 1, column 1", "'pid'"]);
+    wrong(&["ingest", "x.db", "t.kev", "--where", "pid + 1"], 2, &["no condition"]);
+    wrong(&["query", "t.db", "SELECT 1", "--where", "pidd = 1"], 1, &["pidd"]);
+    wrong(&["ingest", "x.db", "t.kev", "--class", "THRAED"], 2, &["THRAED", "did you mean 'THREAD'?"]);
+    wrong(&["ingest", "x.db", "t.kev", "--event", "RUNNING"], 2, &["CLASS:EVENT"]);
+    wrong(&["ingest", "x.db", "t.kev", "--qnx-version", "5"], 2, &["'5'", "8.0"]);
+    wrong(&["ingest", "x.db", "t.kev", "--jobs", "RECIEVE"], 2, &["RECIEVE", "did you mean 'RECEIVE'?"]);
+    wrong(&["export", "t.db", "-o", "x.btf", "--class", "THREAD"], 2, &["traceprinter"]);
+    assert!(!bench.path().join("x.db").exists() && !bench.path().join("x.btf").exists());
+}
+
+#[test]
+fn mapping_again_and_any_number_of_threads_give_the_same_bytes() {
+    for release in RELEASES {
+        for options in [&[][..], &["--jobs", "RECEIVE,NANOSLEEP", "--overlay-irqs", "--idle"]] {
+            let (bench, _) = bench(release, &[options, &["--threads", "1", "--name", "t"]].concat());
+            let expected = tables(&bench, "t.db", &[]);
+            assert!(expected.iter().any(|(name, _)| name.starts_with("btf_event/")), "{release:?}");
+            for threads in ["2", "3", "8"] {
+                let db = format!("{threads}.db");
+                let args = ["ingest", &db, "t.kev", "--threads", threads, "--name", "t", "-q"];
+                bench.ok(&[&args, options].concat());
+                assert_eq!(tables(&bench, &db, &[]), expected, "{release:?} {threads} {options:?}");
+            }
+            bench.ok(&["map", "t.db", "--threads", "3"]);
+            assert_eq!(tables(&bench, "t.db", &[]), expected, "{release:?} map {options:?}");
+        }
+    }
+}
+
+#[test]
+fn simulated_traces_keep_the_state_charts() {
+    for release in RELEASES {
+        for options in [&[][..], &["--jobs", "RECEIVE,NANOSLEEP"], &["--overlay-irqs"], &["--idle"]] {
+            let (bench, _) = bench(release, options);
+            let run = bench.run(&["check", "t.db", "--format", "json"]);
+            for rule in ["process-transition", "core-occupied"] {
+                assert!(!run.stdout.contains(rule), "{release:?} {options:?}\n{}", run.stdout);
+            }
+        }
+    }
+}
