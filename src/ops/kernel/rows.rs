@@ -18,6 +18,8 @@ use std::sync::Mutex;
 const MAX_RUNS: usize = 256;
 /// Thread states with a meaning here, the same in all versions.
 const RUNNING: u16 = 1;
+/// Rows of a CPU that are written at once: every CPU has so many in the making.
+const EVENTS_OUT: usize = 12 * 1024;
 /// CPUs that a record can name.
 const CPUS: usize = 64;
 
@@ -98,7 +100,7 @@ impl<'a> CpuRows<'a> {
         for (event, time, seq) in sorted.iter() {
             self.row(&event, time, seq);
         }
-        self.write(ROWS_OUT)
+        self.write(EVENTS_OUT)
     }
 
     pub fn finish(mut self) -> Result<Vec<StagedFile>> {

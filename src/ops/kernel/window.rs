@@ -6,8 +6,8 @@ use crate::formats::qnx::Batch;
 use crate::qnx::Event;
 
 /// Events of a window, and how many of them are held back when it is full.
-const FULL: usize = 32 * 1024;
-const HELD: usize = 8 * 1024;
+const FULL: usize = 16 * 1024;
+const HELD: usize = 4 * 1024;
 
 /// Events in the order of (time, seq), with both.
 #[derive(Debug, Default)]
