@@ -195,7 +195,9 @@ impl Body {
             words.resize(words.len().max(4), 0);
             let mut parsed = self.parsed(event, false, words);
             // Either an empty string or no string at all.
-            if !text.iter().all(|b| is_print(*b) || *b >= 0x80 || *b == b'\t') || text.is_empty() {
+            if !text.iter().all(|b| is_print(*b) || *b >= 0x80 || matches!(b, b'\t' | b'\n' | b'\r'))
+                || text.is_empty()
+            {
                 (parsed.words, parsed.words_missing) = (Vec::new(), true);
             }
             return Ok(parsed);
