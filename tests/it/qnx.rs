@@ -193,7 +193,9 @@ fn tables(bench: &Bench, db: &str, without: &[&str]) -> Vec<(String, u64)> {
     let root = bench.path().join(db);
     let files = tree(&root).into_iter();
     let named = files.map(|(p, hash)| (p.strip_prefix(&root).unwrap().to_string_lossy().into_owned(), hash));
-    named.filter(|(name, _)| name.ends_with(".parquet") && !without.iter().any(|w| name.starts_with(w))).collect()
+    named
+        .filter(|(name, _)| name.ends_with(".parquet") && !without.iter().any(|w| name.starts_with(w)))
+        .collect()
 }
 
 #[test]

@@ -69,8 +69,7 @@ impl Machine {
         expected.sort();
         assert!(!expected.is_empty(), "{what}: nothing to compare");
         let found = self.rows(sql);
-        let missing: Vec<_> =
-            expected.iter().filter(|e| found.binary_search(e).is_err()).take(10).collect();
+        let missing: Vec<_> = expected.iter().filter(|e| found.binary_search(e).is_err()).take(10).collect();
         let more: Vec<_> = found.iter().filter(|f| expected.binary_search(f).is_err()).take(10).collect();
         assert!(
             missing.is_empty() && more.is_empty() && found.len() == expected.len(),
@@ -191,7 +190,9 @@ fn interrupts_are_those_that_came() {
         });
         let sql = match at_once {
             // 8.0 says that they came, and nothing else.
-            true => "SELECT cpu, d0, time FROM kernel_event WHERE class_name = 'INT' AND event_name = 'DELIVER'",
+            true => {
+                "SELECT cpu, d0, time FROM kernel_event WHERE class_name = 'INT' AND event_name = 'DELIVER'"
+            }
             false => "SELECT cpu, vector, depth, begin_at, end_at FROM kernel_interrupt",
         };
         machine.same(&format!("{release:?}"), sql, expected.collect());

@@ -191,7 +191,7 @@ mod tests {
         );
         assert!(at("SELECT gap|").contains(&"gap_between(".into()));
         // The columns of all tables, as long as none is named.
-        assert_eq!(at("SELECT creat|"), ["created", "creator"]);
+        assert_eq!(at("SELECT creat|"), ["created", "created_at", "creator"]);
         assert_eq!(at("SELECT creat| FROM gap"), [""; 0]);
     }
 

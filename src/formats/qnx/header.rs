@@ -173,18 +173,19 @@ impl Syspage {
         };
         // A section of other length is not the one that is known.
         let qtime =
-            u16_at(QTIME_INFO).zip(u16_at(QTIME_INFO + 2)).filter(|(at, size)| *at >= 8 && *size >= 60);
+            u16_at(QTIME_INFO).zip(u16_at(QTIME_INFO + 2)).filter(|(at, size)| *at >= 8 && *size >= 56);
         let Some(at) = qtime.map(|(at, _)| usize::from(at)) else { return Self::default() };
         Self {
             cycles_per_sec: u64_at(at).filter(|c| *c > 0),
             boot_time: u32_at(at + 28).filter(|t| *t > 0),
-            clock_global: u32_at(at + 56).map(|flags| flags & GLOBAL_CLOCK != 0),
+            clock_global: u32_at(at + 52).map(|flags| flags & GLOBAL_CLOCK != 0),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::writer::{ByteOrder, Target};
     use super::*;
 
     fn parse(text: &str) -> Vec<(String, String)> {
@@ -246,11 +247,18 @@ mod tests {
         page[QTIME_INFO..QTIME_INFO + 4].copy_from_slice(&[100, 0, 80, 0]);
         page[100..108].copy_from_slice(&54_000_000u64.to_le_bytes());
         page[128..132].copy_from_slice(&1_700_000_000u32.to_le_bytes());
-        page[156..160].copy_from_slice(&8u32.to_le_bytes());
+        page[152..156].copy_from_slice(&8u32.to_le_bytes());
         let read = Syspage::parse(&page, false);
         assert_eq!(read.cycles_per_sec, Some(54_000_000));
         assert_eq!(read.boot_time, Some(1_700_000_000));
         assert_eq!(read.clock_global, Some(true));
+        // As another understanding of `struct qtime_entry` (sys/syspage.h) writes it.
+        for (global_clock, order) in [(true, ByteOrder::Little), (false, ByteOrder::Big)] {
+            let page = Target { global_clock, order, ..Target::default() }.syspage();
+            let read = Syspage::parse(&page, order == ByteOrder::Big);
+            assert_eq!(read.clock_global, Some(global_clock));
+            assert_eq!((read.cycles_per_sec, read.boot_time), (Some(1_000_000_000), Some(1_700_000_000)));
+        }
         assert_eq!(Syspage::parse(&page[..20], false), Syspage::default());
         assert_eq!(Syspage::parse(&page[..110], false).boot_time, None);
     }
