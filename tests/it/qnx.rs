@@ -54,7 +54,7 @@ fn records(file: &[u8]) -> i64 {
 fn every_record_is_accounted_for_whatever_it_comes_from() {
     for release in RELEASES {
         let (file, truth) = trace(release, 96 << 10, |_| {});
-        let (all, events) = (records(&file), truth.events.len() as i64);
+        let (all, events) = (records(&file), truth.written.events.len() as i64);
         let bench = Bench::new();
         bench.write("t.kev", &file);
         bench.ok(&["ingest", "path.db", "t.kev", "--strict"]);
@@ -86,27 +86,27 @@ fn a_tail_and_lost_buffers_are_told() {
     for release in RELEASES {
         let faults = Faults { lost_buffer: 4, interlace: 3, ..Faults::default() };
         let (mut file, truth) = trace(release, 256 << 10, |o| o.faults = faults);
-        assert!(truth.lost_buffers.len() >= 3, "{release:?}");
+        assert!(truth.written.lost_buffers.len() >= 3, "{release:?}");
         let whole = records(&file);
         file.extend([1, 2, 3, 4, 5]);
         let bench = Bench::new();
         bench.write("t.kev", &file);
         let run = bench.ok(&["ingest", "t.db", "t.kev"]);
         assert!(run.all().contains("1 rejected"), "{}", run.all());
-        let events = truth.events.len() as i64;
+        let events = truth.written.events.len() as i64;
         assert_eq!(
             row(&bench, "t.db", ACCOUNT),
             [whole + 1, events, 1, whole - events],
             "{release:?}\n{}",
             run.all()
         );
-        let lost: i64 = truth.lost_buffers.iter().map(|l| i64::from(l.count)).sum();
+        let lost: i64 = truth.written.lost_buffers.iter().map(|l| i64::from(l.count)).sum();
         assert_eq!(row(&bench, "t.db", "SELECT sum(lost) FROM kernel_buffer"), [lost], "{release:?}");
         let told = "SELECT sum(gaps), (SELECT count(*) FROM gap WHERE reason = 'lost_buffer') FROM source";
         let gaps = row(&bench, "t.db", told);
         assert!(gaps[0] >= 3 && gaps[0] == gaps[1], "{release:?} {gaps:?}");
         let told = "SELECT count(*) FROM diagnostic WHERE code = 'lost-buffers'";
-        assert_eq!(row(&bench, "t.db", told), [truth.lost_buffers.len() as i64], "{release:?}");
+        assert_eq!(row(&bench, "t.db", told), [truth.written.lost_buffers.len() as i64], "{release:?}");
     }
 }
 

@@ -42,8 +42,8 @@ fn machine(release: Release, wide: bool) -> Machine {
     let bench = Bench::new();
     bench.write("t.kev", file);
     bench.ok(&["ingest", "t.db", "t.kev", "--strict", "-q"]);
-    let base = truth.events[0].cycles;
-    let last = truth.events.iter().map(|e| e.cycles).max().unwrap();
+    let base = truth.written.events[0].cycles;
+    let last = truth.written.events.iter().map(|e| e.cycles).max().unwrap();
     Machine { bench, base, end: (last - base) as i64, truth }
 }
 
@@ -206,7 +206,7 @@ fn interrupts_are_those_that_came() {
 fn events_are_those_that_were_written() {
     for release in RELEASES {
         let machine = machine(release, true);
-        let expected = machine.truth.events.iter().map(|e| {
+        let expected = machine.truth.written.events.iter().map(|e| {
             let rest: Vec<String> = e.words.iter().skip(2).map(|w| format!("{w:08x}")).collect();
             let words = [0, 1].map(|n| e.words.get(n).copied().unwrap_or(0));
             format!(

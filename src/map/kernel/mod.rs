@@ -11,6 +11,7 @@
 //! | `direct` | a thread ran that had been blocked: the kernel hands over without READY |
 //! | `irq` | an interrupt took the core from a process, and gave it back |
 //! | `migrate` | a thread runs on another CPU now |
+//! | `gap` | the trace has a hole: BTF knows none, so what runs there is taken from its core (see `Output::Closing`) |
 //! | `synth` | BTF has no such transition: a slice of no length on `Core_X` makes it legal |
 //!
 //! * `directory` – which process a process id means, from a first look at the whole recording

@@ -125,12 +125,12 @@ impl KernelMapper {
         }
     }
 
-    /// The stimulus of the first instance of a thread that was there before.
+    /// An instance begins that nobody created: a thread that was there before, or the next job of one.
     fn begin(&mut self, t: usize) {
-        let stimulus = match (self.threads[t].began, self.dumped) {
-            (true, _) => self.threads[t].woken.map_or("STI_unknown", |wake| wake.stimulus()),
-            (false, true) => "STI_initial",
-            (false, false) => "STI_unknown",
+        let stimulus = match self.threads[t].woken {
+            Some(wake) => wake.stimulus(),
+            None if self.dumped => "STI_initial",
+            None => "STI_unknown",
         };
         self.activate(t, stimulus);
     }
