@@ -25,7 +25,7 @@
 //! | [`formats`] | one folder per foreign format | files, Parquet, each other |
 //! | [`schema`] | tables and columns, from `schemas/*.toml` | the disk, SQL |
 //! | [`store`] | the database folder: manifest, commit, lock | formats, mapping, SQL |
-//! | [`map`] | software events → system events: the rules | bytes, paths, Parquet, SQL |
+//! | [`map`] | software events, kernel events → system events: the rules | bytes, paths, Parquet, SQL |
 //! | [`qnx`] | the vocabulary of QNX kernel traces | records, files |
 //! | [`mod@derive`] | system events, as their writer means them → instances and states | files, the text of BTF |
 //! | [`check`] | does a trace keep the rules of its BTF version | readers, the store, mapping |

@@ -86,7 +86,7 @@ impl KernelMapper {
                 Outcome::Error(errno) => self.note(&format!("ret=-1 errno={errno}")),
                 Outcome::Interrupted => self.note("interrupted"),
                 Outcome::Restarted => self.note("restarted"),
-                Outcome::ThreadEnd => self.note("thread_end"),
+                Outcome::ThreadEnd => self.notes.thread_end,
                 Outcome::Cut => self.note("cut"),
             };
             self.end_runnable(Proc::Thread(t), runnable, note);

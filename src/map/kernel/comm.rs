@@ -8,7 +8,7 @@ use crate::btf::{Action, EntityType, NameId, Note};
 use crate::qnx::Event;
 
 /// Event numbers of class COMM.
-mod comm {
+mod number {
     pub const SEND: u16 = 0;
     pub const SEND_PULSE: u16 = 1;
     pub const RECEIVE: u16 = 2;
@@ -40,29 +40,29 @@ impl KernelMapper {
         let (id, pid) = (event.word(0), event.word(1));
         let note = Note::Hex(u64::from(id));
         match event.event {
-            comm::SEND => {
+            number::SEND => {
                 let name = self.message_event(pid);
                 self.os_event(cpu, name, Action::SetEvent, note);
                 self.causes.process(pid, self.turn, Wake::Message);
                 self.message_sent(cpu, id, pid);
             }
-            comm::RECEIVE => {
+            number::RECEIVE => {
                 let name = self.message_event(pid);
                 self.os_event(cpu, name, Action::ClearEvent, note);
                 self.message_received(cpu, id, pid);
             }
-            comm::REPLY | comm::ERROR => self.replied(cpu, (pid, id), event.event == comm::ERROR),
-            comm::SIGNAL => self.signalled(cpu, id),
-            comm::RECEIVE_PULSE => {
+            number::REPLY | number::ERROR => self.replied(cpu, (pid, id), event.event == number::ERROR),
+            number::SIGNAL => self.signalled(cpu, id),
+            number::RECEIVE_PULSE => {
                 let name = self.pulse_event(pid);
                 self.os_event(cpu, name, Action::ClearEvent, note);
                 self.pulse_received(cpu, id, pid);
             }
-            number if number == comm::SEND_PULSE || comm::KERNEL_PULSES.contains(&number) => {
+            pulse if pulse == number::SEND_PULSE || number::KERNEL_PULSES.contains(&pulse) => {
                 let name = self.pulse_event(pid);
                 self.os_event(cpu, name, Action::SetEvent, note);
                 self.causes.process(pid, self.turn, Wake::Pulse);
-                self.pulse_sent(cpu, id, pid, number == comm::SEND_PULSE);
+                self.pulse_sent(cpu, id, pid, pulse == number::SEND_PULSE);
             }
             _ => {}
         }

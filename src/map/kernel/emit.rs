@@ -3,7 +3,7 @@
 use super::counters::Finding;
 use super::mapper::KernelMapper;
 use super::state::{Actor, Phase, Proc};
-use crate::btf::{Action, EntityType, Event, NameId, Note};
+use crate::btf::{Action, EntityType, Event, NameId, Names, Note};
 use crate::map::Output;
 use crate::qnx::Version;
 
@@ -26,6 +26,40 @@ pub(super) enum Named {
     InterruptStimulus,
     Call,
     State,
+}
+
+/// Notes that events have often.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Notes {
+    pub implicit: Note,
+    pub direct: Note,
+    pub irq: Note,
+    pub migrate: Note,
+    pub synth: Note,
+    pub partial: Note,
+    pub thread_end: Note,
+    pub job_end: Note,
+    /// Native states that no event tells.
+    pub ready: NameId,
+    pub create: NameId,
+}
+
+impl Notes {
+    pub fn new(names: &mut Names) -> Self {
+        let mut note = |text: &str| Note::Name(names.intern(text));
+        Self {
+            implicit: note("implicit"),
+            direct: note("direct"),
+            irq: note("irq"),
+            migrate: note("migrate"),
+            synth: note("synth"),
+            partial: note("partial"),
+            thread_end: note("thread_end"),
+            job_end: note("job_end"),
+            ready: names.intern("READY"),
+            create: names.intern("CREATE"),
+        }
+    }
 }
 
 impl KernelMapper {
@@ -75,6 +109,7 @@ impl KernelMapper {
         }
     }
 
+    /// A note that is not among [`Notes`].
     pub(super) fn note(&mut self, text: &str) -> Note {
         Note::Name(self.intern(text))
     }

@@ -59,7 +59,7 @@ impl KernelMapper {
 
     /// What executes loses the core to an interrupt.
     fn interrupt_top(&mut self, cpu: usize) {
-        let irq = self.note("irq");
+        let irq = self.notes.irq;
         if self.cores[cpu].frames.is_empty() {
             if let (Some(t), Irq::Preempt) = (self.cores[cpu].running, self.setup.irq) {
                 self.leave(t, Action::Preempt, irq, Note::None);
@@ -111,8 +111,8 @@ impl KernelMapper {
     /// Ends the interrupts of a CPU down to a depth, innermost first, and gives the core back. `exit` is when the kernel
     /// said so; else it did not.
     fn end_frames(&mut self, cpu: usize, depth: usize, exit: Option<i64>) {
-        let (core, irq) = (self.cores[cpu].interrupts, self.note("irq"));
-        let implicit = if exit.is_some() { Note::None } else { self.note("implicit") };
+        let (core, irq) = (self.cores[cpu].interrupts, self.notes.irq);
+        let implicit = if exit.is_some() { Note::None } else { self.notes.implicit };
         while self.cores[cpu].frames.len() > depth {
             let actor = self.actor_on(cpu);
             self.each_runnable(cpu, Action::Terminate, implicit);

@@ -2,6 +2,7 @@
 
 use super::counters::{Counters, Finding};
 use super::dump::Dump;
+use super::emit::Notes;
 use super::native::{KernelRows, Messages};
 use super::state::{Core, Thread};
 use super::wake::Causes;
@@ -32,6 +33,7 @@ pub struct KernelMapper {
     pub rows: KernelRows,
     pub(super) name_count: usize,
     pub(super) known: IdMap<(u64, u64), NameId>,
+    pub(super) notes: Notes,
     pub(super) sim: NameId,
     /// Pseudo core of slices that BTF needs and nobody saw.
     pub(super) nowhere: NameId,
@@ -67,6 +69,7 @@ impl KernelMapper {
     pub fn new(setup: KernelSetup, directory: Directory, begin: i64) -> Self {
         let mut names = Names::default();
         let (sim, nowhere) = (names.intern("SIM"), names.intern("Core_X"));
+        let notes = Notes::new(&mut names);
         Self {
             dump: Dump::new(setup.flavour.version),
             setup,
@@ -75,6 +78,7 @@ impl KernelMapper {
             rows: KernelRows::default(),
             name_count: 0,
             known: IdMap::default(),
+            notes,
             sim,
             nowhere,
             turn: 0,

@@ -69,8 +69,7 @@ impl KernelMapper {
     pub(super) fn sync_call(&mut self, t: usize, call: &OpenCall) {
         match operation(call.number, self.setup.flavour.version) {
             Operation::Take => {
-                let partial = self.note("partial");
-                self.sync_event(t, call.first, Action::RequestSemaphore, partial);
+                self.sync_event(t, call.first, Action::RequestSemaphore, self.notes.partial);
             }
             Operation::Give => {
                 self.causes.object(self.threads[t].pid, call.first, self.turn);

@@ -149,7 +149,7 @@ impl KernelMapper {
         let Some(t) = self.born(pid, tid, Some(self.now)) else { return };
         if !self.dumped {
             self.activate(t, "STI_create");
-            self.begin_state(t, "CREATE", None);
+            self.begin_state(t, self.notes.create, None);
         } else if self.setup.jobs.is_empty() {
             self.activate(t, "STI_initial");
         }
@@ -162,15 +162,13 @@ impl KernelMapper {
         }
         if let Some(other) = self.cores[cpu].running {
             // The kernel tells of the new thread first.
-            let note = self.note("implicit");
-            self.leave(other, Action::Preempt, note, Note::None);
+            self.leave(other, Action::Preempt, self.notes.implicit, Note::None);
             self.off_cpu(other);
             let by = self.threads[t].pid_tid();
-            self.begin_state(other, "READY", Some(by));
+            self.begin_state(other, self.notes.ready, Some(by));
         }
         if let Some(from) = self.threads[t].on {
-            let note = self.note("migrate");
-            self.leave(t, Action::Preempt, note, Note::None);
+            self.leave(t, Action::Preempt, self.notes.migrate, Note::None);
             self.cores[from].running = None;
         }
         self.woken(t);
@@ -182,8 +180,7 @@ impl KernelMapper {
         if self.threads[t].phase == Phase::Off {
             self.begin(t);
         }
-        let (core, direct) = (self.cores[cpu].name, self.note("direct"));
-        self.enter(t, core, direct, Note::None);
+        self.enter(t, self.cores[cpu].name, self.notes.direct, Note::None);
         if std::mem::take(&mut self.threads[t].replied) && self.threads[t].exported {
             let (pid, tid) = self.threads[t].pid_tid();
             let event = self.named(Named::Reply, (pid, u64::from(tid)), |_| format!("RPL_{pid}_{tid}"));
@@ -232,8 +229,7 @@ impl KernelMapper {
             _ => {}
         }
         self.enter_nowhere(t);
-        let why = self.note("job_end");
-        self.leave(t, action, Note::Name(name), why);
+        self.leave(t, action, Note::Name(name), self.notes.job_end);
     }
 
     /// Takes a thread from its core at a gap and ends its runnables, as far as BTF goes.
@@ -256,8 +252,7 @@ impl KernelMapper {
     /// BTF lets nothing but a running process wait or end: it runs for no time on no core.
     fn enter_nowhere(&mut self, t: usize) {
         if self.threads[t].phase != Phase::Running {
-            let (nowhere, synth) = (self.nowhere, self.note("synth"));
-            self.enter(t, nowhere, synth, synth);
+            self.enter(t, self.nowhere, self.notes.synth, self.notes.synth);
         }
     }
 
@@ -269,9 +264,8 @@ impl KernelMapper {
         if self.threads[t].phase != Phase::Off {
             let seen = self.threads[t].phase == Phase::Running;
             self.enter_nowhere(t);
-            let note = if seen { Note::None } else { self.note("synth") };
-            let why = self.note("thread_end");
-            self.leave(t, Action::Terminate, note, why);
+            let note = if seen { Note::None } else { self.notes.synth };
+            self.leave(t, Action::Terminate, note, self.notes.thread_end);
         }
         if self.threads[t].on.is_some() {
             self.off_cpu(t);

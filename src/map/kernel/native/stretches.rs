@@ -60,8 +60,7 @@ impl KernelMapper {
     }
 
     /// A thread is in a state that no event tells: `by` took its CPU.
-    pub(in crate::map::kernel) fn begin_state(&mut self, t: usize, state: &str, by: Option<(u32, u32)>) {
-        let state = self.intern(state);
+    pub(in crate::map::kernel) fn begin_state(&mut self, t: usize, state: NameId, by: Option<(u32, u32)>) {
         let by = by.map(|(pid, tid)| (pid, Some(tid)));
         self.put_state(t, state, false, (None, None), Object { by, ..Object::default() });
     }
