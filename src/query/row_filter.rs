@@ -7,6 +7,8 @@ use arrow::array::{Array, BooleanArray, RecordBatch};
 use arrow::datatypes::{Field, Schema};
 use datafusion::common::DFSchema;
 use datafusion::common::cast::as_boolean_array;
+use datafusion::logical_expr::simplify::SimplifyContext;
+use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::physical_plan::PhysicalExpr;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
@@ -26,12 +28,18 @@ impl RowFilter {
     /// # Errors
     /// When it is no condition, or names what is not there.
     pub fn new(table: &'static TableSpec, condition: &str) -> Result<Self> {
-        let context = SessionContext::new_with_config(SessionConfig::new());
+        let mut config = SessionConfig::new();
+        config.options_mut().sql_parser.collect_spans = true;
+        let context = SessionContext::new_with_config(config);
         functions::of_rows().into_iter().for_each(|f| context.register_udf(f));
         let engine = |e| failure::from_engine(&e, condition, &[]);
         let schema = DFSchema::try_from(schema(table)).map_err(engine)?;
-        let condition = context.parse_sql_expr(condition, &schema).map_err(engine)?;
-        let predicate = context.create_physical_expr(condition, &schema).map_err(engine)?;
+        let parsed = context.parse_sql_expr(condition, &schema).map_err(engine)?;
+        // Some functions cannot be computed as they are: they are written in terms of others (coalesce).
+        let rules = SimplifyContext::builder().with_schema(Arc::new(schema.clone())).build();
+        let rules = ExprSimplifier::new(rules);
+        let typed = rules.coerce(parsed, &schema).and_then(|e| rules.simplify(e)).map_err(engine)?;
+        let predicate = context.create_physical_expr(typed, &schema).map_err(engine)?;
         match predicate.data_type(schema.as_arrow()).map_err(engine)? {
             arrow::datatypes::DataType::Boolean => Ok(Self { predicate }),
             other => {
@@ -64,19 +72,28 @@ fn schema(table: &'static TableSpec) -> Schema {
 
 #[cfg(test)]
 mod tests {
-    use super::RowFilter;
+    use super::*;
     use crate::schema::tables::KERNEL_EVENT;
+
+    #[test]
+    fn conditions_are_written_as_in_a_query() {
+        for sql in [
+            "class_name = 'USER' AND argument(arguments, 'd0') > 1 OR cpu IN (1, 2)",
+            "coalesce(pid IN (1, 2), FALSE) AND nullif(tid, 1) IS NOT NULL",
+            "text LIKE 'a%' AND CASE WHEN priority BETWEEN 1 AND 9 THEN is64 ELSE TRUE END",
+        ] {
+            let filter = RowFilter::new(KERNEL_EVENT, sql).unwrap();
+            let none = RecordBatch::new_empty(Arc::new(schema(KERNEL_EVENT)));
+            assert_eq!(filter.keep(&none).unwrap().len(), 0, "{sql}");
+        }
+    }
 
     #[test]
     fn what_is_no_condition_is_refused() {
         let refused = |sql: &str| RowFilter::new(KERNEL_EVENT, sql).unwrap_err().to_string();
         assert!(refused("cpu + 1").contains("Int64"), "{}", refused("cpu + 1"));
-        assert!(refused("nonsense = 1").contains("nonsense"), "{}", refused("nonsense = 1"));
+        let unknown = refused("cpu = 1\nAND nonsense = 1");
+        assert!(unknown.contains("nonsense") && unknown.contains("(line 2, column 5)"), "{unknown}");
         assert!(refused("cpu = ").len() > 5);
-        RowFilter::new(
-            KERNEL_EVENT,
-            "class_name = 'USER' AND argument(arguments, 'd0') > 1 OR cpu IN (1, 2)",
-        )
-        .unwrap();
     }
 }

@@ -104,14 +104,22 @@ fn states(machine: &Machine) -> BTreeMap<(Thread, u32), Vec<(u16, i64, i64)>> {
             }
             None => to,
         };
-        match states.last_mut() {
-            Some(last) if last.0 == s.state => last.2 = to,
-            Some(last) if last.0 == RUNNING && s.state == READY => {
-                let left = last.2;
-                states.push((s.state, left, to));
+        let from = match states.last() {
+            Some((RUNNING, _, left)) if s.state == READY => *left,
+            _ => from,
+        };
+        states.push((s.state, from, to));
+    }
+    for states in threads.values_mut() {
+        // What two CPUs tell at one instant has no order.
+        states.retain(|(_, from, to)| from < to);
+        states.dedup_by(|next, last| {
+            let goes_on = next.0 == last.0 && next.1 == last.2;
+            if goes_on {
+                last.2 = next.2;
             }
-            _ => states.push((s.state, from, to)),
-        }
+            goes_on
+        });
     }
     threads
 }
@@ -131,7 +139,7 @@ fn threads_are_in_the_states_that_they_were_in() {
             // Another priority begins another row.
             let sql = "WITH begun AS (
                     SELECT *, coalesce(lag(state) OVER w = state AND lag(end_at) OVER w = begin_at, FALSE) AS goes_on
-                    FROM kernel_state WINDOW w AS (PARTITION BY pid, tid, incarnation ORDER BY begin_at, end_at)),
+                    FROM kernel_state WHERE begin_at < end_at WINDOW w AS (PARTITION BY pid, tid, incarnation ORDER BY begin_at, end_at)),
                 numbered AS (
                     SELECT *, sum(CASE WHEN goes_on THEN 0 ELSE 1 END)
                         OVER (PARTITION BY pid, tid, incarnation ORDER BY begin_at, end_at) AS nth

@@ -38,6 +38,10 @@ pub(super) fn keep(args: &KernelArgs) -> Result<Option<Keep>> {
         return Err(Error::usage("--process needs the names of processes, which are known after the ingest")
             .hint("ingest with --pid, or use --process with export and query"));
     }
+    if let Some(condition) = &filter.condition {
+        // By itself, so that an error points at a place in what was typed.
+        RowFilter::new(tables::KERNEL_EVENT, condition)?;
+    }
     let rows = RowFilter::new(tables::KERNEL_EVENT, &filter.sql()?)?;
     Ok(Some(Keep(Arc::new(move |batch| rows.keep(batch)))))
 }

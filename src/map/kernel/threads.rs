@@ -27,7 +27,7 @@ impl KernelMapper {
                 let Some(t) = known.or_else(|| self.born(pid, tid, None)) else { return };
                 match event.event {
                     thread::RUNNING => self.running(cpu, t, event),
-                    thread::READY => self.ready(t, event),
+                    thread::READY => self.ready(cpu, t, event),
                     _ => self.blocked(cpu, t, event),
                 }
                 self.threads[t].lost = false;
@@ -189,8 +189,13 @@ impl KernelMapper {
         }
     }
 
-    fn ready(&mut self, t: usize, event: &Event<'_>) {
-        if let Some(cpu) = self.threads[t].on {
+    fn ready(&mut self, cpu: usize, t: usize, event: &Event<'_>) {
+        let on = self.threads[t].on;
+        if on.is_some_and(|on| on != cpu) && self.threads[t].began_now(self.now) {
+            // Clocks of two CPUs that show the same tell nothing of the order: another CPU made it ready before it ran.
+            return;
+        }
+        if let Some(cpu) = on {
             self.leave(t, Action::Preempt, Note::None, Note::None);
             self.off_cpu(t);
             self.cores[cpu].vacated = Some((t, self.threads[t].born));
@@ -310,6 +315,11 @@ impl KernelMapper {
 }
 
 impl Thread {
+    /// Its state began at this instant.
+    fn began_now(&self, now: i64) -> bool {
+        self.stretch.as_ref().is_some_and(|stretch| stretch.begin == now)
+    }
+
     pub fn pid_tid(&self) -> (u32, u32) {
         (self.pid, self.tid)
     }

@@ -22,7 +22,7 @@ pub(in crate::map::kernel) struct Stretch {
     pub address: Option<u64>,
     pub wake: Option<Wake>,
     pub by: Option<(u32, Option<u32>)>,
-    begin: i64,
+    pub begin: i64,
     cpu: Option<usize>,
     priority: Option<i64>,
     policy: Option<&'static str>,
