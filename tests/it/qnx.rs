@@ -113,28 +113,30 @@ fn a_tail_and_lost_buffers_are_told() {
 
 #[test]
 fn a_listing_is_the_trace_that_it_was_printed_from() {
-    // What a listing does not show: flags, and the numbers of records.
-    let sql = "SELECT * EXCEPT (record, flags) FROM kernel_event ORDER BY seq";
+    // What a listing does not show: flags and the numbers of records, and which addresses had 64 bits.
+    let whole = "SELECT * EXCEPT (record, flags) FROM kernel_event ORDER BY seq";
+    let part =
+        "SELECT * EXCEPT (record, flags, is64, arguments, d0, d1, rest) FROM kernel_event ORDER BY seq";
     for release in RELEASES {
         for order in [ByteOrder::Little, ByteOrder::Big] {
+            let sql = if release == Release::R6 || order == ByteOrder::Big { whole } else { part };
             let (file, _) = trace(release, 64 << 10, |o| o.target.order = order);
             let bench = Bench::new();
             bench.write("t.kev", &file);
             bench.ok(&["ingest", "t.db", "t.kev", "--name", "t"]);
             let expected = csv(&bench, "t.db", sql);
-            for (n, style) in [&["--style", "6"][..], &["--style", "7"], &["--style", "7", "--one-line"]]
-                .into_iter()
-                .enumerate()
-            {
+            let styles = [&["--style", "6"][..], &["--style", "7"], &["--style", "7", "--one-line"]];
+            for (n, style) in styles.into_iter().enumerate() {
                 let (text, db) = (format!("{n}.txt"), format!("{n}.db"));
                 bench.ok(&[&["export", "t.db", "--format", "traceprinter", "-o", &text], style].concat());
                 let run = bench.ok(&["ingest", &db, &text, "--name", "t"]);
                 assert!(run.stderr.contains(" 0 rejected"), "{}", run.all());
                 let got = csv(&bench, &db, sql);
-                for (got, expected) in got.lines().zip(expected.lines()) {
+                assert_eq!(got.lines().count(), expected.lines().count());
+                // Names beyond ASCII are not printed.
+                for (got, expected) in got.lines().zip(expected.lines()).filter(|pair| pair.1.is_ascii()) {
                     assert_eq!(got, expected, "{release:?} {order:?} {style:?}");
                 }
-                assert_eq!(got.lines().count(), expected.lines().count());
             }
         }
     }

@@ -187,7 +187,7 @@ fn waits_for_mutexes_name_the_mutex() {
 #[test]
 fn interrupts_are_those_that_came() {
     for release in RELEASES {
-        let machine = machine(release, false);
+        let machine = machine(release, true);
         let at_once = release == Release::R8;
         let expected = machine.truth.interrupts.iter().map(|i| match at_once {
             true => format!("{},{},{}", i.cpu, i.vector, machine.ticks(i.entered)),
@@ -204,9 +204,9 @@ fn interrupts_are_those_that_came() {
             false => "SELECT cpu, vector, depth, begin_at, end_at FROM kernel_interrupt",
         };
         machine.same(&format!("{release:?}"), sql, expected.collect());
-        if at_once {
-            assert_eq!(machine.rows("SELECT * FROM kernel_interrupt"), [""; 0]);
-        }
+        // None in 8.0, and all where the kernel of the simulated machine is, on machines of 64 bits as well.
+        let elsewhere = if at_once { "" } else { " WHERE ip / 4096 <> 983172" };
+        assert_eq!(machine.rows(&format!("SELECT * FROM kernel_interrupt{elsewhere}")), [""; 0]);
     }
 }
 

@@ -171,7 +171,7 @@ fn calls_of_64_bits() -> Case {
 fn interrupts_of_64_bits() -> Case {
     let mut case = Builder::usual("interrupts with 64-bit addresses");
     case.open_buffer(0, START, 1);
-    case.event(0, START, Code::INTERRUPT_ENTRY.with_64(), &[0x8000_0000, 0x1000, 0xffff_ff80]);
+    case.event(0, START, Code::INTERRUPT_ENTRY.with_64(), &[0x8000_0000, 0, 0x1000, 0xffff_ff80]);
     case.event(0, START + 1, Code::HANDLER_ENTRY.with_64(), &[0x1003, 27, 0x2000, 0xff, 0x3000, 0xff]);
     case.event(0, START + 2, Code::HANDLER_EXIT, &[27, 0]);
     case.event(0, START + 3, Code::INTERRUPT_EXIT, &[0x8000_0000, 0xf01]);

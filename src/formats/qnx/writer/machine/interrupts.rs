@@ -87,11 +87,13 @@ impl<W: Write> Machine<W> {
         }
     }
 
-    /// Numbers and addresses; those of 64 bits have their own events.
+    /// Numbers and addresses; those of 64 bits have their own events, and that of an entry has an empty word in front of
+    /// them (7.0 manual: "interrupt_number, empty, ip (64)").
     fn tell_interrupt(&mut self, cpu: usize, code: Code, numbers: &[u32], addresses: &[u64]) -> u64 {
         let mut words = numbers.to_vec();
         let mut code = code;
         if self.layout.has_64 {
+            words.extend((code == Code::INTERRUPT_ENTRY).then_some(0));
             code = code.with_64();
             for address in addresses {
                 self.layout.order.push_64(&mut words, *address);
