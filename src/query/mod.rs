@@ -17,6 +17,7 @@ mod latest;
 mod library;
 mod metrics;
 mod operators;
+mod presence;
 mod queries;
 mod records;
 mod regression;
