@@ -18,6 +18,7 @@ mod latest;
 mod library;
 mod metrics;
 mod operators;
+mod presence;
 mod queries;
 mod records;
 mod regression;

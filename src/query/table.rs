@@ -31,6 +31,7 @@ use datafusion::physical_plan::{ExecutionPlan, Partitioning};
 
 use super::file::TableFile;
 use super::groups::{self, Part};
+use super::presence::{self, OneOf};
 use crate::schema::TableSpec;
 use crate::store::Database;
 
@@ -140,7 +141,12 @@ impl Table {
     }
 
     /// The files in groups, one per thread, and whether every group is sorted.
-    fn grouped(&self, files: &[&TableFile], threads: usize) -> Result<(Vec<FileGroup>, bool)> {
+    fn grouped(
+        &self,
+        files: &[&TableFile],
+        names: &[OneOf],
+        threads: usize,
+    ) -> Result<(Vec<FileGroup>, bool)> {
         let mut streams: BTreeMap<(&str, Option<&str>), usize> = BTreeMap::new();
         let mut parts = Vec::with_capacity(files.len());
         for TableFile { entry, .. } in files {
@@ -153,16 +159,17 @@ impl Table {
         for group in result.groups {
             let chained = result.sorted && group.len() > 1;
             let members = group.into_iter().filter_map(|i| files.get(i));
-            let members = members.map(|f| self.scannable(f, chained)).collect::<Result<_>>()?;
+            let members = members.map(|f| self.scannable(f, names, chained)).collect::<Result<_>>()?;
             groups.push(FileGroup::new(members));
         }
         Ok((groups, result.sorted))
     }
 
-    /// A file as the engine wants it.
-    fn scannable(&self, file: &TableFile, chained: bool) -> Result<PartitionedFile> {
+    /// A file as the engine wants it, without the parts that have none of the `names`.
+    fn scannable(&self, file: &TableFile, names: &[OneOf], chained: bool) -> Result<PartitionedFile> {
         // Now, and not when the session was opened: a commit may be moving the file.
         let path = std::path::absolute(self.database.path_of(&file.entry))?;
+        let to_be_read = presence::to_be_read(&path, names);
         let location = datafusion::object_store::path::Path::from_absolute_path(path)?;
         let meta = ObjectMeta {
             location,
@@ -179,7 +186,10 @@ impl Table {
             .with_partition_values(file.values.clone())
             .with_arrow_schema(Arc::clone(self.layout.file_schema()));
         scannable.statistics = Some(known);
-        Ok(scannable)
+        Ok(match to_be_read {
+            Some(plan) => scannable.with_extension(plan),
+            None => scannable,
+        })
     }
 
     /// Gives the later sort columns a range, which the manifest does not have for them. The ranges of the first one
@@ -208,11 +218,12 @@ impl Table {
         if files.is_empty() {
             return Ok(None);
         }
+        let names: Vec<_> = filters.iter().filter_map(|f| OneOf::of(f, self.spec)).collect();
         let (groups, sorted) = match limit {
-            None => self.grouped(&files, session.config().target_partitions())?,
+            None => self.grouped(&files, &names, session.config().target_partitions())?,
             // Of which rows only some are asked for: the first ones, the same ones every time.
             Some(_) => {
-                let files = files.iter().map(|f| self.scannable(f, false)).collect::<Result<_>>()?;
+                let files = files.iter().map(|f| self.scannable(f, &names, false)).collect::<Result<_>>()?;
                 (vec![FileGroup::new(files)], false)
             }
         };

@@ -77,7 +77,7 @@ impl Iterator for Batches {
 }
 
 /// Runs a piece of the Parquet reader. Nothing that it had in hands is used again after a panic.
-fn guarded<T, E>(path: &Path, read: impl FnOnce() -> Result<T, E>) -> Result<T>
+pub(super) fn guarded<T, E>(path: &Path, read: impl FnOnce() -> Result<T, E>) -> Result<T>
 where
     E: std::error::Error + Send + Sync + 'static,
 {

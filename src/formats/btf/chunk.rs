@@ -2,7 +2,7 @@
 //! that gives the same result. Not what the header means (see [`super::Header`]).
 
 use super::super::Counts;
-use super::super::text::{Findings, Line, Names, line_end, sign, swar};
+use super::super::text::{Findings, Line, Names, line_end, sign, stops, swar};
 use super::{LineKind, OtherLine};
 use crate::btf::{Fields, Unreadable};
 use crate::diagnostics::{Log, Severity, excerpt};
@@ -187,14 +187,14 @@ impl Reader<'_> {
         let at = comma(chunk, at + digits)?;
         let (source, end) = self.names.find_until(chunk, at, b',')?;
         let (source_instance, at) = instance(chunk, end + 1)?;
-        let (target_type, end) = self.words.find_before::<2>(chunk, at, |word| swar::equals(word, b','))?;
+        let (target_type, end) = self.words.find_before::<1>(chunk, at, |bytes| stops::equal(bytes, b','))?;
         let (target, end) = self.names.find_until(chunk, end + 1, b',')?;
         let (target_instance, at) = instance(chunk, end + 1)?;
         let (action, end) =
-            self.words.find_before::<2>(chunk, at, |w| swar::equals(w, b',') | line_ends(w))?;
+            self.words.find_before::<1>(chunk, at, |b| stops::equal(b, b',') | line_ends(b))?;
         let (note, end) = match chunk.get(end)? {
             b',' if matches!(chunk.get(end + 1)?, b'\r' | b'\n') => (self.notes.known(b"")?, end + 1),
-            b',' => match self.notes.find_before::<4>(chunk, end + 1, line_ends) {
+            b',' => match self.notes.find_before::<2>(chunk, end + 1, line_ends) {
                 Some(note) => note,
                 None => self.new_note(chunk, end + 1)?,
             },
@@ -277,10 +277,10 @@ impl Reader<'_> {
     }
 }
 
-/// Marks the first byte of a line end in a word, or a tab: who stops there leaves the line to the tolerant reader.
+/// Marks the first byte of a line end, or a tab: who stops there leaves the line to the tolerant reader.
 #[inline(always)]
-fn line_ends(word: u64) -> u64 {
-    swar::below(word, b'\r' + 1)
+fn line_ends(bytes: [u8; 16]) -> u32 {
+    stops::up_to(bytes, b'\r')
 }
 
 #[inline(always)]

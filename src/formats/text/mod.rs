@@ -1,9 +1,11 @@
-//! What readers of line-based formats share: lines, names by number, numbers eight bytes at a time, located findings.
+//! What readers of line-based formats share: lines, names by number, the ends of fields, numbers eight bytes at a time, located
+//! findings.
 //! Knows no format.
 
 mod findings;
 mod line;
 mod names;
+pub(super) mod stops;
 pub(super) mod swar;
 
 pub(super) use findings::Findings;

@@ -3,7 +3,7 @@
 
 use foldhash::{HashMap, HashMapExt as _};
 
-use super::swar;
+use super::stops;
 
 /// With more names, or more bytes of names, it is time to begin anew, so that ever new names do not fill the memory.
 const MANY_NAMES: usize = 1 << 16;
@@ -103,45 +103,48 @@ impl Names {
     /// `None` for a name not seen before, and whenever the scan would need care; ask [`Names::id`] then.
     #[inline(always)]
     pub(in crate::formats) fn find_until(&self, text: &[u8], at: usize, end: u8) -> Option<(u32, usize)> {
-        self.find_before::<4>(text, at, |word| swar::equals(word, end))
+        self.find_before::<2>(text, at, |bytes| stops::equal(bytes, end))
     }
 
-    /// [`Names::find_until`] with any of several ends; `stops` marks them in a word as [`swar::equals`] does. Names that
-    /// end within so many `WORDS`, four at most, are found quickly.
+    /// [`Names::find_until`] with any of several ends; `ends` marks them in sixteen bytes as [`stops::equal`] does. Names
+    /// that end within so many times `SIXTEEN` bytes, two at most, are found quickly.
     #[inline(always)]
-    pub(in crate::formats) fn find_before<const WORDS: usize>(
+    pub(in crate::formats) fn find_before<const SIXTEEN: usize>(
         &self,
         text: &[u8],
         at: usize,
-        stops: impl Fn(u64) -> u64,
+        ends: impl Fn([u8; 16]) -> u32,
     ) -> Option<(u32, usize)> {
         // All words at once, whatever the length: a branch that depends on it would be guessed wrong.
-        let (window, _) = text.get(at..)?.first_chunk::<32>()?.as_chunks::<8>();
-        let mut short: Short = [0; 4];
+        let window = text.get(at..)?.first_chunk::<32>()?;
         let mut stop = 0;
-        for (n, (word, bytes)) in short.iter_mut().zip(window).take(WORDS).enumerate() {
-            *word = u64::from_le_bytes(*bytes);
-            stop |= swar::lanes_set(stops(*word)) << (8 * n);
+        for (n, bytes) in window.as_chunks::<16>().0.iter().take(SIXTEEN).enumerate() {
+            stop |= ends(*bytes) << (16 * n);
         }
         if stop == 0 {
-            return self.find_long(text, at, stops);
+            return self.find_long(text, at, ends);
         }
         let length = stop.trailing_zeros() as usize;
-        short.iter_mut().zip(MASKS.get(length)?).for_each(|(word, mask)| *word &= mask);
+        let mut short: Short = [0; 4];
+        let words = window.as_chunks::<8>().0.iter().zip(MASKS.get(length)?);
+        short
+            .iter_mut()
+            .zip(words)
+            .for_each(|(word, (bytes, mask))| *word = u64::from_le_bytes(*bytes) & mask);
         short[3] |= length_mark(length);
         Some((self.find(short)?, at + length))
     }
 
     #[cold]
-    fn find_long(&self, text: &[u8], at: usize, stops: impl Fn(u64) -> u64) -> Option<(u32, usize)> {
+    fn find_long(&self, text: &[u8], at: usize, ends: impl Fn([u8; 16]) -> u32) -> Option<(u32, usize)> {
         let mut length = 0;
         while length < LONGEST_SCANNED {
-            let stop = stops(swar::word(text, at + length)?);
+            let stop = ends(*text.get(at + length..)?.first_chunk()?);
             if stop != 0 {
-                length += swar::lanes_before(stop);
+                length += stop.trailing_zeros() as usize;
                 return Some((self.known(text.get(at..at + length)?)?, at + length));
             }
-            length += 8;
+            length += 16;
         }
         None
     }
@@ -291,7 +294,7 @@ mod tests {
             let id = names.id(name.as_bytes());
             prop_assert!(before.is_none_or(|found| found == (id, name.len())));
             prop_assert_eq!(by_scan(&names), Some((id, name.len())));
-            let narrow = names.find_before::<1>(text.as_bytes(), 0, |word| swar::equals(word, b'"'));
+            let narrow = names.find_before::<1>(text.as_bytes(), 0, |bytes| stops::equal(bytes, b'"'));
             prop_assert_eq!(narrow, Some((id, name.len())));
         }
 

@@ -19,6 +19,7 @@ pub(in crate::formats) fn lanes_before(mask: u64) -> usize {
 }
 
 /// A bit for each lane whose top bit is set in `mask`, the lowest for the first; the other bits of `mask` are zero.
+#[cfg(any(test, not(target_arch = "x86_64")))]
 #[inline(always)]
 pub(in crate::formats) fn lanes_set(mask: u64) -> u32 {
     // Each top bit is moved to its place in the highest byte of the product.
@@ -26,6 +27,7 @@ pub(in crate::formats) fn lanes_set(mask: u64) -> u32 {
 }
 
 /// Top bits of the lanes that hold `byte`. Lanes behind the first hit may be set wrongly.
+#[cfg(any(test, not(target_arch = "x86_64")))]
 #[inline(always)]
 pub(in crate::formats) fn equals(word: u64, byte: u8) -> u64 {
     let zero_where_equal = word ^ lanes(byte);
@@ -34,6 +36,7 @@ pub(in crate::formats) fn equals(word: u64, byte: u8) -> u64 {
 
 /// Top bits of the lanes that hold a byte below `limit`, which is 128 at most. As with [`equals`], lanes behind the first
 /// hit may be set wrongly.
+#[cfg(any(test, not(target_arch = "x86_64")))]
 #[inline(always)]
 pub(in crate::formats) fn below(word: u64, limit: u8) -> u64 {
     word.wrapping_sub(lanes(limit)) & !word & lanes(0x80)

@@ -4,7 +4,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, UInt32Array, UInt64Array, new_empty_array};
+use arrow::array::{
+    Array, ArrayRef, ArrowPrimitiveType, AsArray, PrimitiveArray, UInt32Array, UInt64Array,
+    downcast_primitive_array, new_empty_array,
+};
+use arrow::buffer::NullBuffer;
 use arrow::compute::{concat, take};
 use arrow::datatypes::DataType;
 use datafusion::common::{Result, ScalarValue};
@@ -156,6 +160,14 @@ impl State {
         fresh: &[bool],
     ) -> Result<ArrayRef> {
         self.slots.resize(count, NONE);
+        let fills = function.kind == Kind::Last && function.ignore_nulls && !function.peers;
+        if fills
+            && count == 1
+            && fresh.is_empty()
+            && let Some(filled) = self.filled(values)?
+        {
+            return Ok(filled);
+        }
         let base = self.carried.len() as u32;
         let nulls = values.logical_nulls().filter(|n| function.ignore_nulls && n.null_count() > 0);
         let counts = |row: usize| nulls.as_ref().is_none_or(|n| n.is_valid(row));
@@ -190,6 +202,46 @@ impl State {
         self.carried = carry(&known, &mut self.slots)?;
         Ok(result)
     }
+
+    /// The last values that are not NULL of the one key that there is, if they are numbers.
+    fn filled(&mut self, values: &ArrayRef) -> Result<Option<ArrayRef>> {
+        let before = self.slots.first().filter(|slot| **slot != NONE);
+        let before = before.map(|slot| self.carried.slice(*slot as usize, 1));
+        let Some(filled) = fill(values, before.as_ref()) else { return Ok(None) };
+        let last = filled.len().checked_sub(1).filter(|last| filled.is_valid(*last));
+        self.slots = vec![last.map_or(NONE, |last| last as u32)];
+        self.carried = carry(&filled, &mut self.slots)?;
+        Ok(Some(filled))
+    }
+}
+
+/// Numbers with every NULL filled by the last one before, at first by the one in `before`; `None` if it is no numbers.
+fn fill(values: &ArrayRef, before: Option<&ArrayRef>) -> Option<ArrayRef> {
+    fn filled<T: ArrowPrimitiveType>(values: &PrimitiveArray<T>, before: Option<T::Native>) -> ArrayRef {
+        let Some(nulls) = values.nulls() else { return Arc::new(values.clone()) };
+        let mut rows = Vec::with_capacity(values.len());
+        let mut last = before.unwrap_or_default();
+        for row in nulls.valid_indices() {
+            rows.resize(row, last);
+            last = values.value(row);
+        }
+        rows.resize(values.len(), last);
+        let empty = match before {
+            Some(_) => 0,
+            None => nulls.valid_indices().next().unwrap_or(values.len()),
+        };
+        let nulls = (empty > 0).then(|| NullBuffer::from_iter((0..values.len()).map(|row| row >= empty)));
+        Arc::new(PrimitiveArray::<T>::new(rows.into(), nulls).with_data_type(values.data_type().clone()))
+    }
+    downcast_primitive_array! {
+        values => Some(filled(values, before.and_then(|b| first_of(values, b)))),
+        _ => None,
+    }
+}
+
+/// The value of an array of one row that is of the type of `like`.
+fn first_of<T: ArrowPrimitiveType>(_: &PrimitiveArray<T>, one: &ArrayRef) -> Option<T::Native> {
+    one.as_primitive_opt::<T>().filter(|one| one.is_valid(0)).map(|one| one.value(0))
 }
 
 /// Indices of rows, NULL for [`NONE`].

@@ -78,7 +78,7 @@ const NUMBER: &str = "name";
 
 /// The number of a row of names.
 #[derive(Debug)]
-struct NumberOf {
+pub(super) struct NumberOf {
     numbers: Arc<Numbers>,
     names: Vec<Arc<dyn PhysicalExpr>>,
 }

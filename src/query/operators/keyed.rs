@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Array};
 use arrow::compute::{concat_batches, partition, take};
-use arrow::datatypes::{Int64Type, SchemaRef};
+use arrow::datatypes::{Fields, Int64Type, Schema, SchemaRef};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -21,6 +21,7 @@ use datafusion::physical_plan::{
 use futures::{StreamExt, stream};
 
 use super::function::{Kind, NONE, State, compact, rows_of};
+use super::in_order::InOrderExec;
 use super::numbers::Numbers;
 use super::order::{Latest, OutOfOrder, Seen};
 use super::windows::Windows;
@@ -49,6 +50,33 @@ impl KeyedWindowExec {
         );
         Ok(Self { input, windows, schema, properties: Arc::new(properties) })
     }
+
+    pub fn input(&self) -> &Arc<dyn ExecutionPlan> {
+        &self.input
+    }
+
+    pub fn windows(&self) -> &Windows {
+        &self.windows
+    }
+
+    /// The same windows over the same rows, whose columns are of other types. Those of the order may have lost their values
+    /// where partitions that follow each other see to it.
+    pub fn over(
+        &self,
+        input: Arc<dyn ExecutionPlan>,
+        argument: impl Fn(&Arc<dyn PhysicalExpr>, &SchemaRef) -> Result<Arc<dyn PhysicalExpr>>,
+    ) -> Result<Self> {
+        let mut windows = Windows::clone(&self.windows);
+        for over in windows.functions.iter_mut().filter_map(|f| f.argument.as_mut()) {
+            *over = argument(over, &input.schema())?;
+        }
+        windows.settled = input.is::<InOrderExec>();
+        let own = self.schema.fields().len() - windows.functions.len();
+        let fields: Fields =
+            input.schema().fields().iter().chain(self.schema.fields().iter().skip(own)).cloned().collect();
+        let schema = Arc::new(Schema::new_with_metadata(fields, self.schema.metadata().clone()));
+        Self::try_new(input, Arc::new(windows), schema)
+    }
 }
 
 impl DisplayAs for KeyedWindowExec {
@@ -73,7 +101,7 @@ impl ExecutionPlan for KeyedWindowExec {
     }
 
     fn required_input_ordering(&self) -> Vec<Option<OrderingRequirements>> {
-        vec![(!self.windows.trusting).then(|| self.windows.order.clone().into())]
+        vec![(!self.windows.trusting && !self.windows.settled).then(|| self.windows.order.clone().into())]
     }
 
     fn maintains_input_order(&self) -> Vec<bool> {

@@ -9,6 +9,9 @@ mod grouped;
 mod in_order;
 mod kept;
 mod keyed;
+mod known;
+mod name_is;
+mod names;
 mod numbers;
 mod order;
 mod overlap;
@@ -33,12 +36,14 @@ use std::sync::Arc;
 
 use balance::BalanceScans;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use names::ScanNames;
 
 type Rules = Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>>;
 
 /// `rules` of the engine with ours before the one that adds sorts and repartitions.
 pub(super) fn with(rules: &[Arc<dyn PhysicalOptimizerRule + Send + Sync>], ours: UseOperators) -> Rules {
-    let added: [Arc<dyn PhysicalOptimizerRule + Send + Sync>; 2] = [Arc::new(ours), Arc::new(BalanceScans)];
+    let added: [Arc<dyn PhysicalOptimizerRule + Send + Sync>; 3] =
+        [Arc::new(ours), Arc::new(BalanceScans), Arc::new(ScanNames)];
     let is_ours = |name: &str| added.iter().any(|rule| rule.name() == name);
     let mut rules: Rules = rules.iter().filter(|r| !is_ours(r.name())).map(Arc::clone).collect();
     let before = rules.iter().position(|r| r.name() == "EnsureRequirements").unwrap_or(0);

@@ -4,10 +4,13 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use arrow::array::{Array, ArrayRef, AsArray, StringViewArray, UInt32Array};
+use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, StringViewArray, UInt32Array};
 use arrow::buffer::Buffer;
 use arrow::compute::take;
+use arrow::datatypes::UInt32Type;
 use datafusion::common::{Result, internal_err};
+
+use super::known::Known;
 
 /// Numbers handed out so far, for any number of threads.
 #[derive(Debug, Default)]
@@ -56,22 +59,30 @@ const NOTHING: u32 = u32::MAX;
 /// A view that no text has: its length is one that Arrow does not know.
 const NO_VIEW: u128 = u128::MAX;
 
+/// What a thread remembers of the names of a column.
+#[derive(Debug, Default)]
+struct Memory {
+    views: Views,
+    /// Of the entries of a dictionary, the number of each that was in a row.
+    keys: Known<u32>,
+}
+
 /// The numbers of the names seen so far, by their views: open addressing, mostly empty, so that the first slot is the one.
 #[derive(Debug)]
-struct Memory {
+struct Views {
     slots: Vec<(u128, u32)>,
     used: usize,
     /// Where the texts of long names lie that the views point to.
     texts: Vec<Buffer>,
 }
 
-impl Default for Memory {
+impl Default for Views {
     fn default() -> Self {
         Self { slots: vec![(NO_VIEW, NOTHING); SLOTS], used: 0, texts: Vec::new() }
     }
 }
 
-impl Memory {
+impl Views {
     /// A long name is known by its place in the buffers: other buffers, other names.
     fn texts_are(&mut self, texts: &[Buffer]) {
         let same = |(one, other): (&Buffer, &Buffer)| one.ptr_eq(other) && one.len() == other.len();
@@ -182,7 +193,7 @@ enum Column {
 }
 
 impl Numbers {
-    /// The number of every row of `columns`, which are string views of the same length: equal rows, equal numbers, from
+    /// The number of every row of `columns`, which are string views or dictionaries of the same length: equal rows, equal numbers, from
     /// 0 without holes where there is one column. NULL is a name like others.
     pub fn of(&self, columns: &[ArrayRef]) -> Result<Vec<u32>> {
         let (mut own, mut pairs) = lock(&self.memories).pop().unwrap_or_default();
@@ -191,10 +202,11 @@ impl Numbers {
         let rows = columns.first().map_or(0, |c| c.len());
         let mut result: Option<Column> = None;
         for (i, (column, memory)) in columns.iter().zip(&mut own).enumerate() {
-            let Some(column) = column.as_string_view_opt() else {
-                return internal_err!("a name to be numbered is a {}", column.data_type());
+            let numbers = match (column.as_string_view_opt(), column.as_dictionary_opt()) {
+                (Some(names), _) => self.names(i, names, &mut memory.views),
+                (_, Some(names)) => self.keys(i, names, &mut memory.keys)?,
+                _ => return internal_err!("a name to be numbered is a {}", column.data_type()),
             };
-            let numbers = self.names(i, column, memory);
             result = Some(match (result, pairs.get_mut(i)) {
                 (Some(before), Some(memory)) => self.pairs(i - 1, before, numbers, memory),
                 _ => numbers,
@@ -208,15 +220,46 @@ impl Numbers {
         })
     }
 
-    fn names(&self, column: usize, names: &StringViewArray, memory: &mut Memory) -> Column {
-        memory.texts_are(names.data_buffers());
-        let find = |name: Option<&str>| {
-            let mut tables = lock(&self.tables);
-            if tables.names.len() <= column {
-                tables.names.resize_with(column + 1, Table::default);
-            }
-            tables.names.get_mut(column).map_or(0, |t| t.number(name.map(Into::into)))
+    /// The number of a name that a thread sees for the first time.
+    fn find(&self, column: usize, name: Option<&str>) -> u32 {
+        let mut tables = lock(&self.tables);
+        if tables.names.len() <= column {
+            tables.names.resize_with(column + 1, Table::default);
+        }
+        tables.names.get_mut(column).map_or(0, |t| t.number(name.map(Into::into)))
+    }
+
+    fn keys(
+        &self,
+        column: usize,
+        names: &DictionaryArray<UInt32Type>,
+        memory: &mut Known<u32>,
+    ) -> Result<Column> {
+        let Some(entries) = names.values().as_string_opt::<i32>() else {
+            return internal_err!("a name to be numbered is a {}", names.data_type());
         };
+        memory.follow(entries, |entries| vec![NOTHING; entries.len()]);
+        let numbers = &mut memory.of;
+        let mut of = |key: u32| match numbers.get_mut(key as usize) {
+            Some(number) if *number != NOTHING => *number,
+            Some(number) => {
+                *number = self.find(column, Some(entries.value(key as usize)));
+                *number
+            }
+            None => self.find(column, None),
+        };
+        let keys = names.keys();
+        let Some(nulls) = keys.nulls().filter(|nulls| nulls.null_count() > 0) else {
+            return Ok(Column::Each(keys.values().iter().map(|key| of(*key)).collect()));
+        };
+        let null = self.find(column, None);
+        let rows = keys.values().iter().zip(nulls);
+        Ok(Column::Each(rows.map(|(key, valid)| if valid { of(*key) } else { null }).collect()))
+    }
+
+    fn names(&self, column: usize, names: &StringViewArray, memory: &mut Views) -> Column {
+        memory.texts_are(names.data_buffers());
+        let find = |name: Option<&str>| self.find(column, name);
         if names.null_count() > 0 {
             let mut null = None;
             let mut of = |(i, view): (usize, &u128)| match names.is_valid(i) {

@@ -9,6 +9,8 @@ use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfig, FileScanConfigBuilder};
 use datafusion::datasource::source::DataSourceExec;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::filter::FilterExec;
@@ -22,6 +24,7 @@ use super::pass::PassExec;
 use super::reorder::ReorderExec;
 use super::windows::Windows;
 use super::{grouped, overlap};
+use crate::schema::columns::btf_event::SEQ;
 
 /// Bytes of a file that one partition of a scan in order begins with: about a row group of a few columns.
 const PIECE: u64 = 4 << 20;
@@ -90,7 +93,12 @@ impl UseOperators {
         let ordered =
             !windows.parts && input.properties().eq_properties.ordering_satisfy(windows.order.clone())?;
         let mut input = match in_order(input, ordered, threads)? {
-            Some(input) => input,
+            Some(input) => {
+                if ordered && are_distinct(&input, &windows.order) {
+                    windows.functions.iter_mut().for_each(|f| f.peers = false);
+                }
+                input
+            }
             None if ordered => Arc::clone(input),
             None => return Ok(None),
         };
@@ -113,6 +121,13 @@ fn pass(node: &Arc<dyn ExecutionPlan>, threads: usize) -> Result<Option<Arc<dyn 
     let Some(pass) = found.as_ref().or_else(|| node.downcast_ref::<PassExec>()) else { return Ok(None) };
     let ordered = pass.in_order(|input| in_order(input, true, threads))?;
     Ok(ordered.or(found).map(|pass| Arc::new(pass) as _))
+}
+
+/// Whether no two rows of the chain of files that is read here are equal in `order`: their numbers are part of it.
+fn are_distinct(plan: &Arc<dyn ExecutionPlan>, order: &LexOrdering) -> bool {
+    let [below] = plan.children()[..] else { return false };
+    let numbers = |o: &PhysicalSortExpr| o.expr.downcast_ref::<Column>().is_some_and(|c| c.name() == SEQ);
+    below.is::<DataSourceExec>() && order.iter().any(numbers)
 }
 
 /// The same rows in the order of their files, read on several threads; `None` if `plan` is not a plain scan of one chain

@@ -27,6 +27,8 @@ pub(super) struct Windows {
     /// The rows of each key are taken to come in order, all in all they do not;
     /// [`OutOfOrder`](super::OutOfOrder) where that is wrong.
     pub trusting: bool,
+    /// The input gives its rows in the order, whatever it says of them.
+    pub settled: bool,
 }
 
 impl Windows {
@@ -53,7 +55,20 @@ impl Windows {
             return Ok(None);
         }
         let names = exprs.iter().map(|e| e.name().to_owned()).collect();
-        Ok(Some(Self { names, functions, keys, order, parts: !parts.is_empty(), trusting: false }))
+        Ok(Some(Self {
+            names,
+            functions,
+            keys,
+            order,
+            parts: !parts.is_empty(),
+            trusting: false,
+            settled: false,
+        }))
+    }
+
+    /// Whether anything looks at the order of rows while they go by.
+    pub fn look_at_order(&self) -> bool {
+        self.trusting || self.functions.iter().any(|f| f.peers)
     }
 
     /// Whether the rows of a key being in order can be found out while they go by.

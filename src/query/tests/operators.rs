@@ -16,7 +16,8 @@ use crate::store::RecordingEntry;
 /// The session of a database without our operators.
 pub(super) fn plain(session: &Session) -> SessionContext {
     let state = session.context().state();
-    let rules = state.physical_optimizers().iter().filter(|r| r.name() != "UseOperators").cloned().collect();
+    let ours = ["UseOperators", "BalanceScans", "ScanNames"];
+    let rules = state.physical_optimizers().iter().filter(|r| !ours.contains(&r.name())).cloned().collect();
     let state = SessionStateBuilder::new_from_existing(state).with_physical_optimizer_rules(rules).build();
     SessionContext::new_with_state(state)
 }
@@ -159,6 +160,54 @@ proptest! {
             };
             prop_assert_eq!(sorted(&small), sorted(&plain), "{}", sql);
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(6))]
+
+    #[test]
+    fn names_by_key_are_those_of_the_engine(streams in prop::collection::vec(accesses(), 4), size in 1usize..20) {
+        let (_dir, session) = traced(&streams);
+        let (plain, small) = (plain(&session), in_steps(session.context(), size));
+        for sql in [
+            "SELECT count(*), sum(value) FROM data_event WHERE variable = 'x' AND access <> 'write'",
+            "SELECT access, count(*), max(time) FROM data_event WHERE variable IN ('x', '') AND time > 3 GROUP BY access",
+            "SELECT variable, time, seq, core FROM data_event WHERE variable = 'y' OR 'write' = access ORDER BY 2, 3, 4",
+            "SELECT access, count(*) FILTER (WHERE variable = 'x'), sum(CASE WHEN variable <> 'y' THEN 1 END) \
+             FROM data_event GROUP BY access",
+            "SELECT variable, access, count(*) FROM data_event WHERE variable <> 'x' GROUP BY 1, 2",
+            "SELECT count(*), min(value) FROM data_event WHERE variable = 'nobody' OR variable = 'none'",
+            "SELECT variable, max(d) FROM (SELECT variable, access, row_number() OVER (PARTITION BY variable, access \
+             ORDER BY time, seq) AS d FROM data_event WHERE recording = 'a' AND core = 'Core_0') \
+             WHERE access = 'read' GROUP BY variable",
+        ] {
+            let sorted = |context| {
+                let mut rows = rows_in(&session, context, sql);
+                rows.sort();
+                rows
+            };
+            prop_assert_eq!(sorted(&small), sorted(&plain), "{}", sql);
+        }
+    }
+}
+
+#[test]
+fn missing_names_by_key_are_those_of_the_engine() {
+    let (_dir, session) = engine(&["r", "s"]);
+    let plain = plain(&session);
+    for sql in [
+        "SELECT note, count(*) FROM btf_event GROUP BY note",
+        "SELECT action, count(*) FROM btf_event WHERE note <> 'x' OR note IS NULL GROUP BY action",
+        "SELECT count(*) FROM btf_event WHERE NOT (note = 'x') AND target_type = 'T'",
+        "SELECT core, state, sum(end_at - begin_at) FROM process_state WHERE core <> 'Core_0' GROUP BY core, state",
+    ] {
+        let sorted = |context| {
+            let mut rows = rows_in(&session, context, sql);
+            rows.sort();
+            rows
+        };
+        assert_eq!(sorted(session.context()), sorted(&plain), "{sql}");
     }
 }
 

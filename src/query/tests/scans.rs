@@ -69,6 +69,25 @@ fn a_time_window_reads_only_its_files_and_pages() {
 }
 
 #[test]
+fn row_groups_without_a_name_are_not_read() {
+    let (_dir, session) = big();
+    let count = |condition: &str| format!("SELECT count(value) FROM data_event WHERE {condition}");
+    for (condition, expected) in [
+        ("variable = 'SIG_1'", "120000"),
+        ("variable = 'nobody'", "0"),
+        ("variable IN ('nobody', 'SIG_1') AND access = 'write'", "120000"),
+        ("variable = 'SIG_1' AND access = 'read'", "0"),
+        ("variable = 'nobody' OR access = 'write'", "240000"),
+        ("variable <> 'nobody'", "240000"),
+    ] {
+        assert_eq!(rows(&session, &count(condition)), [expected], "{condition}");
+    }
+    let plan = explain(&session, &count("variable IN ('nobody', 'none', 'SIG') AND value > 3"));
+    assert!(plan.contains("output_rows=0,"), "{plan}");
+    assert!(plan.contains("bytes_scanned=0"), "{plan}");
+}
+
+#[test]
 fn rows_of_a_core_come_sorted_without_sorting() {
     let (_dir, session) = big();
     let sql = "SELECT time, seq FROM data_event WHERE recording = 'b' AND core = 'Core_0' ORDER BY time, seq";

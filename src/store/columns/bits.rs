@@ -17,13 +17,19 @@ pub(super) fn pack<T: Copy + Into<u64>>(values: &[T], width: u32, out: &mut Vec<
     if width == 0 {
         return;
     }
-    out.reserve(values.len() * width as usize / 8 + 9);
-    let values_of = values.iter().map(|value| -> u64 { (*value).into() });
     match width {
-        8 => return out.extend(values_of.map(|value| value as u8)),
-        16 => return values_of.for_each(|value| out.extend_from_slice(&(value as u16).to_le_bytes())),
+        8 => return whole(values, out, |value| [value as u8]),
+        16 => return whole(values, out, |value| (value as u16).to_le_bytes()),
+        24 => {
+            return whole(values, out, |value| {
+                let [a, b, c, _] = (value as u32).to_le_bytes();
+                [a, b, c]
+            });
+        }
+        32 => return whole(values, out, |value| (value as u32).to_le_bytes()),
         _ => {}
     }
+    out.reserve(values.len() * width as usize / 8 + 9);
     let (mut word, mut filled) = (0u64, 0);
     for value in values {
         let value: u64 = (*value).into();
@@ -37,6 +43,20 @@ pub(super) fn pack<T: Copy + Into<u64>>(values: &[T], width: u32, out: &mut Vec<
         }
     }
     out.extend(word.to_le_bytes().iter().take(filled.div_ceil(8) as usize));
+}
+
+/// Appends numbers that take whole bytes.
+#[inline(always)]
+fn whole<T: Copy + Into<u64>, const N: usize>(
+    values: &[T],
+    out: &mut Vec<u8>,
+    bytes: impl Fn(u64) -> [u8; N],
+) {
+    let begin = out.len();
+    // Room for all of them first: whoever asks for it number by number writes them one by one.
+    out.resize(begin + values.len() * N, 0);
+    let places = out.get_mut(begin..).unwrap_or_default().as_chunks_mut::<N>().0;
+    places.iter_mut().zip(values).for_each(|(place, value)| *place = bytes((*value).into()));
 }
 
 /// Appends a number in groups of seven bits, the lowest first (ULEB128).

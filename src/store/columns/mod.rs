@@ -26,6 +26,9 @@ use names::NameChunk;
 use numbers::NumberChunk;
 use pages::Pages;
 
+/// A dictionary of names of no more bytes than this has all names of its row group.
+pub(super) const WHOLE_DICTIONARY: usize = names::MAX_BYTES;
+
 /// A row group in the making. It stays in memory, encoded, until it is complete.
 pub(super) struct RowGroup {
     columns: Vec<Column>,

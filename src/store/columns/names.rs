@@ -14,7 +14,7 @@ use super::pages::{self, DictionaryPage, Levels, Pages};
 use crate::schema::{Dictionary, PAGE_ROWS, begins_with};
 
 /// A dictionary of more bytes than this grows no more, and a page of texts is not larger: a reader has to hold both.
-const MAX_BYTES: usize = 1 << 20;
+pub(super) const MAX_BYTES: usize = 1 << 20;
 
 /// The names of a row group.
 pub(super) struct NameChunk {

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::error::ErrorKind;
 use crate::schema::{BtfEventRow, BtfEventRows};
-use crate::store::{FileEntry, verify};
+use crate::store::{FileEntry, row_groups_with, verify};
 
 /// Writes one file of `table` from these batches and commits it; the manifest's entry comes back.
 fn write(path: &Path, batches: &[RecordBatch]) -> Vec<FileEntry> {
@@ -42,6 +42,21 @@ fn events(count: i64) -> RecordBatch {
         });
     }
     rows.take_batch().unwrap()
+}
+
+#[test]
+fn row_groups_are_told_by_the_names_they_have() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("db");
+    let file = path.join(&write(&path, &[events(30_000)])[0].path);
+    let with = |column: &str, names: &[&str]| {
+        row_groups_with(&file, column, &names.iter().map(|n| n.to_string()).collect::<Vec<_>>()).unwrap()
+    };
+    assert_eq!(with("action", &["start", "activate"]), [true]);
+    assert_eq!(with("action", &["start", "activat", ""]), [false]);
+    assert_eq!((with("note", &["note"]), with("note", &["other"])), (vec![true], vec![false]));
+    assert_eq!(with("target", &["nobody"]), [true], "more names than a dictionary holds");
+    assert_eq!(with("time", &["nobody"]), [true], "no names");
 }
 
 #[test]

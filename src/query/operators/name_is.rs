@@ -1,0 +1,139 @@
+//! A name from a dictionary compared with a constant: the entries of the dictionary are compared with it, and rows by
+//! their keys. Not for names
+//! that come as texts, which the engine compares itself.
+
+use std::fmt;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow::array::{Array, AsArray, BooleanArray, RecordBatch, UInt32Array};
+use arrow::buffer::BooleanBuffer;
+use arrow::compute::kernels::cmp::eq;
+use arrow::compute::{not, or};
+use arrow::datatypes::{DataType, Schema, UInt32Type};
+use datafusion::common::{Result, ScalarValue, internal_err};
+use datafusion::logical_expr::{ColumnarValue, Operator};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::{BinaryExpr, Column, Literal};
+
+use super::known::Known;
+
+/// `name = 'constant'`, or `<>`.
+#[derive(Debug)]
+pub(super) struct NameIs {
+    name: Arc<dyn PhysicalExpr>,
+    constant: String,
+    negated: bool,
+    /// The keys of the constant in a dictionary. One for each thread that is comparing.
+    memories: Mutex<Vec<Known<u32>>>,
+}
+
+impl NameIs {
+    /// The same comparison over a dictionary, if `expr` is one of a column with a text.
+    pub fn of(expr: &Arc<dyn PhysicalExpr>) -> Option<Self> {
+        let binary = expr.downcast_ref::<BinaryExpr>()?;
+        let negated = match binary.op() {
+            Operator::Eq => false,
+            Operator::NotEq => true,
+            _ => return None,
+        };
+        let (name, constant) = match (binary.left(), binary.right()) {
+            (name, constant) if name.is::<Column>() => (name, constant),
+            (constant, name) => (name, constant),
+        };
+        let constant = match constant.downcast_ref::<Literal>()?.value() {
+            ScalarValue::Utf8(Some(text)) | ScalarValue::Utf8View(Some(text)) => text.clone(),
+            _ => return None,
+        };
+        let found = || Self { name: Arc::clone(name), constant, negated, memories: Mutex::default() };
+        name.is::<Column>().then(found)
+    }
+
+    pub fn column(&self) -> &Arc<dyn PhysicalExpr> {
+        &self.name
+    }
+
+    fn memories(&self) -> std::sync::MutexGuard<'_, Vec<Known<u32>>> {
+        // What a thread that panicked left behind is whole: memories are taken out while they change.
+        self.memories.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl PhysicalExpr for NameIs {
+    fn data_type(&self, _: &Schema) -> Result<DataType> {
+        Ok(DataType::Boolean)
+    }
+
+    fn nullable(&self, input: &Schema) -> Result<bool> {
+        self.name.nullable(input)
+    }
+
+    fn evaluate(&self, batch: &RecordBatch) -> Result<ColumnarValue> {
+        let names = self.name.evaluate(batch)?.into_array(batch.num_rows())?;
+        let names = names.as_dictionary_opt::<UInt32Type>();
+        let Some((names, entries)) = names.and_then(|n| Some((n, n.values().as_string_opt::<i32>()?))) else {
+            return internal_err!("a name to be compared is not in a dictionary");
+        };
+        let mut memory = self.memories().pop().unwrap_or_default();
+        memory.follow(entries, |entries| {
+            let equal = entries.iter().zip(0..).filter(|(entry, _)| *entry == Some(&self.constant));
+            equal.map(|(_, key)| key).collect()
+        });
+        let keys = names.keys();
+        let equal = match memory.of.split_first() {
+            Some((key, others)) => {
+                // An entry is there twice where two dictionaries became one.
+                let found =
+                    others.iter().try_fold(eq(keys, &UInt32Array::new_scalar(*key))?, |found, key| {
+                        or(&found, &eq(keys, &UInt32Array::new_scalar(*key))?)
+                    })?;
+                if self.negated { not(&found)? } else { found }
+            }
+            None => {
+                let all = if self.negated { BooleanBuffer::new_set } else { BooleanBuffer::new_unset };
+                BooleanArray::new(all(keys.len()), keys.nulls().cloned())
+            }
+        };
+        self.memories().push(memory);
+        Ok(ColumnarValue::Array(Arc::new(equal)))
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn PhysicalExpr>> {
+        vec![&self.name]
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn PhysicalExpr>>,
+    ) -> Result<Arc<dyn PhysicalExpr>> {
+        let Ok([name]) = <[_; 1]>::try_from(children) else {
+            return internal_err!("one name is compared");
+        };
+        let (constant, negated) = (self.constant.clone(), self.negated);
+        Ok(Arc::new(Self { name, constant, negated, memories: Mutex::default() }))
+    }
+
+    fn fmt_sql(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for NameIs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.name, if self.negated { "!=" } else { "=" }, self.constant)
+    }
+}
+
+impl PartialEq for NameIs {
+    fn eq(&self, other: &Self) -> bool {
+        self.name.eq(&other.name) && self.constant == other.constant && self.negated == other.negated
+    }
+}
+
+impl Eq for NameIs {}
+
+impl Hash for NameIs {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        (&self.name, &self.constant, self.negated).hash(state);
+    }
+}

@@ -1,0 +1,243 @@
+//! Names are scanned as dictionaries where all that is asked of them is which one it is, and what nobody looks at is not
+//! read: decoding a key costs a third of decoding a text, and so does comparing and numbering it. Not for names that go
+//! into sorts, joins and results: the engine is slow with dictionaries there.
+
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Result, ScalarValue};
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::{
+    FileGroup, FileScanConfig, FileScanConfigBuilder, FileSource, ParquetSource,
+};
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::datasource::table_schema::TableSchema;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::{Column, Literal};
+use datafusion::physical_expr::projection::{ProjectionExpr, ProjectionExprs};
+use datafusion::physical_expr::utils::{collect_columns, conjunction_opt, split_conjunction};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
+use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
+use datafusion::physical_plan::filter::{FilterExec, FilterExecBuilder};
+use datafusion::physical_plan::projection::ProjectionExec;
+
+use super::grouped::NumberOf;
+use super::in_order::InOrderExec;
+use super::keyed::KeyedWindowExec;
+use super::name_is::NameIs;
+use super::tally::TallyExec;
+use crate::schema::{ColumnType, TABLES};
+
+/// What is asked of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Asked {
+    Nothing,
+    /// Of a name: which one it is.
+    Which,
+    /// The values themselves.
+    Values,
+}
+
+/// See the module. Comes after [`UseOperators`](super::UseOperators), whose operators ask for no more than they need.
+#[derive(Debug)]
+pub(super) struct ScanNames;
+
+impl PhysicalOptimizerRule for ScanNames {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(asking(&plan, &all(&plan, Asked::Values))?.unwrap_or(plan))
+    }
+
+    fn name(&self) -> &str {
+        "ScanNames"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+fn all(plan: &Arc<dyn ExecutionPlan>, asked: Asked) -> Vec<Asked> {
+    vec![asked; plan.schema().fields().len()]
+}
+
+/// `plan` giving no more than is `asked` of each of its columns; `None` if it stays as it is.
+fn asking(plan: &Arc<dyn ExecutionPlan>, asked: &[Asked]) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    if let Some(node) = plan.downcast_ref::<ProjectionExec>() {
+        let mut below = all(node.input(), Asked::Nothing);
+        for (column, asked) in node.expr().iter().zip(asked) {
+            note(&column.expr, *asked, &mut below);
+        }
+        let Some(input) = asking(node.input(), &below)? else { return Ok(None) };
+        let columns = node.expr().iter().map(|column| {
+            let expr = over(&column.expr, &input.schema())?;
+            Ok(ProjectionExpr::new(expr, column.alias.clone()))
+        });
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        return Ok(Some(Arc::new(ProjectionExec::try_new(columns, input)?)));
+    }
+    if let Some(node) = plan.downcast_ref::<FilterExec>() {
+        let mut below = all(node.input(), Asked::Nothing);
+        for (column, asked) in asked.iter().enumerate() {
+            let column = node.projection().as_ref().map_or(Some(column), |p| p.get(column).copied());
+            if let Some(below) = column.and_then(|column| below.get_mut(column)) {
+                *below = (*below).max(*asked);
+            }
+        }
+        note(node.predicate(), Asked::Values, &mut below);
+        let Some(input) = asking(node.input(), &below)? else { return Ok(None) };
+        let predicate = over(node.predicate(), &input.schema())?;
+        let filter = FilterExecBuilder::from(node).with_predicate(predicate).with_input(input);
+        return Ok(Some(Arc::new(filter.build()?)));
+    }
+    if let Some(node) = plan.downcast_ref::<KeyedWindowExec>() {
+        let input = node.input();
+        let mut below = asked.get(..input.schema().fields().len()).unwrap_or_default().to_vec();
+        for argument in node.windows().functions.iter().filter_map(|f| f.argument.as_ref()) {
+            note(argument, Asked::Values, &mut below);
+        }
+        node.windows().keys.iter().for_each(|key| note(key, Asked::Which, &mut below));
+        if node.windows().look_at_order() || !input.is::<InOrderExec>() {
+            node.windows().order.iter().for_each(|o| note(&o.expr, Asked::Values, &mut below));
+        }
+        let Some(input) = asking(input, &below)? else { return Ok(None) };
+        return Ok(Some(Arc::new(node.over(input, over)?)));
+    }
+    if let Some(node) = plan.downcast_ref::<InOrderExec>() {
+        let [input] = node.children()[..] else { return Ok(None) };
+        return Ok(asking(input, asked)?.map(|input| Arc::new(InOrderExec::new(input)) as _));
+    }
+    if plan.is::<DataSourceExec>() {
+        return scan(plan, asked);
+    }
+    let first_stage = plan.is::<TallyExec>()
+        || plan.downcast_ref::<AggregateExec>().is_some_and(|a| *a.mode() == AggregateMode::Partial);
+    if let (true, [input]) = (first_stage, &plan.children()[..]) {
+        let mut below = all(input, Asked::Nothing);
+        plan.apply_expressions(&mut |expr| {
+            match expr.downcast_ref::<NumberOf>() {
+                Some(number) => {
+                    number.children().into_iter().for_each(|name| whole(name, Asked::Which, &mut below))
+                }
+                None => whole(expr, Asked::Values, &mut below),
+            }
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+        return match asking(input, &below)? {
+            Some(input) => replace_children_if_necessary(Arc::clone(plan), vec![input]).map(Some),
+            None => Ok(None),
+        };
+    }
+    let mut changed = false;
+    let mut children = Vec::new();
+    for child in plan.children() {
+        let found = asking(child, &all(child, Asked::Values))?;
+        changed |= found.is_some();
+        children.push(found.unwrap_or_else(|| Arc::clone(child)));
+    }
+    if changed { replace_children_if_necessary(Arc::clone(plan), children).map(Some) } else { Ok(None) }
+}
+
+/// Notes what an expression asks of the columns below it, when `asked` is asked of the expression; [`over`] makes it so.
+fn note(expr: &Arc<dyn PhysicalExpr>, asked: Asked, below: &mut [Asked]) {
+    match NameIs::of(expr) {
+        Some(comparison) => whole(comparison.column(), Asked::Which, below),
+        None if expr.children().is_empty() => whole(expr, asked, below),
+        None => expr.children().into_iter().for_each(|part| note(part, Asked::Values, below)),
+    }
+}
+
+/// The same for an expression that is left as it is.
+fn whole(expr: &Arc<dyn PhysicalExpr>, asked: Asked, below: &mut [Asked]) {
+    let asked = if expr.is::<Column>() { asked } else { Asked::Values };
+    for column in collect_columns(expr) {
+        if let Some(below) = below.get_mut(column.index()) {
+            *below = (*below).max(asked);
+        }
+    }
+}
+
+/// An expression over columns some of which have become dictionaries.
+fn over(expr: &Arc<dyn PhysicalExpr>, schema: &SchemaRef) -> Result<Arc<dyn PhysicalExpr>> {
+    let replace = |expr: Arc<dyn PhysicalExpr>| {
+        let found = NameIs::of(&expr).filter(|found| {
+            found.column().data_type(schema).is_ok_and(|ty| matches!(ty, DataType::Dictionary(..)))
+        });
+        Ok(found.map_or_else(|| Transformed::no(expr), |found| Transformed::yes(Arc::new(found))))
+    };
+    Arc::clone(expr).transform_up(replace).data()
+}
+
+/// A scan of Parquet files in which names are keys and numbers that nobody asks for are zeros.
+fn scan(plan: &Arc<dyn ExecutionPlan>, asked: &[Asked]) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let source = plan.downcast_ref::<DataSourceExec>().map(DataSourceExec::data_source);
+    let Some(config) = source.and_then(|s| s.downcast_ref::<FileScanConfig>()) else { return Ok(None) };
+    let Some(source) = config.file_source().downcast_ref::<ParquetSource>() else { return Ok(None) };
+    let Some(projection) = source.projection() else { return Ok(None) };
+    let (files, layout) = (source.table_schema().file_schema(), source.table_schema().table_schema());
+    let mut below = vec![Asked::Nothing; layout.fields().len()];
+    let (mut columns, mut unread) = (Vec::new(), false);
+    for (column, asked) in projection.iter().zip(asked) {
+        let ty = column.expr.data_type(layout)?;
+        let mut column = column.clone();
+        if *asked == Asked::Nothing && matches!(ty, DataType::Int64 | DataType::UInt64) {
+            column.expr = Arc::new(Literal::new(ScalarValue::new_zero(&ty)?));
+            unread = true;
+        }
+        whole(&column.expr, *asked, &mut below);
+        columns.push(column);
+    }
+    let by_key = |(column, field): (usize, &Arc<Field>)| {
+        let which = *field.data_type() == DataType::Utf8View && below.get(column) == Some(&Asked::Which);
+        which && has_names(field.name())
+    };
+    let by_key: Vec<bool> = files.fields().iter().enumerate().map(by_key).collect();
+    if !unread && !by_key.contains(&true) {
+        return Ok(None);
+    }
+    let field = |(field, by_key): (&Arc<Field>, &bool)| match by_key {
+        true => Arc::new(field.as_ref().clone().with_data_type(names())),
+        false => Arc::clone(field),
+    };
+    let files = Arc::new(Schema::new(files.fields().iter().zip(&by_key).map(field).collect::<Vec<_>>()));
+    let layout = TableSchema::builder(Arc::clone(&files))
+        .with_table_partition_cols(source.table_schema().table_partition_cols().to_vec())
+        .build();
+    let mut new =
+        ParquetSource::new(layout).with_table_parquet_options(source.table_parquet_options().clone());
+    if let Some(factory) = source.parquet_file_reader_factory() {
+        new = new.with_parquet_file_reader_factory(Arc::clone(factory));
+    }
+    if let Some(filter) = source.filter() {
+        // Nothing is known of the names in a part of a file: conditions on them leave none out.
+        let named = |part: &Arc<dyn PhysicalExpr>| {
+            collect_columns(part).iter().any(|column| by_key.get(column.index()) == Some(&true))
+        };
+        let parts = split_conjunction(&filter).into_iter().filter(|part| !named(part));
+        if let Some(filter) = conjunction_opt(parts.cloned()) {
+            new = new.with_predicate(filter);
+        }
+    }
+    let Some(source) = new.try_pushdown_projection(&ProjectionExprs::new(columns))? else { return Ok(None) };
+    let file = |file: &PartitionedFile| file.clone().with_arrow_schema(Arc::clone(&files));
+    let groups = config.file_groups.iter().map(|group| FileGroup::new(group.iter().map(file).collect()));
+    let config = FileScanConfigBuilder::from(config.clone())
+        .with_source(source)
+        .with_file_groups(groups.collect())
+        .build();
+    Ok(Some(DataSourceExec::from_data_source(config)))
+}
+
+/// The type of names that are keys of a dictionary.
+fn names() -> DataType {
+    DataType::Dictionary(Box::new(DataType::UInt32), Box::new(DataType::Utf8))
+}
+
+/// Whether a column holds names, which are in a dictionary, in all tables that have it.
+fn has_names(column: &str) -> bool {
+    let mut like = TABLES.iter().flat_map(|table| table.columns).filter(|c| c.name == column);
+    like.all(|c| c.ty == ColumnType::Name)
+}

@@ -1,0 +1,66 @@
+//! Which row groups of a file have a name, by their dictionaries: a look at a few hundred bytes instead of at all rows. Not
+//! for which rows have it.
+
+use std::fs::File;
+use std::path::Path;
+
+use bytes::Bytes;
+use parquet::column::page::Page;
+use parquet::errors::Result as ParquetResult;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+
+use super::columns::WHOLE_DICTIONARY;
+use super::table_reader::guarded;
+use crate::error::{Error, Result};
+
+/// For every row group of a file whether any of `names` can be in its column `column`. Does not look at many of those where
+/// they are: a name that is in the first ones is in most, and looking there brings nothing.
+///
+/// # Errors
+/// When the file cannot be opened or is damaged.
+pub fn row_groups_with(path: &Path, column: &str, names: &[String]) -> Result<Vec<bool>> {
+    /// Row groups with one of the names after which the others are not looked at.
+    const ENOUGH: usize = 4;
+    let file = File::open(path).map_err(|e| Error::io("open", path, e))?;
+    guarded(path, || {
+        let reader = SerializedFileReader::new(file)?;
+        let columns = reader.metadata().file_metadata().schema_descr().columns();
+        let column = columns.iter().position(|c| c.name() == column);
+        let mut found = vec![true; reader.num_row_groups()];
+        let mut present = 0;
+        for (group, found) in found.iter_mut().enumerate() {
+            let Some(column) = column.filter(|_| present < ENOUGH) else { break };
+            *found = can_have(&reader, group, column, names)?;
+            present += usize::from(*found);
+        }
+        Ok::<_, parquet::errors::ParquetError>(found)
+    })
+}
+
+fn can_have(
+    reader: &SerializedFileReader<File>,
+    group: usize,
+    column: usize,
+    names: &[String],
+) -> ParquetResult<bool> {
+    let group = reader.get_row_group(group)?;
+    if group.metadata().column(column).dictionary_page_offset().is_none() {
+        return Ok(true);
+    }
+    let Some(Page::DictionaryPage { buf, .. }) = group.get_column_page_reader(column)?.get_next_page()?
+    else {
+        return Ok(true);
+    };
+    // In a dictionary that is full, names may be missing.
+    Ok(buf.len() > WHOLE_DICTIONARY || entries(buf).any(|entry| names.iter().any(|n| n.as_bytes() == entry)))
+}
+
+/// The texts of a page in the PLAIN encoding.
+fn entries(mut page: Bytes) -> impl Iterator<Item = Bytes> {
+    std::iter::from_fn(move || {
+        let length = u32::from_le_bytes(*page.first_chunk()?) as usize;
+        let entry = page.get(4..4 + length).map(|_| page.slice(4..4 + length))?;
+        page = page.slice(4 + length..);
+        Some(entry)
+    })
+}
