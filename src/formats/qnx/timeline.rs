@@ -74,6 +74,7 @@ impl Timeline {
 
     /// The same for an event all of whose time is told.
     pub fn place_exactly(&mut self, event: &Event<'_>, high: u32, low: u32) -> Entry {
+        self.open();
         let Some(clock) = self.clocks.get_mut(usize::from(event.cpu)) else { return Entry::of(event, true) };
         let (cycles, _) = clock.time(high, low, low);
         Entry::of(&Event { cycles, ..*event }, true)
