@@ -25,9 +25,12 @@ use std::sync::{Arc, Mutex};
 /// `source.format` of a BTF file that names entities by number.
 pub const NUMERIC_FORMAT: &str = "btf-numeric";
 
-/// Which rows of a table are wanted: all its columns in, true or false for each row out.
+/// All columns of a table in, true or false for each row out.
+pub type Choice = dyn Fn(&RecordBatch) -> Result<BooleanArray> + Send + Sync;
+
+/// Which rows of a table are wanted.
 #[derive(Clone)]
-pub struct Keep(pub Arc<dyn Fn(&RecordBatch) -> Result<BooleanArray> + Send + Sync>);
+pub struct Keep(pub Arc<Choice>);
 
 impl std::fmt::Debug for Keep {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -82,9 +82,12 @@ impl Machine {
 
 type Thread = (u32, u32);
 
+/// State, begin and end, one after the other.
+type Stretches = Vec<(u16, i64, i64)>;
+
 /// The states of each thread as the tables have them: a thread loses its CPU when another one gets it, although the
 /// kernel says so a little later; what is told again is no other state.
-fn states(machine: &Machine) -> BTreeMap<(Thread, u32), Vec<(u16, i64, i64)>> {
+fn states(machine: &Machine) -> BTreeMap<(Thread, u32), Stretches> {
     let mut begins: BTreeMap<u8, Vec<i64>> = BTreeMap::new();
     for s in machine.truth.states.iter().filter(|s| s.state == RUNNING) {
         begins.entry(s.cpu).or_default().push(machine.ticks(s.from));
