@@ -16,7 +16,7 @@ pub use spec::{ColumnSpec, ColumnType, Encoding, TableSpec};
 
 /// Written by `build.rs`.
 mod generated {
-    use arrow::array::RecordBatch;
+    use arrow::array::{RecordBatch, StringBuilder};
     use arrow::datatypes::SchemaRef;
 
     use super::rows::{Name, NameColumn, Optional, TakeArray as _, batch_of};

@@ -5,7 +5,8 @@ use std::hash::BuildHasher as _;
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, BooleanArray, DictionaryArray, Int64Array, RecordBatch, StringArray, UInt32Array, UInt64Array,
+    ArrayRef, BooleanArray, DictionaryArray, Int64Array, RecordBatch, StringArray, StringBuilder,
+    UInt32Array, UInt64Array,
 };
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{SchemaRef, UInt32Type};
@@ -345,8 +346,12 @@ take_array! {
     u64 => UInt64Array,
     bool => BooleanArray,
     Option<bool> => BooleanArray,
-    String => StringArray,
-    Option<String> => StringArray,
+}
+
+impl TakeArray for StringBuilder {
+    fn take_array(&mut self) -> Result<ArrayRef> {
+        Ok(Arc::new(self.finish()))
+    }
 }
 
 macro_rules! take_optional {

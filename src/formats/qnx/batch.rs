@@ -57,6 +57,12 @@ impl Batch {
         self.entries.get(n).map(|entry| self.whole(entry))
     }
 
+    /// No events, and room for so many.
+    pub fn with_capacity(events: usize) -> Self {
+        // Most events have two words, some many.
+        Self { entries: Vec::with_capacity(events), words: Vec::with_capacity(3 * events), ..Self::default() }
+    }
+
     /// How many events there are.
     pub fn len(&self) -> usize {
         self.entries.len()
@@ -65,6 +71,11 @@ impl Batch {
     /// True when there is no event.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+
+    pub(super) fn reserve(&mut self, events: usize) {
+        self.entries.reserve(events);
+        self.words.reserve(2 * events);
     }
 
     pub(super) fn clear(&mut self) {

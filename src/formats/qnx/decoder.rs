@@ -104,6 +104,7 @@ impl Decoder {
         if matches!(self.stage, Stage::Records) {
             let used = bytes.len() - bytes.len() % RECORD;
             let (all, rest) = bytes.split_at(used);
+            self.times.out.reserve(used / RECORD);
             self.records(all);
             self.rest.extend_from_slice(rest);
         } else {

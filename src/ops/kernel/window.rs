@@ -19,8 +19,14 @@ pub(super) struct Sorted {
 }
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Window(Sorted);
+
+impl Default for Window {
+    fn default() -> Self {
+        Self(Sorted::with_capacity(FULL))
+    }
+}
 
 impl Window {
     /// Takes the next event in the order of the file; gives some that can no longer be overtaken within the window.
@@ -41,7 +47,7 @@ impl Window {
         let all = std::mem::take(&mut self.0);
         let mut order: Vec<usize> = (0..all.times.len()).collect();
         Reorder::of(&all.times).apply(&mut order);
-        let (mut first, mut rest) = (Sorted::default(), Sorted::default());
+        let (mut first, mut rest) = (Sorted::with_capacity(count), Sorted::with_capacity(FULL));
         for (place, n) in order.into_iter().enumerate() {
             let to = if place < count { &mut first } else { &mut rest };
             if let (Some(event), Some(time), Some(seq)) =
@@ -56,6 +62,11 @@ impl Window {
 }
 
 impl Sorted {
+    fn with_capacity(events: usize) -> Self {
+        let (events, places) = (Batch::with_capacity(events), events);
+        Self { events, times: Vec::with_capacity(places), seqs: Vec::with_capacity(places) }
+    }
+
     #[inline]
     fn push(&mut self, event: &Event<'_>, time: i64, seq: i64) {
         self.events.push(event);
