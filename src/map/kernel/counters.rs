@@ -28,6 +28,8 @@ pub(super) enum Finding {
     NoThread,
     /// More threads than any target has.
     TooManyThreads,
+    /// More processes than any target has.
+    TooManyProcesses,
     /// More messages under way than any target has.
     TooManyMessages,
     /// More names of objects than anybody can read.
@@ -56,6 +58,7 @@ impl Finding {
             Self::CreatedTwice => (Info, "created-twice", "threads that were created although they exist"),
             Self::NoThread => (Warning, "no-thread", "thread events whose pid or tid cannot be"),
             Self::TooManyThreads => (Error, "too-many-threads", "events of threads beyond the limit"),
+            Self::TooManyProcesses => (Error, "too-many-processes", "events of processes beyond the limit"),
             Self::TooManyMessages => {
                 (Error, "too-many-messages", "messages forgotten, because too many were under way")
             }

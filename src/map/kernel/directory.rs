@@ -37,6 +37,8 @@ pub struct Directory {
     dump: Dump,
     lives: IdMap<u32, Vec<Life>>,
     count: usize,
+    /// Events of processes beyond the limit.
+    pub(super) beyond: u64,
     /// Threads of process 1 that have names, or priorities: whether they idle.
     idle: IdMap<u32, bool>,
 }
@@ -44,7 +46,13 @@ pub struct Directory {
 impl Directory {
     /// Nothing seen yet.
     pub fn new(version: Version) -> Self {
-        Self { dump: Dump::new(version), lives: IdMap::default(), count: 0, idle: IdMap::default() }
+        Self {
+            dump: Dump::new(version),
+            lives: IdMap::default(),
+            count: 0,
+            beyond: 0,
+            idle: IdMap::default(),
+        }
     }
 
     /// Takes the next event into account; all of a recording, please, in the order of the mapping.
@@ -91,6 +99,7 @@ impl Directory {
         let lives = self.lives.entry(pid).or_default();
         if lives.last().is_none_or(|life| life.destroyed_at.is_some()) {
             if self.count >= MAX_LIVES {
+                self.beyond += 1;
                 return None;
             }
             self.count += 1;

@@ -187,6 +187,9 @@ impl KernelMapper {
         }
         self.cut_messages();
         self.write_processes();
+        for _ in 0..self.directory.beyond {
+            self.count(Finding::TooManyProcesses);
+        }
         Finished { outputs: std::mem::take(&mut self.out), log: self.counters.log() }
     }
 

@@ -10,7 +10,7 @@ use super::native::Native;
 use super::stored::{Rows, files, in_order, rows};
 use crate::error::{Error, ErrorKind, Result};
 use crate::map::kernel::{Directory, Irq, KernelMapper, KernelSetup};
-use crate::qnx::{Class, Flavour, Version};
+use crate::qnx::{Flavour, Version};
 use crate::schema::columns::gap;
 use crate::schema::{TableSpec, tables};
 use crate::store::{Transaction, read_batches};
@@ -105,13 +105,6 @@ impl Mapping {
     }
 }
 
-/// What the directory of processes is made from.
-fn names_something(class: Class, event: u16) -> bool {
-    const CREATE: u16 = 24;
-    const DESTROY: u16 = 25;
-    class == Class::Process || (class == Class::Thread && matches!(event, CREATE | DESTROY))
-}
-
 /// Maps the kernel events that `tx` holds of a recording, and stages what they give.
 ///
 /// # Errors
@@ -139,7 +132,7 @@ pub(in super::super) fn map(
         let events = crew.behind(Events::new(&writer), Events::take);
         let instances = crew.behind(Instances::new(&writer, (begin, end)), Instances::take);
         let native = crew.behind(Native::new(&writer), Native::take);
-        let open = |wanted: fn(Class, u16) -> bool, counts: bool| {
+        let open = |counts: bool| {
             let stream = |(cpu, files): (&u8, &Vec<_>)| {
                 let control = Arc::clone(control);
                 let read = move |rows: Result<Rows>| {
@@ -150,12 +143,13 @@ pub(in super::super) fn map(
                     }
                     Ok(rows)
                 };
-                (*cpu, crew.ahead(rows(files.clone(), wanted).map(read)))
+                (*cpu, crew.ahead(rows(files.clone()).map(read)))
             };
             cpus.iter().map(stream).collect::<Vec<_>>()
         };
+        // What is there already, and who idles, shows in events of all kinds.
         let mut directory = Directory::new(setup.flavour.version);
-        in_order(open(names_something, false), |occurrence| {
+        in_order(open(false), |occurrence| {
             directory.event(occurrence);
             Ok(())
         })?;
@@ -169,7 +163,7 @@ pub(in super::super) fn map(
             instances.push(Some(mapped))
         };
         let (mut gaps, mut turn) = (gaps.iter().peekable(), 0);
-        in_order(open(|_, _| true, true), |occurrence| {
+        in_order(open(true), |occurrence| {
             while let Some((begin, end)) = gaps.next_if(|(begin, _)| *begin < occurrence.time) {
                 mapper.gap(*begin, *end);
             }

@@ -39,19 +39,15 @@ pub(super) fn files(tx: &Transaction, recording: &str) -> BTreeMap<u8, Vec<(File
     files
 }
 
-/// Rows of one CPU, decoded.
+/// Rows of one CPU, of which the first may have been given away.
 pub(super) struct Rows {
     batch: RecordBatch,
-    /// The rows that are wanted.
-    wanted: Vec<u32>,
+    next: usize,
 }
 
-/// The rows of a CPU in the order of time, those that are `wanted` by class and event.
-pub(super) fn rows(
-    files: Vec<(FileEntry, PathBuf)>,
-    wanted: fn(Class, u16) -> bool,
-) -> impl Iterator<Item = Result<Rows>> + Send {
-    runs::in_order(files, tables::KERNEL_EVENT, &COLUMNS).map(move |batch| Rows::of(batch?, wanted))
+/// The rows of a CPU in the order of time.
+pub(super) fn rows(files: Vec<(FileEntry, PathBuf)>) -> impl Iterator<Item = Result<Rows>> + Send {
+    runs::in_order(files, tables::KERNEL_EVENT, &COLUMNS).map(|batch| Ok(Rows { batch: batch?, next: 0 }))
 }
 
 /// Columns of a batch.
@@ -104,15 +100,7 @@ fn not_of_the_table() -> Error {
 }
 
 impl Rows {
-    fn of(batch: RecordBatch, wanted: fn(Class, u16) -> bool) -> Result<Self> {
-        let columns = Columns::of(&batch).ok_or_else(not_of_the_table)?;
-        let is_wanted = |row: &usize| wanted(columns.class(*row), columns.event.value(*row) as u16);
-        // A batch has some thousand rows.
-        let wanted = (0..batch.num_rows()).filter(is_wanted).map(|row| row as u32).collect();
-        Ok(Self { batch, wanted })
-    }
-
-    /// How many rows were read, wanted or not.
+    /// How many rows were read.
     pub fn read(&self) -> u64 {
         self.batch.num_rows() as u64
     }
@@ -150,7 +138,7 @@ pub(super) fn in_order(
         let left: Vec<(usize, usize)> = cursors.iter().map(|c| (c.stream, c.next)).collect();
         for (stream, next) in left {
             if let Some(Some(rows)) = now.get_mut(stream) {
-                rows.wanted.drain(..next.min(rows.wanted.len()));
+                rows.next = next;
             }
         }
         if let (Some(rows), Some(stream)) = (now.get_mut(ended), streams.get_mut(ended)) {
@@ -160,11 +148,11 @@ pub(super) fn in_order(
     Ok(())
 }
 
-/// The next rows that hold a wanted one.
+/// The next rows, if there are any.
 fn next_rows(stream: &mut impl Iterator<Item = Result<Rows>>) -> Result<Option<Rows>> {
     for rows in stream {
         let rows = rows?;
-        if !rows.wanted.is_empty() {
+        if rows.read() > 0 {
             return Ok(Some(rows));
         }
     }
@@ -176,8 +164,7 @@ struct Cursor<'a> {
     stream: usize,
     cpu: u8,
     columns: Columns<'a>,
-    wanted: &'a [u32],
-    /// The next of `wanted`.
+    rows: usize,
     next: usize,
     key: (i64, i64),
 }
@@ -185,24 +172,20 @@ struct Cursor<'a> {
 impl<'a> Cursor<'a> {
     fn new(stream: usize, cpu: u8, rows: &'a Rows) -> Result<Self> {
         let columns = Columns::of(&rows.batch).ok_or_else(not_of_the_table)?;
-        let mut cursor = Self { stream, cpu, columns, wanted: &rows.wanted, next: 0, key: (0, 0) };
+        let mut cursor =
+            Self { stream, cpu, columns, rows: rows.batch.num_rows(), next: rows.next, key: (0, 0) };
         cursor.look();
         Ok(cursor)
     }
 
-    fn row(&self) -> usize {
-        self.wanted.get(self.next).map_or(0, |row| *row as usize)
-    }
-
     fn look(&mut self) {
-        let row = self.row();
-        self.key = (self.columns.time.value(row), self.columns.seq.value(row));
+        self.key = (self.columns.time.value(self.next), self.columns.seq.value(self.next));
     }
 
     /// False at the end of the batch.
     fn advance(&mut self) -> bool {
         self.next += 1;
-        let more = self.next < self.wanted.len();
+        let more = self.next < self.rows;
         if more {
             self.look();
         }
@@ -213,7 +196,7 @@ impl<'a> Cursor<'a> {
     where
         'a: 'w,
     {
-        let (c, row) = (&self.columns, self.row());
+        let (c, row) = (&self.columns, self.next);
         words.clear();
         words.extend([c.d0.value(row) as u32, c.d1.value(row) as u32]);
         if c.rest.is_valid(row) {
