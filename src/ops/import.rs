@@ -4,6 +4,7 @@
 use super::assemble::{Assembler, Trace};
 use super::control::Control;
 use super::describe::Facts;
+use super::ingest::locked;
 use super::order::Ordered;
 use super::parts::{Begin, DerivedTables, Parts, ROWS_OUT};
 use crate::derive::{Derive, Dialect, FromRecords, Violations};
@@ -245,10 +246,6 @@ fn assemble_all(
         }
     }
     Ok(())
-}
-
-fn locked(tx: &Mutex<Transaction>) -> Result<std::sync::MutexGuard<'_, Transaction>> {
-    tx.lock().map_err(|_| Error::new(ErrorKind::Bug, "a writer thread died"))
 }
 
 /// Writes the rows of `btf_event`: a part for every sorted run.

@@ -49,6 +49,15 @@ pub struct KernelOptions {
     pub idle: bool,
 }
 
+/// What an input is said to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TraceKind {
+    /// A BTF trace.
+    Btf,
+    /// A kernel trace of QNX, or a listing of one.
+    Kernel,
+}
+
 /// How to ingest.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -60,6 +69,8 @@ pub struct Options {
     pub strict: bool,
     /// How traces of tasks are to be read; told by content when `None`.
     pub dialect: Option<Dialect>,
+    /// What traces must be; told by content when `None`.
+    pub trace: Option<TraceKind>,
     /// Which Neutrino wrote a kernel trace; as its header says when `None`.
     pub qnx_version: Option<Version>,
     /// Which events of a kernel trace are kept; all when `None`. What is derived from them comes from all of them.
@@ -78,6 +89,7 @@ impl Default for Options {
             map: true,
             strict: false,
             dialect: None,
+            trace: None,
             qnx_version: None,
             keep: None,
             kernel: KernelOptions::default(),
@@ -190,6 +202,7 @@ fn one(
     if let Some(path) = &plan.trace {
         return import(tx, name, path, options, scale, control);
     }
+    not_for_kernel_traces(options, &plan.base)?;
     let setup = StoredSetup::read(plan)?;
     let mut log = Log::default();
     // Contradictions between description files are found before gigabytes are read.
@@ -246,9 +259,15 @@ fn import(
     control: &Arc<Control>,
 ) -> Result<Report> {
     let source = match KernelFile::recognise(path, Source::open(path)?, options.qnx_version)? {
+        Ok(_) if options.trace == Some(TraceKind::Btf) => {
+            return Err(Error::input("this is a kernel trace of QNX, not BTF")
+                .at(path)
+                .hint("use --format qnx"));
+        }
         Ok(file) => return kernel::ingest(tx, name, file, options, scale, control),
         Err(source) => source,
     };
+    not_for_kernel_traces(options, path)?;
     let file = TraceFile::open(path, source, options.dialect)?;
     control.begin(format!("reading {name}"), file.size().unwrap_or(0));
     let mut imported = file.store(tx, name, scale, options.threads, control)?;
@@ -299,7 +318,22 @@ fn import(
     })
 }
 
-fn locked(tx: &Mutex<Transaction>) -> Result<std::sync::MutexGuard<'_, Transaction>> {
+/// What can only be done with a kernel trace is not left out in silence.
+fn not_for_kernel_traces(options: &Options, input: &Path) -> Result<()> {
+    if options.trace == Some(TraceKind::Kernel) {
+        return Err(Error::input("this is no kernel trace of QNX")
+            .at(input)
+            .hint("a .kev file begins with 'TRACE_HEADER_BEGIN::'; --format auto tells by content"));
+    }
+    if options.keep.is_some() || options.qnx_version.is_some() || options.kernel != KernelOptions::default() {
+        return Err(Error::usage(format!("'{}' is no kernel trace", input.display())).hint(
+            "--class, --event, --where, --jobs and the like are for kernel traces of QNX: ingest those by themselves",
+        ));
+    }
+    Ok(())
+}
+
+pub(super) fn locked(tx: &Mutex<Transaction>) -> Result<std::sync::MutexGuard<'_, Transaction>> {
     tx.lock().map_err(|_| Error::new(ErrorKind::Bug, "a writer thread died"))
 }
 

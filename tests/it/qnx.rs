@@ -101,6 +101,10 @@ fn a_tail_and_lost_buffers_are_told() {
             "{release:?}\n{}",
             run.all()
         );
+        let run = bench.ok(&["export", "t.db", "--format", "traceprinter", "-o", "t.txt"]);
+        let incomplete = csv(&bench, "t.db", "SELECT count(*) FROM kernel_event WHERE status <> 'ok'");
+        let told = format!("{} events of which parts are missing", incomplete.lines().last().unwrap());
+        assert!(run.stderr.contains(&told), "{told}\n{}", run.all());
         let lost: i64 = truth.written.lost_buffers.iter().map(|l| i64::from(l.count)).sum();
         assert_eq!(row(&bench, "t.db", "SELECT sum(lost) FROM kernel_buffer"), [lost], "{release:?}");
         let told = "SELECT sum(gaps), (SELECT count(*) FROM gap WHERE reason = 'lost_buffer') FROM source";
@@ -234,6 +238,13 @@ fn mistakes_are_named() {
     wrong(&["ingest", "x.db", "t.kev", "--qnx-version", "5"], 2, &["'5'", "8.0"]);
     wrong(&["ingest", "x.db", "t.kev", "--jobs", "RECIEVE"], 2, &["RECIEVE", "did you mean 'RECEIVE'?"]);
     wrong(&["export", "t.db", "-o", "x.btf", "--class", "THREAD"], 2, &["traceprinter"]);
+    // What is only for kernel traces is not left out in silence for others.
+    bench.write("t.btf", "#version 2.1.5\n#timeScale ns\n1,Core_0,0,T,A,0,start\n");
+    for option in [&["--class", "THREAD"][..], &["--jobs", "RECEIVE"], &["--qnx-version", "7"], &["--idle"]] {
+        wrong(&[&["ingest", "x.db", "t.btf"], option].concat(), 2, &["t.btf", "no kernel trace"]);
+    }
+    wrong(&["ingest", "x.db", "t.btf", "--format", "qnx"], 1, &["t.btf", "no kernel trace"]);
+    wrong(&["ingest", "x.db", "t.kev", "--format", "btf"], 1, &["t.kev", "--format qnx"]);
     assert!(!bench.path().join("x.db").exists() && !bench.path().join("x.btf").exists());
 }
 
@@ -267,4 +278,31 @@ fn simulated_traces_keep_the_state_charts() {
             }
         }
     }
+}
+
+/// Before 8.0 nothing marks what was there already: it ends with the first event that is not of the list.
+#[test]
+fn processes_that_come_later_are_created_then() {
+    let bench = Bench::new();
+    bench.write(
+        "t.txt",
+        "TRACE_CYCLES_PER_SEC:: 1000000000\nTRACE_SYS_RELEASE:: 6.4.1\n -- KERNEL EVENTS -- \n\
+         t:0x00000010 CPU:00 CONTROL: BUFFER sequence = 1, num_events = 0\n\
+         t:0x00000010 CPU:00 CONTROL :TIME msb:0x00000000 lsb(offset):0x00000010\n\
+         t:0x00000020 CPU:00 PROCESS :PROCCREATE_NAME ppid:0 pid:1 name:procnto\n\
+         t:0x00000021 CPU:00 THREAD  :THCREATE      pid:1 tid:1\n\
+         t:0x00000022 CPU:00 THREAD  :THRUNNING     pid:1 tid:1\n\
+         t:0x00000030 CPU:00 KER_EXIT:TRACE_EVENT/01 ret_val:0x00000000 empty:0x00000000\n\
+         t:0x00000040 CPU:00 PROCESS :PROCCREATE_NAME ppid:1 pid:4099 name:bin/late\n\
+         t:0x00000050 CPU:00 THREAD  :THRUNNING     pid:7 tid:1\n",
+    );
+    let run = bench.ok(&["ingest", "t.db", "t.txt"]);
+    assert!(run.stderr.contains(" 0 rejected"), "{}", run.all());
+    let sql = "SELECT pid, name, created_at, dumped FROM kernel_process ORDER BY pid";
+    let expected = "pid,name,created_at,dumped\n1,procnto,,true\n7,,,false\n4099,bin/late,48,false";
+    assert_eq!(csv(&bench, "t.db", sql), expected);
+    // Lines are no records: what the printer does not tell is not made up.
+    assert_eq!(row(&bench, "t.db", "SELECT count(*), count(records) FROM kernel_buffer"), [1, 0]);
+    bench.ok(&["ingest", "k.db", "t.txt", "--where", "recording = 't' AND class = 9"]);
+    assert_eq!(row(&bench, "k.db", "SELECT count(*) FROM kernel_event"), [2]);
 }

@@ -123,7 +123,13 @@ pub(in crate::cli) fn write(session: &Session, args: &Export, ui: &Ui) -> Result
                 by_time: args.order == OrderArg::Time,
             };
             let printed = export_traceprinter(session, &selection, &filter, &options, target.out())?;
-            (printed == 0, format!("{printed} events"))
+            if printed.incomplete > 0 {
+                ui.warning(&format!(
+                    "{} events of which parts are missing are not printed, as traceprinter does; see column status",
+                    printed.incomplete
+                ));
+            }
+            (printed.events + printed.incomplete == 0, format!("{} events", printed.events))
         }
         ExportFormat::Csv | ExportFormat::Parquet => {
             if !filter.is_all() {

@@ -7,7 +7,7 @@ use super::super::ui::Ui;
 use super::parse;
 use crate::derive::Dialect;
 use crate::error::{Error, Result, did_you_mean};
-use crate::ops::ingest::{KernelOptions, Options, Report, ingest};
+use crate::ops::ingest::{KernelOptions, Options, Report, TraceKind, ingest};
 use crate::qnx::{Class, Version, event_names};
 use crate::recording::{CoreDescription, Description, NameList, plan};
 use crate::store::RealDisk;
@@ -33,6 +33,11 @@ pub(super) fn run(args: &Ingest, ui: &Ui) -> Result<u8> {
             DialectArg::Auto => None,
             DialectArg::Standard => Some(Dialect::Standard),
             DialectArg::Freertos => Some(Dialect::FreeRtos),
+        },
+        trace: match args.format {
+            InputFormat::Btf => Some(TraceKind::Btf),
+            InputFormat::Qnx => Some(TraceKind::Kernel),
+            InputFormat::Auto | InputFormat::Trace32 => None,
         },
         qnx_version: args.qnx_version.as_deref().map(qnx_version).transpose()?,
         keep: super::kernel::keep(&args.kernel)?,

@@ -23,7 +23,7 @@ use crate::qnx::{
 };
 use format::Format;
 
-pub use trace::{PrintOptions, export_traceprinter};
+pub use trace::{PrintOptions, Printed, export_traceprinter};
 
 /// Whose lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

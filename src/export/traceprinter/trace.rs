@@ -28,7 +28,16 @@ pub struct PrintOptions {
     pub by_time: bool,
 }
 
-/// Writes the selected kernel events as lines of the printer. How many events there were.
+/// What was printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Printed {
+    /// Events with lines.
+    pub events: u64,
+    /// Events of which parts are missing: the printer says nothing of them.
+    pub incomplete: u64,
+}
+
+/// Writes the selected kernel events as lines of the printer.
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] when the recording is not clear or is no kernel trace, [`ErrorKind::Io`] when `out` fails, otherwise
@@ -39,7 +48,7 @@ pub fn export_traceprinter(
     filter: &KernelFilter,
     options: &PrintOptions,
     out: &mut dyn Write,
-) -> Result<u64> {
+) -> Result<Printed> {
     let recording = selection.recording(session)?;
     let trace = Trace::read(session, &recording)?;
     let style =
@@ -58,14 +67,17 @@ pub fn export_traceprinter(
     printer.header(&trace.attributes, &mut header);
     write(&header)?;
     let events = events(session, selection, &recording, filter, options.by_time)?;
-    let lines = || Lines { printer: &printer, printed: 0, words: Vec::new() };
+    let lines = || Lines { printer: &printer, printed: Printed::default(), words: Vec::new() };
     let workers = in_order(
         session.threads(),
         events.map(|batch| Ok(Job { batch: batch?, next: 0 })),
         lines,
         &mut write,
     )?;
-    Ok(workers.iter().map(|w| w.printed).sum())
+    Ok(workers.iter().fold(Printed::default(), |sum, w| Printed {
+        events: sum.events + w.printed.events,
+        incomplete: sum.incomplete + w.printed.incomplete,
+    }))
 }
 
 /// The columns that the printer reads, and whether it is to.
@@ -159,7 +171,7 @@ struct Job {
 
 struct Lines<'p> {
     printer: &'p Printer,
-    printed: u64,
+    printed: Printed,
     words: Vec<u32>,
 }
 
@@ -173,7 +185,9 @@ impl Worker<Job> for Lines<'_> {
                 continue;
             }
             let event = rows.event(row, &mut self.words).ok_or_else(misfit)?;
-            self.printed += u64::from(event.status == Status::Ok);
+            let whole = u64::from(event.status == Status::Ok);
+            self.printed.events += whole;
+            self.printed.incomplete += 1 - whole;
             self.printer.event(&event, out);
             if out.len() >= PORTION {
                 return Ok(true);

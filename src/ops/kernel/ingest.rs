@@ -2,17 +2,17 @@
 
 use super::super::control::Control;
 use super::super::describe::{Facts, write_recording_row};
-use super::super::ingest::{Options, Report, write_diagnostics, write_gaps, write_sources};
+use super::super::ingest::{Options, Report, locked, write_diagnostics, write_gaps, write_sources};
 use super::KernelFile;
 use super::keep::keep;
 use super::map::{Mapping, map};
 use crate::diagnostics::{Diagnostic, Severity};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::formats::qnx::Preamble;
 use crate::schema::SourceRow;
 use crate::store::Transaction;
 use crate::time::TimeScale;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 /// `recording.os` of a kernel trace.
 pub(in super::super) const OS: &str = "qnx";
@@ -44,19 +44,19 @@ pub(in super::super) fn ingest(
             text: String::new(),
         });
     }
-    let mut locked = lock(tx)?;
+    let mut tables = locked(tx)?;
     let gaps = stored
         .holes
         .iter()
         .map(|h| (h.begin, h.end, h.cpu.map(|cpu| format!("Core_{cpu}")), LOST_BUFFER.to_owned()));
-    write_gaps(&mut locked, name, gaps.collect())?;
+    write_gaps(&mut tables, name, gaps.collect())?;
     let mapping = mapping(&stored.preamble, options);
-    mapping.store(&mut locked, name)?;
+    mapping.store(&mut tables, name)?;
     let mapped = match options.map {
-        true => Some(map(&mut locked, name, &mapping, options.threads, control)?),
+        true => Some(map(&mut tables, name, &mapping, options.threads, control)?),
         false => None,
     };
-    drop(locked);
+    drop(tables);
     let mut counts = stored.counts;
     if let Some(wanted) = &options.keep {
         let left_out = keep(tx, name, wanted)?;
@@ -70,7 +70,7 @@ pub(in super::super) fn ingest(
             text: String::new(),
         });
     }
-    let mut tx = lock(tx)?;
+    let mut tx = locked(tx)?;
     let row = SourceRow {
         source: stored.name.as_str().into(),
         path: &stored.path.to_string_lossy(),
@@ -99,10 +99,6 @@ pub(in super::super) fn ingest(
     write_recording_row(&mut tx, name, facts)?;
     let (sources, unit) = (vec![(stored.name.clone(), counts)], stored.unit);
     Ok(Report { name: name.to_owned(), sources, unit, log, mapped, imported: None, time_scale: scale })
-}
-
-fn lock(tx: &Mutex<Transaction>) -> Result<MutexGuard<'_, Transaction>> {
-    tx.lock().map_err(|_| Error::new(ErrorKind::Bug, "a writer thread died"))
 }
 
 fn mapping(preamble: &Preamble, options: &Options) -> Mapping {

@@ -1,15 +1,18 @@
 //! Leaving out events of a kernel trace that are not wanted, after everything that needs all of them has been made. Not which
 //! ones those are.
 
-use super::super::ingest::Keep;
+use super::super::ingest::{Keep, locked};
 use super::super::parts::Parts;
 use super::rows::begins;
 use super::stored::files;
 use crate::error::{Error, ErrorKind, Result};
+use crate::schema::columns::kernel_event;
 use crate::schema::tables;
 use crate::store::{Transaction, read_batches};
-use arrow::array::{ArrayRef, Int64Array, RecordBatch};
+use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow::compute::filter_record_batch;
+use arrow::datatypes::Schema;
+use std::iter::repeat_n;
 use std::sync::{Arc, Mutex};
 
 /// Rows that are read at once.
@@ -20,8 +23,7 @@ const BATCH_ROWS: usize = 16 * 1024;
 /// # Errors
 /// The disk, or a row for which it cannot be told.
 pub(super) fn keep(tx: &Mutex<Transaction>, recording: &str, keep: &Keep) -> Result<u64> {
-    let locked = || tx.lock().map_err(|_| Error::new(ErrorKind::Bug, "a writer thread died"));
-    let all = files(&*locked()?, recording);
+    let all = files(&*locked(tx)?, recording);
     let begins = begins(tx, recording);
     let (mut left_out, mut written) = (0, Vec::new());
     for (cpu, files) in all {
@@ -30,7 +32,7 @@ pub(super) fn keep(tx: &Mutex<Transaction>, recording: &str, keep: &Keep) -> Res
         for (_, path) in files {
             for batch in read_batches(&path, tables::KERNEL_EVENT, None, BATCH_ROWS)? {
                 let batch = batch?;
-                let wanted = (keep.0)(&with_cpu(&batch, cpu)?)?;
+                let wanted = (keep.0)(&with_partitions(&batch, recording, cpu)?)?;
                 let bug = |e| Error::new(ErrorKind::Bug, "cannot filter kernel events").because(e);
                 let rows = filter_record_batch(&batch, &wanted).map_err(bug)?;
                 left_out += (batch.num_rows() - rows.num_rows()) as u64;
@@ -43,35 +45,33 @@ pub(super) fn keep(tx: &Mutex<Transaction>, recording: &str, keep: &Keep) -> Res
         }
         written.extend(table.finish()?);
     }
-    let mut tx = locked()?;
+    let mut tx = locked(tx)?;
     tx.drop_table(tables::KERNEL_EVENT, recording);
     written.into_iter().for_each(|file| tx.add(file));
     Ok(left_out)
 }
 
 /// The batch with the columns that are in the path of its file.
-fn with_cpu(batch: &RecordBatch, cpu: u8) -> Result<RecordBatch> {
+fn with_partitions(batch: &RecordBatch, recording: &str, cpu: u8) -> Result<RecordBatch> {
     let rows = batch.num_rows();
-    let numbers: ArrayRef = Arc::new(Int64Array::from_value(i64::from(cpu), rows));
-    let full = tables::KERNEL_EVENT.full_schema();
-    let mut columns = Vec::new();
-    for field in full.fields() {
-        let column = match batch.column_by_name(field.name()) {
-            Some(column) => (batch.schema().field_with_name(field.name()).cloned(), Arc::clone(column)),
-            None if field.data_type() == numbers.data_type() => {
-                (Ok(field.as_ref().clone()), Arc::clone(&numbers))
+    let schema = batch.schema();
+    let (mut fields, mut columns) = (Vec::new(), Vec::new());
+    for field in tables::KERNEL_EVENT.full_schema().fields() {
+        let of_batch =
+            schema.column_with_name(field.name()).and_then(|(n, f)| Some((f, batch.columns().get(n)?)));
+        let (field, column): (_, ArrayRef) = match of_batch {
+            Some((field, column)) => (field.clone(), Arc::clone(column)),
+            None if field.name() == kernel_event::CPU => {
+                (field.as_ref().clone(), Arc::new(Int64Array::from_value(i64::from(cpu), rows)))
             }
-            // The name of the recording: no condition needs it while there is one.
-            None => (
-                Ok(field.as_ref().clone().with_nullable(true)),
-                arrow::array::new_null_array(field.data_type(), rows),
-            ),
+            None => {
+                (field.as_ref().clone(), Arc::new(StringArray::from_iter_values(repeat_n(recording, rows))))
+            }
         };
-        let bug = |e| Error::new(ErrorKind::Bug, "a column of kernel events is missing").because(e);
-        columns.push((column.0.map_err(bug)?, column.1));
+        fields.push(field);
+        columns.push(column);
     }
-    let (fields, arrays): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
-    RecordBatch::try_new(Arc::new(arrow::datatypes::Schema::new(fields)), arrays).map_err(|e| {
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).map_err(|e| {
         Error::new(ErrorKind::Bug, "kernel events do not have the columns of their table").because(e)
     })
 }

@@ -12,6 +12,7 @@ mod window;
 
 use super::control::Control;
 use super::crew::Crew;
+use super::ingest::locked;
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::Counts;
@@ -115,7 +116,7 @@ impl KernelFile {
         };
         let mut chunks = source.chunks(threads > 1);
         let spread = Crew::run(threads, |crew| {
-            let mut spread = Spread::new(crew, &begins, scale);
+            let mut spread = Spread::new(crew, &begins, scale, !is_listing);
             while let Some((chunk, raw)) = chunks.next_chunk()? {
                 control.check()?;
                 let batch = reader.chunk(&chunk.bytes).map_err(|e| e.at(&path))?;
@@ -131,23 +132,24 @@ impl KernelFile {
         let Some(preamble) = reader.preamble().cloned() else {
             return Err(Error::new(ErrorKind::Bug, "a trace without a header was read"));
         };
-        let lost =
-            spread.lost.iter().map(|buffer| (buffer, reader.place_of(buffer.record))).collect::<Vec<_>>();
         let mut log = spread.log;
-        for (buffer, place) in lost {
-            let message = format!("{} buffers are missing before number {}", buffer.lost, buffer.number);
+        let mut find = |line, severity, code, message| {
             let (source, text) = (name.clone(), String::new());
-            log.push(Diagnostic {
-                source,
-                line: Some(place),
-                severity: Severity::Warning,
-                code: "lost-buffers",
-                message,
-                text,
-            });
+            log.push(Diagnostic { source, line, severity, code, message, text });
+        };
+        for buffer in &spread.lost {
+            let message = format!("{} buffers are missing before number {}", buffer.lost, buffer.number);
+            find(Some(reader.place_of(buffer.record)), Severity::Warning, "lost-buffers", message);
+        }
+        if spread.cut_times > 0 {
+            let message = format!(
+                "{} times do not fit 64 bits in the database's scale; they are cut",
+                spread.cut_times
+            );
+            find(None, Severity::Error, "time-overflow", message);
         }
         let (format, unit, counts) = reader.account(spread.counts, &mut log);
-        let mut tx = tx.lock().map_err(|_| Error::new(ErrorKind::Bug, "a writer thread died"))?;
+        let mut tx = locked(tx)?;
         spread.files.into_iter().for_each(|file| tx.add(file));
         rows::write_attributes(&mut tx, recording, &name, &preamble)?;
         let (first_at, last_at) = (spread.first_at, spread.last_at);

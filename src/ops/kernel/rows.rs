@@ -1,17 +1,18 @@
 //! Events of a CPU to rows of `kernel_event`: names and arguments, and who ran. Also the small tables of a trace, its
 //! buffers and attributes. Not the order of the events.
 
+use super::super::ingest::locked;
 use super::super::parts::{Parts, ROWS_OUT};
 use super::spread::Handover;
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::qnx::{Buffer, Preamble};
+use crate::qnx::write::{Line, Out as _, hex_padded};
 use crate::qnx::{Class, Event, Flavour, Status, Version, arguments, name_of_event, subject, text};
 use crate::schema::{
     KernelAttributeRow, KernelAttributeRows, KernelBufferRow, KernelBufferRows, KernelEventRow,
     KernelEventRows, Name, Numbering, TableSpec, tables,
 };
 use crate::store::{StagedFile, TableWriter, Transaction};
-use std::fmt::Write as _;
 use std::sync::Mutex;
 
 /// A trace whose time runs far backwards more often than this is not one trace.
@@ -35,10 +36,7 @@ pub(super) struct Begins<'a> {
 pub(super) fn begins<'a>(tx: &'a Mutex<Transaction>, recording: &'a str) -> Begins<'a> {
     let of = |cpu: Option<usize>| -> BeginFile<'a> {
         let cpu = cpu.map(|cpu| cpu.to_string());
-        Box::new(move |table| {
-            let mut tx = tx.lock().map_err(|_| Error::new(ErrorKind::Bug, "a writer thread died"))?;
-            tx.writer(table, recording, cpu.as_deref())
-        })
+        Box::new(move |table| locked(tx)?.writer(table, recording, cpu.as_deref()))
     };
     Begins { cpus: (0..CPUS).map(|cpu| of(Some(cpu))).collect(), whole: of(None) }
 }
@@ -127,10 +125,13 @@ impl<'a> CpuRows<'a> {
         }
         let line = self.lines.of(self.flavour, event);
         self.rest.clear();
-        for word in event.words.get(2..).unwrap_or_default() {
-            let blank = if self.rest.is_empty() { "" } else { " " };
-            // Writing to a string cannot fail.
-            let _ = write!(self.rest, "{blank}{word:08x}");
+        if let Some(more @ [_, ..]) = event.words.get(2..) {
+            let mut rest = Line::new(&mut self.rest);
+            for (n, word) in more.iter().enumerate() {
+                rest.ascii(if n > 0 { b" " } else { b"" });
+                hex_padded(&mut rest, u64::from(*word), 8);
+            }
+            rest.finish();
         }
         let name = text(self.flavour, event);
         let names = EventNames(self.flavour.version);
@@ -233,11 +234,14 @@ pub(super) struct BufferRows<'a> {
     rows: KernelBufferRows,
     /// The buffer that is being read, and its time.
     open: Option<(Buffer, i64)>,
+    /// Numbers of records count records, not lines.
+    counts: bool,
 }
 
 impl<'a> BufferRows<'a> {
-    pub fn new(table: Parts<'a>) -> Self {
-        Self { table, rows: KernelBufferRows::new(), open: None }
+    /// `counts`: the numbers of records count records, so that those of a buffer can be told.
+    pub fn new(table: Parts<'a>, counts: bool) -> Self {
+        Self { table, rows: KernelBufferRows::new(), open: None, counts }
     }
 
     /// The next buffer begins.
@@ -264,7 +268,7 @@ impl<'a> BufferRows<'a> {
             begin_at,
             number: i64::from(buffer.number),
             told: i64::from(buffer.told),
-            records: record.saturating_sub(buffer.record) as i64,
+            records: self.counts.then(|| record.saturating_sub(buffer.record) as i64),
             lost: i64::from(buffer.lost),
         });
         if self.rows.len() >= ROWS_OUT {

@@ -34,6 +34,8 @@ pub(super) struct Spread<'c, 'a> {
     holes: Vec<Hole>,
     /// Buffers in front of which others are missing.
     lost: Vec<Buffer>,
+    /// Times that do not fit 64 bits.
+    cut_times: u64,
 }
 
 /// What the header settles.
@@ -49,20 +51,23 @@ struct Cpu<'c, 'a> {
     hole_ends: Vec<i64>,
 }
 
-/// When everything has been read.
-pub(super) struct Spreaded {
+/// What is known of the whole trace, when everything has been read.
+pub(super) struct Whole {
     pub counts: Counts,
     pub log: Log,
     pub files: Vec<StagedFile>,
     pub holes: Vec<Hole>,
     /// Buffers in front of which others are missing.
     pub lost: Vec<Buffer>,
+    /// Times that do not fit 64 bits, and were cut.
+    pub cut_times: u64,
     pub first_at: Option<i64>,
     pub last_at: Option<i64>,
 }
 
 impl<'c, 'a> Spread<'c, 'a> {
-    pub fn new(crew: &'c Crew<'a>, begins: &'a Begins<'a>, scale: TimeScale) -> Self {
+    /// `counts_records`: events have the numbers of their records, not of lines.
+    pub fn new(crew: &'c Crew<'a>, begins: &'a Begins<'a>, scale: TimeScale, counts_records: bool) -> Self {
         Self {
             crew,
             begins,
@@ -72,9 +77,10 @@ impl<'c, 'a> Spread<'c, 'a> {
             seq: 0,
             log: Log::default(),
             counts: Counts::default(),
-            buffers: BufferRows::new(Parts::new(&*begins.whole, tables::KERNEL_BUFFER)),
+            buffers: BufferRows::new(Parts::new(&*begins.whole, tables::KERNEL_BUFFER), counts_records),
             holes: Vec::new(),
             lost: Vec::new(),
+            cut_times: 0,
         }
     }
 
@@ -92,6 +98,7 @@ impl<'c, 'a> Spread<'c, 'a> {
         });
         for event in batch.iter() {
             let time = known.ticks.at(event.cycles);
+            self.cut_times += u64::from(time == i64::MAX || time == i64::MIN);
             if let Some(buffer) = known.buffers.event(&event) {
                 self.buffer(buffer, time, &known)?;
             }
@@ -109,7 +116,7 @@ impl<'c, 'a> Spread<'c, 'a> {
     }
 
     /// Ends all lanes.
-    pub fn finish(mut self) -> Result<Spreaded> {
+    pub fn finish(mut self) -> Result<Whole> {
         let (mut files, mut first_at, mut last_at) = (Vec::new(), None, None);
         for cpu in self.cpus.iter_mut().flatten() {
             let (sorted, hole_ends) = (cpu.window.rest(), std::mem::take(&mut cpu.hole_ends));
@@ -122,12 +129,13 @@ impl<'c, 'a> Spread<'c, 'a> {
             files.extend(rows.finish()?);
         }
         files.extend(self.buffers.finish(self.counts.lines)?);
-        Ok(Spreaded {
+        Ok(Whole {
             counts: self.counts,
             log: self.log,
             files,
             holes: self.holes,
             lost: self.lost,
+            cut_times: self.cut_times,
             first_at,
             last_at,
         })
@@ -181,9 +189,6 @@ impl Ticks {
 
     #[inline]
     fn at(&self, cycles: u64) -> i64 {
-        if self.cycles_per_sec == self.ticks_per_sec {
-            return cycles.wrapping_sub(self.origin) as i64;
-        }
         let since = cycles.checked_sub(self.origin);
         let seconds = since.map_or(0, |c| c / self.cycles_per_sec);
         // The common case in 64 bits: less than a hundred days, and a clock of less than 18 GHz in nanoseconds.
