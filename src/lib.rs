@@ -31,6 +31,7 @@
 //! | [`check`] | does a trace keep the rules of its BTF version | readers, the store, mapping |
 //! | [`compare`] | two streams of BTF records → where they differ | files, Parquet, SQL |
 //! | [`recording`] | descriptions of recordings | their trace data |
+//! | [`picture`] | rows over time and what happens in them: what is drawn | tables, pixels |
 //! | `query` | SQL, the library in `queries/` and of the user, metrics, intervals, chains of events, filters of kernel events | the terminal |
 //! | `require` | timing requirements: what is required, what was measured | the terminal |
 //! | `export`, [`render`] | tables and results → files, also in the formats of others; results → text | arguments |
@@ -91,6 +92,7 @@ pub mod formats;
 pub mod input;
 pub mod map;
 pub mod ops;
+pub mod picture;
 pub mod qnx;
 pub mod recording;
 pub mod render;

@@ -1,0 +1,252 @@
+//! A picture of a recording as data: rows over time and what happens in them. Not for reading it from a database (see
+//! `plot`), and not for drawing it (see [`crate::render`]).
+//!
+//! A picture never grows with the trace: stretches and instants that would fall on one pixel are one [`Run`] or [`Mark`]
+//! that says how many it stands for, how long the longest is, and how much of the time they cover. Nothing rare is lost
+//! that way: a mark of a violation is never merged into one of another kind.
+
+use crate::time::TimeScale;
+
+/// Rows over one window of time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Picture {
+    /// First line above the picture.
+    pub title: String,
+    /// What is to be seen, in a sentence: for those who cannot see it, and below the title.
+    pub description: String,
+    /// The unit of all ticks.
+    pub scale: TimeScale,
+    /// Begin of the window, in ticks.
+    pub from: i64,
+    /// End of the window, in ticks, not part of it.
+    pub to: i64,
+    /// Texts that runs and marks refer to, each once: names of processes, instances, messages.
+    pub names: Vec<String>,
+    /// From top to bottom. A child follows its parent.
+    pub rows: Vec<Row>,
+    /// Lines from one row to another, in order of time.
+    pub links: Vec<Link>,
+    /// What a reader has to know: what was merged, what was left out and why. One sentence each.
+    pub notes: Vec<String>,
+}
+
+/// An index in [`Picture::names`].
+pub type Name = u32;
+
+/// What a row shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RowKind {
+    /// A core: which process runs on it.
+    Core,
+    /// A task: its states.
+    Task,
+    /// An interrupt service routine: its states.
+    Isr,
+    /// A runnable: its executions; lanes are the depth of nesting.
+    Runnable,
+    /// A semaphore, mutex or resource: who holds it and who waits for it.
+    Semaphore,
+    /// An event of the operating system: set, waited for, cleared.
+    Event,
+    /// A signal: its value as a curve of steps, writes and reads as marks.
+    Signal,
+    /// A stimulus.
+    Stimulus,
+    /// A server of a hierarchical scheduler: its budget as a curve.
+    Server,
+    /// A buffer: the number of its items as a curve of steps.
+    Buffer,
+    /// Marks that belong to the recording as a whole: messages, gaps.
+    Trace,
+}
+
+/// A row of the picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Names the row in all pictures of the recording: kind and name, as in `task:T_1`.
+    pub id: String,
+    /// The words in front of it.
+    pub label: String,
+    /// What it shows.
+    pub kind: RowKind,
+    /// The row it belongs to, as an index in [`Picture::rows`]: it is drawn below that one, indented.
+    pub parent: Option<usize>,
+    /// Number of lanes that runs use, at least 1.
+    pub lanes: u16,
+    /// Sorted by begin, then lane; those of one lane do not overlap.
+    pub runs: Vec<Run>,
+    /// Sorted by time.
+    pub marks: Vec<Mark>,
+    /// A number over time.
+    pub curve: Option<Curve>,
+}
+
+/// What a stretch of time is. The first six are the states of `process_state` (BTF 2.3 §2.2.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum State {
+    /// Activated, not started.
+    Active,
+    /// On a core.
+    Running,
+    /// Preempted: could run.
+    Ready,
+    /// Waits passively.
+    Waiting,
+    /// Waits actively, on its core.
+    Polling,
+    /// Waited actively and was preempted while it did.
+    Parking,
+    /// On a core, and holds a semaphore, mutex or resource: a critical section.
+    Critical,
+    /// Holds (rows of semaphores).
+    Held,
+    /// Is asked for and not had (rows of semaphores).
+    Wanted,
+    /// Nothing was recorded: `gap`.
+    Gap,
+}
+
+/// A stretch of time, or several that are drawn as one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// Begin, in ticks; may lie before the window.
+    pub begin: i64,
+    /// End, in ticks, not part of it; may lie behind the window.
+    pub end: i64,
+    /// 0 is the lowest.
+    pub lane: u16,
+    /// What it is; of several, the one that covers most.
+    pub state: State,
+    /// What is written in it: of several, the name of the longest.
+    pub name: Option<Name>,
+    /// Number of the instance, where there is one run and it has one.
+    pub instance: Option<i64>,
+    /// How many runs it stands for; 1: it is exact.
+    pub count: u32,
+    /// Ticks covered by them; `end - begin` when it is exact.
+    pub covered: i64,
+    /// Length of the longest, in ticks.
+    pub longest: i64,
+    /// Begin of the longest, in ticks.
+    pub longest_at: i64,
+}
+
+/// What happens at an instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum MarkKind {
+    /// An instance is activated, a job arrives: an arrow down.
+    Activation,
+    /// A deadline: an arrow up.
+    Deadline,
+    /// An instance ends.
+    Termination,
+    /// An instance goes on on another core.
+    Migration,
+    /// An activation was lost: more were pending than allowed.
+    ActivationLost,
+    /// A requirement or a rule is violated: a deadline missed, a budget below zero.
+    Violation,
+    /// A signal is written.
+    Write,
+    /// A signal is read.
+    Read,
+    /// An event is set.
+    Set,
+    /// An event is waited for.
+    Wait,
+    /// An event is cleared.
+    Clear,
+    /// A stimulus triggers.
+    Trigger,
+    /// A server's budget is filled up.
+    Replenished,
+    /// A server's budget is used up.
+    Depleted,
+    /// Words of the trace, an annotation.
+    Message,
+}
+
+impl MarkKind {
+    /// Those that are drawn whatever happens around them, each of them.
+    pub fn is_rare(self) -> bool {
+        matches!(self, Self::ActivationLost | Self::Violation)
+    }
+}
+
+/// An instant, or several of one kind that are drawn as one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    /// When, in ticks: of several the first.
+    pub at: i64,
+    /// The last of several, in ticks.
+    pub last: i64,
+    /// What happens.
+    pub kind: MarkKind,
+    /// What is said of it: of several, of the first.
+    pub name: Option<Name>,
+    /// How many marks it stands for.
+    pub count: u32,
+}
+
+/// What a line between two rows means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LinkKind {
+    /// The first row's process makes way for the second one's.
+    Preemption,
+    /// The first activates the second.
+    Activation,
+    /// The first is the cause of the second, in a chain of events.
+    Chain,
+}
+
+/// A line from an instant in one row to an instant in another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Link {
+    /// What it means.
+    pub kind: LinkKind,
+    /// Where it starts: an index in [`Picture::rows`].
+    pub from_row: usize,
+    /// When, in ticks.
+    pub from_at: i64,
+    /// Where it ends: an index in [`Picture::rows`].
+    pub to_row: usize,
+    /// When, in ticks.
+    pub to_at: i64,
+}
+
+/// How the points of a curve are joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// A value holds until the next point.
+    Steps,
+    /// Straight lines from point to point; two points at one instant are a jump.
+    Lines,
+}
+
+/// A number over time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    /// How the points are joined.
+    pub shape: Shape,
+    /// Sorted by time.
+    pub points: Vec<Point>,
+    /// The greatest value that is possible: capacity of a buffer or server.
+    pub limit: Option<f64>,
+    /// Words for the values, empty where they are plain numbers.
+    pub unit: String,
+}
+
+/// A point of a curve: one value, or the least and the greatest of several that fall on one pixel.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// When, in ticks.
+    pub at: i64,
+    /// The value; of several the last.
+    pub value: f64,
+    /// The least of several; `value` where it is one.
+    pub least: f64,
+    /// The greatest of several; `value` where it is one.
+    pub greatest: f64,
+    /// How many values it stands for.
+    pub count: u32,
+}
