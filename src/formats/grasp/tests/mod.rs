@@ -1,0 +1,4 @@
+//! Tests of the reader of Grasp traces.
+
+mod tcl;
+mod words;
