@@ -52,6 +52,8 @@ step_docs() {
 
 step_test() {
     tool cargo-nextest '^0.9'
+    # Words of Grasp traces are compared with Tcl itself.
+    debian 'command -v tclsh' tcl
     cargo nextest run --locked --no-fail-fast
 }
 
