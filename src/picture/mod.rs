@@ -26,6 +26,8 @@ pub struct Picture {
     pub rows: Vec<Row>,
     /// Lines from one row to another, in order of time.
     pub links: Vec<Link>,
+    /// What the picture is about, when it is about one thing: an instance and its life.
+    pub highlight: Option<Highlight>,
     /// What a reader has to know: what was merged, what was left out and why. One sentence each.
     pub notes: Vec<String>,
 }
@@ -125,6 +127,8 @@ pub struct Run {
     pub count: u32,
     /// Ticks covered by them; `end - begin` when it is exact.
     pub covered: i64,
+    /// The part of `covered` in which a core is occupied (running, polling, critical) or something is held.
+    pub occupied: i64,
     /// Length of the longest, in ticks.
     pub longest: i64,
     /// Begin of the longest, in ticks.
@@ -164,6 +168,13 @@ pub enum MarkKind {
     Depleted,
     /// Words of the trace, an annotation.
     Message,
+}
+
+impl State {
+    /// True while a core is occupied, or something is held.
+    pub fn is_occupied(self) -> bool {
+        matches!(self, Self::Running | Self::Polling | Self::Critical | Self::Held)
+    }
 }
 
 impl MarkKind {
@@ -212,6 +223,19 @@ pub struct Link {
     pub to_row: usize,
     /// When, in ticks.
     pub to_at: i64,
+}
+
+/// A stretch of one row that the picture was made for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Highlight {
+    /// The row: an index in [`Picture::rows`].
+    pub row: usize,
+    /// Begin, in ticks.
+    pub begin: i64,
+    /// End, in ticks, not part of it.
+    pub end: i64,
+    /// What it is, in words: `ResponseTime of T_5: 3.025 ms`.
+    pub label: String,
 }
 
 /// How the points of a curve are joined.
