@@ -60,7 +60,7 @@ fn decimal(ticks: i128, unit: u64, places: usize) -> String {
 fn places(step: i64, unit: u64) -> usize {
     let mut unit = unit;
     let mut places = 0;
-    while unit > 1 && step.unsigned_abs() % unit != 0 {
+    while unit > 1 && !step.unsigned_abs().is_multiple_of(unit) {
         (unit, places) = (unit / 10, places + 1);
     }
     places

@@ -39,6 +39,16 @@ impl Marks {
         }
     }
 
+    /// Says something of the mark that stands for an instant, if that is the first one of its kind in its column.
+    pub fn name(&mut self, at: i64, kind: MarkKind, name: Name) {
+        let column = self.cursor.column(at) as usize;
+        if let Some(Some(mark)) = self.kinds[kind.index()].get_mut(column)
+            && mark.at == at
+        {
+            mark.name = Some(name);
+        }
+    }
+
     /// How many instants there were.
     pub fn count(&self) -> u64 {
         self.count
