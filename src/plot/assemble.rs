@@ -14,7 +14,7 @@ const MOST_ROWS: usize = 120;
 
 /// # Errors
 /// Those of what is read.
-pub(super) fn picture(context: &Context<'_>, found: Option<Found>) -> Result<Picture> {
+pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Picture> {
     let request = context.request;
     let show = Show::new(request.rows, &request.selection.types, context.events)?;
     let entities = &request.selection.entities;
@@ -60,13 +60,13 @@ pub(super) fn picture(context: &Context<'_>, found: Option<Found>) -> Result<Pic
         notes.push("Preemptions are too many to be drawn as lines.".to_owned());
     }
     said(context, &show, &rows, &mut notes);
-    let highlight = found.as_ref().and_then(|found| {
+    let highlight = found.and_then(|found| {
         let row = rows.iter().position(|row| row.id == found.row)?;
         Some(Highlight { row, begin: found.begin, end: found.end, label: found.label.clone() })
     });
     let scale = context.session.database().time_scale();
     let (from, to) = (context.grid.from(), context.grid.to());
-    let title = request.title.clone().unwrap_or_else(|| match &found {
+    let title = request.title.clone().unwrap_or_else(|| match found {
         Some(found) => format!("{}: {}", context.recording, found.label),
         None => context.recording.clone(),
     });
@@ -96,9 +96,9 @@ fn counted(rows: &[Row]) -> String {
 fn noun(kind: RowKind, count: usize) -> String {
     let one = match kind {
         RowKind::Isr => "ISR",
-        RowKind::Runnable => "process with runnables",
         RowKind::Stimulus if count != 1 => return "stimuli".to_owned(),
         RowKind::Runnable if count != 1 => return "processes with runnables".to_owned(),
+        RowKind::Runnable => "process with runnables",
         other => other.as_str(),
     };
     if count == 1 { one.to_owned() } else { format!("{one}s") }

@@ -78,7 +78,7 @@ pub fn plot(session: &Session, request: &Request) -> Result<Picture> {
     let grid = Grid::new(from, to, request.columns);
     let events = events_in(session, &recording, grid);
     let context = Context { session, request, recording, grid, span, events };
-    assemble::picture(&context, found)
+    assemble::picture(&context, found.as_ref())
 }
 
 /// The window that is asked for, or all of the recording.

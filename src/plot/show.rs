@@ -55,8 +55,8 @@ impl Show {
                 kinds.extend([RowKind::Task, RowKind::Isr]);
             }
             let room = match events {
-                ..=FEW => OTHERS.len(),
-                ..=MANY => 4,
+                n if n <= FEW => OTHERS.len(),
+                n if n <= MANY => 4,
                 _ => 0,
             };
             let (shown, left_out) = OTHERS.split_at(room);
