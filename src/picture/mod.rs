@@ -6,6 +6,7 @@
 //! that way: a mark of a violation is never merged into one of another kind.
 
 mod axis;
+mod chart;
 mod curves;
 mod grid;
 mod marks;
@@ -16,6 +17,7 @@ mod tests;
 use crate::time::TimeScale;
 
 pub use axis::{Axis, exact, length};
+pub use chart::{Bar, Chart, Column, Content, Measure, Panel};
 pub use curves::Values;
 pub use grid::Grid;
 pub use marks::Marks;

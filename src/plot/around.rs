@@ -71,7 +71,7 @@ const LIVES: &str = "
             terminate_at AS end_at
         FROM process_instance WHERE recording = $recording AND process = $entity
         UNION ALL
-        SELECT runnable, 'R', instance, start_at, start_at, terminate_at
+        SELECT runnable, 'R' AS type, instance, start_at AS begin_at, start_at AS started, terminate_at AS end_at
         FROM runnable_instance WHERE recording = $recording AND runnable = $entity
     )
     SELECT type, instance, coalesce(begin_at, $at) AS begin_at, coalesce(end_at, $last) AS end_at

@@ -151,8 +151,11 @@ fn processes(
             continue;
         }
         let mut runs = runs.map(Runs::finish).unwrap_or_default();
+        let first = runs.iter().find_map(|run| run.name);
+        let several = runs.iter().filter_map(|run| run.name).any(|core| Some(core) != first);
         for run in &mut runs {
-            let core = run.name.and_then(|core| states.cores.get(core as usize));
+            // The core says something where it changes.
+            let core = run.name.filter(|_| several).and_then(|core| states.cores.get(core as usize));
             run.name = core.map(|core| names.number(core));
         }
         let kind = if isr { RowKind::Isr } else { RowKind::Task };

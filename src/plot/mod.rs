@@ -4,6 +4,7 @@
 mod around;
 mod assemble;
 mod cells;
+mod chart;
 mod instances;
 mod links;
 mod names;
@@ -21,6 +22,7 @@ use crate::query::Session;
 use crate::schema::{columns::recording, tables};
 
 pub use around::{Around, Extreme};
+pub use chart::{ChartRequest, Form, chart};
 pub use show::Rows;
 
 /// What is to be drawn.

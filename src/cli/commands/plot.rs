@@ -1,6 +1,6 @@
 //! `btfdb plot`.
 
-use super::super::plot_args::{LegendArg, Plot, PlotFormat, RowsArg};
+use super::super::plot_args::{ChartArg, LegendArg, Plot, PlotFormat, RowsArg};
 use super::super::signals;
 use super::super::ui::Ui;
 use super::output::Target;
@@ -8,7 +8,7 @@ use super::{parse, query};
 use crate::error::{Error, Result};
 use crate::export::Selection;
 use crate::picture::exact;
-use crate::plot::{Around, Request, Rows, plot};
+use crate::plot::{Around, ChartRequest, Form, Request, Rows, chart, plot};
 use crate::query::{Queries, Session};
 use crate::render::svg::{self, Legend};
 use crate::require::Requirements;
@@ -37,7 +37,10 @@ pub(super) fn run(args: &Plot, ui: &Ui) -> Result<u8> {
             LegendArg::None => Legend::None,
         },
     };
-    let drawn = timeline(&session, args, selection, &options, ui)?;
+    let drawn = match args.chart {
+        Some(form) => charted(&session, args, selection, form)?,
+        None => timeline(&session, args, selection, &options, ui)?,
+    };
     let mut target = Target::open(Some(&args.output), args.force)?;
     let bytes = match format {
         PlotFormat::Svg => drawn.into_bytes(),
@@ -87,6 +90,21 @@ fn timeline(
         ui.warning("nothing happens in the window, of what is shown");
     }
     Ok(svg::drawn(&picture, options))
+}
+
+fn charted(session: &Session, args: &Plot, selection: Selection, form: ChartArg) -> Result<String> {
+    let window = parse::time("--window", args.window.as_deref(), session.database().time_scale())?;
+    if window.is_some_and(|window| window <= 0) {
+        return Err(Error::usage("--window: a length of time greater than 0 is needed"));
+    }
+    let form = match form {
+        ChartArg::Histogram => Form::Histogram,
+        ChartArg::Distribution => Form::Distribution,
+        ChartArg::Load => Form::Load,
+    };
+    let request =
+        ChartRequest { selection, form, metrics: args.metrics.clone(), window, title: args.title.clone() };
+    Ok(svg::chart(&chart(session, &request)?, args.width))
 }
 
 /// An instant as it can be typed.

@@ -1,6 +1,6 @@
 //! What is around the rows: title, labels, headings, time axis with its grid, legend and notes. Not for what is in them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::layout::{GUTTER, LABEL, Layout, SMALL};
 use super::sheet::{Across, PX, Sheet, px};
@@ -44,7 +44,14 @@ pub(super) fn axis(picture: &Picture, across: Across, (top, bottom): (i64, i64),
 }
 
 /// Words in front of the rows.
-pub(super) fn labels(picture: &Picture, layout: &Layout, left: i64, across: Across, sheet: &mut Sheet) {
+pub(super) fn labels(
+    picture: &Picture,
+    layout: &Layout,
+    left: i64,
+    across: Across,
+    colours: &HashMap<&str, usize>,
+    sheet: &mut Sheet,
+) {
     sheet.open("labels", "");
     for (words, y) in &layout.headings {
         sheet.words("q", (left, *y), SMALL, "", words);
@@ -58,6 +65,11 @@ pub(super) fn labels(picture: &Picture, layout: &Layout, left: i64, across: Acro
         let y = place.middle() + LABEL * 36 / 100;
         let size = if place.lane * i64::from(row.lanes) < LABEL { SMALL } else { LABEL };
         sheet.words("label", (left + place.indent, y), size, "", &words);
+        if let (RowKind::Task | RowKind::Isr, Some(n)) = (row.kind, colours.get(row.label.as_str())) {
+            // The colour that it has in the rows of cores.
+            let swatch = [left + layout.labels + 3 * PX, place.lanes, 4 * PX, place.bottom - place.lanes];
+            sheet.rect(&format!("p{n}"), swatch, " stroke='none'", "");
+        }
     }
     sheet.close();
 }

@@ -64,6 +64,7 @@ fn lane(row: &Row) -> i64 {
         RowKind::Runnable => 12,
         RowKind::Semaphore => 12,
         RowKind::Event => 8,
+        RowKind::Signal | RowKind::Buffer if row.curve.is_none() => 8,
         RowKind::Signal | RowKind::Buffer => 26,
         RowKind::Server => 34,
         RowKind::Stimulus => 3,

@@ -1,6 +1,7 @@
 //! A [`Picture`] as SVG: one file for a browser, for paper, and for tests. Everything is drawn with whole numbers, so that the
 //! same picture is the same bytes everywhere. Not for what is in the picture, and not for pixels (see `png`).
 
+mod chart;
 mod frame;
 mod layout;
 mod rows;
@@ -8,10 +9,12 @@ mod sheet;
 mod style;
 mod text;
 
+use std::collections::HashMap;
 use std::io::Write;
 
 use crate::error::{Error, Result};
-use crate::picture::{Picture, RowKind};
+use crate::picture::{MarkKind, Picture, RowKind, State};
+pub use chart::drawn as chart;
 use frame::Occurring;
 use layout::{LABEL, Layout};
 use rows::Pen;
@@ -85,29 +88,40 @@ pub fn drawn(picture: &Picture, options: &Options) -> String {
     frame::axis(picture, across, (y + 2 * PX, bottom), &mut sheet);
     gaps(picture, across, (y + 2 * PX, bottom), &mut sheet);
     frame::highlight(picture, &layout, across, bottom, &mut sheet);
-    frame::labels(picture, &layout, left, across, &mut sheet);
     let few: usize = picture.rows.iter().map(|row| row.runs.len() + row.marks.len()).sum();
-    let pen = Pen { picture, across, dense: few > FEW };
+    let colours = colours(picture);
+    let pen = Pen { picture, across, dense: few > FEW, colours };
+    frame::labels(picture, &layout, left, across, &pen.colours, &mut sheet);
     for (row, place) in picture.rows.iter().zip(&layout.places) {
         pen.row(row, *place, &mut sheet);
     }
     frame::links(picture, &layout, across, &mut sheet);
-    y = bottom + 34 * PX;
+    y = bottom + if options.legend == Legend::Bottom { 34 } else { 22 } * PX;
     if options.legend == Legend::Bottom {
         y = frame::legend(&occurring, (left, right), y - 8 * PX, &mut sheet);
     }
     y = frame::notes(&picture.notes, (left, right), y, &mut sheet);
-    document((picture.title.as_str(), picture.description.as_str()), (width, y + MARGIN / 2), &occurring, &sheet)
+    let states: std::collections::BTreeSet<_> = occurring.states.keys().map(|(state, _)| *state).collect();
+    let states: Vec<_> = states.into_iter().collect();
+    document((&picture.title, &picture.description), (width, y + MARGIN / 2), &states, &occurring.marks, &sheet)
+}
+
+/// Colours of tasks and ISRs, in the order of their rows, if there are rows of cores that they are told from.
+fn colours(picture: &Picture) -> HashMap<&str, usize> {
+    let process = |row: &&crate::picture::Row| matches!(row.kind, RowKind::Task | RowKind::Isr);
+    let rows = picture.rows.iter().filter(process);
+    let some = picture.rows.iter().any(|row| row.kind == RowKind::Core);
+    rows.zip((0..style::PROCESSES.len()).cycle()).filter(|_| some).map(|(row, n)| (row.label.as_str(), n)).collect()
 }
 
 /// The file around what is drawn.
 fn document(
     (title, description): (&str, &str),
     (width, height): (i64, i64),
-    occurring: &Occurring,
+    states: &[State],
+    marks: &[MarkKind],
     sheet: &Sheet,
 ) -> String {
-    let states: std::collections::BTreeSet<_> = occurring.states.keys().map(|(state, _)| *state).collect();
     let mut out = String::with_capacity(sheet.out.len() + 4096);
     let (width, height) = (px(width), px(height));
     out.push_str(&format!(
@@ -116,8 +130,7 @@ fn document(
         text::escaped(title),
         text::escaped(description)
     ));
-    let states: Vec<_> = states.into_iter().collect();
-    style::definitions(&states, &occurring.marks, &mut out);
+    style::definitions(states, marks, &mut out);
     out.push_str(&format!("\n<path d='M0 0H{width}V{height}H0Z' fill='#ffffff'/>\n"));
     out.push_str(&sheet.out);
     out.push_str("</svg>\n");
@@ -130,7 +143,7 @@ fn gaps(picture: &Picture, across: sheet::Across, (top, bottom): (i64, i64), she
     for run in rows.flat_map(|row| &row.runs) {
         let (x, end) = (across.x(run.begin), across.x(run.end));
         let band = [x, top, (end - x).max(PX), bottom - top];
-        sheet.rect("gap", band, " stroke='none' opacity='.6'", "");
+        sheet.rect("gap", band, " stroke='none' opacity='.35'", "");
     }
 }
 

@@ -1,13 +1,13 @@
 //! What is in a row: runs as bars, marks above them, curves. Few are drawn one by one, each with its times for the pointer that
 //! rests on it; many are one path per state. Not for where the row is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
 use super::layout::{Place, SMALL};
 use super::sheet::{Across, PX, Sheet, px};
 use super::{style, text};
-use crate::picture::{Curve, Mark, Picture, Row, Run, SHADES, Shape, State, exact, length, shades};
+use crate::picture::{Curve, Mark, Picture, Row, RowKind, Run, SHADES, Shape, State, exact, length, shades};
 
 /// What rows are drawn with.
 pub(super) struct Pen<'a> {
@@ -15,9 +15,12 @@ pub(super) struct Pen<'a> {
     pub across: Across,
     /// Too much to say of each run when it was.
     pub dense: bool,
+    /// Colours of processes by name: those that have a row of their own.
+    pub colours: HashMap<&'a str, usize>,
 }
 
-/// What is one path: merged runs, the parts of them that run, exact runs; the lane; the state; how high.
+/// What is one path: merged runs, the parts of them that run, exact runs; the lane; the state; how high, or which
+/// colour.
 type Layer = (u8, u16, State, i64);
 
 /// Narrower than this nothing is drawn.
@@ -54,6 +57,12 @@ impl Pen<'_> {
         self.words(row, place, sheet);
         self.marks(row, place, sheet);
         sheet.close();
+    }
+
+    /// The colour of what runs on a core.
+    fn colour(&self, row: &Row, run: &Run) -> Option<usize> {
+        let plain = row.kind == RowKind::Core && run.state == State::Running;
+        self.colours.get(self.name(run.name)).copied().filter(|_| plain)
     }
 
     /// The place of a run: at least so wide that it is seen.
@@ -100,7 +109,7 @@ impl Pen<'_> {
             sheet.rect("b", [x, top, width, place.lane], &data, &self.said(row, run));
             let height = place.lane * i64::try_from(shades(run).1).unwrap_or(0) / SHADES as i64;
             if height > 0 {
-                let class = if row.kind == crate::picture::RowKind::Trace { "gap" } else { "running" };
+                let class = if row.kind == RowKind::Trace { "gap" } else { "running" };
                 let bar = [x, top + place.lane - height, width, height];
                 sheet.rect(class, bar, " stroke='none' pointer-events='none'", "");
             }
@@ -108,12 +117,16 @@ impl Pen<'_> {
         }
         let height = place.lane * style::look(run.state).height / 100;
         let bar = [x, top + place.lane - height, width, height];
-        let class = format!("s {}", run.state.as_str());
+        let class = match self.colour(row, run) {
+            Some(n) => format!("s p{n}"),
+            None => format!("s {}", run.state.as_str()),
+        };
         sheet.rect(&class, bar, &data, &self.said(row, run));
     }
 
     /// All runs as a few paths: those of one state and height are one line as thick as they are high.
     fn many(&self, row: &Row, place: Place, sheet: &mut Sheet) {
+        // On a core, the state says less than the process.
         let mut paths: BTreeMap<Layer, Vec<(i64, i64)>> = BTreeMap::new();
         for run in &row.runs {
             let span = self.span(run);
@@ -124,7 +137,8 @@ impl Pen<'_> {
                     paths.entry((1, run.lane, State::Running, shade)).or_default().push(span);
                 }
             } else {
-                paths.entry((2, run.lane, run.state, 0)).or_default().push(span);
+                let colour = self.colour(row, run).map_or(0, |n| n as i64 + 1);
+                paths.entry((2, run.lane, run.state, colour)).or_default().push(span);
             }
         }
         for ((layer, lane, state, shade), spans) in paths {
@@ -135,7 +149,8 @@ impl Pen<'_> {
             };
             if layer == 2 {
                 let d = boxes(&spans, top + place.lane - height, height);
-                sheet.path(&format!("s {}", state.as_str()), &d, "");
+                let class = if shade > 0 { format!("s p{}", shade - 1) } else { format!("s {}", state.as_str()) };
+                sheet.path(&class, &d, "");
                 continue;
             }
             let d = dashes(&spans, top + place.lane - height / 2);
@@ -173,7 +188,7 @@ impl Pen<'_> {
                 px(x + width / 2),
                 px(y),
                 px(size),
-                look.words,
+                self.colour(row, run).map_or(look.words, |n| style::PROCESSES[n].1),
                 text::escaped(&words)
             );
         }

@@ -46,6 +46,18 @@ pub(super) fn look(state: State) -> Look {
     Look { fill, ink, edge, pattern, height, words }
 }
 
+/// Colours of processes, where runs of many stand in one row: neighbours differ in lightness.
+pub(super) const PROCESSES: [(&str, &str); 8] = [
+    ("#35628f", "#ffffff"),
+    ("#a8c8e8", "#222222"),
+    ("#3f7d5a", "#ffffff"),
+    ("#b9dcae", "#222222"),
+    ("#7a5195", "#ffffff"),
+    ("#dcc3e6", "#222222"),
+    ("#8a6d3b", "#ffffff"),
+    ("#ead9a8", "#222222"),
+];
+
 /// What a legend calls a state in rows of a kind.
 pub(super) fn word(state: State, kind: RowKind) -> &'static str {
     match (state, kind) {
@@ -155,7 +167,10 @@ pub(super) fn definitions(states: &[State], marks: &[MarkKind], out: &mut String
         let name = state.as_str();
         out.push_str(&format!(".{name}{{fill:{fill};stroke:{}}}", look.edge));
     }
-    out.push_str("</style><defs>");
+    for (n, (fill, _)) in PROCESSES.iter().enumerate() {
+        out.push_str(&format!(".p{n}{{fill:{fill};stroke:#333333}}"));
+    }
+    out.push_str(".v{fill:#ffffff}</style><defs>");
     for state in states {
         let look = look(*state);
         let Some(path) = lines(look.pattern) else { continue };
