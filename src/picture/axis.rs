@@ -149,13 +149,19 @@ mod tests {
             "+0 +200 +400 +600 +800 ns after 12.345678 s"
         );
         assert_eq!(of(0, 1, TimeScale::S), "0 1 s");
-        assert_eq!(of(3_000_000_000_000, 3_000_000_001_000, TimeScale::Ps), "+0.0 +0.2 +0.4 +0.6 +0.8 +1.0 ns after 3 s");
+        assert_eq!(
+            of(3_000_000_000_000, 3_000_000_001_000, TimeScale::Ps),
+            "+0.0 +0.2 +0.4 +0.6 +0.8 +1.0 ns after 3 s"
+        );
     }
 
     #[test]
     fn instants_keep_all_digits() {
         assert_eq!(exact(12_345_678_901, TimeScale::Ns), "12.345678901 s");
-        assert_eq!((exact(0, TimeScale::Ns), exact(-1_500, TimeScale::Ns)), ("0 ns".into(), "-1.5 us".into()));
+        assert_eq!(
+            (exact(0, TimeScale::Ns), exact(-1_500, TimeScale::Ns)),
+            ("0 ns".into(), "-1.5 us".into())
+        );
         assert_eq!(exact(i64::MIN, TimeScale::Ps), "-9223372.036854775808 s");
         assert_eq!(length(12_345_678_901_234, TimeScale::Ns), "12345.7 s");
     }

@@ -21,8 +21,8 @@ pub use chart::{Bar, Chart, Column, Content, Measure, Panel};
 pub use curves::Values;
 pub use grid::Grid;
 pub use marks::Marks;
-pub(crate) use runs::{SHADES, shades};
 pub use runs::{Runs, Stretch, spread};
+pub(crate) use runs::{SHADES, shades};
 
 /// Rows over one window of time.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,7 +83,19 @@ impl RowKind {
     pub(crate) const COUNT: usize = 11;
 
     /// All of them.
-    pub const ALL: [Self; Self::COUNT] = [Self::Core, Self::Task, Self::Isr, Self::Runnable, Self::Semaphore, Self::Event, Self::Signal, Self::Stimulus, Self::Server, Self::Buffer, Self::Trace];
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::Core,
+        Self::Task,
+        Self::Isr,
+        Self::Runnable,
+        Self::Semaphore,
+        Self::Event,
+        Self::Signal,
+        Self::Stimulus,
+        Self::Server,
+        Self::Buffer,
+        Self::Trace,
+    ];
 
     /// One word in lower case, for identifiers and classes.
     pub fn as_str(self) -> &'static str {
@@ -215,7 +227,18 @@ impl State {
     pub(crate) const COUNT: usize = 10;
 
     /// All of them.
-    pub const ALL: [Self; Self::COUNT] = [Self::Active, Self::Running, Self::Ready, Self::Waiting, Self::Polling, Self::Parking, Self::Critical, Self::Held, Self::Wanted, Self::Gap];
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::Active,
+        Self::Running,
+        Self::Ready,
+        Self::Waiting,
+        Self::Polling,
+        Self::Parking,
+        Self::Critical,
+        Self::Held,
+        Self::Wanted,
+        Self::Gap,
+    ];
 
     /// One word in lower case, for identifiers and classes.
     pub fn as_str(self) -> &'static str {
@@ -247,7 +270,23 @@ impl MarkKind {
     pub(crate) const COUNT: usize = 15;
 
     /// All of them.
-    pub const ALL: [Self; Self::COUNT] = [Self::Activation, Self::Deadline, Self::Termination, Self::Migration, Self::ActivationLost, Self::Violation, Self::Write, Self::Read, Self::Set, Self::Wait, Self::Clear, Self::Trigger, Self::Replenished, Self::Depleted, Self::Message];
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::Activation,
+        Self::Deadline,
+        Self::Termination,
+        Self::Migration,
+        Self::ActivationLost,
+        Self::Violation,
+        Self::Write,
+        Self::Read,
+        Self::Set,
+        Self::Wait,
+        Self::Clear,
+        Self::Trigger,
+        Self::Replenished,
+        Self::Depleted,
+        Self::Message,
+    ];
 
     /// One word in lower case, for identifiers and classes.
     pub fn as_str(self) -> &'static str {

@@ -100,7 +100,8 @@ impl Cell {
             return self.longest.exact();
         }
         let states = || State::ALL.into_iter().zip(self.covered);
-        let most = states().fold((self.longest.state, 0), |most, one| if one.1 > most.1 { one } else { most });
+        let most =
+            states().fold((self.longest.state, 0), |most, one| if one.1 > most.1 { one } else { most });
         let occupied = states().filter(|(state, _)| state.is_occupied()).map(|(_, ticks)| ticks);
         Run {
             begin: self.begin,

@@ -30,9 +30,8 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
 
     let with_tasks = show.has(RowKind::Task) || show.has(RowKind::Isr);
     let (with_cores, with_runnables) = (show.has(RowKind::Core), show.has(RowKind::Runnable));
-    let wanted = |name: &str, isr: bool| {
-        chosen(name) && show.has(if isr { RowKind::Isr } else { RowKind::Task })
-    };
+    let wanted =
+        |name: &str, isr: bool| chosen(name) && show.has(if isr { RowKind::Isr } else { RowKind::Task });
     let mut rows = Vec::new();
     if with_tasks || with_cores {
         let states = states::read(context, &holds, &wanted, with_cores)?;
@@ -77,7 +76,18 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
         length(to.saturating_sub(from), scale),
         counted(&rows)
     );
-    Ok(Picture { title, description, scale, from, to, names: names.into_texts(), rows, links, highlight, notes })
+    Ok(Picture {
+        title,
+        description,
+        scale,
+        from,
+        to,
+        names: names.into_texts(),
+        rows,
+        links,
+        highlight,
+        notes,
+    })
 }
 
 /// `2 cores, 12 tasks, 3 ISRs`
@@ -105,12 +115,7 @@ fn noun(kind: RowKind, count: usize) -> String {
 }
 
 /// Rows of cores, in the order of their names.
-fn cores(
-    states: &States,
-    names: &mut Names,
-    chosen: &dyn Fn(&str) -> bool,
-    rows: Rows,
-) -> Vec<Row> {
+fn cores(states: &States, names: &mut Names, chosen: &dyn Fn(&str) -> bool, rows: Rows) -> Vec<Row> {
     let mut made = Vec::new();
     for (core, runs) in states.cores.iter().zip(&states.of_core) {
         let Some(runs) = runs.clone() else { continue };
@@ -171,7 +176,12 @@ fn processes(
     made
 }
 
-fn row(kind: RowKind, name: &str, mut runs: Vec<crate::picture::Run>, marks: Vec<crate::picture::Mark>) -> Row {
+fn row(
+    kind: RowKind,
+    name: &str,
+    mut runs: Vec<crate::picture::Run>,
+    marks: Vec<crate::picture::Mark>,
+) -> Row {
     let lanes = spread(&mut runs);
     runs.sort_by_key(|run| (run.begin, run.lane));
     Row {

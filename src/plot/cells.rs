@@ -1,6 +1,8 @@
 //! The columns of a batch as what they hold. Not for which columns those are.
 
-use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, StringArray, StringViewArray, UInt32Array};
+use arrow::array::{
+    Array, ArrayRef, AsArray, Int64Array, RecordBatch, StringArray, StringViewArray, UInt32Array,
+};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type, UInt32Type};
 

@@ -75,7 +75,12 @@ pub fn chart(session: &Session, request: &ChartRequest) -> Result<Chart> {
     };
     Ok(Chart {
         title: request.title.clone().unwrap_or_else(|| format!("{recording}: {what}")),
-        description: format!("{} to {}, {}", exact(from, scale), exact(to, scale), length(to.saturating_sub(from), scale)),
+        description: format!(
+            "{} to {}, {}",
+            exact(from, scale),
+            exact(to, scale),
+            length(to.saturating_sub(from), scale)
+        ),
         scale,
         panels,
         notes,
@@ -115,7 +120,8 @@ fn histograms(session: &Session, recording: &str, request: &ChartRequest) -> Res
             let [min, median, max] = [min, median, max].map(|v| shown(v, h.unit));
             format!(", {min} to {max}, median {median}")
         });
-        let bar = |bin: &crate::query::Bin| Bar { from: bin.from, to: bin.to, count: bin.count.unsigned_abs() };
+        let bar =
+            |bin: &crate::query::Bin| Bar { from: bin.from, to: bin.to, count: bin.count.unsigned_abs() };
         Panel {
             title: format!("{} of {}{}", h.metric, h.entity, core.unwrap_or_default()),
             summary: format!("{} samples{}", h.count, statistics.unwrap_or_default()),
@@ -140,8 +146,10 @@ fn distributions(
     for name in &request.metrics {
         let metric = session.queries().metric(name)?;
         if metric.fold.is_some() {
-            return Err(Error::usage(format!("{name} has one value for all of the time, not one per instance"))
-                .hint("use --chart load, or a metric such as ResponseTime"));
+            return Err(Error::usage(format!(
+                "{name} has one value for all of the time, not one per instance"
+            ))
+            .hint("use --chart load, or a metric such as ResponseTime"));
         }
         let sql = format!(
             "SELECT entity, (at - $begin) / $width AS nth, count(*) AS samples,
@@ -168,7 +176,8 @@ fn distributions(
         for batch in session.sql(&sql, &params)? {
             let batch = batch?;
             let [entity, nth, samples, least, low, middle, high, greatest] = cells::columns(&batch)?;
-            let (entity, nth, samples) = (cells::text(entity)?, cells::integer(nth)?, cells::integer(samples)?);
+            let (entity, nth, samples) =
+                (cells::text(entity)?, cells::integer(nth)?, cells::integer(samples)?);
             let (least, low, middle) = (fraction(least)?, fraction(low)?, fraction(middle)?);
             let (high, greatest) = (fraction(high)?, fraction(greatest)?);
             for row in 0..batch.num_rows() {
@@ -230,7 +239,11 @@ fn loads(
         for row in 0..batch.num_rows() {
             let core = cells::text_at(&core, row).unwrap_or_default();
             if chosen(&request.selection, core) {
-                all.entry(core.to_owned()).or_default().push((begin.value(row), end.value(row), load.value(row)));
+                all.entry(core.to_owned()).or_default().push((
+                    begin.value(row),
+                    end.value(row),
+                    load.value(row),
+                ));
             }
         }
     }
@@ -238,7 +251,9 @@ fn loads(
     let mut all: Vec<_> = all.into_iter().collect();
     all.sort_by(|a, b| natural(&a.0, &b.0));
     let panel = |(core, steps): (String, Vec<(i64, i64, f64)>)| {
-        let peak = steps.iter().fold((from, f64::NEG_INFINITY), |peak, s| if s.2 > peak.1 { (s.0, s.2) } else { peak });
+        let peak = steps
+            .iter()
+            .fold((from, f64::NEG_INFINITY), |peak, s| if s.2 > peak.1 { (s.0, s.2) } else { peak });
         let mean = steps.iter().map(|s| s.2).sum::<f64>() / steps.len().max(1) as f64;
         let tenth = |load: f64| (load * 10.0).round() / 10.0;
         Panel {
@@ -271,7 +286,11 @@ fn rounded(length: i64) -> i64 {
 }
 
 fn fraction(column: &ArrayRef) -> Result<Float64Array> {
-    column.as_primitive_opt::<Float64Type>().filter(|c| c.null_count() == 0).cloned().ok_or_else(cells::misfit)
+    column
+        .as_primitive_opt::<Float64Type>()
+        .filter(|c| c.null_count() == 0)
+        .cloned()
+        .ok_or_else(cells::misfit)
 }
 
 #[cfg(test)]

@@ -58,9 +58,7 @@ pub(super) fn read(
     let new = || Worker { marks: vec![None; 2 * processes.len()], late: Late::new() };
     let add = |worker: &mut Worker, batch: &RecordBatch| -> Result<()> {
         let [process, kind, instance, activate, terminate] = cells::columns(batch)?;
-        let process = Keys::new(process, |name| {
-            processes.binary_search_by(|n| n.as_str().cmp(name)).ok()
-        })?;
+        let process = Keys::new(process, |name| processes.binary_search_by(|n| n.as_str().cmp(name)).ok())?;
         let kind = Keys::new(kind, |name| Some(spec::kind_alias(name) == Some(spec::Kind::Isr)))?;
         let (instance, activate, terminate) =
             (cells::integer(instance)?, cells::integer(activate)?, cells::integer(terminate)?);

@@ -13,7 +13,8 @@ const MOST: usize = 600;
 pub(super) fn preemptions(rows: &[Row], names: &Names) -> (Vec<Link>, bool) {
     let by_name: HashMap<&str, Vec<usize>> = {
         let mut all: HashMap<&str, Vec<usize>> = HashMap::new();
-        let processes = rows.iter().enumerate().filter(|(_, r)| matches!(r.kind, RowKind::Task | RowKind::Isr));
+        let processes =
+            rows.iter().enumerate().filter(|(_, r)| matches!(r.kind, RowKind::Task | RowKind::Isr));
         processes.for_each(|(n, row)| all.entry(row.label.as_str()).or_default().push(n));
         all
     };

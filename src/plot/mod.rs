@@ -14,6 +14,8 @@ mod runnables;
 mod show;
 mod signals;
 mod states;
+#[cfg(test)]
+mod tests;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::export::Selection;

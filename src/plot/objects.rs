@@ -108,7 +108,8 @@ pub(super) fn read(context: &Context<'_>, show: &Show, names: &mut Names) -> Res
             runs.add(stretch);
         })?;
         each(context, WAITS, |of, who, instance, begin, end| {
-            let stretch = Stretch { begin, end, state: State::Wanted, name: Some(names.number(who)), instance };
+            let stretch =
+                Stretch { begin, end, state: State::Wanted, name: Some(names.number(who)), instance };
             let runs = all.entry(of.to_owned()).or_default().wanted.get_or_insert_with(|| Runs::new(grid));
             runs.add(stretch);
         })?;

@@ -22,8 +22,7 @@ const ACTIONS: [(&str, MarkKind); 5] = [
     ("enforcedmigration", MarkKind::Migration),
 ];
 
-const COLUMNS: [&str; 4] =
-    [btf_event::TIME, btf_event::TARGET_TYPE, btf_event::TARGET, btf_event::ACTION];
+const COLUMNS: [&str; 4] = [btf_event::TIME, btf_event::TARGET_TYPE, btf_event::TARGET, btf_event::ACTION];
 
 /// Marks by name of the process and whether it is an ISR.
 pub(super) type Rare = BTreeMap<(String, bool), Marks>;
@@ -32,15 +31,15 @@ pub(super) type Rare = BTreeMap<(String, bool), Marks>;
 /// Those of a scan.
 pub(super) fn read(context: &Context<'_>) -> Result<Rare> {
     let grid = context.grid;
-    let within =
-        Within { begin: btf_event::TIME, end: btf_event::TIME, from: grid.from(), to: grid.to() };
+    let within = Within { begin: btf_event::TIME, end: btf_event::TIME, from: grid.from(), to: grid.to() };
     let actions = ACTIONS.map(|(action, _)| action.to_owned());
     let having = Some((btf_event::ACTION, &actions[..]));
     let table = tables::BTF_EVENT;
     let scan = Scan { table, recording: &context.recording, columns: &COLUMNS, within, having };
     let add = |rare: &mut Rare, batch: &RecordBatch| -> Result<()> {
         let [time, kind, target, action] = cells::columns(batch)?;
-        let action = Keys::new(action, |name| ACTIONS.iter().find(|(a, _)| *a == name).map(|(_, kind)| *kind))?;
+        let action =
+            Keys::new(action, |name| ACTIONS.iter().find(|(a, _)| *a == name).map(|(_, kind)| *kind))?;
         if action.mean_nothing() {
             return Ok(());
         }

@@ -88,7 +88,11 @@ fn row(process: &str, lanes: Vec<Option<Runs>>, parent: Option<usize>) -> Row {
         runs.extend(made.into_iter().map(|run| crate::picture::Run { lane, ..run }));
     }
     runs.sort_by_key(|run| (run.begin, run.lane));
-    let label = if process.is_empty() || parent.is_some() { "runnables".to_owned() } else { format!("runnables of {process}") };
+    let label = if process.is_empty() || parent.is_some() {
+        "runnables".to_owned()
+    } else {
+        format!("runnables of {process}")
+    };
     Row {
         id: format!("{}:{process}", RowKind::Runnable.as_str()),
         label,

@@ -114,7 +114,10 @@ mod tests {
     #[test]
     fn values_of_signals() {
         let of = |text| number(text);
-        assert_eq!((of("17"), of("-1.5"), of("0xFF"), of(" 2 ")), (Some(17.0), Some(-1.5), Some(255.0), Some(2.0)));
+        assert_eq!(
+            (of("17"), of("-1.5"), of("0xFF"), of(" 2 ")),
+            (Some(17.0), Some(-1.5), Some(255.0), Some(2.0))
+        );
         assert_eq!((of("inf"), of("NaN"), of("on"), of(""), of("0x")), (None, None, None, None, None));
     }
 }

@@ -117,8 +117,10 @@ impl Session {
                 continue;
             }
             let path = self.database().path_of(&file);
-            let mut wanted: Vec<bool> =
-                row_group_spans(&path, begin, end)?.into_iter().map(|span| !span.is_some_and(outside)).collect();
+            let mut wanted: Vec<bool> = row_group_spans(&path, begin, end)?
+                .into_iter()
+                .map(|span| !span.is_some_and(outside))
+                .collect();
             if let Some((column, names)) = scan.having {
                 let present = row_groups_with(&path, column, names)?;
                 wanted.iter_mut().zip(present).for_each(|(wanted, present)| *wanted &= present);

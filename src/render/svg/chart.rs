@@ -117,7 +117,11 @@ impl Frame<'_> {
             let value = step * f64::from(n);
             let y = self.y(value, top);
             let line = format!("M{} {}H{}", px(self.across.left), px(y), px(self.across.right()));
-            sheet.path(if n == 0 { "a" } else { "g" }, &line, if n == 0 { " stroke='#222222' fill='none'" } else { "" });
+            sheet.path(
+                if n == 0 { "a" } else { "g" },
+                &line,
+                if n == 0 { " stroke='#222222' fill='none'" } else { "" },
+            );
             let at = (self.across.left - 6 * PX, y + 3 * PX);
             sheet.words("q", at, SMALL, "end", &words(value));
         }
@@ -160,12 +164,20 @@ impl Frame<'_> {
                 let more = format!(" fill='#5b84b1' data-count='{}'", bar.count);
                 // The least is still seen.
                 let height = (self.bottom() - y).max(PX);
-                sheet.rect("bar-of", [begin + PX / 2, self.bottom() - height, end - begin - PX, height], &more, &title);
+                sheet.rect(
+                    "bar-of",
+                    [begin + PX / 2, self.bottom() - height, end - begin - PX, height],
+                    &more,
+                    &title,
+                );
                 let words = bar.count.to_string();
                 if text::width(&words, SMALL) <= end - begin {
                     let above = (self.bottom() - height - 3 * PX).max(self.top + 4 * PX);
                     let inside = above > self.bottom() - height - 3 * PX;
-                    let at = (i64::midpoint(begin, end), if inside { self.bottom() - height + 10 * PX } else { above });
+                    let at = (
+                        i64::midpoint(begin, end),
+                        if inside { self.bottom() - height + 10 * PX } else { above },
+                    );
                     sheet.words(if inside { "w v" } else { "w q" }, at, SMALL, "", &words);
                 }
             }
@@ -227,10 +239,22 @@ impl Frame<'_> {
         let mut outline = String::new();
         for (begin, end, value) in steps {
             let (x, end_x, y) = (across.x(*begin), across.x(*end), self.y(*value, top));
-            let said = format!("{} – {}: {}", exact(*begin, self.scale), exact(*end, self.scale), self.value(*value));
+            let said = format!(
+                "{} – {}: {}",
+                exact(*begin, self.scale),
+                exact(*end, self.scale),
+                self.value(*value)
+            );
             let more = " fill='#9db6d3'";
             sheet.rect("step", [x, y, (end_x - x).max(PX / 2), self.bottom() - y], more, &said);
-            let _ = write!(outline, "{}{} {}H{}", if outline.is_empty() { 'M' } else { 'L' }, px(x), px(y), px(end_x));
+            let _ = write!(
+                outline,
+                "{}{} {}H{}",
+                if outline.is_empty() { 'M' } else { 'L' },
+                px(x),
+                px(y),
+                px(end_x)
+            );
         }
         sheet.path("c", &outline, " fill='none' stroke='#2f4d70' stroke-width='1.2'");
     }
@@ -242,7 +266,11 @@ fn round_up(value: f64) -> f64 {
         return 1.0;
     }
     let power = 10f64.powi(value.log10().floor() as i32);
-    [1.0, 2.0, 5.0, 10.0].into_iter().map(|digit| digit * power).find(|round| *round >= value).unwrap_or(value)
+    [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|digit| digit * power)
+        .find(|round| *round >= value)
+        .unwrap_or(value)
 }
 
 #[cfg(test)]
@@ -269,9 +297,18 @@ mod tests {
 
     #[test]
     fn every_kind_of_chart_is_xml_and_has_its_parts() {
-        let bar = |n| Bar { from: f64::from(n) * 10.0, to: f64::from(n + 1) * 10.0, count: u64::from(n) };
+        let bar = |n: u32| Bar { from: f64::from(n) * 10.0, to: f64::from(n + 1) * 10.0, count: u64::from(n) };
         let bars = chart(Content::Histogram((0..4).map(bar).collect()));
-        let column = Column { begin: 5, end: 10, count: 3, least: 1.0, low: 1.5, middle: 2.0, high: 2.5, greatest: 3.0 };
+        let column = Column {
+            begin: 5,
+            end: 10,
+            count: 3,
+            least: 1.0,
+            low: 1.5,
+            middle: 2.0,
+            high: 2.5,
+            greatest: 3.0,
+        };
         let spread = chart(Content::Spread { from: 0, to: 100, columns: vec![column] });
         let steps = chart(Content::Steps { from: 0, to: 100, steps: vec![(0, 50, 20.0), (50, 100, 0.0)] });
         for (svg, class, parts) in [(bars, "bar-of", 3), (spread, "middle", 2), (steps, "step", 2)] {

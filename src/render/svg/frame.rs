@@ -81,17 +81,12 @@ pub(super) fn links(picture: &Picture, layout: &Layout, across: Across, sheet: &
     }
     sheet.open("links", "");
     for link in &picture.links {
-        let (Some(from), Some(to)) = (layout.places.get(link.from_row), layout.places.get(link.to_row)) else {
+        let (Some(from), Some(to)) = (layout.places.get(link.from_row), layout.places.get(link.to_row))
+        else {
             continue;
         };
         let (a, b) = if from.bottom < to.bottom { (from.bottom, to.lanes) } else { (from.lanes, to.bottom) };
-        let d = format!(
-            "M{} {}L{} {}",
-            px(across.x(link.from_at)),
-            px(a),
-            px(across.x(link.to_at)),
-            px(b)
-        );
+        let d = format!("M{} {}L{} {}", px(across.x(link.from_at)), px(a), px(across.x(link.to_at)), px(b));
         let word = link_word(link.kind);
         sheet.path("l", &d, &format!(" data-link='{}' data-at='{}'", word, link.from_at));
     }
@@ -116,10 +111,15 @@ pub(super) fn highlight(picture: &Picture, layout: &Layout, across: Across, bott
     let more = format!(" fill='#fff0b3' data-begin='{}' data-end='{}'", found.begin, found.end);
     sheet.rect("h", band, &more, &found.label);
     let line = |x: i64| format!("M{} {}V{}", px(x), px(layout.top), px(bottom));
-    sheet.path("h", &format!("{}{}", line(x), line(end)), " fill='none' stroke='#b58900' stroke-width='1' stroke-dasharray='6 3'");
+    sheet.path(
+        "h",
+        &format!("{}{}", line(x), line(end)),
+        " fill='none' stroke='#b58900' stroke-width='1' stroke-dasharray='6 3'",
+    );
     let words = length(found.end.saturating_sub(found.begin), picture.scale);
     let half = text::width(&words, SMALL) / 2;
-    let middle = (i64::midpoint(x, end)).clamp(across.left + half, (across.right() - half).max(across.left + half));
+    let middle =
+        (i64::midpoint(x, end)).clamp(across.left + half, (across.right() - half).max(across.left + half));
     let y = layout.top + 11 * PX;
     if end - x > 2 * half + 16 * PX {
         let arrows = format!(
@@ -175,30 +175,42 @@ pub(super) fn legend(occurring: &Occurring, (left, right): (i64, i64), y: i64, s
     let mut items: Vec<(String, Draw)> = Vec::new();
     for (state, word) in occurring.states.keys() {
         let (class, high) = (format!("s {}", state.as_str()), style::look(*state).height);
-        items.push(((*word).to_owned(), Box::new(move |sheet, x, y| {
-            let height = 12 * PX * high / 100;
-            sheet.rect(&class, [x, y - height, swatch, height], "", "");
-        })));
+        items.push((
+            (*word).to_owned(),
+            Box::new(move |sheet, x, y| {
+                let height = 12 * PX * high / 100;
+                sheet.rect(&class, [x, y - height, swatch, height], "", "");
+            }),
+        ));
     }
     if occurring.merged {
-        items.push(("many: height is the share that runs".to_owned(), Box::new(move |sheet, x, y| {
-            sheet.rect("b", [x, y - 12 * PX, swatch, 12 * PX], "", "");
-            for (n, height) in (0..).zip([6, 9, 3, 7]) {
-                let bar = [x + n * swatch / 4, y - height * PX, swatch / 4, height * PX];
-                sheet.rect("running", bar, " stroke='none'", "");
-            }
-        })));
+        items.push((
+            "many: height is the share that runs".to_owned(),
+            Box::new(move |sheet, x, y| {
+                sheet.rect("b", [x, y - 12 * PX, swatch, 12 * PX], "", "");
+                for (n, height) in (0..).zip([6, 9, 3, 7]) {
+                    let bar = [x + n * swatch / 4, y - height * PX, swatch / 4, height * PX];
+                    sheet.rect("running", bar, " stroke='none'", "");
+                }
+            }),
+        ));
     }
     for kind in &occurring.marks {
         let kind = *kind;
-        items.push((style::mark_word(kind).to_owned(), Box::new(move |sheet, x, y| {
-            sheet.mark(kind.as_str(), (x + swatch / 2, y - PX), "", "");
-        })));
+        items.push((
+            style::mark_word(kind).to_owned(),
+            Box::new(move |sheet, x, y| {
+                sheet.mark(kind.as_str(), (x + swatch / 2, y - PX), "", "");
+            }),
+        ));
     }
     for kind in &occurring.links {
-        items.push((link_word(*kind).to_owned(), Box::new(move |sheet, x, y| {
-            sheet.path("l", &format!("M{} {}v-12", px(x + swatch / 2), px(y)), "");
-        })));
+        items.push((
+            link_word(*kind).to_owned(),
+            Box::new(move |sheet, x, y| {
+                sheet.path("l", &format!("M{} {}v-12", px(x + swatch / 2), px(y)), "");
+            }),
+        ));
     }
     if items.is_empty() {
         return y;

@@ -7,6 +7,8 @@ mod layout;
 mod rows;
 mod sheet;
 mod style;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use std::collections::HashMap;
@@ -103,7 +105,13 @@ pub fn drawn(picture: &Picture, options: &Options) -> String {
     y = frame::notes(&picture.notes, (left, right), y, &mut sheet);
     let states: std::collections::BTreeSet<_> = occurring.states.keys().map(|(state, _)| *state).collect();
     let states: Vec<_> = states.into_iter().collect();
-    document((&picture.title, &picture.description), (width, y + MARGIN / 2), &states, &occurring.marks, &sheet)
+    document(
+        (&picture.title, &picture.description),
+        (width, y + MARGIN / 2),
+        &states,
+        &occurring.marks,
+        &sheet,
+    )
 }
 
 /// Colours of tasks and ISRs, in the order of their rows, if there are rows of cores that they are told from.
@@ -111,7 +119,10 @@ fn colours(picture: &Picture) -> HashMap<&str, usize> {
     let process = |row: &&crate::picture::Row| matches!(row.kind, RowKind::Task | RowKind::Isr);
     let rows = picture.rows.iter().filter(process);
     let some = picture.rows.iter().any(|row| row.kind == RowKind::Core);
-    rows.zip((0..style::PROCESSES.len()).cycle()).filter(|_| some).map(|(row, n)| (row.label.as_str(), n)).collect()
+    rows.zip((0..style::PROCESSES.len()).cycle())
+        .filter(|_| some)
+        .map(|(row, n)| (row.label.as_str(), n))
+        .collect()
 }
 
 /// The file around what is drawn.
@@ -146,4 +157,3 @@ fn gaps(picture: &Picture, across: sheet::Across, (top, bottom): (i64, i64), she
         sheet.rect("gap", band, " stroke='none' opacity='.35'", "");
     }
 }
-

@@ -103,8 +103,7 @@ impl Pen<'_> {
     fn run(&self, row: &Row, run: &Run, place: Place, sheet: &mut Sheet) {
         let (x, width) = self.span(run);
         let top = place.lane_top(run.lane);
-        let data =
-            format!(" data-begin='{}' data-end='{}' data-count='{}'", run.begin, run.end, run.count);
+        let data = format!(" data-begin='{}' data-end='{}' data-count='{}'", run.begin, run.end, run.count);
         if run.count > 1 {
             sheet.rect("b", [x, top, width, place.lane], &data, &self.said(row, run));
             let height = place.lane * i64::try_from(shades(run).1).unwrap_or(0) / SHADES as i64;
@@ -149,7 +148,8 @@ impl Pen<'_> {
             };
             if layer == 2 {
                 let d = boxes(&spans, top + place.lane - height, height);
-                let class = if shade > 0 { format!("s p{}", shade - 1) } else { format!("s {}", state.as_str()) };
+                let class =
+                    if shade > 0 { format!("s p{}", shade - 1) } else { format!("s {}", state.as_str()) };
                 sheet.path(&class, &d, "");
                 continue;
             }
@@ -214,13 +214,21 @@ impl Pen<'_> {
                     }
                 }
                 let count: u64 = marks.iter().map(|mark| u64::from(mark.count)).sum();
-                let more = format!(" data-mark='{}' data-count='{count}' stroke='#222222' stroke-width='.7'", kind.as_str());
+                let more = format!(
+                    " data-mark='{}' data-count='{count}' stroke='#222222' stroke-width='.7'",
+                    kind.as_str()
+                );
                 sheet.path("k", &d, &more);
                 continue;
             }
             for mark in marks {
                 let place = (self.across.x(mark.at), place.lanes);
-                let more = format!(" class='k' data-mark='{}' data-at='{}' data-count='{}'", kind.as_str(), mark.at, mark.count);
+                let more = format!(
+                    " class='k' data-mark='{}' data-at='{}' data-count='{}'",
+                    kind.as_str(),
+                    mark.at,
+                    mark.count
+                );
                 sheet.mark(kind.as_str(), place, &more, &self.said_of(row, mark));
             }
         }
@@ -285,7 +293,8 @@ impl Pen<'_> {
         let ends = curve.points.iter().skip(1).map(|p| p.at).chain([self.across.to]);
         for (point, end) in curve.points.iter().zip(ends) {
             let (x, end) = (self.across.x(point.at), self.across.x(end));
-            let words = format!("{}{}{}", point.value, if curve.unit.is_empty() { "" } else { " " }, curve.unit);
+            let words =
+                format!("{}{}{}", point.value, if curve.unit.is_empty() { "" } else { " " }, curve.unit);
             if curve.shape == Shape::Steps && text::width(&words, 8 * PX) + 5 * PX <= end - x {
                 let line = y(point.value);
                 // Below the line where there is no room above it.

@@ -99,7 +99,8 @@ impl Sheet {
     pub fn words(&mut self, class: &str, (x, y): (i64, i64), size: i64, anchor: &str, words: &str) {
         let class = if class.is_empty() { String::new() } else { format!(" class='{class}'") };
         let anchor = if anchor.is_empty() { String::new() } else { format!(" text-anchor='{anchor}'") };
-        let _ = write!(self.out, "<text{class} x='{}' y='{}' font-size='{}'{anchor}>", px(x), px(y), px(size));
+        let _ =
+            write!(self.out, "<text{class} x='{}' y='{}' font-size='{}'{anchor}>", px(x), px(y), px(size));
         text::escape(words, &mut self.out);
         self.out.push_str("</text>");
     }

@@ -107,7 +107,10 @@ pub(super) fn shape(kind: MarkKind) -> (&'static str, &'static str) {
         MarkKind::Deadline => ("M0 0V-10M-2.5-6L0-10L2.5-6", LINE),
         MarkKind::Termination => ("M0-10V0M-2 0H2", LINE),
         MarkKind::Migration => ("M-3-7L2-4L-3-1Z", FILLED),
-        MarkKind::ActivationLost => ("M0-11V0M-3-4L0 0L3-4M-3.5-11L3.5-5M3.5-11L-3.5-5", "fill='none' stroke='#c22525' stroke-width='1.4'"),
+        MarkKind::ActivationLost => (
+            "M0-11V0M-3-4L0 0L3-4M-3.5-11L3.5-5M3.5-11L-3.5-5",
+            "fill='none' stroke='#c22525' stroke-width='1.4'",
+        ),
         MarkKind::Violation => ("M0-11L4.5-2.5H-4.5Z", ALARM),
         MarkKind::Write => ("M-2.5-5H2.5L0 0Z", FILLED),
         MarkKind::Read => ("M-2.5-5H2.5L0 0Z", LINE),
@@ -174,7 +177,8 @@ pub(super) fn definitions(states: &[State], marks: &[MarkKind], out: &mut String
     for state in states {
         let look = look(*state);
         let Some(path) = lines(look.pattern) else { continue };
-        let cap = if look.pattern == Pattern::Dots { " stroke-width='1.4' stroke-linecap='round'" } else { "" };
+        let cap =
+            if look.pattern == Pattern::Dots { " stroke-width='1.4' stroke-linecap='round'" } else { "" };
         out.push_str(&format!(
             "<pattern id='t-{}' width='6' height='6' patternUnits='userSpaceOnUse'>\
              <path d='M0 0H6V6H0Z' fill='{}'/><path d='{path}' fill='none' stroke='{}'{cap}/></pattern>",
@@ -203,7 +207,15 @@ mod tests {
 
     #[test]
     fn states_differ_without_colour() {
-        let of_rows = [State::Active, State::Running, State::Ready, State::Waiting, State::Polling, State::Parking, State::Critical];
+        let of_rows = [
+            State::Active,
+            State::Running,
+            State::Ready,
+            State::Waiting,
+            State::Polling,
+            State::Parking,
+            State::Critical,
+        ];
         for (n, one) in of_rows.into_iter().enumerate() {
             for other in of_rows.into_iter().skip(n + 1) {
                 let (a, b) = (look(one), look(other));
@@ -218,7 +230,10 @@ mod tests {
         for state in State::ALL {
             let look = look(state);
             assert!(lightness(look.words).abs_diff(lightness(look.fill)) > 110, "{state:?}");
-            assert!(lightness(look.ink).abs_diff(lightness(look.fill)) > 60 || look.pattern == Pattern::Plain, "{state:?}");
+            assert!(
+                lightness(look.ink).abs_diff(lightness(look.fill)) > 60 || look.pattern == Pattern::Plain,
+                "{state:?}"
+            );
         }
     }
 
@@ -227,6 +242,9 @@ mod tests {
         let shapes: BTreeSet<_> = MarkKind::ALL.map(shape).into_iter().collect();
         assert_eq!(shapes.len(), MarkKind::COUNT);
         let words: BTreeSet<_> = MarkKind::ALL.map(mark_word).into_iter().collect();
-        assert!(words.len() >= MarkKind::COUNT - 1, "an event that is set looks and reads the same in both rows");
+        assert!(
+            words.len() >= MarkKind::COUNT - 1,
+            "an event that is set looks and reads the same in both rows"
+        );
     }
 }

@@ -3,11 +3,11 @@
 /// Widths of the characters from U+0020 to U+007E of DejaVu Sans, in thousandths of the size. It and Verdana are the widest of
 /// the usual fonts without serifs: what fits in them fits in others.
 const WIDTHS: [u16; 95] = [
-    318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, 636, 636, 636, 636, 636, 636,
-    636, 636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632, 575, 775, 752, 295, 295,
-    656, 557, 863, 748, 787, 603, 787, 695, 635, 611, 732, 684, 989, 685, 611, 685, 390, 337, 390, 838, 500, 500,
-    613, 635, 550, 635, 615, 352, 635, 634, 278, 278, 579, 278, 974, 634, 612, 635, 635, 411, 521, 392, 634, 592,
-    818, 592, 592, 525, 636, 337, 636, 838,
+    318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, 636, 636, 636, 636, 636,
+    636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632, 575, 775, 752, 295,
+    295, 656, 557, 863, 748, 787, 603, 787, 695, 635, 611, 732, 684, 989, 685, 611, 685, 390, 337, 390, 838,
+    500, 500, 613, 635, 550, 635, 615, 352, 635, 634, 278, 278, 579, 278, 974, 634, 612, 635, 635, 411, 521,
+    392, 634, 592, 818, 592, 592, 525, 636, 337, 636, 838,
 ];
 
 /// The fonts of a drawing: the one that widths are of, and those that are there where it is not.
@@ -69,7 +69,9 @@ pub(super) fn escape(text: &str, out: &mut String) {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\r' | '\t' => out.push(' '),
-            c if c < ' ' || matches!(c, '\u{fffe}' | '\u{ffff}' | '\u{7f}'..='\u{9f}') => out.push('\u{fffd}'),
+            c if c < ' ' || matches!(c, '\u{fffe}' | '\u{ffff}' | '\u{7f}'..='\u{9f}') => {
+                out.push('\u{fffd}')
+            }
             c => out.push(c),
         }
     }
@@ -110,6 +112,9 @@ mod tests {
 
     #[test]
     fn markup_and_control_characters_are_no_danger() {
-        assert_eq!(escaped("a<b & 'c' \"d\">\u{0}\n\u{85}é"), "a&lt;b &amp; &#39;c&#39; &quot;d&quot;&gt;\u{fffd} \u{fffd}é");
+        assert_eq!(
+            escaped("a<b & 'c' \"d\">\u{0}\n\u{85}é"),
+            "a&lt;b &amp; &#39;c&#39; &quot;d&quot;&gt;\u{fffd} \u{fffd}é"
+        );
     }
 }
