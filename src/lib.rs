@@ -33,6 +33,7 @@
 //! | [`recording`] | descriptions of recordings | their trace data |
 //! | [`picture`] | rows over time and what happens in them: what is drawn | tables, pixels |
 //! | `query` | SQL, the library in `queries/` and of the user, metrics, intervals, chains of events, filters of kernel events | the terminal |
+//! | `plot` | a window of a recording → its picture | how it is drawn |
 //! | `require` | timing requirements: what is required, what was measured | the terminal |
 //! | `export`, [`render`] | tables and results → files, also in the formats of others; results → text | arguments |
 //! | [`ops`] | what btfdb can do, one file per verb | the terminal, the environment |
@@ -104,6 +105,8 @@ pub mod time;
 pub mod cli;
 #[cfg(feature = "engine")]
 pub mod export;
+#[cfg(feature = "engine")]
+pub mod plot;
 #[cfg(feature = "engine")]
 pub mod query;
 #[cfg(feature = "engine")]

@@ -1,5 +1,6 @@
 //! What can be typed: commands, options and their help. Text only; values become plans in `commands`.
 
+use super::plot_args::Plot;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -25,6 +26,7 @@ const EXAMPLES: &str = "Examples:
   btfdb query engine.db \"SELECT process, count(*) FROM process_instance GROUP BY process\"
   btfdb shell engine.db
   btfdb export engine.db --from 12ms --to 15ms -o worst.btf
+  btfdb plot engine.db --around ResponseTime:T_5 -o worst.svg
   btfdb info engine.db
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 finished with violations or (--strict) findings, 130 interrupted.";
@@ -80,6 +82,17 @@ pub enum Command {
   btfdb export engine.db --table process_instance --format csv -o instances.csv
   btfdb export kernel.db --format traceprinter --style 6 --class THREAD -o threads.txt")]
     Export(Export),
+    /// Draw a window of a recording as SVG or PNG, or a chart of a metric.
+    ///
+    /// Rows of cores, tasks and ISRs with their states, runnables, semaphores, events, signals and stimuli. What is too short
+    /// to be seen is drawn together, and the picture says how many it stands for; violations are always drawn.
+    #[command(after_help = "Examples:
+  btfdb plot engine.db -o all.svg
+  btfdb plot engine.db --from 412ms --to 415ms -o slice.png --scale 2
+  btfdb plot engine.db --around ResponseTime:T_5:max -o worst.svg
+  btfdb plot engine.db --rows core --type T,I,SEM --width 1600 -o - > picture.svg
+  btfdb plot engine.db --chart histogram ResponseTime --entity T_5 -o response.svg")]
+    Plot(Plot),
     /// Check that a trace keeps the rules of its BTF version; exit 3 when it does not.
     #[command(after_help = "Examples:
   btfdb check engine.db

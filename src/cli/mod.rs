@@ -3,6 +3,7 @@
 
 mod args;
 mod commands;
+mod plot_args;
 mod progress;
 mod shell;
 mod signals;

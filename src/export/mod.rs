@@ -8,6 +8,7 @@ pub mod traceprinter;
 
 pub use btf::{BtfOptions, Exported, export_btf};
 pub use selection::Selection;
+pub(crate) use selection::spellings;
 pub use table::{ExportedTable, export_table};
 
 #[cfg(test)]

@@ -78,7 +78,7 @@ impl Selection {
 }
 
 /// A type as any writer may have spelled it: `i` also selects `I` and `ISR`.
-fn spellings(word: &str) -> Vec<String> {
+pub(crate) fn spellings(word: &str) -> Vec<String> {
     let known = spec::kind_alias(word);
     let rules = spec::KINDS.iter().filter(|rule| Some(rule.kind) == known);
     let ids = rules.flat_map(|rule| rule.aliases.iter().chain([&rule.id]));

@@ -5,7 +5,24 @@
 //! that says how many it stands for, how long the longest is, and how much of the time they cover. Nothing rare is lost
 //! that way: a mark of a violation is never merged into one of another kind.
 
+mod axis;
+mod chart;
+mod curves;
+mod grid;
+mod marks;
+mod runs;
+#[cfg(test)]
+mod tests;
+
 use crate::time::TimeScale;
+
+pub use axis::{Axis, exact, length};
+pub use chart::{Bar, Chart, Column, Content, Measure, Panel};
+pub use curves::Values;
+pub use grid::Grid;
+pub use marks::Marks;
+pub use runs::{Runs, Stretch, spread};
+pub(crate) use runs::{SHADES, shades};
 
 /// Rows over one window of time.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +43,8 @@ pub struct Picture {
     pub rows: Vec<Row>,
     /// Lines from one row to another, in order of time.
     pub links: Vec<Link>,
+    /// What the picture is about, when it is about one thing: an instance and its life.
+    pub highlight: Option<Highlight>,
     /// What a reader has to know: what was merged, what was left out and why. One sentence each.
     pub notes: Vec<String>,
 }
@@ -58,6 +77,42 @@ pub enum RowKind {
     Buffer,
     /// Marks that belong to the recording as a whole: messages, gaps.
     Trace,
+}
+
+impl RowKind {
+    pub(crate) const COUNT: usize = 11;
+
+    /// All of them.
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::Core,
+        Self::Task,
+        Self::Isr,
+        Self::Runnable,
+        Self::Semaphore,
+        Self::Event,
+        Self::Signal,
+        Self::Stimulus,
+        Self::Server,
+        Self::Buffer,
+        Self::Trace,
+    ];
+
+    /// One word in lower case, for identifiers and classes.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Core => "core",
+            Self::Task => "task",
+            Self::Isr => "isr",
+            Self::Runnable => "runnable",
+            Self::Semaphore => "semaphore",
+            Self::Event => "event",
+            Self::Signal => "signal",
+            Self::Stimulus => "stimulus",
+            Self::Server => "server",
+            Self::Buffer => "buffer",
+            Self::Trace => "trace",
+        }
+    }
 }
 
 /// A row of the picture.
@@ -125,6 +180,8 @@ pub struct Run {
     pub count: u32,
     /// Ticks covered by them; `end - begin` when it is exact.
     pub covered: i64,
+    /// The part of `covered` in which a core is occupied (running, polling, critical) or something is held.
+    pub occupied: i64,
     /// Length of the longest, in ticks.
     pub longest: i64,
     /// Begin of the longest, in ticks.
@@ -166,7 +223,96 @@ pub enum MarkKind {
     Message,
 }
 
+impl State {
+    pub(crate) const COUNT: usize = 10;
+
+    /// All of them.
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::Active,
+        Self::Running,
+        Self::Ready,
+        Self::Waiting,
+        Self::Polling,
+        Self::Parking,
+        Self::Critical,
+        Self::Held,
+        Self::Wanted,
+        Self::Gap,
+    ];
+
+    /// One word in lower case, for identifiers and classes.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Running => "running",
+            Self::Ready => "ready",
+            Self::Waiting => "waiting",
+            Self::Polling => "polling",
+            Self::Parking => "parking",
+            Self::Critical => "critical",
+            Self::Held => "held",
+            Self::Wanted => "wanted",
+            Self::Gap => "gap",
+        }
+    }
+
+    pub(crate) fn index(self) -> usize {
+        self as usize
+    }
+
+    /// True while a core is occupied, or something is held.
+    pub fn is_occupied(self) -> bool {
+        matches!(self, Self::Running | Self::Polling | Self::Critical | Self::Held)
+    }
+}
+
 impl MarkKind {
+    pub(crate) const COUNT: usize = 15;
+
+    /// All of them.
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::Activation,
+        Self::Deadline,
+        Self::Termination,
+        Self::Migration,
+        Self::ActivationLost,
+        Self::Violation,
+        Self::Write,
+        Self::Read,
+        Self::Set,
+        Self::Wait,
+        Self::Clear,
+        Self::Trigger,
+        Self::Replenished,
+        Self::Depleted,
+        Self::Message,
+    ];
+
+    /// One word in lower case, for identifiers and classes.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Activation => "activation",
+            Self::Deadline => "deadline",
+            Self::Termination => "termination",
+            Self::Migration => "migration",
+            Self::ActivationLost => "activation-lost",
+            Self::Violation => "violation",
+            Self::Write => "write",
+            Self::Read => "read",
+            Self::Set => "set",
+            Self::Wait => "wait",
+            Self::Clear => "clear",
+            Self::Trigger => "trigger",
+            Self::Replenished => "replenished",
+            Self::Depleted => "depleted",
+            Self::Message => "message",
+        }
+    }
+
+    pub(crate) fn index(self) -> usize {
+        self as usize
+    }
+
     /// Those that are drawn whatever happens around them, each of them.
     pub fn is_rare(self) -> bool {
         matches!(self, Self::ActivationLost | Self::Violation)
@@ -214,6 +360,19 @@ pub struct Link {
     pub to_at: i64,
 }
 
+/// A stretch of one row that the picture was made for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Highlight {
+    /// The row: an index in [`Picture::rows`].
+    pub row: usize,
+    /// Begin, in ticks.
+    pub begin: i64,
+    /// End, in ticks, not part of it.
+    pub end: i64,
+    /// What it is, in words: `ResponseTime of T_5: 3.025 ms`.
+    pub label: String,
+}
+
 /// How the points of a curve are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Shape {
@@ -239,7 +398,7 @@ pub struct Curve {
 /// A point of a curve: one value, or the least and the greatest of several that fall on one pixel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// When, in ticks.
+    /// When, in ticks: of several the last. Before the window: the value at its begin.
     pub at: i64,
     /// The value; of several the last.
     pub value: f64,

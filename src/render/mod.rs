@@ -7,7 +7,10 @@ mod cell;
 mod delimited;
 mod json;
 mod parallel;
+#[cfg(feature = "png")]
+pub mod png;
 mod records;
+pub mod svg;
 mod table;
 mod unit;
 

@@ -1,6 +1,7 @@
-//! Which row groups of a file have a name, by their dictionaries: a look at a few hundred bytes instead of at all rows. Not
-//! for which rows have it.
+//! What a row group of a file has, by its dictionaries and statistics: which names, and which times. A look at a few hundred
+//! bytes instead of at all rows. Not for which rows have it.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::Path;
 
@@ -8,6 +9,7 @@ use bytes::Bytes;
 use parquet::column::page::Page;
 use parquet::errors::Result as ParquetResult;
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::statistics::Statistics;
 
 use super::columns::WHOLE_DICTIONARY;
 use super::table_reader::guarded;
@@ -34,6 +36,59 @@ pub fn row_groups_with(path: &Path, column: &str, names: &[String]) -> Result<Ve
             present += usize::from(*found);
         }
         Ok::<_, parquet::errors::ParquetError>(found)
+    })
+}
+
+/// The least value of column `begin` and the greatest of column `end`, by row group; `None` where the file does not say.
+///
+/// # Errors
+/// When the file cannot be opened or is damaged.
+pub fn row_group_spans(path: &Path, begin: &str, end: &str) -> Result<Vec<Option<(i64, i64)>>> {
+    let file = File::open(path).map_err(|e| Error::io("open", path, e))?;
+    guarded(path, || {
+        let reader = SerializedFileReader::new(file)?;
+        let columns = reader.metadata().file_metadata().schema_descr().columns();
+        let index = |name: &str| columns.iter().position(|c| c.name() == name);
+        let (begin, end) = (index(begin), index(end));
+        let statistics = |group: usize, column: Option<usize>| match reader
+            .metadata()
+            .row_group(group)
+            .column(column?)
+            .statistics()?
+        {
+            Statistics::Int64(known) => known.min_opt().copied().zip(known.max_opt().copied()),
+            _ => None,
+        };
+        let span = |group| Some((statistics(group, begin)?.0, statistics(group, end)?.1));
+        Ok::<_, parquet::errors::ParquetError>((0..reader.num_row_groups()).map(span).collect())
+    })
+}
+
+/// The names that row groups of a file have in a column, more where they were written together; `None` when they are too
+/// many for a dictionary.
+///
+/// # Errors
+/// When the file cannot be opened or is damaged.
+pub fn names_in(path: &Path, column: &str, groups: &[usize]) -> Result<Option<BTreeSet<String>>> {
+    let file = File::open(path).map_err(|e| Error::io("open", path, e))?;
+    guarded(path, || {
+        let reader = SerializedFileReader::new(file)?;
+        let columns = reader.metadata().file_metadata().schema_descr().columns();
+        let Some(column) = columns.iter().position(|c| c.name() == column) else { return Ok(None) };
+        let mut names = BTreeSet::new();
+        for group in groups {
+            let group = reader.get_row_group(*group)?;
+            let page = match group.metadata().column(column).dictionary_page_offset() {
+                Some(_) => group.get_column_page_reader(column)?.get_next_page()?,
+                None => None,
+            };
+            let Some(Page::DictionaryPage { buf, .. }) = page else { return Ok(None) };
+            if buf.len() > WHOLE_DICTIONARY {
+                return Ok(None);
+            }
+            names.extend(entries(buf).map(|entry| String::from_utf8_lossy(&entry).into_owned()));
+        }
+        Ok::<_, parquet::errors::ParquetError>(Some(names))
     })
 }
 

@@ -26,6 +26,20 @@ pub fn read_batches(
     columns: Option<&[&str]>,
     batch_rows: usize,
 ) -> Result<impl Iterator<Item = Result<RecordBatch>> + Send + use<>> {
+    read_row_groups(path, table, columns, None, batch_rows)
+}
+
+/// As [`read_batches`], of some row groups only, in the order in which they are named; `None` for all.
+///
+/// # Errors
+/// Those of [`read_batches`], and when there is no such row group.
+pub fn read_row_groups(
+    path: &Path,
+    table: &'static TableSpec,
+    columns: Option<&[&str]>,
+    groups: Option<Vec<usize>>,
+    batch_rows: usize,
+) -> Result<impl Iterator<Item = Result<RecordBatch>> + Send + use<>> {
     let wanted = match columns {
         None => None,
         Some(names) => Some(names.iter().map(|n| index_of(table, n)).collect::<Result<Vec<_>>>()?),
@@ -36,7 +50,11 @@ pub fn read_batches(
         let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)?;
         let schema = builder.parquet_schema();
         let projection = wanted.map_or_else(ProjectionMask::all, |w| ProjectionMask::leaves(schema, w));
-        builder.with_projection(projection).with_batch_size(batch_rows.max(1)).build()
+        let builder = builder.with_projection(projection).with_batch_size(batch_rows.max(1));
+        match groups {
+            Some(groups) => builder.with_row_groups(groups).build(),
+            None => builder.build(),
+        }
     })?;
     Ok(Batches { reader: Some(reader), path: path.to_path_buf() })
 }

@@ -22,6 +22,7 @@ mod grasp;
 mod judge;
 mod metrics;
 mod osek;
+mod plot;
 mod qnx;
 mod qnx_truth;
 mod requirements;

@@ -12,6 +12,7 @@ mod map;
 pub(super) mod metrics;
 pub(super) mod output;
 pub(super) mod parse;
+mod plot;
 pub(super) mod query;
 mod require;
 mod trace;
@@ -30,6 +31,7 @@ pub(super) fn run(cli: &Cli, ui: &Ui) -> Result<u8> {
         Command::Shell(args) => shell::run(args, ui),
         Command::Metrics(args) => metrics::run(args, ui),
         Command::Export(args) => export::run(args, ui),
+        Command::Plot(args) => plot::run(args, ui),
         Command::Check(args) => check::run(args, ui),
         Command::Compare(args) => compare::run(args, ui),
         Command::Info(args) => manage::info(args),

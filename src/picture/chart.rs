@@ -1,0 +1,100 @@
+//! A chart of metrics as data: a panel for each entity. Not for computing what is in it (see `plot`), and not for drawing it
+//! (see [`crate::render`]).
+
+use crate::time::TimeScale;
+
+/// Panels below each other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chart {
+    /// First line above.
+    pub title: String,
+    /// What is to be seen, in a sentence.
+    pub description: String,
+    /// The unit of all ticks.
+    pub scale: TimeScale,
+    /// From top to bottom.
+    pub panels: Vec<Panel>,
+    /// What a reader has to know.
+    pub notes: Vec<String>,
+}
+
+/// What the values of a panel are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Measure {
+    /// Lengths of time, in ticks.
+    Time,
+    /// Plain numbers.
+    Number,
+    /// Shares of 100.
+    Percent,
+}
+
+/// One entity.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Panel {
+    /// Its name, and what of it.
+    pub title: String,
+    /// A sentence about the values.
+    pub summary: String,
+    /// What the values are.
+    pub measure: Measure,
+    /// The values.
+    pub content: Content,
+}
+
+/// The values of a panel.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Content {
+    /// How many samples lie in which bin: the bins follow each other.
+    Histogram(Vec<Bar>),
+    /// Samples over a window of time, some columns of it.
+    Spread {
+        /// Begin of the window, in ticks.
+        from: i64,
+        /// End of the window, in ticks, not part of it.
+        to: i64,
+        /// In order of time; columns without samples are left out.
+        columns: Vec<Column>,
+    },
+    /// A value for each of some windows of time, which follow each other.
+    Steps {
+        /// Begin of the time, in ticks.
+        from: i64,
+        /// End of the time, in ticks, not part of it.
+        to: i64,
+        /// Begin, end and value.
+        steps: Vec<(i64, i64, f64)>,
+    },
+}
+
+/// A bin of a histogram.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bar {
+    /// Least value.
+    pub from: f64,
+    /// Where the next bin begins.
+    pub to: f64,
+    /// Number of samples.
+    pub count: u64,
+}
+
+/// Samples in a stretch of time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Column {
+    /// Begin, in ticks.
+    pub begin: i64,
+    /// End, in ticks, not part of it.
+    pub end: i64,
+    /// Number of samples.
+    pub count: u64,
+    /// The least sample.
+    pub least: f64,
+    /// 5 % of the samples are not greater.
+    pub low: f64,
+    /// The sample in the middle.
+    pub middle: f64,
+    /// 95 % of the samples are not greater.
+    pub high: f64,
+    /// The greatest sample.
+    pub greatest: f64,
+}

@@ -1,0 +1,89 @@
+//! Many instants → for every kind and column of the picture one mark that says how many it stands for. Not for stretches
+//! (see `runs`).
+
+use super::grid::{Cursor, Grid};
+use super::{Mark, MarkKind, Name};
+
+/// Collects the instants of a row.
+#[derive(Debug, Clone)]
+pub struct Marks {
+    grid: Grid,
+    cursor: Cursor,
+    /// By kind and column; empty until there is something.
+    kinds: [Vec<Option<Mark>>; MarkKind::COUNT],
+    count: u64,
+}
+
+impl Marks {
+    /// Nothing yet, for the columns of a grid.
+    pub fn new(grid: Grid) -> Self {
+        Self { grid, cursor: Cursor::new(grid), kinds: [const { Vec::new() }; MarkKind::COUNT], count: 0 }
+    }
+
+    /// Adds an instant; one outside the window is none.
+    pub fn add(&mut self, at: i64, kind: MarkKind, name: Option<Name>) {
+        if !self.grid.shows(at, at) {
+            return;
+        }
+        self.count += 1;
+        let column = self.cursor.column(at) as usize;
+        let columns = &mut self.kinds[kind.index()];
+        if columns.is_empty() {
+            *columns = vec![None; self.grid.columns() as usize];
+        }
+        let new = Mark { at, last: at, kind, name, count: 1 };
+        match columns.get_mut(column) {
+            Some(Some(mark)) => join(mark, new),
+            Some(none) => *none = Some(new),
+            None => {}
+        }
+    }
+
+    /// Says something of the mark that stands for an instant, if that is the first one of its kind in its column.
+    pub fn name(&mut self, at: i64, kind: MarkKind, name: Name) {
+        let column = self.cursor.column(at) as usize;
+        if let Some(Some(mark)) = self.kinds[kind.index()].get_mut(column)
+            && mark.at == at
+        {
+            mark.name = Some(name);
+        }
+    }
+
+    /// How many instants there were.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Adds what another one has collected for the same columns. Its names mean what `name` makes of them.
+    pub fn join(&mut self, other: Self, name: impl Fn(Name) -> Name) {
+        self.count += other.count;
+        for (mine, theirs) in self.kinds.iter_mut().zip(other.kinds) {
+            if mine.is_empty() {
+                mine.resize(theirs.len(), None);
+            }
+            for (mine, theirs) in mine.iter_mut().zip(theirs) {
+                let Some(theirs) = theirs else { continue };
+                let theirs = Mark { name: theirs.name.map(&name), ..theirs };
+                match mine {
+                    Some(mine) => join(mine, theirs),
+                    None => *mine = Some(theirs),
+                }
+            }
+        }
+    }
+
+    /// The marks in order of time.
+    pub fn finish(self) -> Vec<Mark> {
+        let mut marks: Vec<Mark> = self.kinds.into_iter().flatten().flatten().collect();
+        marks.sort_unstable_by_key(|mark| (mark.at, mark.kind, mark.last));
+        marks
+    }
+}
+
+fn join(mark: &mut Mark, other: Mark) {
+    if (other.at, other.name) < (mark.at, mark.name) {
+        (mark.at, mark.name) = (other.at, other.name);
+    }
+    mark.last = mark.last.max(other.last);
+    mark.count = mark.count.saturating_add(other.count);
+}

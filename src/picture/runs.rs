@@ -1,0 +1,241 @@
+//! Many stretches of time → those that are wide enough to be seen, and for each column of the picture what the others
+//! amount to: coverage, the longest, and how many. Memory is that of the columns, whatever comes. Not for instants (see
+//! `marks`) or numbers (see `curves`).
+
+use super::grid::{Cursor, Grid};
+use super::{Name, Run, State};
+
+/// A stretch that touches so many columns is drawn by itself: it covers at least one of them.
+const WIDE: u32 = 3;
+/// Shades that can be told from each other: columns with the same one are drawn as one.
+pub(crate) const SHADES: i128 = 8;
+
+/// One stretch of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stretch {
+    /// Begin, in ticks.
+    pub begin: i64,
+    /// End, in ticks, not part of it; not before the begin.
+    pub end: i64,
+    /// What it is.
+    pub state: State,
+    /// What is written in it.
+    pub name: Option<Name>,
+    /// Number of the instance.
+    pub instance: Option<i64>,
+}
+
+/// What does not get a run of its own, by column.
+#[derive(Debug, Clone, Copy)]
+struct Cell {
+    begin: i64,
+    end: i64,
+    count: u32,
+    longest: Stretch,
+    covered: [i64; State::COUNT],
+}
+
+/// Collects the stretches of one lane.
+#[derive(Debug, Clone)]
+pub struct Runs {
+    grid: Grid,
+    cursor: Cursor,
+    /// Empty until there is something small.
+    cells: Vec<Option<Cell>>,
+    wide: Vec<Stretch>,
+    /// All that was shown.
+    count: u64,
+    covered: i128,
+}
+
+impl Stretch {
+    fn length(&self) -> i64 {
+        self.end.saturating_sub(self.begin)
+    }
+
+    /// The order in which one is the longest of several; the earliest, of equals.
+    fn rank(&self) -> (i64, std::cmp::Reverse<i64>, State, Option<i64>) {
+        (self.length(), std::cmp::Reverse(self.begin), self.state, self.instance)
+    }
+
+    fn exact(&self) -> Run {
+        let length = self.length();
+        Run {
+            begin: self.begin,
+            end: self.end,
+            lane: 0,
+            state: self.state,
+            name: self.name,
+            instance: self.instance,
+            count: 1,
+            covered: length,
+            occupied: if self.state.is_occupied() { length } else { 0 },
+            longest: length,
+            longest_at: self.begin,
+        }
+    }
+}
+
+impl Cell {
+    fn of(stretch: Stretch) -> Self {
+        let mut covered = [0; State::COUNT];
+        covered[stretch.state.index()] = stretch.length();
+        Self { begin: stretch.begin, end: stretch.end, count: 1, longest: stretch, covered }
+    }
+
+    fn join(&mut self, other: &Self) {
+        self.begin = self.begin.min(other.begin);
+        self.end = self.end.max(other.end);
+        self.count = self.count.saturating_add(other.count);
+        if other.longest.rank() > self.longest.rank() {
+            self.longest = other.longest;
+        }
+        for (sum, more) in self.covered.iter_mut().zip(other.covered) {
+            *sum = sum.saturating_add(more);
+        }
+    }
+
+    fn run(&self) -> Run {
+        if self.count == 1 {
+            return self.longest.exact();
+        }
+        let states = || State::ALL.into_iter().zip(self.covered);
+        let most =
+            states().fold((self.longest.state, 0), |most, one| if one.1 > most.1 { one } else { most });
+        let occupied = states().filter(|(state, _)| state.is_occupied()).map(|(_, ticks)| ticks);
+        Run {
+            begin: self.begin,
+            end: self.end,
+            lane: 0,
+            state: most.0,
+            name: self.longest.name,
+            instance: None,
+            count: self.count,
+            covered: self.covered.iter().fold(0i64, |sum, ticks| sum.saturating_add(*ticks)),
+            occupied: occupied.fold(0i64, i64::saturating_add),
+            longest: self.longest.length(),
+            longest_at: self.longest.begin,
+        }
+    }
+}
+
+impl Runs {
+    /// Nothing yet, for the columns of a grid.
+    pub fn new(grid: Grid) -> Self {
+        Self { grid, cursor: Cursor::new(grid), cells: Vec::new(), wide: Vec::new(), count: 0, covered: 0 }
+    }
+
+    /// Adds a stretch; one outside the window is none.
+    pub fn add(&mut self, stretch: Stretch) {
+        let Stretch { begin, end, .. } = stretch;
+        if !self.grid.shows(begin, end) || end < begin {
+            return;
+        }
+        self.count += 1;
+        self.covered += i128::from(end.min(self.grid.to())) - i128::from(begin.max(self.grid.from()));
+        // The last tick tells the column of the end: asked for first, so that the cursor stays with the begin.
+        let last = self.cursor.column(begin.max(end.saturating_sub(1)));
+        let first = self.cursor.column(begin);
+        if last - first + 1 >= WIDE {
+            self.wide.push(stretch);
+            return;
+        }
+        if self.cells.is_empty() {
+            self.cells = vec![None; self.grid.columns() as usize];
+        }
+        let Some(cell) = self.cells.get_mut(first as usize) else { return };
+        let new = Cell::of(stretch);
+        match cell {
+            Some(cell) => cell.join(&new),
+            None => *cell = Some(new),
+        }
+    }
+
+    /// How many stretches there were.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Ticks of the window that they cover together.
+    pub fn covered(&self) -> i128 {
+        self.covered
+    }
+
+    /// Adds what another one has collected for the same columns. Its names mean what `name` makes of them.
+    pub fn join(&mut self, mut other: Self, name: impl Fn(Name) -> Name) {
+        let renamed = |stretch: &mut Stretch| stretch.name = stretch.name.map(&name);
+        other.wide.iter_mut().for_each(renamed);
+        other.cells.iter_mut().flatten().for_each(|cell| renamed(&mut cell.longest));
+        self.count += other.count;
+        self.covered += other.covered;
+        self.wide.append(&mut other.wide);
+        if self.cells.is_empty() {
+            self.cells = other.cells;
+            return;
+        }
+        for (mine, theirs) in self.cells.iter_mut().zip(other.cells) {
+            match (mine.as_mut(), theirs) {
+                (Some(mine), Some(theirs)) => mine.join(&theirs),
+                (None, theirs) => *mine = theirs,
+                (Some(_), None) => {}
+            }
+        }
+    }
+
+    /// The runs in order of time. Columns next to each other in which the same state covers about as much are one run.
+    pub fn finish(self) -> Vec<Run> {
+        let width = self.grid.begin_of(1).saturating_sub(self.grid.from()).max(1);
+        let mut runs: Vec<Run> = self.wide.iter().map(Stretch::exact).collect();
+        runs.extend(self.cells.iter().flatten().map(Cell::run));
+        runs.sort_unstable_by_key(|run| (run.begin, run.end, run.state, run.instance, run.count));
+        let mut merged: Vec<Run> = Vec::with_capacity(runs.len());
+        for run in runs {
+            match merged.last_mut() {
+                Some(last) if alike(last, &run, width) => extend(last, &run),
+                _ => merged.push(run),
+            }
+        }
+        merged
+    }
+}
+
+/// How much of a merged run is covered, and how much of it is occupied, in so many shades.
+pub(crate) fn shades(run: &Run) -> (i128, i128) {
+    let length = i128::from(run.end.saturating_sub(run.begin)).max(1);
+    let shade = |ticks: i64| ((i128::from(ticks) * SHADES + length - 1) / length).clamp(0, SHADES);
+    (shade(run.covered), shade(run.occupied))
+}
+
+fn alike(last: &Run, next: &Run, width: i64) -> bool {
+    let many = last.count > 1 && next.count > 1;
+    let near = next.begin >= last.end && next.begin - last.end <= width;
+    many && near && last.state == next.state && shades(last) == shades(next)
+}
+
+fn extend(last: &mut Run, next: &Run) {
+    last.end = next.end;
+    last.count = last.count.saturating_add(next.count);
+    last.covered = last.covered.saturating_add(next.covered);
+    last.occupied = last.occupied.saturating_add(next.occupied);
+    if next.longest > last.longest {
+        (last.longest, last.longest_at, last.name) = (next.longest, next.longest_at, next.name);
+    }
+}
+
+/// Gives runs that overlap lanes of their own; returns how many there are. They are in order of time, of one lane.
+pub fn spread(runs: &mut [Run]) -> u16 {
+    let mut ends: Vec<i64> = Vec::new();
+    for run in runs.iter_mut() {
+        let free = ends.iter().position(|end| *end <= run.begin);
+        let lane = free.unwrap_or(ends.len()).min(MOST_LANES - 1);
+        match ends.get_mut(lane) {
+            Some(end) => *end = run.end.max(*end),
+            None => ends.push(run.end),
+        }
+        run.lane = u16::try_from(lane).unwrap_or(0);
+    }
+    u16::try_from(ends.len().max(1)).unwrap_or(1)
+}
+
+/// More that happens at once is drawn over each other.
+const MOST_LANES: usize = 4;

@@ -1,0 +1,178 @@
+//! The window around an extreme: the life of the instance with the greatest or least sample of a metric, with a margin. Not for
+//! what is drawn in it.
+
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::Float64Type;
+
+use super::cells;
+use crate::error::{Error, Result};
+use crate::export::Selection;
+use crate::picture::exact;
+use crate::query::{MetricFilter, Param, Session, Unit};
+
+/// Which extreme.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extreme {
+    /// The greatest sample.
+    Max,
+    /// The least sample.
+    Min,
+}
+
+/// `METRIC:ENTITY:max`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Around {
+    /// A metric.
+    pub metric: String,
+    /// A task, ISR or runnable.
+    pub entity: String,
+    /// Which sample.
+    pub extreme: Extreme,
+}
+
+/// The window, and what it is around.
+pub(super) struct Found {
+    pub from: i64,
+    pub to: i64,
+    /// The id of the row of the instance.
+    pub row: String,
+    pub begin: i64,
+    pub end: i64,
+    pub label: String,
+}
+
+impl Around {
+    /// Reads `METRIC:ENTITY`, `METRIC:ENTITY:max` or `METRIC:ENTITY:min`; an entity may hold colons.
+    ///
+    /// # Errors
+    /// Anything else.
+    pub fn parse(text: &str) -> Result<Self> {
+        let bad = || {
+            Error::usage(format!("--around: '{text}' is not METRIC:ENTITY[:max|:min]"))
+                .hint("e.g. --around ResponseTime:T_5:max")
+        };
+        let (metric, rest) = text.split_once(':').ok_or_else(bad)?;
+        let (entity, extreme) = match rest.rsplit_once(':') {
+            Some((entity, "max")) => (entity, Extreme::Max),
+            Some((entity, "min")) => (entity, Extreme::Min),
+            _ => (rest, Extreme::Max),
+        };
+        if metric.is_empty() || entity.is_empty() {
+            return Err(bad());
+        }
+        Ok(Self { metric: metric.to_owned(), entity: entity.to_owned(), extreme })
+    }
+}
+
+/// The instances of an entity that live at an instant, those first that begin then.
+const LIVES: &str = "
+    WITH life AS (
+        SELECT process AS entity, type, instance, coalesce(activate_at, start_at) AS begin_at, start_at,
+            terminate_at AS end_at
+        FROM process_instance WHERE recording = $recording AND process = $entity
+        UNION ALL
+        SELECT runnable, 'R' AS type, instance, start_at AS begin_at, start_at AS started, terminate_at AS end_at
+        FROM runnable_instance WHERE recording = $recording AND runnable = $entity
+    )
+    SELECT type, instance, coalesce(begin_at, $at) AS begin_at, coalesce(end_at, $last) AS end_at
+    FROM life
+    WHERE coalesce(begin_at, $at) <= $at AND coalesce(end_at, $last) >= $at
+    ORDER BY coalesce(begin_at = $at OR start_at = $at, false) DESC, begin_at DESC
+    LIMIT 1";
+
+/// # Errors
+/// [`crate::error::ErrorKind::Usage`] when there is no such metric or entity, or no sample.
+pub(super) fn find(
+    session: &Session,
+    recording: &str,
+    around: &Around,
+    selection: &Selection,
+    span: (i64, i64),
+) -> Result<Found> {
+    let metric = session.queries().metric(&around.metric)?;
+    let filter = MetricFilter {
+        recording: Some(recording.to_owned()),
+        entity: Some(around.entity.clone()),
+        from: selection.from,
+        to: selection.to,
+        windows: None,
+    };
+    let summary = session.metrics(std::slice::from_ref(&around.metric), &filter)?;
+    let (value, at, word) = match around.extreme {
+        Extreme::Max => ("max", "max_at", "greatest"),
+        Extreme::Min => ("min", "min_at", "least"),
+    };
+    let none = || {
+        Error::usage(format!("{} of {} has no sample with a time", metric.name, around.entity))
+            .hint("`btfdb metrics` shows which metrics have samples")
+    };
+    let number = summary.column_by_name(value).and_then(|c| c.as_primitive_opt::<Float64Type>());
+    let times = summary.column_by_name(at).ok_or_else(cells::misfit)?;
+    let times = cells::integer(times)?;
+    // An entity on several cores has several lines for some metrics.
+    let row = (0..summary.num_rows())
+        .filter(|row| times.is_valid(*row))
+        .max_by(|a, b| {
+            let of = |row: usize| number.filter(|n| n.is_valid(row)).map_or(0.0, |n| n.value(row));
+            let order = of(*a).total_cmp(&of(*b));
+            if around.extreme == Extreme::Max { order } else { order.reverse() }
+        })
+        .ok_or_else(none)?;
+    let at = times.value(row);
+    let value = number.filter(|n| n.is_valid(row)).map_or(0.0, |n| n.value(row));
+    let scale = session.database().time_scale();
+    let (ticks, shown) = match metric.unit {
+        // Samples are ticks: whole numbers as long as they are exact.
+        Unit::Duration => (value as i64, exact(value as i64, scale)),
+        Unit::Count => (0, format!("{value}")),
+        Unit::Percent => (0, format!("{value} %")),
+    };
+    let params = [
+        ("recording", Param::from(recording)),
+        ("entity", Param::from(around.entity.as_str())),
+        ("at", Param::from(at)),
+        ("last", Param::from(span.1)),
+    ];
+    let mut life = None;
+    for batch in session.sql(LIVES, &params)? {
+        let batch = batch?;
+        let [kind, instance, begin, end] = cells::columns(&batch)?;
+        let (kind, instance) = (cells::text(kind)?, cells::integer(instance)?);
+        let (begin, end) = (cells::integer(begin)?, cells::integer(end)?);
+        if batch.num_rows() > 0 && life.is_none() {
+            let kind = cells::text_at(&kind, 0).unwrap_or_default().to_owned();
+            let (begin, end) = (begin.value(0), end.value(0));
+            life = Some((kind, cells::at(&instance, 0), begin, end));
+        }
+    }
+    let (kind, instance, begin, end) = life.ok_or_else(none)?;
+    let (begin, end) = (begin.min(at), end.max(at.saturating_add(ticks)));
+    let margin = (end.saturating_sub(begin) / 4).max(1);
+    let room = if kind == "I" { "isr" } else { "task" };
+    let number = instance.map(|n| format!(", instance {n}")).unwrap_or_default();
+    Ok(Found {
+        from: begin.saturating_sub(margin).max(span.0.min(begin)),
+        to: end.saturating_add(margin).min(span.1.saturating_add(1).max(end.saturating_add(1))),
+        row: format!("{room}:{}", around.entity),
+        begin,
+        end,
+        label: format!("{word} {} of {}: {shown}{number}", metric.name, around.entity),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_picture_can_be_around() {
+        let of = |text| Around::parse(text).map(|a| (a.metric, a.entity, a.extreme));
+        let expect = |metric: &str, entity: &str, extreme| (metric.to_owned(), entity.to_owned(), extreme);
+        assert_eq!(of("ResponseTime:T_5").unwrap(), expect("ResponseTime", "T_5", Extreme::Max));
+        assert_eq!(of("ResponseTime:T_5:min").unwrap(), expect("ResponseTime", "T_5", Extreme::Min));
+        assert_eq!(of("RT:a:b:max").unwrap(), expect("RT", "a:b", Extreme::Max));
+        for bad in ["ResponseTime", ":T", "RT:", ""] {
+            assert_eq!(of(bad).unwrap_err().hints().len(), 1, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! All rows of a picture in their order, with the lines between them and the sentences about what is left out. Not for reading
+//! any table.
+
+use super::around::Found;
+use super::names::{Names, natural};
+use super::show::{Rows, Show};
+use super::states::States;
+use super::{Context, instances, links, objects, rare, runnables, signals, states};
+use crate::error::Result;
+use crate::picture::{Highlight, Marks, Picture, Row, RowKind, Runs, exact, length, spread};
+
+/// Rows of one kind beyond this are not drawn.
+const MOST_ROWS: usize = 120;
+
+/// # Errors
+/// Those of what is read.
+pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Picture> {
+    let request = context.request;
+    let show = Show::new(request.rows, &request.selection.types, context.events)?;
+    let entities = &request.selection.entities;
+    let chosen = |name: &str| entities.is_empty() || entities.iter().any(|e| e == name);
+    let mut names = Names::default();
+    let mut notes = Vec::new();
+
+    let (mut others, holds) = objects::read(context, &show, &mut names)?;
+    if show.has(RowKind::Signal) {
+        others.extend(signals::read(context, &mut names)?);
+    }
+    others.retain(|row| chosen(&row.label) || row.label.rsplit(" of ").any(chosen));
+
+    let with_tasks = show.has(RowKind::Task) || show.has(RowKind::Isr);
+    let (with_cores, with_runnables) = (show.has(RowKind::Core), show.has(RowKind::Runnable));
+    let wanted =
+        |name: &str, isr: bool| chosen(name) && show.has(if isr { RowKind::Isr } else { RowKind::Task });
+    let mut rows = Vec::new();
+    if with_tasks || with_cores {
+        let states = states::read(context, &holds, &wanted, with_cores)?;
+        let (marks, rare) = match with_tasks {
+            true => (instances::read(context, &states.processes, &mut names)?.0, rare::read(context)?),
+            false => (Vec::new(), rare::Rare::new()),
+        };
+        // Names of processes are numbered before the runs that refer to them are given out.
+        rows.extend(cores(&states, &mut names, &chosen, request.rows));
+        let mut made = processes(states, marks, rare, &wanted, &mut names);
+        order(&mut made);
+        rows.extend(made);
+    }
+    if with_runnables {
+        let at = rows.iter().filter(|row| row.kind != RowKind::Core).count();
+        runnables::insert(context, &mut rows, &mut names, &chosen, at == 0)?;
+    }
+    order(&mut others);
+    rows.append(&mut others);
+    rows.extend(objects::gaps(context, &mut names)?);
+    cap(&mut rows, &mut notes);
+
+    let (links, more) = links::preemptions(&rows, &names);
+    if more {
+        notes.push("Preemptions are too many to be drawn as lines.".to_owned());
+    }
+    said(context, &show, &rows, &mut notes);
+    let highlight = found.and_then(|found| {
+        let row = rows.iter().position(|row| row.id == found.row)?;
+        Some(Highlight { row, begin: found.begin, end: found.end, label: found.label.clone() })
+    });
+    let scale = context.session.database().time_scale();
+    let (from, to) = (context.grid.from(), context.grid.to());
+    let title = request.title.clone().unwrap_or_else(|| match found {
+        Some(found) => format!("{}: {}", context.recording, found.label),
+        None => context.recording.clone(),
+    });
+    let description = format!(
+        "{} to {}, {}: {}",
+        exact(from, scale),
+        exact(to, scale),
+        length(to.saturating_sub(from), scale),
+        counted(&rows)
+    );
+    Ok(Picture {
+        title,
+        description,
+        scale,
+        from,
+        to,
+        names: names.into_texts(),
+        rows,
+        links,
+        highlight,
+        notes,
+    })
+}
+
+/// `2 cores, 12 tasks, 3 ISRs`
+fn counted(rows: &[Row]) -> String {
+    let mut words = Vec::new();
+    for kind in RowKind::ALL {
+        let count = rows.iter().filter(|row| row.kind == kind).count();
+        if count > 0 && kind != RowKind::Trace {
+            words.push(format!("{count} {}", noun(kind, count)));
+        }
+    }
+    if words.is_empty() { "nothing happens".to_owned() } else { words.join(", ") }
+}
+
+/// What rows of a kind show, in words.
+fn noun(kind: RowKind, count: usize) -> String {
+    let one = match kind {
+        RowKind::Isr => "ISR",
+        RowKind::Stimulus if count != 1 => return "stimuli".to_owned(),
+        RowKind::Runnable if count != 1 => return "processes with runnables".to_owned(),
+        RowKind::Runnable => "process with runnables",
+        other => other.as_str(),
+    };
+    if count == 1 { one.to_owned() } else { format!("{one}s") }
+}
+
+/// Rows of cores, in the order of their names.
+fn cores(states: &States, names: &mut Names, chosen: &dyn Fn(&str) -> bool, rows: Rows) -> Vec<Row> {
+    let mut made = Vec::new();
+    for (core, runs) in states.cores.iter().zip(&states.of_core) {
+        let Some(runs) = runs.clone() else { continue };
+        // Who asks for tasks by name wants to see where they run.
+        if rows == Rows::Core && !chosen(core) && states.cores.iter().any(|core| chosen(core)) {
+            continue;
+        }
+        let mut runs = runs.finish();
+        for run in &mut runs {
+            let process = run.name.and_then(|name| states.processes.get(name as usize));
+            run.name = process.map(|name| names.number(name));
+        }
+        made.push(row(RowKind::Core, core, runs, Vec::new()));
+    }
+    made.sort_by(|a, b| natural(&a.label, &b.label));
+    made
+}
+
+fn processes(
+    states: States,
+    marks: Vec<Option<Marks>>,
+    mut rare: rare::Rare,
+    wanted: &dyn Fn(&str, bool) -> bool,
+    names: &mut Names,
+) -> Vec<Row> {
+    let mut marks = marks.into_iter();
+    let mut made = Vec::new();
+    for (slot, runs) in states.of_process.into_iter().enumerate() {
+        let (Some(name), isr) = (states.processes.get(slot / 2), slot % 2 == 1) else { continue };
+        let mut marks = marks.next().flatten().filter(|_| wanted(name, isr));
+        if let Some(more) = rare.remove(&(name.clone(), isr)) {
+            match &mut marks {
+                Some(marks) => marks.join(more, |name| name),
+                None => marks = Some(more),
+            }
+        }
+        if runs.is_none() && marks.is_none() || !wanted(name, isr) {
+            continue;
+        }
+        let mut runs = runs.map(Runs::finish).unwrap_or_default();
+        let first = runs.iter().find_map(|run| run.name);
+        let several = runs.iter().filter_map(|run| run.name).any(|core| Some(core) != first);
+        for run in &mut runs {
+            // The core says something where it changes.
+            let core = run.name.filter(|_| several).and_then(|core| states.cores.get(core as usize));
+            run.name = core.map(|core| names.number(core));
+        }
+        let kind = if isr { RowKind::Isr } else { RowKind::Task };
+        made.push(row(kind, name, runs, marks.map(Marks::finish).unwrap_or_default()));
+    }
+    // What only lost its activations has no states.
+    for ((name, isr), marks) in rare {
+        let kind = if isr { RowKind::Isr } else { RowKind::Task };
+        if wanted(&name, isr) {
+            made.push(row(kind, &name, Vec::new(), marks.finish()));
+        }
+    }
+    made
+}
+
+fn row(
+    kind: RowKind,
+    name: &str,
+    mut runs: Vec<crate::picture::Run>,
+    marks: Vec<crate::picture::Mark>,
+) -> Row {
+    let lanes = spread(&mut runs);
+    runs.sort_by_key(|run| (run.begin, run.lane));
+    Row {
+        id: format!("{}:{name}", kind.as_str()),
+        label: name.to_owned(),
+        kind,
+        parent: None,
+        lanes,
+        runs,
+        marks,
+        curve: None,
+    }
+}
+
+/// By kind, ISRs before tasks as they run before them; then by name.
+fn order(rows: &mut [Row]) {
+    let rank = |kind: RowKind| match kind {
+        RowKind::Isr => (RowKind::Task, 0),
+        kind => (kind, 1),
+    };
+    rows.sort_by(|a, b| (rank(a.kind)).cmp(&rank(b.kind)).then_with(|| natural(&a.label, &b.label)));
+}
+
+/// Of many rows of one kind, those in which most happens.
+fn cap(rows: &mut Vec<Row>, notes: &mut Vec<String>) {
+    for kind in RowKind::ALL {
+        let count = rows.iter().filter(|row| row.kind == kind).count();
+        if count <= MOST_ROWS {
+            continue;
+        }
+        let weight = |row: &Row| {
+            let covered: i128 = row.runs.iter().map(|run| i128::from(run.occupied)).sum();
+            let rare = row.marks.iter().any(|mark| mark.kind.is_rare());
+            (rare, covered, row.marks.iter().map(|m| u64::from(m.count)).sum::<u64>())
+        };
+        let mut weights: Vec<_> = rows.iter().filter(|row| row.kind == kind).map(weight).collect();
+        weights.sort_unstable_by(|a, b| b.cmp(a));
+        let Some(least) = weights.get(MOST_ROWS - 1).copied() else { continue };
+        let above = weights.iter().filter(|w| **w > least).count();
+        let mut equal = MOST_ROWS - above;
+        let keep: Vec<bool> = rows
+            .iter()
+            .map(|row| {
+                let weight = weight(row);
+                let also = row.kind == kind && weight == least && equal > 0;
+                equal -= usize::from(also);
+                row.kind != kind || weight > least || also
+            })
+            .collect();
+        retain(rows, &keep);
+        notes.push(format!(
+            "{} of {count} {} are shown, those that run most; choose others with --entity.",
+            MOST_ROWS,
+            noun(kind, count)
+        ));
+    }
+}
+
+/// Keeps some rows, with their parents where they are.
+fn retain(rows: &mut Vec<Row>, keep: &[bool]) {
+    let mut place = Vec::with_capacity(rows.len());
+    let mut next = 0;
+    for keep in keep {
+        place.push(keep.then_some(next));
+        next += usize::from(*keep);
+    }
+    let mut keep = keep.iter();
+    rows.retain(|_| keep.next().copied().unwrap_or(true));
+    for row in rows {
+        row.parent = row.parent.and_then(|parent| place.get(parent).copied().flatten());
+    }
+}
+
+/// What a reader has to know.
+fn said(context: &Context<'_>, show: &Show, rows: &[Row], notes: &mut Vec<String>) {
+    let merged = rows.iter().flat_map(|row| &row.runs).filter(|run| run.count > 1);
+    let (runs, stretches) = merged.fold((0u64, 0u64), |n, run| (n.0 + 1, n.1 + u64::from(run.count)));
+    if runs > 0 {
+        notes.push(format!(
+            "{stretches} stretches shorter than two pixels are drawn as {runs}: their height is the share of the time that they run."
+        ));
+    }
+    if !show.left_out.is_empty() && !rows.is_empty() {
+        let words: Vec<_> = show.left_out.iter().map(|kind| noun(*kind, 2)).collect();
+        notes.push(format!(
+            "Not shown, as about {} events lie in the window: {}; choose them with --type, or a shorter window.",
+            context.events,
+            words.join(", ")
+        ));
+    }
+    for name in &context.request.selection.entities {
+        if !rows.iter().any(|row| row.label == *name || row.label.rsplit(" of ").any(|part| part == name)) {
+            notes.push(format!("Nothing is called '{name}' in this window, of what is shown."));
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! Metrics of a recording → a [`Chart`]: histograms, samples over time, loads of cores. Not for timelines.
+
+use std::collections::BTreeMap;
+
+use arrow::array::{Array, ArrayRef, AsArray, Float64Array};
+use arrow::datatypes::Float64Type;
+
+use super::cells;
+use super::names::natural;
+use crate::error::{Error, Result};
+use crate::export::Selection;
+use crate::picture::{Bar, Chart, Column, Content, Grid, Measure, Panel, exact, length};
+use crate::query::{Histogram, MetricFilter, Param, Session, Unit};
+
+/// More panels are no chart.
+const MOST_PANELS: usize = 24;
+/// Columns of samples over time.
+const COLUMNS: u32 = 120;
+
+/// Which chart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// How many samples of a metric are how great.
+    Histogram,
+    /// Samples of a metric over time.
+    Distribution,
+    /// Load of the cores over time.
+    Load,
+}
+
+/// What is to be drawn.
+#[derive(Debug, Clone)]
+pub struct ChartRequest {
+    /// Recording, window, entities; types do not count.
+    pub selection: Selection,
+    /// Which chart.
+    pub form: Form,
+    /// Names of metrics; none for loads.
+    pub metrics: Vec<String>,
+    /// Length of a window of loads, in ticks; `None`: about a hundredth of the time.
+    pub window: Option<i64>,
+    /// Words above the chart.
+    pub title: Option<String>,
+}
+
+/// Computes what is drawn.
+///
+/// # Errors
+/// [`crate::error::ErrorKind::Usage`] when there is no such recording, window or metric, or the metric has no samples over time;
+/// otherwise those of a query.
+pub fn chart(session: &Session, request: &ChartRequest) -> Result<Chart> {
+    let recording = request.selection.recording(session)?;
+    let span = super::span(session, &recording)?;
+    let (from, to) = super::window(&request.selection, span)?;
+    if (request.form == Form::Load) != request.metrics.is_empty() {
+        return Err(match request.form {
+            Form::Load => Error::usage("a chart of loads takes no metric"),
+            _ => Error::usage("the chart needs a metric").hint("`btfdb metrics --list` shows them"),
+        });
+    }
+    let (mut panels, what) = match request.form {
+        Form::Histogram => (histograms(session, &recording, request)?, "histogram"),
+        Form::Distribution => (distributions(session, &recording, request, (from, to))?, "over time"),
+        Form::Load => (loads(session, &recording, request, (from, to))?, "load of the cores"),
+    };
+    let scale = session.database().time_scale();
+    let mut notes = Vec::new();
+    if panels.len() > MOST_PANELS {
+        notes.push(format!("{MOST_PANELS} of {} are shown; choose others with --entity.", panels.len()));
+        panels.truncate(MOST_PANELS);
+    }
+    let what = match request.metrics.is_empty() {
+        true => what.to_owned(),
+        false => format!("{}, {what}", request.metrics.join(", ")),
+    };
+    Ok(Chart {
+        title: request.title.clone().unwrap_or_else(|| format!("{recording}: {what}")),
+        description: format!(
+            "{} to {}, {}",
+            exact(from, scale),
+            exact(to, scale),
+            length(to.saturating_sub(from), scale)
+        ),
+        scale,
+        panels,
+        notes,
+    })
+}
+
+fn chosen(selection: &Selection, name: &str) -> bool {
+    selection.entities.is_empty() || selection.entities.iter().any(|entity| entity == name)
+}
+
+fn measure(unit: Unit) -> Measure {
+    match unit {
+        Unit::Duration => Measure::Time,
+        Unit::Count => Measure::Number,
+        Unit::Percent => Measure::Percent,
+    }
+}
+
+fn histograms(session: &Session, recording: &str, request: &ChartRequest) -> Result<Vec<Panel>> {
+    let selection = &request.selection;
+    let filter = MetricFilter {
+        recording: Some(recording.to_owned()),
+        entity: None,
+        from: selection.from,
+        to: selection.to,
+        windows: None,
+    };
+    let scale = session.database().time_scale();
+    let shown = |value: f64, unit: Unit| match unit {
+        Unit::Duration => length(value.round() as i64, scale),
+        Unit::Count => format!("{value}"),
+        Unit::Percent => format!("{} %", (value * 1e3).round() / 1e3),
+    };
+    let panel = |h: Histogram| {
+        let core = h.core.as_ref().filter(|core| **core != h.entity).map(|core| format!(" on {core}"));
+        let statistics = h.min.zip(h.p50).zip(h.max).map(|((min, median), max)| {
+            let [min, median, max] = [min, median, max].map(|v| shown(v, h.unit));
+            format!(", {min} to {max}, median {median}")
+        });
+        let bar =
+            |bin: &crate::query::Bin| Bar { from: bin.from, to: bin.to, count: bin.count.unsigned_abs() };
+        Panel {
+            title: format!("{} of {}{}", h.metric, h.entity, core.unwrap_or_default()),
+            summary: format!("{} samples{}", h.count, statistics.unwrap_or_default()),
+            measure: measure(h.unit),
+            content: Content::Histogram(h.bins.iter().map(bar).collect()),
+        }
+    };
+    let all = session.histograms(&request.metrics, &filter)?;
+    Ok(all.into_iter().filter(|h| chosen(selection, &h.entity) && h.count > 0).map(panel).collect())
+}
+
+/// Samples by entity and column of time. The percentiles are SQL's `percentile_cont`, as in `btfdb metrics`.
+fn distributions(
+    session: &Session,
+    recording: &str,
+    request: &ChartRequest,
+    (from, to): (i64, i64),
+) -> Result<Vec<Panel>> {
+    let grid = Grid::new(from, to, COLUMNS);
+    let width = (grid.begin_of(1) - from).max(1);
+    let mut panels = Vec::new();
+    for name in &request.metrics {
+        let metric = session.queries().metric(name)?;
+        if metric.fold.is_some() {
+            return Err(Error::usage(format!(
+                "{name} has one value for all of the time, not one per instance"
+            ))
+            .hint("use --chart load, or a metric such as ResponseTime"));
+        }
+        let sql = format!(
+            "SELECT entity, (at - $begin) / $width AS nth, count(*) AS samples,
+                CAST(min(value) AS DOUBLE) AS least,
+                CAST(percentile_cont(0.05) WITHIN GROUP (ORDER BY CAST(value AS DOUBLE)) AS DOUBLE) AS low,
+                CAST(percentile_cont(0.5) WITHIN GROUP (ORDER BY CAST(value AS DOUBLE)) AS DOUBLE) AS middle,
+                CAST(percentile_cont(0.95) WITHIN GROUP (ORDER BY CAST(value AS DOUBLE)) AS DOUBLE) AS high,
+                CAST(max(value) AS DOUBLE) AS greatest
+            FROM (\n{}\n) AS sample
+            WHERE recording = $recording AND value IS NOT NULL AND at >= $begin AND at < $end
+            GROUP BY entity, nth ORDER BY entity, nth",
+            metric.sql
+        );
+        let mut params = vec![
+            ("recording", Param::from(recording)),
+            ("begin", Param::from(from)),
+            ("end", Param::from(to)),
+            ("width", Param::from(width)),
+        ];
+        if !metric.params.is_empty() {
+            params.extend([("from", Param::from(from)), ("to", Param::from(to))]);
+        }
+        let mut all: BTreeMap<String, Vec<Column>> = BTreeMap::new();
+        for batch in session.sql(&sql, &params)? {
+            let batch = batch?;
+            let [entity, nth, samples, least, low, middle, high, greatest] = cells::columns(&batch)?;
+            let (entity, nth, samples) =
+                (cells::text(entity)?, cells::integer(nth)?, cells::integer(samples)?);
+            let (least, low, middle) = (fraction(least)?, fraction(low)?, fraction(middle)?);
+            let (high, greatest) = (fraction(high)?, fraction(greatest)?);
+            for row in 0..batch.num_rows() {
+                let entity = cells::text_at(&entity, row).unwrap_or_default();
+                if !chosen(&request.selection, entity) {
+                    continue;
+                }
+                let begin = from.saturating_add(nth.value(row).saturating_mul(width));
+                all.entry(entity.to_owned()).or_default().push(Column {
+                    begin,
+                    end: begin.saturating_add(width).min(to),
+                    count: samples.value(row).unsigned_abs(),
+                    least: least.value(row),
+                    low: low.value(row),
+                    middle: middle.value(row),
+                    high: high.value(row),
+                    greatest: greatest.value(row),
+                });
+            }
+        }
+        let mut all: Vec<_> = all.into_iter().collect();
+        all.sort_by(|a, b| natural(&a.0, &b.0));
+        panels.extend(all.into_iter().map(|(entity, columns)| {
+            let count: u64 = columns.iter().map(|column| column.count).sum();
+            Panel {
+                title: format!("{name} of {entity}"),
+                summary: format!("{count} samples"),
+                measure: measure(metric.unit),
+                content: Content::Spread { from, to, columns },
+            }
+        }));
+    }
+    Ok(panels)
+}
+
+fn loads(
+    session: &Session,
+    recording: &str,
+    request: &ChartRequest,
+    (from, to): (i64, i64),
+) -> Result<Vec<Panel>> {
+    let window = request.window.unwrap_or_else(|| rounded(to.saturating_sub(from) / 100)).max(1);
+    let params = [
+        ("recording", Param::from(recording)),
+        ("from", Param::from(from)),
+        ("to", Param::from(to)),
+        ("window", Param::from(window)),
+        ("step", Param::from(window)),
+    ];
+    let sql = "SELECT core, begin_at, end_at, load FROM core_load
+        WHERE recording = $recording AND process IS NULL AND begin_at >= $from AND end_at <= $to
+        ORDER BY core, begin_at";
+    let mut all: BTreeMap<String, Vec<(i64, i64, f64)>> = BTreeMap::new();
+    for batch in session.sql(sql, &params)? {
+        let batch = batch?;
+        let [core, begin, end, load] = cells::columns(&batch)?;
+        let (core, begin, end, load) =
+            (cells::text(core)?, cells::integer(begin)?, cells::integer(end)?, fraction(load)?);
+        for row in 0..batch.num_rows() {
+            let core = cells::text_at(&core, row).unwrap_or_default();
+            if chosen(&request.selection, core) {
+                all.entry(core.to_owned()).or_default().push((
+                    begin.value(row),
+                    end.value(row),
+                    load.value(row),
+                ));
+            }
+        }
+    }
+    let scale = session.database().time_scale();
+    let mut all: Vec<_> = all.into_iter().collect();
+    all.sort_by(|a, b| natural(&a.0, &b.0));
+    let panel = |(core, steps): (String, Vec<(i64, i64, f64)>)| {
+        let peak = steps
+            .iter()
+            .fold((from, f64::NEG_INFINITY), |peak, s| if s.2 > peak.1 { (s.0, s.2) } else { peak });
+        let mean = steps.iter().map(|s| s.2).sum::<f64>() / steps.len().max(1) as f64;
+        let tenth = |load: f64| (load * 10.0).round() / 10.0;
+        Panel {
+            title: format!("load of {core}"),
+            summary: format!(
+                "windows of {}, mean {} %, peak {} % at {}",
+                exact(window, scale),
+                tenth(mean),
+                tenth(peak.1),
+                exact(peak.0, scale)
+            ),
+            measure: Measure::Percent,
+            content: Content::Steps { from, to, steps },
+        }
+    };
+    Ok(all.into_iter().map(panel).collect())
+}
+
+/// The greatest 1, 2 or 5 times a power of ten that is not greater.
+fn rounded(length: i64) -> i64 {
+    let mut power = 1i64;
+    while length / power >= 10 {
+        power *= 10;
+    }
+    match length / power {
+        5.. => 5 * power,
+        2.. => 2 * power,
+        _ => power,
+    }
+}
+
+fn fraction(column: &ArrayRef) -> Result<Float64Array> {
+    column
+        .as_primitive_opt::<Float64Type>()
+        .filter(|c| c.null_count() == 0)
+        .cloned()
+        .ok_or_else(cells::misfit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rounded;
+
+    #[test]
+    fn windows_are_round() {
+        assert_eq!([0, 1, 4, 5, 19, 99, 100, 234].map(rounded), [1, 1, 2, 5, 10, 50, 100, 200]);
+        assert_eq!(rounded(i64::MAX), 5_000_000_000_000_000_000);
+    }
+}

@@ -1,0 +1,117 @@
+//! `process_instance` → marks of activations and deadlines in the rows of tasks and ISRs. Not for states.
+
+use std::collections::BTreeMap;
+
+use arrow::array::RecordBatch;
+
+use super::Context;
+use super::cells::{self, Keys};
+use super::names::Names;
+use crate::btf::spec;
+use crate::error::Result;
+use crate::picture::{MarkKind, Marks, exact};
+use crate::query::{Scan, Within};
+use crate::schema::{columns::process_instance, tables};
+
+const COLUMNS: [&str; 5] = [
+    process_instance::PROCESS,
+    process_instance::TYPE,
+    process_instance::INSTANCE,
+    process_instance::ACTIVATE_AT,
+    process_instance::TERMINATE_AT,
+];
+
+/// Instances that came too late, the first of each row and column: when it should have ended, in so many words.
+type Late = BTreeMap<(usize, u32), (i64, String)>;
+
+/// What a thread collects.
+struct Worker {
+    marks: Vec<Option<Marks>>,
+    late: Late,
+}
+
+/// The marks of processes, two for each of the names, which are sorted: as a task, and as an ISR; and how many activations
+/// and missed deadlines there are.
+///
+/// # Errors
+/// Those of a scan.
+pub(super) fn read(
+    context: &Context<'_>,
+    processes: &[String],
+    names: &mut Names,
+) -> Result<(Vec<Option<Marks>>, u64)> {
+    let grid = context.grid;
+    let deadlines: Vec<Option<i64>> = processes
+        .iter()
+        .map(|name| context.request.deadlines.iter().filter(|d| d.0 == *name).map(|d| d.1).min())
+        .collect();
+    let longest = deadlines.iter().flatten().copied().max().unwrap_or(0).max(0);
+    let within = Within {
+        begin: process_instance::ACTIVATE_AT,
+        end: process_instance::ACTIVATE_AT,
+        from: grid.from().saturating_sub(longest),
+        to: grid.to(),
+    };
+    let table = tables::PROCESS_INSTANCE;
+    let scan = Scan { table, recording: &context.recording, columns: &COLUMNS, within, having: None };
+    let (scale, last) = (context.session.database().time_scale(), context.span.1);
+    let new = || Worker { marks: vec![None; 2 * processes.len()], late: Late::new() };
+    let add = |worker: &mut Worker, batch: &RecordBatch| -> Result<()> {
+        let [process, kind, instance, activate, terminate] = cells::columns(batch)?;
+        let process = Keys::new(process, |name| processes.binary_search_by(|n| n.as_str().cmp(name)).ok())?;
+        let kind = Keys::new(kind, |name| Some(spec::kind_alias(name) == Some(spec::Kind::Isr)))?;
+        let (instance, activate, terminate) =
+            (cells::integer(instance)?, cells::integer(activate)?, cells::integer(terminate)?);
+        for row in 0..batch.num_rows() {
+            let (Some(process), Some(at)) = (process.get(row), cells::at(&activate, row)) else { continue };
+            let slot = 2 * process + usize::from(kind.get(row).unwrap_or(false));
+            let Some(marks) = worker.marks.get_mut(slot) else { continue };
+            let marks = marks.get_or_insert_with(|| Marks::new(grid));
+            marks.add(at, MarkKind::Activation, None);
+            let Some(deadline) = deadlines.get(process).copied().flatten() else { continue };
+            let by = at.saturating_add(deadline);
+            marks.add(by, MarkKind::Deadline, None);
+            let end = cells::at(&terminate, row);
+            // What has not ended by the end of the recording is late if that is.
+            if end.unwrap_or(last) > by && grid.shows(by, by) {
+                let instance = cells::at(&instance, row).map(|n| format!(" #{n}")).unwrap_or_default();
+                let name = processes.get(process).map(String::as_str).unwrap_or_default();
+                let words = match end {
+                    Some(end) => format!("{name}{instance}: deadline missed by {}", exact(end - by, scale)),
+                    None => format!("{name}{instance}: deadline missed"),
+                };
+                marks.add(by, MarkKind::Violation, None);
+                keep(&mut worker.late, (slot, grid.column(by)), (by, words));
+            }
+        }
+        Ok(())
+    };
+    let mut all: Vec<Option<Marks>> = vec![None; 2 * processes.len()];
+    let mut late = Late::new();
+    for worker in context.session.scan(&scan, new, add)? {
+        worker.late.into_iter().for_each(|(place, words)| keep(&mut late, place, words));
+        for (mine, theirs) in all.iter_mut().zip(worker.marks) {
+            match (mine.as_mut(), theirs) {
+                (Some(mine), Some(theirs)) => mine.join(theirs, |name| name),
+                (None, theirs) => *mine = theirs,
+                (Some(_), None) => {}
+            }
+        }
+    }
+    for ((slot, _), (at, words)) in late {
+        let number = names.number(&words);
+        if let Some(Some(marks)) = all.get_mut(slot) {
+            marks.name(at, MarkKind::Violation, number);
+        }
+    }
+    let activations = all.iter().flatten().map(Marks::count).sum();
+    Ok((all, activations))
+}
+
+fn keep(late: &mut Late, place: (usize, u32), words: (i64, String)) {
+    match late.get_mut(&place) {
+        Some(first) if *first <= words => {}
+        Some(first) => *first = words,
+        None => drop(late.insert(place, words)),
+    }
+}

@@ -1,0 +1,57 @@
+//! Lines between rows: from an instance that is preempted to the one that it makes way for. Found in what is drawn exactly. Not
+//! for what runs were merged.
+
+use std::collections::HashMap;
+
+use super::names::Names;
+use crate::picture::{Link, LinkKind, Row, RowKind, State};
+
+/// More lines than this are no help.
+const MOST: usize = 600;
+
+/// Preemptions between rows of tasks and ISRs, in order of time; and whether there are too many of them, then there are none.
+pub(super) fn preemptions(rows: &[Row], names: &Names) -> (Vec<Link>, bool) {
+    let by_name: HashMap<&str, Vec<usize>> = {
+        let mut all: HashMap<&str, Vec<usize>> = HashMap::new();
+        let processes =
+            rows.iter().enumerate().filter(|(_, r)| matches!(r.kind, RowKind::Task | RowKind::Isr));
+        processes.for_each(|(n, row)| all.entry(row.label.as_str()).or_default().push(n));
+        all
+    };
+    // On each core: what begins when, and after what.
+    let mut follows: HashMap<(i64, &str), &str> = HashMap::new();
+    for row in rows.iter().filter(|row| row.kind == RowKind::Core) {
+        for pair in row.runs.windows(2) {
+            let [last, next] = pair else { continue };
+            let name = |run: &crate::picture::Run| run.name.and_then(|n| names.text(n));
+            if let (true, Some(last_name), Some(next_name)) =
+                (last.count == 1 && next.count == 1 && last.end == next.begin, name(last), name(next))
+            {
+                follows.insert((last.end, last_name), next_name);
+            }
+        }
+    }
+    let mut links = Vec::new();
+    for (from_row, row) in rows.iter().enumerate() {
+        if !matches!(row.kind, RowKind::Task | RowKind::Isr) {
+            continue;
+        }
+        let taken = |state| matches!(state, State::Ready | State::Parking);
+        for run in row.runs.iter().filter(|run| run.count == 1 && taken(run.state)) {
+            let Some(next) = follows.get(&(run.begin, row.label.as_str())) else { continue };
+            let targets = by_name.get(next).map(Vec::as_slice).unwrap_or_default();
+            let target = targets
+                .iter()
+                .find(|to| rows[**to].runs.iter().any(|r| r.begin == run.begin && r.state.is_occupied()));
+            if let Some(to_row) = target.copied().filter(|to| *to != from_row) {
+                let at = run.begin;
+                links.push(Link { kind: LinkKind::Preemption, from_row, from_at: at, to_row, to_at: at });
+            }
+        }
+    }
+    if links.len() > MOST {
+        return (Vec::new(), true);
+    }
+    links.sort_by_key(|link| (link.from_at, link.from_row, link.to_row));
+    (links, false)
+}

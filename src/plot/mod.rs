@@ -1,0 +1,125 @@
+//! A recording → the [`Picture`] of a window of it: which rows, what is in them, and what is left out and said so. Not for how
+//! a picture is drawn (see [`crate::render`]), and not for how it is reduced (see [`crate::picture`]).
+
+mod around;
+mod assemble;
+mod cells;
+mod chart;
+mod instances;
+mod links;
+mod names;
+mod objects;
+mod rare;
+mod runnables;
+mod show;
+mod signals;
+mod states;
+#[cfg(test)]
+mod tests;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::export::Selection;
+use crate::picture::{Grid, Picture};
+use crate::query::Session;
+use crate::schema::{columns::recording, tables};
+
+pub use around::{Around, Extreme};
+pub use chart::{ChartRequest, Form, chart};
+pub use show::Rows;
+
+/// What is to be drawn.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// Recording, window, and which entities and types (as BTF abbreviates them; `C`: cores) get rows; without, that is
+    /// decided by how much happens in the window.
+    pub selection: Selection,
+    /// Rows of tasks, of cores, or both.
+    pub rows: Rows,
+    /// The window is the life of the instance with the extreme of a metric, with a margin.
+    pub around: Option<Around>,
+    /// How many columns of pixels there are for the time.
+    pub columns: u32,
+    /// Tasks and ISRs, and by when after its activation each of their instances has to end, in ticks.
+    pub deadlines: Vec<(String, i64)>,
+    /// Words above the picture; without, the name of the recording.
+    pub title: Option<String>,
+}
+
+/// A request, and what is known of the recording.
+pub(crate) struct Context<'a> {
+    pub session: &'a Session,
+    pub request: &'a Request,
+    pub recording: String,
+    pub grid: Grid,
+    /// First and last instant of the recording.
+    pub span: (i64, i64),
+    /// About how many system events lie in the window.
+    pub events: u64,
+}
+
+impl Context<'_> {
+    /// About how many events lie before the window.
+    fn events_before(&self) -> u64 {
+        events_in(self.session, &self.recording, Grid::new(self.span.0, self.grid.from(), 1))
+    }
+}
+
+/// Draws a window of a recording.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] when there is no such recording, window, metric or type; otherwise those of a query.
+pub fn plot(session: &Session, request: &Request) -> Result<Picture> {
+    let recording = request.selection.recording(session)?;
+    let span = span(session, &recording)?;
+    let found = match &request.around {
+        Some(around) => Some(around::find(session, &recording, around, &request.selection, span)?),
+        None => None,
+    };
+    let (from, to) = match &found {
+        Some(found) => (found.from, found.to),
+        None => window(&request.selection, span)?,
+    };
+    let grid = Grid::new(from, to, request.columns);
+    let events = events_in(session, &recording, grid);
+    let context = Context { session, request, recording, grid, span, events };
+    assemble::picture(&context, found.as_ref())
+}
+
+/// The window that is asked for, or all of the recording.
+fn window(selection: &Selection, span: (i64, i64)) -> Result<(i64, i64)> {
+    let from = selection.from.unwrap_or(span.0);
+    let to = selection.to.unwrap_or_else(|| span.1.saturating_add(1));
+    match from < to {
+        true => Ok((from, to)),
+        false if selection.from.is_some() && selection.to.is_some() => {
+            Err(Error::usage("the window is empty: --from is not earlier than --to"))
+        }
+        false => Err(Error::usage("the window lies outside the recording")),
+    }
+}
+
+/// First and last instant of a recording.
+fn span(session: &Session, name: &str) -> Result<(i64, i64)> {
+    let rows = session.few_rows(tables::RECORDING, name, &[recording::BEGIN_AT, recording::END_AT])?;
+    let mut found = None;
+    for batch in &rows {
+        let [begin, end] = cells::integers(batch)?;
+        found = found.or(cells::first(&begin).zip(cells::first(&end)));
+    }
+    found.ok_or_else(|| {
+        Error::new(ErrorKind::Usage, format!("recording '{name}' has no record with a time"))
+            .hint("there is nothing to draw")
+    })
+}
+
+/// About how many system events lie in a window: those of the files, by their share of the time.
+fn events_in(session: &Session, recording: &str, grid: Grid) -> u64 {
+    let share = |file: crate::store::FileEntry| {
+        let (Some(begin), Some(end)) = (file.begin_at, file.end_at) else { return file.rows };
+        let (begin, end) = (i128::from(begin), i128::from(end) + 1);
+        let inside = end.min(i128::from(grid.to())) - begin.max(i128::from(grid.from()));
+        let rows = i128::from(file.rows) * inside.max(0) / (end - begin).max(1);
+        u64::try_from(rows).unwrap_or(file.rows)
+    };
+    session.database().files(tables::BTF_EVENT, Some(recording)).into_iter().map(share).sum()
+}

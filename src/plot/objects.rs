@@ -1,0 +1,232 @@
+//! Semaphores, events of the operating system, stimuli and gaps → rows, from the views of the library. Not for signals, and
+//! not for the order of the rows.
+
+use std::collections::BTreeMap;
+
+use super::cells;
+use super::names::Names;
+use super::states::Holds;
+use super::{Context, show::Show};
+use crate::error::Result;
+use crate::export::spellings;
+use crate::picture::{MarkKind, Marks, Row, RowKind, Runs, State, Stretch, spread};
+use crate::query::{Param, ResultStream};
+
+/// The parts of a row, by the name of what it shows.
+#[derive(Default)]
+struct Parts {
+    held: Option<Runs>,
+    wanted: Option<Runs>,
+    marks: Option<Marks>,
+}
+
+type Objects = BTreeMap<String, Parts>;
+
+/// Rows of a statement with the parameters `recording`, `from`, `to` and `last`.
+pub(super) fn rows(context: &Context<'_>, sql: &str) -> Result<ResultStream> {
+    let params = [
+        ("recording", Param::from(context.recording.as_str())),
+        ("from", Param::from(context.grid.from())),
+        ("to", Param::from(context.grid.to())),
+        ("last", Param::from(context.span.1)),
+    ];
+    let used: Vec<_> = params.into_iter().filter(|(name, _)| sql.contains(&format!("${name}"))).collect();
+    context.session.sql(sql, &used)
+}
+
+/// Who held a semaphore when. A time that the recording does not end lasts until the next one, or to the end.
+const HOLDS: &str = "
+    WITH hold AS (
+        SELECT semaphore, process, instance, assigned_at,
+            coalesce(released_at,
+                lead(assigned_at) OVER (PARTITION BY semaphore, process, instance ORDER BY assigned_at),
+                $last) AS until
+        FROM semaphore_hold WHERE recording = $recording AND assigned_at < $to
+    )
+    SELECT semaphore, process, instance, assigned_at, until FROM hold WHERE until >= $from
+    ORDER BY assigned_at, semaphore, process, instance";
+
+const WAITS: &str = "
+    SELECT semaphore, process, instance, request_at, coalesce(assigned_at, $last) AS until
+    FROM semaphore_wait
+    WHERE recording = $recording AND request_at < $to AND coalesce(assigned_at, $last) >= $from
+        AND coalesce(waited, 1) > 0
+    ORDER BY request_at, semaphore, process, instance";
+
+const SETTINGS: &str = "
+    SELECT event, process, set_by_instance, set_at, coalesce(clear_at, set_at) AS until
+    FROM event_set
+    WHERE recording = $recording AND set_at < $to AND coalesce(clear_at, set_at) >= $from
+    ORDER BY set_at, event, process";
+
+const EVENT_WAITS: &str = "
+    SELECT event, process, instance, wait_at, coalesce(set_at, wait_at) AS until
+    FROM event_wait
+    WHERE recording = $recording AND wait_at < $to AND coalesce(set_at, wait_at) >= $from
+    ORDER BY wait_at, event, process, instance";
+
+const GAPS: &str = "
+    SELECT coalesce(core, '') AS core, reason, CAST(NULL AS BIGINT) AS instance, begin_at, end_at
+    FROM gap WHERE recording = $recording AND begin_at < $to AND end_at > $from
+    ORDER BY begin_at, core, reason";
+
+/// What a row of these statements says: of what, who, which instance, from when, until when.
+fn each(
+    context: &Context<'_>,
+    sql: &str,
+    mut add: impl FnMut(&str, &str, Option<i64>, i64, i64),
+) -> Result<()> {
+    for batch in rows(context, sql)? {
+        let batch = batch?;
+        let [of, who, instance, begin, end] = cells::columns(&batch)?;
+        let (of, who) = (cells::text(of)?, cells::text(who)?);
+        let (instance, begin, end) =
+            (cells::integer(instance)?, cells::integer(begin)?, cells::integer(end)?);
+        for row in 0..batch.num_rows() {
+            let (Some(begin), Some(end)) = (cells::at(&begin, row), cells::at(&end, row)) else { continue };
+            let name = |texts| cells::text_at(texts, row).unwrap_or_default();
+            add(name(&of), name(&who), cells::at(&instance, row), begin, end);
+        }
+    }
+    Ok(())
+}
+
+/// The rows of semaphores, events and stimuli that are shown, and when processes hold a semaphore.
+///
+/// # Errors
+/// Those of a query.
+pub(super) fn read(context: &Context<'_>, show: &Show, names: &mut Names) -> Result<(Vec<Row>, Holds)> {
+    let mut made = Vec::new();
+    let mut holds = Holds::new();
+    if show.has(RowKind::Semaphore) {
+        let mut all = Objects::new();
+        let grid = context.grid;
+        each(context, HOLDS, |of, who, instance, begin, end| {
+            holds.entry(who.to_owned()).or_default().push((begin, end));
+            let stretch = Stretch { begin, end, state: State::Held, name: Some(names.number(who)), instance };
+            let runs = all.entry(of.to_owned()).or_default().held.get_or_insert_with(|| Runs::new(grid));
+            runs.add(stretch);
+        })?;
+        each(context, WAITS, |of, who, instance, begin, end| {
+            let stretch =
+                Stretch { begin, end, state: State::Wanted, name: Some(names.number(who)), instance };
+            let runs = all.entry(of.to_owned()).or_default().wanted.get_or_insert_with(|| Runs::new(grid));
+            runs.add(stretch);
+        })?;
+        made.extend(all.into_iter().map(|(name, parts)| parts.row(RowKind::Semaphore, name)));
+    }
+    if show.has(RowKind::Event) {
+        made.extend(events(context, names)?);
+    }
+    if show.has(RowKind::Stimulus) {
+        made.extend(stimuli(context, names)?);
+    }
+    holds.values_mut().for_each(united);
+    Ok((made, holds))
+}
+
+fn events(context: &Context<'_>, names: &mut Names) -> Result<Vec<Row>> {
+    let grid = context.grid;
+    let mut all = Objects::new();
+    let of = |event: &str, owner: &str| format!("{event} of {owner}");
+    each(context, SETTINGS, |event, owner, instance, begin, end| {
+        let parts = all.entry(of(event, owner)).or_default();
+        parts.marks.get_or_insert_with(|| Marks::new(grid)).add(begin, MarkKind::Set, None);
+        if end > begin {
+            let runs = parts.held.get_or_insert_with(|| Runs::new(grid));
+            runs.add(Stretch { begin, end, state: State::Held, name: None, instance });
+        }
+    })?;
+    each(context, EVENT_WAITS, |event, owner, instance, begin, end| {
+        let parts = all.entry(of(event, owner)).or_default();
+        parts.marks.get_or_insert_with(|| Marks::new(grid)).add(begin, MarkKind::Wait, None);
+        if end > begin {
+            let runs = parts.wanted.get_or_insert_with(|| Runs::new(grid));
+            let name = Some(names.number(owner));
+            runs.add(Stretch { begin, end, state: State::Wanted, name, instance });
+        }
+    })?;
+    Ok(all.into_iter().map(|(name, parts)| parts.row(RowKind::Event, name)).collect())
+}
+
+fn stimuli(context: &Context<'_>, names: &mut Names) -> Result<Vec<Row>> {
+    let types = spellings("STI").iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(", ");
+    let sql = format!(
+        "SELECT target, CASE WHEN source <> target AND source <> 'SIM' THEN source END AS source,
+            target_instance, time, time AS until
+        FROM btf_event
+        WHERE recording = $recording AND time >= $from AND time < $to
+            AND target_type IN ({types}) AND action = 'trigger'
+        ORDER BY time, seq"
+    );
+    let mut all = Objects::new();
+    let grid = context.grid;
+    each(context, &sql, |of, who, _, at, _| {
+        let name = (!who.is_empty()).then(|| names.number(&format!("by {who}")));
+        let parts = all.entry(of.to_owned()).or_default();
+        parts.marks.get_or_insert_with(|| Marks::new(grid)).add(at, MarkKind::Trigger, name);
+    })?;
+    Ok(all.into_iter().map(|(name, parts)| parts.row(RowKind::Stimulus, name)).collect())
+}
+
+/// A row for each core of which something was not recorded; the empty name is the whole recording.
+///
+/// # Errors
+/// Those of a query.
+pub(super) fn gaps(context: &Context<'_>, names: &mut Names) -> Result<Vec<Row>> {
+    let grid = context.grid;
+    let mut all = Objects::new();
+    each(context, GAPS, |core, reason, instance, begin, end| {
+        let runs = all.entry(core.to_owned()).or_default().held.get_or_insert_with(|| Runs::new(grid));
+        runs.add(Stretch { begin, end, state: State::Gap, name: Some(names.number(reason)), instance });
+    })?;
+    let row = |(core, parts): (String, Parts)| {
+        let label = if core.is_empty() { "gaps".to_owned() } else { format!("gaps of {core}") };
+        parts.row(RowKind::Trace, label)
+    };
+    Ok(all.into_iter().map(row).collect())
+}
+
+impl Parts {
+    fn row(self, kind: RowKind, name: String) -> Row {
+        let mut runs = self.held.map(Runs::finish).unwrap_or_default();
+        let held_lanes = if runs.is_empty() { 0 } else { spread(&mut runs) };
+        let mut wanted = self.wanted.map(Runs::finish).unwrap_or_default();
+        let wanted_lanes = if wanted.is_empty() { 0 } else { spread(&mut wanted) };
+        wanted.iter_mut().for_each(|run| run.lane += held_lanes);
+        runs.append(&mut wanted);
+        runs.sort_by_key(|run| (run.begin, run.lane));
+        Row {
+            id: format!("{}:{name}", kind.as_str()),
+            label: name,
+            kind,
+            parent: None,
+            lanes: (held_lanes + wanted_lanes).max(1),
+            runs,
+            marks: self.marks.map(Marks::finish).unwrap_or_default(),
+            curve: None,
+        }
+    }
+}
+
+/// Sorted, and those that touch are one.
+fn united(times: &mut Vec<(i64, i64)>) {
+    times.sort_unstable();
+    times.dedup_by(|next, last| {
+        let touches = next.0 <= last.1;
+        if touches {
+            last.1 = last.1.max(next.1);
+        }
+        touches
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn times_that_touch_are_one() {
+        let mut times = vec![(5, 9), (0, 2), (2, 3), (6, 7), (20, 30)];
+        super::united(&mut times);
+        assert_eq!(times, [(0, 3), (5, 9), (20, 30)]);
+    }
+}

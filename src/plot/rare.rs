@@ -1,0 +1,67 @@
+//! Events of which there are few and each counts: activations that were lost, and migrations. Read from `btf_event`, of which
+//! row groups without any are not looked at. Not for what happens all the time.
+
+use std::collections::BTreeMap;
+
+use arrow::array::RecordBatch;
+
+use super::Context;
+use super::cells::{self, Keys};
+use crate::btf::spec;
+use crate::error::Result;
+use crate::picture::{MarkKind, Marks};
+use crate::query::{Scan, Within};
+use crate::schema::{columns::btf_event, tables};
+
+/// BTF 2.3 §2.3.1: an activation beyond the limit; an instance goes on on another core.
+const ACTIONS: [(&str, MarkKind); 5] = [
+    ("mtalimitexceeded", MarkKind::ActivationLost),
+    ("boundedmigration", MarkKind::Migration),
+    ("phasemigration", MarkKind::Migration),
+    ("fullmigration", MarkKind::Migration),
+    ("enforcedmigration", MarkKind::Migration),
+];
+
+const COLUMNS: [&str; 4] = [btf_event::TIME, btf_event::TARGET_TYPE, btf_event::TARGET, btf_event::ACTION];
+
+/// Marks by name of the process and whether it is an ISR.
+pub(super) type Rare = BTreeMap<(String, bool), Marks>;
+
+/// # Errors
+/// Those of a scan.
+pub(super) fn read(context: &Context<'_>) -> Result<Rare> {
+    let grid = context.grid;
+    let within = Within { begin: btf_event::TIME, end: btf_event::TIME, from: grid.from(), to: grid.to() };
+    let actions = ACTIONS.map(|(action, _)| action.to_owned());
+    let having = Some((btf_event::ACTION, &actions[..]));
+    let table = tables::BTF_EVENT;
+    let scan = Scan { table, recording: &context.recording, columns: &COLUMNS, within, having };
+    let add = |rare: &mut Rare, batch: &RecordBatch| -> Result<()> {
+        let [time, kind, target, action] = cells::columns(batch)?;
+        let action =
+            Keys::new(action, |name| ACTIONS.iter().find(|(a, _)| *a == name).map(|(_, kind)| *kind))?;
+        if action.mean_nothing() {
+            return Ok(());
+        }
+        let time = cells::integer(time)?;
+        let isr = Keys::new(kind, |name| Some(spec::kind_alias(name) == Some(spec::Kind::Isr)))?;
+        let target = cells::text(target)?;
+        for row in 0..batch.num_rows() {
+            let Some(kind) = action.get(row) else { continue };
+            let name = cells::text_at(&target, row).unwrap_or_default().to_owned();
+            let marks = rare.entry((name, isr.get(row).unwrap_or(false))).or_insert_with(|| Marks::new(grid));
+            marks.add(time.value(row), kind, None);
+        }
+        Ok(())
+    };
+    let mut all = Rare::new();
+    for worker in context.session.scan(&scan, Rare::new, add)? {
+        for (key, marks) in worker {
+            match all.get_mut(&key) {
+                Some(mine) => mine.join(marks, |name| name),
+                None => drop(all.insert(key, marks)),
+            }
+        }
+    }
+    Ok(all)
+}

@@ -1,0 +1,106 @@
+//! Runnables → a row below that of their process, a lane for each depth of nesting. Not for how much of their time they ran.
+
+use std::collections::BTreeMap;
+
+use super::names::{Names, natural};
+use super::objects::rows;
+use super::{Context, cells};
+use crate::error::Result;
+use crate::picture::{Row, RowKind, Runs, State, Stretch};
+
+/// Deeper nesting is drawn over each other.
+const MOST_LANES: i64 = 12;
+
+/// Instances cut off begin or end with the recording.
+const RUNNABLES: &str = "
+    SELECT coalesce(process, '') AS process, runnable, instance, depth,
+        coalesce(start_at, $first) AS begin_at, coalesce(terminate_at, $last) AS end_at
+    FROM runnable_instance
+    WHERE recording = $recording
+        AND coalesce(start_at, $first) < $to AND coalesce(terminate_at, $last) >= $from
+    ORDER BY begin_at, depth, process, runnable, instance";
+
+/// Puts a row of runnables after the row of their process; `alone`: also where that has none. The chosen are processes or
+/// runnables.
+///
+/// # Errors
+/// Those of a query.
+pub(super) fn insert(
+    context: &Context<'_>,
+    into: &mut Vec<Row>,
+    names: &mut Names,
+    chosen: &dyn Fn(&str) -> bool,
+    alone: bool,
+) -> Result<()> {
+    let grid = context.grid;
+    let sql = RUNNABLES.replace("$first", &context.span.0.to_string());
+    let mut all: BTreeMap<String, Vec<Option<Runs>>> = BTreeMap::new();
+    for batch in rows(context, &sql)? {
+        let batch = batch?;
+        let [process, runnable, instance, depth, begin, end] = cells::columns(&batch)?;
+        let (process, runnable) = (cells::text(process)?, cells::text(runnable)?);
+        let (instance, depth) = (cells::integer(instance)?, cells::integer(depth)?);
+        let (begin, end) = (cells::integer(begin)?, cells::integer(end)?);
+        for row in 0..batch.num_rows() {
+            let (Some(begin), Some(end)) = (cells::at(&begin, row), cells::at(&end, row)) else { continue };
+            let process = cells::text_at(&process, row).unwrap_or_default();
+            let runnable = cells::text_at(&runnable, row).unwrap_or_default();
+            if !chosen(process) && !chosen(runnable) {
+                continue;
+            }
+            let depth = cells::at(&depth, row).unwrap_or(0).clamp(0, MOST_LANES - 1);
+            let lane = usize::try_from(depth).unwrap_or(0);
+            let lanes = all.entry(process.to_owned()).or_default();
+            if lanes.len() <= lane {
+                lanes.resize_with(lane + 1, || None);
+            }
+            let (name, instance) = (Some(names.number(runnable)), cells::at(&instance, row));
+            let stretch = Stretch { begin, end, state: State::Running, name, instance };
+            if let Some(runs) = lanes.get_mut(lane) {
+                runs.get_or_insert_with(|| Runs::new(grid)).add(stretch);
+            }
+        }
+    }
+    let mut all: Vec<_> = all.into_iter().collect();
+    all.sort_by(|a, b| natural(&a.0, &b.0));
+    for (process, lanes) in all {
+        let parent = into
+            .iter()
+            .position(|row| matches!(row.kind, RowKind::Task | RowKind::Isr) && row.label == process);
+        if parent.is_none() && !alone && !process.is_empty() {
+            continue;
+        }
+        let at = parent.map_or(into.len(), |parent| parent + 1);
+        let made = row(&process, lanes, parent);
+        for other in into.iter_mut() {
+            other.parent = other.parent.map(|p| if p >= at { p + 1 } else { p });
+        }
+        into.insert(at, made);
+    }
+    Ok(())
+}
+
+fn row(process: &str, lanes: Vec<Option<Runs>>, parent: Option<usize>) -> Row {
+    let count = u16::try_from(lanes.len()).unwrap_or(1).max(1);
+    let mut runs = Vec::new();
+    for (lane, of_lane) in (0..).zip(lanes) {
+        let made = of_lane.map(Runs::finish).unwrap_or_default();
+        runs.extend(made.into_iter().map(|run| crate::picture::Run { lane, ..run }));
+    }
+    runs.sort_by_key(|run| (run.begin, run.lane));
+    let label = if process.is_empty() || parent.is_some() {
+        "runnables".to_owned()
+    } else {
+        format!("runnables of {process}")
+    };
+    Row {
+        id: format!("{}:{process}", RowKind::Runnable.as_str()),
+        label,
+        kind: RowKind::Runnable,
+        parent,
+        lanes: count,
+        runs,
+        marks: Vec::new(),
+        curve: None,
+    }
+}

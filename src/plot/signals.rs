@@ -1,0 +1,123 @@
+//! Signals → rows with their values as steps, and marks where they are written and read. Not for other objects.
+
+use std::collections::BTreeMap;
+
+use super::names::Names;
+use super::objects::rows;
+use super::{Context, cells};
+use crate::error::Result;
+use crate::export::spellings;
+use crate::picture::{MarkKind, Marks, Row, RowKind, Shape, Values};
+
+/// Up to so many events are read to know what a signal was before the window.
+const MOST_BEFORE: u64 = 20_000_000;
+
+struct Signal {
+    values: Values,
+    marks: Marks,
+    /// A value is no number: there is no curve.
+    words: bool,
+}
+
+/// # Errors
+/// Those of a query.
+pub(super) fn read(context: &Context<'_>, names: &mut Names) -> Result<Vec<Row>> {
+    let types = spellings("SIG").iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(", ");
+    let grid = context.grid;
+    let new = || Signal { values: Values::new(grid, Shape::Steps), marks: Marks::new(grid), words: false };
+    let mut all: BTreeMap<String, Signal> = BTreeMap::new();
+    if grid.from() > context.span.0 && context.events_before() <= MOST_BEFORE {
+        let sql = format!(
+            "SELECT target, last_value(note ORDER BY time, seq) AS note, max(time) AS time
+            FROM btf_event
+            WHERE recording = $recording AND time < $from AND target_type IN ({types}) AND action = 'write'
+            GROUP BY target ORDER BY target"
+        );
+        for batch in rows(context, &sql)? {
+            let batch = batch?;
+            let [target, note, time] = cells::columns(&batch)?;
+            let (target, note, time) = (cells::text(target)?, cells::text(note)?, cells::integer(time)?);
+            for row in 0..batch.num_rows() {
+                let (Some(target), Some(note)) = (cells::text_at(&target, row), cells::text_at(&note, row))
+                else {
+                    continue;
+                };
+                if let (Some(value), Some(at)) = (number(note), cells::at(&time, row)) {
+                    all.entry(target.to_owned()).or_insert_with(new).values.add(at, value);
+                }
+            }
+        }
+    }
+    let sql = format!(
+        "SELECT time, target, action, note FROM btf_event
+        WHERE recording = $recording AND time >= $from AND time < $to
+            AND target_type IN ({types}) AND action IN ('read', 'write')
+        ORDER BY time, seq"
+    );
+    for batch in rows(context, &sql)? {
+        let batch = batch?;
+        let [time, target, action, note] = cells::columns(&batch)?;
+        let (time, target) = (cells::integer(time)?, cells::text(target)?);
+        let (action, note) = (cells::text(action)?, cells::text(note)?);
+        for row in 0..batch.num_rows() {
+            let (Some(at), Some(target)) = (cells::at(&time, row), cells::text_at(&target, row)) else {
+                continue;
+            };
+            let signal = all.entry(target.to_owned()).or_insert_with(new);
+            let note = cells::text_at(&note, row).filter(|note| !note.is_empty());
+            if cells::text_at(&action, row) == Some("read") {
+                signal.marks.add(at, MarkKind::Read, None);
+                continue;
+            }
+            signal.marks.add(at, MarkKind::Write, note.map(|note| names.number(note)));
+            match note.map(number) {
+                Some(Some(value)) => signal.values.add(at, value),
+                Some(None) => signal.words = true,
+                None => {}
+            }
+        }
+    }
+    Ok(all.into_iter().map(|(name, signal)| signal.row(name)).collect())
+}
+
+impl Signal {
+    fn row(self, name: String) -> Row {
+        Row {
+            id: format!("{}:{name}", RowKind::Signal.as_str()),
+            label: name,
+            kind: RowKind::Signal,
+            parent: None,
+            lanes: 1,
+            runs: Vec::new(),
+            marks: self.marks.finish(),
+            curve: if self.words { None } else { self.values.finish(None, "") },
+        }
+    }
+}
+
+/// A value as traces write it: decimal, or hexadecimal with a prefix.
+fn number(text: &str) -> Option<f64> {
+    let text = text.trim();
+    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => u64::from_str_radix(digits, 16).ok().map(|n| n as f64),
+        None if text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) => {
+            text.parse().ok().filter(|n: &f64| n.is_finite())
+        }
+        None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn values_of_signals() {
+        let of = |text| number(text);
+        assert_eq!(
+            (of("17"), of("-1.5"), of("0xFF"), of(" 2 ")),
+            (Some(17.0), Some(-1.5), Some(255.0), Some(2.0))
+        );
+        assert_eq!((of("inf"), of("NaN"), of("on"), of(""), of("0x")), (None, None, None, None, None));
+    }
+}

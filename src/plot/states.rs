@@ -1,0 +1,196 @@
+//! `process_state` → rows of tasks and ISRs with their states, and rows of cores with what runs on them. One pass over the
+//! columns that are needed, by several threads; memory is rows times columns of the picture. Not for the order of the rows.
+
+use std::collections::BTreeMap;
+
+use arrow::array::RecordBatch;
+
+use super::Context;
+use super::cells::{self, Keys};
+use crate::btf::spec;
+use crate::error::Result;
+use crate::picture::{Runs, State, Stretch};
+use crate::query::{Scan, Within};
+use crate::schema::{columns::process_state, tables};
+
+const COLUMNS: [&str; 7] = [
+    process_state::PROCESS,
+    process_state::TYPE,
+    process_state::INSTANCE,
+    process_state::CORE,
+    process_state::STATE,
+    process_state::BEGIN_AT,
+    process_state::END_AT,
+];
+
+/// Times at which processes hold something, by process: sorted, and those of one process do not overlap.
+pub(super) type Holds = BTreeMap<String, Vec<(i64, i64)>>;
+
+/// What `process_state` says of a window. Names of runs are indices in `processes` (rows of cores), or in `cores`.
+pub(super) struct States {
+    /// Names, sorted.
+    pub processes: Vec<String>,
+    /// Names, sorted.
+    pub cores: Vec<String>,
+    /// Two for each process: as a task, and as an ISR.
+    pub of_process: Vec<Option<Runs>>,
+    /// One for each core.
+    pub of_core: Vec<Option<Runs>>,
+}
+
+/// What a thread collects.
+struct Worker {
+    of_process: Vec<Option<Runs>>,
+    of_core: Vec<Option<Runs>>,
+}
+
+/// Reads the states of a window; of processes that `wanted` says (task, or ISR when it is true), and of all on cores.
+///
+/// # Errors
+/// Those of a scan.
+pub(super) fn read(
+    context: &Context<'_>,
+    holds: &Holds,
+    wanted: &(dyn Fn(&str, bool) -> bool + Sync),
+    with_cores: bool,
+) -> Result<States> {
+    let grid = context.grid;
+    let within = Within {
+        begin: process_state::BEGIN_AT,
+        end: process_state::END_AT,
+        from: grid.from(),
+        to: grid.to(),
+    };
+    let scan = Scan {
+        table: tables::PROCESS_STATE,
+        recording: &context.recording,
+        columns: &COLUMNS,
+        within,
+        having: None,
+    };
+    let processes = context.session.names_of(&scan, process_state::PROCESS)?;
+    let cores = context.session.names_of(&scan, process_state::CORE)?;
+    let held: Vec<&[(i64, i64)]> =
+        processes.iter().map(|name| holds.get(name).map(Vec::as_slice).unwrap_or_default()).collect();
+    let shown: Vec<[bool; 2]> =
+        processes.iter().map(|name| [wanted(name, false), wanted(name, true)]).collect();
+    let many_cores = cores.len() > 1;
+    let new = || Worker { of_process: vec![None; 2 * processes.len()], of_core: vec![None; cores.len()] };
+    let add = |worker: &mut Worker, batch: &RecordBatch| -> Result<()> {
+        let [process, kind, instance, core, state, begin, end] = cells::columns(batch)?;
+        let process = Keys::new(process, |name| index(&processes, name))?;
+        let kind = Keys::new(kind, |name| Some(spec::kind_alias(name) == Some(spec::Kind::Isr)))?;
+        let core = Keys::new(core, |name| index(&cores, name))?;
+        let state = Keys::new(state, state_of)?;
+        let (instance, begin, end) =
+            (cells::integer(instance)?, cells::integer(begin)?, cells::integer(end)?);
+        for row in 0..batch.num_rows() {
+            let (begin, end) = (begin.value(row), end.value(row));
+            if !grid.shows(begin, end) {
+                continue;
+            }
+            let (Some(process), Some(state)) = (process.get(row), state.get(row)) else { continue };
+            let (instance, core) = (cells::at(&instance, row), core.get(row));
+            let isr = kind.get(row).unwrap_or(false);
+            let stretch = Stretch { begin, end, state, name: None, instance };
+            if with_cores
+                && state.is_occupied()
+                && let Some(runs) = core.and_then(|core| worker.of_core.get_mut(core as usize))
+            {
+                let runs = runs.get_or_insert_with(|| Runs::new(grid));
+                in_parts(Stretch { name: Some(process), ..stretch }, held[process as usize], |s| runs.add(s));
+            }
+            let slot = 2 * process as usize + usize::from(isr);
+            if shown[process as usize][usize::from(isr)]
+                && let Some(runs) = worker.of_process.get_mut(slot)
+            {
+                let runs = runs.get_or_insert_with(|| Runs::new(grid));
+                let name = core.filter(|_| many_cores);
+                in_parts(Stretch { name, ..stretch }, held[process as usize], |s| runs.add(s));
+            }
+        }
+        Ok(())
+    };
+    let mut all = new();
+    for worker in context.session.scan(&scan, new, add)? {
+        join(&mut all.of_process, worker.of_process);
+        join(&mut all.of_core, worker.of_core);
+    }
+    let Worker { of_process, of_core } = all;
+    Ok(States { processes, cores, of_process, of_core })
+}
+
+fn join(all: &mut [Option<Runs>], more: Vec<Option<Runs>>) {
+    for (mine, theirs) in all.iter_mut().zip(more) {
+        match (mine.as_mut(), theirs) {
+            (Some(mine), Some(theirs)) => mine.join(theirs, |name| name),
+            (None, theirs) => *mine = theirs,
+            (Some(_), None) => {}
+        }
+    }
+}
+
+fn index(names: &[String], name: &str) -> Option<u32> {
+    let found = names.binary_search_by(|n| n.as_str().cmp(name)).ok()?;
+    u32::try_from(found).ok()
+}
+
+fn state_of(name: &str) -> Option<State> {
+    match name {
+        "active" => Some(State::Active),
+        "running" => Some(State::Running),
+        "ready" => Some(State::Ready),
+        "waiting" => Some(State::Waiting),
+        "polling" => Some(State::Polling),
+        "parking" => Some(State::Parking),
+        _ => None,
+    }
+}
+
+/// A stretch of running in which something is held is a critical section while it is.
+fn in_parts(stretch: Stretch, held: &[(i64, i64)], mut each: impl FnMut(Stretch)) {
+    if held.is_empty() || stretch.state != State::Running {
+        return each(stretch);
+    }
+    let Stretch { mut begin, end, .. } = stretch;
+    let first = held.partition_point(|(_, until)| *until <= begin);
+    for (from, until) in held.get(first..).unwrap_or_default() {
+        if *from >= end {
+            break;
+        }
+        let (from, until) = ((*from).max(begin), (*until).min(end));
+        if from > begin {
+            each(Stretch { begin, end: from, ..stretch });
+        }
+        each(Stretch { begin: from, end: until, state: State::Critical, ..stretch });
+        begin = until;
+    }
+    if begin < end || stretch.begin == end {
+        each(Stretch { begin, end, ..stretch });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn critical_sections_cut_what_runs() {
+        let parts = |begin, end, state, held: &[(i64, i64)]| {
+            let mut parts = Vec::new();
+            let stretch = Stretch { begin, end, state, name: None, instance: None };
+            in_parts(stretch, held, |s| parts.push((s.begin, s.end, s.state == State::Critical)));
+            parts
+        };
+        let held = [(2, 4), (8, 20), (30, 31)];
+        assert_eq!(
+            parts(0, 10, State::Running, &held),
+            [(0, 2, false), (2, 4, true), (4, 8, false), (8, 10, true)]
+        );
+        assert_eq!(parts(9, 12, State::Running, &held), [(9, 12, true)]);
+        assert_eq!(parts(4, 8, State::Running, &held), [(4, 8, false)]);
+        assert_eq!(parts(0, 10, State::Ready, &held), [(0, 10, false)]);
+        assert_eq!(parts(5, 5, State::Running, &held), [(5, 5, false)]);
+        assert_eq!(parts(0, 10, State::Running, &[]), [(0, 10, false)]);
+    }
+}

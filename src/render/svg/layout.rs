@@ -1,0 +1,109 @@
+//! Where every row of a picture goes: heights, headings, labels. Not for what is drawn in the rows.
+
+use super::sheet::PX;
+use super::{style, text};
+use crate::picture::{MarkKind, Picture, Row, RowKind};
+
+/// Size of labels.
+pub(super) const LABEL: i64 = 11 * PX;
+/// Size of words in runs, below the axis and in the legend.
+pub(super) const SMALL: i64 = 9 * PX + 50;
+/// Widest column of labels.
+const WIDEST: i64 = 190 * PX;
+/// A child's label stands so far to the right of its parent's.
+const INDENT: i64 = 12 * PX;
+/// Space between labels and rows.
+pub(super) const GUTTER: i64 = 10 * PX;
+/// Height of a heading.
+const HEADING: i64 = 20 * PX;
+
+/// Where a row is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Top of the room of its marks, which stand above its lanes.
+    pub top: i64,
+    /// Top of its highest lane.
+    pub lanes: i64,
+    /// Height of a lane.
+    pub lane: i64,
+    /// Bottom of its lowest lane.
+    pub bottom: i64,
+    /// How far its label is to the right.
+    pub indent: i64,
+}
+
+impl Place {
+    pub fn middle(&self) -> i64 {
+        (self.lanes + self.bottom) / 2
+    }
+
+    /// Top of a lane; 0 is the lowest.
+    pub fn lane_top(&self, lane: u16) -> i64 {
+        (self.bottom - (i64::from(lane) + 1) * self.lane).max(self.lanes)
+    }
+}
+
+/// All rows and headings from top to bottom.
+#[derive(Debug)]
+pub(super) struct Layout {
+    pub places: Vec<Place>,
+    /// Headings, where the line of their text is.
+    pub headings: Vec<(&'static str, i64)>,
+    /// Width of the labels.
+    pub labels: i64,
+    pub top: i64,
+    pub bottom: i64,
+}
+
+/// Height of a lane of rows of a kind.
+fn lane(row: &Row) -> i64 {
+    let height = match row.kind {
+        RowKind::Core => 16,
+        RowKind::Task | RowKind::Isr if row.lanes > 1 => 10,
+        RowKind::Task | RowKind::Isr => 14,
+        RowKind::Runnable => 12,
+        RowKind::Semaphore => 12,
+        RowKind::Event => 8,
+        RowKind::Signal | RowKind::Buffer if row.curve.is_none() => 8,
+        RowKind::Signal | RowKind::Buffer => 26,
+        RowKind::Server => 34,
+        RowKind::Stimulus => 3,
+        RowKind::Trace => 8,
+    };
+    height * PX
+}
+
+/// Room for marks above the lanes.
+fn marks(row: &Row) -> i64 {
+    match row.marks.is_empty() {
+        true => 4 * PX,
+        false if row.marks.iter().all(|m| matches!(m.kind, MarkKind::Read | MarkKind::Write)) => 8 * PX,
+        false => 13 * PX,
+    }
+}
+
+impl Layout {
+    /// The rows of a picture from `top` on.
+    pub fn new(picture: &Picture, top: i64) -> Self {
+        let mut places = Vec::with_capacity(picture.rows.len());
+        let mut headings = Vec::new();
+        let (mut y, mut last) = (top, None);
+        let mut widest = 0;
+        for row in &picture.rows {
+            let depth = i64::from(row.parent.is_some());
+            let heading = style::heading(row.kind);
+            if row.parent.is_none() && last != Some(heading) {
+                y += HEADING;
+                headings.push((heading, y - 6 * PX));
+                widest = widest.max(text::width(heading, SMALL));
+                last = Some(heading);
+            }
+            let lanes = y + marks(row);
+            let bottom = lanes + lane(row) * i64::from(row.lanes);
+            places.push(Place { top: y, lanes, lane: lane(row), bottom, indent: depth * INDENT });
+            widest = widest.max(text::width(&row.label, LABEL) + depth * INDENT);
+            y = bottom + 5 * PX;
+        }
+        Self { places, headings, labels: widest.min(WIDEST), top, bottom: y }
+    }
+}

@@ -1,0 +1,350 @@
+//! What is in a row: runs as bars, marks above them, curves. Few are drawn one by one, each with its times for the pointer that
+//! rests on it; many are one path per state. Not for where the row is.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+
+use super::layout::{Place, SMALL};
+use super::sheet::{Across, PX, Sheet, px};
+use super::{style, text};
+use crate::picture::{Curve, Mark, Picture, Row, RowKind, Run, SHADES, Shape, State, exact, length, shades};
+
+/// What rows are drawn with.
+pub(super) struct Pen<'a> {
+    pub picture: &'a Picture,
+    pub across: Across,
+    /// Too much to say of each run when it was.
+    pub dense: bool,
+    /// Colours of processes by name: those that have a row of their own.
+    pub colours: HashMap<&'a str, usize>,
+}
+
+/// What is one path: merged runs, the parts of them that run, exact runs; the lane; the state; how high, or which
+/// colour.
+type Layer = (u8, u16, State, i64);
+
+/// Narrower than this nothing is drawn.
+const THIN: i64 = 70;
+
+impl Pen<'_> {
+    fn name(&self, name: Option<u32>) -> &str {
+        name.and_then(|n| self.picture.names.get(n as usize)).map(String::as_str).unwrap_or_default()
+    }
+
+    fn time(&self, at: i64) -> String {
+        exact(at, self.picture.scale)
+    }
+
+    fn length(&self, ticks: i64) -> String {
+        length(ticks, self.picture.scale)
+    }
+
+    /// The runs, marks and curve of a row.
+    pub fn row(&self, row: &Row, place: Place, sheet: &mut Sheet) {
+        let count: u64 = row.runs.iter().map(|run| u64::from(run.count)).sum();
+        let more = format!(" data-row='{}' data-count='{count}'", text::escaped(&row.id));
+        sheet.open(&format!("row {}", row.kind.as_str()), &more);
+        let base = format!("M{} {}H{}", px(self.across.left), px(place.bottom), px(self.across.right()));
+        sheet.path("f", &base, "");
+        if let Some(curve) = &row.curve {
+            self.curve(curve, place, sheet);
+        }
+        if self.dense {
+            self.many(row, place, sheet);
+        } else {
+            row.runs.iter().for_each(|run| self.run(row, run, place, sheet));
+        }
+        self.words(row, place, sheet);
+        self.marks(row, place, sheet);
+        sheet.close();
+    }
+
+    /// The colour of what runs on a core.
+    fn colour(&self, row: &Row, run: &Run) -> Option<usize> {
+        let plain = row.kind == RowKind::Core && run.state == State::Running;
+        self.colours.get(self.name(run.name)).copied().filter(|_| plain)
+    }
+
+    /// The place of a run: at least so wide that it is seen.
+    fn span(&self, run: &Run) -> (i64, i64) {
+        let (x, end) = (self.across.x(run.begin), self.across.x(run.end));
+        let width = (end - x).max(THIN);
+        (x.min(self.across.right() - width), width)
+    }
+
+    /// What is said of a run.
+    fn said(&self, row: &Row, run: &Run) -> String {
+        let state = style::word(run.state, row.kind);
+        let name = self.name(run.name);
+        let whose = match (name, run.instance) {
+            ("", None) => String::new(),
+            ("", Some(n)) => format!(" #{n}"),
+            (name, None) => format!(" ({name})"),
+            (name, Some(n)) => format!(" ({name} #{n})"),
+        };
+        let times = format!("{} – {}", self.time(run.begin), self.time(run.end));
+        if run.count == 1 {
+            let ticks = self.length(run.end.saturating_sub(run.begin));
+            return format!("{}: {state}{whose}, {times}, {ticks}", row.label);
+        }
+        let window = run.end.saturating_sub(run.begin).max(1);
+        let permille = i128::from(run.occupied) * 1000 / i128::from(window);
+        format!(
+            "{}: {} stretches, {times}, occupied {}.{} %, longest {}{whose} at {}",
+            row.label,
+            run.count,
+            permille / 10,
+            permille % 10,
+            self.length(run.longest),
+            self.time(run.longest_at)
+        )
+    }
+
+    fn run(&self, row: &Row, run: &Run, place: Place, sheet: &mut Sheet) {
+        let (x, width) = self.span(run);
+        let top = place.lane_top(run.lane);
+        let data = format!(" data-begin='{}' data-end='{}' data-count='{}'", run.begin, run.end, run.count);
+        if run.count > 1 {
+            sheet.rect("b", [x, top, width, place.lane], &data, &self.said(row, run));
+            let height = place.lane * i64::try_from(shades(run).1).unwrap_or(0) / SHADES as i64;
+            if height > 0 {
+                let class = if row.kind == RowKind::Trace { "gap" } else { "running" };
+                let bar = [x, top + place.lane - height, width, height];
+                sheet.rect(class, bar, " stroke='none' pointer-events='none'", "");
+            }
+            return;
+        }
+        let height = place.lane * style::look(run.state).height / 100;
+        let bar = [x, top + place.lane - height, width, height];
+        let class = match self.colour(row, run) {
+            Some(n) => format!("s p{n}"),
+            None => format!("s {}", run.state.as_str()),
+        };
+        sheet.rect(&class, bar, &data, &self.said(row, run));
+    }
+
+    /// All runs as a few paths: those of one state and height are one line as thick as they are high.
+    fn many(&self, row: &Row, place: Place, sheet: &mut Sheet) {
+        // On a core, the state says less than the process.
+        let mut paths: BTreeMap<Layer, Vec<(i64, i64)>> = BTreeMap::new();
+        for run in &row.runs {
+            let span = self.span(run);
+            if run.count > 1 {
+                let shade = i64::try_from(shades(run).1).unwrap_or(0);
+                paths.entry((0, run.lane, State::Ready, SHADES as i64)).or_default().push(span);
+                if shade > 0 {
+                    paths.entry((1, run.lane, State::Running, shade)).or_default().push(span);
+                }
+            } else {
+                let colour = self.colour(row, run).map_or(0, |n| n as i64 + 1);
+                paths.entry((2, run.lane, run.state, colour)).or_default().push(span);
+            }
+        }
+        for ((layer, lane, state, shade), spans) in paths {
+            let top = place.lane_top(lane);
+            let height = match layer {
+                2 => place.lane * style::look(state).height / 100,
+                _ => place.lane * shade / SHADES as i64,
+            };
+            if layer == 2 {
+                let d = boxes(&spans, top + place.lane - height, height);
+                let class =
+                    if shade > 0 { format!("s p{}", shade - 1) } else { format!("s {}", state.as_str()) };
+                sheet.path(&class, &d, "");
+                continue;
+            }
+            let d = dashes(&spans, top + place.lane - height / 2);
+            let colour = if layer == 0 { " stroke='#dfe4ec'" } else { "" };
+            sheet.path("bar", &d, &format!(" stroke-width='{}'{colour}", px(height)));
+        }
+    }
+
+    /// Names in the runs that have room for them.
+    fn words(&self, row: &Row, place: Place, sheet: &mut Sheet) {
+        for run in row.runs.iter().filter(|run| run.count == 1) {
+            let look = style::look(run.state);
+            let (x, width) = self.span(run);
+            let (name, room) = (self.name(run.name), width - 4 * PX);
+            let size = SMALL.min(place.lane - 2 * PX);
+            if name.is_empty() || look.height < 100 || size < 7 * PX {
+                continue;
+            }
+            // Half of a name says little.
+            let words = match text::width(name, size) <= room {
+                true => name.to_owned(),
+                false if room > 40 * PX => text::fitted(name, room, size),
+                false => continue,
+            };
+            let y = place.lane_top(run.lane) + place.lane / 2 + size * 35 / 100;
+            if look.pattern != style::Pattern::Plain {
+                // On a ground of its own: lines through letters cannot be read.
+                let wide = text::width(&words, size) + 3 * PX;
+                let ground = [x + width / 2 - wide / 2, y - size * 85 / 100, wide, size * 110 / 100];
+                sheet.rect("n", ground, &format!(" fill='{}' pointer-events='none'", look.fill), "");
+            }
+            let _ = write!(
+                sheet.out,
+                "<text class='w' x='{}' y='{}' font-size='{}' style='fill:{}'>{}</text>",
+                px(x + width / 2),
+                px(y),
+                px(size),
+                self.colour(row, run).map_or(look.words, |n| style::PROCESSES[n].1),
+                text::escaped(&words)
+            );
+        }
+    }
+
+    /// Marks stand above the lanes; those that are many and not rare are short lines.
+    fn marks(&self, row: &Row, place: Place, sheet: &mut Sheet) {
+        let room = 6 * PX;
+        let mut of_kind: BTreeMap<_, Vec<&Mark>> = BTreeMap::new();
+        row.marks.iter().for_each(|mark| of_kind.entry(mark.kind).or_default().push(mark));
+        for (kind, marks) in of_kind {
+            let near = |pair: &[&Mark]| self.across.x(pair[1].at) - self.across.x(pair[0].at) < room;
+            let crowded = marks.windows(2).filter(|pair| near(pair)).count();
+            if !kind.is_rare() && (crowded * 3 > marks.len() || self.dense && marks.len() > 200) {
+                let mut d = String::new();
+                let mut last = 0;
+                for mark in &marks {
+                    let x = self.across.x(mark.at);
+                    // Lines nearer than a pixel are one.
+                    if d.is_empty() || x - last >= PX {
+                        let _ = write!(d, "M{} {}v4", px(x), px(place.lanes - 5 * PX));
+                        last = x;
+                    }
+                }
+                let count: u64 = marks.iter().map(|mark| u64::from(mark.count)).sum();
+                let more = format!(
+                    " data-mark='{}' data-count='{count}' stroke='#222222' stroke-width='.7'",
+                    kind.as_str()
+                );
+                sheet.path("k", &d, &more);
+                continue;
+            }
+            for mark in marks {
+                let place = (self.across.x(mark.at), place.lanes);
+                let more = format!(
+                    " class='k' data-mark='{}' data-at='{}' data-count='{}'",
+                    kind.as_str(),
+                    mark.at,
+                    mark.count
+                );
+                sheet.mark(kind.as_str(), place, &more, &self.said_of(row, mark));
+            }
+        }
+    }
+
+    fn said_of(&self, row: &Row, mark: &Mark) -> String {
+        let (word, name) = (style::mark_word(mark.kind), self.name(mark.name));
+        let name = if name.is_empty() { String::new() } else { format!(" ({name})") };
+        match mark.count {
+            1 => format!("{}: {word}{name}, {}", row.label, self.time(mark.at)),
+            n => format!(
+                "{}: {n} × {word}, {} – {}; first{name}",
+                row.label,
+                self.time(mark.at),
+                self.time(mark.last)
+            ),
+        }
+    }
+
+    /// A number over time, between the least and the greatest, or 0 and what is possible.
+    fn curve(&self, curve: &Curve, place: Place, sheet: &mut Sheet) {
+        let values = || curve.points.iter().flat_map(|p| [p.least, p.greatest]);
+        let least = values().fold(if curve.limit.is_some() { 0.0 } else { f64::INFINITY }, f64::min);
+        let most = values().fold(curve.limit.unwrap_or(f64::NEG_INFINITY), f64::max);
+        let height = place.bottom - place.lanes - 2 * PX;
+        let y = |value: f64| {
+            let share = if most > least { (value - least) / (most - least) } else { 0.5 };
+            place.bottom - PX - (share * height as f64).round() as i64
+        };
+        let mut d = String::new();
+        let mut last: Option<f64> = None;
+        for point in &curve.points {
+            let (x, at) = (px(self.across.x(point.at)), |value| px(y(value)));
+            // Of several values the one that was first is not known: the farther extreme, the last one is at the end.
+            let first = if point.value == point.greatest { point.least } else { point.greatest };
+            let _ = match (last, curve.shape) {
+                (None, _) => write!(d, "M{x} {}", at(first)),
+                (Some(_), Shape::Steps) => write!(d, "H{x}V{}", at(first)),
+                (Some(_), Shape::Lines) => write!(d, "L{x} {}", at(first)),
+            };
+            if point.count > 1 {
+                let _ = write!(d, "V{}V{}", at(point.least), at(point.greatest));
+                let _ = write!(d, "V{}", at(point.value));
+            }
+            last = Some(point.value);
+        }
+        if curve.shape == Shape::Steps {
+            let _ = write!(d, "H{}", px(self.across.right()));
+        }
+        if let Some(limit) = curve.limit {
+            let line = format!("M{} {}H{}", px(self.across.left), px(y(limit)), px(self.across.right()));
+            sheet.path("l", &line, "");
+        }
+        let count: u64 = curve.points.iter().map(|point| u64::from(point.count)).sum();
+        let more = format!(" data-count='{count}' fill='none' stroke='#2f4d70' stroke-width='1.2'");
+        sheet.path("c", &d, &more);
+        self.values(curve, place, &y, sheet);
+    }
+
+    /// Values on the steps that have room for them.
+    fn values(&self, curve: &Curve, place: Place, y: &dyn Fn(f64) -> i64, sheet: &mut Sheet) {
+        let ends = curve.points.iter().skip(1).map(|p| p.at).chain([self.across.to]);
+        for (point, end) in curve.points.iter().zip(ends) {
+            let (x, end) = (self.across.x(point.at), self.across.x(end));
+            let words =
+                format!("{}{}{}", point.value, if curve.unit.is_empty() { "" } else { " " }, curve.unit);
+            if curve.shape == Shape::Steps && text::width(&words, 8 * PX) + 5 * PX <= end - x {
+                let line = y(point.value);
+                // Below the line where there is no room above it.
+                let base = if line - place.lanes < 10 * PX { line + 9 * PX } else { line - 2 * PX };
+                let at = (x + 3 * PX, base);
+                sheet.words("q", at, 8 * PX, "", &words);
+            }
+        }
+    }
+}
+
+/// Boxes between two heights, one path.
+fn boxes(spans: &[(i64, i64)], top: i64, height: i64) -> String {
+    let mut d = String::new();
+    for (x, width) in spans {
+        let (width, height) = (px(*width), px(height));
+        let _ = write!(d, "M{} {}h{width}v{height}h-{width}z", px(*x), px(top));
+    }
+    d
+}
+
+/// Lines at one height, relative to each other, in tenths of a pixel: the shortest path there is.
+fn dashes(spans: &[(i64, i64)], y: i64) -> String {
+    let tenth = |length: i64| (length + 5) / 10 * 10;
+    let mut d = String::new();
+    let mut at = 0;
+    for (n, (x, width)) in spans.iter().enumerate() {
+        let (begin, end) = (tenth(*x), tenth(x + width).max(tenth(*x) + 10));
+        let _ = match n {
+            0 => write!(d, "M{} {}h{}", px(begin), px(y), px(end - begin)),
+            // What touches the last one is one with it.
+            _ if begin <= at => match end > at {
+                true => write!(d, "h{}", px(end - at)),
+                false => Ok(()),
+            },
+            _ => write!(d, "m{} 0h{}", px(begin - at), px(end - begin)),
+        };
+        at = if n == 0 { end } else { at.max(end) };
+    }
+    d
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_touch_are_one() {
+        assert_eq!(dashes(&[(1000, 100), (1100, 200), (2000, 70), (2010, 10)], 500), "M10 5h1h2m7 0h.7");
+        assert_eq!(dashes(&[], 500), "");
+        assert_eq!(boxes(&[(100, 150)], 0, 200), "M1 0h1.5v2h-1.5z");
+    }
+}

@@ -1,0 +1,250 @@
+//! How states and marks look: colour, pattern and shape, so that they are told apart on paper and by those who see no colours.
+//! Not for where they are.
+
+use crate::picture::{MarkKind, RowKind, State};
+
+/// What is drawn within a stretch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pattern {
+    Plain,
+    Dots,
+    Rising,
+    Falling,
+    Upright,
+    Level,
+    Crossed,
+}
+
+/// How a state looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Look {
+    pub fill: &'static str,
+    pub ink: &'static str,
+    pub edge: &'static str,
+    pub pattern: Pattern,
+    /// Share of the lane's height, in percent.
+    pub height: i64,
+    /// Colour of words in it.
+    pub words: &'static str,
+}
+
+/// Grasp draws what runs filled and what is preempted white; the others lie between.
+pub(super) fn look(state: State) -> Look {
+    use Pattern::{Crossed, Dots, Falling, Level, Plain, Rising, Upright};
+    let (fill, ink, edge, pattern, height, words) = match state {
+        State::Running => ("#5b84b1", "#5b84b1", "#2f4d70", Plain, 100, "#ffffff"),
+        State::Critical => ("#2f4d70", "#a9bfd8", "#1d3047", Rising, 100, "#ffffff"),
+        State::Ready => ("#ffffff", "#ffffff", "#555555", Plain, 100, "#333333"),
+        State::Active => ("#fdf3d0", "#a58a2e", "#8a7430", Dots, 55, "#333333"),
+        State::Waiting => ("#e3eee0", "#6d9565", "#6d8a66", Level, 35, "#333333"),
+        State::Polling => ("#f2b66d", "#8a4b08", "#8a4b08", Falling, 100, "#222222"),
+        State::Parking => ("#fbe6cc", "#b36a1e", "#8a4b08", Upright, 100, "#222222"),
+        State::Held => ("#7a7a7a", "#7a7a7a", "#404040", Plain, 100, "#ffffff"),
+        State::Wanted => ("#ffffff", "#b04a4a", "#8c3a3a", Rising, 100, "#333333"),
+        State::Gap => ("#eeeeee", "#999999", "#999999", Crossed, 100, "#333333"),
+    };
+    Look { fill, ink, edge, pattern, height, words }
+}
+
+/// Colours of processes, where runs of many stand in one row: neighbours differ in lightness.
+pub(super) const PROCESSES: [(&str, &str); 8] = [
+    ("#35628f", "#ffffff"),
+    ("#a8c8e8", "#222222"),
+    ("#3f7d5a", "#ffffff"),
+    ("#b9dcae", "#222222"),
+    ("#7a5195", "#ffffff"),
+    ("#dcc3e6", "#222222"),
+    ("#8a6d3b", "#ffffff"),
+    ("#ead9a8", "#222222"),
+];
+
+/// What a legend calls a state in rows of a kind.
+pub(super) fn word(state: State, kind: RowKind) -> &'static str {
+    match (state, kind) {
+        (State::Running, _) => "running",
+        (State::Critical, _) => "critical section",
+        (State::Ready, _) => "ready, preempted",
+        (State::Active, _) => "activated, not started",
+        (State::Waiting, _) => "waiting",
+        (State::Polling, _) => "polling",
+        (State::Parking, _) => "parking",
+        (State::Held, RowKind::Event) => "event set",
+        (State::Held, _) => "held",
+        (State::Wanted, RowKind::Event) => "event waited for",
+        (State::Wanted, _) => "waited for",
+        (State::Gap, _) => "not recorded",
+    }
+}
+
+/// What a legend calls a mark.
+pub(super) fn mark_word(kind: MarkKind) -> &'static str {
+    match kind {
+        MarkKind::Activation => "activation",
+        MarkKind::Deadline => "deadline",
+        MarkKind::Termination => "end",
+        MarkKind::Migration => "migration",
+        MarkKind::ActivationLost => "activation lost",
+        MarkKind::Violation => "violation",
+        MarkKind::Write => "write",
+        MarkKind::Read => "read",
+        MarkKind::Set => "event set",
+        MarkKind::Wait => "wait for event",
+        MarkKind::Clear => "event cleared",
+        MarkKind::Trigger => "stimulus",
+        MarkKind::Replenished => "budget replenished",
+        MarkKind::Depleted => "budget depleted",
+        MarkKind::Message => "message",
+    }
+}
+
+/// The shape of a mark, around the point that it marks: a path, and how it is painted.
+pub(super) fn shape(kind: MarkKind) -> (&'static str, &'static str) {
+    const LINE: &str = "fill='none' stroke='#222222'";
+    const FILLED: &str = "fill='#222222'";
+    const ALARM: &str = "fill='#c22525' stroke='#c22525'";
+    match kind {
+        MarkKind::Activation => ("M0-10V0M-2.5-4L0 0L2.5-4", LINE),
+        MarkKind::Deadline => ("M0 0V-10M-2.5-6L0-10L2.5-6", LINE),
+        MarkKind::Termination => ("M0-10V0M-2 0H2", LINE),
+        MarkKind::Migration => ("M-3-7L2-4L-3-1Z", FILLED),
+        MarkKind::ActivationLost => (
+            "M0-11V0M-3-4L0 0L3-4M-3.5-11L3.5-5M3.5-11L-3.5-5",
+            "fill='none' stroke='#c22525' stroke-width='1.4'",
+        ),
+        MarkKind::Violation => ("M0-11L4.5-2.5H-4.5Z", ALARM),
+        MarkKind::Write => ("M-2.5-5H2.5L0 0Z", FILLED),
+        MarkKind::Read => ("M-2.5-5H2.5L0 0Z", LINE),
+        MarkKind::Set => ("M0-9V0M0-9L5-6.5L0-4", "fill='#222222' stroke='#222222'"),
+        MarkKind::Wait => ("M-2.5-6V0M2.5-6V0", LINE),
+        MarkKind::Clear => ("M-2.5-5L2.5 0M2.5-5L-2.5 0", LINE),
+        MarkKind::Trigger => ("M0-9L3-4.5L0 0L-3-4.5Z", FILLED),
+        MarkKind::Replenished => ("M0 0L3-5H-3Z", LINE),
+        MarkKind::Depleted => ("M0 0L3-5H-3Z", FILLED),
+        MarkKind::Message => ("M0 0L2.5-2.5H4.5V-8H-4.5V-2.5H-2.5Z", "fill='#fff6c9' stroke='#222222'"),
+    }
+}
+
+/// Heading of the rows of a kind.
+pub(super) fn heading(kind: RowKind) -> &'static str {
+    match kind {
+        RowKind::Core => "Cores",
+        RowKind::Task | RowKind::Isr => "Tasks and ISRs",
+        RowKind::Runnable => "Runnables",
+        RowKind::Semaphore => "Semaphores",
+        RowKind::Event => "OS events",
+        RowKind::Signal => "Signals",
+        RowKind::Stimulus => "Stimuli",
+        RowKind::Server => "Servers",
+        RowKind::Buffer => "Buffers",
+        RowKind::Trace => "Recording",
+    }
+}
+
+/// The lines of a pattern in a tile of 6 by 6 pixels; `None` for plain ones.
+pub(super) fn lines(pattern: Pattern) -> Option<&'static str> {
+    match pattern {
+        Pattern::Plain => None,
+        Pattern::Dots => Some("M1.5 1.5h.01M4.5 4.5h.01"),
+        Pattern::Rising => Some("M-1 1L1-1M0 6L6 0M5 7L7 5"),
+        Pattern::Falling => Some("M-1 5L1 7M0 0L6 6M5-1L7 1"),
+        Pattern::Upright => Some("M1.5 0V6M4.5 0V6"),
+        Pattern::Level => Some("M0 1.5H6M0 4.5H6"),
+        Pattern::Crossed => Some("M0 6L6 0M0 0L6 6"),
+    }
+}
+
+/// The rules of the drawing, and the tiles and shapes that it uses, for the states and marks that occur.
+pub(super) fn definitions(states: &[State], marks: &[MarkKind], out: &mut String) {
+    out.push_str("<style>");
+    out.push_str("text{font-family:");
+    out.push_str(super::text::FAMILY);
+    out.push_str(";fill:#222222}.s{stroke-width:.6}.g{stroke:#e4e4e4;stroke-width:1;fill:none}");
+    out.push_str(".f{stroke:#f2f2f2;stroke-width:1;fill:none}.q{fill:#666666}.w{text-anchor:middle;pointer-events:none}");
+    out.push_str(".l{stroke:#555555;stroke-width:.8;stroke-dasharray:3 2;fill:none}.b{fill:#dfe4ec}.bar{fill:none;stroke:#5b84b1}");
+    for state in states {
+        let look = look(*state);
+        let fill = match look.pattern {
+            Pattern::Plain => look.fill.to_owned(),
+            _ => format!("url(#t-{})", state.as_str()),
+        };
+        let name = state.as_str();
+        out.push_str(&format!(".{name}{{fill:{fill};stroke:{}}}", look.edge));
+    }
+    for (n, (fill, _)) in PROCESSES.iter().enumerate() {
+        out.push_str(&format!(".p{n}{{fill:{fill};stroke:#333333}}"));
+    }
+    out.push_str(".v{fill:#ffffff}</style><defs>");
+    for state in states {
+        let look = look(*state);
+        let Some(path) = lines(look.pattern) else { continue };
+        let cap =
+            if look.pattern == Pattern::Dots { " stroke-width='1.4' stroke-linecap='round'" } else { "" };
+        out.push_str(&format!(
+            "<pattern id='t-{}' width='6' height='6' patternUnits='userSpaceOnUse'>\
+             <path d='M0 0H6V6H0Z' fill='{}'/><path d='{path}' fill='none' stroke='{}'{cap}/></pattern>",
+            state.as_str(),
+            look.fill,
+            look.ink
+        ));
+    }
+    for kind in marks {
+        let (path, paint) = shape(*kind);
+        out.push_str(&format!("<path id='k-{}' d='{path}' {paint}/>", kind.as_str()));
+    }
+    out.push_str("</defs>");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Of white 255, as the eye weighs colours.
+    fn lightness(colour: &str) -> u32 {
+        let part = |at: usize| u32::from_str_radix(&colour[at..at + 2], 16).unwrap();
+        (299 * part(1) + 587 * part(3) + 114 * part(5)) / 1000
+    }
+
+    #[test]
+    fn states_differ_without_colour() {
+        let of_rows = [
+            State::Active,
+            State::Running,
+            State::Ready,
+            State::Waiting,
+            State::Polling,
+            State::Parking,
+            State::Critical,
+        ];
+        for (n, one) in of_rows.into_iter().enumerate() {
+            for other in of_rows.into_iter().skip(n + 1) {
+                let (a, b) = (look(one), look(other));
+                let shade = lightness(a.fill).abs_diff(lightness(b.fill));
+                assert!(a.pattern != b.pattern || shade > 100, "{one:?} and {other:?} look alike on paper");
+            }
+        }
+    }
+
+    #[test]
+    fn words_can_be_read_on_what_they_stand_on() {
+        for state in State::ALL {
+            let look = look(state);
+            assert!(lightness(look.words).abs_diff(lightness(look.fill)) > 110, "{state:?}");
+            assert!(
+                lightness(look.ink).abs_diff(lightness(look.fill)) > 60 || look.pattern == Pattern::Plain,
+                "{state:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_mark_has_a_shape_of_its_own() {
+        let shapes: BTreeSet<_> = MarkKind::ALL.map(shape).into_iter().collect();
+        assert_eq!(shapes.len(), MarkKind::COUNT);
+        let words: BTreeSet<_> = MarkKind::ALL.map(mark_word).into_iter().collect();
+        assert!(
+            words.len() >= MarkKind::COUNT - 1,
+            "an event that is set looks and reads the same in both rows"
+        );
+    }
+}

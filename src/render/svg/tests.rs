@@ -1,0 +1,207 @@
+//! What is drawn is XML, says what it is, and is no larger than it has to be.
+
+use super::*;
+use crate::picture::{
+    Curve, Grid, Highlight, Link, LinkKind, Mark, MarkKind, Marks, Point, Row, Runs, Shape, State, Stretch,
+    spread,
+};
+use crate::time::TimeScale;
+
+const NASTY: &str = "a<b>&\"'\u{1}]]>";
+
+fn row(kind: RowKind, label: &str, stretches: &[(i64, i64, State)], columns: u32) -> Row {
+    let mut runs = Runs::new(Grid::new(0, 1000, columns));
+    for (n, (begin, end, state)) in (0..).zip(stretches) {
+        runs.add(Stretch { begin: *begin, end: *end, state: *state, name: Some(0), instance: Some(n) });
+    }
+    let mut runs = runs.finish();
+    let lanes = spread(&mut runs);
+    let id = format!("{}:{label}", kind.as_str());
+    Row { id, label: label.into(), kind, parent: None, lanes, runs, marks: Vec::new(), curve: None }
+}
+
+fn picture(rows: Vec<Row>) -> Picture {
+    Picture {
+        title: NASTY.into(),
+        description: "what is to be seen".into(),
+        scale: TimeScale::Ns,
+        from: 0,
+        to: 1000,
+        names: vec![NASTY.into(), "N".into()],
+        rows,
+        links: Vec::new(),
+        highlight: None,
+        notes: vec!["A note.".into()],
+    }
+}
+
+/// One of everything.
+fn full() -> Picture {
+    let states: Vec<_> = (0..).zip(State::ALL).map(|(n, state)| (n * 90, n * 90 + 80, state)).collect();
+    let mut rows: Vec<Row> =
+        RowKind::ALL.into_iter().map(|kind| row(kind, NASTY, &states, 1000)).collect();
+    let mut marks = Marks::new(Grid::new(0, 1000, 1000));
+    (0..).zip(MarkKind::ALL).for_each(|(n, kind)| marks.add(n * 60, kind, Some(1)));
+    rows[1].marks = marks.finish();
+    let point = |at, value| Point { at, value, least: value, greatest: value, count: 1 };
+    let points = vec![point(0, 10.0), point(400, 2.0), point(500, -1.0)];
+    for (row, shape) in [(6, Shape::Steps), (8, Shape::Lines)] {
+        rows[row].curve = Some(Curve { shape, points: points.clone(), limit: Some(10.0), unit: "ms".into() });
+    }
+    rows[3].parent = Some(2);
+    let mut picture = picture(rows);
+    let link =
+        |from_row, to_row| Link { kind: LinkKind::Preemption, from_row, from_at: 100, to_row, to_at: 100 };
+    picture.links = vec![link(1, 2), link(2, 1), link(99, 1)];
+    picture.highlight = Some(Highlight { row: 1, begin: 100, end: 800, label: NASTY.into() });
+    picture
+}
+
+/// Everything that is text in a drawing, where it is and how wide.
+fn texts(svg: &str) -> Vec<(String, f64, f64, f64, f64)> {
+    let document = roxmltree::Document::parse(svg).unwrap();
+    let number =
+        |node: roxmltree::Node<'_, '_>, name: &str| node.attribute(name).unwrap().parse::<f64>().unwrap();
+    let all = document.descendants().filter(|node| node.has_tag_name("text"));
+    all.map(|node| {
+        let words = node.text().unwrap_or_default().to_owned();
+        let size = number(node, "font-size");
+        let wide = text::width(&words, (size * 100.0) as i64) as f64 / 100.0;
+        let middle = node.attribute("class").is_some_and(|c| c.split(' ').any(|c| c == "w"));
+        let x = number(node, "x");
+        let left = match node.attribute("text-anchor") {
+            Some("end") => x - wide,
+            _ if middle => x - wide / 2.0,
+            _ => x,
+        };
+        (words, left, left + wide, number(node, "y") - size * 0.75, number(node, "y"))
+    })
+    .collect()
+}
+
+#[test]
+fn everything_is_drawn_and_well_formed() {
+    let svg = drawn(&full(), &Options::default());
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let root = document.root_element();
+    assert_eq!(root.attribute("role"), Some("img"));
+    let of =
+        |tag: &str| document.descendants().find(|n| n.has_tag_name(tag)).unwrap().text().unwrap().to_owned();
+    assert_eq!(of("title"), "a<b>&\"'\u{fffd}]]>");
+    assert_eq!(of("desc"), "what is to be seen");
+    let groups: Vec<_> = document.descendants().filter(|n| n.attribute("data-row").is_some()).collect();
+    assert_eq!(groups.len(), RowKind::COUNT);
+    for group in groups {
+        assert_eq!(group.attribute("data-count"), Some("10"));
+        let runs = group.descendants().filter(|n| n.attribute("data-begin").is_some());
+        assert!(runs.clone().all(|n| n.first_element_child().unwrap().has_tag_name("title")));
+        assert_eq!(runs.count(), State::COUNT);
+    }
+    for kind in MarkKind::ALL {
+        let marks = document.descendants().filter(|n| n.attribute("data-mark") == Some(kind.as_str()));
+        assert_eq!(marks.count(), 1, "{kind:?}");
+    }
+    assert_eq!(document.descendants().filter(|n| n.attribute("data-link").is_some()).count(), 2);
+    // Every reference leads somewhere.
+    for node in document.descendants() {
+        if let Some(id) = node.attribute("href").and_then(|h| h.strip_prefix('#')) {
+            assert!(document.descendants().any(|n| n.attribute("id") == Some(id)), "{id}");
+        }
+    }
+    assert!(!svg.contains("NaN") && !svg.contains("inf"));
+    assert_eq!(svg, drawn(&full(), &Options::default()));
+}
+
+#[test]
+fn texts_stay_on_the_sheet_and_off_each_other() {
+    for (width, legend) in [(1200, Legend::Bottom), (700, Legend::Top), (320, Legend::None)] {
+        let svg = drawn(&full(), &Options { width, legend });
+        let texts = texts(&svg);
+        assert!(texts.iter().all(|t| t.1 >= 0.0 && t.2 <= f64::from(width)), "{texts:?}");
+        for (n, a) in texts.iter().enumerate() {
+            for b in &texts[n + 1..] {
+                let apart = a.2 <= b.1 || b.2 <= a.1 || a.4 <= b.3 || b.4 <= a.3;
+                assert!(apart, "{a:?} and {b:?} overlap, {width} pixels wide");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_picture_of_much_is_small() {
+    // As irregular as it gets: neighbours differ in how much of them is covered.
+    let mut seed = 1u64;
+    let mut next = move |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        ((seed >> 33) % below) as i64
+    };
+    let rows = (0..100)
+        .map(|n| {
+            let mut runs = Runs::new(Grid::new(0, 12_000_000, 1200));
+            let mut at = 0;
+            while at < 12_000_000 {
+                let (wait, run) = (next(2000), next(3000));
+                let state = if n % 2 == 0 { State::Running } else { State::ALL[next(6) as usize] };
+                runs.add(Stretch {
+                    begin: at + wait,
+                    end: at + wait + run,
+                    state,
+                    name: None,
+                    instance: None,
+                });
+                at += wait + run;
+            }
+            let runs = runs.finish();
+            let label = format!("T_{n}");
+            Row {
+                id: label.clone(),
+                label,
+                kind: RowKind::Task,
+                parent: None,
+                lanes: 1,
+                runs,
+                marks: Vec::new(),
+                curve: None,
+            }
+        })
+        .collect();
+    let picture = Picture { to: 12_000_000, ..picture(rows) };
+    let svg = drawn(&picture, &Options::default());
+    assert!(svg.len() < 2_000_000, "{} bytes", svg.len());
+    roxmltree::Document::parse(&svg).unwrap();
+}
+
+#[test]
+fn what_is_rare_is_drawn_one_by_one_among_much() {
+    let grid = Grid::new(0, 1_000_000, 1200);
+    let mut marks = Marks::new(grid);
+    (0..100_000).for_each(|n| marks.add(n * 10, MarkKind::Activation, None));
+    let rare = [5, 500_000, 999_999];
+    rare.iter().for_each(|at| marks.add(*at, MarkKind::Violation, None));
+    let mut row = row(RowKind::Task, "T", &[], 10);
+    row.marks = marks.finish();
+    let svg = drawn(&Picture { to: 1_000_000, ..picture(vec![row]) }, &Options::default());
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let of = |kind| document.descendants().filter(move |n| n.attribute("data-mark") == Some(kind));
+    let at: Vec<i64> = of("violation").map(|n| n.attribute("data-at").unwrap().parse().unwrap()).collect();
+    assert_eq!(at, rare);
+    let activations: Vec<_> = of("activation").map(|n| n.attribute("data-count").unwrap()).collect();
+    assert_eq!(activations, ["100000"]);
+}
+
+#[test]
+fn an_empty_picture_is_a_picture() {
+    let svg = drawn(&picture(Vec::new()), &Options { width: 0, legend: Legend::Top });
+    roxmltree::Document::parse(&svg).unwrap();
+    let mut bytes = Vec::new();
+    write(&picture(Vec::new()), &Options::default(), &mut bytes).unwrap();
+    assert!(bytes.starts_with(b"<svg ") && bytes.ends_with(b"</svg>\n"));
+}
+
+#[test]
+fn a_mark_of_many_says_so() {
+    let mut row = row(RowKind::Task, "T", &[(0, 10, State::Running)], 10);
+    row.marks = vec![Mark { at: 5, last: 9, kind: MarkKind::ActivationLost, name: None, count: 7 }];
+    let svg = drawn(&picture(vec![row]), &Options::default());
+    assert!(svg.contains("T: 7 × activation lost, 5 ns – 9 ns"), "{svg}");
+}

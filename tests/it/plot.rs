@@ -1,0 +1,176 @@
+//! `btfdb plot`: files that other programs can read, and whose content is that of the database.
+
+use crate::support::Bench;
+use roxmltree::{Document, Node};
+
+fn engine() -> Bench {
+    let bench = Bench::new();
+    bench.demo();
+    bench.ok(&["ingest", "engine.db", "recording", "-q"]);
+    bench
+}
+
+fn plot(bench: &Bench, args: &[&str]) -> String {
+    bench.ok(&[&["plot", "engine.db", "-q", "-o", "-"], args].concat()).stdout
+}
+
+/// The first cell of the first row of a statement.
+fn asked(bench: &Bench, sql: &str) -> u64 {
+    let run = bench.ok(&["query", "engine.db", sql, "--format", "csv"]);
+    run.stdout.lines().nth(1).unwrap().parse().unwrap()
+}
+
+fn row<'a>(document: &'a Document<'_>, id: &str) -> Node<'a, 'a> {
+    document.descendants().find(|n| n.attribute("data-row") == Some(id)).unwrap_or_else(|| panic!("no {id}"))
+}
+
+/// How many things the elements of a kind in a row stand for.
+fn counted(row: Node<'_, '_>, attribute: &str, value: Option<&str>) -> u64 {
+    let nodes = row.children().filter(|n| match value {
+        Some(value) => n.attribute(attribute) == Some(value),
+        None => n.has_attribute(attribute),
+    });
+    nodes.map(|n| n.attribute("data-count").unwrap().parse::<u64>().unwrap()).sum()
+}
+
+#[test]
+fn an_svg_shows_what_the_database_has() {
+    let bench = engine();
+    for window in [&[][..], &["--from", "80ms", "--to", "130ms"], &["--width", "320"]] {
+        let svg = plot(&bench, window);
+        let document = Document::parse(&svg).unwrap();
+        let within = match window.first() {
+            Some(&"--from") => "end_at > 80000000 AND begin_at < 130000000",
+            _ => "true",
+        };
+        for process in ["T_2", "T_3", "T_4", "T_5"] {
+            let row = row(&document, &format!("task:{process}"));
+            let states = asked(
+                &bench,
+                &format!("SELECT count(*) FROM process_state WHERE process = '{process}' AND {within}"),
+            );
+            assert_eq!(counted(row, "data-begin", None), states, "{process} {window:?}");
+            assert_eq!(row.attribute("data-count").unwrap(), states.to_string());
+            if within == "true" {
+                let activated =
+                    format!("SELECT count(activate_at) FROM process_instance WHERE process = '{process}'");
+                assert_eq!(counted(row, "data-mark", Some("activation")), asked(&bench, &activated));
+                let lost = format!(
+                    "SELECT count(*) FROM btf_event WHERE target = '{process}' AND action = 'mtalimitexceeded'"
+                );
+                assert_eq!(counted(row, "data-mark", Some("activation-lost")), asked(&bench, &lost));
+            }
+        }
+        let of_core = format!(
+            "SELECT count(*) FROM process_state WHERE core = 'Core_1' AND state IN ('running', 'polling') AND {within}"
+        );
+        assert_eq!(counted(row(&document, "core:Core_1"), "data-begin", None), asked(&bench, &of_core));
+    }
+    assert_eq!(plot(&bench, &["--threads", "1"]), plot(&bench, &["--threads", "2"]));
+}
+
+#[test]
+fn files_are_of_the_format_that_their_name_says() {
+    let bench = engine();
+    bench.ok(&["plot", "engine.db", "-o", "all.svg"]);
+    let svg = std::fs::read_to_string(bench.path().join("all.svg")).unwrap();
+    Document::parse(&svg).unwrap();
+    bench.ok(&["plot", "engine.db", "-o", "small.png", "--width", "400", "--type", "C"]);
+    let png = std::fs::read(bench.path().join("small.png")).unwrap();
+    assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"));
+    assert_eq!(u32::from_be_bytes(png[16..20].try_into().unwrap()), 400);
+    bench.ok(&[
+        "plot",
+        "engine.db",
+        "-o",
+        "all.svg",
+        "--force",
+        "--format",
+        "png",
+        "--width",
+        "400",
+        "--type",
+        "C",
+    ]);
+    assert_eq!(std::fs::read(bench.path().join("all.svg")).unwrap(), png, "the same every time");
+    for (args, code, words) in [
+        (&["-o", "all.svg"][..], 2, "--force"),
+        (&["-o", "all.pdf"], 2, "--format"),
+        (&["-o", "x.svg", "--from", "2s"], 2, "outside the recording"),
+        (&["-o", "x.svg", "--from", "3ms", "--to", "3ms"], 2, "the window is empty"),
+        (&["-o", "x.svg", "--type", "X"], 2, "'X'"),
+        (&["-o", "x.svg", "--around", "T_5"], 2, "METRIC:ENTITY"),
+        (&["-o", "x.svg", "--recording", "dem"], 2, "demo"),
+        (&["ResponseTime", "-o", "x.svg"], 2, "--chart"),
+        (&["-o", "x.svg", "--chart", "histogram"], 2, "metric"),
+    ] {
+        let run = bench.run(&[&["plot", "engine.db"], args].concat());
+        assert_eq!(run.code, Some(code), "{args:?}: {}", run.stderr);
+        assert!(run.stderr.contains(words), "{args:?}: {}", run.stderr);
+        assert!(!bench.path().join("x.svg").exists());
+    }
+}
+
+#[test]
+fn the_window_around_an_instance_is_said() {
+    let bench = engine();
+    let run = bench.ok(&["plot", "engine.db", "-o", "worst.svg", "--around", "ResponseTime:T_4:max"]);
+    assert_eq!(
+        run.stderr.lines().next().unwrap(),
+        "greatest ResponseTime of T_4: 3.442541 ms, instance 5: --from 86.267411ms --to 91.431223ms"
+    );
+    let svg = std::fs::read_to_string(bench.path().join("worst.svg")).unwrap();
+    let document = Document::parse(&svg).unwrap();
+    let band = document.descendants().find(|n| n.attribute("class") == Some("h")).unwrap();
+    let at = |name: &str| band.attribute(name).unwrap().parse::<i64>().unwrap();
+    assert_eq!(at("data-end") - at("data-begin"), 3_442_541);
+}
+
+#[test]
+fn deadlines_come_from_requirements() {
+    let bench = engine();
+    bench.write("limits.toml", "[[deadline]]\nentity = 'T_4'\ndeadline = '3ms'\n");
+    let svg = plot(&bench, &["--requirements", "limits.toml", "--entity", "T_4", "--rows", "task"]);
+    let document = Document::parse(&svg).unwrap();
+    let row = row(&document, "task:T_4");
+    let late = "SELECT count(*) FROM process_instance WHERE process = 'T_4' AND terminate_at - activate_at > 3000000";
+    assert_eq!(counted(row, "data-mark", Some("violation")), asked(&bench, late));
+    let mark = row.children().find(|n| n.attribute("data-mark") == Some("violation")).unwrap();
+    let words = mark.first_element_child().unwrap().text().unwrap();
+    assert!(words.contains("deadline missed by 442.541 us"), "{words}");
+}
+
+#[test]
+fn charts_count_what_the_metrics_count() {
+    let bench = engine();
+    let svg = plot(&bench, &["--chart", "histogram", "ResponseTime", "--entity", "T_5"]);
+    let document = Document::parse(&svg).unwrap();
+    let bars = document.descendants().filter(|n| n.attribute("class") == Some("bar-of"));
+    let samples: u64 = bars.map(|n| n.attribute("data-count").unwrap().parse::<u64>().unwrap()).sum();
+    let complete = "SELECT count(*) FROM process_instance WHERE process = 'T_5' AND complete";
+    assert_eq!(samples, asked(&bench, complete));
+    let svg = plot(&bench, &["--chart", "distribution", "ResponseTime", "--entity", "T_5"]);
+    let document = Document::parse(&svg).unwrap();
+    let columns = document.descendants().filter(|n| n.attribute("class") == Some("middle"));
+    let counts = columns.filter_map(|n| n.attribute("data-count")?.parse::<u64>().ok());
+    assert_eq!(counts.sum::<u64>(), samples);
+    let svg = plot(&bench, &["--chart", "load", "--window", "10ms"]);
+    let document = Document::parse(&svg).unwrap();
+    let steps = document.descendants().filter(|n| n.attribute("class") == Some("step")).count() as u64;
+    let sql =
+        ["query", "engine.db", "SELECT count(*) FROM core_load WHERE process IS NULL", "--format", "csv"];
+    let run = bench.ok(&[&sql[..], &["--param", "window=10ms", "--param", "step=10ms"]].concat());
+    assert_eq!(steps.to_string(), run.stdout.lines().nth(1).unwrap());
+}
+
+#[test]
+fn a_database_that_is_damaged_is_an_error() {
+    let bench = engine();
+    let dir = bench.path().join("engine.db/process_state/recording=demo");
+    let file = std::fs::read_dir(dir).unwrap().next().unwrap().unwrap().path();
+    let bytes = std::fs::read(&file).unwrap();
+    std::fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
+    let run = bench.run(&["plot", "engine.db", "-o", "x.svg"]);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    assert!(run.stderr.contains("verify"), "{}", run.stderr);
+}
