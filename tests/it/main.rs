@@ -21,6 +21,7 @@ mod fuzz_corpus;
 mod judge;
 mod metrics;
 mod osek;
+mod page;
 mod qnx;
 mod qnx_truth;
 mod requirements;
