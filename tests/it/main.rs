@@ -23,6 +23,7 @@ mod judge;
 mod metrics;
 mod osek;
 mod plot;
+mod page;
 mod qnx;
 mod qnx_truth;
 mod requirements;
