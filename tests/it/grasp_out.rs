@@ -1,0 +1,135 @@
+//! Scripts for the Grasp player: they run in `tclsh`, with a procedure per command that checks its arguments
+//! (`tests/grasp_stub.tcl`), and hold as many events as SQL counts. Says so where there is no `tclsh`.
+
+use crate::support::{Bench, root};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+/// What the script does when it runs, by kind; `None` without `tclsh`.
+fn run(bench: &Bench, script: &str) -> Option<BTreeMap<String, u64>> {
+    let stub = root().join("tests/grasp_stub.tcl");
+    let run = match Command::new("tclsh").arg(stub).arg(script).current_dir(bench.path()).output() {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            println!("tclsh is not there: {script} was not run (Debian: tcl)");
+            return None;
+        }
+        run => run.unwrap(),
+    };
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(run.status.success(), "{script}: {}", text(&run.stderr));
+    let counts = text(&run.stdout);
+    let pair = |line: &str| line.rsplit_once(' ').map(|(kind, n)| (kind.to_owned(), n.parse().unwrap()));
+    Some(counts.lines().filter_map(pair).collect())
+}
+
+/// The number of rows, as SQL counts them.
+fn count(bench: &Bench, sql: &str) -> u64 {
+    let run = bench.ok(&["query", "t.db", sql, "--format", "csv"]);
+    run.stdout.lines().nth(1).unwrap().parse().unwrap()
+}
+
+/// Exports the only recording whole and in slices; what is counted must be what SQL counts.
+fn check(bench: &Bench) {
+    let bounds = bench.ok(&["query", "t.db", "SELECT begin_at, end_at FROM recording", "--format", "csv"]);
+    let bounds: Vec<i64> =
+        bounds.stdout.lines().nth(1).unwrap().split(',').map(|n| n.parse().unwrap()).collect();
+    let (begin, end) = (bounds[0], bounds[1]);
+    let third = (end - begin) / 3;
+    for (from, to) in
+        [(begin, end + 1), (begin, begin + third), (begin + third, end - third), (end - third, end + 1)]
+    {
+        let (from_text, to_text) = (from.to_string(), to.to_string());
+        for dialect in ["2010", "2012"] {
+            let args =
+                ["export", "t.db", "-o", "t.grasp", "--force", "-q", "--from", &from_text, "--to", &to_text];
+            bench.ok(&[&args[..], &["--dialect", dialect]].concat());
+            let Some(seen) = run(bench, "t.grasp") else { return };
+            let seen = |kind: &str| seen.get(kind).copied().unwrap_or(0);
+            let arrived = count(
+                bench,
+                &format!(
+                    "SELECT count(*) FROM process_instance WHERE activate_at >= {from} AND activate_at < {to}"
+                ),
+            );
+            let arrivals = if dialect == "2010" { "taskArrived" } else { "jobArrived" };
+            assert_eq!(seen(arrivals), arrived, "{from}..{to}");
+            let completed = count(
+                bench,
+                &format!(
+                    "SELECT count(*) FROM process_instance WHERE terminate_at >= {from} AND terminate_at < {to}"
+                ),
+            );
+            assert_eq!(seen("jobCompleted"), completed, "{from}..{to}");
+            let ignored = count(
+                bench,
+                &format!(
+                    "SELECT count(*) FROM btf_event WHERE action = 'mtalimitexceeded' AND time >= {from} AND time < {to}"
+                ),
+            );
+            assert_eq!(seen("taskArrivedAndIgnored"), ignored, "{from}..{to}");
+            let messages = count(
+                bench,
+                &format!(
+                    "SELECT count(*) FROM btf_event WHERE target_type IN ('STI', 'SIG', 'EVENT') \
+                     AND time >= {from} AND time < {to}"
+                ),
+            );
+            assert_eq!(seen("message"), messages, "{from}..{to}");
+        }
+    }
+}
+
+#[test]
+fn exported_scripts_run_and_hold_what_sql_counts() {
+    for input in ["tests/data/btf/library.btf", "tests/data/btf/metrics.btf", "demo/recording"] {
+        let bench = Bench::new();
+        ingest(&bench, &root().join(input));
+        check(&bench);
+    }
+}
+
+fn ingest(bench: &Bench, path: &Path) {
+    bench.ok(&["ingest", "t.db", path.to_str().unwrap(), "-q"]);
+}
+
+/// Names of any kind are one word each.
+#[test]
+fn names_that_tcl_would_read_are_quoted() {
+    let bench = Bench::new();
+    let lines = "#version 2.1.5\n#timeScale ns\n\
+                 0,STI,0,T,a [exit 3] $b {,0,activate\n1,C 1;,0,T,a [exit 3] $b {,0,start\n\
+                 2,a [exit 3] $b {,0,SIG,\\,0,write,}\"\n3,C 1;,0,T,a [exit 3] $b {,0,terminate\n\
+                 4,X,0,VENDOR,end\\,0,strange\n5,STI,0,STI,STI,1,trigger\n";
+    bench.write("t.btf", lines);
+    ingest(&bench, &bench.path().join("t.btf"));
+    bench.ok(&["export", "t.db", "-o", "t.grasp", "-q"]);
+    if let Some(seen) = run(&bench, "t.grasp") {
+        let expected = ["jobArrived", "jobCompleted", "jobResumed", "message", "newProcessor", "newTask"];
+        assert_eq!(seen.keys().collect::<Vec<_>>(), expected);
+        assert_eq!(seen["message"], 2);
+    }
+}
+
+#[test]
+fn options_belong_to_their_format() {
+    let bench = Bench::new();
+    ingest(&bench, &root().join("tests/data/btf/library.btf"));
+    for (args, hint) in [
+        (&["-o", "t.btf", "--tick", "1us"][..], "use --format grasp"),
+        (&["-o", "t.grasp", "--numeric"], "use --format btf"),
+        (&["-o", "t.grasp", "--chains", "c.toml"], "use --format perfetto"),
+        (&["-o", "t.pftrace", "--style", "6"], "use --format traceprinter"),
+        (&["-o", "t.pftrace", "--table", "gap"], "use --format csv or --format parquet"),
+    ] {
+        let chains = root().join("tests/data/btf/library_chains.toml");
+        std::fs::copy(chains, bench.path().join("c.toml")).unwrap();
+        let run = bench.run(&[&["export", "t.db"], args].concat());
+        assert_eq!(run.code, Some(2), "{args:?}\n{}", run.stderr);
+        assert!(run.stderr.contains(hint), "{args:?}\n{}", run.stderr);
+    }
+    let run = bench.ok(&["export", "t.db", "-o", "t.pftrace", "--chains", "c.toml"]);
+    assert!(run.stderr.contains(" slices, "), "{}", run.stderr);
+    let bytes = std::fs::read(bench.path().join("t.pftrace")).unwrap();
+    assert_eq!(bytes[0], 0x0a, "field 1 of a trace is a packet");
+}
