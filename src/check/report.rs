@@ -23,6 +23,24 @@ pub struct Report {
 }
 
 impl Report {
+    /// Adds a violation that no BTF event shows, by the id of its rule, at a line and time of the file.
+    pub fn add(&mut self, rule: &str, line: Option<u64>, time: i64, message: String) {
+        let Some(place) = RULES.iter().position(|r| r.id == rule) else { return };
+        let Some(rule) = RULES.get(place) else { return };
+        let found = self.findings.iter().position(|f| f.rule.id == rule.id);
+        let n = found.unwrap_or_else(|| {
+            self.findings.push(Finding { rule, count: 0, first: Vec::new(), words: BTreeMap::new() });
+            self.findings.len() - 1
+        });
+        if let Some(finding) = self.findings.get_mut(n) {
+            finding.count += 1;
+            if finding.first.len() < Finding::KEPT {
+                let place = Place { seq: 0, line };
+                finding.first.push(Occurrence { place, time: line.is_none().then_some(time), message, text: String::new() });
+            }
+        }
+    }
+
     /// How many violations are at least this severe.
     pub fn violations(&self, at_least: Severity) -> u64 {
         self.findings.iter().filter(|f| f.rule.severity >= at_least).map(|f| f.count).sum()

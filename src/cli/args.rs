@@ -130,6 +130,9 @@ pub struct Ingest {
     /// Write nothing, and exit with 3, when an input has a finding of severity error.
     #[arg(long)]
     pub strict: bool,
+    /// Grasp trace: how long a unit of its time is, e.g. 10us; 1ms unless given.
+    #[arg(long, value_name = "DURATION")]
+    pub tick: Option<String>,
     /// Which Neutrino wrote a kernel trace (6.5, 6.6, 7.0, 7.1, 8.0), whatever its header says.
     #[arg(long, value_name = "VERSION")]
     pub qnx_version: Option<String>,
@@ -183,6 +186,8 @@ pub enum InputFormat {
     Btf,
     /// A kernel trace of QNX: a .kev file.
     Qnx,
+    /// A Grasp trace.
+    Grasp,
 }
 
 /// How the events of tasks in a BTF trace are meant.

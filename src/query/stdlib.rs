@@ -74,6 +74,13 @@ pub(super) const LIBRARY: &[Source] = library! {
         "blocking"
         "interrupt_load"
     }
+    "grasp" {
+        "grasp_job"
+        "grasp_message"
+        "server_budget"
+        "buffer_level"
+        "mutex"
+    }
     "metrics" {
         "ActivateToActivate"
         "StartToStart"

@@ -49,6 +49,7 @@ pub(super) fn run(args: &Demo, ui: &Ui) -> Result<u8> {
         inputs: vec![recording],
         name: None,
         format: InputFormat::Auto,
+        tick: None,
         qnx_version: None,
         jobs: Vec::new(),
         overlay_irqs: false,

@@ -39,7 +39,8 @@ fn tcl(scripts: &[String]) -> Option<Vec<String>> {
         eprintln!("there is no tclsh: words are not compared with Tcl");
         return None;
     }
-    let program = std::env::temp_dir().join(format!("btfdb-words-{}-{}.tcl", std::process::id(), scripts.len()));
+    let program =
+        std::env::temp_dir().join(format!("btfdb-words-{}-{}.tcl", std::process::id(), scripts.len()));
     std::fs::write(&program, SCRIPT).unwrap();
     let mut child =
         Command::new("tclsh").arg(&program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
