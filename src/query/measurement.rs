@@ -1,12 +1,12 @@
 //! The measurement table of Grasp: worst, average and best execution and response times of every task, under the names of
-//! its paper (Holenderski et al., WATERS 2010, figure 6). Not for what a job is, which `grasp_job` says.
+//! its paper (Holenderski et al., WATERS 2010, figure 6). Not for what a job is, which `measured_job` says.
 
 use super::metrics::MetricFilter;
 use super::run::Param;
 use super::session::Session;
 use crate::error::{Error, ErrorKind, Result};
 use crate::render::SHOWN_NULL;
-use crate::schema::{columns, table, tables};
+use crate::schema::tables;
 use crate::time::format_duration;
 use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, Int64Array, RecordBatch, StringArray};
 use arrow::compute::cast;
@@ -29,7 +29,7 @@ SELECT
     max(response) AS wcrt,
     CAST(sum(CAST(response AS DECIMAL(38, 0))) AS VARCHAR) AS response,
     min(response) AS bcrt
-FROM grasp_job
+FROM measured_job
 WHERE ($recording IS NULL OR recording = $recording)
     AND ($entity IS NULL OR task = $entity)
     AND ($from IS NULL OR at >= $from)
@@ -41,11 +41,6 @@ ORDER BY recording, type DESC, task
 /// Digits behind the point.
 const DECIMALS: u32 = 3;
 const PRECISION: u8 = 38;
-/// The column of the table `recording` that says how many ticks of the database a tick of the trace is.
-const TICK: &str = "tick";
-/// The commands of Grasp traces.
-const COMMANDS: &str = "grasp_event";
-
 /// A line of the table.
 struct Line {
     recording: String,
@@ -108,13 +103,12 @@ impl Session {
     /// The priorities of tasks, by recording and name or id; a lower number is a higher one. Only Grasp traces tell them.
     fn priorities(&self) -> Result<HashMap<String, HashMap<String, i64>>> {
         let mut priorities: HashMap<String, HashMap<String, i64>> = HashMap::new();
-        if table(COMMANDS).is_none_or(|table| self.database().files(table, None).is_empty()) {
+        if self.database().files(tables::GRASP_EVENT, None).is_empty() {
             return Ok(priorities);
         }
-        let sql = format!(
-            "SELECT recording, task, name, priority FROM {COMMANDS} WHERE command = 'newTask' AND priority IS NOT NULL"
-        );
-        for batch in self.sql(&sql, &[])? {
+        let sql = "SELECT recording, task, name, priority FROM grasp_event \
+                   WHERE command = 'newTask' AND priority IS NOT NULL ORDER BY recording, seq";
+        for batch in self.sql(sql, &[])? {
             let batch = batch?;
             let [recording, id, name, priority] = batch.columns() else { return Err(misfit()) };
             let plain = |column: &ArrayRef| cast(column, &DataType::Utf8).map_err(|e| misfit().because(e));
@@ -143,12 +137,7 @@ impl Session {
     /// Ticks of the database in a tick of the trace, of the recordings whose trace counts so.
     fn ticks(&self) -> Result<HashMap<String, i64>> {
         let mut ticks = HashMap::new();
-        if tables::RECORDING.columns.iter().all(|c| c.name != TICK) {
-            return Ok(ticks);
-        }
-        let (recording, table) = (columns::recording::RECORDING, tables::RECORDING.name);
-        let sql = format!("SELECT {recording}, {TICK} FROM {table} WHERE {TICK} > 0");
-        for batch in self.sql(&sql, &[])? {
+        for batch in self.sql("SELECT recording, tick FROM recording WHERE tick > 0", &[])? {
             let batch = batch?;
             let [names, values] = batch.columns() else { return Err(misfit()) };
             let names = cast(names, &DataType::Utf8).map_err(|e| misfit().because(e))?;

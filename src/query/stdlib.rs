@@ -42,7 +42,7 @@ pub(super) const LIBRARY: &[Source] = library! {
         "preemption"
         "worst_response"
         "worst_interference"
-        "grasp_job"
+        "measured_job"
     }
     "runnables" {
         "runnable_self"

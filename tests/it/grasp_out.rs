@@ -133,3 +133,118 @@ fn options_belong_to_their_format() {
     let bytes = std::fs::read(bench.path().join("t.pftrace")).unwrap();
     assert_eq!(bytes[0], 0x0a, "field 1 of a trace is a packet");
 }
+
+/// Text of a script, whatever its line ends and its last one.
+fn lines(text: &str) -> Vec<String> {
+    text.lines().map(|line| line.trim_end_matches('\r').to_owned()).collect()
+}
+
+/// A Grasp trace comes out as it went in; in the other dialect, and back, too.
+fn check_identity(bench: &Bench, path: &Path) {
+    let text = String::from_utf8(std::fs::read(path).unwrap()).unwrap();
+    ingest(bench, path);
+    let exported = |args: &[&str], file: &str| {
+        bench.ok(&[&["export", "t.db", "-q", "--force", "-o", file], args].concat());
+        std::fs::read_to_string(bench.path().join(file)).unwrap()
+    };
+    let same = exported(&[], "same.grasp");
+    assert_eq!(lines(&same), lines(&text), "{}", path.display());
+    let new = exported(&["--dialect", "2012"], "new.grasp");
+    let old = exported(&["--dialect", "2010"], "old.grasp");
+    // What is not declared in the one dialect is not in the other: only declarations differ.
+    let plain = |text: &str| -> Vec<String> {
+        let declares = |line: &String| {
+            let line = line.trim_start();
+            ["new", "[Task", "[Job", "[Server", "[Mutex", "[Semaphore", "[Buffer"]
+                .iter()
+                .any(|w| line.starts_with(w))
+        };
+        lines(text).into_iter().filter(|line| !declares(line)).collect()
+    };
+    assert_eq!(plain(&new), plain(&text), "{}", path.display());
+    assert_eq!(plain(&old), plain(&text), "{}", path.display());
+    let back = Bench::new();
+    ingest(&back, &bench.path().join("old.grasp"));
+    back.ok(&["export", "t.db", "-q", "--dialect", "2012", "-o", "back.grasp"]);
+    let back = std::fs::read_to_string(back.path().join("back.grasp")).unwrap();
+    assert_eq!(lines(&back), lines(&new), "{}", path.display());
+}
+
+#[test]
+fn grasp_traces_come_out_as_they_went_in() {
+    check_identity(&Bench::new(), &root().join("tests/data/grasp/control.grasp"));
+    let Some(corpus) = std::env::var_os("BTFDB_CORPUS") else {
+        println!("BTFDB_CORPUS is not set: traces of others were not exported");
+        return;
+    };
+    let mut traces = 0;
+    for entry in std::fs::read_dir(Path::new(&corpus).join("grasp")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|e| e == "grasp" || e == "log") {
+            check_identity(&Bench::new(), &path);
+            traces += 1;
+        }
+    }
+    assert!(traces > 5);
+}
+
+/// What is exported from BTF and read again has the same jobs, with the same times.
+#[test]
+fn jobs_survive_the_way_through_grasp() {
+    let jobs = |bench: &Bench, running: &str| {
+        let sql = format!(
+            "SELECT process, type, activate_at, start_at, terminate_at, {running} AS running, waiting FROM process_instance \
+             WHERE complete ORDER BY process, activate_at, terminate_at"
+        );
+        bench.ok(&["query", "t.db", &sql, "--format", "csv"]).stdout
+    };
+    for input in ["tests/data/btf/library.btf", "demo/recording"] {
+        let bench = Bench::new();
+        ingest(&bench, &root().join(input));
+        for dialect in ["2010", "2012"] {
+            bench.ok(&["export", "t.db", "-q", "--force", "--dialect", dialect, "-o", "t.grasp"]);
+            let back = Bench::new();
+            back.ok(&[
+                "ingest",
+                "t.db",
+                bench.path().join("t.grasp").to_str().unwrap(),
+                "--tick",
+                "1ns",
+                "-q",
+            ]);
+            // Grasp does not tell waiting on a core from running.
+            assert_eq!(jobs(&back, "running"), jobs(&bench, "running + polling"), "{input}");
+        }
+    }
+}
+
+/// Figure 6 of the paper, to the digit that it prints.
+#[test]
+fn the_measurement_of_the_paper() {
+    let Some(corpus) = std::env::var_os("BTFDB_CORPUS") else {
+        println!("BTFDB_CORPUS is not set: figure 6 was not compared");
+        return;
+    };
+    let folder = Path::new(&corpus).join("grasp");
+    let bench = Bench::new();
+    ingest(&bench, &folder.join("buffers.grasp"));
+    let table = bench.ok(&["metrics", "t.db", "grasp", "--format", "csv"]).stdout;
+    // Hundredths, rounded half up: all numbers of the figure have at most two digits behind the point.
+    let hundredths = |text: &str| -> Option<i64> {
+        let (whole, part) = text.split_once('.')?;
+        let thousandths: i64 = format!("{whole}{:0<3}", part).parse().ok()?;
+        Some((thousandths + 5) / 10)
+    };
+    let measured: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
+    let golden = std::fs::read_to_string(folder.join("figure6_golden.tsv")).unwrap();
+    let mut order = Vec::new();
+    for line in golden.lines().skip(1) {
+        let cells: Vec<_> = line.split('\t').collect();
+        let place = measured.iter().position(|row| row[1] == cells[0]).unwrap_or_else(|| panic!("{table}"));
+        order.push(place);
+        for (expected, found) in cells[1..7].iter().zip(&measured[place][2..8]) {
+            assert_eq!(hundredths(found), hundredths(expected), "{line}\n{table}");
+        }
+    }
+    assert!(order.len() == 4 && order.is_sorted(), "the order is that of the priorities: {table}");
+}

@@ -5,16 +5,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::export::cursor::Cursor;
 use crate::formats::grasp::words::{Kind, Word, command, skip_blanks};
 use crate::query::Session;
-use crate::schema::table;
+use crate::schema::tables;
 use std::borrow::Cow;
 use std::io::Write;
 
-/// Every command, comment and blank line of a Grasp trace; `text` by `seq` is the file.
-const TABLE: &str = "grasp_event";
-
 /// True when a recording was a Grasp trace.
 pub(super) fn is_grasp(session: &Session, recording: &str) -> bool {
-    table(TABLE).is_some_and(|table| !session.database().files(table, Some(recording)).is_empty())
+    !session.database().files(tables::GRASP_EVENT, Some(recording)).is_empty()
 }
 
 /// Writes a Grasp trace.
@@ -24,8 +21,9 @@ pub(super) fn write(
     dialect: Option<Dialect>,
     out: &mut dyn Write,
 ) -> Result<GraspDone> {
-    let sql = format!("SELECT text, status FROM {TABLE} WHERE recording = $recording ORDER BY seq");
-    let mut rows = Cursor::new(session.sql(&sql, &[("recording", recording.into())])?);
+    // `text` by `seq` is the file.
+    let sql = "SELECT text, status FROM grasp_event WHERE recording = $recording ORDER BY seq";
+    let mut rows = Cursor::new(session.sql(sql, &[("recording", recording.into())])?);
     let mut done = GraspDone::default();
     while rows.next()? {
         let text = rows.name(0);

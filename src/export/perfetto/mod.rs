@@ -3,9 +3,10 @@
 //! are names, and what is open. Not for the encoding of packets (see `packets`, `wire`).
 //!
 //! Every event is on a track: as slice (states, runnables, holds of and waits for semaphores), as value of a counter
-//! (signals) or as instant (everything else).
+//! (signals, budgets and buffers of Grasp) or as instant (everything else).
 
 mod events;
+mod grasp;
 mod lanes;
 mod packets;
 mod spans;
@@ -83,6 +84,7 @@ pub fn export_perfetto(
     export.activations()?;
     export.states()?;
     export.spans()?;
+    export.grasp()?;
     let counts = export.packets.finish()?;
     Ok(PerfettoDone {
         tracks: counts.tracks,

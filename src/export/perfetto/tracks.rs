@@ -17,15 +17,19 @@ pub(super) enum Group {
     Stimuli,
     Semaphores,
     Signals,
+    Servers,
+    Buffers,
     Others,
 }
 
-const GROUPS: [(Group, &str); 6] = [
+const GROUPS: [(Group, &str); 8] = [
     (Group::Cores, "Cores"),
     (Group::Chains, "Event chains"),
     (Group::Stimuli, "Stimuli"),
     (Group::Semaphores, "Semaphores"),
     (Group::Signals, "Signals"),
+    (Group::Servers, "Servers"),
+    (Group::Buffers, "Buffers"),
     (Group::Others, "Others"),
 ];
 
