@@ -42,6 +42,7 @@ pub(super) const LIBRARY: &[Source] = library! {
         "preemption"
         "worst_response"
         "worst_interference"
+        "measured_job"
     }
     "runnables" {
         "runnable_self"

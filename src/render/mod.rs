@@ -30,6 +30,7 @@ pub(crate) use cell::{append, write_integer, write_unsigned};
 pub(crate) use parallel::PORTION;
 pub(crate) use parallel::{Worker, in_order};
 pub use records::records;
+pub use table::SHOWN_NULL;
 pub use unit::InUnit;
 
 /// How rows are written.
