@@ -37,6 +37,9 @@ fn bench() -> Bench {
     let kernel = Options { bytes: 1 << 16, ..Options::default() };
     bench.write("trace.kev", simulate(Vec::new(), &kernel).unwrap().0);
     bench.ok(&["ingest", "kernel.db", "trace.kev", "-q"]);
+    for name in ["trace.grasp", "reference.grasp"] {
+        bench.write(name, include_str!("../data/grasp/control.grasp"));
+    }
     let packed = Command::new("gzip").arg("tuesday.btf").current_dir(bench.path()).status().unwrap();
     assert!(packed.success());
     bench

@@ -132,7 +132,7 @@ fn a_trace_is_told_by_content_from_a_pipe_or_compressed() {
         &bench,
         "SELECT recording, count(*) AS n FROM process_instance WHERE complete GROUP BY recording ORDER BY recording",
     );
-    assert_eq!(text, "recording,n\na,3\nb,3\nc,3\nd,3\n");
+    assert_eq!(text, "recording,n\na,3\nb,3\nc,3\nd,3");
     let info = bench.ok(&["info", "g.db"]).stdout;
     assert!(info.contains("grasp_event"), "{info}");
     bench.ok(&["remove", "g.db", "--recording", "a"]);
@@ -186,7 +186,7 @@ fn what_would_have_to_run_is_reported_and_refused_when_strict() {
     assert!(run.stderr.contains("t.grasp:2:"), "{}", run.stderr);
     bench.ok(&["ingest", "g.db", "t.grasp", "-q"]);
     let text = csv(&bench, "SELECT line, severity, code FROM diagnostic ORDER BY line");
-    assert_eq!(text, "line,severity,code\n2,error,script\n6,error,several-commands\n");
+    assert_eq!(text, "line,severity,code\n2,error,script\n6,error,several-commands");
     assert_eq!(value(&bench, "SELECT count(*) FROM grasp_event WHERE status = 'refused'"), "2");
 }
 
@@ -243,6 +243,28 @@ fn traces_are_equal_modulo_ids() {
     }
     bench.ok(&["ingest", "g.db", "a.grasp", "-q"]);
     assert_eq!(bench.run(&["compare", "g.db:a", "b.grasp"]).code, Some(0));
+}
+
+#[test]
+fn processors_are_put_onto_one_clock_by_the_messages_between_them() {
+    let bench = Bench::new();
+    // The clock of q is 100 ahead, and each processor is listed by itself.
+    bench.write(
+        "t.grasp",
+        "newProcessor p\nnewProcessor q\nnewTask a -processor p\nnewTask b -processor q\n\
+         plot 0 jobArrived a.1 a\nplot 1 jobResumed a.1\nplot 10 syncSent p q 1\nplot 20 syncSent p q 2\nplot 30 jobCompleted a.1\n\
+         plot 105 jobArrived b.1 b\nplot 106 jobResumed b.1\nplot 110 syncReceived p q 1\nplot 120 syncReceived p q 2\nplot 125 jobCompleted b.1\n",
+    );
+    bench.ok(&["ingest", "g.db", "t.grasp", "--tick", "1ns", "-q"]);
+    let text = csv(
+        &bench,
+        "SELECT process, activate_at, start_at, terminate_at FROM process_instance ORDER BY process",
+    );
+    assert_eq!(text, "process,activate_at,start_at,terminate_at\na,0,1,30\nb,5,6,25");
+    // What was written stays as it was.
+    assert_eq!(value(&bench, "SELECT max(time) FROM grasp_event"), "125");
+    assert_eq!(value(&bench, "SELECT count(*) FROM diagnostic WHERE code = 'clock-corrected'"), "1");
+    assert_eq!(bench.run(&["check", "g.db"]).code, Some(0));
 }
 
 #[test]
