@@ -297,7 +297,8 @@ mod tests {
 
     #[test]
     fn every_kind_of_chart_is_xml_and_has_its_parts() {
-        let bar = |n: u32| Bar { from: f64::from(n) * 10.0, to: f64::from(n + 1) * 10.0, count: u64::from(n) };
+        let bar =
+            |n: u32| Bar { from: f64::from(n) * 10.0, to: f64::from(n + 1) * 10.0, count: u64::from(n) };
         let bars = chart(Content::Histogram((0..4).map(bar).collect()));
         let column = Column {
             begin: 5,

@@ -98,7 +98,7 @@ pub fn drawn(picture: &Picture, options: &Options) -> String {
         pen.row(row, *place, &mut sheet);
     }
     frame::links(picture, &layout, across, &mut sheet);
-    y = bottom + if options.legend == Legend::Bottom { 34 } else { 22 } * PX;
+    y = bottom + if options.legend == Legend::Bottom { 34 } else { 26 } * PX;
     if options.legend == Legend::Bottom {
         y = frame::legend(&occurring, (left, right), y - 8 * PX, &mut sheet);
     }

@@ -54,7 +54,10 @@ impl Pen<'_> {
         } else {
             row.runs.iter().for_each(|run| self.run(row, run, place, sheet));
         }
-        self.words(row, place, sheet);
+        // Where there is a curve, its values are what is written.
+        if row.curve.is_none() {
+            self.words(row, place, sheet);
+        }
         self.marks(row, place, sheet);
         sheet.close();
     }

@@ -38,8 +38,7 @@ fn picture(rows: Vec<Row>) -> Picture {
 /// One of everything.
 fn full() -> Picture {
     let states: Vec<_> = (0..).zip(State::ALL).map(|(n, state)| (n * 90, n * 90 + 80, state)).collect();
-    let mut rows: Vec<Row> =
-        RowKind::ALL.into_iter().map(|kind| row(kind, NASTY, &states, 1000)).collect();
+    let mut rows: Vec<Row> = RowKind::ALL.into_iter().map(|kind| row(kind, NASTY, &states, 1000)).collect();
     let mut marks = Marks::new(Grid::new(0, 1000, 1000));
     (0..).zip(MarkKind::ALL).for_each(|(n, kind)| marks.add(n * 60, kind, Some(1)));
     rows[1].marks = marks.finish();
