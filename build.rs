@@ -307,6 +307,7 @@ impl {camel}Rows {{
     }}
 
     /// Appends a row.
+    #[inline(always)]
     pub fn push(&mut self, row: {camel}Row{anonymous}) {{
 {pushes}    }}
 

@@ -214,7 +214,8 @@ pub fn format_duration(ticks: i64, scale: TimeScale) -> String {
     format!("0 {scale}")
 }
 
-fn divide_half_even_wide(number: u128, divisor: u128) -> u128 {
+/// [`divide_half_even`] of wider numbers. `divisor` > 0.
+pub(crate) fn divide_half_even_wide(number: u128, divisor: u128) -> u128 {
     let (quotient, remainder) = (number / divisor, number % divisor);
     let other_half = divisor - remainder;
     quotient + u128::from(remainder > other_half || remainder == other_half && quotient % 2 == 1)

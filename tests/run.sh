@@ -52,6 +52,8 @@ step_docs() {
 
 step_test() {
     tool cargo-nextest '^0.9'
+    # Words of Grasp traces are compared with Tcl itself, and scripts that are exported are run; without it, tests say so.
+    debian 'command -v tclsh' tcl
     cargo nextest run --locked --no-fail-fast
 }
 
@@ -86,7 +88,7 @@ step_interop() {
     debian 'python3 -c "import ensurepip, venv"' python3 python3-venv
     local python=$target/interop/bin/python
     [[ -x $python ]] || python3 -m venv "$target/interop"
-    "$python" -m pip install --quiet --disable-pip-version-check -r benches/harness/peers.txt
+    "$python" -m pip install --quiet --disable-pip-version-check -r benches/harness/peers.txt -r tests/interop.txt
     cargo run --quiet --locked -- ingest "$work/interop.db" demo/recording
     "$python" tests/interop.py "$work/interop.db"
     local inputs=(tests/data/btf/metrics.btf) recording
@@ -95,6 +97,7 @@ step_interop() {
     done
     cargo run --quiet --locked -- ingest "$work/interop.db" "${inputs[@]}"
     "$python" tests/metrics.py "$target/debug/btfdb" "$work/interop.db"
+    "$python" tests/read_perfetto.py "$target/debug/btfdb" "$work/interop.db"
 }
 
 # No timing: a machine that runs tests is no place to measure. Every row has to be there, and every answer the same as

@@ -194,4 +194,14 @@ rules! {
         "the steps of an access to a semaphore come in the wrong order";
     SemaphoreNote "semaphore-note" Warning "BTF 2.3.0 §2.3.7, §2.3.8"
         "notes on a semaphore or spinlock that is never incremented or decremented";
+
+    // Grasp traces: what their player checks by its plugins (2012: BudgetCheck, MutexCheck).
+    BudgetNegative "budget-negative" Error "Grasp player, BudgetCheck"
+        "a server uses more budget than it has";
+    MutexNotHeld "mutex-not-held" Error "Grasp player, MutexCheck"
+        "a job releases a mutex that it does not hold";
+    MutexNotNested "mutex-not-nested" Error "Grasp player, MutexCheck"
+        "a job releases a mutex before one that it acquired later";
+    MutexTaken "mutex-taken" Error "Grasp paper §IV-C"
+        "a job acquires a mutex that another one holds";
 }

@@ -71,15 +71,19 @@ pub enum Command {
   btfdb metrics engine.db ResponseTime --entity T_5 --from 100ms --to 200ms
   btfdb metrics engine.db CPULoad Preemptions --window 50ms --step 10ms
   btfdb metrics engine.db ResponseTime --histogram --format table
+  btfdb metrics engine.db grasp
   btfdb metrics --list
   btfdb metrics engine.db --sql-path my_queries --format json")]
     Metrics(Metrics),
-    /// Write system events as BTF, any table as CSV or Parquet, or a kernel trace as traceprinter does.
+    /// Write system events as BTF, for the Perfetto UI or for the Grasp player, any table as CSV or Parquet, or a kernel trace
+    /// as traceprinter does.
     #[command(after_help = "Examples:
   btfdb export engine.db -o all.btf
   btfdb export engine.db --from 412ms --to 415ms -o worst.btf
   btfdb export engine.db --type T,I --entity T_5 -o - | less
   btfdb export engine.db --table process_instance --format csv -o instances.csv
+  btfdb export engine.db --chains limits.toml -o engine.pftrace
+  btfdb export engine.db --from 117ms --to 120ms --tick 1us -o worst.grasp
   btfdb export kernel.db --format traceprinter --style 6 --class THREAD -o threads.txt")]
     Export(Export),
     /// Draw a window of a recording as SVG or PNG, or a chart of a metric.
@@ -139,6 +143,9 @@ pub struct Ingest {
     /// Write nothing, and exit with 3, when an input has a finding of severity error.
     #[arg(long)]
     pub strict: bool,
+    /// Grasp trace: how long a unit of its time is, e.g. 10us; 1ms unless given.
+    #[arg(long, value_name = "DURATION")]
+    pub tick: Option<String>,
     /// Which Neutrino wrote a kernel trace (6.5, 6.6, 7.0, 7.1, 8.0), whatever its header says.
     #[arg(long, value_name = "VERSION")]
     pub qnx_version: Option<String>,
@@ -192,6 +199,8 @@ pub enum InputFormat {
     Btf,
     /// A kernel trace of QNX: a .kev file.
     Qnx,
+    /// A Grasp trace.
+    Grasp,
 }
 
 /// How the events of tasks in a BTF trace are meant.
@@ -369,7 +378,7 @@ pub struct Metrics {
     /// Database folder.
     #[arg(required_unless_present_any = ["list", "show"])]
     pub database: Option<PathBuf>,
-    /// Metrics by name; all of them when none is given.
+    /// Metrics by name, or grasp for the measurement table of Grasp; all metrics when none is given.
     pub metrics: Vec<String>,
     /// List the metrics.
     #[arg(long)]
@@ -420,7 +429,7 @@ pub struct Export {
     /// File to write, `-` for standard output.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// btf, csv, parquet or traceprinter; told by the file's name when left out.
+    /// btf, csv, parquet, perfetto, grasp or traceprinter; told by the file's name when left out.
     #[arg(long, value_enum)]
     pub format: Option<ExportFormat>,
     /// Table to write as CSV or Parquet.
@@ -453,6 +462,15 @@ pub struct Export {
     /// Write names in the BTF, also when it was imported with numbers.
     #[arg(long)]
     pub symbolic: bool,
+    /// perfetto: TOML file with [[chain]] entries, shown as slices and flows.
+    #[arg(long, value_name = "FILE")]
+    pub chains: Option<PathBuf>,
+    /// grasp: what a time of 1 is, e.g. 1us; that of the trace it came from when left out, else a tick of the database.
+    #[arg(long, value_name = "T")]
+    pub tick: Option<String>,
+    /// grasp: commands as the player of 2012 or the paper of 2010 has them.
+    #[arg(long, value_enum, value_name = "YEAR")]
+    pub dialect: Option<GraspArg>,
     /// traceprinter: whose lines; those of the trace's own version when left out.
     #[arg(long, value_enum, value_name = "VERSION")]
     pub style: Option<StyleArg>,
@@ -491,8 +509,23 @@ pub enum ExportFormat {
     Btf,
     Csv,
     Parquet,
+    /// A trace for the Perfetto UI.
+    Perfetto,
+    /// A script for the Grasp player.
+    Grasp,
     /// Lines of QNX's traceprinter.
     Traceprinter,
+}
+
+/// Dialects of Grasp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum GraspArg {
+    /// `newTask …`
+    #[value(name = "2012")]
+    D2012,
+    /// `[Task …] initWith …`
+    #[value(name = "2010")]
+    D2010,
 }
 
 /// Whose lines of traceprinter.

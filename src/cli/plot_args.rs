@@ -15,7 +15,7 @@ pub struct Plot {
     /// File to write, `-` for standard output.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// svg or png; told by the file's name when left out.
+    /// svg, html (a page to zoom into) or png; told by the file's name when left out.
     #[arg(long, value_enum)]
     pub format: Option<PlotFormat>,
     /// Recording; needed when the database has several.
@@ -77,6 +77,7 @@ pub struct Plot {
 #[allow(missing_docs, reason = "the names say it")]
 pub enum PlotFormat {
     Svg,
+    Html,
     Png,
 }
 

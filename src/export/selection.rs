@@ -56,6 +56,33 @@ impl Selection {
         self.from.is_none() && self.to.is_none() && self.entities.is_empty() && self.types.is_empty()
     }
 
+    /// The rows of anything with a recording that last from one instant to another, expressions in SQL, and have a part in
+    /// the window. `entities` and `types` are the columns that name the entities of a row and their types.
+    pub(super) fn overlap(
+        &self,
+        recording: &str,
+        (begin, end): (&str, &str),
+        entities: &[&str],
+        types: &[&str],
+    ) -> Condition {
+        let mut condition = Condition::default();
+        condition.push(&[columns::recording::RECORDING], "=", recording.into());
+        if let Some(from) = self.from {
+            let from = condition.param(from.into());
+            // What has no duration is in the window as an event is.
+            condition.terms.push(format!("({end} > {from} OR ({begin} = {end} AND {begin} >= {from}))"));
+        }
+        self.to.into_iter().for_each(|to| condition.push(&[begin], "<", to.into()));
+        if !entities.is_empty() {
+            condition.one_of(&self.entities, entities, "the entities");
+        }
+        if !types.is_empty() {
+            let words: Vec<String> = self.types.iter().flat_map(|word| spellings(word)).collect();
+            condition.one_of(&words, types, "the types");
+        }
+        condition
+    }
+
     /// The rows of `table` that are selected.
     pub(super) fn condition(&self, table: &TableSpec, recording: &str) -> Condition {
         let mut condition = Condition::default();

@@ -2,6 +2,7 @@
 //! findings; they know no files, no Parquet and no other format. `text` is what readers of lines share.
 
 pub mod btf;
+pub mod grasp;
 pub mod orti;
 pub mod qnx;
 mod text;

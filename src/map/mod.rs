@@ -7,6 +7,7 @@
 //! * `merge` – all cores' blocks as one ordered stream of `software` events
 //! * `edge` – what held before the first event, and after a hole
 //! * `machine` – the rules
+//! * `grasp` – Grasp traces, whose commands are about tasks and jobs already
 //! * `kernel` – the same for kernel traces of QNX, which have rules, state and tables of their own
 //!
 //! The machine is sequential, and a small part of the work: it sees only what some rule reads, as numbers. Everything
@@ -15,6 +16,7 @@
 
 mod blocks;
 mod edge;
+pub mod grasp;
 pub mod kernel;
 mod machine;
 mod merge;

@@ -5,9 +5,9 @@ use crate::error::Result;
 use crate::schema::columns::recording;
 use crate::schema::{RecordingRow, RecordingRows, TABLES, TableSpec, tables};
 use crate::store::{Database, RecordingEntry, Transaction, read_batches};
-use arrow::array::AsArray;
+use arrow::array::{Array, AsArray};
 use arrow::compute::cast;
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, Int64Type};
 
 /// What `info` says about a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +36,8 @@ pub fn summary(db: &Database) -> Vec<RecordingSummary> {
 }
 
 /// The tables of what was recorded, before it is mapped.
-const SOFTWARE: [&TableSpec; 3] = [tables::DATA_EVENT, tables::FUNCTION_EVENT, tables::KERNEL_EVENT];
+const SOFTWARE: [&TableSpec; 4] =
+    [tables::DATA_EVENT, tables::FUNCTION_EVENT, tables::KERNEL_EVENT, tables::GRASP_EVENT];
 
 /// What a recording says of itself.
 #[derive(Debug, Clone, Copy, Default)]
@@ -44,6 +45,8 @@ pub(super) struct Facts<'a> {
     pub os: Option<&'a str>,
     pub creator: Option<&'a str>,
     pub created: Option<&'a str>,
+    /// Ticks per unit of time of the trace, where the trace leaves that open.
+    pub tick: Option<i64>,
 }
 
 /// The same, as a stored recording says it.
@@ -52,11 +55,17 @@ pub(super) struct StoredFacts {
     os: Option<String>,
     creator: Option<String>,
     created: Option<String>,
+    tick: Option<i64>,
 }
 
 impl StoredFacts {
     pub fn as_facts(&self) -> Facts<'_> {
-        Facts { os: self.os.as_deref(), creator: self.creator.as_deref(), created: self.created.as_deref() }
+        Facts {
+            os: self.os.as_deref(),
+            creator: self.creator.as_deref(),
+            created: self.created.as_deref(),
+            tick: self.tick,
+        }
     }
 }
 
@@ -76,7 +85,9 @@ pub(super) fn stored_facts(tx: &Transaction, name: &str) -> Result<StoredFacts> 
             };
             let (os, creator, created) =
                 (text(recording::OS), text(recording::CREATOR), text(recording::CREATED));
-            facts = StoredFacts { os, creator, created };
+            let ticks = batch.column_by_name(recording::TICK).and_then(|c| c.as_primitive_opt::<Int64Type>());
+            let tick = ticks.filter(|t| !t.is_empty() && t.is_valid(0)).map(|t| t.value(0));
+            facts = StoredFacts { os, creator, created, tick };
         }
     }
     Ok(facts)
@@ -96,6 +107,7 @@ pub(super) fn write_recording_row(tx: &mut Transaction, name: &str, facts: Facts
         end_at,
         creator: facts.creator,
         created: facts.created,
+        tick: facts.tick,
         sources: rows_of(tables::SOURCE),
         software_events: SOFTWARE.iter().map(|t| rows_of(t)).sum(),
         btf_events: rows_of(tables::BTF_EVENT),

@@ -326,6 +326,7 @@ impl Imported {
             os,
             creator: self.trace.header.creator.as_deref(),
             created: self.trace.header.created.as_deref(),
+            tick: None,
         }
     }
 }

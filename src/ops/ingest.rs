@@ -4,6 +4,7 @@
 use super::control::Control;
 use super::describe::{Facts, write_recording_row};
 use super::files::{ExportFile, Reading, Stored};
+use super::grasp::{self, GraspFile};
 use super::import::{TraceFile, unit_of};
 use super::kernel::{self, KernelFile};
 use super::map::{MapReport, map_recording};
@@ -56,6 +57,8 @@ pub enum TraceKind {
     Btf,
     /// A kernel trace of QNX, or a listing of one.
     Kernel,
+    /// A Grasp trace.
+    Grasp,
 }
 
 /// How to ingest.
@@ -77,6 +80,8 @@ pub struct Options {
     pub keep: Option<Keep>,
     /// How a kernel trace is mapped.
     pub kernel: KernelOptions,
+    /// How long a unit of time of a Grasp trace is, e.g. `1ms`, which it is when `None`.
+    pub tick: Option<String>,
     /// Threads to use; tables do not depend on it.
     pub threads: usize,
 }
@@ -93,6 +98,7 @@ impl Default for Options {
             qnx_version: None,
             keep: None,
             kernel: KernelOptions::default(),
+            tick: None,
             threads: 1,
         }
     }
@@ -203,6 +209,7 @@ fn one(
         return import(tx, name, path, options, scale, control);
     }
     not_for_kernel_traces(options, &plan.base)?;
+    not_for_grasp_traces(options, &plan.base)?;
     let setup = StoredSetup::read(plan)?;
     let mut log = Log::default();
     // Contradictions between description files are found before gigabytes are read.
@@ -259,15 +266,25 @@ fn import(
     control: &Arc<Control>,
 ) -> Result<Report> {
     let source = match KernelFile::recognise(path, Source::open(path)?, options.qnx_version)? {
-        Ok(_) if options.trace == Some(TraceKind::Btf) => {
-            return Err(Error::input("this is a kernel trace of QNX, not BTF")
-                .at(path)
-                .hint("use --format qnx"));
+        Ok(_) if matches!(options.trace, Some(TraceKind::Btf | TraceKind::Grasp)) => {
+            return Err(Error::input("this is a kernel trace of QNX").at(path).hint("use --format qnx"));
         }
-        Ok(file) => return kernel::ingest(tx, name, file, options, scale, control),
+        Ok(file) => {
+            not_for_grasp_traces(options, path)?;
+            return kernel::ingest(tx, name, file, options, scale, control);
+        }
         Err(source) => source,
     };
     not_for_kernel_traces(options, path)?;
+    // What is said to be BTF is read as BTF.
+    let source = match options.trace {
+        Some(TraceKind::Btf) => source,
+        said => match GraspFile::recognise(path, source, said == Some(TraceKind::Grasp))? {
+            Ok(file) => return grasp::ingest(tx, name, file, options, scale, control),
+            Err(source) => source,
+        },
+    };
+    not_for_grasp_traces(options, path)?;
     let file = TraceFile::open(path, source, options.dialect)?;
     control.begin(format!("reading {name}"), file.size().unwrap_or(0));
     let mut imported = file.store(tx, name, scale, options.threads, control)?;
@@ -329,6 +346,15 @@ fn not_for_kernel_traces(options: &Options, input: &Path) -> Result<()> {
         return Err(Error::usage(format!("'{}' is no kernel trace", input.display())).hint(
             "--class, --event, --where, --jobs and the like are for kernel traces of QNX: ingest those by themselves",
         ));
+    }
+    Ok(())
+}
+
+/// The same for what can only be done with a Grasp trace.
+fn not_for_grasp_traces(options: &Options, input: &Path) -> Result<()> {
+    if options.tick.is_some() {
+        return Err(Error::usage(format!("'{}' is no Grasp trace", input.display()))
+            .hint("--tick is the unit of time of Grasp traces; others say theirs themselves"));
     }
     Ok(())
 }

@@ -4,6 +4,7 @@
 use super::control::Control;
 use super::crew::Crew;
 use super::describe::{stored_facts, time_range, write_recording_row};
+use super::grasp;
 use super::ingest::write_diagnostics;
 use super::kernel;
 use super::mapped::{Events, Instances, note_violations};
@@ -73,6 +74,11 @@ pub fn map_again(
             mapping.check_whole(name)?;
             let mut map = |tx: &mut Transaction| kernel::map(tx, name, &mapping, threads, control);
             reports.push((name.clone(), remap(&mut tx, &kernel::NATIVE, &mut map)?));
+            continue;
+        }
+        if grasp::Mapping::stored(&db, name)?.is_some() {
+            let mut map = |tx: &mut Transaction| grasp::map(tx, name, threads, control);
+            reports.push((name.clone(), remap(&mut tx, &[], &mut map)?));
             continue;
         }
         let Some(text) = db.blob("setup", name, "setup.json")? else { continue };

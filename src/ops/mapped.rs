@@ -90,6 +90,11 @@ impl<'a> Instances<'a> {
         Self { names: Names::default(), derive, tables, end, violations: Violations::default() }
     }
 
+    /// The same for a trace that need not tell of activations.
+    pub fn of_foreign_trace(writer: Begin<'a>, (begin, end): (i64, i64)) -> Self {
+        Self { derive: Derive::of_foreign_trace(begin), ..Self::new(writer, (begin, end)) }
+    }
+
     pub fn take(&mut self, mapped: Handover) -> Result<()> {
         let Some(mapped) = mapped else {
             self.violations = self.derive.finish(self.end, &self.names);

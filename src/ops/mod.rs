@@ -6,6 +6,7 @@ mod control;
 mod crew;
 mod describe;
 mod files;
+pub mod grasp;
 mod import;
 pub mod ingest;
 mod kernel;

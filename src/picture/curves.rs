@@ -35,7 +35,7 @@ impl Values {
         let one = Point { at, value, least: value, greatest: value, count: 1 };
         let column = self.cursor.column(at);
         match self.points.last_mut() {
-            Some(last) if self.column == Some(column) => {
+            Some(last) if self.column == Some(column) && !self.grid.is_exact() => {
                 last.at = last.at.max(at);
                 last.value = value;
                 last.least = last.least.min(value);

@@ -6,12 +6,24 @@ pub struct Grid {
     from: i64,
     to: i64,
     columns: u32,
+    exact: bool,
 }
 
 impl Grid {
     /// A window of at least one tick, with at least one column.
     pub fn new(from: i64, to: i64, columns: u32) -> Self {
-        Self { from: from.min(i64::MAX - 1), to: to.max(from.saturating_add(1)), columns: columns.max(1) }
+        let (from, to) = (from.min(i64::MAX - 1), to.max(from.saturating_add(1)));
+        Self { from, to, columns: columns.max(1), exact: false }
+    }
+
+    /// The same window for who draws everything, whatever its size: nothing is reduced.
+    pub fn exact(self) -> Self {
+        Self { exact: true, ..self }
+    }
+
+    /// Nothing is reduced to columns.
+    pub fn is_exact(&self) -> bool {
+        self.exact
     }
 
     /// Begin of the window, in ticks.

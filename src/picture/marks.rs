@@ -26,8 +26,12 @@ impl Marks {
             return;
         }
         self.count += 1;
-        let column = self.cursor.column(at) as usize;
         let columns = &mut self.kinds[kind.index()];
+        if self.grid.is_exact() {
+            columns.push(Some(Mark { at, last: at, kind, name, count: 1 }));
+            return;
+        }
+        let column = self.cursor.column(at) as usize;
         if columns.is_empty() {
             *columns = vec![None; self.grid.columns() as usize];
         }
@@ -41,8 +45,12 @@ impl Marks {
 
     /// Says something of the mark that stands for an instant, if that is the first one of its kind in its column.
     pub fn name(&mut self, at: i64, kind: MarkKind, name: Name) {
-        let column = self.cursor.column(at) as usize;
-        if let Some(Some(mark)) = self.kinds[kind.index()].get_mut(column)
+        let columns = &mut self.kinds[kind.index()];
+        let mark = match self.grid.is_exact() {
+            true => columns.last_mut(),
+            false => columns.get_mut(self.cursor.column(at) as usize),
+        };
+        if let Some(Some(mark)) = mark
             && mark.at == at
         {
             mark.name = Some(name);
@@ -58,6 +66,11 @@ impl Marks {
     pub fn join(&mut self, other: Self, name: impl Fn(Name) -> Name) {
         self.count += other.count;
         for (mine, theirs) in self.kinds.iter_mut().zip(other.kinds) {
+            if self.grid.is_exact() {
+                let named = |mark: Mark| Mark { name: mark.name.map(&name), ..mark };
+                mine.extend(theirs.into_iter().map(|mark| mark.map(named)));
+                continue;
+            }
             if mine.is_empty() {
                 mine.resize(theirs.len(), None);
             }

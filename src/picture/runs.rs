@@ -133,6 +133,10 @@ impl Runs {
         }
         self.count += 1;
         self.covered += i128::from(end.min(self.grid.to())) - i128::from(begin.max(self.grid.from()));
+        if self.grid.is_exact() {
+            self.wide.push(stretch);
+            return;
+        }
         // The last tick tells the column of the end: asked for first, so that the cursor stays with the begin.
         let last = self.cursor.column(begin.max(end.saturating_sub(1)));
         let first = self.cursor.column(begin);

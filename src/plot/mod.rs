@@ -39,6 +39,8 @@ pub struct Request {
     pub around: Option<Around>,
     /// How many columns of pixels there are for the time.
     pub columns: u32,
+    /// Windows of no more system events than this are drawn as they are, not reduced to columns.
+    pub exact_up_to: u64,
     /// Tasks and ISRs, and by when after its activation each of their instances has to end, in ticks.
     pub deadlines: Vec<(String, i64)>,
     /// Words above the picture; without, the name of the recording.
@@ -81,6 +83,7 @@ pub fn plot(session: &Session, request: &Request) -> Result<Picture> {
     };
     let grid = Grid::new(from, to, request.columns);
     let events = events_in(session, &recording, grid);
+    let grid = if events <= request.exact_up_to { grid.exact() } else { grid };
     let context = Context { session, request, recording, grid, span, events };
     assemble::picture(&context, found.as_ref())
 }

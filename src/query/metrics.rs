@@ -132,7 +132,7 @@ impl Session {
     }
 
     /// Fails when no process, runnable or core has that name.
-    fn check_entity(&self, entity: &str) -> Result<()> {
+    pub(super) fn check_entity(&self, entity: &str) -> Result<()> {
         let sql = "SELECT process FROM process_instance UNION SELECT runnable FROM runnable_instance \
                    UNION SELECT core FROM process_state WHERE core IS NOT NULL";
         let mut known = self.names(sql, &[])?;

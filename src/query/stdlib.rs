@@ -42,6 +42,7 @@ pub(super) const LIBRARY: &[Source] = library! {
         "preemption"
         "worst_response"
         "worst_interference"
+        "measured_job"
     }
     "runnables" {
         "runnable_self"
@@ -72,6 +73,13 @@ pub(super) const LIBRARY: &[Source] = library! {
         "message_latency"
         "blocking"
         "interrupt_load"
+    }
+    "grasp" {
+        "grasp_job"
+        "grasp_message"
+        "server_budget"
+        "buffer_level"
+        "mutex"
     }
     "metrics" {
         "ActivateToActivate"

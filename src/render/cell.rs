@@ -52,6 +52,11 @@ impl<'a> Column<'a> {
         Ok(Self { array, values })
     }
 
+    /// True when the row has no value.
+    pub fn is_null(&self, row: usize) -> bool {
+        self.array.is_null(row)
+    }
+
     /// The cell of `row`, which must be less than the number of rows; numbers and rare types are appended to `out`.
     pub fn cell(&self, row: usize, out: &mut Vec<u8>) -> Cell<'a> {
         if self.array.is_null(row) {

@@ -1,10 +1,11 @@
 //! Results → something to look at or to process further: tables for people, CSV, TSV, JSON, Parquet and Arrow for
-//! programs. Knows Arrow batches only: not where they come from, and not where the bytes go.
+//! programs; pictures → pages. Knows Arrow batches and pictures only: not where they come from, and not where the bytes go.
 
 mod bars;
 mod binary;
 mod cell;
 mod delimited;
+pub mod html;
 mod json;
 mod parallel;
 #[cfg(feature = "png")]
@@ -29,6 +30,7 @@ pub(crate) use cell::{append, write_integer, write_unsigned};
 pub(crate) use parallel::PORTION;
 pub(crate) use parallel::{Worker, in_order};
 pub use records::records;
+pub use table::SHOWN_NULL;
 pub use unit::InUnit;
 
 /// How rows are written.

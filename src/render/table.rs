@@ -2,9 +2,10 @@
 //! not grow with the result.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{Field, SchemaRef};
 
 use super::cell::{Cell, Column};
 use super::{Sink, unwritable};
@@ -16,11 +17,15 @@ const MEASURED: usize = 1000;
 const WIDEST: usize = 60;
 /// Digits behind the point.
 const DECIMALS: usize = 6;
+/// Key in the metadata of a column: what people are shown for a missing value, instead of NULL.
+pub const SHOWN_NULL: &str = "btfdb.shown_null";
 
 pub(super) struct Table<'a> {
     out: &'a mut dyn Write,
     names: Vec<String>,
     right: Vec<bool>,
+    /// What a missing value is shown as.
+    nulls: Vec<String>,
     /// Plans of EXPLAIN are text with lines.
     multiline: bool,
     widths: Option<Vec<usize>>,
@@ -32,7 +37,9 @@ impl<'a> Table<'a> {
         let names: Vec<_> = schema.fields().iter().map(|f| escaped(f.name(), false)).collect();
         let right = schema.fields().iter().map(|f| Column::is_number(f.data_type())).collect();
         let multiline = names == ["plan_type", "plan"];
-        Self { out, names, right, multiline, widths: None, rows: Vec::new() }
+        let null = |f: &Arc<Field>| f.metadata().get(SHOWN_NULL).map_or("NULL", String::as_str).to_owned();
+        let nulls = schema.fields().iter().map(null).collect();
+        Self { out, names, right, nulls, multiline, widths: None, rows: Vec::new() }
     }
 
     /// Writes the waiting rows, and the header before the first of them.
@@ -67,7 +74,11 @@ impl Sink for Table<'_> {
         let mut other = Vec::new();
         for row in 0..batch.num_rows() {
             let multiline = self.multiline;
-            self.rows.push(columns.iter().map(|c| text_of(c, row, multiline, &mut other)).collect());
+            let mut text = |(column, null): (&Column<'_>, &String)| match column.is_null(row) {
+                true => null.clone(),
+                false => text_of(column, row, multiline, &mut other),
+            };
+            self.rows.push(columns.iter().zip(&self.nulls).map(&mut text).collect());
             if self.rows.len() >= MEASURED {
                 self.flush()?;
             }

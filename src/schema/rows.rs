@@ -8,7 +8,7 @@ use arrow::array::{
     ArrayRef, BooleanArray, DictionaryArray, Int64Array, RecordBatch, StringArray, StringBuilder,
     UInt32Array, UInt64Array,
 };
-use arrow::buffer::NullBuffer;
+use arrow::buffer::{NullBuffer, OffsetBuffer};
 use arrow::datatypes::{SchemaRef, UInt32Type};
 use hashbrown::HashTable;
 
@@ -74,13 +74,17 @@ impl Dictionary {
 
     /// All names by key. The same array as before, while none is new.
     pub fn array(&mut self) -> Arc<StringArray> {
-        let names = (0..self.len()).map(|key| text_of(&self.text, &self.ends, key));
-        Arc::clone(self.array.get_or_insert_with(|| Arc::new(StringArray::from_iter_values(names))))
+        let (text, ends) = (&self.text, &self.ends);
+        Arc::clone(self.array.get_or_insert_with(|| Arc::new(array_of(text, ends))))
     }
 
     /// Forgets all names when there are too many; true when it did, and old keys mean nothing any more.
     pub fn trim(&mut self) -> bool {
-        let large = self.ends.len() > Self::MAX_NAMES || self.text.len() > Self::MAX_BYTES;
+        self.trim_beyond(Self::MAX_NAMES, Self::MAX_BYTES)
+    }
+
+    fn trim_beyond(&mut self, names: usize, bytes: usize) -> bool {
+        let large = self.ends.len() > names || self.text.len() > bytes;
         if large {
             *self = Self::default();
         }
@@ -109,6 +113,16 @@ fn text_of<'a>(text: &'a str, ends: &[usize], key: u32) -> &'a str {
     ends.get(key).and_then(|end| text.get(begin..*end)).unwrap_or_default()
 }
 
+/// The same as an array: by its buffers, as there may be tens of thousands of names and a new one in every batch.
+fn array_of(text: &str, ends: &[usize]) -> StringArray {
+    // Less than 2 GiB, or it would have been trimmed long ago.
+    let offsets = std::iter::once(0).chain(ends.iter().map(|end| *end as i32)).collect::<Vec<_>>();
+    let offsets = OffsetBuffer::new(offsets.into());
+    StringArray::try_new(offsets, text.as_bytes().into(), None).unwrap_or_else(|_| {
+        StringArray::from_iter_values((0..ends.len() as u32).map(|key| text_of(text, ends, key)))
+    })
+}
+
 /// True when the first of `values` are those of `before`, so that keys of these mean the same in both.
 pub(crate) fn begins_with(values: &StringArray, before: &StringArray) -> bool {
     let (offsets, old) = (values.value_offsets(), before.value_offsets());
@@ -127,6 +141,16 @@ pub enum Name<'a> {
     /// By the number that it has where it comes from, which spares the search for it: its text is asked for once.
     /// Within a column, a number always stands for the same name. Small numbers, please: there is a table.
     Numbered(u32, &'a dyn Numbering),
+    /// As it is, and kept at a place by whom it comes from: while it has not changed there, the search for it is spared.
+    /// Not in a column with numbered names. Small places, please: there is a table.
+    Kept {
+        /// Where it is kept.
+        place: u32,
+        /// The name.
+        text: &'a str,
+        /// Another name was there when the place was last used, or none.
+        changed: bool,
+    },
 }
 
 /// Names that have numbers.
@@ -146,6 +170,7 @@ impl std::fmt::Debug for Name<'_> {
         match self {
             Self::Text(text) => write!(f, "{text:?}"),
             Self::Numbered(number, names) => write!(f, "{:?}", names.name_of(*number)),
+            Self::Kept { text, .. } => write!(f, "{text:?}"),
         }
     }
 }
@@ -159,8 +184,10 @@ pub struct NameColumn {
     given: Option<Arc<StringArray>>,
     /// The key of the last name that was pushed.
     last: u32,
-    /// Keys of names that have numbers, by these.
+    /// Keys of names that have numbers or places, by these.
     numbered: Vec<u32>,
+    /// How many names there were when the last batch was taken.
+    known: u32,
 }
 
 impl NameColumn {
@@ -199,8 +226,7 @@ impl NameColumn {
 
     fn key(&mut self, name: Name<'_>) -> u32 {
         debug_assert!(self.given.is_none(), "the names of a complete column are given");
-        let (number, names) = match name {
-            Name::Numbered(number, names) => (number, names),
+        let place = match name {
             Name::Text(text) => {
                 // The same name comes many times in a row; comparing is cheaper than hashing.
                 if !self.names.is(self.last, text) {
@@ -208,15 +234,25 @@ impl NameColumn {
                 }
                 return self.last;
             }
+            Name::Kept { place, changed: true, .. } => return self.learn(place, name),
+            Name::Numbered(place, _) | Name::Kept { place, .. } => place,
         };
-        let place = number as usize;
-        if let Some(key) = self.numbered.get(place).filter(|key| **key != Self::NULL) {
-            return *key;
+        match self.numbered.get(place as usize) {
+            Some(key) if *key != Self::NULL => *key,
+            _ => self.learn(place, name),
         }
+    }
+
+    #[inline(never)]
+    fn learn(&mut self, place: u32, name: Name<'_>) -> u32 {
+        let text = match name {
+            Name::Numbered(number, names) => names.name_of(number),
+            Name::Text(text) | Name::Kept { text, .. } => text,
+        };
+        let (place, key) = (place as usize, self.names.key(text));
         if self.numbered.len() <= place {
             self.numbered.resize(place + 1, Self::NULL);
         }
-        let key = self.names.key(names.name_of(number));
         if let Some(slot) = self.numbered.get_mut(place) {
             *slot = key;
         }
@@ -229,7 +265,7 @@ impl NameColumn {
 pub struct Optional<T> {
     /// A missing number is 0.
     values: Vec<T>,
-    /// Whether each of the first rows has a number; of the others, each has.
+    /// Whether each row has a number; empty while all have.
     valid: Vec<bool>,
 }
 
@@ -242,18 +278,19 @@ impl<T: Copy + Default> Optional<T> {
     /// Appends a row.
     #[inline(always)]
     pub fn push(&mut self, value: Option<T>) {
-        self.values.push(value.unwrap_or_default());
-        if value.is_none() {
-            self.push_missing();
+        match value {
+            Some(_) if self.valid.is_empty() => {}
+            None if self.valid.is_empty() => self.first_missing(),
+            _ => self.valid.push(value.is_some()),
         }
+        self.values.push(value.unwrap_or_default());
     }
 
-    #[inline(never)]
-    fn push_missing(&mut self) {
+    #[cold]
+    fn first_missing(&mut self) {
+        self.valid.reserve(self.values.capacity());
         self.valid.resize(self.values.len(), true);
-        if let Some(last) = self.valid.last_mut() {
-            *last = false;
-        }
+        self.valid.push(false);
     }
 
     /// The rows so far; `None` for one that is missing.
@@ -285,9 +322,6 @@ impl<T: Copy + Default> Optional<T> {
     /// The numbers, 0 for a missing one, and whether each is there (empty when all are), for who changes the order of the
     /// rows.
     pub fn parts_mut(&mut self) -> (&mut [T], &mut [bool]) {
-        if !self.valid.is_empty() {
-            self.valid.resize(self.values.len(), true);
-        }
         (&mut self.values, &mut self.valid)
     }
 }
@@ -319,13 +353,16 @@ impl TakeArray for NameColumn {
             keys.iter_mut().filter(|k| **k == Self::NULL).for_each(|k| *k = 0);
             valid
         });
-        let names = self.given.take().unwrap_or_else(|| self.names.array());
+        let (rows, names) = (keys.len(), self.given.take().unwrap_or_else(|| self.names.array()));
         let array = UInt32Array::try_new(keys.into(), valid)
             .and_then(|keys| DictionaryArray::<UInt32Type>::try_new(keys, names))
             .map_err(|e| Error::new(ErrorKind::Bug, "a key without a name").because(e))?;
-        if self.names.trim() {
+        // Where names are ever new, few are too many: all of them are copied for every batch.
+        let share = if (self.names.len() - self.known) as usize * 32 > rows { 8 } else { 1 };
+        if self.names.trim_beyond(Dictionary::MAX_NAMES / share, Dictionary::MAX_BYTES / share) {
             (self.last, self.numbered) = (0, Vec::new());
         }
+        self.known = self.names.len();
         Ok(Arc::new(array))
     }
 }
@@ -358,11 +395,8 @@ macro_rules! take_optional {
     ($($value:ty => $array:ty),* $(,)?) => {
         $(impl TakeArray for Optional<$value> {
             fn take_array(&mut self) -> Result<ArrayRef> {
-                let (values, mut valid) = (take(&mut self.values), std::mem::take(&mut self.valid));
-                let nulls = (!valid.is_empty()).then(|| {
-                    valid.resize(values.len(), true);
-                    NullBuffer::from(valid)
-                });
+                let (values, valid) = (take(&mut self.values), std::mem::take(&mut self.valid));
+                let nulls = (!valid.is_empty()).then(|| NullBuffer::from(valid));
                 Ok(Arc::new(<$array>::new(values.into(), nulls)))
             }
         })*
@@ -461,6 +495,19 @@ mod tests {
     }
 
     #[test]
+    fn where_most_rows_bring_a_new_name_few_are_remembered() {
+        let mut column = NameColumn::default();
+        for n in 0..Dictionary::MAX_NAMES / 8 {
+            column.push(n.to_string().as_str());
+        }
+        column.take_array().unwrap();
+        assert!(!column.names.is_empty());
+        column.push("one more");
+        column.take_array().unwrap();
+        assert!(column.names.is_empty());
+    }
+
+    #[test]
     fn mistakes_of_the_caller_are_errors() {
         let mut rows = FunctionEventRows::new();
         rows.push(FunctionEventRow { time: 0, seq: 0, function: "f".into(), kind: "entry".into() });
@@ -504,6 +551,25 @@ mod tests {
                 names.iter().for_each(|n| column.push_opt(n.as_deref().map(some_numbered)));
                 prop_assert_eq!(&texts(&column.take_array().unwrap()), &names);
             }
+        }
+
+        #[test]
+        fn names_kept_at_places_come_back(names in prop::collection::vec("[ab]{0,2}", 0..50), forget: Vec<bool>) {
+            let (mut column, mut places) = (NameColumn::default(), vec![None; 2]);
+            for (n, text) in names.iter().enumerate() {
+                let place = text.len() % 2;
+                let changed = places[place].replace(text) != Some(text);
+                column.push(Name::Kept { place: place as u32, text, changed });
+                if forget.get(n) == Some(&true) {
+                    // What the column forgets when there are too many names.
+                    let taken = texts(&column.take_array().unwrap());
+                    prop_assert_eq!(taken.last().unwrap().as_ref(), Some(text));
+                    (column.names, column.numbered, column.last) = (Dictionary::default(), Vec::new(), 0);
+                    column.known = 0;
+                }
+            }
+            let rest: Vec<_> = texts(&column.take_array().unwrap()).into_iter().map(Option::unwrap).collect();
+            prop_assert!(names.ends_with(&rest));
         }
 
         #[test]

@@ -8,6 +8,7 @@ use crate::btf::spec::Version;
 use crate::check::{Checker, Finding, Options, RULES, Report};
 use crate::diagnostics::Severity;
 use crate::error::{Error, Result};
+use crate::ops::grasp;
 use crate::time::{TimeScale, format_duration};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -59,7 +60,11 @@ pub(super) fn run(args: &Check, ui: &Ui) -> Result<u8> {
             let Some((place, record)) = next else { break };
             checker.event(place, &record);
         }
-        let report = checker.finish();
+        let mut report = checker.finish();
+        for (line, fault) in grasp::faults(trace.session.database(), recording)? {
+            let line = u64::try_from(line).ok().filter(|line| *line > 0);
+            report.add(fault.rule.id(), line, fault.time, fault.message);
+        }
         violations += report.violations(at_least);
         match args.format {
             CheckFormat::Table | CheckFormat::Junit => table(&mut text, recording, &report, scale),

@@ -1,6 +1,6 @@
 //! `btfdb export`.
 
-use super::super::args::{Export, ExportFormat, OrderArg, StyleArg};
+use super::super::args::{Export, ExportFormat, GraspArg, OrderArg, StyleArg};
 use super::super::signals;
 use super::super::ui::Ui;
 use super::output::Target;
@@ -8,29 +8,38 @@ use super::{parse, query};
 use crate::btf::spec::Version;
 use crate::error::{Error, Result};
 use crate::export::traceprinter::{PrintOptions, Style, export_traceprinter};
-use crate::export::{BtfOptions, Selection, export_btf, export_table};
+use crate::export::{
+    BtfOptions, GraspDialect, GraspOptions, PerfettoDone, Selection, export_btf, export_grasp,
+    export_perfetto, export_table,
+};
 use crate::query::Session;
 use crate::render;
 use crate::schema::tables;
 use crate::time::TimeScale;
+use clap::ValueEnum;
 
 pub(super) fn run(args: &Export, ui: &Ui) -> Result<u8> {
     let control = signals::control();
     let session = query::open(&args.database, &args.limits)?.with_interrupt(control.flag_shared());
+    let session = query::with_chains(session, args.chains.as_deref())?;
     write(&session, args, ui)?;
     Ok(0)
 }
 
+/// The format that is asked for, or that the name of the file tells.
+fn format(args: &Export) -> ExportFormat {
+    args.format.unwrap_or_else(|| match args.output.extension().and_then(|e| e.to_str()) {
+        Some("csv") => ExportFormat::Csv,
+        Some("parquet") => ExportFormat::Parquet,
+        Some("pftrace" | "perfetto-trace") => ExportFormat::Perfetto,
+        Some("grasp") => ExportFormat::Grasp,
+        _ => ExportFormat::Btf,
+    })
+}
+
 /// Writes what `args` say of the database of a session.
 pub(in crate::cli) fn write(session: &Session, args: &Export, ui: &Ui) -> Result<()> {
-    let format = match args.format {
-        Some(format) => format,
-        None => match args.output.extension().and_then(|e| e.to_str()) {
-            Some("csv") => ExportFormat::Csv,
-            Some("parquet") => ExportFormat::Parquet,
-            _ => ExportFormat::Btf,
-        },
-    };
+    let format = format(args);
     let scale = session.database().time_scale();
     let selection = Selection {
         recording: args.recording.clone(),
@@ -44,31 +53,8 @@ pub(in crate::cli) fn write(session: &Session, args: &Export, ui: &Ui) -> Result
     {
         return Err(Error::usage("--from is later than --to"));
     }
-    if format == ExportFormat::Btf && args.table != "btf_event" {
-        return Err(Error::usage(format!("BTF holds system events, not table '{}'", args.table))
-            .hint("use --format csv or --format parquet"));
-    }
-    let of_btf = [
-        ("--btf-version", args.btf_version.is_some()),
-        ("--time-scale", args.time_scale.is_some()),
-        ("--numeric", args.numeric),
-        ("--symbolic", args.symbolic),
-    ];
-    if let Some((option, _)) = of_btf.iter().find(|(_, given)| *given && format != ExportFormat::Btf) {
-        return Err(Error::usage(format!("{option} is for BTF only")).hint("use --format btf"));
-    }
+    check_options(args, format)?;
     let filter = super::kernel::filter(&args.kernel);
-    let of_printer = [
-        ("--style", args.style.is_some()),
-        ("--one-line", args.one_line),
-        ("--line-format", args.line_format.is_some()),
-    ];
-    if let Some((option, _)) =
-        of_printer.iter().find(|(_, given)| *given && format != ExportFormat::Traceprinter)
-    {
-        return Err(Error::usage(format!("{option} is for lines of traceprinter only"))
-            .hint("use --format traceprinter"));
-    }
     let kernel_rows = format == ExportFormat::Traceprinter || args.table == tables::KERNEL_EVENT.name;
     if !filter.is_all() && !kernel_rows {
         return Err(Error::usage("filters of kernel events are for kernel events only")
@@ -131,6 +117,38 @@ pub(in crate::cli) fn write(session: &Session, args: &Export, ui: &Ui) -> Result
             }
             (printed.events + printed.incomplete == 0, format!("{} events", printed.events))
         }
+        ExportFormat::Perfetto => {
+            let exported = export_perfetto(session, &selection, target.out())?;
+            if exported.rounded > 0 {
+                ui.warning(&format!("{} times were rounded to whole nanoseconds", exported.rounded));
+            }
+            if exported.shifted_by != 0 {
+                ui.warning(&format!(
+                    "times of Perfetto cannot be negative: all times are later by {} {}",
+                    exported.shifted_by,
+                    scale.as_str()
+                ));
+            }
+            let PerfettoDone { tracks, slices, instants, counters, .. } = exported;
+            let done =
+                format!("{slices} slices, {instants} instants and {counters} values on {tracks} tracks");
+            (exported.is_empty(), done)
+        }
+        ExportFormat::Grasp => {
+            let tick = parse::time("--tick", args.tick.as_deref(), scale)?;
+            let dialect = args.dialect.map(|dialect| match dialect {
+                GraspArg::D2010 => GraspDialect::Of2010,
+                GraspArg::D2012 => GraspDialect::Of2012,
+            });
+            let exported = export_grasp(session, &selection, &GraspOptions { tick, dialect }, target.out())?;
+            if exported.comments > 0 {
+                ui.warning(&format!(
+                    "{} events cannot be said in Grasp; they are comments, # btf: …",
+                    exported.comments
+                ));
+            }
+            (exported.commands == 0, format!("{} commands", exported.commands))
+        }
         ExportFormat::Csv | ExportFormat::Parquet => {
             if !filter.is_all() {
                 session.restrict(tables::KERNEL_EVENT, &filter.sql()?)?;
@@ -149,6 +167,42 @@ pub(in crate::cli) fn write(session: &Session, args: &Export, ui: &Ui) -> Result
         ui.warning("nothing matches the selection");
     }
     ui.status(&format!("{done} written to {}", args.output.display()));
+    Ok(())
+}
+
+/// Fails when an option is given that means nothing to the format.
+fn check_options(args: &Export, format: ExportFormat) -> Result<()> {
+    let system = [ExportFormat::Btf, ExportFormat::Perfetto, ExportFormat::Grasp];
+    if system.contains(&format) && args.table != tables::BTF_EVENT.name {
+        let name = format.to_possible_value().map(|v| v.get_name().to_owned()).unwrap_or_default();
+        return Err(Error::usage(format!("{name} holds system events, not table '{}'", args.table))
+            .hint("use --format csv or --format parquet"));
+    }
+    let of = |format, what, word, given| ((format, what, word), given);
+    let btf = |option, given| of(ExportFormat::Btf, option, ("BTF", "btf"), given);
+    let grasp = |option, given| of(ExportFormat::Grasp, option, ("Grasp", "grasp"), given);
+    let printer = |option, given| {
+        of(ExportFormat::Traceprinter, option, ("lines of traceprinter", "traceprinter"), given)
+    };
+    let options = [
+        btf("--btf-version", args.btf_version.is_some()),
+        btf("--time-scale", args.time_scale.is_some()),
+        btf("--numeric", args.numeric),
+        btf("--symbolic", args.symbolic),
+        of(ExportFormat::Perfetto, "--chains", ("Perfetto", "perfetto"), args.chains.is_some()),
+        grasp("--tick", args.tick.is_some()),
+        grasp("--dialect", args.dialect.is_some()),
+        printer("--style", args.style.is_some()),
+        printer("--one-line", args.one_line),
+        printer("--line-format", args.line_format.is_some()),
+    ];
+    for ((needed, option, (what, word)), given) in options {
+        if given && format != needed {
+            return Err(
+                Error::usage(format!("{option} is for {what} only")).hint(format!("use --format {word}"))
+            );
+        }
+    }
     Ok(())
 }
 

@@ -16,8 +16,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub(super) fn run(args: &Ingest, ui: &Ui) -> Result<u8> {
-    let plans =
-        plan(&args.inputs, &description(args)?, matches!(args.format, InputFormat::Btf | InputFormat::Qnx))?;
+    let plans = plan(&args.inputs, &description(args)?, is_trace(args.format))?;
     if let Some(trace) = plans.iter().find_map(|p| p.trace.as_ref())
         && args.format == InputFormat::Trace32
     {
@@ -37,11 +36,13 @@ pub(super) fn run(args: &Ingest, ui: &Ui) -> Result<u8> {
         trace: match args.format {
             InputFormat::Btf => Some(TraceKind::Btf),
             InputFormat::Qnx => Some(TraceKind::Kernel),
+            InputFormat::Grasp => Some(TraceKind::Grasp),
             InputFormat::Auto | InputFormat::Trace32 => None,
         },
         qnx_version: args.qnx_version.as_deref().map(qnx_version).transpose()?,
         keep: super::kernel::keep(&args.kernel)?,
         kernel: KernelOptions { jobs: jobs(&args.jobs)?, overlay_irqs: args.overlay_irqs, idle: args.idle },
+        tick: args.tick.clone(),
         threads: parse::threads(&args.limits),
     };
     let control = signals::control();
@@ -53,6 +54,11 @@ pub(super) fn run(args: &Ingest, ui: &Ui) -> Result<u8> {
     }
     ui.status(&format!("done in {:.1} s", begun.elapsed().as_secs_f32()));
     Ok(0)
+}
+
+/// Inputs of these formats are traces, whatever their files are called.
+fn is_trace(format: InputFormat) -> bool {
+    matches!(format, InputFormat::Btf | InputFormat::Qnx | InputFormat::Grasp)
 }
 
 fn qnx_version(text: &str) -> Result<Version> {

@@ -5,7 +5,9 @@ use super::super::signals;
 use super::super::ui::Ui;
 use super::{histogram, output, parse, query};
 use crate::error::{Error, Result};
-use crate::query::{Metric, MetricFilter, Queries, TimeWindows, bins_of};
+use crate::query::{
+    MEASUREMENT, MEASUREMENT_SQL, Metric, MetricFilter, Queries, Session, TimeWindows, bins_of,
+};
 use crate::render::Format;
 use crate::time::TimeScale;
 use std::io::Write;
@@ -14,6 +16,9 @@ pub(super) fn run(args: &Metrics, ui: &Ui) -> Result<u8> {
     let queries = Queries::with_folders(&args.sql_path.folders)?;
     if args.list {
         return print(&list(&queries));
+    }
+    if args.show.as_deref().is_some_and(is_measurement) {
+        return print(&format!("{}\n", MEASUREMENT_SQL.trim_end()));
     }
     if let Some(name) = &args.show {
         return print(&shown(queries.metric(name)?));
@@ -30,6 +35,9 @@ pub(super) fn run(args: &Metrics, ui: &Ui) -> Result<u8> {
         to: parse::time("--to", args.to.as_deref(), scale)?,
         windows: windows(args, scale)?,
     };
+    if args.metrics.iter().any(|name| is_measurement(name)) {
+        return measurement(&session, args, &filter, ui);
+    }
     let result = if args.histogram {
         let histograms = session.histograms(&args.metrics, &filter)?;
         let mut target = output::Target::open(args.output.output.as_deref(), args.output.force)?;
@@ -44,6 +52,25 @@ pub(super) fn run(args: &Metrics, ui: &Ui) -> Result<u8> {
     } else {
         session.metrics(&args.metrics, &filter)?
     };
+    let schema = result.schema();
+    output::show(&schema, &mut std::iter::once(Ok(result)), &args.output, session.threads(), ui)?;
+    Ok(0)
+}
+
+fn is_measurement(name: &str) -> bool {
+    name.eq_ignore_ascii_case(MEASUREMENT)
+}
+
+/// The table of Grasp, which has other columns than metrics.
+fn measurement(session: &Session, args: &Metrics, filter: &MetricFilter, ui: &Ui) -> Result<u8> {
+    if args.metrics.len() > 1 {
+        return Err(Error::usage(format!("{MEASUREMENT} is a table of its own, without other metrics")));
+    }
+    if args.histogram || filter.windows.is_some() {
+        return Err(Error::usage(format!("{MEASUREMENT} has neither windows nor histograms"))
+            .hint("the metrics NetExecutionTime and ResponseTime have"));
+    }
+    let result = session.measurement(filter)?;
     let schema = result.schema();
     output::show(&schema, &mut std::iter::once(Ok(result)), &args.output, session.threads(), ui)?;
     Ok(0)
@@ -71,7 +98,10 @@ pub(in crate::cli) fn list(queries: &Queries) -> String {
         let others = if others.is_empty() { String::new() } else { format!(" [{}]", others.join(" ")) };
         format!("{:width$}  {:8}  {summary}{others}\n", m.name, m.unit.as_str())
     };
-    queries.metrics().iter().map(line).collect()
+    let mut lines: String = queries.metrics().iter().map(line).collect();
+    let table = "WCET, ACET, BCET, WCRT, ACRT and BCRT of each task, as the measurement of Grasp has them";
+    lines.push_str(&format!("{MEASUREMENT:width$}  {:8}  {table}\n", "table"));
+    lines
 }
 
 /// The SQL of a metric.

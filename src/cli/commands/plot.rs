@@ -7,13 +7,19 @@ use super::output::Target;
 use super::{parse, query};
 use crate::error::{Error, Result};
 use crate::export::Selection;
-use crate::picture::exact;
+use crate::picture::{Picture, exact};
 use crate::plot::{Around, ChartRequest, Form, Request, Rows, chart, plot};
 use crate::query::{Queries, Session};
+use crate::render::html;
 use crate::render::svg::{self, Legend};
 use crate::require::Requirements;
 use crate::time::TimeScale;
 use std::path::Path;
+
+/// Columns of a page: it is zoomed into, and holds in memory what a picture of that width does.
+const PAGE_COLUMNS: u32 = 8 * 1024;
+/// A page has up to so many system events as they are: about a million stretches, ten megabytes.
+const PAGE_EVENTS: u64 = 2_000_000;
 
 pub(super) fn run(args: &Plot, ui: &Ui) -> Result<u8> {
     let format = format(args)?;
@@ -37,19 +43,26 @@ pub(super) fn run(args: &Plot, ui: &Ui) -> Result<u8> {
             LegendArg::None => Legend::None,
         },
     };
+    let mut target = Target::open(Some(&args.output), args.force)?;
+    if format == PlotFormat::Html {
+        if args.chart.is_some() {
+            return Err(Error::usage("a chart is no page").hint("name it .svg or .png"));
+        }
+        let picture = timeline(&session, args, selection, (PAGE_COLUMNS, PAGE_EVENTS), ui)?;
+        html::write(&picture, target.out())?;
+        target.finish()?;
+        return Ok(0);
+    }
     let drawn = match args.chart {
         Some(form) => charted(&session, args, selection, form)?,
-        None => timeline(&session, args, selection, &options, ui)?,
+        None => svg::drawn(&timeline(&session, args, selection, (args.width, 0), ui)?, &options),
     };
-    let mut target = Target::open(Some(&args.output), args.force)?;
     let bytes = match format {
-        PlotFormat::Svg => drawn.into_bytes(),
-        PlotFormat::Png => {
-            if target.is_terminal() {
-                return Err(Error::usage("png is not for a terminal").hint("use -o FILE"));
-            }
-            pixels(&drawn, args.scale)?
+        PlotFormat::Png if target.is_terminal() => {
+            return Err(Error::usage("png is not for a terminal").hint("use -o FILE"));
         }
+        PlotFormat::Png => pixels(&drawn, args.scale)?,
+        PlotFormat::Svg | PlotFormat::Html => drawn.into_bytes(),
     };
     target.out().write_all(&bytes).map_err(|e| Error::io("write to", &args.output, e))?;
     target.finish()?;
@@ -61,9 +74,9 @@ fn timeline(
     session: &Session,
     args: &Plot,
     selection: Selection,
-    options: &svg::Options,
+    (columns, exact_up_to): (u32, u64),
     ui: &Ui,
-) -> Result<String> {
+) -> Result<Picture> {
     let scale = session.database().time_scale();
     let request = Request {
         selection,
@@ -73,7 +86,8 @@ fn timeline(
             RowsArg::Both => Rows::Both,
         },
         around: args.around.as_deref().map(Around::parse).transpose()?,
-        columns: args.width,
+        columns,
+        exact_up_to,
         deadlines: args.requirements.as_deref().map_or_else(|| Ok(Vec::new()), |f| deadlines(f, scale))?,
         title: args.title.clone(),
     };
@@ -89,7 +103,7 @@ fn timeline(
     if picture.rows.iter().all(|row| row.runs.is_empty() && row.marks.is_empty() && row.curve.is_none()) {
         ui.warning("nothing happens in the window, of what is shown");
     }
-    Ok(svg::drawn(&picture, options))
+    Ok(picture)
 }
 
 fn charted(session: &Session, args: &Plot, selection: Selection, form: ChartArg) -> Result<String> {
@@ -126,9 +140,10 @@ fn format(args: &Plot) -> Result<PlotFormat> {
     match args.output.extension().and_then(|e| e.to_str()) {
         Some("svg") => Ok(PlotFormat::Svg),
         Some("png") => Ok(PlotFormat::Png),
+        Some("html" | "htm") => Ok(PlotFormat::Html),
         _ if args.output == Path::new("-") => Ok(PlotFormat::Svg),
         _ => Err(Error::usage(format!("'{}' does not say what it is to be", args.output.display()))
-            .hint("name it .svg or .png, or use --format")),
+            .hint("name it .svg, .html or .png, or use --format")),
     }
 }
 

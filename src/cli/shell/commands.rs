@@ -55,6 +55,7 @@ const fn may(name: &'static str, kind: Kind) -> Arg {
 /// Options of `btfdb export` that `.export` takes.
 pub(super) const EXPORT_OPTIONS: &[&str] = &[
     "--btf-version",
+    "--dialect",
     "--entity",
     "--force",
     "--format",
@@ -64,6 +65,7 @@ pub(super) const EXPORT_OPTIONS: &[&str] = &[
     "--recording",
     "--symbolic",
     "--table",
+    "--tick",
     "--time-scale",
     "--to",
     "--type",

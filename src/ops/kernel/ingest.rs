@@ -95,7 +95,8 @@ pub(in super::super) fn ingest(
     write_diagnostics(&mut tx, name, &[], &log)?;
     let attribute = |key: &str| stored.preamble.header.attribute(key);
     let creator = attribute("TRACE_SYS_RELEASE").map(|release| format!("QNX {release}"));
-    let facts = Facts { os: Some(OS), creator: creator.as_deref(), created: attribute("TRACE_DATE") };
+    let facts =
+        Facts { os: Some(OS), creator: creator.as_deref(), created: attribute("TRACE_DATE"), tick: None };
     write_recording_row(&mut tx, name, facts)?;
     let (sources, unit) = (vec![(stored.name.clone(), counts)], stored.unit);
     Ok(Report { name: name.to_owned(), sources, unit, log, mapped, imported: None, time_scale: scale })

@@ -82,7 +82,7 @@ impl<'a> CpuRows<'a> {
     pub fn take(&mut self, handover: Handover) -> Result<()> {
         let Handover { sorted, hole_ends } = handover;
         self.hole_ends.extend(hole_ends);
-        let (first, last) = (sorted.times.first().copied(), sorted.times.last().copied());
+        let (first, last) = sorted.span().unzip();
         if self.written.is_some_and(|written| first.is_some_and(|first| first < written)) {
             self.write(1)?;
             self.table.end_part()?;
@@ -204,11 +204,11 @@ type Simple = (Class, u16, bool, u32, u32);
 impl Lines {
     const KNOWN: usize = 1 << 12;
 
-    fn of(&mut self, flavour: Flavour, event: &Event<'_>) -> &str {
+    fn of(&mut self, flavour: Flavour, event: &Event<'_>) -> Name<'_> {
         let ([d0, d1], Status::Ok) = (event.words, event.status) else {
             self.longer.clear();
             arguments(flavour, event, &mut self.longer);
-            return &self.longer;
+            return Name::Text(&self.longer);
         };
         if self.known.is_empty() {
             self.known.resize_with(Self::KNOWN, Default::default);
@@ -218,13 +218,14 @@ impl Lines {
         let mixed = u64::from(*d0) << 32 | u64::from(*d1);
         let mixed = mixed ^ u64::from(event.event) << 20 ^ u64::from(event.class.number()) << 50;
         let place = mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52;
-        let Some((of, text)) = self.known.get_mut(place as usize) else { return "" };
-        if *of != Some(simple) {
+        let Some((of, text)) = self.known.get_mut(place as usize) else { return Name::Text("") };
+        let changed = *of != Some(simple);
+        if changed {
             text.clear();
             arguments(flavour, event, text);
             *of = Some(simple);
         }
-        text
+        Name::Kept { place: place as u32, text, changed }
     }
 }
 

@@ -9,22 +9,29 @@ use crate::qnx::Event;
 const FULL: usize = 16 * 1024;
 const HELD: usize = 4 * 1024;
 
+/// Events, times (in ticks) and numbers, as they came.
+#[derive(Debug, Default)]
+struct Held {
+    events: Batch,
+    times: Vec<i64>,
+    seqs: Vec<i64>,
+}
+
 /// Events in the order of (time, seq), with both.
 #[derive(Debug, Default)]
 pub(super) struct Sorted {
-    pub events: Batch,
-    /// In ticks.
-    pub times: Vec<i64>,
-    pub seqs: Vec<i64>,
+    all: Held,
+    /// Which of them, in this order: to copy them into it would cost more than to look them up.
+    order: Vec<u32>,
 }
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Window(Sorted);
+pub(super) struct Window(Held);
 
 impl Default for Window {
     fn default() -> Self {
-        Self(Sorted::with_capacity(FULL))
+        Self(Held::with_capacity(FULL))
     }
 }
 
@@ -45,23 +52,18 @@ impl Window {
     /// Gives the first `count` events in the order of time.
     fn split(&mut self, count: usize) -> Sorted {
         let all = std::mem::take(&mut self.0);
-        let mut order: Vec<usize> = (0..all.times.len()).collect();
+        let mut order: Vec<u32> = (0..).take(all.times.len()).collect();
         Reorder::of(&all.times).apply(&mut order);
-        let (mut first, mut rest) = (Sorted::with_capacity(count), Sorted::with_capacity(FULL));
-        for (place, n) in order.into_iter().enumerate() {
-            let to = if place < count { &mut first } else { &mut rest };
-            if let (Some(event), Some(time), Some(seq)) =
-                (all.events.get(n), all.times.get(n), all.seqs.get(n))
-            {
-                to.push(&event, *time, *seq);
-            }
+        let later = order.split_off(count.min(order.len()));
+        self.0 = Held::with_capacity(FULL);
+        for (event, time, seq) in later.iter().filter_map(|n| all.get(*n)) {
+            self.0.push(&event, time, seq);
         }
-        self.0 = rest;
-        first
+        Sorted { all, order }
     }
 }
 
-impl Sorted {
+impl Held {
     fn with_capacity(events: usize) -> Self {
         let (events, places) = (Batch::with_capacity(events), events);
         Self { events, times: Vec::with_capacity(places), seqs: Vec::with_capacity(places) }
@@ -74,9 +76,22 @@ impl Sorted {
         self.seqs.push(seq);
     }
 
+    #[inline]
+    fn get(&self, n: u32) -> Option<(Event<'_>, i64, i64)> {
+        let n = n as usize;
+        Some((self.events.get(n)?, *self.times.get(n)?, *self.seqs.get(n)?))
+    }
+}
+
+impl Sorted {
     /// Each event with its time and number.
     pub fn iter(&self) -> impl Iterator<Item = (Event<'_>, i64, i64)> {
-        let places = self.times.iter().zip(&self.seqs);
-        self.events.iter().zip(places).map(|(event, (time, seq))| (event, *time, *seq))
+        self.order.iter().filter_map(|n| self.all.get(*n))
+    }
+
+    /// The earliest time and the latest.
+    pub fn span(&self) -> Option<(i64, i64)> {
+        let time = |n: Option<&u32>| self.all.times.get(*n? as usize).copied();
+        time(self.order.first()).zip(time(self.order.last()))
     }
 }

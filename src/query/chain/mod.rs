@@ -93,6 +93,11 @@ impl Session {
         }
     }
 
+    /// The chains that were given; none when none were.
+    pub fn given_chains(&self) -> &[Chain] {
+        self.chains().get().map_or(&[], |chains| chains)
+    }
+
     /// Fails when nothing like the step is anywhere in the database, which is a mistake in its names.
     pub(crate) fn check_step(&self, step: &ChainStep) -> Result<()> {
         let (entity, action) = (step.entity.as_str(), step.action.as_str());

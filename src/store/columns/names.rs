@@ -4,6 +4,7 @@
 use std::mem::take;
 
 use arrow::array::{Array, ArrayRef, AsArray, StringArray, UInt32Array};
+use arrow::buffer::NullBuffer;
 use arrow::datatypes::UInt32Type;
 use bytes::Bytes;
 use parquet::basic::Encoding;
@@ -13,8 +14,10 @@ use parquet::errors::{ParquetError, Result};
 use super::pages::{self, DictionaryPage, Levels, Pages};
 use crate::schema::{Dictionary, PAGE_ROWS, begins_with};
 
-/// A dictionary of more bytes than this grows no more, and a page of texts is not larger: a reader has to hold both.
-pub(super) const MAX_BYTES: usize = 1 << 20;
+/// A dictionary of more bytes than this grows no more: a reader has to hold it.
+pub(super) const MAX_BYTES: usize = 2 << 20;
+/// A page of texts of more bytes than this is complete, for the same reason.
+const MAX_PAGE: usize = 1 << 20;
 
 /// The names of a row group.
 pub(super) struct NameChunk {
@@ -46,7 +49,7 @@ impl NameChunk {
     /// Appends the rows of a `Dictionary(UInt32, Utf8)` or, without a dictionary, of a `Utf8` array.
     pub fn write(&mut self, array: &ArrayRef) -> Result<()> {
         if let Some(texts) = array.as_string_opt::<i32>() {
-            return texts.iter().try_for_each(|text| self.text(text));
+            return self.texts(texts);
         }
         let rows = array.as_dictionary_opt::<UInt32Type>();
         let Some((rows, values)) = rows.and_then(|rows| Some((rows, rows.values().as_string_opt::<i32>()?)))
@@ -64,8 +67,10 @@ impl NameChunk {
                     values,
                 )?,
                 true => {
-                    let key = rows.keys().is_valid(at).then(|| rows.keys().value(at) as usize);
-                    self.text(key.map(|key| values.value(key)))?;
+                    match rows.keys().is_valid(at) {
+                        true => self.text(values.value(rows.keys().value(at) as usize))?,
+                        false => self.missing(1)?,
+                    }
                     1
                 }
             };
@@ -106,12 +111,36 @@ impl NameChunk {
         Ok(taken)
     }
 
-    fn text(&mut self, text: Option<&str>) -> Result<()> {
-        if let Some(text) = text {
-            plain(text, &mut self.texts);
+    fn texts(&mut self, texts: &StringArray) -> Result<()> {
+        let Some(nulls) = texts.nulls().filter(|nulls| nulls.null_count() > 0) else {
+            return (0..texts.len()).try_for_each(|at| self.text(texts.value(at)));
+        };
+        let mut done = 0;
+        for (from, to) in nulls.valid_slices() {
+            self.missing(from - done)?;
+            (from..to).try_for_each(|at| self.text(texts.value(at)))?;
+            done = to;
         }
-        self.levels.push(text.is_some());
-        if self.levels.rows == PAGE_ROWS || self.texts.len() > MAX_BYTES { self.end_page() } else { Ok(()) }
+        self.missing(texts.len() - done)
+    }
+
+    fn text(&mut self, text: &str) -> Result<()> {
+        plain(text, &mut self.texts);
+        self.levels.push();
+        if self.levels.rows == PAGE_ROWS || self.texts.len() > MAX_PAGE { self.end_page() } else { Ok(()) }
+    }
+
+    /// Appends rows without a text.
+    fn missing(&mut self, mut rows: usize) -> Result<()> {
+        while rows > 0 {
+            let now = rows.min(PAGE_ROWS - self.levels.rows);
+            self.levels.extend(now, Some(&NullBuffer::new_null(now)));
+            if self.levels.rows == PAGE_ROWS {
+                self.end_page()?;
+            }
+            rows -= now;
+        }
+        Ok(())
     }
 
     /// The bytes of all pages, and what the footer says of them.

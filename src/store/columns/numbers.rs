@@ -62,8 +62,9 @@ impl NumberChunk {
             self.levels.extend(now.len(), nulls.as_ref());
             match nulls.filter(|nulls| nulls.null_count() > 0) {
                 Some(nulls) => {
-                    let valid = now.iter().zip(&nulls).filter(|(_, valid)| *valid);
-                    self.numbers.extend(valid.map(|(value, _)| bits(value)));
+                    for (from, to) in nulls.valid_slices() {
+                        self.numbers.extend(now.get(from..to).unwrap_or_default().iter().map(bits));
+                    }
                 }
                 None => self.numbers.extend(now.iter().map(bits)),
             }

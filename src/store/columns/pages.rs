@@ -4,6 +4,7 @@
 use std::io::Write as _;
 use std::mem::take;
 
+use arrow::array::BooleanBufferBuilder;
 use arrow::buffer::NullBuffer;
 use bytes::Bytes;
 use parquet::basic::{BoundaryOrder, Compression, Encoding, Type};
@@ -45,10 +46,9 @@ pub(super) struct Range {
 }
 
 /// Which rows of a page have a value.
-#[derive(Default)]
 pub(super) struct Levels {
-    /// 1 for a row with a value, 0 for one without; empty while every row has one.
-    present: Vec<u32>,
+    /// A bit for each row, set where it has a value; empty while every row has one.
+    present: BooleanBufferBuilder,
     pub rows: usize,
     nulls: usize,
 }
@@ -59,14 +59,18 @@ pub(super) struct DictionaryPage {
     pub len: u32,
 }
 
+impl Default for Levels {
+    fn default() -> Self {
+        Self { present: BooleanBufferBuilder::new(0), rows: 0, nulls: 0 }
+    }
+}
+
 impl Levels {
-    /// Appends a row.
+    /// Appends a row that has a value.
     #[inline]
-    pub fn push(&mut self, present: bool) {
-        if !present || self.nulls > 0 {
-            self.present.resize(self.rows, 1);
-            self.present.push(u32::from(present));
-            self.nulls += usize::from(!present);
+    pub fn push(&mut self) {
+        if self.nulls > 0 {
+            self.present.append(true);
         }
         self.rows += 1;
     }
@@ -75,10 +79,10 @@ impl Levels {
     pub fn extend(&mut self, rows: usize, nulls: Option<&NullBuffer>) {
         let missing = nulls.map_or(0, NullBuffer::null_count);
         if missing > 0 || self.nulls > 0 {
-            self.present.resize(self.rows, 1);
+            self.present.append_n(self.rows - self.present.len(), true);
             match nulls {
-                Some(nulls) => self.present.extend(nulls.iter().map(u32::from)),
-                None => self.present.resize(self.rows + rows, 1),
+                Some(nulls) => self.present.append_buffer(nulls.inner()),
+                None => self.present.append_n(rows, true),
             }
         }
         self.nulls += missing;
@@ -91,7 +95,7 @@ impl Levels {
         out.extend(0u32.to_le_bytes());
         match self.nulls {
             0 => runs::repeat(1, self.rows, 1, out),
-            _ => runs::encode(&self.present, 1, out),
+            _ => runs::encode_bits(self.present.as_slice(), self.rows, out),
         }
         let length = (out.len() - begin - 4) as u32;
         out.iter_mut().skip(begin).zip(length.to_le_bytes()).for_each(|(byte, of_length)| *byte = of_length);

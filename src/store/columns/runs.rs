@@ -26,6 +26,38 @@ pub(super) fn encode(values: &[u32], width: u32, out: &mut Vec<u8>) {
     pack(values.get(packed_from..).unwrap_or_default(), width, out);
 }
 
+/// Appends `count` values of one bit each, the first in the lowest bit of the first byte.
+pub(super) fn encode_bits(bytes: &[u8], count: usize, out: &mut Vec<u8>) {
+    let whole = count / GROUP;
+    let (mut packed_from, mut at) = (0, 0);
+    while let Some(&first) = bytes.get(at).filter(|_| at < whole) {
+        let alike = bytes.iter().take(whole).skip(at).take_while(|b| **b == first).count();
+        if alike >= SHORTEST_REPEAT / 2 && matches!(first, 0 | 0xff) {
+            packed(bytes.get(packed_from..at).unwrap_or_default(), out);
+            repeat(u32::from(first & 1), alike * GROUP, 1, out);
+            packed_from = at + alike;
+        }
+        at += alike;
+    }
+    let end = count.div_ceil(GROUP);
+    let begin = out.len();
+    packed(bytes.get(packed_from..end).unwrap_or_default(), out);
+    // What follows the last value in its byte is 0.
+    let beyond = end * GROUP - count;
+    if let Some(last) = out.last_mut().filter(|_| beyond > 0 && end > packed_from) {
+        *last &= 0xff >> beyond;
+    }
+    debug_assert!(beyond == 0 || out.len() > begin);
+}
+
+/// Appends values of one bit, which are packed already.
+fn packed(bytes: &[u8], out: &mut Vec<u8>) {
+    if !bytes.is_empty() {
+        bits::varint(((bytes.len() as u64) << 1) | 1, out);
+        out.extend_from_slice(bytes);
+    }
+}
+
 /// Appends `count` times the same value.
 pub(super) fn repeat(value: u32, count: usize, width: u32, out: &mut Vec<u8>) {
     if count > 0 {
@@ -86,6 +118,21 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn every_bit_comes_back(runs in prop::collection::vec((any::<bool>(), 1usize..100, 0usize..3), 0..20)) {
+            let mut values = Vec::new();
+            for (value, count, kind) in runs {
+                values.extend(std::iter::repeat_n(u32::from(value), if kind == 0 { count } else { 1 }));
+            }
+            let mut bytes = vec![0xff; values.len() / 8 + 2];
+            for (place, value) in values.iter().enumerate().filter(|(_, value)| **value == 0) {
+                bytes[place / 8] &= !((1 - *value as u8) << (place % 8));
+            }
+            let mut out = Vec::new();
+            encode_bits(&bytes, values.len(), &mut out);
+            prop_assert_eq!(decode(&out, 1, values.len()), values);
+        }
+
         #[test]
         fn every_value_comes_back(
             runs in prop::collection::vec((0u32..=u32::MAX, 1usize..40, 0usize..3), 0..20),

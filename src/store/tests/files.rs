@@ -48,7 +48,7 @@ fn events(count: i64) -> RecordBatch {
 fn row_groups_are_told_by_the_names_they_have() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("db");
-    let file = path.join(&write(&path, &[events(30_000)])[0].path);
+    let file = path.join(&write(&path, &[events(90_000)])[0].path);
     let with = |column: &str, names: &[&str]| {
         row_groups_with(&file, column, &names.iter().map(|n| n.to_string()).collect::<Vec<_>>()).unwrap()
     };

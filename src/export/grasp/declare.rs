@@ -1,0 +1,160 @@
+//! What a script declares before its first event: processors, tasks, mutexes and semaphores. Not for jobs.
+
+use super::script::{Object, Script};
+use crate::btf::spec::{self, Kind};
+use crate::error::Result;
+use crate::export::Selection;
+use crate::export::cursor::Cursor;
+use crate::query::Session;
+use crate::schema::columns::{process_instance as instance, process_state as state};
+use std::collections::HashMap;
+
+/// A task or ISR.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Task {
+    /// `task1`.
+    pub id: String,
+    pub name: String,
+    /// The core that its jobs are on unless they say otherwise.
+    pub core: Option<String>,
+}
+
+/// A semaphore.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Semaphore {
+    pub id: String,
+    /// Nobody ever holds it beside another.
+    pub mutex: bool,
+}
+
+/// Ids by name.
+#[derive(Debug, Default)]
+pub(super) struct Declared {
+    tasks: HashMap<String, Task>,
+    isrs: HashMap<String, Task>,
+    pub cores: HashMap<String, String>,
+    pub semaphores: HashMap<String, Semaphore>,
+}
+
+impl Declared {
+    /// Declares what the selected part of a recording may name.
+    pub fn write(
+        session: &Session,
+        selection: &Selection,
+        recording: &str,
+        script: &mut Script<'_>,
+    ) -> Result<Self> {
+        let mut declared = Self::default();
+        declared.cores(session, selection, recording, script)?;
+        declared.tasks(session, selection, recording, script)?;
+        declared.semaphores(session, selection, recording, script)?;
+        Ok(declared)
+    }
+
+    /// The task or ISR of that name.
+    pub fn task(&self, kind: Kind, name: &str) -> Option<&Task> {
+        if kind == Kind::Isr { self.isrs.get(name) } else { self.tasks.get(name) }
+    }
+
+    /// Whichever there is of that name.
+    pub fn process(&self, name: &str) -> Option<(Kind, &Task)> {
+        let task = self.tasks.get(name).map(|task| (Kind::Task, task));
+        task.or_else(|| self.isrs.get(name).map(|isr| (Kind::Isr, isr)))
+    }
+
+    fn cores(
+        &mut self,
+        session: &Session,
+        selection: &Selection,
+        recording: &str,
+        script: &mut Script<'_>,
+    ) -> Result<()> {
+        let entities = [state::PROCESS, state::CORE];
+        let condition =
+            selection.overlap(recording, (state::BEGIN_AT, state::END_AT), &entities, &[state::TYPE]);
+        let sql = format!(
+            "SELECT DISTINCT core FROM process_state {} AND core IS NOT NULL ORDER BY core",
+            condition.sql()
+        );
+        let mut rows = Cursor::new(session.sql(&sql, &condition.params())?);
+        while rows.next()? {
+            let id = format!("core{}", self.cores.len() + 1);
+            script.create(Object::Processor, &id, &["-name", rows.name(0)])?;
+            self.cores.insert(rows.name(0).to_owned(), id);
+        }
+        Ok(())
+    }
+
+    fn tasks(
+        &mut self,
+        session: &Session,
+        selection: &Selection,
+        recording: &str,
+        script: &mut Script<'_>,
+    ) -> Result<()> {
+        let span = (
+            "coalesce(activate_at, start_at, terminate_at, 0)",
+            "coalesce(terminate_at, start_at, activate_at, 0)",
+        );
+        // Who was there, whenever: a window shows no more of them than of events.
+        let whole = Selection { from: None, to: None, ..selection.clone() };
+        let entities = [instance::PROCESS, instance::CORE];
+        let condition = whole.overlap(recording, span, &entities, &[instance::TYPE]);
+        let sql = format!(
+            "SELECT process, type, min(core) AS core FROM process_instance {} \
+             GROUP BY process, type ORDER BY type, process",
+            condition.sql()
+        );
+        let mut rows = Cursor::new(session.sql(&sql, &condition.params())?);
+        let mut number = 0;
+        // I before T: interrupts have the higher priority, which is the lower number.
+        while rows.next()? {
+            number += 1;
+            let isr = spec::kind_alias(rows.name(1)) == Some(Kind::Isr);
+            let task = Task {
+                id: format!("task{number}"),
+                name: rows.name(0).to_owned(),
+                core: rows.text(2).filter(|core| self.cores.contains_key(*core)).map(str::to_owned),
+            };
+            let priority = number.to_string();
+            let mut words = vec!["-name", &task.name, "-priority", &priority];
+            if isr {
+                words.extend(["-kind", "isr"]);
+            }
+            if let Some(core) = task.core.as_deref().and_then(|core| self.cores.get(core)) {
+                words.extend(["-processor", core]);
+            }
+            script.create(Object::Task, &task.id, &words)?;
+            let tasks = if isr { &mut self.isrs } else { &mut self.tasks };
+            tasks.insert(task.name.clone(), task);
+        }
+        Ok(())
+    }
+
+    fn semaphores(
+        &mut self,
+        session: &Session,
+        selection: &Selection,
+        recording: &str,
+        script: &mut Script<'_>,
+    ) -> Result<()> {
+        let types = &selection.types;
+        if !types.is_empty() && types.iter().all(|word| spec::kind_alias(word) != Some(Kind::Semaphore)) {
+            return Ok(());
+        }
+        let sql = "SELECT target, max(held) AS held FROM (SELECT target, \
+             sum(CASE action WHEN 'assigned' THEN 1 WHEN 'released' THEN -1 ELSE 0 END) OVER w AS held FROM btf_event \
+             WHERE recording = $recording AND target_type = 'SEM' \
+             WINDOW w AS (PARTITION BY target ORDER BY time, seq)) AS step GROUP BY target ORDER BY target";
+        let mut rows = Cursor::new(session.sql(sql, &[("recording", recording.into())])?);
+        while rows.next()? {
+            let mutex = rows.int(1).unwrap_or(0) <= 1;
+            let word = if mutex { "mutex" } else { "semaphore" };
+            let id = format!("{word}{}", self.semaphores.len() + 1);
+            let object = if mutex { Object::Mutex } else { Object::Semaphore };
+            script.create(object, &id, &["-name", rows.name(0)])?;
+            self.semaphores.insert(rows.name(0).to_owned(), Semaphore { id, mutex });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,133 @@
+//! What happens to jobs, in the order of time, from the tables of instances and states. Not for how it is written.
+
+use crate::btf::spec::{self, Kind};
+use crate::error::Result;
+use crate::export::Selection;
+use crate::export::cursor::Cursor;
+use crate::query::{ResultStream, Session};
+use crate::schema::columns::process_state as state;
+
+/// An instance of a task or ISR.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Job {
+    pub kind: Kind,
+    pub process: String,
+    pub instance: i64,
+}
+
+/// What happens to a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Act {
+    Arrive,
+    /// It leaves its core: ready or parking, waiting, or ended.
+    Preempt,
+    Block,
+    Complete,
+    /// It gets a core, or goes on with another one.
+    Resume,
+    /// It starts and ends at the same instant.
+    Pass,
+    /// It waits on its core, which Grasp does not tell from running.
+    Poll,
+}
+
+impl Act {
+    fn parse(word: &str) -> Self {
+        match word {
+            "arrive" => Self::Arrive,
+            "preempt" => Self::Preempt,
+            "block" => Self::Block,
+            "complete" => Self::Complete,
+            "pass" => Self::Pass,
+            "poll" => Self::Poll,
+            _ => Self::Resume,
+        }
+    }
+}
+
+/// A step of a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Step {
+    pub act: Act,
+    pub job: Job,
+    pub core: Option<String>,
+}
+
+/// All steps.
+pub(super) struct Jobs {
+    rows: Cursor<ResultStream>,
+    more: bool,
+}
+
+impl Jobs {
+    pub fn of(session: &Session, selection: &Selection, recording: &str) -> Result<Self> {
+        let entities = [state::PROCESS, state::CORE];
+        let whole = Selection { from: None, to: None, ..selection.clone() };
+        let condition = whole.overlap(recording, ("0", "0"), &entities, &[state::TYPE]);
+        let (rows, mut params) = (condition.sql(), condition.params());
+        let (from, to) = (selection.from.unwrap_or(i64::MIN), selection.to.unwrap_or(i64::MAX));
+        params.extend([("from", from.into()), ("to", to.into())]);
+        // A stretch on a core begins where the job was not on that core right before, and ends where it is not right after.
+        let sql = format!(
+            "WITH stretch AS (
+                SELECT *,
+                    lag(state) OVER w AS state_before, lag(core) OVER w AS core_before, lag(end_at) OVER w AS end_before,
+                    lead(state) OVER w AS state_after, lead(core) OVER w AS core_after, lead(begin_at) OVER w AS begin_after
+                FROM process_state {rows}
+                WINDOW w AS (PARTITION BY process, type, instance ORDER BY begin_at)
+            ),
+            placed AS (
+                SELECT *,
+                    coalesce(end_before = begin_at AND state_before IN ('running', 'polling') AND core_before = core, FALSE)
+                        AS goes_on,
+                    coalesce(begin_after = end_at, FALSE) AS known_after,
+                    coalesce(begin_after = end_at AND state_after IN ('running', 'polling') AND core_after = core, FALSE)
+                        AS stays
+                FROM stretch
+            ),
+            step AS (
+                SELECT activate_at AS at, 0 AS rank, 'arrive' AS act, process, type, instance, core
+                FROM process_instance {rows} AND activate_at IS NOT NULL
+                UNION ALL
+                SELECT end_at, 1, CASE WHEN state_after = 'waiting' THEN 'block' ELSE 'preempt' END,
+                    process, type, instance, core
+                FROM placed WHERE state IN ('running', 'polling') AND known_after AND NOT stays
+                UNION ALL
+                SELECT terminate_at, CASE WHEN running + polling = 0 THEN 2 ELSE 1 END,
+                    CASE WHEN running + polling = 0 THEN 'pass' ELSE 'complete' END, process, type, instance, core
+                FROM process_instance {rows} AND terminate_at IS NOT NULL
+                UNION ALL
+                SELECT greatest(begin_at, $from), 2, 'resume', process, type, instance, core
+                FROM placed WHERE state IN ('running', 'polling') AND (NOT goes_on OR begin_at < $from) AND end_at > $from
+                UNION ALL
+                SELECT begin_at, 3, 'poll', process, type, instance, core FROM placed WHERE state = 'polling'
+            )
+            SELECT at, act, process, type, instance, core FROM step WHERE at >= $from AND at < $to
+            ORDER BY at, rank, process, type, instance, act"
+        );
+        let mut rows = Cursor::new(session.sql(&sql, &params)?);
+        let more = rows.next()?;
+        Ok(Self { rows, more })
+    }
+
+    /// When the next step is; `None` behind the last one.
+    pub fn at(&self) -> Option<i64> {
+        self.rows.int(0).filter(|_| self.more)
+    }
+
+    /// The next step.
+    pub fn take(&mut self) -> Result<Step> {
+        let rows = &self.rows;
+        let step = Step {
+            act: Act::parse(rows.name(1)),
+            job: Job {
+                process: rows.name(2).to_owned(),
+                kind: spec::kind_alias(rows.name(3)).unwrap_or(Kind::Task),
+                instance: rows.int(4).unwrap_or(0),
+            },
+            core: rows.text(5).map(str::to_owned),
+        };
+        self.more = self.rows.next()?;
+        Ok(step)
+    }
+}

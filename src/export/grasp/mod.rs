@@ -1,0 +1,114 @@
+//! A recording → a script for the Grasp player: tasks, jobs, preemptions, mutexes and messages. Not for reading one (see
+//! `formats::grasp`).
+//!
+//! | here | Grasp |
+//! |---|---|
+//! | core | `newProcessor` |
+//! | task, ISR | `newTask`, `-kind isr`; the order of the rows is the priority |
+//! | instance | job `taskN.k`; activation `jobArrived`, or `newJob` when it is not in the window |
+//! | start, resume | `jobResumed`, on another core with `-processor` |
+//! | preempt, park | `jobPreempted`, `-target` what the core runs next |
+//! | wait | `jobBlocked` |
+//! | terminate | `jobCompleted` |
+//! | lost activation | `taskArrivedAndIgnored` |
+//! | semaphore with one holder at a time | `jobAcquiredMutex`, `jobReleasedMutex` |
+//! | another semaphore | `jobAcquiredSemaphore`, `jobReleasedSemaphore`, `jobSuspendedOnSemaphore` |
+//! | stimulus, signal, OS event | `message` |
+//! | anything else | a comment `# btf: …` |
+//!
+//! Jobs come from the tables of instances and states, which read every dialect of BTF alike; a state without duration is none
+//! there. At one instant, arrivals come first, then what leaves a core, then what gets it, so that everything is declared
+//! before it is named.
+
+mod declare;
+mod jobs;
+mod moment;
+mod original;
+mod others;
+mod script;
+
+#[cfg(test)]
+mod tests;
+
+use super::Selection;
+use crate::error::{Error, Result};
+use crate::query::Session;
+use declare::Declared;
+use jobs::Jobs;
+use moment::Moment;
+use others::Others;
+use script::{Script, Ticks};
+use std::io::Write;
+
+/// How Grasp is to be written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct GraspOptions {
+    /// Ticks of the database that are a time of 1 in the script; `None`: that of the trace it came from, else one.
+    pub tick: Option<i64>,
+    /// How things are declared; `None`: as the trace it came from does, else [`Dialect::Of2012`].
+    pub dialect: Option<Dialect>,
+}
+
+/// How things are declared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// `[Task t] initWith …`, as in the paper.
+    Of2010,
+    /// `newTask t …`
+    Of2012,
+}
+
+/// What was written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct GraspDone {
+    /// Commands, declarations included.
+    pub commands: u64,
+    /// Events that Grasp cannot say.
+    pub comments: u64,
+}
+
+/// Writes the selected part of a recording as a script. All of a Grasp trace, in its own unit, is what it said; otherwise jobs that exist when the window begins are declared, and go on when
+/// they are running.
+///
+/// # Errors
+/// [`crate::error::ErrorKind::Usage`] when the recording is not clear, or times in such ticks have no end;
+/// [`crate::error::ErrorKind::Io`] when `out` fails; otherwise those of a query.
+pub fn export_grasp(
+    session: &Session,
+    selection: &Selection,
+    options: &GraspOptions,
+    out: &mut dyn Write,
+) -> Result<GraspDone> {
+    let recording = selection.recording(session)?;
+    let own = session.tick_of(&recording)?;
+    if selection.is_whole()
+        && options.tick.is_none_or(|tick| own == Some(tick))
+        && original::is_grasp(session, &recording)
+    {
+        return original::write(session, &recording, options.dialect, out);
+    }
+    let tick = options.tick.or(own).unwrap_or(1);
+    let ticks = Ticks::new(tick).ok_or_else(|| {
+        Error::usage("--tick: times in such ticks have no end")
+            .hint("a multiple of 2 and 5 only, e.g. 1us or 250ns")
+    })?;
+    let mut script = Script::new(out, ticks, options.dialect == Some(Dialect::Of2010));
+    let unit = crate::time::format_duration(tick, session.database().time_scale());
+    script.note(&format!("{recording}: 1 is {unit}"))?;
+    let declared = Declared::write(session, selection, &recording, &mut script)?;
+    let mut jobs = Jobs::of(session, selection, &recording)?;
+    let mut others = Others::of(session, selection, &recording)?;
+    let mut moment = Moment::new(&declared);
+    loop {
+        let next = [jobs.at(), others.at()].into_iter().flatten().min();
+        let Some(at) = next else { break };
+        while jobs.at() == Some(at) {
+            moment.step(jobs.take()?);
+        }
+        while others.at() == Some(at) {
+            moment.other(others.take()?);
+        }
+        moment.write(at, &mut script)?;
+    }
+    script.finish()
+}

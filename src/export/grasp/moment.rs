@@ -1,0 +1,201 @@
+//! Everything that happens at one instant, in the order in which a script can say it. Not for where it comes from.
+
+use super::declare::{Declared, Task};
+use super::jobs::{Act, Job, Step};
+use super::others::{Grip, Other, Saying};
+use super::script::{Object, Script};
+use crate::btf::spec::Kind;
+use crate::error::Result;
+use std::collections::HashMap;
+
+/// What is known of a job that was declared and has not ended.
+#[derive(Debug)]
+struct Open {
+    /// The core that the script has it on.
+    core: Option<String>,
+    runs: bool,
+    /// Ids of mutexes that the script says it has.
+    holds: Vec<String>,
+}
+
+/// The present instant.
+pub(super) struct Moment<'d> {
+    declared: &'d Declared,
+    open: HashMap<Job, Open>,
+    steps: Vec<Step>,
+    others: Vec<Other>,
+}
+
+impl<'d> Moment<'d> {
+    pub fn new(declared: &'d Declared) -> Self {
+        Self { declared, open: HashMap::new(), steps: Vec::new(), others: Vec::new() }
+    }
+
+    /// It happens now. Steps come arrivals first, then what leaves a core, then what gets it.
+    pub fn step(&mut self, step: Step) {
+        self.steps.push(step);
+    }
+
+    /// It happens now.
+    pub fn other(&mut self, other: Other) {
+        self.others.push(other);
+    }
+
+    /// Writes what happens now.
+    pub fn write(&mut self, at: i64, script: &mut Script<'_>) -> Result<()> {
+        let (steps, others) = (std::mem::take(&mut self.steps), std::mem::take(&mut self.others));
+        for step in steps.iter().filter(|s| s.act == Act::Arrive) {
+            self.arrive(step, at, script)?;
+        }
+        // What a job does that runs already, it does before it leaves its core: to take a mutex means to run.
+        let (before, after): (Vec<_>, Vec<_>) = others.into_iter().partition(|other| match &other.saying {
+            Saying::Semaphore { process, instance, .. } => self.runs(process, *instance),
+            _ => true,
+        });
+        for other in &before {
+            self.say(other, at, script)?;
+        }
+        for (n, step) in steps.iter().enumerate() {
+            match step.act {
+                Act::Arrive => {}
+                Act::Preempt | Act::Block | Act::Complete => {
+                    let target = self.next_on(&steps, n, step);
+                    self.leave(step, target, at, script)?;
+                }
+                Act::Resume => self.resume(step, at, script)?,
+                Act::Pass => {
+                    self.resume(step, at, script)?;
+                    self.leave(step, None, at, script)?;
+                }
+                Act::Poll => {
+                    script.comment(&format!("{at},{},{},poll", step.job.process, step.job.instance))?
+                }
+            }
+        }
+        for other in &after {
+            self.say(other, at, script)?;
+        }
+        Ok(())
+    }
+
+    fn task(&self, job: &Job) -> Option<&'d Task> {
+        self.declared.task(job.kind, &job.process)
+    }
+
+    fn job_of(&self, process: &str, instance: i64) -> Option<Job> {
+        let (kind, _) = self.declared.process(process)?;
+        Some(Job { kind, process: process.to_owned(), instance })
+    }
+
+    fn runs(&self, process: &str, instance: i64) -> bool {
+        self.job_of(process, instance).and_then(|job| self.open.get(&job)).is_some_and(|open| open.runs)
+    }
+
+    /// What the core of a step runs next.
+    fn next_on(&self, steps: &[Step], n: usize, step: &Step) -> Option<Job> {
+        let later = steps.get(n + 1..).unwrap_or_default();
+        let next = later.iter().find(|s| matches!(s.act, Act::Resume | Act::Pass) && s.core == step.core);
+        // It must be there by now, and not be the job itself, which changes its core.
+        next.map(|s| s.job.clone()).filter(|job| *job != step.job && self.open.contains_key(job))
+    }
+
+    fn arrive(&mut self, step: &Step, at: i64, script: &mut Script<'_>) -> Result<()> {
+        let Some(task) = self.task(&step.job) else { return Ok(()) };
+        let (id, name) = (id(task, &step.job), format!("{} {}", task.name, step.job.instance));
+        if script.is_old() {
+            script.plot(at, &["taskArrived", &task.id])?;
+            script.create(Object::Job, &id, &[&task.id, "-name", &name])?;
+        } else {
+            script.plot(at, &["jobArrived", &id, &task.id, "-name", &name])?;
+        }
+        self.open.insert(step.job.clone(), Open { core: task.core.clone(), runs: false, holds: Vec::new() });
+        Ok(())
+    }
+
+    /// The job, declared when it is not yet.
+    fn open(&mut self, job: &Job, script: &mut Script<'_>) -> Result<Option<(String, &mut Open)>> {
+        let Some(task) = self.task(job) else { return Ok(None) };
+        let id = id(task, job);
+        if !self.open.contains_key(job) {
+            let name = format!("{} {}", task.name, job.instance);
+            script.create(Object::Job, &id, &[&task.id, "-name", &name])?;
+            self.open.insert(job.clone(), Open { core: task.core.clone(), runs: false, holds: Vec::new() });
+        }
+        Ok(self.open.get_mut(job).map(|open| (id, open)))
+    }
+
+    fn resume(&mut self, step: &Step, at: i64, script: &mut Script<'_>) -> Result<()> {
+        let declared = self.declared;
+        let Some((id, open)) = self.open(&step.job, script)? else { return Ok(()) };
+        let mut words = vec!["jobResumed", id.as_str()];
+        if let Some(core) = step.core.as_ref().filter(|core| open.core.as_ref() != Some(*core)) {
+            words.extend(declared.cores.get(core).into_iter().flat_map(|core| ["-processor", core.as_str()]));
+            open.core = Some(core.clone());
+        }
+        open.runs = true;
+        script.plot(at, &words)
+    }
+
+    fn leave(&mut self, step: &Step, target: Option<Job>, at: i64, script: &mut Script<'_>) -> Result<()> {
+        let target = target.and_then(|job| Some(id(self.task(&job)?, &job)));
+        let Some((id, open)) = self.open(&step.job, script)? else { return Ok(()) };
+        open.runs = false;
+        let word = match step.act {
+            Act::Preempt => "jobPreempted",
+            Act::Block => "jobBlocked",
+            _ => "jobCompleted",
+        };
+        let mut words = vec![word, id.as_str()];
+        if let Some(target) = target.as_deref().filter(|_| word != "jobBlocked") {
+            words.extend(["-target", target]);
+        }
+        if word == "jobCompleted" {
+            self.open.remove(&step.job);
+        }
+        script.plot(at, &words)
+    }
+
+    fn say(&mut self, other: &Other, at: i64, script: &mut Script<'_>) -> Result<()> {
+        match &other.saying {
+            Saying::Message(text) => script.plot(at, &["message", text]),
+            Saying::Ignored { kind, process } => match self.declared.task(*kind, process) {
+                Some(task) => script.plot(at, &["taskArrivedAndIgnored", &task.id]),
+                None => script.comment(&other.line),
+            },
+            Saying::Semaphore { process, instance, grip, semaphore } => {
+                let job = self.job_of(process, *instance).filter(|job| self.open.contains_key(job));
+                let known = job.as_ref().and_then(|job| Some(id(self.task(job)?, job)));
+                let (Some(id), Some(semaphore)) = (known, self.declared.semaphores.get(semaphore)) else {
+                    return script.comment(&other.line);
+                };
+                let Some(open) = job.and_then(|job| self.open.get_mut(&job)) else {
+                    return script.comment(&other.line);
+                };
+                // To take or give back a mutex draws a job as running, and only what was taken can be given back.
+                let held = open.holds.iter().position(|id| *id == semaphore.id);
+                let word = match (semaphore.mutex, grip) {
+                    (true, Grip::Acquire) if open.runs && held.is_none() => {
+                        open.holds.push(semaphore.id.clone());
+                        "jobAcquiredMutex"
+                    }
+                    (true, Grip::Release) if open.runs && held.is_some() => {
+                        held.map(|held| open.holds.remove(held));
+                        "jobReleasedMutex"
+                    }
+                    (true, _) => return script.comment(&other.line),
+                    (false, Grip::Acquire) => "jobAcquiredSemaphore",
+                    (false, Grip::Release) => "jobReleasedSemaphore",
+                    (false, Grip::Suspend) => "jobSuspendedOnSemaphore",
+                };
+                script.plot(at, &[word, &id, &semaphore.id])
+            }
+            Saying::Comment => script.comment(&other.line),
+        }
+    }
+}
+
+/// `task3.17`; two kinds of processes never share a number.
+fn id(task: &Task, job: &Job) -> String {
+    debug_assert!(matches!(job.kind, Kind::Task | Kind::Isr), "only they have jobs");
+    format!("{}.{}", task.id, job.instance)
+}

@@ -1,0 +1,166 @@
+//! The events that do not happen to jobs, in the order of time, and how each is said. Not for jobs themselves.
+
+use crate::btf::spec::{self, Kind};
+use crate::btf::{Action, process_transition};
+use crate::error::Result;
+use crate::export::Selection;
+use crate::export::cursor::Cursor;
+use crate::query::{Order, Session};
+use crate::schema::tables;
+use arrow::array::RecordBatch;
+
+/// What a process does with a semaphore.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Grip {
+    Acquire,
+    Release,
+    Suspend,
+}
+
+/// How an event is said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Saying {
+    /// Source, its instance, what it does, semaphore.
+    Semaphore {
+        process: String,
+        instance: i64,
+        grip: Grip,
+        semaphore: String,
+    },
+    /// An activation that was lost.
+    Ignored {
+        kind: Kind,
+        process: String,
+    },
+    Message(String),
+    Comment,
+}
+
+/// An event, with its line of BTF.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Other {
+    pub saying: Saying,
+    pub line: String,
+}
+
+type Events = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
+
+/// All other events.
+pub(super) struct Others {
+    /// Semaphores that are held when the window begins, the last one first.
+    held: Vec<(i64, Other)>,
+    rows: Cursor<Events>,
+    more: bool,
+}
+
+impl Others {
+    pub fn of(session: &Session, selection: &Selection, recording: &str) -> Result<Self> {
+        let condition = selection.condition(tables::BTF_EVENT, recording);
+        let (sql, params) = (condition.sql(), condition.params());
+        let events = session.events(recording, (&sql, &params), selection.is_whole(), Order::Time)?;
+        let held = match selection.from {
+            Some(from) => held_at(session, selection, recording, from)?,
+            None => Vec::new(),
+        };
+        let mut others = Self { held, rows: Cursor::new(events), more: true };
+        others.forward()?;
+        Ok(others)
+    }
+
+    /// Goes to the next event that is none of a job.
+    fn forward(&mut self) -> Result<()> {
+        loop {
+            self.more = self.rows.next()?;
+            if !self.more || !self.is_of_a_job() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn is_of_a_job(&self) -> bool {
+        let process = spec::kind_alias(self.rows.name(4)).is_some_and(Kind::is_process);
+        let action = Action::parse_tolerant(self.rows.name(7));
+        process && action != Some(Action::MtaLimitExceeded) && action.and_then(process_transition).is_some()
+    }
+
+    /// When the next one is; `None` behind the last one.
+    pub fn at(&self) -> Option<i64> {
+        let held = self.held.last().map(|(at, _)| *at);
+        held.or_else(|| self.rows.int(0).filter(|_| self.more))
+    }
+
+    /// The next one.
+    pub fn take(&mut self) -> Result<Other> {
+        if let Some((_, held)) = self.held.pop() {
+            return Ok(held);
+        }
+        let other = self.present();
+        self.forward()?;
+        Ok(other)
+    }
+
+    // Time, number, source and its instance, type, target and its instance, action, note.
+    fn present(&self) -> Other {
+        let rows = &self.rows;
+        let (source, target, action) = (rows.name(2), rows.name(5), rows.name(7));
+        let note = rows.text(8);
+        let number = |column| rows.int(column).map(|n: i64| n.to_string()).unwrap_or_default();
+        let mut line =
+            format!("{},{source},{},{},{target},{},{action}", number(0), number(3), rows.name(4), number(6));
+        if let Some(note) = note {
+            line.push(',');
+            line.push_str(note);
+        }
+        let grip = match action {
+            "assigned" => Some(Grip::Acquire),
+            "released" => Some(Grip::Release),
+            "waiting" => Some(Grip::Suspend),
+            _ => None,
+        };
+        let kind = spec::kind_alias(rows.name(4));
+        let saying = match (kind, grip) {
+            (Some(Kind::Semaphore), Some(grip)) => Saying::Semaphore {
+                process: source.to_owned(),
+                instance: rows.int(3).unwrap_or(0),
+                grip,
+                semaphore: target.to_owned(),
+            },
+            (Some(kind @ (Kind::Task | Kind::Isr)), _)
+                if Action::parse_tolerant(action) == Some(Action::MtaLimitExceeded) =>
+            {
+                Saying::Ignored { kind, process: target.to_owned() }
+            }
+            (Some(Kind::Stimulus), _) => Saying::Message(format!("{target} {action}")),
+            (Some(Kind::Signal | Kind::OsEvent), _) => {
+                let value = note.map(|note| format!(" {note}")).unwrap_or_default();
+                Saying::Message(format!("{source} {action} {target}{value}"))
+            }
+            _ => Saying::Comment,
+        };
+        Other { saying, line }
+    }
+}
+
+/// Who has which semaphore at an instant, taken before it.
+fn held_at(session: &Session, selection: &Selection, recording: &str, at: i64) -> Result<Vec<(i64, Other)>> {
+    let instant = Selection { from: Some(at), to: None, ..selection.clone() };
+    let span = ("assigned_at", "released_at");
+    let condition = instant.overlap(recording, span, &["semaphore", "process"], &[]);
+    let sql = format!(
+        "SELECT semaphore, process, instance, assigned_at FROM semaphore_hold {} AND assigned_at < $at \
+         ORDER BY assigned_at DESC, semaphore, process, instance",
+        condition.sql()
+    );
+    let mut params = condition.params();
+    params.push(("at", at.into()));
+    let mut rows = Cursor::new(session.sql(&sql, &params)?);
+    let mut held = Vec::new();
+    while rows.next()? {
+        let (semaphore, process) = (rows.name(0).to_owned(), rows.name(1).to_owned());
+        let instance = rows.int(2).unwrap_or(0);
+        let line = format!("{},{process},{instance},SEM,{semaphore},0,assigned", rows.int(3).unwrap_or(0));
+        let saying = Saying::Semaphore { process, instance, grip: Grip::Acquire, semaphore };
+        held.push((at, Other { saying, line }));
+    }
+    Ok(held)
+}

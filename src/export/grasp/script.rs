@@ -1,0 +1,181 @@
+//! Commands as lines, and times as decimal numbers. Not for which commands.
+
+use super::GraspDone;
+use crate::error::{Error, ErrorKind, Result};
+use crate::formats::grasp::join;
+use std::io::Write;
+
+/// A time of 1 in the script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ticks {
+    tick: i128,
+    /// Decimal places that any time may need.
+    places: u32,
+}
+
+impl Ticks {
+    /// `tick` ticks of the database are 1; `None` when parts of that are no decimal numbers, as thirds.
+    pub fn new(tick: i64) -> Option<Self> {
+        let tick = i128::from(tick);
+        let places =
+            (0..=63).find(|places| 10i128.checked_pow(*places).is_some_and(|p| tick > 0 && p % tick == 0));
+        // 2^k needs k places: 10^38 is the last that fits.
+        places.map(|places| Self { tick, places })
+    }
+
+    /// A time, exactly: `12`, `12.5`.
+    pub fn text(self, at: i64) -> String {
+        let (at, tick) = (i128::from(at), self.tick);
+        let sign = if at < 0 { "-" } else { "" };
+        let (whole, rest) = (at.abs() / tick, at.abs() % tick);
+        if rest == 0 {
+            return format!("{sign}{whole}");
+        }
+        // 10^places is a multiple of the tick, and the rest is less than that.
+        let fraction = 10i128.pow(self.places) / tick * rest;
+        let digits = format!("{fraction:0width$}", width = self.places as usize);
+        format!("{sign}{whole}.{}", digits.trim_end_matches('0'))
+    }
+}
+
+/// Writes a script.
+pub(super) struct Script<'o> {
+    out: &'o mut dyn Write,
+    ticks: Ticks,
+    old: bool,
+    line: String,
+    done: GraspDone,
+}
+
+/// What a command creates.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Object {
+    Processor,
+    Task,
+    Job,
+    Mutex,
+    Semaphore,
+}
+
+impl Object {
+    fn class(self) -> &'static str {
+        match self {
+            Self::Processor => "Processor",
+            Self::Task => "Task",
+            Self::Job => "Job",
+            Self::Mutex => "Mutex",
+            Self::Semaphore => "Semaphore",
+        }
+    }
+}
+
+impl<'o> Script<'o> {
+    pub fn new(out: &'o mut dyn Write, ticks: Ticks, old: bool) -> Self {
+        Self { out, ticks, old, line: String::new(), done: GraspDone::default() }
+    }
+
+    /// True when objects are those of 2010.
+    pub fn is_old(&self) -> bool {
+        self.old
+    }
+
+    fn put(&mut self, line: &str) -> Result<()> {
+        self.line.clear();
+        self.line.push_str(line);
+        self.line.push('\n');
+        let written = self.out.write_all(self.line.as_bytes());
+        written.map_err(|e| Error::new(ErrorKind::Io, "cannot write the script").because(e))
+    }
+
+    /// A comment that stands for nothing.
+    pub fn note(&mut self, text: &str) -> Result<()> {
+        self.put(&format!("# {}", harmless(text)))
+    }
+
+    /// An event that Grasp cannot say.
+    pub fn comment(&mut self, text: &str) -> Result<()> {
+        self.done.comments += 1;
+        self.put(&format!("# btf: {}", harmless(text)))
+    }
+
+    /// A declaration: the words behind the id are options, of a job its task in front of them.
+    pub fn create(&mut self, object: Object, id: &str, words: &[&str]) -> Result<()> {
+        self.done.commands += 1;
+        let class = object.class();
+        let line = match (self.old, object) {
+            // The paper has one processor.
+            (false, _) | (true, Object::Processor) => {
+                let command = format!("new{class}");
+                join([&command, id].into_iter().chain(words.iter().copied()))
+            }
+            (true, Object::Job) => format!("[{class} {id}] initWithTask {}", join(words.iter().copied())),
+            (true, _) => format!("[{class} {id}] initWith {}", join(words.iter().copied())),
+        };
+        self.put(&line)
+    }
+
+    /// An event.
+    pub fn plot(&mut self, at: i64, words: &[&str]) -> Result<()> {
+        self.done.commands += 1;
+        let time = self.ticks.text(at);
+        let line = join(["plot", &time].into_iter().chain(words.iter().copied()));
+        self.put(&line)
+    }
+
+    /// What was written.
+    pub fn finish(self) -> Result<GraspDone> {
+        Ok(self.done)
+    }
+}
+
+/// A text that stays in its comment: a backslash at the end of a line would draw the next one in.
+fn harmless(text: &str) -> String {
+    text.chars()
+        .map(|c| {
+            if c.is_control() {
+                ' '
+            } else if c == '\\' {
+                '/'
+            } else {
+                c
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::{TimeScale, decimal_to_ticks};
+    use proptest::prelude::*;
+
+    #[test]
+    fn times_are_exact() {
+        let text = |tick, at| Ticks::new(tick).unwrap().text(at);
+        assert_eq!(
+            (text(1, 17), text(1000, 17_000), text(1000, 17_250)),
+            ("17".into(), "17".into(), "17.25".into())
+        );
+        assert_eq!(
+            (text(1000, -1), text(8, 1), text(1, i64::MIN)),
+            ("-0.001".into(), "0.125".into(), i64::MIN.to_string())
+        );
+        for bad in [0, -1, 3, 1500 * 7] {
+            assert_eq!(Ticks::new(bad), None, "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn times_come_back(at: i64) {
+            let text = Ticks::new(1_000_000).unwrap().text(at);
+            let back = decimal_to_ticks(text.as_bytes(), TimeScale::Ms, TimeScale::Ns).unwrap();
+            prop_assert_eq!((back.ticks, back.inexact), (at, false));
+        }
+    }
+
+    #[test]
+    fn comments_stay_comments() {
+        assert_eq!(harmless("a\\\nb"), "a/ b");
+    }
+}

@@ -1,0 +1,174 @@
+//! Events as instants, and values of signals as counters. Not for what lasts, which comes from the tables made of events.
+
+use super::packets::{Argument, Nature, Value};
+use super::tracks::Group;
+use super::{Export, activation};
+use crate::btf::spec::{self, Kind};
+use crate::btf::{Action, process_transition, runnable_transition};
+use crate::error::Result;
+use crate::export::cursor::Cursor;
+use crate::query::Order;
+use crate::schema::tables;
+use std::collections::HashMap;
+
+/// An event, as far as it is shown.
+struct Event<'a> {
+    time: i64,
+    source: &'a str,
+    target: &'a str,
+    target_instance: Option<i64>,
+    kind: Option<Kind>,
+    action: &'a str,
+    note: Option<&'a str>,
+}
+
+impl Export<'_, '_> {
+    pub(super) fn events(&mut self) -> Result<()> {
+        let known = self.kinds()?;
+        let condition = self.selection.condition(tables::BTF_EVENT, self.recording);
+        let (sql, params) = (condition.sql(), condition.params());
+        let whole = self.selection.is_whole();
+        let events = self.session.events(self.recording, (&sql, &params), whole, Order::Time)?;
+        let mut rows = Cursor::new(events);
+        let mut text = String::new();
+        // Time, number, source and its instance, type, target and its instance, action, note.
+        while rows.next()? {
+            let (ty, action) = (rows.name(4), rows.name(7));
+            let kind = spec::kind_alias(ty);
+            if lasts(kind, ty, action) {
+                continue;
+            }
+            let event = Event {
+                time: rows.int(0).unwrap_or(0),
+                source: rows.name(2),
+                target: rows.name(5),
+                target_instance: rows.int(6),
+                kind,
+                action,
+                note: rows.text(8),
+            };
+            self.event(&event, &known, &mut text)?;
+        }
+        Ok(())
+    }
+
+    /// What entities are that cause events: they are somewhere a target, too.
+    fn kinds(&self) -> Result<HashMap<String, Kind>> {
+        let sql =
+            "SELECT DISTINCT target, target_type FROM btf_event WHERE recording = $recording ORDER BY 1, 2";
+        let mut rows = Cursor::new(self.session.sql(sql, &[("recording", self.recording.into())])?);
+        let mut kinds: HashMap<String, Kind> = HashMap::new();
+        while rows.next()? {
+            let Some(kind) = spec::kind_alias(rows.name(1)) else { continue };
+            let known = kinds.entry(rows.name(0).to_owned()).or_insert(kind);
+            if kind.is_process() && !known.is_process() {
+                *known = kind;
+            }
+        }
+        Ok(kinds)
+    }
+
+    fn event(&mut self, event: &Event<'_>, known: &HashMap<String, Kind>, text: &mut String) -> Result<()> {
+        let packets = &mut self.packets;
+        let target = event.target;
+        let mut args = Vec::with_capacity(3);
+        let mut flow = None;
+        if event.kind.is_some_and(Kind::has_instances) {
+            args.extend(event.target_instance.filter(|n| *n >= 0).map(|n| Argument::Int("instance", n)));
+        }
+        if let (Some(kind), true) = (event.kind.filter(|k| k.is_process()), event.action == ACTIVATE) {
+            // Without a number, it is not known here which instance begins.
+            let Some(instance) = event.target_instance else { return Ok(()) };
+            let thread = self.tracks.thread(kind, target, packets)?;
+            thread.activated = true;
+            flow = Some(activation(thread.number, instance));
+        }
+        if event.kind == Some(Kind::Signal)
+            && event.action == WRITE
+            && let Some(value) = event.note.and_then(value)
+        {
+            let row = self.tracks.row(Group::Signals, target, Nature::Counter, "", packets)?;
+            packets.counter(row.track, event.time, value)?;
+        }
+        args.extend(event.note.map(|note| Argument::Text("note", note)));
+        let source = known.get(event.source).copied();
+        // A stimulus is what happens; of everything else it is told where it comes from.
+        let track = match (event.kind, source) {
+            (Some(Kind::Stimulus), _) => {
+                args.push(Argument::Name("source", event.source));
+                self.tracks.row(Group::Stimuli, target, Nature::Other, "", packets)?.track
+            }
+            (_, Some(kind @ (Kind::Task | Kind::Isr))) => {
+                self.tracks.thread(kind, event.source, packets)?.track
+            }
+            (_, Some(Kind::Stimulus)) => {
+                self.tracks.row(Group::Stimuli, event.source, Nature::Other, "", packets)?.track
+            }
+            (Some(kind @ (Kind::Task | Kind::Isr)), _) => {
+                args.push(Argument::Name("source", event.source));
+                self.tracks.thread(kind, target, packets)?.track
+            }
+            _ => {
+                args.push(Argument::Name("source", event.source));
+                self.tracks.row(Group::Others, target, Nature::Other, "", packets)?.track
+            }
+        };
+        text.clear();
+        text.push_str(event.action);
+        if event.kind != Some(Kind::Stimulus) {
+            text.push(' ');
+            text.push_str(target);
+        }
+        packets.instant(track, event.time, text, &args, flow)
+    }
+}
+
+const ACTIVATE: &str = "activate";
+const WRITE: &str = "write";
+
+/// True when an event is the begin or the end of something that is shown as a slice.
+fn lasts(kind: Option<Kind>, ty: &str, action: &str) -> bool {
+    match kind {
+        Some(Kind::Task | Kind::Isr) => {
+            let parsed = Action::parse(action);
+            !matches!(parsed, Some(Action::Activate | Action::MtaLimitExceeded))
+                && parsed.and_then(process_transition).is_some()
+        }
+        Some(Kind::Runnable) => Action::parse(action).and_then(runnable_transition).is_some(),
+        // As the views of semaphores read them.
+        Some(Kind::Semaphore) => {
+            ty == Kind::Semaphore.id()
+                && ["requestsemaphore", "waiting", "assigned", "released"].contains(&action)
+        }
+        _ => false,
+    }
+}
+
+/// The number that a note is, or begins with: `12`, `-1.5`, `0x1f`.
+fn value(note: &str) -> Option<Value> {
+    let note = note.trim();
+    if let Ok(number) = note.parse() {
+        return Some(Value::Int(number));
+    }
+    if let Some(number) = note.strip_prefix("0x").and_then(|hex| i64::from_str_radix(hex, 16).ok()) {
+        return Some(Value::Int(number));
+    }
+    let plain = note.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
+    note.parse().ok().filter(|number: &f64| plain && number.is_finite()).map(Value::Real)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_signals() {
+        assert_eq!(value(" -12"), Some(Value::Int(-12)));
+        assert_eq!(value("0x1F"), Some(Value::Int(31)));
+        assert_eq!(value("1.5"), Some(Value::Real(1.5)));
+        assert_eq!(value("18446744073709551615"), Some(Value::Real(18_446_744_073_709_551_615.0)));
+        for text in ["", "on", "nan", "infinity", "1,5", "0x"] {
+            assert_eq!(value(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What Grasp traces tell beside BTF: budgets of servers and levels of buffers as counters, messages as instants.
+
+use super::Export;
+use super::packets::{Argument, Nature, Value};
+use super::tracks::Group;
+use crate::error::Result;
+use crate::export::cursor::Cursor;
+use crate::schema::tables;
+
+impl Export<'_, '_> {
+    pub(super) fn grasp(&mut self) -> Result<()> {
+        let files = self.session.database().files(tables::GRASP_EVENT, Some(self.recording));
+        if files.is_empty() || !self.selection.types.is_empty() {
+            return Ok(());
+        }
+        self.budgets()?;
+        self.levels()?;
+        self.messages()
+    }
+
+    /// A value at the begin of every piece, and one at its end where the budget has fallen until then.
+    fn budgets(&mut self) -> Result<()> {
+        let condition = self.selection.overlap(self.recording, ("begin_at", "begin_at"), &["name"], &[]);
+        let sql = format!(
+            "SELECT name, begin_at, end_at, begin_budget, end_budget FROM server_budget {} ORDER BY name, begin_at, line",
+            condition.sql()
+        );
+        let mut rows = Cursor::new(self.session.sql(&sql, &condition.params())?);
+        while rows.next()? {
+            let packets = &mut self.packets;
+            let row = self.tracks.row(Group::Servers, rows.name(0), Nature::Counter, "", packets)?;
+            let (begin, end) = (rows.int(3).unwrap_or(0), rows.int(4).unwrap_or(0));
+            packets.counter(row.track, rows.int(1).unwrap_or(0), Value::Int(begin))?;
+            let at = rows.int(2).filter(|at| self.selection.to.is_none_or(|to| *at < to));
+            if let Some(at) = at.filter(|_| begin != end) {
+                packets.counter(row.track, at, Value::Int(end))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn levels(&mut self) -> Result<()> {
+        let condition = self.selection.overlap(self.recording, ("begin_at", "begin_at"), &["name"], &[]);
+        let sql = format!(
+            "SELECT name, begin_at, level FROM buffer_level {} ORDER BY name, begin_at, line",
+            condition.sql()
+        );
+        let mut rows = Cursor::new(self.session.sql(&sql, &condition.params())?);
+        while rows.next()? {
+            let packets = &mut self.packets;
+            let row = self.tracks.row(Group::Buffers, rows.name(0), Nature::Counter, "", packets)?;
+            packets.counter(row.track, rows.int(1).unwrap_or(0), Value::Int(rows.int(2).unwrap_or(0)))?;
+        }
+        Ok(())
+    }
+
+    fn messages(&mut self) -> Result<()> {
+        let condition = self.selection.overlap(self.recording, ("time", "time"), &["task", "job"], &[]);
+        let sql = format!(
+            "SELECT event, time, message, task, job FROM grasp_message {} AND time IS NOT NULL ORDER BY time, line",
+            condition.sql()
+        );
+        let mut rows = Cursor::new(self.session.sql(&sql, &condition.params())?);
+        while rows.next()? {
+            let packets = &mut self.packets;
+            let row = self.tracks.row(Group::Others, rows.name(0), Nature::Other, "", packets)?;
+            let name = rows.text(2).filter(|text| !text.is_empty()).unwrap_or(rows.name(0));
+            let args = [(3, "task"), (4, "job")].map(|(n, key)| Some(Argument::Name(key, rows.text(n)?)));
+            let args: Vec<_> = args.into_iter().flatten().collect();
+            packets.instant(row.track, rows.int(1).unwrap_or(0), name, &args, None)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,186 @@
+//! Which track a stretch of time is shown on: slices of one track may not cross, so what overlaps gets a lane more. Lanes of
+//! one name below one parent are shown as one track. Not for what is on them.
+
+use super::packets::{Nature, Order, Packets, Track};
+use crate::error::Result;
+
+/// Lanes for stretches that are beside each other.
+#[derive(Debug)]
+pub(super) struct Lanes {
+    parent: u64,
+    name: String,
+    rank: i64,
+    lanes: Vec<Lane>,
+}
+
+/// A track, and until when it is taken.
+#[derive(Debug)]
+struct Lane {
+    track: u64,
+    end: i64,
+    /// The instance whose stretches are on it, until it ends.
+    occupant: Option<Occupant>,
+}
+
+#[derive(Debug)]
+struct Occupant {
+    instance: i64,
+    started: bool,
+}
+
+impl Lanes {
+    /// Lanes below a track.
+    pub fn new(parent: u64, name: &str, rank: i64) -> Self {
+        Self { parent, name: name.to_owned(), rank, lanes: Vec::new() }
+    }
+
+    /// Lanes of which the first is there already.
+    pub fn on(track: u64, parent: u64, name: &str) -> Self {
+        let lane = Lane { track, end: i64::MIN, occupant: None };
+        Self { parent, name: name.to_owned(), rank: 0, lanes: vec![lane] }
+    }
+
+    fn more(&mut self, packets: &mut Packets<'_>) -> Result<u64> {
+        let track = packets.track(&Track {
+            name: &self.name,
+            parent: Some(self.parent),
+            nature: Nature::Other,
+            children: Order::ByName,
+            rank: self.rank,
+            description: "",
+        })?;
+        self.lanes.push(Lane { track, end: i64::MIN, occupant: None });
+        Ok(track)
+    }
+
+    /// The track for a stretch `[begin, end)`. Tracks are found if the stretches come in the order of their ends or of their
+    /// begins.
+    pub fn place(&mut self, (begin, end): (i64, i64), packets: &mut Packets<'_>) -> Result<u64> {
+        let found = self.lanes.iter().position(|lane| lane.end <= begin && lane.occupant.is_none());
+        let track = match found {
+            None => self.more(packets)?,
+            Some(found) => self.lanes.get(found).map_or(0, |lane| lane.track),
+        };
+        if let Some(lane) = self.lanes.iter_mut().find(|lane| lane.track == track) {
+            lane.end = end;
+        }
+        Ok(track)
+    }
+
+    /// The same for a stretch of an instance, which keeps its track until [`Lanes::leave`]; and whether this is the first one
+    /// that `starts` it.
+    pub fn place_instance(
+        &mut self,
+        instance: i64,
+        starts: bool,
+        (begin, end): (i64, i64),
+        packets: &mut Packets<'_>,
+    ) -> Result<(u64, bool)> {
+        let own = |lane: &Lane| lane.occupant.as_ref().is_some_and(|o| o.instance == instance);
+        let kept = self.lanes.iter().position(|lane| own(lane) && lane.end <= begin);
+        let free = || self.lanes.iter().position(|lane| lane.occupant.is_none() && lane.end <= begin);
+        if kept.or_else(free).is_none() {
+            self.more(packets)?;
+        }
+        let last = self.lanes.len().saturating_sub(1);
+        let place =
+            kept.or_else(|| self.lanes.iter().position(|lane| lane.occupant.is_none() && lane.end <= begin));
+        let Some(lane) = self.lanes.get_mut(place.unwrap_or(last)) else { return Ok((0, false)) };
+        lane.end = end;
+        let occupant = lane.occupant.get_or_insert(Occupant { instance, started: false });
+        let first = starts && !occupant.started;
+        occupant.started |= starts;
+        Ok((lane.track, first))
+    }
+
+    /// An instance has ended.
+    pub fn leave(&mut self, instance: i64) {
+        for lane in &mut self.lanes {
+            if lane.occupant.as_ref().is_some_and(|o| o.instance == instance) {
+                lane.occupant = None;
+            }
+        }
+    }
+}
+
+/// A slice that is open.
+#[derive(Debug)]
+struct Open {
+    end: i64,
+    depth: i64,
+    owner: i64,
+}
+
+/// Tracks for slices that are in each other.
+#[derive(Debug)]
+pub(super) struct Nests {
+    parent: u64,
+    nests: Vec<(u64, Vec<Open>)>,
+}
+
+/// A slice to be placed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slice {
+    pub begin: i64,
+    pub end: i64,
+    /// How many slices of its owner it is in.
+    pub depth: i64,
+    /// Slices of different owners are never in each other.
+    pub owner: i64,
+}
+
+impl Nests {
+    /// The first track is `track` itself, the others are below it.
+    pub fn new(track: u64) -> Self {
+        Self { parent: track, nests: vec![(track, Vec::new())] }
+    }
+
+    /// Ends what has ended when `slice` begins, and gives the track on which it begins. Slices must come in the order of
+    /// their begins, and with equal begins those around others first.
+    pub fn place(&mut self, slice: Slice, packets: &mut Packets<'_>) -> Result<u64> {
+        let mut found = None;
+        for (track, open) in &mut self.nests {
+            while let Some(top) = open.last() {
+                // A slice without duration at the end of another one may be in it.
+                let inside = top.owner == slice.owner && top.depth < slice.depth;
+                if top.end > slice.begin || (inside && top.end == slice.begin && slice.end == slice.begin) {
+                    break;
+                }
+                packets.end(*track, top.end)?;
+                open.pop();
+            }
+            let fits = open.last().is_none_or(|top| {
+                top.owner == slice.owner && top.depth < slice.depth && slice.end <= top.end
+            });
+            if fits {
+                found = Some((*track, open));
+                break;
+            }
+        }
+        let open = Open { end: slice.end, depth: slice.depth, owner: slice.owner };
+        if let Some((track, stack)) = found {
+            stack.push(open);
+            return Ok(track);
+        }
+        let track = packets.track(&Track {
+            name: "runnables",
+            parent: Some(self.parent),
+            nature: Nature::Other,
+            children: Order::ByName,
+            rank: 1,
+            description: "",
+        })?;
+        self.nests.push((track, vec![open]));
+        Ok(track)
+    }
+
+    /// Ends all that is open.
+    pub fn close(&mut self, packets: &mut Packets<'_>) -> Result<()> {
+        for (track, open) in &mut self.nests {
+            while let Some(top) = open.pop() {
+                packets.end(*track, top.end)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,201 @@
+//! What lasts, apart from states: runnables, holds of and waits for semaphores, gaps of the recording, event chains.
+
+use super::lanes::Slice;
+use super::packets::{Argument, Nature};
+use super::tracks::Group;
+use super::{CHAINS, Export, cut};
+use crate::btf::spec::{self, Kind};
+use crate::error::Result;
+use crate::export::cursor::Cursor;
+use crate::query::Chain;
+use crate::schema::columns::{gap, runnable_instance as runnable};
+use std::collections::HashMap;
+
+/// The end of an execution that was not recorded is that of the time that is known of it, and so is the begin.
+const RUNNABLES: &str = "SELECT recording, runnable, instance, process, process_instance, core, depth, complete, begin_at, \
+     coalesce(terminate_at, begin_at + running + suspended) AS end_at FROM (\
+     SELECT *, coalesce(start_at, terminate_at - running - suspended, $begin) AS begin_at FROM runnable_instance) AS execution";
+
+impl Export<'_, '_> {
+    pub(super) fn spans(&mut self) -> Result<()> {
+        if self.wants(Kind::Runnable) {
+            self.runnables()?;
+        }
+        if self.wants(Kind::Semaphore) {
+            self.semaphores()?;
+        }
+        if self.wants(Kind::Core) {
+            self.gaps()?;
+        }
+        if self.selection.types.is_empty() {
+            self.chains()?;
+        }
+        Ok(())
+    }
+
+    fn runnables(&mut self) -> Result<()> {
+        let kinds = self.processes()?;
+        let entities = [runnable::RUNNABLE, runnable::PROCESS];
+        let condition = self.selection.overlap(self.recording, ("begin_at", "end_at"), &entities, &[]);
+        let sql = format!(
+            "SELECT process, runnable, instance, process_instance, core, depth, begin_at, end_at FROM ({RUNNABLES}) AS span \
+             {} ORDER BY process, begin_at, end_at DESC, depth, process_instance, runnable, instance",
+            condition.sql(),
+        );
+        let mut params = condition.params();
+        params.push(("begin", self.begin.into()));
+        let mut rows = Cursor::new(self.session.sql(&sql, &params)?);
+        let mut last: Option<(Kind, String)> = None;
+        while rows.next()? {
+            let (begin, end) = cut(self.selection, rows.int(6).unwrap_or(0), rows.int(7).unwrap_or(0));
+            let packets = &mut self.packets;
+            let Some(process) = rows.text(0) else {
+                let row = self.tracks.row(Group::Others, rows.name(1), Nature::Other, "", packets)?;
+                let track = row.lanes.place((begin, end), packets)?;
+                let args = [Argument::Int("instance", rows.int(2).unwrap_or(0))];
+                packets.begin(track, begin, rows.name(1), &args, None)?;
+                packets.end(track, end)?;
+                continue;
+            };
+            let kind = kinds.get(process).copied().unwrap_or(Kind::Task);
+            if let Some((kind, name)) = last.take_if(|(_, name)| name != process) {
+                self.tracks.thread(kind, &name, packets)?.runnables.close(packets)?;
+            }
+            last.get_or_insert_with(|| (kind, process.to_owned()));
+            let thread = self.tracks.thread(kind, process, packets)?;
+            let slice =
+                Slice { begin, end, depth: rows.int(5).unwrap_or(0), owner: rows.int(3).unwrap_or(0) };
+            let track = thread.runnables.place(slice, packets)?;
+            let mut args = vec![
+                Argument::Int("instance", rows.int(2).unwrap_or(0)),
+                Argument::Int("process_instance", slice.owner),
+            ];
+            args.extend(rows.text(4).map(|core| Argument::Name("core", core)));
+            packets.begin(track, begin, rows.name(1), &args, None)?;
+        }
+        if let Some((kind, name)) = last {
+            let packets = &mut self.packets;
+            self.tracks.thread(kind, &name, packets)?.runnables.close(packets)?;
+        }
+        Ok(())
+    }
+
+    /// Whether processes are tasks or ISRs.
+    fn processes(&self) -> Result<HashMap<String, Kind>> {
+        let sql =
+            "SELECT DISTINCT process, type FROM process_instance WHERE recording = $recording ORDER BY 1, 2";
+        let mut rows = Cursor::new(self.session.sql(sql, &[("recording", self.recording.into())])?);
+        let mut kinds = HashMap::new();
+        while rows.next()? {
+            let kind = spec::kind_alias(rows.name(1)).unwrap_or(Kind::Task);
+            kinds.insert(rows.name(0).to_owned(), kind);
+        }
+        Ok(kinds)
+    }
+
+    fn semaphores(&mut self) -> Result<()> {
+        for (below, sql) in [
+            (false, "semaphore, process, instance, assigned_at, released_at FROM semaphore_hold"),
+            (true, "semaphore, process, instance, request_at, assigned_at FROM semaphore_wait"),
+        ] {
+            let (from, to) =
+                if below { ("request_at", "assigned_at") } else { ("assigned_at", "released_at") };
+            let end = format!("coalesce({to}, {from})");
+            let entities = ["semaphore", "process"];
+            let condition = self.selection.overlap(self.recording, (from, &end), &entities, &[]);
+            // To have a semaphore at once is no wait.
+            let more = if below { format!(" AND ({to} IS NULL OR {to} > {from})") } else { String::new() };
+            let sql = format!(
+                "SELECT {sql} {}{more} ORDER BY semaphore, {from}, {to}, process, instance",
+                condition.sql()
+            );
+            let mut rows = Cursor::new(self.session.sql(&sql, &condition.params())?);
+            while rows.next()? {
+                let packets = &mut self.packets;
+                let row =
+                    self.tracks.row(Group::Semaphores, rows.name(0), Nature::Other, "waiting", packets)?;
+                let args = [Argument::Int("instance", rows.int(2).unwrap_or(0))];
+                let begin = rows.int(3).unwrap_or(0);
+                let lanes = if below { &mut row.below } else { &mut row.lanes };
+                let Some(end) = rows.int(4) else {
+                    // When it ended is not known: it is shown where it began.
+                    let what = if below { "requested by" } else { "assigned to" };
+                    let name = format!("{what} {}", rows.name(1));
+                    packets.instant(row.track, begin, &name, &args, None)?;
+                    continue;
+                };
+                let (begin, end) = cut(self.selection, begin, end);
+                let track = lanes.place((begin, end), packets)?;
+                packets.begin(track, begin, rows.name(1), &args, None)?;
+                packets.end(track, end)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn gaps(&mut self) -> Result<()> {
+        let span = (gap::BEGIN_AT, gap::END_AT);
+        let condition = self.selection.overlap(self.recording, span, &[gap::CORE], &[]);
+        let sql = format!(
+            "SELECT core, begin_at, end_at, reason FROM gap {} ORDER BY core, begin_at, end_at, reason",
+            condition.sql()
+        );
+        let mut rows = Cursor::new(self.session.sql(&sql, &condition.params())?);
+        while rows.next()? {
+            let (begin, end) = cut(self.selection, rows.int(1).unwrap_or(0), rows.int(2).unwrap_or(0));
+            let packets = &mut self.packets;
+            let row = match rows.text(0) {
+                Some(core) => self.tracks.row(Group::Cores, core, Nature::Other, "gaps", packets)?,
+                None => self.tracks.row(Group::Others, "gaps", Nature::Other, "gaps", packets)?,
+            };
+            let track = row.below.place((begin, end), packets)?;
+            packets.begin(track, begin, rows.name(3), &[], None)?;
+            packets.end(track, end)?;
+        }
+        Ok(())
+    }
+
+    /// A slice from the first step to the last one, and the steps as instants with a flow through them.
+    fn chains(&mut self) -> Result<()> {
+        let chains: Vec<Chain> = self.session.given_chains().to_vec();
+        if chains.is_empty() {
+            return Ok(());
+        }
+        let span = ("begin_at", "coalesce(end_at, begin_at)");
+        let condition = self.selection.overlap(self.recording, span, &[], &[]);
+        let sql = format!(
+            "SELECT chain, begin_at, end_at, outcome, step_at FROM chain_instance {} ORDER BY chain, begin_at, end_at",
+            condition.sql()
+        );
+        let mut rows = Cursor::new(self.session.sql(&sql, &condition.params())?);
+        let mut flow = CHAINS;
+        while rows.next()? {
+            let Some(chain) = chains.iter().find(|c| c.name == rows.name(0)) else { continue };
+            flow += 1;
+            let packets = &mut self.packets;
+            let outcome = [Argument::Name("outcome", rows.name(3))];
+            let row = self.tracks.row(Group::Chains, &chain.name, Nature::Other, "", packets)?;
+            let begin = rows.int(1).unwrap_or(0);
+            match rows.int(2) {
+                None => packets.instant(row.track, begin, rows.name(3), &outcome, None)?,
+                Some(end) => {
+                    let (begin, end) = cut(self.selection, begin, end);
+                    let track = row.lanes.place((begin, end), packets)?;
+                    packets.begin(track, begin, &chain.name, &outcome, None)?;
+                    packets.end(track, end)?;
+                }
+            }
+            for (n, (step, at)) in chain.steps.iter().zip(rows.list(4)).enumerate() {
+                if self.selection.from.is_some_and(|from| at < from)
+                    || self.selection.to.is_some_and(|to| at >= to)
+                {
+                    continue;
+                }
+                let name = format!("{}: {} {} {}", chain.name, n + 1, step.action, step.entity);
+                let row = self.tracks.row(Group::Chains, &name, Nature::Other, "", packets)?;
+                packets.instant(row.track, at, &name, &[], Some(flow))?;
+            }
+        }
+        Ok(())
+    }
+}

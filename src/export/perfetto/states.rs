@@ -1,0 +1,117 @@
+//! The states of tasks and ISRs, on their own tracks and on those of the cores they run on. Not for other slices.
+
+use super::packets::{Argument, Nature};
+use super::tracks::Group;
+use super::{Export, activation, cut};
+use crate::btf::ProcessState;
+use crate::btf::spec::{self, Kind};
+use crate::error::Result;
+use crate::export::cursor::Cursor;
+use crate::schema::columns::{process_instance as instance, process_state as state};
+
+impl Export<'_, '_> {
+    pub(super) fn states(&mut self) -> Result<()> {
+        let cores = self.wants(Kind::Core);
+        if !cores && !self.wants(Kind::Task) && !self.wants(Kind::Isr) {
+            return Ok(());
+        }
+        let of = |column| [column, state::CORE];
+        let entities = of(state::PROCESS);
+        let types: &[&str] = if cores { &[] } else { &[state::TYPE] };
+        let condition =
+            self.selection.overlap(self.recording, (state::BEGIN_AT, state::END_AT), &entities, types);
+        // Sorted by their ends as they lie, so that nothing has to be sorted.
+        let sql = format!(
+            "SELECT process, type, instance, core, state, begin_at, end_at FROM process_state {} ORDER BY {}",
+            condition.sql(),
+            state::END_AT,
+        );
+        let mut rows = Cursor::new(self.session.sql(&sql, &condition.params())?);
+        let sql = format!(
+            "SELECT process, type, instance, {0} FROM process_instance \
+             WHERE recording = $recording AND {0} IS NOT NULL ORDER BY {0}",
+            instance::TERMINATE_AT,
+        );
+        let mut ends = Cursor::new(self.session.sql(&sql, &[("recording", self.recording.into())])?);
+        let mut more = ends.next()?;
+        while rows.next()? {
+            let (begin, end) = (rows.int(5).unwrap_or(0), rows.int(6).unwrap_or(0));
+            while more && ends.int(3).is_some_and(|at| at <= begin) {
+                let kind = spec::kind_alias(ends.name(1)).unwrap_or(Kind::Task);
+                let thread = self.tracks.known_thread(kind, ends.name(0));
+                if let (Some(thread), Some(instance)) = (thread, ends.int(2)) {
+                    thread.states.leave(instance);
+                }
+                more = ends.next()?;
+            }
+            let (begin, end) = cut(self.selection, begin, end);
+            self.state(
+                (rows.name(0), rows.name(1), rows.int(2).unwrap_or(0)),
+                rows.text(3),
+                rows.name(4),
+                (begin, end),
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Activations that no event tells as such: of dialects, and of traces that do not count instances.
+    pub(super) fn activations(&mut self) -> Result<()> {
+        let (at, entities) = (instance::ACTIVATE_AT, [instance::PROCESS]);
+        let condition = self.selection.overlap(self.recording, (at, at), &entities, &[instance::TYPE]);
+        let sql = format!(
+            "SELECT process, type, instance, {at} FROM process_instance {} AND {at} IS NOT NULL ORDER BY {at}, process, instance",
+            condition.sql()
+        );
+        let mut rows = Cursor::new(self.session.sql(&sql, &condition.params())?);
+        let mut text = String::new();
+        while rows.next()? {
+            let kind = spec::kind_alias(rows.name(1)).unwrap_or(Kind::Task);
+            let thread = self.tracks.thread(kind, rows.name(0), &mut self.packets)?;
+            if thread.activated {
+                continue;
+            }
+            let instance = rows.int(2).unwrap_or(0);
+            text.clear();
+            text.push_str("activate ");
+            text.push_str(rows.name(0));
+            let args = [Argument::Int("instance", instance)];
+            let flow = Some(activation(thread.number, instance));
+            self.packets.instant(thread.track, rows.int(3).unwrap_or(0), &text, &args, flow)?;
+        }
+        Ok(())
+    }
+
+    fn state(
+        &mut self,
+        (process, ty, instance): (&str, &str, i64),
+        core: Option<&str>,
+        state: &str,
+        (begin, end): (i64, i64),
+    ) -> Result<()> {
+        let kind = spec::kind_alias(ty).unwrap_or(Kind::Task);
+        let running = state == ProcessState::Running.as_str();
+        let polling = state == ProcessState::Polling.as_str();
+        let packets = &mut self.packets;
+        let own = self.selection.types.is_empty()
+            || self.selection.types.iter().any(|word| spec::kind_alias(word) == Some(kind));
+        if own {
+            let thread = self.tracks.thread(kind, process, packets)?;
+            let placed = thread.states.place_instance(instance, running, (begin, end), packets)?;
+            let (track, starts) = placed;
+            let flow = starts.then(|| activation(thread.number, instance));
+            let mut args = vec![Argument::Int("instance", instance)];
+            args.extend(core.map(|core| Argument::Name("core", core)));
+            packets.begin(track, begin, state, &args, flow)?;
+            packets.end(track, end)?;
+        }
+        if let Some(core) = core.filter(|_| running || polling) {
+            let row = self.tracks.row(Group::Cores, core, Nature::Other, "gaps", packets)?;
+            let track = row.lanes.place((begin, end), packets)?;
+            let args = [Argument::Int("instance", instance), Argument::Name("state", state)];
+            packets.begin(track, begin, process, &args, None)?;
+            packets.end(track, end)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,186 @@
+//! Where things are shown: the tree of tracks, and lanes for what overlaps. Not for what is on them.
+//!
+//! The recording is a process; its threads are the tasks and ISRs, each with a track of states and its runnables. Beside
+//! them are groups of cores, chains, stimuli, semaphores, signals and others.
+
+use super::lanes::{Lanes, Nests};
+use super::packets::{Nature, Order, Packets, Track};
+use crate::btf::spec::Kind;
+use crate::error::{Error, ErrorKind, Result};
+use std::collections::HashMap;
+
+/// Tracks that are shown together, in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Group {
+    Cores,
+    Chains,
+    Stimuli,
+    Semaphores,
+    Signals,
+    Servers,
+    Buffers,
+    Others,
+}
+
+const GROUPS: [(Group, &str); 8] = [
+    (Group::Cores, "Cores"),
+    (Group::Chains, "Event chains"),
+    (Group::Stimuli, "Stimuli"),
+    (Group::Semaphores, "Semaphores"),
+    (Group::Signals, "Signals"),
+    (Group::Servers, "Servers"),
+    (Group::Buffers, "Buffers"),
+    (Group::Others, "Others"),
+];
+
+/// The tracks of a task or ISR.
+#[derive(Debug)]
+pub(super) struct Thread {
+    /// What it does: its runnables, and what it does to others.
+    pub track: u64,
+    /// Number of the thread.
+    pub number: i64,
+    /// Its activations are shown where they come from.
+    pub activated: bool,
+    pub states: Lanes,
+    pub runnables: Nests,
+}
+
+/// A track in a group.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub track: u64,
+    /// What happens on it.
+    pub lanes: Lanes,
+    /// What is shown below it: who waits for a semaphore, the gaps of a core.
+    pub below: Lanes,
+}
+
+/// Things by name.
+#[derive(Debug)]
+struct ByName<T> {
+    places: HashMap<String, usize>,
+    things: Vec<T>,
+}
+
+impl<T> ByName<T> {
+    fn new() -> Self {
+        Self { places: HashMap::new(), things: Vec::new() }
+    }
+
+    /// The thing of that name, made when there is none.
+    fn get(&mut self, name: &str, make: impl FnOnce() -> Result<T>) -> Result<&mut T> {
+        let place = match self.places.get(name) {
+            Some(place) => *place,
+            None => {
+                self.things.push(make()?);
+                self.places.insert(name.to_owned(), self.things.len() - 1);
+                self.things.len() - 1
+            }
+        };
+        self.things.get_mut(place).ok_or_else(|| Error::new(ErrorKind::Bug, "a track was lost"))
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Tracks {
+    process: u64,
+    groups: [Option<u64>; GROUPS.len()],
+    rows: [ByName<Row>; GROUPS.len()],
+    tasks: ByName<Thread>,
+    isrs: ByName<Thread>,
+    threads: i64,
+}
+
+impl Tracks {
+    /// The track of a recording.
+    pub fn new(recording: &str, packets: &mut Packets<'_>) -> Result<Self> {
+        let process = packets.track(&Track {
+            name: recording,
+            parent: None,
+            nature: Nature::Process,
+            children: Order::ByRank,
+            rank: 0,
+            description: "Recording; its threads are tasks and interrupt service routines",
+        })?;
+        Ok(Self {
+            process,
+            groups: Default::default(),
+            rows: std::array::from_fn(|_| ByName::new()),
+            tasks: ByName::new(),
+            isrs: ByName::new(),
+            // The thread with the number of its process would be the main one.
+            threads: 1,
+        })
+    }
+
+    /// A task, or an ISR.
+    pub fn thread(&mut self, kind: Kind, name: &str, packets: &mut Packets<'_>) -> Result<&mut Thread> {
+        let isr = kind == Kind::Isr;
+        let threads = if isr { &mut self.isrs } else { &mut self.tasks };
+        let (process, last) = (self.process, &mut self.threads);
+        threads.get(name, || {
+            *last += 1;
+            let number = *last;
+            let track = packets.track(&Track {
+                name,
+                parent: Some(process),
+                nature: Nature::Thread(number),
+                children: Order::ByRank,
+                rank: number,
+                description: if isr { "Interrupt service routine" } else { "Task" },
+            })?;
+            let states = Lanes::new(track, "state", 0);
+            Ok(Thread { track, number, activated: false, states, runnables: Nests::new(track) })
+        })
+    }
+
+    /// A task, or an ISR, that has tracks.
+    pub fn known_thread(&mut self, kind: Kind, name: &str) -> Option<&mut Thread> {
+        let threads = if kind == Kind::Isr { &mut self.isrs } else { &mut self.tasks };
+        let place = *threads.places.get(name)?;
+        threads.things.get_mut(place)
+    }
+
+    /// A track of a group. `below` is what the tracks below it are called.
+    pub fn row(
+        &mut self,
+        group: Group,
+        name: &str,
+        nature: Nature,
+        below: &'static str,
+        packets: &mut Packets<'_>,
+    ) -> Result<&mut Row> {
+        let place = GROUPS.iter().position(|(g, _)| *g == group).unwrap_or(0);
+        let (Some(parent), Some(rows)) = (self.groups.get_mut(place), self.rows.get_mut(place)) else {
+            return Err(Error::new(ErrorKind::Bug, "a group of tracks was lost"));
+        };
+        let group_track = match *parent {
+            Some(track) => track,
+            None => {
+                let track = packets.track(&Track {
+                    name: GROUPS.get(place).map_or("", |(_, name)| name),
+                    parent: Some(self.process),
+                    nature: Nature::Other,
+                    children: Order::ByName,
+                    // Before the threads.
+                    rank: place as i64 - GROUPS.len() as i64,
+                    description: "",
+                })?;
+                *parent = Some(track);
+                track
+            }
+        };
+        rows.get(name, || {
+            let track = packets.track(&Track {
+                name,
+                parent: Some(group_track),
+                nature,
+                children: Order::ByRank,
+                rank: 0,
+                description: "",
+            })?;
+            Ok(Row { track, lanes: Lanes::on(track, group_track, name), below: Lanes::new(track, below, 1) })
+        })
+    }
+}

@@ -1,0 +1,188 @@
+//! What a Grasp trace is about: its tasks, processors, mutexes and semaphores, known from a first look at all of it, because
+//! recorders may declare them last. Not jobs, which come and go.
+
+use super::Occurrence;
+use crate::btf::EntityType;
+use std::collections::{HashMap, HashSet};
+
+/// A task.
+#[derive(Debug, Clone)]
+pub(super) struct Task {
+    pub name: String,
+    pub kind: EntityType,
+    /// Where its jobs run unless they say otherwise: the number of a processor.
+    pub processor: Option<usize>,
+    /// Its jobs tell of their arrivals themselves, so that arrivals of the task are none of a job.
+    pub jobs_arrive: bool,
+    /// How many of its jobs never arrive; known after a first mapping.
+    pub unarrived: i64,
+    pub declared: bool,
+}
+
+/// See the module.
+#[derive(Debug, Clone, Default)]
+pub struct Directory {
+    pub(super) tasks: Vec<Task>,
+    pub(super) task_ids: HashMap<String, usize>,
+    /// Names of processors.
+    pub(super) processors: Vec<String>,
+    pub(super) processor_ids: HashMap<String, usize>,
+    /// Names of mutexes and semaphores.
+    pub(super) locks: HashMap<String, String>,
+    /// All names: those of BTF are of one entity each.
+    taken: HashSet<String>,
+}
+
+/// What a declaration is of.
+#[derive(Clone, Copy)]
+enum Of {
+    Processor,
+    Task,
+    Lock,
+}
+
+impl Directory {
+    /// The processor of a trace that names none.
+    const MAIN: &'static str = "main";
+
+    /// Looks at the declarations of a command. `number`: how often this is done; the first time for all rows, then the second
+    /// for what nothing declares.
+    pub fn declaration(&mut self, o: &Occurrence<'_>) {
+        let processor = o.processor;
+        match o.command {
+            "newProcessor" => {
+                if let Some(id) = processor {
+                    self.processor_named(id, o.name);
+                }
+            }
+            "newTask" => {
+                if let Some(id) = o.task {
+                    let home = processor.map(|p| self.processor(p));
+                    let kind = if o.kind == Some("isr") { EntityType::Isr } else { EntityType::Task };
+                    self.add_task(id, o.name, kind, home, true);
+                }
+            }
+            "newMutex" | "newSemaphore" => {
+                if let Some(id) = o.mutex.or(o.semaphore) {
+                    self.add_lock(id, o.name);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Looks at what a command uses, after all declarations: what nothing declares is known from here on.
+    pub fn usage(&mut self, o: &Occurrence<'_>) {
+        if let Some(id) = o.task {
+            let kind = if o.kind == Some("isr") { EntityType::Isr } else { EntityType::Task };
+            let task = self.add_task(id, None, kind, None, false);
+            if o.event == "jobArrived"
+                && let Some(task) = self.tasks.get_mut(task)
+            {
+                task.jobs_arrive = true;
+            }
+        }
+        if let Some(id) = o.mutex.or(o.semaphore) {
+            self.add_lock(id, None);
+        }
+    }
+
+    /// The number of a processor; it is new where nothing declares it.
+    pub(super) fn processor(&mut self, id: &str) -> usize {
+        match self.processor_ids.get(id) {
+            Some(known) => *known,
+            None => self.processor_named(id, None),
+        }
+    }
+
+    /// The processor of what says nothing.
+    pub(super) fn main_processor(&mut self) -> usize {
+        self.processor(Self::MAIN)
+    }
+
+    /// The ids of tasks that nothing declares.
+    pub fn undeclared(&self) -> impl Iterator<Item = &str> {
+        let undeclared =
+            |(id, n): (&'_ String, &usize)| self.tasks.get(*n).filter(|t| !t.declared).map(|_| id.clone());
+        let mut ids: Vec<(usize, &str)> = Vec::new();
+        for (id, n) in &self.task_ids {
+            if undeclared((id, n)).is_some() {
+                ids.push((*n, id));
+            }
+        }
+        ids.sort_unstable();
+        ids.into_iter().map(|(_, id)| id)
+    }
+
+    fn processor_named(&mut self, id: &str, name: Option<&str>) -> usize {
+        if let Some(known) = self.processor_ids.get(id) {
+            return *known;
+        }
+        let name = self.unique(name, id, Of::Processor);
+        self.processors.push(name);
+        self.processor_ids.insert(id.to_owned(), self.processors.len() - 1);
+        self.processors.len() - 1
+    }
+
+    fn add_task(
+        &mut self,
+        id: &str,
+        name: Option<&str>,
+        kind: EntityType,
+        processor: Option<usize>,
+        declared: bool,
+    ) -> usize {
+        if let Some(known) = self.task_ids.get(id) {
+            return *known;
+        }
+        let name = self.unique(name, id, Of::Task);
+        self.tasks.push(Task { name, kind, processor, jobs_arrive: false, unarrived: 0, declared });
+        self.task_ids.insert(id.to_owned(), self.tasks.len() - 1);
+        self.tasks.len() - 1
+    }
+
+    fn add_lock(&mut self, id: &str, name: Option<&str>) {
+        if !self.locks.contains_key(id) {
+            let name = self.unique(name.filter(|n| *n != "?"), id, Of::Lock);
+            self.locks.insert(id.to_owned(), name);
+        }
+    }
+
+    /// A name that nothing else has: BTF knows entities by nothing but their names.
+    fn unique(&mut self, name: Option<&str>, id: &str, of: Of) -> String {
+        let name = clean(name.filter(|n| !n.trim().is_empty()).unwrap_or(id));
+        let id = clean(id);
+        let of = match of {
+            Of::Processor => "processor",
+            Of::Task => "task",
+            Of::Lock => "lock",
+        };
+        let mut candidate = name.clone();
+        let mut n = 0;
+        while !self.taken.insert(candidate.clone()) {
+            n += 1;
+            candidate = match n {
+                1 => format!("{name} ({id})"),
+                2 => format!("{name} ({of} {id})"),
+                _ => format!("{name} ({of} {id}, {n})"),
+            };
+        }
+        candidate
+    }
+
+    /// The name of the stimulus that activates a task.
+    pub(super) fn arrival_of(&mut self, task: &str) -> String {
+        self.unique(Some(&format!("{task}.arrival")), "arrival", Of::Task)
+    }
+}
+
+/// A name as BTF can hold it: without what separates fields, lines and comments.
+fn clean(text: &str) -> String {
+    let bad = |c: char| c == ',' || c.is_control();
+    let text: String = text.trim().chars().map(|c| if bad(c) { '_' } else { c }).collect();
+    match text.strip_prefix('#') {
+        Some(rest) => format!("_{rest}"),
+        None if text.is_empty() => "_".to_owned(),
+        None => text,
+    }
+}

@@ -1,0 +1,99 @@
+//! The jobs of a trace by their ids, and how far each has come. A job that has completed is remembered for a while, because
+//! recorders go on to name it for what its task does between jobs.
+
+use std::collections::{HashMap, VecDeque};
+
+/// How many completed jobs of a task are remembered: recorders name the last one.
+const REMEMBERED: usize = 64;
+
+/// How far a job has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// It is there; nothing happened to it.
+    New,
+    /// Arrived.
+    Active,
+    /// On its core.
+    Running,
+    /// Preempted.
+    Ready,
+    /// Blocked.
+    Waiting,
+    /// Completed.
+    Done,
+}
+
+/// One job.
+#[derive(Debug, Clone)]
+pub(super) struct Job {
+    pub id: String,
+    pub task: usize,
+    /// `None` until it arrives or runs.
+    pub instance: Option<i64>,
+    pub phase: Phase,
+    /// The processor it says it is on.
+    pub processor: Option<usize>,
+    /// The core it was on last.
+    pub core: Option<usize>,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Jobs {
+    slots: Vec<Job>,
+    free: Vec<usize>,
+    ids: HashMap<String, usize>,
+    /// Completed jobs by task, the oldest first.
+    done: HashMap<usize, VecDeque<usize>>,
+}
+
+impl Jobs {
+    /// The job of an id.
+    pub fn find(&self, id: &str) -> Option<usize> {
+        self.ids.get(id).copied()
+    }
+
+    pub fn get(&self, n: usize) -> Option<&Job> {
+        self.slots.get(n)
+    }
+
+    pub fn get_mut(&mut self, n: usize) -> Option<&mut Job> {
+        self.slots.get_mut(n)
+    }
+
+    /// A new job; one of the same id before it is no longer known by it.
+    pub fn add(&mut self, job: Job) -> usize {
+        let id = job.id.clone();
+        let n = match self.free.pop() {
+            Some(n) => {
+                if let Some(slot) = self.slots.get_mut(n) {
+                    *slot = job;
+                }
+                n
+            }
+            None => {
+                self.slots.push(job);
+                self.slots.len() - 1
+            }
+        };
+        self.ids.insert(id, n);
+        n
+    }
+
+    /// A job has completed.
+    pub fn complete(&mut self, n: usize) {
+        let Some(job) = self.slots.get_mut(n) else { return };
+        job.phase = Phase::Done;
+        let done = self.done.entry(job.task).or_default();
+        done.push_back(n);
+        if done.len() > REMEMBERED
+            && let Some(oldest) = done.pop_front()
+            && let Some(job) = self.slots.get(oldest)
+        {
+            if self.ids.get(&job.id) == Some(&oldest) {
+                self.ids.remove(&job.id);
+            }
+            self.free.push(oldest);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! A picture → one HTML file that needs nothing else: the data, the script that draws it, and the rows as a table for
+//! those who see no picture. Not for what is drawn (see [`crate::picture`]); how it is drawn says `page/`.
+
+mod base64;
+mod encode;
+
+use std::io::{self, BufWriter, Write};
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use sha2::{Digest, Sha256};
+
+use super::unwritable;
+use crate::error::{Error, ErrorKind, Result};
+use crate::picture::{Picture, Row, State};
+use crate::time::format_duration;
+
+use base64::Base64;
+
+/// The page; a name in double braces is a place for one of the parts.
+const PAGE: &str = include_str!("page/page.html");
+
+const STYLE: &str = include_str!("page/style.css");
+
+/// One program in pieces, in the order in which they need each other.
+const SCRIPTS: [&str; 19] = [
+    include_str!("page/begin.js"),
+    include_str!("page/time.js"),
+    include_str!("page/data.js"),
+    include_str!("page/levels.js"),
+    include_str!("page/colours.js"),
+    include_str!("page/view.js"),
+    include_str!("page/layout.js"),
+    include_str!("page/draw.js"),
+    include_str!("page/marks.js"),
+    include_str!("page/axis.js"),
+    include_str!("page/pick.js"),
+    include_str!("page/describe.js"),
+    include_str!("page/search.js"),
+    include_str!("page/worst.js"),
+    include_str!("page/measure.js"),
+    include_str!("page/panels.js"),
+    include_str!("page/input.js"),
+    include_str!("page/export.js"),
+    include_str!("page/main.js"),
+];
+
+/// Writes `picture` as a page. Nothing of it is kept a second time; the same picture gives the same bytes. Does not
+/// flush `out`.
+///
+/// # Errors
+/// [`ErrorKind::Limit`] when the window is longer than a page can count, 2^52 ticks; [`ErrorKind::Io`] when `out`
+/// fails.
+pub fn write(picture: &Picture, out: &mut dyn Write) -> Result<()> {
+    let length = i128::from(picture.to) - i128::from(picture.from);
+    if length > i128::from(encode::FAR) {
+        let message = format!("a page cannot show {length} {} at once: it counts up to 2^52", picture.scale);
+        return Err(
+            Error::new(ErrorKind::Limit, message).hint("ask for a shorter window, with --from and --to")
+        );
+    }
+    let script = SCRIPTS.concat();
+    for piece in PAGE.split("{{") {
+        let text = match piece.split_once("}}") {
+            Some((part, text)) => {
+                write_part(part, picture, &script, out)?;
+                text
+            }
+            None => piece,
+        };
+        out.write_all(text.as_bytes()).map_err(unwritable)?;
+    }
+    Ok(())
+}
+
+/// Writes what stands in one of the places of the page.
+fn write_part(part: &str, picture: &Picture, script: &str, out: &mut dyn Write) -> Result<()> {
+    let written = match part {
+        "policy" => out.write_all(policy(script).as_bytes()),
+        "title" => escape(&picture.title, out),
+        "description" => escape(&picture.description, out),
+        "style" => out.write_all(STYLE.as_bytes()),
+        "script" => out.write_all(script.as_bytes()),
+        "notes" => picture.notes.iter().try_for_each(|note| element("li", note, out)),
+        "rows" => picture.rows.iter().try_for_each(|row| table_row(row, picture, out)),
+        "data" => data(picture, out),
+        _ => return Err(Error::new(ErrorKind::Bug, format!("the page has no part '{part}'"))),
+    };
+    written.map_err(unwritable)
+}
+
+/// Who may do what: this style and this script run, and nothing else is fetched or sent.
+fn policy(script: &str) -> String {
+    let hash = |text: &str| {
+        let mut base64 = Base64::new(Vec::new());
+        base64.write_all(&Sha256::digest(text))?;
+        base64.finish()
+    };
+    let source = |text: &str| {
+        let hash = hash(text).unwrap_or_default();
+        format!("'sha256-{}'", String::from_utf8_lossy(&hash))
+    };
+    let (script, style) = (source(script), source(STYLE));
+    format!("default-src 'none'; script-src {script}; style-src {style}; base-uri 'none'; form-action 'none'")
+}
+
+/// The picture itself, deflated (zlib) and in base64.
+fn data(picture: &Picture, out: &mut dyn Write) -> io::Result<()> {
+    let deflated = ZlibEncoder::new(Base64::new(out), Compression::default());
+    let mut buffered = BufWriter::with_capacity(1 << 16, deflated);
+    encode::encode(picture, &mut buffered)?;
+    let deflated = buffered.into_inner().map_err(io::IntoInnerError::into_error)?;
+    deflated.finish()?.finish()?;
+    Ok(())
+}
+
+/// A row of the table: what the row is, what is in it, and its longest stretch.
+fn table_row(row: &Row, picture: &Picture, out: &mut dyn Write) -> io::Result<()> {
+    let runs: u64 = row.runs.iter().map(|run| u64::from(run.count)).sum();
+    let marks: u64 = row.marks.iter().map(|mark| u64::from(mark.count)).sum();
+    let occupied = row.runs.iter().filter(|run| run.state.is_occupied()).max_by_key(|run| run.longest);
+    let longest = occupied
+        .or_else(|| row.runs.iter().filter(|run| run.state != State::Gap).max_by_key(|run| run.longest));
+    write!(out, "<tr>")?;
+    element("th", &row.label, out)?;
+    element("td", &format!("{:?}", row.kind).to_lowercase(), out)?;
+    element("td", &runs.to_string(), out)?;
+    element("td", &marks.to_string(), out)?;
+    let (what, length, at) = match longest {
+        Some(run) => (
+            format!("{:?}", run.state).to_lowercase(),
+            format_duration(run.longest, picture.scale),
+            format!("{} {}", run.longest_at, picture.scale),
+        ),
+        None => Default::default(),
+    };
+    for text in [what, length, at] {
+        element("td", &text, out)?;
+    }
+    writeln!(out, "</tr>")
+}
+
+fn element(tag: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
+    write!(out, "<{tag}>")?;
+    escape(text, out)?;
+    write!(out, "</{tag}>")
+}
+
+/// Text that is nothing but text wherever it stands in HTML. Control characters, which HTML does not allow, are shown as
+/// U+FFFD.
+fn escape(text: &str, out: &mut dyn Write) -> io::Result<()> {
+    for c in text.chars() {
+        match c {
+            '&' => out.write_all(b"&amp;")?,
+            '<' => out.write_all(b"&lt;")?,
+            '>' => out.write_all(b"&gt;")?,
+            '"' => out.write_all(b"&quot;")?,
+            '\'' => out.write_all(b"&#39;")?,
+            '\n' | '\t' => write!(out, "{c}")?,
+            c if c.is_control() => write!(out, "\u{fffd}")?,
+            c => write!(out, "{c}")?,
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+// What an item is, in words: a title, facts with exact times, and a sentence for those who listen. Not for where the words go (panels.js).
+
+/** The life of an instance: from its first run to the end of its last. Only what is known exactly counts. */
+function livesOf(row, span) {
+  if (row.lives) return row.lives;
+  const lives = new Map();
+  if (row.kind !== kind.Core) {
+    for (const lane of row.lanes) {
+      for (let i = 0; i < lane.n; i++) {
+        const instance = instanceOf(lane, i);
+        if (instance === null || lane.merged?.has(i)) continue;
+        let life = lives.get(instance);
+        if (!life) {
+          life = { row, lane, first: i, last: i, instance, begin: lane.begin[i], end: lane.end[i], pieces: 0, spent: new Float64Array(STATES.length) };
+          lives.set(instance, life);
+        }
+        life.last = i;
+        life.begin = Math.min(life.begin, lane.begin[i]);
+        life.end = Math.max(life.end, lane.end[i]);
+        life.pieces++;
+        life.spent[lane.state[i]] += lane.end[i] - lane.begin[i];
+      }
+    }
+  }
+  // What reaches over a border of the picture is not known in full, but for one that has just been activated.
+  for (const life of lives.values()) {
+    life.complete = (life.begin > 0 || life.lane.state[life.first] === state.Active) && life.end < span && life.begin > -FAR;
+  }
+  return (row.lives = lives);
+}
+
+/** Ticks in which an instance occupied a core. */
+const occupiedTicks = (life) => life.spent.reduce((sum, ticks, number) => sum + (OCCUPIED[number] ? ticks : 0), 0);
+
+const nameOf = (app, name) => (name >= 0 ? app.picture.names[name] : "");
+
+const plural = (count, one, many = one + "s") => `${grouped(String(count))} ${count === 1 ? one : many}`;
+
+/** [title, colour, facts]; a fact is [what, text, the same in ticks]. */
+function describe(app, item) {
+  const { clock, palette } = app;
+  const facts = [];
+  const instant = (what, at) => facts.push([what, clock.instant(at), clock.exactInstant(at)]);
+  const length = (what, ticks) => facts.push([what, clock.length(ticks), clock.exactLength(ticks)]);
+  const { row } = item;
+  facts.push(["Row", `${row.label} (${word(KINDS[row.kind])})`]);
+  if (item.type === "group") return describeGroup(app, item, facts);
+  if (item.type === "mark") {
+    const { marks } = row;
+    const number = marks.kind[item.index];
+    const several = marks.several.get(item.index);
+    const name = nameOf(app, marks.name[item.index]);
+    if (name) facts.push(["Says", name]);
+    instant("At", marks.at[item.index]);
+    if (several) {
+      facts.push(["Stands for", plural(several.count, "mark")]);
+      instant("Last at", several.last);
+    }
+    return { title: word(MARKS[number]), colour: palette.marks[number], facts };
+  }
+  if (item.type === "point") {
+    const { curve } = row;
+    const i = item.index;
+    const shown = (value) => `${Number(value.toPrecision(15))} ${curve.unit}`.trim();
+    facts.push(["Value", shown(curve.value[i])]);
+    instant("At", curve.at[i]);
+    if (curve.steps && i + 1 < curve.n) length("Holds for", curve.at[i + 1] - curve.at[i]);
+    if (curve.limit !== null) facts.push(["Limit", shown(curve.limit)]);
+    if (curve.count[i] > 1) {
+      facts.push(["Stands for", plural(curve.count[i], "value")]);
+      facts.push(["Least", shown(curve.least[i])], ["Greatest", shown(curve.greatest[i])]);
+    }
+    return { title: shown(curve.value[i]), colour: palette.signal, facts };
+  }
+  const { lane, index: i } = item;
+  const number = lane.state[i];
+  const merged = lane.merged?.get(i);
+  const name = nameOf(app, lane.name[i]);
+  const instance = instanceOf(lane, i);
+  facts.push(["State", word(STATES[number])]);
+  if (name) facts.push([merged ? "Longest of" : "Name", name]);
+  if (instance !== null) facts.push(["Instance", String(instance)]);
+  instant("Begin", lane.begin[i]);
+  instant("End", lane.end[i]);
+  length("Duration", lane.end[i] - lane.begin[i]);
+  if (merged) {
+    facts.push(["Stands for", `${plural(merged.count, "run")}, merged`]);
+    length("They cover", merged.covered);
+    length("Occupied", merged.occupied);
+    length("Longest", merged.longest);
+    instant("Longest at", merged.longestAt);
+  }
+  const colour = app.byName && row.kind === kind.Core && number === state.Running && lane.name[i] >= 0 ? palette.names[palette.ofName[lane.name[i]]] : palette.states[number];
+  const who = [name || (row.kind === kind.Core ? "" : row.label), instance === null ? "" : `#${instance}`].filter(Boolean).join(" ");
+  return { title: merged ? `${merged.count} merged` : [who, word(STATES[number])].filter(Boolean).join(" · "), colour, facts };
+}
+
+function describeGroup(app, item, facts) {
+  const { clock, palette } = app;
+  const { lane, first, last } = item;
+  const covered = new Float64Array(STATES.length);
+  const counted = new Uint32Array(STATES.length);
+  lane.levels.sum(first, last, covered, counted);
+  const longest = lane.levels.longest(first, last);
+  const length = lane.end[last - 1] - lane.begin[first];
+  facts.push(["From", clock.instant(lane.begin[first]), clock.exactInstant(lane.begin[first])]);
+  facts.push(["To", clock.instant(lane.end[last - 1]), clock.exactInstant(lane.end[last - 1])]);
+  for (const number of STACK) {
+    if (!counted[number]) continue;
+    const share = length > 0 ? ` (${((100 * covered[number]) / length).toFixed(1)} %)` : "";
+    facts.push([word(STATES[number]), `${plural(counted[number], "run")}, ${clock.length(covered[number])}${share}`]);
+  }
+  const name = nameOf(app, lane.name[longest]);
+  facts.push(["Longest", `${[name, word(STATES[lane.state[longest]])].filter(Boolean).join(" · ")}, ${clock.length(lane.levels.length(longest))}`]);
+  return { title: `${plural(last - first, "run")} here`, colour: palette.states[lane.state[longest]], facts };
+}
+
+/** An item in one sentence. */
+function sentence(app, item) {
+  const { title, facts } = describe(app, item);
+  const wanted = ["Begin", "End", "Duration", "At", "Value", "Stands for"];
+  const parts = facts.filter(([what]) => wanted.includes(what)).map(([what, text]) => `${what} ${text}`);
+  return `${item.row.label}: ${title}. ${parts.join(", ")}.`.replace(/\u202f/g, "").replace(/µs/g, "us");
+}

@@ -1,0 +1,369 @@
+// Draws the rows: runs, curves and links, of the window that is seen. The work follows the number of pixels, not of runs: what begins in one column of pixels is one column, whose heights are shares of time. Not for marks (marks.js) and axes (axis.js).
+
+class Field {
+  constructor(canvas) {
+    this.canvas = canvas;
+    this.context = canvas.getContext("2d");
+    this.image = null;
+    this.scratch = document.createElement("canvas");
+    this.covered = new Float64Array(STATES.length);
+    this.counted = new Uint32Array(STATES.length);
+  }
+
+  /** Fits the canvas to its size on the page. */
+  resize(width, height, ratio) {
+    this.width = width;
+    this.height = height;
+    this.ratio = ratio;
+    const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
+    if (this.canvas.width !== w || this.canvas.height !== h) {
+      this.canvas.width = this.scratch.width = w;
+      this.canvas.height = this.scratch.height = h;
+      this.image = null;
+    }
+  }
+
+  /** Draws the rows between `top` and `top + height`. */
+  draw(app, top) {
+    const c = this.context;
+    const { palette, view, layout } = app;
+    this.view = view;
+    this.palette = palette;
+    this.app = app;
+    c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    c.fillStyle = palette.paper;
+    c.fillRect(0, 0, this.width, this.height);
+    const places = layout.between(top, top + this.height);
+    for (const place of places) {
+      if (place.row.index === app.row) {
+        c.fillStyle = palette.selectedRow;
+        c.fillRect(0, place.y - top, this.width, place.height);
+      }
+      c.fillStyle = palette.grid;
+      c.fillRect(0, place.y - top + place.height - 1, this.width, 1);
+    }
+    for (const tick of app.ticks.major) c.fillRect(Math.round(tick.x), 0, 1, this.height);
+    this.columns = false;
+    this.boxes = [];
+    for (const place of places) {
+      for (const lane of place.row.lanes) this.lane(place, lane, top);
+    }
+    this.paintColumns();
+    this.paintBoxes();
+    for (const place of places) {
+      if (place.row.curve) drawCurve(this, place, top);
+      drawMarks(this, place, top);
+    }
+    this.links(layout, top);
+    if (app.picture.highlight) this.highlight(app.picture.highlight, layout, top);
+    if (app.search.total) for (const place of places) this.matches(place, top);
+  }
+
+  /** Sorts the runs of a lane into boxes, which are wide enough to be seen, and columns. */
+  lane(place, lane, top) {
+    const { view, ratio, app } = this;
+    const { begin, end, levels, n } = lane;
+    if (!n) return;
+    const perTick = (this.width * ratio) / view.span;
+    const columns = this.canvas.width;
+    const y = place.y - top + app.layout.laneTop(place, lane);
+    const height = place.laneHeight - (place.row.lanes.length > 1 ? 1 : 0);
+    let i = levels.from(view.from);
+    while (i < n && begin[i] < view.to) {
+      const width = (end[i] - begin[i]) * perTick;
+      if (width >= 2) {
+        this.box(lane, i, y, height, perTick);
+        i++;
+        continue;
+      }
+      const column = Math.max(0, Math.floor((begin[i] - view.from) * perTick));
+      let next = gallop(begin, view.from + (column + 1) / perTick, i + 1, n);
+      // Only the last that begins in a column reaches far beyond it.
+      const wide = next - 1 > i && (end[next - 1] - begin[next - 1]) * perTick >= 2;
+      if (wide) next--;
+      if (column < columns) this.column(place, lane, i, next, column, y, height, perTick);
+      i = next;
+    }
+  }
+
+  box(lane, i, y, height, perTick) {
+    const number = lane.state[i];
+    if (this.app.off.states.has(number)) return;
+    const from = (lane.begin[i] - this.view.from) * perTick;
+    const to = (lane.end[i] - this.view.from) * perTick;
+    const x = Math.max(Math.round(from), -8);
+    const width = Math.max(1, Math.min(Math.round(to), this.canvas.width + 8) - x);
+    this.boxes.push({ lane, i, number, x, width, y, height, colour: this.colour(lane, i, number) });
+  }
+
+  /** An index in the colours: of the state, or of the name where a core says who runs on it. */
+  colour(lane, i, number) {
+    const named = this.app.byName && lane.row.kind === kind.Core && lane.name[i] >= 0 && number === state.Running;
+    return named ? STATES.length + this.palette.ofName[lane.name[i]] : number;
+  }
+
+  /** A column of pixels: the shares of its time that states have, above each other. */
+  column(place, lane, i, next, column, y, height, perTick) {
+    if (!this.image) {
+      this.image = this.context.createImageData(this.canvas.width, this.canvas.height);
+      this.pixels = new Uint32Array(this.image.data.buffer);
+    }
+    if (!this.columns) {
+      this.pixels.fill(0);
+      this.columns = true;
+    }
+    const { covered, counted, palette, ratio } = this;
+    covered.fill(0);
+    counted.fill(0);
+    lane.levels.sum(i, next, covered, counted);
+    const bottom = Math.round((y + height) * ratio);
+    const room = Math.round(height * ratio);
+    const named = this.app.byName && place.row.kind === kind.Core && counted[state.Running];
+    let used = 0;
+    for (const number of STACK) {
+      if (!counted[number] || this.app.off.states.has(number)) continue;
+      const share = Math.max(ratio, Math.round(Math.min(1, covered[number] * perTick) * room * LOOKS[number].height));
+      const end = Math.min(room, used + share);
+      const colour = named && number === state.Running ? this.colour(lane, lane.levels.longest(i, next), number) : number;
+      const value = palette.pixels[colour];
+      const first = Math.max(0, bottom - end);
+      const last = Math.min(this.canvas.height, bottom - used);
+      for (let row = first; row < last; row++) this.pixels[row * this.canvas.width + column] = value;
+      used = end;
+    }
+  }
+
+  paintColumns() {
+    if (!this.columns) return;
+    const c = this.context;
+    this.scratch.getContext("2d").putImageData(this.image, 0, 0);
+    c.setTransform(1, 0, 0, 1, 0, 0);
+    c.drawImage(this.scratch, 0, 0);
+    c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+  }
+
+  /** Boxes by colour, then their patterns, then their texts: changing a colour costs more than a box. */
+  paintBoxes() {
+    const c = this.context;
+    const { palette, ratio, boxes } = this;
+    c.setTransform(1, 0, 0, 1, 0, 0);
+    const byColour = new Map();
+    for (const box of boxes) {
+      const look = LOOKS[box.number];
+      const full = Math.round(box.height * ratio);
+      box.bottom = Math.round((box.y + box.height) * ratio);
+      box.full = full;
+      box.high = Math.max(1, Math.round(full * look.height));
+      box.inner = box.width > 3 ? box.width - 1 : box.width;
+      if (!byColour.has(box.colour)) byColour.set(box.colour, []);
+      byColour.get(box.colour).push(box);
+    }
+    for (const [colour, group] of byColour) {
+      c.fillStyle = colour < STATES.length ? palette.states[colour] : palette.names[colour - STATES.length];
+      for (const box of group) {
+        const merged = box.lane.merged?.get(box.i);
+        if (merged) this.mergedBox(c, box, merged);
+        else c.fillRect(box.x, box.bottom - box.high, box.inner, box.high);
+      }
+      const pattern = colour < STATES.length && palette.patterns[colour];
+      if (pattern) {
+        c.fillStyle = pattern;
+        for (const box of group) if (box.width > 3 * ratio && !box.lane.merged?.has(box.i)) c.fillRect(box.x, box.bottom - box.high, box.inner, box.high);
+      }
+      if (colour === state.Active) {
+        c.strokeStyle = palette.quiet;
+        c.lineWidth = 1;
+        for (const box of group) if (box.width > 4) c.strokeRect(box.x + 0.5, box.bottom - box.high + 0.5, box.inner - 1, box.high - 1);
+      }
+    }
+    c.setTransform(ratio, 0, 0, ratio, 0, 0);
+    c.font = palette.font(10.5);
+    c.textBaseline = "middle";
+    for (const box of boxes) if (box.width > 18 * ratio) this.text(c, box);
+  }
+
+  /** Several runs in one: the share of time that they cover, in front of a paler whole. */
+  mergedBox(c, box, merged) {
+    const whole = Math.max(1, box.lane.end[box.i] - box.lane.begin[box.i]);
+    const share = Math.min(1, merged.covered / whole);
+    c.globalAlpha = 0.28;
+    c.fillRect(box.x, box.bottom - box.full, box.inner, box.full);
+    c.globalAlpha = 1;
+    const high = Math.max(1, Math.round(box.full * share));
+    c.fillRect(box.x, box.bottom - high, box.inner, high);
+  }
+
+  /** What is written in a box: as much as fits into the part that is seen. */
+  text(c, box) {
+    const { lane, i, ratio } = { lane: box.lane, i: box.i, ratio: this.ratio };
+    const left = Math.max(box.x / ratio, 0) + 4;
+    const room = Math.min((box.x + box.inner) / ratio, this.width) - left - 3;
+    if (box.high / ratio < 9) return;
+    const merged = lane.merged?.get(i);
+    let text = merged ? `${merged.count} merged` : lane.name[i] >= 0 ? this.app.picture.names[lane.name[i]] : "";
+    const instance = instanceOf(lane, i);
+    if (!merged && instance !== null && (text === "" || text.length * 6 + 30 < room)) text = `${text} #${instance}`.trim();
+    const most = Math.floor(room / 5.6);
+    if (text.length > most) text = most > 3 ? text.slice(0, most - 1) + "…" : "";
+    if (!text) return;
+    const dark = box.colour >= STATES.length || LOOKS[box.number].dark;
+    c.fillStyle = dark && !merged ? this.palette.onDark : this.palette.onLight;
+    c.fillText(text, left, (box.bottom - box.high / 2) / ratio + 0.5);
+  }
+
+  /** Lines between rows; too many to be told apart are not drawn, and said not to be. */
+  links(layout, top) {
+    const { app, view, palette, context: c } = this;
+    const { links } = app.picture;
+    app.linksLeftOut = 0;
+    const first = links.levels.from(view.from);
+    const last = upperBound(links.fromAt, view.to, 0, links.n);
+    if (last - first > this.width * 1.5) {
+      app.linksLeftOut = app.off.links.size < LINKS.length ? last - first : 0;
+      return;
+    }
+    const height = (row, down) => {
+      const place = layout.of.get(row);
+      return place && place.y - top + (down ? place.height - PAD - 2 : place.bandTop + 2);
+    };
+    c.lineWidth = 1;
+    for (let i = first; i < last; i++) {
+      if (app.off.links.has(links.kind[i])) continue;
+      const down = (layout.of.get(links.toRow[i])?.y ?? 0) > (layout.of.get(links.fromRow[i])?.y ?? 0);
+      const [y0, y1] = [height(links.fromRow[i], down), height(links.toRow[i], !down)];
+      if (y0 === undefined || y1 === undefined || Math.max(y0, y1) < 0 || Math.min(y0, y1) > this.height) continue;
+      const [x0, x1] = [links.fromAt[i], links.toAt[i]].map((at) => Math.round(view.x(at, this.width)) + 0.5);
+      if (Math.max(x0, x1) < 0 || Math.min(x0, x1) > this.width) continue;
+      c.strokeStyle = c.fillStyle = palette.links[links.kind[i]];
+      c.globalAlpha = 0.75;
+      c.setLineDash(links.kind[i] === 0 ? [3, 2] : []);
+      c.beginPath();
+      c.moveTo(x0, y0);
+      c.lineTo(x1, y1);
+      c.stroke();
+      arrowHead(c, x0, y0, x1, y1);
+    }
+    c.globalAlpha = 1;
+    c.setLineDash([]);
+  }
+
+  /** The stretch that the picture was made for. */
+  highlight(highlight, layout, top) {
+    const place = layout.of.get(highlight.row);
+    if (!place) return;
+    const c = this.context;
+    const [x0, x1] = [highlight.begin, highlight.end].map((at) => this.view.x(at, this.width));
+    if (x1 < 0 || x0 > this.width) return;
+    c.strokeStyle = this.palette.rare;
+    c.lineWidth = 1.5;
+    c.setLineDash([5, 3]);
+    c.strokeRect(x0, place.y - top + 1, Math.max(2, x1 - x0), place.height - 3);
+    c.setLineDash([]);
+  }
+
+  /** A bar below every run that the search has found, and a dot above every mark. */
+  matches(place, top) {
+    const c = this.context;
+    const { view, width } = this;
+    const perTick = width / view.span;
+    c.fillStyle = this.palette.match;
+    for (const hits of this.app.search.of(place.row.index)) {
+      const lane = hits.lane;
+      const y = lane ? place.y - top + this.app.layout.laneTop(place, lane) + place.laneHeight - 3 : place.y - top + place.gutterTop;
+      let k = lane ? upperBound(hits.end, view.from, 0, hits.n) : lowerBound(hits.begin, view.from, 0, hits.n);
+      while (k < hits.n && hits.begin[k] < view.to) {
+        const x = (hits.begin[k] - view.from) * perTick;
+        const w = lane ? (hits.end[k] - hits.begin[k]) * perTick : 3;
+        c.fillRect(Math.max(x, -2), y, Math.max(2, Math.min(w, width + 4)), 3);
+        k = w > 1 ? k + 1 : gallop(hits.begin, view.at(Math.floor(x) + 1, width), k + 1, hits.n);
+      }
+    }
+  }
+}
+
+/** The number of an instance, exactly; null where there is none. */
+function instanceOf(lane, i) {
+  return lane.wide?.get(i) ?? (Number.isNaN(lane.instance[i]) ? null : lane.instance[i]);
+}
+
+function arrowHead(c, x0, y0, x1, y1) {
+  const angle = Math.atan2(y1 - y0, x1 - x0);
+  c.beginPath();
+  c.moveTo(x1, y1);
+  for (const turn of [2.7, -2.7]) c.lineTo(x1 + 6 * Math.cos(angle + turn), y1 + 6 * Math.sin(angle + turn));
+  c.fill();
+}
+
+/** A number over time: a line, with the range of what falls on one pixel. */
+function drawCurve(field, place, top) {
+  const { view, width, palette, context: c } = field;
+  const { curve } = place.row;
+  if (!curve.n) return;
+  const { levels } = curve;
+  const [high, low] = [place.y - top + place.curveTop + 2, place.y - top + place.curveTop + place.curve - 2];
+  const y = (value) => low - ((value - levels.bottom) / (levels.top - levels.bottom)) * (low - high);
+  const perTick = width / view.span;
+  const path = [];
+  let i = Math.max(0, upperBound(curve.at, view.from, 0, curve.n) - 1);
+  while (i < curve.n) {
+    const x = (curve.at[i] - view.from) * perTick;
+    const next = gallop(curve.at, view.at(Math.floor(x) + 1, width), i + 1, curve.n);
+    if (next - i > 3) {
+      const [least, greatest] = levels.range(i, next);
+      path.push([x, y(curve.value[i])], [x, y(greatest)], [x, y(least)], [x, y(curve.value[next - 1])]);
+    } else {
+      for (let k = i; k < next; k++) {
+        const at = (curve.at[k] - view.from) * perTick;
+        if (curve.count[k] > 1) path.push([at, y(curve.greatest[k])], [at, y(curve.least[k])]);
+        path.push([at, y(curve.value[k])]);
+      }
+    }
+    if (curve.at[next - 1] > view.to) break;
+    i = next;
+  }
+  c.save();
+  c.beginPath();
+  c.rect(0, high - 3, width, low - high + 6);
+  c.clip();
+  const trace = () => {
+    path.forEach(([x, height], k) => {
+      if (k === 0) c.moveTo(x, height);
+      else {
+        if (curve.steps) c.lineTo(x, path[k - 1][1]);
+        c.lineTo(x, height);
+      }
+    });
+    if (curve.steps && path.length) c.lineTo(Math.max(width, path.at(-1)[0]) + 2, path.at(-1)[1]);
+  };
+  c.beginPath();
+  trace();
+  const end = curve.steps ? Math.max(width, path.at(-1)[0]) + 2 : path.at(-1)[0];
+  c.lineTo(end, y(levels.bottom < 0 ? 0 : levels.bottom));
+  c.lineTo(path[0][0], y(levels.bottom < 0 ? 0 : levels.bottom));
+  c.fillStyle = palette.signalArea;
+  c.fill();
+  c.beginPath();
+  trace();
+  c.strokeStyle = palette.signal;
+  c.lineWidth = 1.3;
+  c.lineJoin = "round";
+  c.stroke();
+  if (curve.limit !== null) {
+    c.beginPath();
+    c.setLineDash([4, 3]);
+    c.strokeStyle = palette.limit;
+    c.lineWidth = 1;
+    c.moveTo(0, Math.round(y(curve.limit)) + 0.5);
+    c.lineTo(width, Math.round(y(curve.limit)) + 0.5);
+    c.stroke();
+  }
+  if (levels.bottom < 0) {
+    c.beginPath();
+    c.setLineDash([]);
+    c.strokeStyle = palette.line;
+    c.moveTo(0, Math.round(y(0)) + 0.5);
+    c.lineTo(width, Math.round(y(0)) + 0.5);
+    c.stroke();
+  }
+  c.restore();
+}

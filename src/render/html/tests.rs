@@ -1,0 +1,515 @@
+//! What a page carries is what the picture says: a decoder that is written a second time, and simply.
+
+use std::io::{Read, Write};
+
+use flate2::read::ZlibDecoder;
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::base64::Base64;
+use super::encode::{END, FAR, VERSION};
+use super::write;
+use crate::picture::{
+    Curve, Highlight, Link, LinkKind, Mark, MarkKind, Picture, Point, Row, RowKind, Run, Shape, State,
+};
+use crate::time::TimeScale;
+
+const SCALES: [TimeScale; 5] = [TimeScale::Ps, TimeScale::Ns, TimeScale::Us, TimeScale::Ms, TimeScale::S];
+const KINDS: [RowKind; 11] = [
+    RowKind::Core,
+    RowKind::Task,
+    RowKind::Isr,
+    RowKind::Runnable,
+    RowKind::Semaphore,
+    RowKind::Event,
+    RowKind::Signal,
+    RowKind::Stimulus,
+    RowKind::Server,
+    RowKind::Buffer,
+    RowKind::Trace,
+];
+const STATES: [State; 10] = [
+    State::Active,
+    State::Running,
+    State::Ready,
+    State::Waiting,
+    State::Polling,
+    State::Parking,
+    State::Critical,
+    State::Held,
+    State::Wanted,
+    State::Gap,
+];
+const MARKS: [MarkKind; 15] = [
+    MarkKind::Activation,
+    MarkKind::Deadline,
+    MarkKind::Termination,
+    MarkKind::Migration,
+    MarkKind::ActivationLost,
+    MarkKind::Violation,
+    MarkKind::Write,
+    MarkKind::Read,
+    MarkKind::Set,
+    MarkKind::Wait,
+    MarkKind::Clear,
+    MarkKind::Trigger,
+    MarkKind::Replenished,
+    MarkKind::Depleted,
+    MarkKind::Message,
+];
+const LINKS: [LinkKind; 3] = [LinkKind::Preemption, LinkKind::Activation, LinkKind::Chain];
+
+fn page(picture: &Picture) -> String {
+    let mut bytes = Vec::new();
+    write(picture, &mut bytes).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+fn base64(text: &str) -> Vec<u8> {
+    let digit = |c: u8| match c {
+        b'A'..=b'Z' => c - b'A',
+        b'a'..=b'z' => c - b'a' + 26,
+        b'0'..=b'9' => c - b'0' + 52,
+        b'+' => 62,
+        _ => 63,
+    };
+    let mut bytes = Vec::new();
+    let (mut bits, mut count) = (0u32, 0);
+    for c in text.bytes().filter(|c| !b"\n=".contains(c)) {
+        (bits, count) = (bits << 6 | u32::from(digit(c)), count + 6);
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count & 255) as u8);
+        }
+    }
+    bytes
+}
+
+/// Reads what a page carries.
+struct Decoder {
+    bytes: std::vec::IntoIter<u8>,
+    from: i64,
+}
+
+impl Decoder {
+    fn unsigned(&mut self) -> u64 {
+        let (mut value, mut shift) = (0, 0);
+        loop {
+            let byte = self.bytes.next().unwrap();
+            value |= u64::from(byte & 127) << shift;
+            shift += 7;
+            if byte < 128 {
+                return value;
+            }
+        }
+    }
+
+    fn signed(&mut self) -> i64 {
+        let value = self.unsigned();
+        (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
+    }
+
+    fn count(&mut self) -> usize {
+        usize::try_from(self.unsigned()).unwrap()
+    }
+
+    fn float(&mut self) -> f64 {
+        f64::from_le_bytes(std::array::from_fn(|_| self.bytes.next().unwrap()))
+    }
+
+    fn text(&mut self) -> String {
+        let length = self.count();
+        String::from_utf8(self.bytes.by_ref().take(length).collect()).unwrap()
+    }
+
+    fn texts(&mut self) -> Vec<String> {
+        (0..self.count()).map(|_| self.text()).collect()
+    }
+
+    fn at(&mut self) -> i64 {
+        self.from + self.signed()
+    }
+
+    fn name(&mut self) -> Option<u32> {
+        let name = self.unsigned();
+        name.checked_sub(1).map(|name| u32::try_from(name).unwrap())
+    }
+
+    fn picture(mut self) -> Picture {
+        assert_eq!(self.unsigned(), VERSION);
+        let scale = TimeScale::parse(&self.text()).unwrap();
+        let (title, description) = (self.text(), self.text());
+        self.from = self.text().parse().unwrap();
+        let (from, to) = (self.from, self.at());
+        let (names, notes) = (self.texts(), self.texts());
+        let highlight = (self.unsigned() == 1).then(|| Highlight {
+            row: self.count(),
+            begin: self.at(),
+            end: self.at(),
+            label: self.text(),
+        });
+        let rows = (0..self.count()).map(|_| self.row(names.len())).collect();
+        let links = self.links();
+        assert_eq!(self.unsigned(), END);
+        assert_eq!(self.bytes.next(), None);
+        Picture { title, description, scale, from, to, names, rows, links, highlight, notes }
+    }
+
+    fn row(&mut self, names: usize) -> Row {
+        let (id, label) = (self.text(), self.text());
+        let kind = KINDS[self.count()];
+        let parent = self.count().checked_sub(1);
+        let lanes = u16::try_from(self.unsigned()).unwrap();
+        let (runs, marks) = (self.runs(names), self.marks());
+        let shape = match self.unsigned() {
+            0 => None,
+            1 => Some(Shape::Steps),
+            _ => Some(Shape::Lines),
+        };
+        let curve = shape.map(|shape| self.curve(shape));
+        Row { id, label, kind, parent, lanes, runs, marks, curve }
+    }
+
+    fn runs(&mut self, names: usize) -> Vec<Run> {
+        let flags: Vec<u64> = (0..self.count()).map(|_| self.unsigned()).collect();
+        let mut column = |bit: u64, read: &mut dyn FnMut(&mut Self, usize) -> i64| -> Vec<i64> {
+            let flagged = |flag: &u64| bit == 0 || flag & bit != 0;
+            flags.iter().enumerate().map(|(n, flag)| if flagged(flag) { read(self, n) } else { 0 }).collect()
+        };
+        let lanes = column(64, &mut |d, _| d.unsigned().cast_signed());
+        let gaps = column(0, &mut |d, _| d.signed());
+        let lengths = column(0, &mut |d, _| d.unsigned().cast_signed());
+        let names_of = column(0, &mut |d, _| d.unsigned().cast_signed());
+        let mut last = vec![0i64; names + 1];
+        let instances = column(16, &mut |d, n| {
+            let slot = &mut last[usize::try_from(names_of[n]).unwrap()];
+            *slot = slot.wrapping_add(d.signed());
+            *slot
+        });
+        let mut merged = Vec::new();
+        column(32, &mut |d, n| {
+            let lengths: [u64; 4] = std::array::from_fn(|_| d.unsigned());
+            merged.push((n, lengths, d.signed()));
+            0
+        });
+        let mut ends = std::collections::HashMap::new();
+        let mut runs: Vec<Run> = Vec::new();
+        for (n, flag) in flags.iter().enumerate() {
+            let end = ends.entry(lanes[n]).or_insert(self.from);
+            let begin = *end + gaps[n];
+            *end = begin + lengths[n];
+            let state = STATES[(flag & 15) as usize];
+            runs.push(Run {
+                begin,
+                end: *end,
+                lane: u16::try_from(lanes[n]).unwrap(),
+                state,
+                name: u32::try_from(names_of[n] - 1).ok(),
+                instance: (flag & 16 != 0).then_some(instances[n]),
+                count: 1,
+                covered: lengths[n],
+                occupied: if state.is_occupied() { lengths[n] } else { 0 },
+                longest: lengths[n],
+                longest_at: begin,
+            });
+        }
+        for (n, [count, covered, occupied, longest], at) in merged {
+            let run = &mut runs[n];
+            run.count = u32::try_from(count).unwrap();
+            [run.covered, run.occupied, run.longest] = [covered, occupied, longest].map(u64::cast_signed);
+            run.longest_at = run.begin + at;
+        }
+        runs
+    }
+
+    fn marks(&mut self) -> Vec<Mark> {
+        let flags: Vec<u64> = (0..self.count()).map(|_| self.unsigned()).collect();
+        let mut at = self.from;
+        let mut marks: Vec<Mark> = Vec::new();
+        for flag in &flags {
+            at += self.signed();
+            marks.push(Mark { at, last: at, kind: MARKS[(flag & 15) as usize], name: None, count: 1 });
+        }
+        for (mark, _) in marks.iter_mut().zip(&flags).filter(|(_, flag)| *flag & 32 != 0) {
+            mark.name = self.name();
+        }
+        for (mark, _) in marks.iter_mut().zip(&flags).filter(|(_, flag)| *flag & 16 != 0) {
+            mark.count = u32::try_from(self.unsigned()).unwrap();
+            mark.last = mark.at + self.signed();
+        }
+        marks
+    }
+
+    fn curve(&mut self, shape: Shape) -> Curve {
+        let unit = self.text();
+        let limit = (self.unsigned() == 1).then(|| self.float());
+        let mut at = self.from;
+        let ats: Vec<i64> = (0..self.count())
+            .map(|_| {
+                at += self.signed();
+                at
+            })
+            .collect();
+        let whole = self.unsigned() == 1;
+        let mut value = 0;
+        let mut points: Vec<Point> = Vec::new();
+        for at in ats {
+            let float = if whole {
+                value += self.signed();
+                value as f64
+            } else {
+                self.float()
+            };
+            points.push(Point { at, value: float, least: float, greatest: float, count: 1 });
+        }
+        for point in &mut points {
+            point.count = u32::try_from(self.unsigned()).unwrap();
+        }
+        for point in points.iter_mut().filter(|point| point.count != 1) {
+            let mut next = || if whole { point.value + self.signed() as f64 } else { self.float() };
+            (point.least, point.greatest) = (next(), next());
+        }
+        Curve { shape, points, limit, unit }
+    }
+
+    fn links(&mut self) -> Vec<Link> {
+        let kinds: Vec<_> = (0..self.count()).map(|_| LINKS[self.count()]).collect();
+        let [from_rows, to_rows] = [(); 2].map(|()| kinds.iter().map(|_| self.count()).collect::<Vec<_>>());
+        let mut at = self.from;
+        let mut from_ats = Vec::new();
+        for _ in &kinds {
+            at += self.signed();
+            from_ats.push(at);
+        }
+        let link = |n: usize, to_at| Link {
+            kind: kinds[n],
+            from_row: from_rows[n],
+            from_at: from_ats[n],
+            to_row: to_rows[n],
+            to_at,
+        };
+        (0..kinds.len()).map(|n| link(n, from_ats[n] + self.signed())).collect()
+    }
+}
+
+fn decode(page: &str) -> Picture {
+    let (_, data) = page.split_once("id=\"data\">").unwrap();
+    let (data, _) = data.split_once("</script>").unwrap();
+    let mut bytes = Vec::new();
+    ZlibDecoder::new(&base64(data)[..]).read_to_end(&mut bytes).unwrap();
+    Decoder { bytes: bytes.into_iter(), from: 0 }.picture()
+}
+
+// ---- pictures of all kinds ----
+
+/// Lengths as they are, and some that are as long as a page can tell. Sums stay below [`FAR`].
+fn length() -> impl Strategy<Value = i64> {
+    prop_oneof![4 => 0..1000i64, 2 => 0..1i64 << 32, 1 => 0..FAR >> 8]
+}
+
+fn name(names: usize) -> BoxedStrategy<Option<u32>> {
+    match u32::try_from(names).unwrap() {
+        0 => Just(None).boxed(),
+        names => option::of(0..names).boxed(),
+    }
+}
+
+fn run(from: i64, names: usize) -> impl Strategy<Value = Run> {
+    let merged = option::of((0..5u32, length(), length(), length(), -1000..1000i64));
+    let instance = option::of(prop_oneof![-3..40i64, any::<i64>()]);
+    let place = (-FAR >> 1..FAR >> 1, length(), prop_oneof![3 => Just(0), 1 => 0..5u16]);
+    (place, select(&STATES[..]), name(names), instance, merged).prop_map(
+        move |((begin, length, lane), state, name, instance, merged)| {
+            let (begin, end) = (from + begin, from + begin + length);
+            let occupied = if state.is_occupied() { length } else { 0 };
+            let (count, covered, occupied, longest, shift) =
+                merged.unwrap_or((1, length, occupied, length, 0));
+            let longest_at = begin + shift;
+            Run { begin, end, lane, state, name, instance, count, covered, occupied, longest, longest_at }
+        },
+    )
+}
+
+fn mark(from: i64, names: usize) -> impl Strategy<Value = Mark> {
+    let several = option::of((2..90u32, length()));
+    (-1000..FAR >> 1, select(&MARKS[..]), name(names), several).prop_map(move |(at, kind, name, several)| {
+        let (count, length) = several.unwrap_or((1, 0));
+        Mark { at: from + at, last: from + at + length, kind, name, count }
+    })
+}
+
+fn curve(from: i64) -> impl Strategy<Value = Curve> {
+    let whole = (-99i32..99).prop_map(f64::from);
+    let value =
+        prop_oneof![whole.clone().boxed(), any::<f64>().prop_filter("a number", |v| !v.is_nan()).boxed()];
+    let values = prop_oneof![
+        vec((-9..FAR >> 1, whole, 0..3u32), 0..9).boxed(),
+        vec((-9..FAR >> 1, value, 0..3u32), 0..9).boxed()
+    ];
+    let shape = select(&[Shape::Steps, Shape::Lines][..]);
+    (shape, values, option::of(0.0..1e9), "\\PC{0,4}").prop_map(move |(shape, values, limit, unit)| {
+        let point = |(at, value, count): (i64, f64, u32)| {
+            let (least, greatest) = if count == 1 { (value, value) } else { (value - 1.0, value + 2.0) };
+            Point { at: from + at, value, least, greatest, count }
+        };
+        Curve { shape, points: values.into_iter().map(point).collect(), limit, unit }
+    })
+}
+
+fn picture() -> impl Strategy<Value = Picture> {
+    let head = (any::<String>(), any::<String>(), select(&SCALES[..]), i64::MIN / 2..i64::MAX / 2, 0..FAR);
+    (head, vec(any::<String>(), 0..4)).prop_flat_map(|((title, description, scale, from, span), names)| {
+        let n = names.len();
+        let row = (
+            (any::<String>(), any::<String>(), select(&KINDS[..]), option::of(0..3usize), 1..9u16),
+            (vec(run(from, n), 0..12), vec(mark(from, n), 0..12), option::of(curve(from))),
+        );
+        let row = row.prop_map(|((id, label, kind, parent, lanes), (runs, marks, curve))| Row {
+            id,
+            label,
+            kind,
+            parent,
+            lanes,
+            runs,
+            marks,
+            curve,
+        });
+        let link = (select(&LINKS[..]), 0..9usize, 0..9usize, -FAR >> 1..FAR >> 1, length()).prop_map(
+            move |(kind, from_row, to_row, at, length)| Link {
+                kind,
+                from_row,
+                from_at: from + at,
+                to_row,
+                to_at: from + at + length,
+            },
+        );
+        let highlight = option::of((0..9usize, length(), length(), any::<String>()).prop_map(
+            move |(row, begin, length, label)| Highlight {
+                row,
+                begin: from + begin,
+                end: from + begin + length,
+                label,
+            },
+        ));
+        (vec(row, 0..5), vec(link, 0..9), highlight, vec(any::<String>(), 0..3)).prop_map(
+            move |(rows, links, highlight, notes)| Picture {
+                title: title.clone(),
+                description: description.clone(),
+                scale,
+                from,
+                to: from + span,
+                names: names.clone(),
+                rows,
+                links,
+                highlight,
+                notes,
+            },
+        )
+    })
+}
+
+proptest! {
+    #[test]
+    fn a_page_carries_all_of_its_picture(picture in picture()) {
+        prop_assert_eq!(decode(&page(&picture)), picture);
+    }
+
+    #[test]
+    fn base64_is_the_same_however_it_is_written(bytes in vec(any::<u8>(), 0..2000), step in 1..100usize) {
+        let mut writer = Base64::new(Vec::new());
+        bytes.chunks(step).for_each(|part| writer.write_all(part).unwrap());
+        let text = String::from_utf8(writer.finish().unwrap()).unwrap();
+        prop_assert_eq!(text.replace('\n', "").len(), bytes.len().div_ceil(3) * 4);
+        prop_assert_eq!(base64(&text), bytes);
+    }
+}
+
+fn empty() -> Picture {
+    Picture {
+        title: String::new(),
+        description: String::new(),
+        scale: TimeScale::Ns,
+        from: 0,
+        to: 100,
+        names: Vec::new(),
+        rows: Vec::new(),
+        links: Vec::new(),
+        highlight: None,
+        notes: Vec::new(),
+    }
+}
+
+#[test]
+fn base64_is_that_of_the_standard() {
+    for (text, expected) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
+    {
+        let mut writer = Base64::new(Vec::new());
+        writer.write_all(text.as_bytes()).unwrap();
+        assert_eq!(writer.finish().unwrap(), expected.as_bytes());
+    }
+}
+
+#[test]
+fn what_is_too_far_away_is_as_far_as_can_be_told() {
+    let run = Run {
+        begin: i64::MIN,
+        end: i64::MAX,
+        lane: 0,
+        state: State::Waiting,
+        name: None,
+        instance: None,
+        count: 1,
+        covered: i64::MAX,
+        occupied: 0,
+        longest: i64::MAX,
+        longest_at: i64::MIN,
+    };
+    let row = Row {
+        id: "task:T".into(),
+        label: "T".into(),
+        kind: RowKind::Task,
+        parent: None,
+        lanes: 1,
+        runs: vec![run, Run { end: -5, begin: 5, ..run }],
+        marks: vec![Mark { at: i64::MAX, last: i64::MAX, kind: MarkKind::Deadline, name: None, count: 1 }],
+        curve: None,
+    };
+    let read = decode(&page(&Picture { rows: vec![row], ..empty() }));
+    let runs: Vec<_> = read.rows[0].runs.iter().map(|run| (run.begin, run.end)).collect();
+    assert_eq!(runs, [(-FAR, FAR), (5, 5)], "none ends before it begins");
+    assert_eq!(read.rows[0].marks[0].at, FAR);
+}
+
+#[test]
+fn the_script_has_the_words_of_the_picture_in_their_order() {
+    fn check(name: &str, words: &[impl std::fmt::Debug]) {
+        let script = super::SCRIPTS[0];
+        let (_, list) = script.split_once(&format!("const {name} = [")).unwrap();
+        let (list, _) = list.split_once(']').unwrap();
+        let list: Vec<_> = list.split(',').map(|word| word.trim().trim_matches('"')).collect();
+        let list: Vec<_> = list.into_iter().filter(|word| !word.is_empty()).collect();
+        assert_eq!(list, words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>());
+    }
+    check("KINDS", &KINDS);
+    check("STATES", &STATES);
+    check("MARKS", &MARKS);
+    check("LINKS", &LINKS);
+    for (n, kind) in KINDS.into_iter().enumerate() {
+        assert_eq!(kind as usize, n);
+    }
+    assert!(STATES.into_iter().enumerate().all(|(n, state)| state as usize == n));
+    assert!(MARKS.into_iter().enumerate().all(|(n, mark)| mark as usize == n));
+}
+
+#[test]
+fn every_part_of_the_page_says_what_it_is_for() {
+    assert!(super::PAGE.starts_with("<!DOCTYPE html>\n<!-- "));
+    assert!(super::STYLE.starts_with("/* "));
+    for script in super::SCRIPTS {
+        assert!(script.starts_with("// "), "{}", &script[..40]);
+        assert!(script.lines().next().is_some_and(|line| line.contains(" not ") || line.contains(" Not ")));
+        assert!(!script.contains("</script") && !script.contains("<!--"), "this would end the script");
+    }
+}
