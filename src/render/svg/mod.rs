@@ -154,6 +154,6 @@ fn gaps(picture: &Picture, across: sheet::Across, (top, bottom): (i64, i64), she
     for run in rows.flat_map(|row| &row.runs) {
         let (x, end) = (across.x(run.begin), across.x(run.end));
         let band = [x, top, (end - x).max(PX), bottom - top];
-        sheet.rect("gap", band, " stroke='none' opacity='.35'", "");
+        sheet.rect("gap", band, " style='stroke:none' opacity='.35'", "");
     }
 }
