@@ -47,7 +47,7 @@ impl Marks {
     pub fn name(&mut self, at: i64, kind: MarkKind, name: Name) {
         let columns = &mut self.kinds[kind.index()];
         let mark = match self.grid.is_exact() {
-            true => columns.last_mut(),
+            true => columns.iter_mut().find(|mark| mark.is_some_and(|mark| mark.at == at)),
             false => columns.get_mut(self.cursor.column(at) as usize),
         };
         if let Some(Some(mark)) = mark

@@ -1,11 +1,13 @@
 //! All rows of a picture in their order, with the lines between them and the sentences about what is left out. Not for reading
 //! any table.
 
+use std::collections::BTreeMap;
+
 use super::around::Found;
 use super::names::{Names, natural};
 use super::show::{Rows, Show};
 use super::states::States;
-use super::{Context, instances, links, objects, rare, runnables, signals, states};
+use super::{Context, grasp, instances, links, objects, rare, runnables, signals, states};
 use crate::error::Result;
 use crate::picture::{Highlight, Marks, Picture, Row, RowKind, Runs, exact, length, spread};
 
@@ -26,12 +28,14 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
     if show.has(RowKind::Signal) {
         others.extend(signals::read(context, &mut names)?);
     }
+    others.extend(grasp::read(context, &show)?);
     others.retain(|row| chosen(&row.label) || row.label.rsplit(" of ").any(chosen));
 
     let with_tasks = show.has(RowKind::Task) || show.has(RowKind::Isr);
     let (with_cores, with_runnables) = (show.has(RowKind::Core), show.has(RowKind::Runnable));
     let wanted =
         |name: &str, isr: bool| chosen(name) && show.has(if isr { RowKind::Isr } else { RowKind::Task });
+    let mut said = grasp::said(context, &mut names)?;
     let mut rows = Vec::new();
     if with_tasks || with_cores {
         let states = states::read(context, &holds, &wanted, with_cores)?;
@@ -41,7 +45,7 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
         };
         // Names of processes are numbered before the runs that refer to them are given out.
         rows.extend(cores(&states, &mut names, &chosen, request.rows));
-        let mut made = processes(states, marks, rare, &wanted, &mut names);
+        let mut made = processes(states, (marks, rare), &mut said.of_task, &wanted, &mut names);
         order(&mut made);
         rows.extend(made);
     }
@@ -52,6 +56,7 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
     order(&mut others);
     rows.append(&mut others);
     rows.extend(objects::gaps(context, &mut names)?);
+    rows.extend(said.others.filter(|_| entities.is_empty()).map(grasp::messages));
     cap(&mut rows, &mut notes);
 
     let (links, more) = links::preemptions(&rows, &names);
@@ -136,8 +141,8 @@ fn cores(states: &States, names: &mut Names, chosen: &dyn Fn(&str) -> bool, rows
 
 fn processes(
     states: States,
-    marks: Vec<Option<Marks>>,
-    mut rare: rare::Rare,
+    (marks, mut rare): (Vec<Option<Marks>>, rare::Rare),
+    said: &mut BTreeMap<String, Marks>,
     wanted: &dyn Fn(&str, bool) -> bool,
     names: &mut Names,
 ) -> Vec<Row> {
@@ -146,7 +151,8 @@ fn processes(
     for (slot, runs) in states.of_process.into_iter().enumerate() {
         let (Some(name), isr) = (states.processes.get(slot / 2), slot % 2 == 1) else { continue };
         let mut marks = marks.next().flatten().filter(|_| wanted(name, isr));
-        if let Some(more) = rare.remove(&(name.clone(), isr)) {
+        let of_grasp = if runs.is_some() || marks.is_some() { said.remove(name) } else { None };
+        for more in [rare.remove(&(name.clone(), isr)), of_grasp].into_iter().flatten() {
             match &mut marks {
                 Some(marks) => marks.join(more, |name| name),
                 None => marks = Some(more),

@@ -5,6 +5,7 @@ mod around;
 mod assemble;
 mod cells;
 mod chart;
+mod grasp;
 mod instances;
 mod links;
 mod names;

@@ -17,8 +17,11 @@ const MOST: u64 = 200 << 20;
 /// Draws a picture, `scale` pixels for each of its units.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] when it would have too many pixels.
+/// [`ErrorKind::Usage`] when it would have too many pixels, or the scale is no number greater than 0.
 pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>> {
+    if !scale.is_finite() || scale <= 0.0 {
+        return Err(Error::usage(format!("--scale: {scale} is no factor")).hint("e.g. --scale 2"));
+    }
     let mut fonts = Database::new();
     fonts.load_font_data(FONT.to_vec());
     let family = "DejaVu Sans".to_owned();
@@ -37,7 +40,7 @@ pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>> {
         Error::usage(format!("a picture of {width} × {height} pixels is too large"))
             .hint("use a smaller --scale, fewer rows (--entity, --type), or --format svg")
     };
-    if (width * height).is_nan() || width * height > MOST as f64 {
+    if width * height > MOST as f64 {
         return Err(too_many());
     }
     let mut pixels = Pixmap::new(width as u32, height as u32).ok_or_else(too_many)?;
@@ -64,7 +67,9 @@ mod tests {
     #[test]
     fn a_picture_has_bounds() {
         assert_eq!(png(TEXT, 1e6).unwrap_err().kind(), ErrorKind::Usage);
-        assert_eq!(png(TEXT, f32::NAN).unwrap_err().kind(), ErrorKind::Usage);
+        for scale in [f32::NAN, 0.0, -1.0, f32::INFINITY] {
+            assert_eq!(png(TEXT, scale).unwrap_err().kind(), ErrorKind::Usage);
+        }
         assert_eq!(png("<svg", 1.0).unwrap_err().kind(), ErrorKind::Bug);
     }
 }

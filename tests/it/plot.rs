@@ -117,13 +117,13 @@ fn the_window_around_an_instance_is_said() {
     let run = bench.ok(&["plot", "engine.db", "-o", "worst.svg", "--around", "ResponseTime:T_4:max"]);
     assert_eq!(
         run.stderr.lines().next().unwrap(),
-        "greatest ResponseTime of T_4: 3.442541 ms, instance 5: --from 86.267411ms --to 91.431223ms"
+        "greatest ResponseTime of T_4: 3.436945 ms, instance 5: --from 86.368949ms --to 91.524366ms"
     );
     let svg = std::fs::read_to_string(bench.path().join("worst.svg")).unwrap();
     let document = Document::parse(&svg).unwrap();
     let band = document.descendants().find(|n| n.attribute("class") == Some("h")).unwrap();
     let at = |name: &str| band.attribute(name).unwrap().parse::<i64>().unwrap();
-    assert_eq!(at("data-end") - at("data-begin"), 3_442_541);
+    assert_eq!(at("data-end") - at("data-begin"), 3_436_945);
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn deadlines_come_from_requirements() {
     assert_eq!(counted(row, "data-mark", Some("violation")), asked(&bench, late));
     let mark = row.children().find(|n| n.attribute("data-mark") == Some("violation")).unwrap();
     let words = mark.first_element_child().unwrap().text().unwrap();
-    assert!(words.contains("deadline missed by 442.541 us"), "{words}");
+    assert!(words.contains("deadline missed by 436.945 us"), "{words}");
 }
 
 #[test]

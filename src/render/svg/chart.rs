@@ -48,14 +48,14 @@ pub fn drawn(chart: &Chart, width: u32) -> String {
         let begin = left + text::width(&panel.title, LABEL) + 10 * PX;
         let summary = text::fitted(&panel.summary, right - begin, SMALL);
         sheet.words("q", (begin, y), SMALL, "", &summary);
-        let frame = Frame { panel, scale: chart.scale, across, top: y + 8 * PX };
+        let frame = Frame { panel, scale: chart.scale, across, top: y + 14 * PX };
         match &panel.content {
             Content::Histogram(bars) => frame.histogram(bars, &mut sheet),
             Content::Spread { from, to, columns } => frame.spread((*from, *to), columns, &mut sheet),
             Content::Steps { from, to, steps } => frame.steps((*from, *to), steps, &mut sheet),
         }
         sheet.close();
-        y += HEIGHT + 30 * PX;
+        y += HEIGHT + 36 * PX;
     }
     if chart.panels.iter().any(|panel| matches!(panel.content, Content::Spread { .. })) {
         y = legend(left, y, &mut sheet);

@@ -68,7 +68,7 @@ pub(super) fn labels(
         if let (RowKind::Task | RowKind::Isr, Some(n)) = (row.kind, colours.get(row.label.as_str())) {
             // The colour that it has in the rows of cores.
             let swatch = [left + layout.labels + 3 * PX, place.lanes, 4 * PX, place.bottom - place.lanes];
-            sheet.rect(&format!("p{n}"), swatch, " stroke='none'", "");
+            sheet.rect(&format!("p{n}"), swatch, " style='stroke:none'", "");
         }
     }
     sheet.close();
@@ -190,7 +190,7 @@ pub(super) fn legend(occurring: &Occurring, (left, right): (i64, i64), y: i64, s
                 sheet.rect("b", [x, y - 12 * PX, swatch, 12 * PX], "", "");
                 for (n, height) in (0..).zip([6, 9, 3, 7]) {
                     let bar = [x + n * swatch / 4, y - height * PX, swatch / 4, height * PX];
-                    sheet.rect("running", bar, " stroke='none'", "");
+                    sheet.rect("running", bar, " style='stroke:none'", "");
                 }
             }),
         ));

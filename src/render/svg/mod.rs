@@ -98,7 +98,7 @@ pub fn drawn(picture: &Picture, options: &Options) -> String {
         pen.row(row, *place, &mut sheet);
     }
     frame::links(picture, &layout, across, &mut sheet);
-    y = bottom + if options.legend == Legend::Bottom { 34 } else { 22 } * PX;
+    y = bottom + if options.legend == Legend::Bottom { 34 } else { 26 } * PX;
     if options.legend == Legend::Bottom {
         y = frame::legend(&occurring, (left, right), y - 8 * PX, &mut sheet);
     }
@@ -154,6 +154,6 @@ fn gaps(picture: &Picture, across: sheet::Across, (top, bottom): (i64, i64), she
     for run in rows.flat_map(|row| &row.runs) {
         let (x, end) = (across.x(run.begin), across.x(run.end));
         let band = [x, top, (end - x).max(PX), bottom - top];
-        sheet.rect("gap", band, " stroke='none' opacity='.35'", "");
+        sheet.rect("gap", band, " style='stroke:none' opacity='.35'", "");
     }
 }

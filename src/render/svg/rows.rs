@@ -54,7 +54,10 @@ impl Pen<'_> {
         } else {
             row.runs.iter().for_each(|run| self.run(row, run, place, sheet));
         }
-        self.words(row, place, sheet);
+        // Where there is a curve, its values are what is written.
+        if row.curve.is_none() {
+            self.words(row, place, sheet);
+        }
         self.marks(row, place, sheet);
         sheet.close();
     }
@@ -110,7 +113,7 @@ impl Pen<'_> {
             if height > 0 {
                 let class = if row.kind == RowKind::Trace { "gap" } else { "running" };
                 let bar = [x, top + place.lane - height, width, height];
-                sheet.rect(class, bar, " stroke='none' pointer-events='none'", "");
+                sheet.rect(class, bar, " style='stroke:none' pointer-events='none'", "");
             }
             return;
         }
@@ -281,6 +284,21 @@ impl Pen<'_> {
         if let Some(limit) = curve.limit {
             let line = format!("M{} {}H{}", px(self.across.left), px(y(limit)), px(self.across.right()));
             sheet.path("l", &line, "");
+            let words = match curve.unit == self.picture.scale.as_str() {
+                true => self.length(limit.round() as i64),
+                false => format!("{limit}"),
+            };
+            sheet.words("q", (self.across.right(), y(limit) + 9 * PX), 8 * PX, "end", &words);
+        }
+        if curve.shape == Shape::Lines
+            && let (Some(first), Some(last)) = (curve.points.first(), curve.points.last())
+        {
+            // What is left of a budget is an area: down to 0, which it can fall below.
+            let base = px(y(0.0f64.clamp(least, most.max(least))));
+            let area = format!("{d}V{base}H{}Z", px(self.across.x(first.at)));
+            sheet.path("area", &area, " fill='#dfe4ec'");
+            let end = format!("M{} {base}H{}", px(self.across.x(first.at)), px(self.across.x(last.at)));
+            sheet.path("f", &end, "");
         }
         let count: u64 = curve.points.iter().map(|point| u64::from(point.count)).sum();
         let more = format!(" data-count='{count}' fill='none' stroke='#2f4d70' stroke-width='1.2'");

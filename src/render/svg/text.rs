@@ -98,7 +98,7 @@ mod tests {
     fn what_does_not_fit_loses_its_middle() {
         let size = 1000;
         assert_eq!(fitted("Task", 10_000, size), "Task");
-        assert_eq!(fitted("T_EngineControl_10ms", width("T_Eng…_10ms", size), size), "T_Eng…10ms");
+        assert_eq!(fitted("T_EngineControl_10ms", width("T_Eng…_10ms", size), size), "T_Eng…_10ms");
         assert_eq!(fitted("abc", 0, size), "");
         assert_eq!(fitted("", 0, size), "");
     }

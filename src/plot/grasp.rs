@@ -1,0 +1,214 @@
+//! What only Grasp traces tell: budgets of servers as curves, buffers as steps, deadlines, and messages below the time line. Not for
+//! tasks and mutexes, which are in the same tables as those of other traces.
+
+use std::collections::BTreeMap;
+
+use super::names::Names;
+use super::objects::rows;
+use super::show::Show;
+use super::{Context, cells};
+use crate::error::Result;
+use crate::picture::{MarkKind, Marks, Row, RowKind, Shape, Values};
+use crate::schema::tables;
+
+const BUDGETS: &str = "
+    SELECT name, event, begin_at, end_at, begin_budget, end_budget, consumers, capacity
+    FROM server_budget
+    WHERE recording = $recording AND begin_at < $to AND end_at >= $from
+    ORDER BY server, begin_at, line";
+
+const LEVELS: &str = "
+    SELECT name, begin_at, level, capacity FROM buffer_level
+    WHERE recording = $recording AND begin_at < $to AND end_at >= $from
+    ORDER BY buffer, begin_at, line";
+
+/// Messages, with the name of the task that they are about; and of a deadline of a job that arrived once, whether it was missed.
+const MESSAGES: &str = "
+    WITH task AS (
+        SELECT task, min(coalesce(name, task)) AS name
+        FROM grasp_event WHERE recording = $recording AND task IS NOT NULL AND name IS NOT NULL
+        GROUP BY task
+    ),
+    job AS (
+        SELECT job, min(task_name) AS name, max(completed_at) AS completed_at, max(arrivals) AS arrivals
+        FROM grasp_job WHERE recording = $recording GROUP BY job
+    )
+    SELECT
+        m.time, m.event, coalesce(j.name, t.name, m.task) AS process, m.message,
+        CASE WHEN m.event = 'jobDeadline' AND j.arrivals <= 1
+            AND coalesce(j.completed_at, $last) > m.time THEN 1 ELSE 0 END AS late
+    FROM grasp_message AS m
+    LEFT JOIN task AS t ON t.task = m.task
+    LEFT JOIN job AS j ON j.job = m.job
+    WHERE m.recording = $recording AND m.time >= $from AND m.time < $to
+    ORDER BY m.time, m.line";
+
+/// A row in the making.
+struct Parts {
+    values: Values,
+    marks: Marks,
+    limit: Option<i64>,
+}
+
+/// What the trace says of instants: marks in the rows of tasks, by name, and in a row of their own.
+#[derive(Default)]
+pub(super) struct Said {
+    pub of_task: BTreeMap<String, Marks>,
+    pub others: Option<Marks>,
+}
+
+/// True when the recording was read from a Grasp trace.
+fn is_grasp(context: &Context<'_>) -> bool {
+    !context.session.database().files(tables::GRASP_EVENT, Some(&context.recording)).is_empty()
+}
+
+/// Rows of servers and buffers.
+///
+/// # Errors
+/// Those of a query.
+pub(super) fn read(context: &Context<'_>, show: &Show) -> Result<Vec<Row>> {
+    let mut made = Vec::new();
+    if !is_grasp(context) {
+        return Ok(made);
+    }
+    if show.has(RowKind::Server) {
+        let unit = context.session.database().time_scale().as_str();
+        made.extend(servers(context)?.into_iter().map(|(name, p)| p.row(RowKind::Server, name, unit)));
+    }
+    if show.has(RowKind::Buffer) {
+        made.extend(buffers(context)?.into_iter().map(|(name, p)| p.row(RowKind::Buffer, name, "")));
+    }
+    Ok(made)
+}
+
+fn servers(context: &Context<'_>) -> Result<BTreeMap<String, Parts>> {
+    let grid = context.grid;
+    let new = || Parts { values: Values::new(grid, Shape::Lines), marks: Marks::new(grid), limit: None };
+    let mut all: BTreeMap<String, Parts> = BTreeMap::new();
+    for batch in rows(context, BUDGETS)? {
+        let batch = batch?;
+        let [name, event, numbers @ ..] = cells::columns::<8>(&batch)?;
+        let (name, event) = (cells::text(name)?, cells::text(event)?);
+        let numbers = numbers.map(cells::integer);
+        let [begin, end, first, last, consumers, capacity] = numbers;
+        let (begin, end, first, last) = (begin?, end?, first?, last?);
+        let (consumers, capacity) = (consumers?, capacity?);
+        for row in 0..batch.num_rows() {
+            let server = all.entry(cells::text_at(&name, row).unwrap_or_default().to_owned());
+            let server = server.or_insert_with(new);
+            let (Some(begin), Some(end)) = (cells::at(&begin, row), cells::at(&end, row)) else { continue };
+            let (Some(first), Some(last)) = (cells::at(&first, row), cells::at(&last, row)) else { continue };
+            let consumers = cells::at(&consumers, row).unwrap_or(0);
+            server.limit = server.limit.or(cells::at(&capacity, row));
+            // The part of the piece that lies in the window: the budget falls by the number of consumers per tick.
+            let at = |time: i64| first.saturating_sub(time.saturating_sub(begin).saturating_mul(consumers));
+            let (from, to) = (begin.max(grid.from()), end.min(grid.to() - 1));
+            if from <= to {
+                server.values.add(from, if from == begin { first } else { at(from) } as f64);
+                server.values.add(to, if to == end { last } else { at(to) } as f64);
+            }
+            match cells::text_at(&event, row) {
+                Some("serverReplenished") => server.marks.add(begin, MarkKind::Replenished, None),
+                Some("serverDepleted") => server.marks.add(begin, MarkKind::Depleted, None),
+                _ => {}
+            }
+            if first >= 0 && last < 0 && consumers > 0 {
+                let below = begin.saturating_add(first / consumers);
+                server.marks.add(below, MarkKind::Violation, None);
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn buffers(context: &Context<'_>) -> Result<BTreeMap<String, Parts>> {
+    let grid = context.grid;
+    let new = || Parts { values: Values::new(grid, Shape::Steps), marks: Marks::new(grid), limit: None };
+    let mut all: BTreeMap<String, Parts> = BTreeMap::new();
+    for batch in rows(context, LEVELS)? {
+        let batch = batch?;
+        let [name, begin, level, capacity] = cells::columns(&batch)?;
+        let name = cells::text(name)?;
+        let (begin, level, capacity) =
+            (cells::integer(begin)?, cells::integer(level)?, cells::integer(capacity)?);
+        for row in 0..batch.num_rows() {
+            let (Some(at), Some(level)) = (cells::at(&begin, row), cells::at(&level, row)) else { continue };
+            let buffer = all.entry(cells::text_at(&name, row).unwrap_or_default().to_owned());
+            let buffer = buffer.or_insert_with(new);
+            buffer.values.add(at, level as f64);
+            buffer.limit = buffer.limit.max(cells::at(&capacity, row));
+            if level < 0 {
+                buffer.marks.add(at, MarkKind::Violation, None);
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Deadlines, annotations and messages of the window.
+///
+/// # Errors
+/// Those of a query.
+pub(super) fn said(context: &Context<'_>, names: &mut Names) -> Result<Said> {
+    let mut said = Said::default();
+    if !is_grasp(context) {
+        return Ok(said);
+    }
+    let grid = context.grid;
+    for batch in rows(context, MESSAGES)? {
+        let batch = batch?;
+        let [time, event, process, message, late] = cells::columns(&batch)?;
+        let (time, event, process) = (cells::integer(time)?, cells::text(event)?, cells::text(process)?);
+        let (message, late) = (cells::text(message)?, cells::integer(late)?);
+        for row in 0..batch.num_rows() {
+            let Some(at) = cells::at(&time, row) else { continue };
+            let event = cells::text_at(&event, row).unwrap_or_default();
+            let words = cells::text_at(&message, row).filter(|words| !words.is_empty());
+            let deadline = matches!(event, "taskDeadline" | "jobDeadline");
+            let (kind, name) = match deadline {
+                true => (MarkKind::Deadline, words.map(|words| names.number(words))),
+                false => (MarkKind::Message, Some(names.number(words.unwrap_or(event)))),
+            };
+            match cells::text_at(&process, row) {
+                Some(task) if deadline || event == "taskAnnotation" => {
+                    let marks = said.of_task.entry(task.to_owned()).or_insert_with(|| Marks::new(grid));
+                    marks.add(at, kind, name);
+                    if cells::at(&late, row) == Some(1) {
+                        marks.add(at, MarkKind::Violation, Some(names.number("deadline missed")));
+                    }
+                }
+                _ => said.others.get_or_insert_with(|| Marks::new(grid)).add(at, kind, name),
+            }
+        }
+    }
+    Ok(said)
+}
+
+/// The row of what is said of no task.
+pub(super) fn messages(marks: Marks) -> Row {
+    Row {
+        id: "trace:messages".to_owned(),
+        label: "messages".to_owned(),
+        kind: RowKind::Trace,
+        parent: None,
+        lanes: 1,
+        runs: Vec::new(),
+        marks: marks.finish(),
+        curve: None,
+    }
+}
+
+impl Parts {
+    fn row(self, kind: RowKind, name: String, unit: &str) -> Row {
+        Row {
+            id: format!("{}:{name}", kind.as_str()),
+            label: name,
+            kind,
+            parent: None,
+            lanes: 1,
+            runs: Vec::new(),
+            marks: self.marks.finish(),
+            curve: self.values.finish(self.limit.map(|limit| limit as f64), unit),
+        }
+    }
+}
