@@ -2,7 +2,7 @@
 # The one test command. Installs what is missing, then runs every check, or the ones that are named:
 #
 #   tests/run.sh                    all of them, in this order: format lint docs test doctest deny fuzz demo
-#                                   interop bench
+#                                   interop browser bench
 #   tests/run.sh lint test          two of them
 #
 # Needs the Rust toolchain and the network of the package registries; as root it installs Debian packages, else it
@@ -10,7 +10,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-steps=(format lint docs test doctest deny fuzz demo interop bench)
+steps=(format lint docs test doctest deny fuzz demo interop browser bench)
 target=${CARGO_TARGET_DIR:-target}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -98,6 +98,18 @@ step_interop() {
     cargo run --quiet --locked -- ingest "$work/interop.db" "${inputs[@]}"
     "$python" tests/metrics.py "$target/debug/btfdb" "$work/interop.db"
     "$python" tests/read_perfetto.py "$target/debug/btfdb" "$work/interop.db"
+}
+
+# Pages are opened in a browser, which is driven as a person would. A new profile each time; nothing is asked of the
+# network.
+step_browser() {
+    debian 'command -v chromium' chromium
+    debian 'command -v npm && command -v node' nodejs npm
+    mkdir -p "$target/browser" "$work/pages"
+    cp tests/browser/package.json "$target/browser/"
+    npm install --prefix "$target/browser" --silent --no-audit --no-fund --no-package-lock
+    BTFDB_PAGES=$work/pages cargo test --quiet --locked --test it page::pages_for_the_browser
+    BTFDB_PAGES=$work/pages BTFDB_MODULES=$target/browser node --test tests/browser/
 }
 
 # No timing: a machine that runs tests is no place to measure. Every row has to be there, and every answer the same as

@@ -102,6 +102,11 @@ impl Encoder<'_> {
         offset(instant, self.from)
     }
 
+    /// From where a run begins to where it ends, as far as a page can tell them; none is shorter than nothing.
+    fn length(&self, run: &Run) -> i64 {
+        (self.at(run.end) - self.at(run.begin)).max(0)
+    }
+
     fn offset(&mut self, instant: i64) -> io::Result<()> {
         self.signed(self.at(instant))
     }
@@ -145,10 +150,10 @@ impl Encoder<'_> {
             let (lane, begin) = (usize::from(run.lane), self.at(run.begin));
             ends.resize(ends.len().max(lane + 1), 0);
             self.signed(begin - ends[lane])?;
-            ends[lane] = begin + ticks(run.end, run.begin);
+            ends[lane] = begin + self.length(run);
         }
         for run in runs {
-            self.unsigned(ticks(run.end, run.begin).cast_unsigned())?;
+            self.unsigned(self.length(run).cast_unsigned())?;
         }
         for run in runs {
             self.name(run.name)?;
@@ -265,14 +270,9 @@ fn offset(instant: i64, from: i64) -> i64 {
     instant.saturating_sub(from).clamp(-FAR, FAR)
 }
 
-/// The length of a run; none is shorter than nothing.
-fn ticks(end: i64, begin: i64) -> i64 {
-    offset(end, begin).max(0)
-}
-
 /// True when all of a run follows from where it is and what it is.
 fn is_exact(run: &Run) -> bool {
-    let length = ticks(run.end, run.begin);
+    let length = run.end.saturating_sub(run.begin).max(0);
     let occupied = if run.state.is_occupied() { length } else { 0 };
     run.count == 1
         && (run.covered, run.occupied, run.longest) == (length, occupied, length)

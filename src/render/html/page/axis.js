@@ -19,9 +19,11 @@ function ticksOf(view, clock, width) {
   for (let at = first - step; at <= view.to; at += step / parts) if (at >= view.from) minor.push(at);
   const last = clock.ticks(offsets.at(-1) ?? 0);
   let unit = clock.unitOf(last < 0n ? -last : last);
-  const text = (ticks) => clock.decimal(ticks, unit);
+  // As many places as the step has, so that labels are alike.
+  const places = () => clock.decimal(big, unit).split(".")[1]?.replace(/\D/g, "").length ?? 0;
+  const text = (ticks) => clock.decimal(ticks, unit, places());
   let base = null;
-  if (offsets.some((at) => text(clock.ticks(at)).length > 10)) {
+  if (offsets.some((at) => text(clock.ticks(at)).length > 8)) {
     // Labels that would be long are told from an instant before the first.
     const round = 10n ** BigInt(Math.ceil(Math.log10(Math.max(1, view.span))));
     const start = clock.ticks(view.from);
@@ -71,11 +73,6 @@ function drawAxis(app, canvas, width, height, ratio) {
     const room = c.measureText(text).width + 12;
     const [left, right] = [Math.max(0, x0), Math.min(width, x1)];
     if (right - left > room + 34) badge(c, text, (left + right) / 2, height, palette.ink, palette);
-  }
-  for (const [name, at] of [["A", measure.a], ["B", measure.b]]) {
-    if (at === null) continue;
-    const x = view.x(at, width);
-    if (x >= -8 && x <= width + 8) badge(c, name, x, height, name === "A" ? palette.measure.a : palette.measure.b, palette);
   }
   if (app.pointer && app.pointer.at !== null && measure.drag === null) {
     badge(c, app.clock.inUnit(app.clock.ticks(app.pointer.at)), view.x(app.pointer.at, width), height, palette.cursor, palette, width);
@@ -161,7 +158,7 @@ class Overview {
             if (!counted[number] || !(OCCUPIED[number] || number === state.Gap)) continue;
             const far = Math.min(width, Math.max(1, (end[next - 1] - begin[i]) / perColumn));
             c.globalAlpha = 0.25 + 0.75 * Math.min(1, covered[number] / (far * perColumn));
-            c.fillStyle = app.byName && place.row.kind === kind.Core ? palette.ink : palette.states[number];
+            c.fillStyle = palette.states[number];
             c.fillRect(x, y, far, Math.max(1, strip - (strip > 3 ? 1 : 0)));
             break;
           }

@@ -1,61 +1,69 @@
 // How states, marks and links look: colour, height and pattern, so that each is told apart without colour too. The colours themselves are in style.css; not for where things are drawn (draw.js).
 
-/** Of a state: the share of the band it fills, its pattern, whether text on it is light, and where it is in a column of several, from the bottom. */
+/** Of a state: the share of the band it fills, its pattern and whether that is light, and where it is in a column of several, from the bottom. As in the SVG. */
 const LOOKS = [
-  { name: "Active", height: 0.5, pattern: null, outline: true, rank: 7 },
-  { name: "Running", height: 1, pattern: null, dark: true, rank: 1 },
-  { name: "Ready", height: 0.62, pattern: "rising", rank: 5 },
-  { name: "Waiting", height: 0.34, pattern: null, rank: 8 },
-  { name: "Polling", height: 1, pattern: "upright", dark: true, rank: 2 },
-  { name: "Parking", height: 0.62, pattern: "crossed", rank: 4 },
-  { name: "Critical", height: 1, pattern: "falling", dark: true, rank: 0 },
-  { name: "Held", height: 1, pattern: null, dark: true, rank: 3 },
-  { name: "Wanted", height: 0.5, pattern: "falling", rank: 6 },
+  { name: "Active", height: 0.5, pattern: "dots", outline: true, rank: 7 },
+  { name: "Running", height: 1, pattern: null, rank: 1 },
+  { name: "Ready", height: 0.7, pattern: null, outline: true, rank: 5 },
+  { name: "Waiting", height: 0.34, pattern: "level", rank: 8 },
+  { name: "Polling", height: 1, pattern: "falling", rank: 2 },
+  { name: "Parking", height: 0.7, pattern: "upright", outline: true, rank: 4 },
+  { name: "Critical", height: 1, pattern: "rising", light: true, rank: 0 },
+  { name: "Held", height: 1, pattern: null, rank: 3 },
+  { name: "Wanted", height: 0.7, pattern: "rising", outline: true, rank: 6 },
   { name: "Gap", height: 1, pattern: "crossed", rank: 9 },
 ];
 
 /** States from the bottom of a column to its top. */
 const STACK = STATES.map((_, number) => number).sort((a, b) => LOOKS[a].rank - LOOKS[b].rank);
 
-const NAME_COLOURS = 12;
+const NAME_COLOURS = 8;
 
-/** A number for a text that is the same in every picture. */
-function hash(text) {
-  let value = 2166136261;
-  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 16777619);
-  return (value ^ (value >>> 15)) >>> 0;
+/** The names of those that run on a core, sorted: they have colours. */
+function namesOnCores(picture) {
+  const names = new Set();
+  for (const row of picture.rows) {
+    if (row.kind !== kind.Core) continue;
+    for (const lane of row.lanes) for (const name of lane.name) if (name >= 0) names.add(name);
+  }
+  return [...names].sort((a, b) => (picture.names[a] < picture.names[b] ? -1 : 1));
 }
 
 class Palette {
-  constructor(names, ratio) {
+  constructor(picture, ratio) {
     const style = getComputedStyle(document.documentElement);
     const get = (name) => style.getPropertyValue(`--${name}`).trim();
     this.get = get;
     this.ratio = ratio;
     this.states = STATES.map((name) => get(name.toLowerCase()));
     this.names = Array.from({ length: NAME_COLOURS }, (_, i) => get(`name-${i}`));
-    /** The colour of each name, as an index. Names that are there get colours in turn, in the order of their hash. */
-    this.ofName = new Uint8Array(names.length);
-    const order = names.map((name, i) => [hash(name), i]).sort((a, b) => a[0] - b[0]);
-    order.forEach(([, i], turn) => (this.ofName[i] = turn % NAME_COLOURS));
+    /** The colour of each name, as an index: in turn, so that neighbours differ. */
+    this.ofName = new Uint8Array(picture.names.length);
+    picture.onCores ??= namesOnCores(picture);
+    picture.onCores.forEach((name, turn) => (this.ofName[name] = turn % NAME_COLOURS));
     this.marks = MARKS.map((_, number) => this.markColour(number));
     this.links = LINKS.map((name) => get(`link-${name.toLowerCase()}`));
     for (const name of ["paper", "panel", "ink", "quiet", "line", "grid", "select", "match", "cursor", "rare", "signal", "limit"]) this[name] = get(name);
     this.signalArea = get("signal-area");
     this.selectedRow = get("selected-row");
     this.stripe = get("stripe");
-    this.onDark = get("on-dark");
-    this.onLight = get("on-light");
+    this.outline = get("outline");
+    this.highlight = get("highlight");
+    this.highlightLine = get("highlight-line");
     this.measure = { a: get("measure-a"), b: get("measure-b"), area: get("measure-area") };
     this.font = (size, weight = "") => `${weight} ${size}px system-ui, -apple-system, "Segoe UI", "Liberation Sans", "DejaVu Sans", sans-serif`;
     const light = get("pattern-light");
     const dark = get("pattern-dark");
-    this.patterns = LOOKS.map((look) => look.pattern && this.pattern(look.pattern, look.dark ? light : dark));
-    this.pixels = [...this.states, ...this.names].map(pixel);
+    this.patterns = LOOKS.map((look) => look.pattern && this.pattern(look.pattern, look.light ? light : dark));
+    // In a column of one pixel there is no outline: what is nearly white is darker there.
+    const columns = STATES.map((name, number) => get(`${name.toLowerCase()}-column`) || this.states[number]);
+    this.pixels = [...columns, ...this.names].map(pixel);
+    this.texts = [...this.states, ...this.names].map((colour) => (isLight(pixel(colour)) ? "#14181d" : "#ffffff"));
   }
 
   markColour(number) {
     if (RARE[number]) return this.get("rare");
+    if (MARKS[number] === "Deadline") return this.get("mark-deadline");
     return this.get(["Termination", "Read", "Clear", "Wait"].includes(MARKS[number]) ? "mark-quiet" : "mark");
   }
 
@@ -78,13 +86,19 @@ class Palette {
       if (name === "falling" || name === "crossed") line(shift - 0.5, -0.5, shift + 1.5, 1.5);
     }
     if (name === "upright") line(0.5, 0, 0.5, 1);
+    if (name === "level") line(0, 0.5, 1, 0.5);
+    if (name === "dots") {
+      c.fillStyle = colour;
+      for (const at of [0.25, 0.75]) c.fillRect((at - 0.125) * size, (at - 0.125) * size, size / 4, size / 4);
+    }
     return c.createPattern(canvas, "repeat");
   }
+}
 
-  /** The colour of what is written on a state. */
-  text(number) {
-    return LOOKS[number].dark ? this.onDark : this.onLight;
-  }
+/** True when dark text is read better on a pixel than white text. */
+function isLight(value) {
+  const bytes = new Uint8Array(new Uint32Array([value]).buffer);
+  return bytes[0] * 0.299 + bytes[1] * 0.587 + bytes[2] * 0.114 > 140;
 }
 
 /** A colour as the pixel of an image, in the byte order of this machine. */

@@ -36,6 +36,9 @@ const nameOf = (app, name) => (name >= 0 ? app.picture.names[name] : "");
 
 const plural = (count, one, many = one + "s") => `${grouped(String(count))} ${count === 1 ? one : many}`;
 
+/** What the name of a run is the name of, by kind of row. */
+const NAMED = { Core: "Process", Task: "Core", Isr: "Core", Runnable: "Runnable", Semaphore: "Process", Event: "Process" };
+
 /** [title, colour, facts]; a fact is [what, text, the same in ticks]. */
 function describe(app, item) {
   const { clock, palette } = app;
@@ -78,7 +81,7 @@ function describe(app, item) {
   const name = nameOf(app, lane.name[i]);
   const instance = instanceOf(lane, i);
   facts.push(["State", word(STATES[number])]);
-  if (name) facts.push([merged ? "Longest of" : "Name", name]);
+  if (name) facts.push([number === state.Gap ? "Reason" : merged ? "Longest of" : (NAMED[KINDS[row.kind]] ?? "Name"), name]);
   if (instance !== null) facts.push(["Instance", String(instance)]);
   instant("Begin", lane.begin[i]);
   instant("End", lane.end[i]);
@@ -91,7 +94,8 @@ function describe(app, item) {
     instant("Longest at", merged.longestAt);
   }
   const colour = app.byName && row.kind === kind.Core && number === state.Running && lane.name[i] >= 0 ? palette.names[palette.ofName[lane.name[i]]] : palette.states[number];
-  const who = [name || (row.kind === kind.Core ? "" : row.label), instance === null ? "" : `#${instance}`].filter(Boolean).join(" ");
+  const own = [kind.Task, kind.Isr].includes(row.kind);
+  const who = [own ? row.label : name || (row.kind === kind.Core ? "" : row.label), instance === null ? "" : `#${instance}`].filter(Boolean).join(" ");
   return { title: merged ? `${merged.count} merged` : [who, word(STATES[number])].filter(Boolean).join(" · "), colour, facts };
 }
 

@@ -8,6 +8,7 @@ class Field {
     this.scratch = document.createElement("canvas");
     this.covered = new Float64Array(STATES.length);
     this.counted = new Uint32Array(STATES.length);
+    this.widths = new Map();
   }
 
   /** Fits the canvas to its size on the page. */
@@ -43,6 +44,7 @@ class Field {
       c.fillRect(0, place.y - top + place.height - 1, this.width, 1);
     }
     for (const tick of app.ticks.major) c.fillRect(Math.round(tick.x), 0, 1, this.height);
+    if (app.picture.highlight) this.highlight(app.picture.highlight, layout, top);
     this.columns = false;
     this.boxes = [];
     for (const place of places) {
@@ -55,7 +57,6 @@ class Field {
       drawMarks(this, place, top);
     }
     this.links(layout, top);
-    if (app.picture.highlight) this.highlight(app.picture.highlight, layout, top);
     if (app.search.total) for (const place of places) this.matches(place, top);
   }
 
@@ -170,10 +171,10 @@ class Field {
         c.fillStyle = pattern;
         for (const box of group) if (box.width > 3 * ratio && !box.lane.merged?.has(box.i)) c.fillRect(box.x, box.bottom - box.high, box.inner, box.high);
       }
-      if (colour === state.Active) {
-        c.strokeStyle = palette.quiet;
+      if (colour < STATES.length && LOOKS[colour].outline) {
+        c.strokeStyle = palette.outline;
         c.lineWidth = 1;
-        for (const box of group) if (box.width > 4) c.strokeRect(box.x + 0.5, box.bottom - box.high + 0.5, box.inner - 1, box.high - 1);
+        for (const box of group) if (box.width > 2 && !box.lane.merged?.has(box.i)) c.strokeRect(box.x + 0.5, box.bottom - box.high + 0.5, box.inner - 1, box.high - 1);
       }
     }
     c.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -198,17 +199,45 @@ class Field {
     const { lane, i, ratio } = { lane: box.lane, i: box.i, ratio: this.ratio };
     const left = Math.max(box.x / ratio, 0) + 4;
     const room = Math.min((box.x + box.inner) / ratio, this.width) - left - 3;
-    if (box.high / ratio < 9) return;
     const merged = lane.merged?.get(i);
-    let text = merged ? `${merged.count} merged` : lane.name[i] >= 0 ? this.app.picture.names[lane.name[i]] : "";
-    const instance = instanceOf(lane, i);
-    if (!merged && instance !== null && (text === "" || text.length * 6 + 30 < room)) text = `${text} #${instance}`.trim();
-    const most = Math.floor(room / 5.6);
-    if (text.length > most) text = most > 3 ? text.slice(0, most - 1) + "…" : "";
+    if ((merged ? box.full : box.high) / ratio < 12) return;
+    const text = this.words(lane, i, merged).find((words) => this.widthOf(words) <= room);
     if (!text) return;
-    const dark = box.colour >= STATES.length || LOOKS[box.number].dark;
-    c.fillStyle = dark && !merged ? this.palette.onDark : this.palette.onLight;
-    c.fillText(text, left, (box.bottom - box.high / 2) / ratio + 0.5);
+    const middle = (box.bottom - (merged ? box.full : box.high) / 2) / ratio + 0.5;
+    c.fillStyle = merged ? this.palette.ink : this.palette.texts[box.colour];
+    if (merged) {
+      c.strokeStyle = this.palette.paper;
+      c.lineWidth = 3;
+      c.lineJoin = "round";
+      c.strokeText(text, left, middle);
+    } else if (LOOKS[box.number].pattern) {
+      c.strokeStyle = this.palette.states[box.number];
+      c.lineWidth = 4;
+      c.lineJoin = "round";
+      c.strokeText(text, left, middle);
+    }
+    c.fillText(text, left, middle);
+  }
+
+  /** The width of a text, which costs more to ask for than to remember. */
+  widthOf(text) {
+    let width = this.widths.get(text);
+    if (width === undefined) {
+      if (this.widths.size > 20000) this.widths.clear();
+      this.widths.set(text, (width = this.context.measureText(text).width));
+    }
+    return width;
+  }
+
+  /** What may be written in a box, best first. In the row of a process the instance says more than the core. */
+  words(lane, i, merged) {
+    if (merged) return [`${plural(merged.count, "run")} merged`, `${grouped(String(merged.count))} merged`, `×${merged.count}`];
+    const name = lane.name[i] >= 0 ? this.app.picture.names[lane.name[i]] : "";
+    const instance = instanceOf(lane, i);
+    const number = instance === null ? "" : `#${instance}`;
+    const short = name.length > 5 ? `${name.slice(0, 4)}…` : "";
+    if (lane.row.kind === kind.Task || lane.row.kind === kind.Isr) return [`${number} ${name}`.trim(), number || name];
+    return [`${name} ${number}`.trim(), name || number, name.length > 9 ? `${name.slice(0, 8)}…` : "", short];
   }
 
   /** Lines between rows; too many to be told apart are not drawn, and said not to be. */
@@ -218,7 +247,7 @@ class Field {
     app.linksLeftOut = 0;
     const first = links.levels.from(view.from);
     const last = upperBound(links.fromAt, view.to, 0, links.n);
-    if (last - first > this.width * 1.5) {
+    if (last - first > this.width / 8) {
       app.linksLeftOut = app.off.links.size < LINKS.length ? last - first : 0;
       return;
     }
@@ -254,9 +283,11 @@ class Field {
     const c = this.context;
     const [x0, x1] = [highlight.begin, highlight.end].map((at) => this.view.x(at, this.width));
     if (x1 < 0 || x0 > this.width) return;
-    c.strokeStyle = this.palette.rare;
-    c.lineWidth = 1.5;
-    c.setLineDash([5, 3]);
+    c.fillStyle = this.palette.highlight;
+    c.fillRect(x0, place.y - top + 1, Math.max(2, x1 - x0), place.height - 3);
+    c.strokeStyle = this.palette.highlightLine;
+    c.lineWidth = 1;
+    c.setLineDash([6, 3]);
     c.strokeRect(x0, place.y - top + 1, Math.max(2, x1 - x0), place.height - 3);
     c.setLineDash([]);
   }
@@ -366,4 +397,14 @@ function drawCurve(field, place, top) {
     c.stroke();
   }
   c.restore();
+  c.font = palette.font(9.5);
+  c.textBaseline = "middle";
+  c.lineWidth = 3;
+  c.strokeStyle = palette.paper;
+  c.fillStyle = palette.quiet;
+  for (const [value, height] of [[levels.top, high + 4], [levels.bottom, low - 4]]) {
+    const text = `${Number(value.toPrecision(5))} ${curve.unit}`.trim();
+    c.strokeText(text, 4, height);
+    c.fillText(text, 4, height);
+  }
 }

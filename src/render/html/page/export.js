@@ -35,7 +35,7 @@ function snapshot(app) {
   const rows = new Field(document.createElement("canvas"));
   rows.resize(width, height, ratio);
   const own = app.palette;
-  app.palette = new Palette(app.picture.names, ratio);
+  app.palette = new Palette(app.picture, ratio);
   rows.draw(app, top);
   drawTop(app, rows.context, top);
   app.palette = own;

@@ -1,7 +1,7 @@
 // Which rows are shown, in which order and how high they are. Not for what is in them (draw.js).
 
 const PAD = 3;
-const GUTTER = 11;
+const GUTTER = 13;
 const CURVE = 38;
 const LEAST = 20;
 

@@ -61,7 +61,7 @@ class App {
   }
 
   recolour() {
-    this.palette = new Palette(this.picture.names, this.ratio);
+    this.palette = new Palette(this.picture, this.ratio);
     this.overview.key = null;
     fillLabels(this);
     if (this.tab === "legend") fillLegend(this);
@@ -237,9 +237,9 @@ class App {
   goTo(row, begin, end, item = null) {
     this.layout.reveal(row.index);
     fillLabels(this);
-    const room = Math.max((end - begin) * 0.6, NARROWEST * 2);
-    if (end > begin) this.view.show(begin - room, end + room);
-    else this.view.reveal(begin, end);
+    // An instant has no length that says how much to show around it.
+    const room = end > begin ? Math.max((end - begin) * 0.6, NARROWEST * 2) : Math.min(this.view.span, this.view.limit / 40) / 2;
+    this.view.show(begin - room, end + room);
     this.scrollTo(row.index);
     this.select(item, row.index);
   }
@@ -448,8 +448,20 @@ function drawTop(app, c, top) {
     c.fillStyle = palette.measure.area;
     c.fillRect(x0, 0, x1 - x0, height);
   }
-  if (measure.a !== null) line(measure.a, palette.measure.a, []);
-  if (measure.b !== null) line(measure.b, palette.measure.b, []);
+  for (const [name, at, colour] of [["A", measure.a, palette.measure.a], ["B", measure.b, palette.measure.b]]) {
+    if (at === null) continue;
+    line(at, colour, []);
+    const x = view.x(at, width);
+    const outside = (name === "A") === (measure.b === null || measure.a <= measure.b);
+    c.fillStyle = colour;
+    c.fillRect(outside ? x - 15 : x, 0, 15, 16);
+    c.font = palette.font(11, "600");
+    c.textAlign = "center";
+    c.textBaseline = "middle";
+    c.fillStyle = palette.paper;
+    c.fillText(name, outside ? x - 7.5 : x + 7.5, 8.5);
+    c.textAlign = "left";
+  }
   if (app.pointer && !app.grabbed) line(app.pointer.at, palette.cursor, [2, 3]);
   if (app.linksLeftOut) {
     c.font = palette.font(11);

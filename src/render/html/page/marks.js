@@ -1,7 +1,7 @@
 // Draws what happens at instants: arrows, points, signs of violations. Rare ones always; of the others as many as can be told apart, and a stroke for the rest. Not for runs (draw.js).
 
 /** Pixels between two marks of one kind that are both drawn in full. */
-const APART = 6;
+const APART = 8;
 
 /** Draws a mark whose foot is at (x, bottom), in the gutter from `top`. */
 function glyph(c, number, x, top, bottom, palette) {
@@ -32,11 +32,11 @@ function glyph(c, number, x, top, bottom, palette) {
   c.lineWidth = 1.2;
   switch (name) {
     case "Activation":
-      stroke(0, top, 0, bottom - 3);
-      return shape([[-3, bottom - 5], [3, bottom - 5], [0, bottom]]);
+      stroke(0, top + 1, 0, bottom - 4);
+      return shape([[-2.8, bottom - 4.5], [2.8, bottom - 4.5], [0, bottom]]);
     case "Deadline":
-      stroke(0, top + 3, 0, bottom);
-      return shape([[-3, top + 5], [3, top + 5], [0, top]]);
+      stroke(0, top + 4, 0, bottom - 1);
+      return shape([[-2.8, top + 4.5], [2.8, top + 4.5], [0, top]]);
     case "Termination":
       stroke(0, bottom - 5, 0, bottom);
       return stroke(-3, bottom - 5, 3, bottom - 5);
@@ -91,7 +91,8 @@ function drawMarks(field, place, top) {
     const kinds = marks.levels.kinds(i, next);
     for (let number = 0; number < MARKS.length; number++) {
       if (!(kinds & (1 << number)) || RARE[number] || app.off.marks.has(number)) continue;
-      if (x - last[number] < APART) {
+      // Several on one pixel are a line, one is a sign when it has room.
+      if (next - i > 4 || x - last[number] < APART) {
         strokes[number].push(x + 0.5);
       } else {
         glyph(c, number, x + 0.5, gutterTop, bottom, palette);
@@ -104,12 +105,11 @@ function drawMarks(field, place, top) {
   strokes.forEach((xs, number) => {
     if (!xs.length) return;
     c.beginPath();
-    for (const x of xs) {
-      c.moveTo(x, bottom - 4);
-      c.lineTo(x, bottom);
-    }
-    c.strokeStyle = palette.marks[number];
-    c.stroke();
+    for (const x of xs) c.rect(x - 0.5, bottom - 3, 1, 3);
+    c.fillStyle = palette.marks[number];
+    c.globalAlpha = 0.55;
+    c.fill();
+    c.globalAlpha = 1;
   });
   // Above all others, each of them, as a line through the row.
   let before = -Infinity;

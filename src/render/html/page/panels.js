@@ -154,7 +154,7 @@ function aboutPicture(app) {
     const show = () => app.goTo(picture.rows[row], begin, end);
     parts.push(make("h3", {}, "Made for"), make("p", {}, label), make("div", { class: "buttons" }, make("button", { onclick: show }, "Show it")));
   }
-  if (picture.description) parts.push(make("h3", {}, "Description"), make("p", {}, picture.description));
+  if (picture.description.length > 90) parts.push(make("h3", {}, "Description"), make("p", {}, picture.description));
   parts.push(...noteList(picture));
   return parts;
 }
@@ -277,7 +277,7 @@ function fillLegend(app) {
       c.fillRect(...rectangle.map((value) => value * app.ratio));
       c.restore();
     }
-    c.strokeStyle = palette.quiet;
+    c.strokeStyle = palette.outline;
     c.lineWidth = 1;
     if (LOOKS[number].outline) c.strokeRect(1.5, 17.5 - height, 27, height - 1);
   };

@@ -28,7 +28,7 @@ class Search {
     const texts = words.filter((w) => !/^#-?\d+$/.test(w));
     const holds = (list) => texts.map((text) => Uint8Array.from(list, (each) => each.toLowerCase().includes(text)));
     const inNames = holds(names);
-    const inStates = holds(STATES);
+    const inStates = holds(STATES.map((name) => `${name} ${word(name)}`));
     const inMarks = holds(MARKS.map((name) => `${name} ${word(name)}`));
     for (const row of rows) {
       if (hidden.has(row.index)) continue;

@@ -17,7 +17,9 @@ class View {
 
   /** Shows [from, to), or what of it there is. */
   show(from, to) {
-    const span = Math.min(Math.max(to - from, NARROWEST), this.limit);
+    let span = Math.min(Math.max(to - from, NARROWEST), this.limit);
+    // Zooming in and out again ends where it began.
+    if (span > this.limit * (1 - 1e-9)) span = this.limit;
     const middle = (from + to) / 2;
     this.from = Math.min(Math.max(0, middle - span / 2), this.limit - span);
     this.to = this.from + span;
@@ -44,8 +46,9 @@ class View {
   reveal(begin, end) {
     const length = end - begin;
     const seen = begin >= this.from && end <= this.to;
-    if (seen && length >= this.span / 200) return;
-    if (length > this.span * 0.8 || length < this.span / 200) {
+    const tiny = length > 0 && length < this.span / 200;
+    if (seen && !tiny) return;
+    if (length > this.span * 0.8 || tiny) {
       const room = Math.max(length * 2, NARROWEST);
       this.show(begin - room, end + room);
     } else {

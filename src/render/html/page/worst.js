@@ -52,7 +52,7 @@ function questions(app, rows) {
     list.push({ name: `Longest run: ${word(STATES[number])}`, find: () => longestRuns(app, rows, number), note: "" });
   }
   if (rows.some((row) => row.marks.levels.rare.length)) {
-    list.unshift({ name: "Violations and lost activations", find: () => violations(app, rows), note: "In the order of time" });
+    list.push({ name: "Violations and lost activations", find: () => violations(app, rows), note: "In the order of time" });
   }
   return list;
 }
