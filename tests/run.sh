@@ -52,7 +52,7 @@ step_docs() {
 
 step_test() {
     tool cargo-nextest '^0.9'
-    # Runs the scripts that are exported for the Grasp player; without it, the test says so.
+    # Words of Grasp traces are compared with Tcl itself, and exported scripts run in it.
     debian 'command -v tclsh' tcl
     cargo nextest run --locked --no-fail-fast
 }

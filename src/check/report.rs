@@ -23,10 +23,10 @@ pub struct Report {
 }
 
 impl Report {
-    /// Adds a violation that no BTF event shows, by the id of its rule, at a line and time of the file.
+    /// Adds a violation in a Grasp trace, which no BTF event shows, by the id of its rule, at a line and time of the file.
     pub fn add(&mut self, rule: &str, line: Option<u64>, time: i64, message: String) {
-        let Some(place) = RULES.iter().position(|r| r.id == rule) else { return };
-        let Some(rule) = RULES.get(place) else { return };
+        let rules = GRASP.iter().filter_map(|id| RULES.get(*id as usize));
+        let Some(rule) = rules.into_iter().find(|r| r.id == rule) else { return };
         let found = self.findings.iter().position(|f| f.rule.id == rule.id);
         let n = found.unwrap_or_else(|| {
             self.findings.push(Finding { rule, count: 0, first: Vec::new(), words: BTreeMap::new() });
@@ -36,14 +36,10 @@ impl Report {
             finding.count += 1;
             if finding.first.len() < Finding::KEPT {
                 let place = Place { seq: 0, line };
-                finding.first.push(Occurrence {
-                    place,
-                    time: line.is_none().then_some(time),
-                    message,
-                    text: String::new(),
-                });
+                finding.first.push(Occurrence { place, time: Some(time), message, text: String::new() });
             }
         }
+        self.findings.sort_by_key(|f| RULES.iter().position(|r| std::ptr::eq(r, f.rule)));
     }
 
     /// How many violations are at least this severe.
@@ -85,6 +81,9 @@ pub struct Occurrence {
     /// The line as it would be written, escaped and cut; empty for what is missing.
     pub text: String,
 }
+
+/// Rules about what no event of BTF shows.
+const GRASP: [Id; 4] = [Id::BudgetNegative, Id::MutexNotHeld, Id::MutexNotNested, Id::MutexTaken];
 
 /// The message about a line that was not UTF-8.
 pub(super) const NOT_UTF8: &str = "the bytes are shown as \u{fffd}";

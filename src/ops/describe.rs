@@ -86,7 +86,7 @@ pub(super) fn stored_facts(tx: &Transaction, name: &str) -> Result<StoredFacts> 
             let (os, creator, created) =
                 (text(recording::OS), text(recording::CREATOR), text(recording::CREATED));
             let ticks = batch.column_by_name(recording::TICK).and_then(|c| c.as_primitive_opt::<Int64Type>());
-            let tick = ticks.filter(|t| t.len() > 0 && t.is_valid(0)).map(|t| t.value(0));
+            let tick = ticks.filter(|t| !t.is_empty() && t.is_valid(0)).map(|t| t.value(0));
             facts = StoredFacts { os, creator, created, tick };
         }
     }

@@ -18,6 +18,7 @@ mod corpus;
 mod examples;
 mod faults;
 mod fuzz_corpus;
+mod grasp;
 mod grasp_out;
 mod judge;
 mod metrics;

@@ -204,7 +204,7 @@ impl<'w> Reading<'w> {
         let Some((first, rest)) = words.split_first() else { return self.lack("a time") };
         let of_last = || {
             let (last, rest) = words.split_last()?;
-            find(events, &first.text).filter(|_| rest.len() > 0)?;
+            find(events, &first.text).filter(|_| !rest.is_empty())?;
             Some((last, rest))
         };
         let (time, rest) = match ticks(&first.text, self.tick) {

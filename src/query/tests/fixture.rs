@@ -111,6 +111,7 @@ fn record(tx: &mut Transaction, name: &str) {
         end_at: Some(320),
         creator: Some("by hand"),
         created: Some("2026-11-21T00:00:00Z"),
+        tick: None,
         sources: 0,
         software_events: 0,
         btf_events: EVENTS.len() as i64,

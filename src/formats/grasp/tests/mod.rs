@@ -1,4 +1,6 @@
 //! Tests of the reader of Grasp traces.
 
+mod commands;
 mod tcl;
+mod ticks;
 mod words;
