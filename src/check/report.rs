@@ -36,12 +36,7 @@ impl Report {
             finding.count += 1;
             if finding.first.len() < Finding::KEPT {
                 let place = Place { seq: 0, line };
-                finding.first.push(Occurrence {
-                    place,
-                    time: line.is_none().then_some(time),
-                    message,
-                    text: String::new(),
-                });
+                finding.first.push(Occurrence { place, time: Some(time), message, text: String::new() });
             }
         }
         self.findings.sort_by_key(|f| RULES.iter().position(|r| std::ptr::eq(r, f.rule)));
