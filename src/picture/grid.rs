@@ -21,6 +21,11 @@ impl Grid {
         Self { exact: true, ..self }
     }
 
+    /// What is one in the picture has one number: that of its column, or the instant itself where nothing is reduced.
+    pub fn place(&self, at: i64) -> i64 {
+        if self.exact { at } else { i64::from(self.column(at)) }
+    }
+
     /// Nothing is reduced to columns.
     pub fn is_exact(&self) -> bool {
         self.exact

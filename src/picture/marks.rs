@@ -1,6 +1,8 @@
 //! Many instants → for every kind and column of the picture one mark that says how many it stands for. Not for stretches
 //! (see `runs`).
 
+use std::collections::HashMap;
+
 use super::grid::{Cursor, Grid};
 use super::{Mark, MarkKind, Name};
 
@@ -12,12 +14,15 @@ pub struct Marks {
     /// By kind and column; empty until there is something.
     kinds: [Vec<Option<Mark>>; MarkKind::COUNT],
     count: u64,
+    /// What was said later, of marks that have no column to be found by.
+    said: HashMap<(MarkKind, i64), Name>,
 }
 
 impl Marks {
     /// Nothing yet, for the columns of a grid.
     pub fn new(grid: Grid) -> Self {
-        Self { grid, cursor: Cursor::new(grid), kinds: [const { Vec::new() }; MarkKind::COUNT], count: 0 }
+        let kinds = [const { Vec::new() }; MarkKind::COUNT];
+        Self { grid, cursor: Cursor::new(grid), kinds, count: 0, said: HashMap::new() }
     }
 
     /// Adds an instant; one outside the window is none.
@@ -45,12 +50,12 @@ impl Marks {
 
     /// Says something of the mark that stands for an instant, if that is the first one of its kind in its column.
     pub fn name(&mut self, at: i64, kind: MarkKind, name: Name) {
-        let columns = &mut self.kinds[kind.index()];
-        let mark = match self.grid.is_exact() {
-            true => columns.iter_mut().find(|mark| mark.is_some_and(|mark| mark.at == at)),
-            false => columns.get_mut(self.cursor.column(at) as usize),
-        };
-        if let Some(Some(mark)) = mark
+        if self.grid.is_exact() {
+            self.said.insert((kind, at), name);
+            return;
+        }
+        let column = self.cursor.column(at) as usize;
+        if let Some(Some(mark)) = self.kinds[kind.index()].get_mut(column)
             && mark.at == at
         {
             mark.name = Some(name);
@@ -88,6 +93,9 @@ impl Marks {
     /// The marks in order of time.
     pub fn finish(self) -> Vec<Mark> {
         let mut marks: Vec<Mark> = self.kinds.into_iter().flatten().flatten().collect();
+        for mark in marks.iter_mut().filter(|mark| mark.name.is_none()) {
+            mark.name = self.said.get(&(mark.kind, mark.at)).copied();
+        }
         marks.sort_unstable_by_key(|mark| (mark.at, mark.kind, mark.last));
         marks
     }

@@ -22,7 +22,7 @@ const COLUMNS: [&str; 5] = [
 ];
 
 /// Instances that came too late, the first of each row and column: when it should have ended, in so many words.
-type Late = BTreeMap<(usize, u32), (i64, String)>;
+type Late = BTreeMap<(usize, i64), (i64, String)>;
 
 /// What a thread collects.
 struct Worker {
@@ -81,7 +81,7 @@ pub(super) fn read(
                     None => format!("{name}{instance}: deadline missed"),
                 };
                 marks.add(by, MarkKind::Violation, None);
-                keep(&mut worker.late, (slot, grid.column(by)), (by, words));
+                keep(&mut worker.late, (slot, grid.place(by)), (by, words));
             }
         }
         Ok(())
@@ -108,7 +108,7 @@ pub(super) fn read(
     Ok((all, activations))
 }
 
-fn keep(late: &mut Late, place: (usize, u32), words: (i64, String)) {
+fn keep(late: &mut Late, place: (usize, i64), words: (i64, String)) {
     match late.get_mut(&place) {
         Some(first) if *first <= words => {}
         Some(first) => *first = words,
