@@ -83,6 +83,20 @@ impl Cell {
         Self { begin: stretch.begin, end: stretch.end, count: 1, longest: stretch, covered }
     }
 
+    /// One more: what is done for every row of a long recording.
+    fn add(&mut self, stretch: Stretch) {
+        let length = stretch.length();
+        self.begin = self.begin.min(stretch.begin);
+        self.end = self.end.max(stretch.end);
+        self.count = self.count.saturating_add(1);
+        let longest = self.longest.length();
+        if length > longest || length == longest && stretch.rank() > self.longest.rank() {
+            self.longest = stretch;
+        }
+        let covered = &mut self.covered[stretch.state.index()];
+        *covered = covered.saturating_add(length);
+    }
+
     fn join(&mut self, other: &Self) {
         self.begin = self.begin.min(other.begin);
         self.end = self.end.max(other.end);
@@ -148,10 +162,9 @@ impl Runs {
             self.cells = vec![None; self.grid.columns() as usize];
         }
         let Some(cell) = self.cells.get_mut(first as usize) else { return };
-        let new = Cell::of(stretch);
         match cell {
-            Some(cell) => cell.join(&new),
-            None => *cell = Some(new),
+            Some(cell) => cell.add(stretch),
+            None => *cell = Some(Cell::of(stretch)),
         }
     }
 

@@ -14,9 +14,13 @@ pub(super) fn columns<const N: usize>(batch: &RecordBatch) -> Result<[&ArrayRef;
     all.try_into().map_err(|_| misfit())
 }
 
-/// A column of numbers.
+/// A column of whole numbers, of whatever width.
 pub(super) fn integer(column: &ArrayRef) -> Result<Int64Array> {
-    column.as_primitive_opt::<Int64Type>().cloned().ok_or_else(misfit)
+    if let Some(numbers) = column.as_primitive_opt::<Int64Type>() {
+        return Ok(numbers.clone());
+    }
+    let cast = cast(column, &DataType::Int64).map_err(|e| misfit().because(e))?;
+    cast.as_primitive_opt::<Int64Type>().cloned().ok_or_else(misfit)
 }
 
 /// All columns, which hold numbers.

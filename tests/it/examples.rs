@@ -80,7 +80,7 @@ fn examples(help: &str) -> Vec<String> {
 fn of_the_help_texts() {
     let bench = bench();
     let mut seen = 0;
-    for command in ["", "ingest", "query", "shell", "metrics", "export", "check", "compare"] {
+    for command in ["", "ingest", "query", "shell", "metrics", "export", "plot", "check", "compare"] {
         let args: Vec<&str> = if command.is_empty() { vec!["--help"] } else { vec![command, "--help"] };
         for example in examples(&bench.ok(&args).stdout) {
             // Recordings of one name cannot be ingested twice into the database of the other examples.

@@ -1,6 +1,6 @@
 //! `btfdb plot`: files that other programs can read, and whose content is that of the database.
 
-use crate::support::Bench;
+use crate::support::{Bench, root};
 use roxmltree::{Document, Node};
 
 fn engine() -> Bench {
@@ -164,6 +164,19 @@ fn charts_count_what_the_metrics_count() {
 }
 
 #[test]
+fn the_picture_of_the_readme_is_up_to_date() {
+    let bench = engine();
+    let args = ["--around", "ResponseTime:T_4", "--type", "C,I,T,R", "--width", "1000"];
+    let svg = plot(&bench, &args);
+    let path = root().join("docs/demo.svg");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &svg).unwrap();
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(committed == svg, "docs/demo.svg is old; run the tests with UPDATE_DOCS=1");
+}
+
+#[test]
 fn a_database_that_is_damaged_is_an_error() {
     let bench = engine();
     let dir = bench.path().join("engine.db/process_state/recording=demo");
@@ -173,4 +186,47 @@ fn a_database_that_is_damaged_is_an_error() {
     let run = bench.run(&["plot", "engine.db", "-o", "x.svg"]);
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     assert!(run.stderr.contains("verify"), "{}", run.stderr);
+}
+
+/// Servers, buffers, deadlines and messages, as Grasp traces have them.
+#[test]
+fn grasp_traces_have_budgets_and_buffers() {
+    let trace = "newTask t1 -priority 1 -name Work\n\
+        newServer s1 -name Reserve -capacity 10 -budget 4\n\
+        newBuffer b1 -name Queue -capacity 3\n\
+        plot 0 jobArrived j1 t1\n\
+        plot 0 jobResumed j1\n\
+        plot 0 serverResumed s1\n\
+        bufferplot 1 push b1 x\n\
+        bufferplot 2 push b1 y\n\
+        plot 3 message {half of it}\n\
+        plot 6 serverReplenished s1 10\n\
+        bufferplot 7 pop b1\n\
+        plot 8 jobDeadline j1\n\
+        plot 9 serverPreempted s1\n\
+        plot 9 jobCompleted j1\n\
+        plot 12 jobArrived j2 t1\n";
+    let bench = Bench::new();
+    bench.write("player.grasp", trace);
+    bench.ok(&["ingest", "engine.db", "player.grasp", "--tick", "1ms", "-q"]);
+    let svg = plot(&bench, &[]);
+    let document = Document::parse(&svg).unwrap();
+    let server = row(&document, "server:Reserve");
+    assert_eq!(counted(server, "data-mark", Some("replenished")), 1);
+    // 4 ticks of budget are used up at 4, and nobody stops.
+    let below = server.children().find(|n| n.attribute("data-mark") == Some("violation")).unwrap();
+    assert_eq!(below.attribute("data-at"), Some("4000000"));
+    assert!(server.children().any(|n| n.attribute("class") == Some("area")));
+    let buffer = row(&document, "buffer:Queue");
+    let curve = buffer.children().find(|n| n.attribute("class") == Some("c")).unwrap();
+    assert_eq!(curve.attribute("data-count"), Some("3"));
+    let task = row(&document, "task:Work");
+    let at = |kind| {
+        let mark = task.children().find(|n| n.attribute("data-mark") == Some(kind));
+        mark.and_then(|n| n.attribute("data-at")).map(str::to_owned)
+    };
+    assert_eq!(at("deadline").as_deref(), Some("8000000"));
+    assert_eq!(at("violation").as_deref(), Some("8000000"), "it ends at 9");
+    let said = row(&document, "trace:messages").descendants().find(|n| n.has_tag_name("title")).unwrap();
+    assert!(said.text().unwrap().contains("half of it"));
 }
