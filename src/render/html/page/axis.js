@@ -65,6 +65,7 @@ function drawAxis(app, canvas, width, height, ratio) {
     c.fillStyle = palette.ink;
     if (x + c.measureText(tick.text).width + 6 < width) c.fillText(tick.text, x + 4, height / 2 - 2);
   }
+  let taken = null;
   if (measure.a !== null && measure.b !== null) {
     const [x0, x1] = [measure.a, measure.b].map((at) => view.x(at, width)).sort((a, b) => a - b);
     c.fillStyle = palette.measure.area;
@@ -72,9 +73,12 @@ function drawAxis(app, canvas, width, height, ratio) {
     const text = app.clock.roughly(Math.abs(measure.b - measure.a));
     const room = c.measureText(text).width + 12;
     const [left, right] = [Math.max(0, x0), Math.min(width, x1)];
-    if (right - left > room + 34) badge(c, text, (left + right) / 2, height, palette.ink, palette);
+    if (right - left > room + 34) {
+      taken = (left + right) / 2;
+      badge(c, text, taken, height, palette.ink, palette);
+    }
   }
-  if (app.pointer && app.pointer.at !== null && measure.drag === null) {
+  if (app.pointer && measure.drag === null && (taken === null || Math.abs(view.x(app.pointer.at, width) - taken) > 110)) {
     badge(c, app.clock.inUnit(app.clock.ticks(app.pointer.at)), view.x(app.pointer.at, width), height, palette.cursor, palette, width);
   }
 }

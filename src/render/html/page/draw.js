@@ -121,8 +121,10 @@ class Field {
     const room = Math.round(height * ratio);
     const named = this.app.byName && place.row.kind === kind.Core && counted[state.Running];
     let used = 0;
+    // What takes no time is drawn only where nothing does.
+    const timeless = !covered.some((ticks) => ticks > 0);
     for (const number of STACK) {
-      if (!counted[number] || this.app.off.states.has(number)) continue;
+      if (!counted[number] || this.app.off.states.has(number) || (!timeless && covered[number] <= 0)) continue;
       const share = Math.max(ratio, Math.round(Math.min(1, covered[number] * perTick) * room * LOOKS[number].height));
       const end = Math.min(room, used + share);
       const colour = named && number === state.Running ? this.colour(lane, lane.levels.longest(i, next), number) : number;
