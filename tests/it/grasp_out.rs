@@ -193,7 +193,7 @@ fn grasp_traces_come_out_as_they_went_in() {
 fn jobs_survive_the_way_through_grasp() {
     let jobs = |bench: &Bench, running: &str| {
         let sql = format!(
-            "SELECT process, type, activate_at, start_at, terminate_at, {running} AS running, waiting FROM process_instance \
+            "SELECT process, type, activate_at, start_at, terminate_at, {running} AS running FROM process_instance \
              WHERE complete ORDER BY process, activate_at, terminate_at"
         );
         bench.ok(&["query", "t.db", &sql, "--format", "csv"]).stdout
@@ -212,7 +212,7 @@ fn jobs_survive_the_way_through_grasp() {
                 "1ns",
                 "-q",
             ]);
-            // Grasp does not tell waiting on a core from running.
+            // Grasp does not tell waiting on a core from running, nor when a job that waits is released.
             assert_eq!(jobs(&back, "running"), jobs(&bench, "running + polling"), "{input}");
         }
     }
@@ -232,7 +232,7 @@ fn the_measurement_of_the_paper() {
     // Hundredths, rounded half up: all numbers of the figure have at most two digits behind the point.
     let hundredths = |text: &str| -> Option<i64> {
         let (whole, part) = text.split_once('.')?;
-        let thousandths: i64 = format!("{whole}{:0<3}", part).parse().ok()?;
+        let thousandths: i64 = format!("{whole}{part:0<3}").parse().ok()?;
         Some((thousandths + 5) / 10)
     };
     let measured: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();

@@ -76,15 +76,13 @@ impl Lanes {
         (begin, end): (i64, i64),
         packets: &mut Packets<'_>,
     ) -> Result<(u64, bool)> {
-        let own = |lane: &Lane| lane.occupant.as_ref().is_some_and(|o| o.instance == instance);
-        let kept = self.lanes.iter().position(|lane| own(lane) && lane.end <= begin);
-        let free = || self.lanes.iter().position(|lane| lane.occupant.is_none() && lane.end <= begin);
-        if kept.or_else(free).is_none() {
+        let of = |lane: &Lane| lane.occupant.as_ref().map(|o| o.instance);
+        let find = |lanes: &[Lane], who| lanes.iter().position(|lane| of(lane) == who && lane.end <= begin);
+        let place = find(&self.lanes, Some(instance)).or_else(|| find(&self.lanes, None));
+        if place.is_none() {
             self.more(packets)?;
         }
         let last = self.lanes.len().saturating_sub(1);
-        let place =
-            kept.or_else(|| self.lanes.iter().position(|lane| lane.occupant.is_none() && lane.end <= begin));
         let Some(lane) = self.lanes.get_mut(place.unwrap_or(last)) else { return Ok((0, false)) };
         lane.end = end;
         let occupant = lane.occupant.get_or_insert(Occupant { instance, started: false });
