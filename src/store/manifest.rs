@@ -16,7 +16,7 @@ use crate::time::TimeScale;
 /// The word that tells our manifests from those of others.
 const FORMAT: &str = "btfdb database";
 /// Version of the layout and of the manifest; a reader knows this one and no other.
-const VERSION: u33 = 2;
+const VERSION: u32 = 3;
 
 /// What a database holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
