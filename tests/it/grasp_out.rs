@@ -64,7 +64,7 @@ fn check(bench: &Bench) {
             let ignored = count(
                 bench,
                 &format!(
-                    "SELECT count(*) FROM btf_event WHERE action = 'mtalimitexceeded' AND time >= {from} AND time < {to}"
+                    "SELECT count(*) FROM btf_event WHERE action LIKE 'm_alimitexce%ded' AND time >= {from} AND time < {to}"
                 ),
             );
             assert_eq!(seen("taskArrivedAndIgnored"), ignored, "{from}..{to}");

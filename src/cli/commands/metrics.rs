@@ -98,10 +98,9 @@ pub(in crate::cli) fn list(queries: &Queries) -> String {
         let others = if others.is_empty() { String::new() } else { format!(" [{}]", others.join(" ")) };
         format!("{:width$}  {:8}  {summary}{others}\n", m.name, m.unit.as_str())
     };
-    let mut lines: String = queries.metrics().iter().map(line).collect();
     let table = "WCET, ACET, BCET, WCRT, ACRT and BCRT of each task, as the measurement of Grasp has them";
-    lines.push_str(&format!("{MEASUREMENT:width$}  {:8}  {table}\n", "table"));
-    lines
+    let first = format!("{MEASUREMENT:width$}  {:8}  {table}\n", "table");
+    std::iter::once(first).chain(queries.metrics().iter().map(line)).collect()
 }
 
 /// The SQL of a metric.

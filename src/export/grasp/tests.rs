@@ -68,11 +68,11 @@ fn a_job_that_changes_its_core_says_where_it_goes() {
     assert_eq!(
         lines,
         [
-            "plot 210 jobArrived task1.2 task1 -name {T_1 2}",
-            "plot 240 jobResumed task1.2 -processor core2",
-            "plot 250 jobPreempted task1.2",
-            "plot 250 jobResumed task1.2 -processor core1",
-            "plot 260 jobCompleted task1.2",
+            "plot 210 jobArrived task2.2 task2 -name {T_1 2}",
+            "plot 240 jobResumed task2.2 -processor core2",
+            "plot 250 jobPreempted task2.2",
+            "plot 250 jobResumed task2.2 -processor core1",
+            "plot 260 jobCompleted task2.2",
         ]
     );
 }
