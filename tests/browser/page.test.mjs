@@ -1,6 +1,6 @@
 // Drives the pages of tests/it/page.rs in headless Chromium, as a person would: pointer and keys, and what is then to be read. Not for how a page looks, and no verdict on how fast it is.
 //
-//   BTFDB_PAGES=folder NODE_PATH=… node --test tests/browser/     (tests/run.sh browser does all of it)
+//   BTFDB_PAGES=folder BTFDB_MODULES=folder node --test tests/browser/page.test.mjs     (tests/run.sh browser does it all)
 //
 // BTFDB_SHOTS, when it is set, is a folder for screenshots.
 
@@ -10,7 +10,7 @@ import { after, before, test } from "node:test";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const { chromium } = createRequire(join(process.env.BTFDB_MODULES, "here.js"))("playwright-core");
+const { chromium } = createRequire(join(resolve(process.env.BTFDB_MODULES), "here.js"))("playwright-core");
 const pages = resolve(process.env.BTFDB_PAGES);
 const shots = process.env.BTFDB_SHOTS;
 
