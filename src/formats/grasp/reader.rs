@@ -12,6 +12,8 @@ use std::borrow::Cow;
 
 /// A command over several lines is not longer.
 const MAX_COMMAND: usize = MAX_LINE;
+/// After so many commands whose end was looked for in vain, none is looked for behind its line: each search is long.
+const MAX_UNCLOSED: u32 = 1000;
 
 /// Where a command stands.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +37,8 @@ pub struct Reader<'s> {
     inside_line: bool,
     /// Lines that ended before the chunk.
     lines: usize,
+    /// Commands that nothing closes.
+    unclosed: u32,
     /// The last line of the file has no line end.
     unended: bool,
 }
@@ -49,6 +53,7 @@ impl<'s> Reader<'s> {
             carried: Vec::new(),
             inside_line: false,
             lines: 0,
+            unclosed: 0,
             unended: false,
         }
     }
@@ -182,6 +187,10 @@ impl<'s> Reader<'s> {
         if kind == Head::Other {
             return self.other(line, bare, take).map(|()| Some(line.len()));
         }
+        let (rest, may_go_on) = match self.unclosed < MAX_UNCLOSED {
+            true => (rest, may_go_on),
+            false => (line, false),
+        };
         let parsed = command(rest, skip_blanks(rest, begin), words);
         if parsed.end >= rest.len() && may_go_on {
             return Ok(None);
@@ -189,6 +198,7 @@ impl<'s> Reader<'s> {
         let open = parsed.trouble.filter(|(_, trouble)| trouble.is_open());
         if open.is_some() || parsed.end > MAX_COMMAND {
             // Nobody can tell where it ends: what follows is read as if it had ended with its line.
+            self.unclosed = self.unclosed.saturating_add(1);
             let trouble = open.map_or(Trouble::Limit, |(_, trouble)| trouble);
             let command = Command {
                 status: Status::Malformed,

@@ -228,6 +228,17 @@ fn other_output_swallows_nothing() {
 }
 
 #[test]
+fn many_commands_that_nothing_closes_are_read_soon() {
+    let text = "plot 1 message {\n".repeat(60_000) + "plot 2 nop\n";
+    let (rows, counts, log) = rows_of(&[&text], 1);
+    assert_eq!((counts.rows, log.count_of("unclosed")), (60_001, 60_000));
+    assert_eq!(
+        rows.last().map(|(line, _, row)| (*line, row.as_str())),
+        Some((60_001, "ok plot event=nop time=2"))
+    );
+}
+
+#[test]
 fn what_lacks_something_is_kept_and_told() {
     for line in [
         "plot",
