@@ -36,13 +36,17 @@ class Recording:
                 events.append((packet.timestamp, event, names.get(event.name_iid)))
         events.sort(key=lambda e: e[0])
         self.slices, self.instants, self.values = [], [], []
-        self.flows = defaultdict(list)
+        self.arrows, flows = [], {}
         open_slices = defaultdict(list)
         for time, event, name in events:
             path = self.paths[event.track_uuid]
             stack = open_slices[event.track_uuid]
-            for flow in event.flow_ids:
-                self.flows[flow].append((time, path, name))
+            for flow in [*event.flow_ids, *event.terminating_flow_ids]:
+                if flow in flows:
+                    self.arrows.append((flows[flow], (time, path, name)))
+                flows[flow] = (time, path, name)
+            for flow in event.terminating_flow_ids:
+                del flows[flow]
             if event.type == TrackEvent.TYPE_SLICE_BEGIN:
                 stack.append((path, name, time))
             elif event.type == TrackEvent.TYPE_SLICE_END:
@@ -98,9 +102,10 @@ GAPS = "SELECT core, reason, end_at - begin_at FROM gap WHERE recording = $r AND
 VALUES = """SELECT target, count(*) FROM btf_event WHERE recording = $r AND target_type = 'SIG' AND action = 'write'
     AND regexp_like(note, '^[+-]?[0-9]+([.][0-9]+)?$') GROUP BY target"""
 TRIGGERS = "SELECT target, count(*) FROM btf_event WHERE recording = $r AND target_type = 'STI' AND action = 'trigger' GROUP BY target"
-ARROWS = """SELECT i.process, count(DISTINCT i.instance) FROM process_instance AS i
+ARROWS = """SELECT i.process, count(DISTINCT i.activate_at) FROM process_instance AS i
     JOIN process_state AS s ON s.recording = i.recording AND s.process = i.process AND s.type = i.type
-        AND s.instance = i.instance AND s.state = 'running'
+        AND s.instance = i.instance AND s.state = 'running' AND s.begin_at >= i.activate_at
+        AND (i.terminate_at IS NULL OR s.end_at <= i.terminate_at)
     WHERE i.recording = $r AND i.activate_at IS NOT NULL GROUP BY i.process"""
 
 
@@ -115,7 +120,7 @@ def compare(program, database, recording):
     trace = Recording(exported.stdout)
     sql = lambda text: ask(program, database, recording, text)
     slices = lambda match: totals(match(path, name, duration) for path, name, duration in trace.slices if match(path, name, duration))
-    groups = {"Cores", "Event chains", "Stimuli", "Semaphores", "Signals", "Others"}
+    groups = {"Cores", "Event chains", "Stimuli", "Semaphores", "Signals", "Servers", "Buffers", "Others"}
     runnables = {name for _, name, _ in sql(RUNNABLES)}
 
     yield "states", slices(lambda p, n, d: p[1:] == ("state",) and p[0] not in groups and (p[0], n, d)), totals(sql(STATES))
@@ -126,16 +131,14 @@ def compare(program, database, recording):
     yield "waits", slices(lambda p, n, d: p[0] == "Semaphores" and len(p) == 3 and (p[1], n, d)), totals(sql(WAITS))
     yield "gaps", slices(lambda p, n, d: p[0] == "Cores" and len(p) == 3 and (p[1], n, d)), totals(sql(GAPS))
     counted = lambda text: {name: int(n) for name, n in sql(text)}
-    yield "values", dict(Counter(path[1] for path, _ in trace.values)), counted(VALUES)
+    yield "values", dict(Counter(path[1] for path, _ in trace.values if path[0] == "Signals")), counted(VALUES)
     triggers = Counter(p[1] for p, n in trace.instants if p[0] == "Stimuli" and n == "trigger")
     yield "triggers", dict(triggers), counted(TRIGGERS)
     # An arrow goes from an activation to the first stretch of running.
     arrows = Counter()
-    for ends in trace.flows.values():
-        if len(ends) == 2:
-            (begin, _, what), (end, path, state) = ends
-            assert begin <= end and what == f"activate {path[0]}" and state == "running", ends
-            arrows[path[0]] += 1
+    for (begin, _, what), (end, path, state) in trace.arrows:
+        assert begin <= end and what == f"activate {path[0]}" and state == "running", (what, path, state)
+        arrows[path[0]] += 1
     yield "activations", dict(arrows), counted(ARROWS)
 
 

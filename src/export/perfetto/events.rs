@@ -1,6 +1,6 @@
 //! Events as instants, and values of signals as counters. Not for what lasts, which comes from the tables made of events.
 
-use super::packets::{Argument, Nature, Value};
+use super::packets::{Argument, Flow, Nature, Value};
 use super::tracks::Group;
 use super::{Export, activation};
 use crate::btf::spec::{self, Kind};
@@ -81,7 +81,7 @@ impl Export<'_, '_> {
             let Some(instance) = event.target_instance else { return Ok(()) };
             let thread = self.tracks.thread(kind, target, packets)?;
             thread.activated = true;
-            flow = Some(activation(thread.number, instance));
+            flow = Some(Flow::Through(activation(thread.number, instance)));
         }
         if event.kind == Some(Kind::Signal)
             && event.action == WRITE

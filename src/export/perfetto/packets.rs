@@ -54,6 +54,7 @@ mod field {
         pub const COUNTER: u32 = 30;
         pub const DOUBLE_COUNTER: u32 = 44;
         pub const FLOW: u32 = 47;
+        pub const LAST_OF_FLOW: u32 = 48;
     }
     pub mod annotation {
         pub const NAME_IID: u32 = 1;
@@ -120,6 +121,15 @@ pub(super) enum Argument<'a> {
     Name(&'static str, &'a str),
     /// Any text.
     Text(&'static str, &'a str),
+}
+
+/// A flow, by number: an arrow from each of its slices and instants to the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// It begins here, or goes on.
+    Through(u64),
+    /// It ends here; its number may be that of another one later.
+    To(u64),
 }
 
 /// The value of a counter.
@@ -279,7 +289,7 @@ impl<'o> Packets<'o> {
         at: i64,
         name: &str,
         args: &[Argument<'_>],
-        flow: Option<u64>,
+        flow: Option<Flow>,
     ) -> Result<()> {
         self.counts.slices += 1;
         self.named(Type::Begin, track, at, name, args, flow)
@@ -297,7 +307,7 @@ impl<'o> Packets<'o> {
         at: i64,
         name: &str,
         args: &[Argument<'_>],
-        flow: Option<u64>,
+        flow: Option<Flow>,
     ) -> Result<()> {
         self.counts.instants += 1;
         self.named(Type::Instant, track, at, name, args, flow)
@@ -320,7 +330,7 @@ impl<'o> Packets<'o> {
         at: i64,
         name: &str,
         args: &[Argument<'_>],
-        flow: Option<u64>,
+        flow: Option<Flow>,
     ) -> Result<()> {
         use field::{annotation as a, event as e, interned as i};
         let mut new: Vec<(u32, u64, &str)> = Vec::new();
@@ -352,8 +362,10 @@ impl<'o> Packets<'o> {
                     }
                 });
             }
-            if let Some(flow) = flow {
-                event.fixed(e::FLOW, flow);
+            match flow {
+                Some(Flow::Through(flow)) => event.fixed(e::FLOW, flow),
+                Some(Flow::To(flow)) => event.fixed(e::LAST_OF_FLOW, flow),
+                None => {}
             }
         };
         self.event(ty, track, at, fill, &new)

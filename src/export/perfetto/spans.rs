@@ -1,7 +1,7 @@
 //! What lasts, apart from states: runnables, holds of and waits for semaphores, gaps of the recording, event chains.
 
 use super::lanes::Slice;
-use super::packets::{Argument, Nature};
+use super::packets::{Argument, Flow, Nature};
 use super::tracks::Group;
 use super::{CHAINS, Export, cut};
 use crate::btf::spec::{self, Kind};
@@ -193,7 +193,9 @@ impl Export<'_, '_> {
                 }
                 let name = format!("{}: {} {} {}", chain.name, n + 1, step.action, step.entity);
                 let row = self.tracks.row(Group::Chains, &name, Nature::Other, "", packets)?;
-                packets.instant(row.track, at, &name, &[], Some(flow))?;
+                let last = n + 1 == chain.steps.len();
+                let through = if last { Flow::To(flow) } else { Flow::Through(flow) };
+                packets.instant(row.track, at, &name, &[], Some(through))?;
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! The states of tasks and ISRs, on their own tracks and on those of the cores they run on. Not for other slices.
 
-use super::packets::{Argument, Nature};
+use super::packets::{Argument, Flow, Nature};
 use super::tracks::Group;
 use super::{Export, activation, cut};
 use crate::btf::ProcessState;
@@ -76,7 +76,7 @@ impl Export<'_, '_> {
             text.push_str("activate ");
             text.push_str(rows.name(0));
             let args = [Argument::Int("instance", instance)];
-            let flow = Some(activation(thread.number, instance));
+            let flow = Some(Flow::Through(activation(thread.number, instance)));
             self.packets.instant(thread.track, rows.int(3).unwrap_or(0), &text, &args, flow)?;
         }
         Ok(())
@@ -99,7 +99,7 @@ impl Export<'_, '_> {
             let thread = self.tracks.thread(kind, process, packets)?;
             let placed = thread.states.place_instance(instance, running, (begin, end), packets)?;
             let (track, starts) = placed;
-            let flow = starts.then(|| activation(thread.number, instance));
+            let flow = starts.then(|| Flow::To(activation(thread.number, instance)));
             let mut args = vec![Argument::Int("instance", instance)];
             args.extend(core.map(|core| Argument::Name("core", core)));
             packets.begin(track, begin, state, &args, flow)?;

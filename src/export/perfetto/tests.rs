@@ -133,7 +133,7 @@ impl Trace {
                     int(event, 9).unwrap(),
                     int(event, 11).unwrap(),
                     name,
-                    (instance, int(event, 47), value),
+                    (instance, int(event, 47).or(int(event, 48)), value),
                 ));
             }
         }
