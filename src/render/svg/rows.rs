@@ -157,8 +157,8 @@ impl Pen<'_> {
                 continue;
             }
             let d = dashes(&spans, top + place.lane - height / 2);
-            let colour = if layer == 0 { " stroke='#dfe4ec'" } else { "" };
-            sheet.path("bar", &d, &format!(" stroke-width='{}'{colour}", px(height)));
+            let class = if layer == 0 { "behind" } else { "bar" };
+            sheet.path(class, &d, &format!(" stroke-width='{}'", px(height)));
         }
     }
 

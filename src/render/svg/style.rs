@@ -160,7 +160,7 @@ pub(super) fn definitions(states: &[State], marks: &[MarkKind], out: &mut String
     out.push_str(super::text::FAMILY);
     out.push_str(";fill:#222222}.s{stroke-width:.6}.g{stroke:#e4e4e4;stroke-width:1;fill:none}");
     out.push_str(".f{stroke:#f2f2f2;stroke-width:1;fill:none}.q{fill:#666666}.w{text-anchor:middle;pointer-events:none}");
-    out.push_str(".l{stroke:#555555;stroke-width:.8;stroke-dasharray:3 2;fill:none}.b{fill:#dfe4ec}.bar{fill:none;stroke:#5b84b1}");
+    out.push_str(".l{stroke:#555555;stroke-width:.8;stroke-dasharray:3 2;fill:none}.b{fill:#dfe4ec}.bar{fill:none;stroke:#5b84b1}.behind{fill:none;stroke:#dfe4ec}");
     for state in states {
         let look = look(*state);
         let fill = match look.pattern {

@@ -204,3 +204,18 @@ fn a_mark_of_many_says_so() {
     let svg = drawn(&picture(vec![row]), &Options::default());
     assert!(svg.contains("T: 7 × activation lost, 5 ns – 9 ns"), "{svg}");
 }
+
+#[test]
+fn what_is_merged_is_as_high_as_the_share_that_runs() {
+    // One tick of ten runs, in columns of a hundred.
+    let stretches: Vec<_> = (0..100).map(|n| (10 * n, 10 * n + 1, State::Running)).collect();
+    let svg = drawn(&picture(vec![row(RowKind::Task, "T", &stretches, 10)]), &Options::default());
+    let height = |class: &str| {
+        let path = svg.split("<path ").find(|path| path.starts_with(&format!("class='{class}'"))).unwrap();
+        let width = path.split("stroke-width='").nth(1).unwrap().split('\'').next().unwrap();
+        assert!(!path.split('>').next().unwrap().contains("stroke='"), "a class would win over it: {path}");
+        width.parse::<f64>().unwrap()
+    };
+    assert_eq!(height("behind"), 8.0 * height("bar"));
+    assert!(svg.contains(".behind{") && svg.contains(".bar{"));
+}
