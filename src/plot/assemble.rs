@@ -63,7 +63,7 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
     if more {
         notes.push("Preemptions are too many to be drawn as lines.".to_owned());
     }
-    left_out(context, &show, &rows, &mut notes);
+    explain(context, &show, &rows, &mut notes);
     let highlight = found.and_then(|found| {
         let row = rows.iter().position(|row| row.id == found.row)?;
         Some(Highlight { row, begin: found.begin, end: found.end, label: found.label.clone() })
@@ -262,7 +262,7 @@ fn retain(rows: &mut Vec<Row>, keep: &[bool]) {
 }
 
 /// What a reader has to know.
-fn left_out(context: &Context<'_>, show: &Show, rows: &[Row], notes: &mut Vec<String>) {
+fn explain(context: &Context<'_>, show: &Show, rows: &[Row], notes: &mut Vec<String>) {
     let merged = rows.iter().flat_map(|row| &row.runs).filter(|run| run.count > 1);
     let (runs, stretches) = merged.fold((0u64, 0u64), |n, run| (n.0 + 1, n.1 + u64::from(run.count)));
     if runs > 0 {
