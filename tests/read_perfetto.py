@@ -102,7 +102,7 @@ GAPS = "SELECT core, reason, end_at - begin_at FROM gap WHERE recording = $r AND
 VALUES = """SELECT target, count(*) FROM btf_event WHERE recording = $r AND target_type = 'SIG' AND action = 'write'
     AND regexp_like(note, '^[+-]?[0-9]+([.][0-9]+)?$') GROUP BY target"""
 TRIGGERS = "SELECT target, count(*) FROM btf_event WHERE recording = $r AND target_type = 'STI' AND action = 'trigger' GROUP BY target"
-ARROWS = """SELECT i.process, count(DISTINCT i.activate_at) FROM process_instance AS i
+ARROWS = """SELECT i.process, count(DISTINCT i.instance || ' ' || i.activate_at) FROM process_instance AS i
     JOIN process_state AS s ON s.recording = i.recording AND s.process = i.process AND s.type = i.type
         AND s.instance = i.instance AND s.state = 'running' AND s.begin_at >= i.activate_at
         AND (i.terminate_at IS NULL OR s.end_at <= i.terminate_at)
