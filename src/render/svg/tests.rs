@@ -207,14 +207,17 @@ fn a_mark_of_many_says_so() {
 
 #[test]
 fn what_is_merged_is_as_high_as_the_share_that_runs() {
-    // One tick of ten runs, in columns of a hundred.
+    // One tick of ten runs, in columns of a hundred; so many rows of it that they are drawn as paths.
     let stretches: Vec<_> = (0..100).map(|n| (10 * n, 10 * n + 1, State::Running)).collect();
-    let svg = drawn(&picture(vec![row(RowKind::Task, "T", &stretches, 10)]), &Options::default());
+    let merged = row(RowKind::Task, "T", &stretches, 10);
+    let small: Vec<_> = (0..500).map(|n| (2 * n, 2 * n + 1, State::Running)).collect();
+    let rows = std::iter::repeat_with(|| row(RowKind::Task, "U", &small, 100_000)).take(20);
+    let svg = drawn(&picture(std::iter::once(merged).chain(rows).collect()), &Options::default());
     let height = |class: &str| {
-        let path = svg.split("<path ").find(|path| path.starts_with(&format!("class='{class}'"))).unwrap();
-        let width = path.split("stroke-width='").nth(1).unwrap().split('\'').next().unwrap();
-        assert!(!path.split('>').next().unwrap().contains("stroke='"), "a class would win over it: {path}");
-        width.parse::<f64>().unwrap()
+        let path = svg.split("<path ").find(|path| path.starts_with(&format!("class='{class}'")));
+        let path = path.and_then(|path| path.split('>').next()).expect("a path of that class");
+        assert!(!path.contains("stroke='"), "a class would win over it: {path}");
+        path.split("stroke-width='").nth(1).unwrap().split('\'').next().unwrap().parse::<f64>().unwrap()
     };
     assert_eq!(height("behind"), 8.0 * height("bar"));
     assert!(svg.contains(".behind{") && svg.contains(".bar{"));
