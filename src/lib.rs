@@ -35,7 +35,7 @@
 //! | `query` | SQL, the library in `queries/` and of the user, metrics, intervals, chains of events, filters of kernel events | the terminal |
 //! | `plot` | a window of a recording → its picture | how it is drawn |
 //! | `require` | timing requirements: what is required, what was measured | the terminal |
-//! | `export`, [`render`] | tables and results → files, also in the formats of others; results → text | arguments |
+//! | `export`, [`render`] | tables and results → files, also in the formats of others; results → text; pictures → SVG, PNG, pages | arguments |
 //! | [`ops`] | what btfdb can do, one file per verb | the terminal, the environment |
 //! | `cli` | arguments, the shell, progress, signals, exit codes | Parquet, Arrow builders |
 //!
