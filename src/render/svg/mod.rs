@@ -62,7 +62,7 @@ pub fn write(picture: &Picture, options: &Options, out: &mut dyn Write) -> Resul
     out.write_all(drawn.as_bytes()).map_err(|e| Error::io("write to", "the picture", e))
 }
 
-/// [`write`] to a string.
+/// [`write()`] to a string.
 pub fn drawn(picture: &Picture, options: &Options) -> String {
     let width = i64::from(options.width.clamp(320, 20_000)) * PX;
     let occurring = Occurring::of(picture);
