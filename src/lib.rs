@@ -1,8 +1,8 @@
 //! btfdb: a columnar trace database for embedded real-time systems.
 //!
-//! Hardware trace exports (variable accesses, function entries and exits, per core) and traces of the QNX kernel
-//! become compressed Parquet; the software events in them are mapped to system events in BTF (Best Trace Format),
-//! the former after a published method; SQL, timing metrics and BTF slices come out.
+//! Hardware trace exports (variable accesses, function entries and exits, per core), traces of the QNX kernel and of
+//! Grasp become compressed Parquet; the software events in them are mapped to system events in BTF (Best Trace
+//! Format), the first after a published method; SQL, timing metrics, pictures and BTF slices come out.
 //!
 //! # The picture
 //!
@@ -25,7 +25,7 @@
 //! | [`formats`] | one folder per foreign format | files, Parquet, each other |
 //! | [`schema`] | tables and columns, from `schemas/*.toml` | the disk, SQL |
 //! | [`store`] | the database folder: manifest, commit, lock | formats, mapping, SQL |
-//! | [`map`] | software events, kernel events → system events: the rules | bytes, paths, Parquet, SQL |
+//! | [`map`] | software events, kernel events, commands of Grasp → system events: the rules | bytes, paths, Parquet, SQL |
 //! | [`qnx`] | the vocabulary of QNX kernel traces | records, files |
 //! | [`mod@derive`] | system events, as their writer means them → instances and states | files, the text of BTF |
 //! | [`check`] | does a trace keep the rules of its BTF version | readers, the store, mapping |
