@@ -261,6 +261,15 @@ fn retain(rows: &mut Vec<Row>, keep: &[bool]) {
     }
 }
 
+/// Stretches of the row lie over each other, because it has no more lanes.
+fn is_crowded(row: &Row) -> bool {
+    let mut ends = vec![i64::MIN; usize::from(row.lanes)];
+    row.runs.iter().filter(|run| run.count == 1).any(|run| match ends.get_mut(usize::from(run.lane)) {
+        Some(end) => std::mem::replace(end, run.end.max(*end)) > run.begin,
+        None => true,
+    })
+}
+
 /// What a reader has to know.
 fn explain(context: &Context<'_>, show: &Show, rows: &[Row], notes: &mut Vec<String>) {
     let merged = rows.iter().flat_map(|row| &row.runs).filter(|run| run.count > 1);
@@ -268,6 +277,14 @@ fn explain(context: &Context<'_>, show: &Show, rows: &[Row], notes: &mut Vec<Str
     if runs > 0 {
         notes.push(format!(
             "{stretches} stretches shorter than two pixels are drawn as {runs}: their height is the share of the time that they run."
+        ));
+    }
+    let crowded: Vec<&str> =
+        rows.iter().filter(|row| is_crowded(row)).map(|row| row.label.as_str()).collect();
+    if !crowded.is_empty() {
+        notes.push(format!(
+            "More happens at once than there is room for, drawn over each other: {}.",
+            crowded.join(", ")
         ));
     }
     if !show.left_out.is_empty() && !rows.is_empty() {
@@ -282,5 +299,26 @@ fn explain(context: &Context<'_>, show: &Show, rows: &[Row], notes: &mut Vec<Str
         if !rows.iter().any(|row| row.label == *name || row.label.rsplit(" of ").any(|part| part == name)) {
             notes.push(format!("Nothing is called '{name}' in this window, of what is shown."));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::picture::{Grid, State, Stretch};
+
+    #[test]
+    fn what_is_drawn_over_each_other_is_said() {
+        let crowded = |at_once: i64| {
+            let mut runs = Runs::new(Grid::new(0, 1000, 1000).exact());
+            for n in 0..at_once {
+                let (begin, end) = (n, 900 + n);
+                runs.add(Stretch { begin, end, state: State::Active, name: None, instance: Some(n) });
+            }
+            let mut runs = runs.finish();
+            let lanes = spread(&mut runs);
+            is_crowded(&Row { lanes, ..row(RowKind::Task, "T", runs, Vec::new()) })
+        };
+        assert_eq!((crowded(1), crowded(4), crowded(5)), (false, false, true));
     }
 }
