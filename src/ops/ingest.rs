@@ -8,6 +8,7 @@ use super::grasp::{self, GraspFile};
 use super::import::{TraceFile, unit_of};
 use super::kernel::{self, KernelFile};
 use super::map::{MapReport, map_recording};
+use super::setup;
 use crate::derive::{Dialect, Violations};
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, ErrorKind, Result};
@@ -231,9 +232,7 @@ fn one(
     for s in &mut stored {
         log.merge(std::mem::take(&mut s.log));
     }
-    let text =
-        serde_json::to_vec_pretty(&setup).map_err(|e| Error::new(ErrorKind::Bug, "setup").because(e))?;
-    tx.put_blob("setup", name, "setup.json", &text)?;
+    setup::keep(&mut tx, name, setup::OF_EXPORTS, &setup)?;
     let mapped = match &mapping {
         Some(setup) => Some(map_recording(&mut tx, name, setup, options.threads, control)?),
         None => None,

@@ -9,7 +9,7 @@ use super::ingest::write_diagnostics;
 use super::kernel;
 use super::mapped::{Events, Instances, note_violations};
 use super::parts::ROWS_OUT;
-use super::runs;
+use super::{runs, setup};
 use crate::derive::Violations;
 use crate::diagnostics::Log;
 use crate::error::{Error, ErrorKind, Result};
@@ -81,9 +81,7 @@ pub fn map_again(
             reports.push((name.clone(), remap(&mut tx, &[], &mut map)?));
             continue;
         }
-        let Some(text) = db.blob("setup", name, "setup.json")? else { continue };
-        let bad = |e| Error::database(format!("the setup of '{name}' cannot be read")).because(e);
-        let setup: StoredSetup = serde_json::from_slice(&text).map_err(bad)?;
+        let Some(setup) = setup::stored::<StoredSetup>(&db, name, setup::OF_EXPORTS)? else { continue };
         let Some(mapping) = setup.for_mapping(tx.time_scale(), &mut Log::default())? else { continue };
         let mut map = |tx: &mut Transaction| map_recording(tx, name, &mapping, threads, control);
         reports.push((name.clone(), remap(&mut tx, &[], &mut map)?));

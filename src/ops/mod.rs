@@ -16,6 +16,7 @@ mod order;
 mod parts;
 mod rows;
 mod runs;
+mod setup;
 
 pub use control::{Control, Progress};
 pub use describe::{RecordingSummary, summary};

@@ -6,6 +6,7 @@ use super::super::crew::Crew;
 use super::super::describe::time_range;
 use super::super::map::MapReport;
 use super::super::mapped::{Events, Handover, Instances, note_violations};
+use super::super::setup;
 use super::native::Native;
 use super::stored::{Rows, files, in_order, rows};
 use crate::error::{Error, ErrorKind, Result};
@@ -24,7 +25,7 @@ const TURN: u64 = 1024;
 /// System events that are handed over at once.
 const HANDOVER: usize = 8192;
 /// Where the way a recording was mapped is kept, so that it can be mapped again.
-const SETUP: (&str, &str) = ("setup", "kernel.json");
+const SETUP: &str = "kernel.json";
 
 /// The tables that only kernel traces have, made by the mapping.
 pub(in super::super) const NATIVE: [&TableSpec; 6] = [
@@ -62,9 +63,7 @@ impl Mapping {
     /// # Errors
     /// When that cannot be read.
     pub fn stored(db: &crate::store::Database, recording: &str) -> Result<Option<Self>> {
-        let Some(text) = db.blob(SETUP.0, recording, SETUP.1)? else { return Ok(None) };
-        let bad = |e| Error::database(format!("the setup of '{recording}' cannot be read")).because(e);
-        Ok(Some(serde_json::from_slice(&text).map_err(bad)?))
+        setup::stored(db, recording, SETUP)
     }
 
     /// Keeps it with the recording.
@@ -72,9 +71,7 @@ impl Mapping {
     /// # Errors
     /// The disk.
     pub fn store(&self, tx: &mut Transaction, recording: &str) -> Result<()> {
-        let text =
-            serde_json::to_vec_pretty(self).map_err(|e| Error::new(ErrorKind::Bug, "setup").because(e))?;
-        tx.put_blob(SETUP.0, recording, SETUP.1, &text)
+        setup::keep(tx, recording, SETUP, self)
     }
 
     /// Refuses to map what is not there.
