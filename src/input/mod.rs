@@ -2,7 +2,9 @@
 //! of any format, and never holds more than a chunk and a line.
 
 mod ahead;
+mod hash;
 mod raw;
+mod rounds;
 #[cfg(test)]
 mod tests;
 
@@ -12,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 pub use ahead::Chunks;
+pub use hash::{Beside, HashBeside};
 use raw::{Decoder, Raw};
 
 /// Size at which a chunk is cut (before it is shortened to whole lines), in bytes.
@@ -47,7 +50,7 @@ pub struct Chunk {
 pub struct Digest {
     /// Length of the raw input (as stored, maybe compressed), in bytes.
     pub bytes: u64,
-    /// SHA-256 of the raw input in lower-case hexadecimal.
+    /// SHA-256 of the raw input in lower-case hexadecimal; empty when it is made by a [`HashBeside`].
     pub sha256: String,
 }
 

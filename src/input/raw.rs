@@ -3,7 +3,7 @@
 
 use std::io::{self, BufReader, Read};
 
-use sha2::{Digest as _, Sha256};
+use super::hash::Hash;
 
 /// Bytes that tell a gzip member from the rest (RFC 1952, 2.3.1: ID1, ID2 and the only method, deflate).
 const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 0x08];
@@ -16,18 +16,19 @@ const ZSTD_SKIPPABLE: [u8; 3] = [0x2a, 0x4d, 0x18];
 /// Raw bytes are read in pieces that stay in the core's cache between reading and hashing.
 const READ_BYTES: usize = 256 * 1024;
 
-/// A reader that remembers how much it gave and its hash.
+/// A reader that remembers how much it gave and, unless somebody else does, its hash.
 pub(super) struct Raw {
     inner: Box<dyn Read + Send>,
     /// Bytes taken from `inner` to tell the compression, not yet given to anybody.
     peeked: Vec<u8>,
-    hasher: Sha256,
+    /// `None` when it is made beside the reading of the text.
+    hash: Option<Hash>,
     bytes: u64,
 }
 
 impl Raw {
     pub(super) fn new(inner: Box<dyn Read + Send>) -> Self {
-        Self { inner, peeked: Vec::new(), hasher: Sha256::new(), bytes: 0 }
+        Self { inner, peeked: Vec::new(), hash: Some(Hash::default()), bytes: 0 }
     }
 
     /// Raw bytes given so far.
@@ -42,7 +43,7 @@ impl Raw {
         Ok(&self.peeked)
     }
 
-    /// Reads what is left and gives the number of all bytes and their hash in hexadecimal.
+    /// Reads what is left and gives the number of all bytes and their hash; without, if it is made elsewhere.
     pub(super) fn finish(mut self) -> io::Result<(u64, String)> {
         let mut rest = vec![0; READ_BYTES];
         loop {
@@ -53,8 +54,8 @@ impl Raw {
                 Err(error) => return Err(error),
             }
         }
-        let digest = self.hasher.finalize();
-        Ok((self.bytes, digest.iter().map(|byte| format!("{byte:02x}")).collect()))
+        let sha256 = self.hash.map(|hash| hash.finish().1);
+        Ok((self.bytes, sha256.unwrap_or_default()))
     }
 }
 
@@ -69,7 +70,9 @@ impl Read for Raw {
             self.peeked.drain(..count);
             count
         };
-        self.hasher.update(buffer.get(..count).unwrap_or_default());
+        if let Some(hash) = &mut self.hash {
+            hash.update(buffer.get(..count).unwrap_or_default());
+        }
         self.bytes += count as u64;
         Ok(count)
     }
@@ -115,6 +118,14 @@ impl Decoder {
             Self::Plain(raw) => raw,
             Self::Gzip(decoder) => decoder.get_ref().get_ref(),
             Self::Zstd(decoder) => decoder.get_ref().get_ref(),
+        }
+    }
+
+    /// True when the raw bytes are the content and their hash is left to who reads them.
+    pub(super) fn leave_hash(&mut self) -> bool {
+        match self {
+            Self::Plain(raw) => raw.hash.take().is_some(),
+            Self::Gzip(_) | Self::Zstd(_) => false,
         }
     }
 

@@ -168,6 +168,25 @@ fn chunks_that_are_read_ahead_are_the_same() {
 }
 
 #[test]
+fn the_hash_is_the_same_beside_the_reading() {
+    let text = long_text();
+    for raw in [text.clone(), gzip(&text)] {
+        for ahead in [false, true] {
+            let mut source = drip(&raw, 1 << 20);
+            source.head().unwrap();
+            let mut hash = source.hash_beside();
+            let mut read = source.chunks(ahead);
+            while let Some((chunk, _)) = read.next_chunk().unwrap() {
+                let mut beside = hash.chunk(&chunk.bytes);
+                chunk.bytes.iter().step_by(20).for_each(|_| beside.step());
+            }
+            let digest = hash.complete(read.finish().unwrap()).unwrap();
+            assert_eq!((digest.bytes, digest.sha256), (raw.len() as u64, hex(&raw)));
+        }
+    }
+}
+
+#[test]
 fn an_empty_input_has_no_chunk() {
     let (all, digest) = chunks(drip(b"", 1));
     assert_eq!(all, []);

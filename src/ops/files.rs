@@ -109,17 +109,21 @@ impl ExportFile {
         threads: usize,
         control: &Control,
     ) -> Result<Stored> {
-        let Self { core, path, name, source, kind, layout, settings } = self;
+        let Self { core, path, name, mut source, kind, layout, settings } = self;
         let table = if kind == Kind::Data { tables::DATA_EVENT } else { tables::FUNCTION_EVENT };
         let mut out = Writer::new(tx, table, recording, &core, &name);
+        let mut hash = source.hash_beside();
         let mut chunks = source.chunks(threads > 1);
         let mut parse_next = || -> Result<Option<Parsed>> {
             control.check()?;
             let Some((chunk, raw)) = chunks.next_chunk()? else { return Ok(None) };
+            let (bytes, first) = (&chunk.bytes, chunk.index == 0);
+            let mut beside = hash.chunk(bytes);
             let parsed = match &layout {
-                Some(layout) => Parsed::Data(parse_data(&chunk.bytes, chunk.index == 0, layout, &settings)),
-                None => Parsed::Functions(parse_functions(&chunk.bytes, &settings)),
+                Some(layout) => Parsed::Data(parse_data(bytes, first, layout, &settings, &mut beside)),
+                None => Parsed::Functions(parse_functions(bytes, &settings, &mut beside)),
             };
+            drop(beside);
             control.advance(raw, 0);
             chunks.recycle(chunk.bytes);
             Ok(Some(parsed))
@@ -147,7 +151,7 @@ impl ExportFile {
                 out.write(parsed, control)?;
             }
         }
-        let digest = chunks.finish()?;
+        let digest = hash.complete(chunks.finish()?)?;
         let format = match kind {
             Kind::Data => "trace32-data",
             Kind::Functions => "trace32-functions",

@@ -12,7 +12,7 @@ use crate::diagnostics::Severity;
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::Counts;
 use crate::formats::btf::{self, EventRows, Keyword, Parser};
-use crate::input::{Digest, Source};
+use crate::input::{Beside, Digest, HashBeside, Source};
 use crate::schema::columns::btf_event;
 use crate::schema::tables;
 use crate::store::{StagedFile, Transaction};
@@ -102,14 +102,18 @@ impl TraceFile {
         let mut instances = Instances::new(&begin, self.dialect);
         let lines = Parts::new(&begin, tables::BTF_LINE);
         let mut assembler = Assembler::new(self.name.clone(), scale, self.dialect, lines);
+        // With two threads, one parser keeps the assembler and the two writers busy; a single one makes the hash as well.
+        let parsers = threads.saturating_sub(1).clamp(1, 16);
+        let mut hash = (parsers == 1).then(|| self.source.hash_beside());
         if threads > 1 {
-            self.pipeline(threads, control, &mut assembler, &mut events, &mut instances)?;
+            self.pipeline(parsers, &mut hash, control, &mut assembler, &mut events, &mut instances)?;
         } else {
             let (mut out, mut inside) = (Vec::new(), false);
             let name = self.name.clone();
             let mut parser = Parser::new(&name);
             while let Some(chunk) = self.next(control, &mut inside)? {
-                assembler.take(0, parser.chunk(&chunk.0, chunk.1), &mut out)?;
+                let rows = parse(&mut parser, &chunk, hash.as_mut());
+                assembler.take(0, rows, &mut out)?;
                 self.source.recycle(chunk.0);
                 for ordered in out.drain(..) {
                     take_events(&mut events, &ordered, control)?;
@@ -132,6 +136,10 @@ impl TraceFile {
         let counts = trace.counts;
         let Self { path, name, dialect, source } = self;
         let digest = source.finish()?;
+        let digest = match hash {
+            Some(hash) => hash.complete(digest)?,
+            None => digest,
+        };
         if counts.rows == 0 && counts.rejected > 0 {
             let first = trace.log.entries().iter().find(|d| d.severity == Severity::Error);
             let line = first.and_then(|d| d.line).unwrap_or(1);
@@ -155,14 +163,14 @@ impl TraceFile {
     /// Parsers take chunks in turns and are asked in turns, so that the order of the file needs no bookkeeping.
     fn pipeline(
         &mut self,
-        threads: usize,
+        parsers: usize,
+        hash: &mut Option<HashBeside>,
         control: &Control,
         assembler: &mut Assembler<'_>,
         events: &mut Parts<'_>,
         instances: &mut Instances<'_>,
     ) -> Result<()> {
-        // With two threads, one parser keeps the assembler and the two writers busy.
-        let parsers = threads.saturating_sub(1).clamp(1, 16);
+        let mut hash = hash.as_mut();
         let name = self.name.clone();
         let mut failure = Ok(());
         std::thread::scope(|scope| -> Result<()> {
@@ -170,8 +178,8 @@ impl TraceFile {
             for _ in 0..parsers {
                 let (to_parser, chunks) = sync_channel::<(Vec<u8>, bool)>(1);
                 let (parsed, from_parser) = sync_channel::<EventRows>(1);
-                let name = &name;
-                scope.spawn(move || parse_all(&chunks, &parsed, name));
+                let (name, hash) = (&name, hash.take());
+                scope.spawn(move || parse_all(&chunks, &parsed, name, hash));
                 inputs.push(to_parser);
                 outputs.push(from_parser);
             }
@@ -210,13 +218,27 @@ impl TraceFile {
     }
 }
 
-fn parse_all(chunks: &Receiver<(Vec<u8>, bool)>, parsed: &SyncSender<EventRows>, name: &str) {
+fn parse_all(
+    chunks: &Receiver<(Vec<u8>, bool)>,
+    parsed: &SyncSender<EventRows>,
+    name: &str,
+    mut hash: Option<&mut HashBeside>,
+) {
     let mut parser = Parser::new(name);
-    for (bytes, inside) in chunks {
-        if parsed.send(parser.chunk(&bytes, inside)).is_err() {
+    for chunk in chunks {
+        if parsed.send(parse(&mut parser, &chunk, hash.as_deref_mut())).is_err() {
             return;
         }
     }
+}
+
+fn parse(
+    parser: &mut Parser<'_>,
+    (bytes, inside): &(Vec<u8>, bool),
+    hash: Option<&mut HashBeside>,
+) -> EventRows {
+    let mut beside = hash.map_or_else(Beside::nothing, |hash| hash.chunk(bytes));
+    parser.chunk(bytes, *inside, &mut beside)
 }
 
 fn assemble_all(

@@ -33,17 +33,23 @@ impl Dictionary {
     const MAX_NAMES: usize = 1 << 16;
     const MAX_BYTES: usize = 1 << 22;
 
+    /// Nothing, with room for so many names before the table of their keys has to grow.
+    pub fn with_room(names: usize) -> Self {
+        Self { known: HashTable::with_capacity(names), ..Self::default() }
+    }
+
     /// The key of a name, new or not.
     pub fn key(&mut self, name: &str) -> u32 {
-        match self.known(name) {
+        let hash = self.state.hash_one(name);
+        match self.find(hash, name) {
             Some(key) => key,
-            None => self.add(name),
+            None => self.add(hash, name),
         }
     }
 
     /// The key of a name that is there.
     pub fn known(&self, name: &str) -> Option<u32> {
-        self.known.find(self.state.hash_one(name), |key| self.is(*key, name)).copied()
+        self.find(self.state.hash_one(name), name)
     }
 
     /// The name of a key; empty for a key that was never given.
@@ -86,22 +92,26 @@ impl Dictionary {
     fn trim_beyond(&mut self, names: usize, bytes: usize) -> bool {
         let large = self.ends.len() > names || self.text.len() > bytes;
         if large {
-            *self = Self::default();
+            // As many names will come again.
+            *self = Self::with_room(self.known.len());
         }
         large
+    }
+
+    fn find(&self, hash: u64, name: &str) -> Option<u32> {
+        self.known.find(hash, |key| self.is(*key, name)).copied()
     }
 
     fn is(&self, key: u32, name: &str) -> bool {
         (key as usize) < self.ends.len() && self.text(key) == name
     }
 
-    fn add(&mut self, name: &str) -> u32 {
+    fn add(&mut self, hash: u64, name: &str) -> u32 {
         let key = self.len();
         self.text.push_str(name);
         self.ends.push(self.text.len());
         let (text, ends, state) = (&self.text, &self.ends, &self.state);
-        let hash = |key: &u32| state.hash_one(text_of(text, ends, *key));
-        self.known.insert_unique(hash(&key), key, hash);
+        self.known.insert_unique(hash, key, |key| state.hash_one(text_of(text, ends, *key)));
         self.array = None;
         key
     }

@@ -4,11 +4,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use arrow::array::{Int64Array, RecordBatch};
-use arrow::compute::{max, min};
+use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use parquet::arrow::ArrowSchemaConverter;
 use parquet::errors::ParquetError;
+use parquet::file::statistics::Statistics;
 use parquet::file::writer::SerializedFileWriter;
 
 use super::checksum::SealedFile;
@@ -39,6 +39,8 @@ enum State {
 struct OpenFile {
     file: SerializedFileWriter<SealedFile>,
     group: Option<RowGroup>,
+    /// See [`RowGroup::rooms`]: of the last one in it.
+    rooms: Vec<usize>,
 }
 
 /// A finished file that waits for its commit (see [`super::Transaction::add`]).
@@ -79,7 +81,6 @@ impl TableWriter {
         if batch.num_rows() == 0 {
             return Ok(());
         }
-        self.note_times(batch);
         self.entry.rows += batch.num_rows() as u64;
         let mut open = match std::mem::replace(&mut self.state, State::Failed) {
             State::New => self.open()?,
@@ -101,9 +102,10 @@ impl TableWriter {
         match self.state {
             State::New => {}
             State::Open(open) => {
-                let sealed = open.finish().map_err(|e| unwritable(&path, e));
-                let seal = sealed.and_then(|f| f.finish().map_err(|e| Error::io("write", &path, e)))?;
+                let (sealed, times) = open.finish(self.table).map_err(|e| unwritable(&path, e))?;
+                let seal = sealed.finish().map_err(|e| Error::io("write", &path, e))?;
                 (self.entry.bytes, self.entry.checksum) = (seal.bytes, seal.checksum);
+                (self.entry.begin_at, self.entry.end_at) = times.unzip();
             }
             State::Failed => return Err(failed_before()),
         }
@@ -122,19 +124,7 @@ impl TableWriter {
             SerializedFileWriter::new(file, schema.root_schema_ptr(), properties)
         });
         let file = opened.map_err(|e| unwritable(&self.folder.path(self.staged()), e))?;
-        Ok(Box::new(OpenFile { file, group: None }))
-    }
-
-    /// Keeps the range of all instants, for the manifest.
-    fn note_times(&mut self, batch: &RecordBatch) {
-        for (column, array) in self.table.file_columns().zip(batch.columns()) {
-            if column.ty == ColumnType::Instant
-                && let Some(times) = array.as_any().downcast_ref::<Int64Array>()
-            {
-                self.entry.begin_at = [self.entry.begin_at, min(times)].into_iter().flatten().min();
-                self.entry.end_at = self.entry.end_at.max(max(times));
-            }
-        }
+        Ok(Box::new(OpenFile { file, group: None, rooms: Vec::new() }))
     }
 }
 
@@ -144,24 +134,40 @@ impl OpenFile {
         while at < batch.num_rows() {
             let mut group = match self.group.take() {
                 Some(group) => group,
-                None => RowGroup::new(&self.file, table)?,
+                None => RowGroup::new(&self.file, table, &self.rooms)?,
             };
             let rows = (batch.num_rows() - at).min(ROW_GROUP_ROWS - group.rows);
             group.write(&batch.slice(at, rows))?;
             at += rows;
             match group.rows < ROW_GROUP_ROWS {
                 true => self.group = Some(group),
-                false => group.close(&mut self.file)?,
+                false => {
+                    self.rooms = group.rooms();
+                    group.close(&mut self.file)?;
+                }
             }
         }
         Ok(())
     }
 
-    fn finish(mut self) -> Result<SealedFile, ParquetError> {
+    /// The complete file, and the earliest and latest of all instants in it.
+    fn finish(mut self, table: &TableSpec) -> Result<(SealedFile, Option<(i64, i64)>), ParquetError> {
         if let Some(group) = self.group {
             group.close(&mut self.file)?;
         }
-        self.file.into_inner()
+        let mut times: Option<(i64, i64)> = None;
+        for group in self.file.flushed_row_groups() {
+            let columns = table.file_columns().zip(group.columns());
+            for (_, column) in columns.filter(|(column, _)| column.ty == ColumnType::Instant) {
+                if let Some(Statistics::Int64(of)) = column.statistics()
+                    && let (Some(min), Some(max)) = (of.min_opt(), of.max_opt())
+                {
+                    let (begin, end) = times.unwrap_or((*min, *max));
+                    times = Some((begin.min(*min), end.max(*max)));
+                }
+            }
+        }
+        Ok((self.file.into_inner()?, times))
     }
 }
 

@@ -6,6 +6,7 @@ use super::super::text::{Findings, Line, Names, line_end, sign, stops, swar};
 use super::{LineKind, OtherLine};
 use crate::btf::{Fields, Unreadable};
 use crate::diagnostics::{Log, Severity, excerpt};
+use crate::input::Beside;
 use crate::schema::Optional;
 use crate::time::with_sign;
 
@@ -125,13 +126,19 @@ impl<'s> Parser<'s> {
     }
 
     /// Reads a chunk. `inside_line`: the chunk before ended inside a line, whose rest is passed over without being
-    /// counted.
-    pub fn chunk(&mut self, chunk: &[u8], inside_line: bool) -> EventRows {
-        self.parse(chunk, inside_line, true)
+    /// counted. What is to be made `beside` is.
+    pub fn chunk(&mut self, chunk: &[u8], inside_line: bool, beside: &mut Beside<'_>) -> EventRows {
+        self.parse(chunk, inside_line, beside, true)
     }
 
     /// [`Parser::chunk`] with or without the fast path, which changes nothing but the time it takes.
-    pub(super) fn parse(&mut self, chunk: &[u8], inside_line: bool, fast: bool) -> EventRows {
+    pub(super) fn parse(
+        &mut self,
+        chunk: &[u8],
+        inside_line: bool,
+        beside: &mut Beside<'_>,
+        fast: bool,
+    ) -> EventRows {
         let Self { source, names, words, notes } = self;
         for table in [&mut *names, words, notes] {
             if table.is_large() {
@@ -146,7 +153,7 @@ impl<'s> Parser<'s> {
             at = memchr::memchr(b'\n', chunk).map_or(chunk.len(), |end| end + 1);
         }
         while at < chunk.len() {
-            let common = if fast { reader.common_line(chunk, at) } else { None };
+            let common = if fast { reader.common_line(chunk, at, beside) } else { None };
             match common {
                 Some((row, next)) => {
                     reader.rows.push(&row, number);
@@ -166,7 +173,7 @@ impl<'s> Parser<'s> {
 
 /// Reads a chunk that stands alone, see [`Parser::chunk`].
 pub fn parse_chunk(chunk: &[u8], inside_line: bool, source: &str) -> EventRows {
-    Parser::new(source).chunk(chunk, inside_line)
+    Parser::new(source).chunk(chunk, inside_line, &mut Beside::nothing())
 }
 
 struct Reader<'p> {
@@ -182,16 +189,19 @@ impl Reader<'_> {
     /// where the next line starts. Fields with blanks around them are never known, so that they need no care here. A note
     /// may be new: the values of signals often are.
     #[inline(always)]
-    fn common_line(&mut self, chunk: &[u8], at: usize) -> Option<(Row, usize)> {
+    fn common_line(&mut self, chunk: &[u8], at: usize, beside: &mut Beside<'_>) -> Option<(Row, usize)> {
         let (time, digits) = swar::decimal(chunk, at)?;
         let at = comma(chunk, at + digits)?;
         let (source, end) = self.names.find_until(chunk, at, b',')?;
         let (source_instance, at) = instance(chunk, end + 1)?;
+        beside.step();
         let (target_type, end) = self.words.find_before::<1>(chunk, at, |bytes| stops::equal(bytes, b','))?;
         let (target, end) = self.names.find_until(chunk, end + 1, b',')?;
+        beside.step();
         let (target_instance, at) = instance(chunk, end + 1)?;
         let (action, end) =
             self.words.find_before::<1>(chunk, at, |b| stops::equal(b, b',') | line_ends(b))?;
+        beside.step();
         let (note, end) = match chunk.get(end)? {
             b',' if matches!(chunk.get(end + 1)?, b'\r' | b'\n') => (self.notes.known(b"")?, end + 1),
             b',' => match self.notes.find_before::<2>(chunk, end + 1, line_ends) {
@@ -200,6 +210,7 @@ impl Reader<'_> {
             },
             _ => (EventRows::NO_NOTE, end),
         };
+        beside.step();
         let time = time as i64;
         let row = Row { time, source, source_instance, target_type, target, target_instance, action, note };
         Some((row, line_end(chunk, end)?))

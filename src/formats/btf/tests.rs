@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::diagnostics::Severity;
+use crate::input::Beside;
 use crate::schema::Optional;
 use crate::time::TimeScale;
 use proptest::prelude::*;
@@ -165,7 +166,7 @@ fn freertos_is_told_by_its_creator_or_its_names() {
 #[test]
 fn a_name_is_told_once_until_there_are_too_many() {
     let mut parser = Parser::new("t");
-    let mut read = |text: &str| parser.chunk(text.as_bytes(), false);
+    let mut read = |text: &str| parser.chunk(text.as_bytes(), false, &mut Beside::nothing());
     let one = read("1,A,0,T,B,0,x,n\n");
     assert_eq!(
         (one.told, one.names.as_slice()),
@@ -201,8 +202,8 @@ proptest! {
             let end = if windows { "\r\n" } else { "\n" };
             text += &format!("{}7,{source},{instance},{kind},T_{target},0,start{note}{end}", 40 + target);
         }
-        let fast = Parser::new("t").parse(text.as_bytes(), false, true);
-        let slow = Parser::new("t").parse(text.as_bytes(), false, false);
+        let fast = Parser::new("t").parse(text.as_bytes(), false, &mut Beside::nothing(), true);
+        let slow = Parser::new("t").parse(text.as_bytes(), false, &mut Beside::nothing(), false);
         prop_assert_eq!(lines(&fast), lines(&slow));
         prop_assert_eq!(fast.counts, slow.counts);
         prop_assert_eq!(fast.others, slow.others);

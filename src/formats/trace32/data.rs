@@ -7,6 +7,7 @@ use super::layout::DataLayout;
 use super::report::{Report, bad_time};
 use super::{Counts, Gap, Settings, columns, data_fast};
 use crate::diagnostics::{Log, Severity};
+use crate::input::Beside;
 use crate::schema::Optional;
 
 /// The accesses of a chunk, column by column, in the order of the text.
@@ -73,9 +74,15 @@ pub(super) struct Row {
 }
 
 /// Reads a chunk of whole lines of a data export. `first` says that it is the start of the file, where the
-/// header lines of the layout are.
-pub fn parse_data(chunk: &[u8], first: bool, layout: &DataLayout, settings: &Settings) -> DataRows {
-    parse(chunk, first, layout, settings, layout.is_usual())
+/// header lines of the layout are. What is to be made `beside` is.
+pub fn parse_data(
+    chunk: &[u8],
+    first: bool,
+    layout: &DataLayout,
+    settings: &Settings,
+    beside: &mut Beside<'_>,
+) -> DataRows {
+    parse(chunk, first, layout, settings, beside, layout.is_usual())
 }
 
 /// [`parse_data`] with or without the fast path, which changes nothing but the time it takes.
@@ -84,6 +91,7 @@ pub(super) fn parse(
     first: bool,
     layout: &DataLayout,
     settings: &Settings,
+    beside: &mut Beside<'_>,
     fast: bool,
 ) -> DataRows {
     let header_lines = if first { usize::try_from(layout.header_lines).unwrap_or(usize::MAX) } else { 0 };
@@ -99,7 +107,7 @@ pub(super) fn parse(
     let (mut at, mut number) = (0, 0);
     while at < chunk.len() {
         if fast && number >= header_lines {
-            (at, number) = data_fast::read(chunk, (at, number), settings, &mut reader);
+            (at, number) = data_fast::read(chunk, (at, number), settings, &mut reader, beside);
         }
         if at < chunk.len() {
             let (line, next) = Line::take(chunk, at, number);

@@ -4,6 +4,7 @@
 use super::super::text::{line_end, sign, swar};
 use super::data::{Reader, Row};
 use super::{Radix, Settings, fields};
+use crate::input::Beside;
 use crate::time::{divide_half_even, with_sign};
 
 /// Reads lines from `(offset, line number)` on for as long as they have the common shape, and gives where it
@@ -13,6 +14,7 @@ pub(super) fn read(
     (mut at, mut number): (usize, usize),
     settings: &Settings,
     reader: &mut Reader<'_, '_>,
+    beside: &mut Beside<'_>,
 ) -> (usize, usize) {
     let shape = Shape {
         places: settings.scale.decimals() as usize,
@@ -21,7 +23,7 @@ pub(super) fn read(
         radix: settings.radix,
     };
     let mut inexact_times = 0;
-    while let Some((row, inexact, next)) = shape.row(chunk, at, number, reader) {
+    while let Some((row, inexact, next)) = shape.row(chunk, at, number, reader, beside) {
         reader.rows.push(row);
         inexact_times += u64::from(inexact);
         (at, number) = (next, number + 1);
@@ -46,6 +48,7 @@ impl Shape {
         at: usize,
         line: usize,
         reader: &Reader<'_, '_>,
+        beside: &mut Beside<'_>,
     ) -> Option<(Row, bool, usize)> {
         let (negative, at) = sign(chunk, at);
         // TRACE32 prints records with ten digits, and times with ten decimals (thesis, 5.1.2).
@@ -54,6 +57,7 @@ impl Shape {
             _ => decimal_before(chunk, at, b',')?,
         };
         let record = with_sign(record, negative)?;
+        beside.step();
 
         let (negative, at) = sign(chunk, at);
         let (seconds, at) = decimal_before(chunk, at, b'.')?;
@@ -71,9 +75,11 @@ impl Shape {
         let ticks = seconds.checked_mul(self.per_second)?.checked_add(ticks)?;
         let time = with_sign(ticks, negative)?.checked_add(self.offset)?;
 
+        beside.step();
         let at = expect(chunk, at, b'"')?;
         // Only names that the tolerant reader has accepted before are found, so they need no check here.
         let (variable, quote) = reader.names.find_until(chunk, at, b'"')?;
+        beside.step();
         let cycle = chunk.get(quote..)?.strip_prefix(b"\",\"")?;
         // Reads and writes come in no order that a branch could be guessed by.
         let word = swar::word(cycle, 0)?;
@@ -90,6 +96,7 @@ impl Shape {
             Radix::Decimal => swar::decimal(chunk, at)?,
         };
         let next = line_end(chunk, at + digits)?;
+        beside.step();
         Some((Row { time, record: Some(record), variable, is_write, value, line }, inexact, next))
     }
 

@@ -9,6 +9,7 @@ use super::report::{Report, bad_time};
 use super::task_events::{self, ENTRY, EXIT, OTHER};
 use super::{Counts, Gap, Settings};
 use crate::diagnostics::{Log, Severity};
+use crate::input::Beside;
 use crate::time::{TimeScale, with_sign};
 
 /// The events of a chunk, column by column, in the order of the text.
@@ -55,13 +56,13 @@ impl FunctionRows {
     }
 }
 
-/// Reads a chunk of whole lines of a function or task-event export.
-pub fn parse_functions(chunk: &[u8], settings: &Settings) -> FunctionRows {
-    parse(chunk, settings, true)
+/// Reads a chunk of whole lines of a function or task-event export. What is to be made `beside` is.
+pub fn parse_functions(chunk: &[u8], settings: &Settings, beside: &mut Beside<'_>) -> FunctionRows {
+    parse(chunk, settings, beside, true)
 }
 
 /// [`parse_functions`] with or without the fast path, which changes nothing but the time it takes.
-pub(super) fn parse(chunk: &[u8], settings: &Settings, fast: bool) -> FunctionRows {
+pub(super) fn parse(chunk: &[u8], settings: &Settings, beside: &mut Beside<'_>, fast: bool) -> FunctionRows {
     let mut reader = Reader {
         settings,
         report: Report::new(settings),
@@ -74,6 +75,7 @@ pub(super) fn parse(chunk: &[u8], settings: &Settings, fast: bool) -> FunctionRo
     let factor = places.map(|places| 10u64.pow(places)).filter(|_| fast);
     let (mut at, mut number) = (0, 0);
     while at < chunk.len() {
+        beside.step();
         if let Some((time, name, kind, next)) = factor.and_then(|f| reader.common_line(chunk, at, f)) {
             reader.rows.push(time, name, kind, number);
             at = next;
@@ -83,6 +85,7 @@ pub(super) fn parse(chunk: &[u8], settings: &Settings, fast: bool) -> FunctionRo
             at = next;
         }
         number += 1;
+        beside.step();
     }
     reader.finish(number)
 }

@@ -9,7 +9,11 @@ pub(super) fn of(number: u64) -> u32 {
 /// The width to give numbers that need so many bits, where compression follows. A compressor finds bytes that repeat, but
 /// no bits: jittered times take a sixth less in whole bytes, and keys of names as well. Few bits are best left alone.
 pub(super) fn padded(width: u32) -> u32 {
-    if width > 4 { width.next_multiple_of(8) } else { width }
+    match width {
+        0..=2 => width,
+        3 | 4 => 4,
+        _ => width.next_multiple_of(8),
+    }
 }
 
 /// Appends `values`, each of which fits `width` bits, 64 at most; the last byte is filled up with zeros.

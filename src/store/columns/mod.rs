@@ -42,12 +42,18 @@ enum Column {
 }
 
 impl RowGroup {
-    /// The next row group of `file`, which is one of `table`.
-    pub fn new<W: Write + Send>(file: &SerializedFileWriter<W>, table: &TableSpec) -> Result<Self> {
+    /// The next row group of `file`, which is one of `table`, with room for what the one before had (see
+    /// [`RowGroup::rooms`]), if there was one.
+    pub fn new<W: Write + Send>(
+        file: &SerializedFileWriter<W>,
+        table: &TableSpec,
+        rooms: &[usize],
+    ) -> Result<Self> {
         let leaves = file.schema_descr().columns().iter();
-        let columns = table.file_columns().zip(leaves).map(|(column, leaf)| {
+        let rooms = rooms.iter().copied().chain(std::iter::repeat(0));
+        let columns = table.file_columns().zip(leaves).zip(rooms).map(|((column, leaf), room)| {
             let pages = Pages::new(leaf.clone(), file.properties().compression(leaf.path()))?;
-            Ok(Column::new(column, pages))
+            Ok(Column::new(column, pages, room))
         });
         Ok(Self { columns: columns.collect::<Result<_>>()?, rows: 0 })
     }
@@ -57,6 +63,11 @@ impl RowGroup {
         self.columns.iter_mut().zip(batch.columns()).try_for_each(|(column, array)| column.write(array))?;
         self.rows += batch.num_rows();
         Ok(())
+    }
+
+    /// How many different values each column has, of which it keeps a dictionary.
+    pub fn rooms(&self) -> Vec<usize> {
+        self.columns.iter().map(Column::room).collect()
     }
 
     /// Puts the row group into the file.
@@ -72,12 +83,20 @@ impl RowGroup {
 }
 
 impl Column {
-    fn new(column: &ColumnSpec, pages: Pages) -> Self {
+    fn new(column: &ColumnSpec, pages: Pages, room: usize) -> Self {
         let dictionary = column.encoding == Encoding::Dictionary;
         match column.ty {
-            ColumnType::Name | ColumnType::Text => Self::Names(NameChunk::new(pages, dictionary)),
+            ColumnType::Name | ColumnType::Text => Self::Names(NameChunk::new(pages, dictionary, room)),
             ColumnType::Flag => Self::Flags(FlagChunk::new(pages)),
-            ty => Self::Numbers(NumberChunk::new(pages, dictionary, ty == ColumnType::Unsigned)),
+            ty => Self::Numbers(NumberChunk::new(pages, dictionary, ty == ColumnType::Unsigned, room)),
+        }
+    }
+
+    fn room(&self) -> usize {
+        match self {
+            Self::Names(names) => names.room(),
+            Self::Numbers(numbers) => numbers.room(),
+            Self::Flags(_) => 0,
         }
     }
 

@@ -34,16 +34,22 @@ pub(super) struct NameChunk {
 }
 
 impl NameChunk {
-    /// No rows yet, of names if they are to have a `dictionary`, else of texts.
-    pub fn new(pages: Pages, dictionary: bool) -> Self {
+    /// No rows yet, of names if they are to have a `dictionary`, else of texts. With room for so many names.
+    pub fn new(pages: Pages, dictionary: bool, room: usize) -> Self {
+        let numbered = || Numbered { names: Dictionary::with_room(room), ..Numbered::default() };
         Self {
             pages,
-            dictionary: dictionary.then(Numbered::default),
+            dictionary: dictionary.then(numbered),
             plain: !dictionary,
             levels: Levels::default(),
             keys: Vec::new(),
             texts: Vec::new(),
         }
+    }
+
+    /// How many names there are.
+    pub fn room(&self) -> usize {
+        self.dictionary.as_ref().map_or(0, |dictionary| dictionary.names.len() as usize)
     }
 
     /// Appends the rows of a `Dictionary(UInt32, Utf8)` or, without a dictionary, of a `Utf8` array.
@@ -208,10 +214,9 @@ impl Numbered {
     #[cold]
     fn learn(&mut self, key: usize, values: &StringArray) -> Option<u32> {
         let name = values.value(key);
-        let number = match self.names.known(name) {
-            Some(number) => number,
-            None if self.names.bytes() + 4 * self.names.len() as usize > MAX_BYTES => return None,
-            None => self.names.key(name),
+        let number = match self.names.bytes() + 4 * self.names.len() as usize > MAX_BYTES {
+            true => self.names.known(name)?,
+            false => self.names.key(name),
         };
         if let Some(slot) = self.numbers.get_mut(key) {
             *slot = number;

@@ -30,17 +30,22 @@ pub(super) struct NumberChunk {
 }
 
 impl NumberChunk {
-    /// No rows yet.
-    pub fn new(pages: Pages, dictionary: bool, unsigned: bool) -> Self {
+    /// No rows yet. With room for so many different numbers.
+    pub fn new(pages: Pages, dictionary: bool, unsigned: bool, room: usize) -> Self {
         Self {
             pages,
-            dictionary: dictionary.then(Dictionary::default),
+            dictionary: dictionary.then(|| Dictionary::with_room(room)),
             closed: None,
             unsigned,
             levels: Levels::default(),
             numbers: Vec::with_capacity(PAGE_ROWS),
             keys: Vec::new(),
         }
+    }
+
+    /// How many different numbers there are.
+    pub fn room(&self) -> usize {
+        self.dictionary.as_ref().or(self.closed.as_ref()).map_or(0, |dictionary| dictionary.numbers.len())
     }
 
     /// Appends the rows of an `Int64` or `UInt64` array.
@@ -121,13 +126,12 @@ struct Dictionary {
     slots: Vec<u32>,
 }
 
-impl Default for Dictionary {
-    fn default() -> Self {
-        Self { numbers: Vec::new(), slots: vec![0; 1024] }
-    }
-}
-
 impl Dictionary {
+    fn with_room(numbers: usize) -> Self {
+        let slots = (2 * numbers).max(1024).next_power_of_two();
+        Self { numbers: Vec::with_capacity(numbers), slots: vec![0; slots] }
+    }
+
     /// A dictionary grows no larger: a reader has to hold it. 1 MiB.
     const MAX: usize = 1 << 17;
     /// The odd fraction of the golden ratio, whose products are spread evenly.

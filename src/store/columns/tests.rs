@@ -40,7 +40,7 @@ fn file((table, column): (&TableSpec, &str), arrays: &[ArrayRef]) -> Bytes {
         SerializedFileWriter::new(Vec::new(), parquet.root_schema_ptr(), properties.clone()).unwrap();
     let leaf = parquet.column(0);
     let pages = Pages::new(leaf.clone(), properties.compression(leaf.path())).unwrap();
-    let mut group = RowGroup { columns: vec![Column::new(table.column(column).unwrap(), pages)], rows: 0 };
+    let mut group = RowGroup { columns: vec![Column::new(table.column(column).unwrap(), pages, 0)], rows: 0 };
     for array in arrays {
         group.columns[0].write(array).unwrap();
     }
@@ -154,10 +154,10 @@ fn a_row_without_a_value_where_each_must_have_one_is_an_error() {
         Pages::new(parquet.column(0), tables::BTF_EVENT.writer_properties().compression(&"time".into()))
             .unwrap()
     };
-    let mut column = Column::new(tables::BTF_EVENT.column("time").unwrap(), leaf());
+    let mut column = Column::new(tables::BTF_EVENT.column("time").unwrap(), leaf(), 0);
     column.write(&numbers([Some(1), None])).unwrap();
     assert!(column.close().is_err());
-    let mut column = Column::new(tables::BTF_EVENT.column("time").unwrap(), leaf());
+    let mut column = Column::new(tables::BTF_EVENT.column("time").unwrap(), leaf(), 0);
     assert!(column.write(&(Arc::new(BooleanArray::from(vec![true])) as ArrayRef)).is_err());
 }
 

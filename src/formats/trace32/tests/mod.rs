@@ -8,6 +8,7 @@ mod properties;
 
 use super::*;
 use crate::diagnostics::Log;
+use crate::input::Beside;
 use crate::time::TimeScale;
 
 /// Hexadecimal values, nanoseconds, no offset.
@@ -21,11 +22,11 @@ fn usual() -> DataLayout {
 }
 
 fn data(text: &str) -> DataRows {
-    parse_data(text.as_bytes(), true, &usual(), &settings())
+    parse_data(text.as_bytes(), true, &usual(), &settings(), &mut Beside::nothing())
 }
 
 fn functions(text: &str) -> FunctionRows {
-    parse_functions(text.as_bytes(), &settings())
+    parse_functions(text.as_bytes(), &settings(), &mut Beside::nothing())
 }
 
 /// The codes of what was found, in order, with their lines.

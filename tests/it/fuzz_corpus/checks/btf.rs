@@ -4,6 +4,7 @@
 use btfdb::btf::{Place, Record};
 use btfdb::check::{Checker, Options};
 use btfdb::formats::btf::{EventRows, Header, LineKind, Parser, parse_chunk, probe, speaks_freertos};
+use btfdb::input::Beside;
 
 /// A BTF file.
 pub fn btf(data: &[u8]) {
@@ -51,7 +52,8 @@ fn in_chunks(data: &[u8], whole: &EventRows) {
     let middle = data.len() / 2;
     let Some(cut) = data[middle..].iter().position(|b| *b == b'\n').map(|n| middle + n + 1) else { return };
     let mut parser = Parser::new("fuzz");
-    let (one, mut other) = (parser.chunk(&data[..cut], false), parser.chunk(&data[cut..], false));
+    let [one, mut other] =
+        [&data[..cut], &data[cut..]].map(|part| parser.chunk(part, false, &mut Beside::nothing()));
     // The parser tells a name once: those of the first chunk stand before those of the second.
     let told = other.told;
     for (known, first, new) in [
