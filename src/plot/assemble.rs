@@ -7,9 +7,9 @@ use super::around::Found;
 use super::names::{Names, natural};
 use super::show::{Rows, Show};
 use super::states::States;
-use super::{Context, grasp, instances, links, objects, rare, runnables, signals, states};
+use super::{Context, grasp, in_words, instances, links, objects, rare, runnables, signals, states};
 use crate::error::Result;
-use crate::picture::{Highlight, Marks, Picture, Row, RowKind, Runs, exact, length, spread};
+use crate::picture::{Highlight, Marks, Picture, Row, RowKind, Runs, spread};
 
 /// Rows of one kind beyond this are not drawn.
 const MOST_ROWS: usize = 120;
@@ -74,13 +74,7 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
         Some(found) => format!("{}: {}", context.recording, found.label),
         None => context.recording.clone(),
     });
-    let description = format!(
-        "{} to {}, {}: {}",
-        exact(from, scale),
-        exact(to, scale),
-        length(to.saturating_sub(from), scale),
-        counted(&rows)
-    );
+    let description = format!("{}: {}", in_words((from, to), context.span, scale), counted(&rows));
     Ok(Picture {
         title,
         description,

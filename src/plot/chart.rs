@@ -75,12 +75,7 @@ pub fn chart(session: &Session, request: &ChartRequest) -> Result<Chart> {
     };
     Ok(Chart {
         title: request.title.clone().unwrap_or_else(|| format!("{recording}: {what}")),
-        description: format!(
-            "{} to {}, {}",
-            exact(from, scale),
-            exact(to, scale),
-            length(to.saturating_sub(from), scale)
-        ),
+        description: super::in_words((from, to), span, scale),
         scale,
         panels,
         notes,

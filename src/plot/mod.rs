@@ -20,9 +20,10 @@ mod tests;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::export::Selection;
-use crate::picture::{Grid, Picture};
+use crate::picture::{Grid, Picture, exact, length};
 use crate::query::Session;
 use crate::schema::{columns::recording, tables};
+use crate::time::TimeScale;
 
 pub use around::{Around, Extreme};
 pub use chart::{ChartRequest, Form, chart};
@@ -100,6 +101,14 @@ fn window(selection: &Selection, span: (i64, i64)) -> Result<(i64, i64)> {
         }
         false => Err(Error::usage("the window lies outside the recording")),
     }
+}
+
+/// A window: `20 ns to 99.00086 ms, 99.00084 ms`. That of a whole recording ends one tick behind its last event, which is no
+/// time to be read.
+fn in_words((from, to): (i64, i64), span: (i64, i64), scale: TimeScale) -> String {
+    let end = if to == span.1.saturating_add(1) { span.1 } else { to };
+    let long = length(end.saturating_sub(from), scale);
+    format!("{} to {}, {long}", exact(from, scale), exact(end, scale))
 }
 
 /// First and last instant of a recording.

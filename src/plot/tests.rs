@@ -58,7 +58,7 @@ fn tasks_have_their_states_and_cores_what_runs_on_them() {
     assert_eq!((picture.from, picture.to), (0, 321));
     assert_eq!(
         picture.description,
-        "0 ns to 321 ns, 321 ns: 2 cores, 1 task, 1 ISR, 1 process with runnables, 1 signal"
+        "0 ns to 320 ns, 320 ns: 2 cores, 1 task, 1 ISR, 1 process with runnables, 1 signal"
     );
     assert_eq!(picture.notes, Vec::<String>::new());
 }

@@ -147,6 +147,12 @@ pub(in crate::cli) fn write(session: &Session, args: &Export, ui: &Ui) -> Result
                     exported.comments
                 ));
             }
+            if exported.left_out > 0 {
+                ui.warning(&format!(
+                    "commands about servers and buffers left out: {}; only all of a Grasp trace is written as it was",
+                    exported.left_out
+                ));
+            }
             (exported.commands == 0, format!("{} commands", exported.commands))
         }
         ExportFormat::Csv | ExportFormat::Parquet => {

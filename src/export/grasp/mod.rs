@@ -65,6 +65,8 @@ pub struct GraspDone {
     pub commands: u64,
     /// Events that Grasp cannot say.
     pub comments: u64,
+    /// Commands of a Grasp trace about servers and buffers in the selected part, which are only written with all of it.
+    pub left_out: u64,
 }
 
 /// Writes the selected part of a recording as a script. All of a Grasp trace, in its own unit, is what it said; otherwise jobs that exist when the window begins are declared, and go on when
@@ -110,5 +112,6 @@ pub fn export_grasp(
         }
         moment.write(at, &mut script)?;
     }
-    script.finish()
+    let left_out = original::of_servers_and_buffers(session, selection, &recording)?;
+    Ok(GraspDone { left_out, ..script.finish()? })
 }

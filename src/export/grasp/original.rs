@@ -2,6 +2,7 @@
 
 use super::{Dialect, GraspDone};
 use crate::error::{Error, ErrorKind, Result};
+use crate::export::Selection;
 use crate::export::cursor::Cursor;
 use crate::formats::grasp::words::{Kind, Word, command, skip_blanks};
 use crate::query::Session;
@@ -12,6 +13,28 @@ use std::io::Write;
 /// True when a recording was a Grasp trace.
 pub(super) fn is_grasp(session: &Session, recording: &str) -> bool {
     !session.database().files(tables::GRASP_EVENT, Some(recording)).is_empty()
+}
+
+/// How many commands of the window are about what no other recording has: servers and buffers.
+///
+/// # Errors
+/// Those of a query.
+pub(super) fn of_servers_and_buffers(
+    session: &Session,
+    selection: &Selection,
+    recording: &str,
+) -> Result<u64> {
+    if !is_grasp(session, recording) {
+        return Ok(0);
+    }
+    let window = Selection { from: selection.from, to: selection.to, ..Selection::default() };
+    let condition = window.condition(tables::GRASP_EVENT, recording);
+    let sql = format!(
+        "SELECT count(*) FROM grasp_event {} AND coalesce(server, buffer) IS NOT NULL",
+        condition.sql()
+    );
+    let mut rows = Cursor::new(session.sql(&sql, &condition.params())?);
+    Ok(if rows.next()? { rows.int(0).unwrap_or_default().unsigned_abs() } else { 0 })
 }
 
 /// Writes a Grasp trace.

@@ -281,15 +281,6 @@ impl Pen<'_> {
         if curve.shape == Shape::Steps {
             let _ = write!(d, "H{}", px(self.across.right()));
         }
-        if let Some(limit) = curve.limit {
-            let line = format!("M{} {}H{}", px(self.across.left), px(y(limit)), px(self.across.right()));
-            sheet.path("l", &line, "");
-            let words = match curve.unit == self.picture.scale.as_str() {
-                true => self.length(limit.round() as i64),
-                false => format!("{limit}"),
-            };
-            sheet.words("q", (self.across.right(), y(limit) + 9 * PX), 8 * PX, "end", &words);
-        }
         if curve.shape == Shape::Lines
             && let (Some(first), Some(last)) = (curve.points.first(), curve.points.last())
         {
@@ -299,6 +290,15 @@ impl Pen<'_> {
             sheet.path("area", &area, " fill='#dfe4ec'");
             let end = format!("M{} {base}H{}", px(self.across.x(first.at)), px(self.across.x(last.at)));
             sheet.path("f", &end, "");
+        }
+        if let Some(limit) = curve.limit {
+            let line = format!("M{} {}H{}", px(self.across.left), px(y(limit)), px(self.across.right()));
+            sheet.path("l", &line, "");
+            let words = match curve.unit == self.picture.scale.as_str() {
+                true => self.length(limit.round() as i64),
+                false => format!("{limit}"),
+            };
+            sheet.words("q", (self.across.right(), y(limit) + 9 * PX), 8 * PX, "end", &words);
         }
         let count: u64 = curve.points.iter().map(|point| u64::from(point.count)).sum();
         let more = format!(" data-count='{count}' fill='none' stroke='#2f4d70' stroke-width='1.2'");
