@@ -186,7 +186,7 @@ impl Column {
     fn vector(&self) -> String {
         match self.r#type {
             Type::Name => "NameColumn".into(),
-            Type::Text => "StringBuilder".into(),
+            Type::Text => "TextColumn".into(),
             Type::Flag => format!("Vec<{}>", self.value()),
             _ if self.null.is_some() => format!("Optional<{}>", self.rust()),
             _ => format!("Vec<{}>", self.value()),
@@ -198,8 +198,8 @@ impl Column {
         let f = self.field();
         match (self.r#type, self.null.is_some()) {
             (Type::Name, true) => format!("self.{f}.push_opt(row.{f})"),
-            (Type::Text, true) => format!("self.{f}.append_option(row.{f})"),
-            (Type::Text, false) => format!("self.{f}.append_value(row.{f})"),
+            (Type::Text, true) => format!("self.{f}.push_opt(row.{f})"),
+            (Type::Text, false) => format!("self.{f}.push(row.{f})"),
             _ => format!("self.{f}.push(row.{f})"),
         }
     }

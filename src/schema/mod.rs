@@ -11,15 +11,15 @@ pub use docs::docs;
 pub use generated::*;
 pub(crate) use parquet::{PAGE_ROWS, ROW_GROUP_ROWS};
 pub(crate) use rows::begins_with;
-pub use rows::{Dictionary, Name, NameColumn, Numbering, Optional};
+pub use rows::{Dictionary, Name, NameColumn, Numbering, Optional, TextColumn};
 pub use spec::{ColumnSpec, ColumnType, Encoding, TableSpec};
 
 /// Written by `build.rs`.
 mod generated {
-    use arrow::array::{RecordBatch, StringBuilder};
+    use arrow::array::RecordBatch;
     use arrow::datatypes::SchemaRef;
 
-    use super::rows::{Name, NameColumn, Optional, TakeArray as _, batch_of};
+    use super::rows::{Name, NameColumn, Optional, TakeArray as _, TextColumn, batch_of};
     use super::spec::{ColumnSpec, ColumnType, Encoding, TableSpec};
     use crate::error::Result;
 

@@ -270,6 +270,34 @@ impl NameColumn {
     }
 }
 
+/// A column of texts, of which many may be missing: those in a row are counted until one is there.
+#[derive(Debug, Default)]
+pub struct TextColumn {
+    builder: StringBuilder,
+    /// Rows without a text behind those in `builder`.
+    missing: usize,
+}
+
+impl TextColumn {
+    /// Appends a text.
+    #[inline]
+    pub fn push(&mut self, text: &str) {
+        if self.missing > 0 {
+            self.builder.append_nulls(std::mem::take(&mut self.missing));
+        }
+        self.builder.append_value(text);
+    }
+
+    /// Appends a text, or a row without one.
+    #[inline]
+    pub fn push_opt(&mut self, text: Option<impl AsRef<str>>) {
+        match text {
+            Some(text) => self.push(text.as_ref()),
+            None => self.missing += 1,
+        }
+    }
+}
+
 /// A column of numbers of which some may be missing.
 #[derive(Debug, Clone, Default)]
 pub struct Optional<T> {
@@ -395,9 +423,10 @@ take_array! {
     Option<bool> => BooleanArray,
 }
 
-impl TakeArray for StringBuilder {
+impl TakeArray for TextColumn {
     fn take_array(&mut self) -> Result<ArrayRef> {
-        Ok(Arc::new(self.finish()))
+        self.builder.append_nulls(std::mem::take(&mut self.missing));
+        Ok(Arc::new(self.builder.finish()))
     }
 }
 

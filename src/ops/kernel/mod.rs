@@ -17,7 +17,7 @@ use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::Counts;
 use crate::formats::qnx::{Batch, Decoder, Listed, Preamble, listing, probe};
-use crate::input::{Digest, Source};
+use crate::input::{Beside, Digest, Source};
 use crate::qnx::Version;
 use crate::store::Transaction;
 use crate::time::TimeScale;
@@ -108,18 +108,20 @@ impl KernelFile {
         threads: usize,
         control: &Control,
     ) -> Result<Stored> {
-        let Self { path, name, source, version, is_listing } = self;
+        let Self { path, name, mut source, version, is_listing } = self;
         let begins = rows::begins(tx, recording);
         let mut reader = match is_listing {
             true => Reader::Listing(Listed::new(&name, version)),
             false => Reader::Records(Decoder::new(&name, version)),
         };
+        let mut hash = source.hash_beside();
         let mut chunks = source.chunks(threads > 1);
         let spread = Crew::run(threads, |crew| {
             let mut spread = Spread::new(crew, &begins, scale, !is_listing);
             while let Some((chunk, raw)) = chunks.next_chunk()? {
                 control.check()?;
-                let batch = reader.chunk(&chunk.bytes).map_err(|e| e.at(&path))?;
+                let read = reader.chunk(&chunk.bytes, &mut hash.chunk(&chunk.bytes));
+                let batch = read.map_err(|e| e.at(&path))?;
                 chunks.recycle(chunk.bytes);
                 control.advance(raw, batch.len() as u64);
                 spread.take(batch, reader.preamble())?;
@@ -128,7 +130,7 @@ impl KernelFile {
             spread.take(batch, reader.preamble())?;
             spread.finish()
         })?;
-        let digest = chunks.finish()?;
+        let digest = hash.complete(chunks.finish()?)?;
         let Some(preamble) = reader.preamble().cloned() else {
             return Err(Error::new(ErrorKind::Bug, "a trace without a header was read"));
         };
@@ -170,9 +172,9 @@ impl KernelFile {
 }
 
 impl Reader<'_> {
-    fn chunk(&mut self, bytes: &[u8]) -> Result<Batch> {
+    fn chunk(&mut self, bytes: &[u8], beside: &mut Beside<'_>) -> Result<Batch> {
         match self {
-            Self::Records(decoder) => decoder.chunk(bytes),
+            Self::Records(decoder) => decoder.chunk(bytes, beside),
             Self::Listing(listed) => listed.chunk(bytes),
         }
     }
