@@ -7,7 +7,8 @@
 //! ```
 //!
 //! New inputs go to `corpus/`, which is not committed; an input that found a bug goes to `seeds/` with the fix.
-//! The code has no `unsafe`, so the sanitizers, which need a nightly compiler, are left out (`-s none`).
+//! Only the rounds of the hash have `unsafe`: the sanitizers, which need a nightly compiler, are for the target `hash` and
+//! left out elsewhere (`-s none`).
 
 #[path = "../../tests/it/fuzz_corpus/checks/mod.rs"]
 mod checks;

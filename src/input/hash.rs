@@ -87,6 +87,11 @@ impl Source {
 }
 
 impl HashBeside {
+    /// For an input of which nothing was read yet.
+    pub fn of_nothing() -> Self {
+        Self { hash: Some(Hash::default()) }
+    }
+
     /// Begins the next chunk. All of it is hashed when what is returned is dropped.
     pub fn chunk<'a>(&'a mut self, bytes: &'a [u8]) -> Beside<'a> {
         let Some(hash) = &mut self.hash else { return Beside::nothing() };
@@ -188,7 +193,7 @@ mod tests {
 
     #[test]
     fn what_was_not_seen_is_an_error() {
-        let mut beside = HashBeside { hash: Some(Hash::default()) };
+        let mut beside = HashBeside::of_nothing();
         drop(beside.chunk(b"half"));
         let digest = Digest { bytes: 8, sha256: String::new() };
         assert_eq!(beside.complete(digest).unwrap_err().kind(), ErrorKind::Bug);
@@ -198,7 +203,7 @@ mod tests {
         /// However the input is cut, and however far its reader asks for steps.
         #[test]
         fn beside_is_as_before(chunks: Vec<(Vec<u8>, u8)>, long in 0usize..400, steps in 0usize..40) {
-            let mut beside = HashBeside { hash: Some(Hash::default()) };
+            let mut beside = HashBeside::of_nothing();
             let mut update = Hash::default();
             let long = (vec![b'x'; long], steps as u8);
             for (bytes, steps) in chunks.iter().chain([&long, &long]) {

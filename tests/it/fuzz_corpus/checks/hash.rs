@@ -1,0 +1,23 @@
+//! Promise of the hash that is made beside the reading of a text: it is the same however the input is cut, and however far
+//! its reader asks for steps. Without steps, a library makes it.
+
+use btfdb::input::{Digest, HashBeside};
+
+/// Where to cut, how many steps to ask for, and the input.
+pub fn hash(data: &[u8]) {
+    let Some((&[cut, steps], text)) = data.split_first_chunk() else { return };
+    let (head, tail) = text.split_at(usize::from(cut).min(text.len()));
+    let whole = of(&[text], 0, text.len());
+    assert_eq!(of(&[head, tail], usize::from(steps), text.len()), whole, "cut at {cut}, {steps} steps");
+}
+
+fn of(chunks: &[&[u8]], steps: usize, length: usize) -> Option<String> {
+    let mut hash = HashBeside::of_nothing();
+    for chunk in chunks {
+        let mut beside = hash.chunk(chunk);
+        (0..steps).for_each(|_| beside.step());
+    }
+    let digest = hash.complete(Digest { bytes: length as u64, sha256: String::new() }).ok()?;
+    assert_eq!(digest.sha256.len(), 64);
+    Some(digest.sha256)
+}
