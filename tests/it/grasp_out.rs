@@ -249,7 +249,7 @@ fn the_measurement_of_the_paper() {
     assert!(order.len() == 4 && order.is_sorted(), "the order is that of the priorities: {table}");
 }
 
-/// Servers and buffers are of Grasp alone: a part of a trace is written from what all recordings have, and says so.
+/// Servers, buffers and messages are of Grasp alone: a part of a trace is written from what all recordings have, and says so.
 #[test]
 fn a_part_says_what_it_leaves_out() {
     let bench = Bench::new();
@@ -259,6 +259,7 @@ newServer s -name S -budget 5 -capacity 5
 newJob j t
 plot 0 jobResumed j
 plot 10 serverReplenished s 5
+plot 12 message {half}
 plot 20 serverDepleted s
 plot 30 jobCompleted j
 ";
@@ -268,5 +269,5 @@ plot 30 jobCompleted j
     let part = ["export", "t.db", "--format", "grasp", "-o", "-", "--from", "5ms", "--to", "15ms"];
     let part = bench.ok(&part);
     assert!(!part.stdout.contains("server"), "{}", part.stdout);
-    assert!(part.stderr.contains("commands about servers and buffers left out: 1;"), "{}", part.stderr);
+    assert!(part.stderr.contains("deadlines, …): 2;"), "{}", part.stderr);
 }

@@ -149,7 +149,7 @@ pub(in crate::cli) fn write(session: &Session, args: &Export, ui: &Ui) -> Result
             }
             if exported.left_out > 0 {
                 ui.warning(&format!(
-                    "commands about servers and buffers left out: {}; only all of a Grasp trace is written as it was",
+                    "commands left out that only Grasp has (servers, buffers, messages, deadlines, …): {}; all of a trace, without --tick, is written as it was",
                     exported.left_out
                 ));
             }

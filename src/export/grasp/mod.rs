@@ -65,7 +65,8 @@ pub struct GraspDone {
     pub commands: u64,
     /// Events that Grasp cannot say.
     pub comments: u64,
-    /// Commands of a Grasp trace about servers and buffers in the selected part, which are only written with all of it.
+    /// Commands of a Grasp trace in the selected part that say what only Grasp has (servers, buffers, messages and others):
+    /// they are only written with all of it.
     pub left_out: u64,
 }
 
@@ -112,6 +113,6 @@ pub fn export_grasp(
         }
         moment.write(at, &mut script)?;
     }
-    let left_out = original::of_servers_and_buffers(session, selection, &recording)?;
+    let left_out = original::of_grasp_alone(session, selection, &recording)?;
     Ok(GraspDone { left_out, ..script.finish()? })
 }

@@ -15,23 +15,37 @@ pub(super) fn is_grasp(session: &Session, recording: &str) -> bool {
     !session.database().files(tables::GRASP_EVENT, Some(recording)).is_empty()
 }
 
-/// How many commands of the window are about what no other recording has: servers and buffers.
+/// Events that the mapping turns into BTF (see `map::grasp`), from which a part of a trace is written.
+const MAPPED: [&str; 12] = [
+    "taskArrived",
+    "taskArrivedAndIgnored",
+    "jobArrived",
+    "jobResumed",
+    "jobPreempted",
+    "jobCompleted",
+    "jobBlocked",
+    "jobAcquiredMutex",
+    "jobReleasedMutex",
+    "jobAcquiredSemaphore",
+    "jobReleasedSemaphore",
+    "jobSuspendedOnSemaphore",
+];
+
+/// How many commands of the window say what only Grasp has: servers, buffers, messages, deadlines, annotations and others.
 ///
 /// # Errors
 /// Those of a query.
-pub(super) fn of_servers_and_buffers(
-    session: &Session,
-    selection: &Selection,
-    recording: &str,
-) -> Result<u64> {
+pub(super) fn of_grasp_alone(session: &Session, selection: &Selection, recording: &str) -> Result<u64> {
     if !is_grasp(session, recording) {
         return Ok(0);
     }
     let window = Selection { from: selection.from, to: selection.to, ..Selection::default() };
     let condition = window.condition(tables::GRASP_EVENT, recording);
     let sql = format!(
-        "SELECT count(*) FROM grasp_event {} AND coalesce(server, buffer) IS NOT NULL",
-        condition.sql()
+        "SELECT count(*) FROM grasp_event {} AND (command IN ('newServer', 'newBuffer', 'bufferplot') \
+         OR command = 'plot' AND event NOT IN ('{}'))",
+        condition.sql(),
+        MAPPED.join("', '")
     );
     let mut rows = Cursor::new(session.sql(&sql, &condition.params())?);
     Ok(if rows.next()? { rows.int(0).unwrap_or_default().unsigned_abs() } else { 0 })
