@@ -45,8 +45,7 @@ fn every_access_of_the_corpus_is_read() {
         let layout = detect_data_layout(&head, None).unwrap();
         let mut expected = text.lines();
         while let Some(chunk) = source.next_chunk().unwrap() {
-            let rows =
-                parse_data(&chunk.bytes, chunk.index == 0, &layout, &settings(), &mut Beside::nothing());
+            let rows = parse_data(&chunk.bytes, chunk.index == 0, &layout, &settings());
             assert_eq!(rows.counts.lines, rows.counts.rows, "{}: {:?}", path.display(), rows.log.entries());
             assert_eq!((rows.counts.inexact_times, rows.log.is_empty()), (0, true));
             for (n, record) in rows.record.iter().enumerate() {
@@ -69,7 +68,7 @@ fn every_function_event_of_the_corpus_is_read() {
     for path in corpus("func.csv").into_iter().chain(corpus("func_event_sample.csv")) {
         let text = std::fs::read(&path).unwrap();
         assert_eq!(probe(&text[..text.len().min(crate::input::HEAD_BYTES)]), Some(Kind::Functions));
-        let rows = parse_functions(&text, &settings(), &mut Beside::nothing());
+        let rows = parse_functions(&text, &settings());
         assert_eq!(rows.counts.lines, rows.counts.rows, "{}: {:?}", path.display(), rows.log.entries());
         assert!(rows.log.is_empty() && rows.gaps.is_empty());
         let text = String::from_utf8(text).unwrap();

@@ -53,13 +53,7 @@ fn names_may_hold_anything() {
 #[test]
 fn negative_times_and_offsets() {
     let shifted = Settings { offset: -120, ..settings() };
-    let rows = parse_data(
-        b"-2,-0.0000004720,\"x\",\"wr-data\",1\n",
-        true,
-        &usual(),
-        &shifted,
-        &mut Beside::nothing(),
-    );
+    let rows = parse_data(b"-2,-0.0000004720,\"x\",\"wr-data\",1\n", true, &usual(), &shifted);
     assert_eq!(rows.time, [-592]);
 }
 
@@ -73,7 +67,7 @@ fn digits_below_a_tick_are_rounded_to_even_and_counted() {
     assert_eq!(rows.time, [30, 32, 31, -31]);
     assert_eq!(rows.counts.inexact_times, 3);
     let picoseconds = Settings { scale: TimeScale::Ps, ..settings() };
-    let rows = parse_data(text.as_bytes(), true, &usual(), &picoseconds, &mut Beside::nothing());
+    let rows = parse_data(text.as_bytes(), true, &usual(), &picoseconds);
     assert_eq!((rows.time[0], rows.counts.inexact_times), (30_500, 1));
 }
 
@@ -120,7 +114,7 @@ fn lines_that_cannot_be_used_say_why() {
 #[test]
 fn an_offset_can_overflow() {
     let shifted = Settings { offset: i64::MAX, ..settings() };
-    let rows = parse_data(THESIS.as_bytes(), true, &usual(), &shifted, &mut Beside::nothing());
+    let rows = parse_data(THESIS.as_bytes(), true, &usual(), &shifted);
     assert_eq!(findings(&rows.log), [("time-overflow", 1)]);
 }
 
@@ -129,7 +123,7 @@ fn decimal_values_on_request() {
     let decimal = Settings { radix: Radix::Decimal, ..settings() };
     let text = "-1,0.1,\"x\",\"wr-data\",43\n-1,0.1,\"x\",\"wr-data\",43\n-1,0.1,\"x\",\"wr-data\",43.\n\
                 -1,0.1,\"x\",\"wr-data\",0x2B\n-1,0.1,\"x\",\"wr-data\",FF\n";
-    let rows = parse_data(text.as_bytes(), true, &usual(), &decimal, &mut Beside::nothing());
+    let rows = parse_data(text.as_bytes(), true, &usual(), &decimal);
     assert_eq!(rows.value, [43; 4]);
     assert_eq!(findings(&rows.log), [("bad-value", 5)]);
 }
@@ -140,7 +134,7 @@ fn comments_blanks_and_headers_are_skipped() {
     let text = format!("# made by hand\n\n{header}{THESIS} | \n{header}{THESIS}");
     let layout = detect_data_layout(text.as_bytes(), None).unwrap();
     assert_eq!((layout.header_lines, layout.columns.len()), (3, 5));
-    let rows = parse_data(text.as_bytes(), true, &layout, &settings(), &mut Beside::nothing());
+    let rows = parse_data(text.as_bytes(), true, &layout, &settings());
     assert_eq!(account(rows.counts), [7, 2, 0, 0, 5]);
     assert_eq!(rows.line, [3, 6]);
     assert!(rows.log.is_empty());
@@ -184,7 +178,7 @@ fn symbols_are_no_gaps() {
 #[test]
 fn foreign_encodings_are_replaced_with_a_warning() {
     let line = b"-1,0.1,\"gr\xfc\xdfe\",\"wr-data\",1\n".repeat(3);
-    let rows = parse_data(&line, true, &usual(), &settings(), &mut Beside::nothing());
+    let rows = parse_data(&line, true, &usual(), &settings());
     assert_eq!(rows.variables, ["gr\u{fffd}\u{fffd}e"]);
     assert_eq!(rows.counts.rows, 3);
     assert_eq!(findings(&rows.log), [("not-utf8", 1)]);
@@ -196,7 +190,7 @@ fn endless_lines_are_refused() {
     text.extend(std::iter::repeat_n(b'7', crate::input::MAX_LINE));
     text.push(b'\n');
     text.extend(THESIS.as_bytes());
-    let rows = parse_data(&text, true, &usual(), &settings(), &mut Beside::nothing());
+    let rows = parse_data(&text, true, &usual(), &settings());
     assert_eq!(findings(&rows.log), [("line-too-long", 2)]);
     assert_eq!(rows.counts.rows, 2);
 }
@@ -212,7 +206,7 @@ fn the_log_is_bounded_and_its_counts_exact() {
 fn an_export_of_several_cores_is_noticed() {
     let text = "record,run,time,var,cycle,data\n-2,0,0.1,x,wr-data,1\n-1,1,0.2,x,wr-data,1\n";
     let layout = detect_data_layout(text.as_bytes(), None).unwrap();
-    let rows = parse_data(text.as_bytes(), true, &layout, &settings(), &mut Beside::nothing());
+    let rows = parse_data(text.as_bytes(), true, &layout, &settings());
     assert_eq!(rows.counts.rows, 2);
     assert_eq!(findings(&rows.log), [("several-cores", 3)]);
 }

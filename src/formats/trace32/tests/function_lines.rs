@@ -131,7 +131,7 @@ fn other_scales_and_offsets() {
         [(TimeScale::Ps, 0, 1_500_000), (TimeScale::Ns, -500, 1000), (TimeScale::Us, 0, 2)]
     {
         let settings = Settings { scale, offset, ..settings() };
-        let rows = parse_functions(b"+1500; f; fentry\n+1500; f; fexit\n", &settings, &mut Beside::nothing());
+        let rows = parse_functions(b"+1500; f; fentry\n+1500; f; fexit\n", &settings);
         assert_eq!(rows.time, [expected; 2]);
         assert_eq!(rows.counts.inexact_times, if scale == TimeScale::Us { 2 } else { 0 });
     }

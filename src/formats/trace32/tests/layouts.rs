@@ -44,15 +44,15 @@ fn a_header_tells_the_columns() {
     let text = "ti.zero(us);var;cycle;data\n-2;5;x;wr-data;1\n";
     let found = layout(text);
     assert_eq!(found.columns, USUAL);
-    let rows = parse_data(text.as_bytes(), true, &found, &settings(), &mut Beside::nothing());
+    let rows = parse_data(text.as_bytes(), true, &found, &settings());
     assert_eq!(rows.time, [5000]);
     // A header with unknown names is a header all the same.
     let text = "a,b,c,d,e\n-2,0.5,x,wr-data,1\n";
     let found = layout(text);
     assert_eq!((found.columns.as_slice(), found.header_lines), (USUAL.as_slice(), 1));
-    let rows = parse_data(text.as_bytes(), true, &found, &settings(), &mut Beside::nothing());
+    let rows = parse_data(text.as_bytes(), true, &found, &settings());
     assert_eq!(account(rows.counts), [2, 1, 0, 0, 1]);
-    let rows = parse_data(text.as_bytes(), false, &found, &settings(), &mut Beside::nothing());
+    let rows = parse_data(text.as_bytes(), false, &found, &settings());
     assert_eq!(account(rows.counts), [2, 1, 0, 1, 0]);
     // Nothing but a header: an export without accesses.
     let found = layout("record,time,var,cycle,data\n");
@@ -64,7 +64,7 @@ fn a_torn_first_line_is_no_header() {
     let text = "72600,\"EE_ORTI\",\"wr-data\",43\n-2,0.5,\"x\",\"wr-data\",1\n-1,0.6,\"x\",\"wr-data\",1\n";
     let found = layout(text);
     assert_eq!((found.columns.as_slice(), found.header_lines), (USUAL.as_slice(), 0));
-    let rows = parse_data(text.as_bytes(), true, &found, &settings(), &mut Beside::nothing());
+    let rows = parse_data(text.as_bytes(), true, &found, &settings());
     assert_eq!(findings(&rows.log), [("wrong-column-count", 1)]);
 }
 
@@ -75,7 +75,7 @@ fn pages_of_words_are_no_header() {
     let text = words + &"-1,0.5,x,wr-data,1\n".repeat(30);
     let found = layout(&text);
     assert_eq!((found.columns.as_slice(), found.header_lines), (USUAL.as_slice(), 0));
-    let rows = parse_data(text.as_bytes(), true, &found, &settings(), &mut Beside::nothing());
+    let rows = parse_data(text.as_bytes(), true, &found, &settings());
     assert_eq!(account(rows.counts), [41, 30, 0, 11, 0]);
 }
 
@@ -83,7 +83,7 @@ fn pages_of_words_are_no_header() {
 fn names_given_by_a_person_win() {
     let text = "-2,0.1,0.5,x,y,wr-data,1\n";
     let found = pinned(text, "record,-,time,variable,-,cycle,data").unwrap();
-    let rows = parse_data(text.as_bytes(), true, &found, &settings(), &mut Beside::nothing());
+    let rows = parse_data(text.as_bytes(), true, &found, &settings());
     assert_eq!((rows.time, rows.variables), (vec![500_000_000], vec!["x".to_owned()]));
     let error = pinned(text, "record,time,variable,cycle,data").unwrap_err();
     assert!(error.to_string().contains("5 columns"), "{error}");
@@ -108,7 +108,7 @@ fn what_cannot_be_told_is_an_error_that_shows_what_was_seen() {
 #[test]
 fn other_columns_are_read_like_the_usual_ones() {
     let text = "cycle;data;time;var;address\nwr-data;1;0,5;x;D:70\nrd-data;FF;0.6;-;D:70001234\n";
-    let rows = parse_data(text.as_bytes(), true, &layout(text), &settings(), &mut Beside::nothing());
+    let rows = parse_data(text.as_bytes(), true, &layout(text), &settings());
     assert_eq!(rows.time, [500_000_000, 600_000_000]);
     assert_eq!(rows.variables, ["x", "D:70001234"]);
     assert_eq!(rows.record.iter().collect::<Vec<_>>(), [None, None]);

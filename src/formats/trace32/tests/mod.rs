@@ -21,12 +21,21 @@ fn usual() -> DataLayout {
     detect_data_layout(b"", None).unwrap()
 }
 
+/// As the reader does, of text that nobody hashes.
+fn parse_data(chunk: &[u8], first: bool, layout: &DataLayout, settings: &Settings) -> DataRows {
+    super::parse_data(chunk, first, layout, settings, &mut Beside::nothing())
+}
+
+fn parse_functions(chunk: &[u8], settings: &Settings) -> FunctionRows {
+    super::parse_functions(chunk, settings, &mut Beside::nothing())
+}
+
 fn data(text: &str) -> DataRows {
-    parse_data(text.as_bytes(), true, &usual(), &settings(), &mut Beside::nothing())
+    parse_data(text.as_bytes(), true, &usual(), &settings())
 }
 
 fn functions(text: &str) -> FunctionRows {
-    parse_functions(text.as_bytes(), &settings(), &mut Beside::nothing())
+    parse_functions(text.as_bytes(), &settings())
 }
 
 /// The codes of what was found, in order, with their lines.

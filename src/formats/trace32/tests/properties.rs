@@ -93,7 +93,8 @@ proptest! {
     #[test]
     fn the_fast_path_of_data_changes_nothing(text in text(data_line()), settings in any_settings()) {
         let layout = usual();
-        let [fast, slow] = [true, false].map(|f| data::parse(text.as_bytes(), true, &layout, &settings, &mut Beside::nothing(), f));
+        let parse = |fast| data::parse(text.as_bytes(), true, &layout, &settings, &mut Beside::nothing(), fast);
+        let [fast, slow] = [true, false].map(parse);
         assert_complete(fast.counts);
         prop_assert_eq!(data_rows(&fast), data_rows(&slow));
         prop_assert_eq!(fast.variables, slow.variables);
@@ -104,7 +105,8 @@ proptest! {
 
     #[test]
     fn the_fast_path_of_functions_changes_nothing(text in text(function_line()), settings in any_settings()) {
-        let [fast, slow] = [true, false].map(|f| functions::parse(text.as_bytes(), &settings, &mut Beside::nothing(), f));
+        let parse = |fast| functions::parse(text.as_bytes(), &settings, &mut Beside::nothing(), fast);
+        let [fast, slow] = [true, false].map(parse);
         assert_complete(fast.counts);
         prop_assert_eq!(function_rows(&fast), function_rows(&slow));
         prop_assert_eq!(fast.functions, slow.functions);
@@ -116,10 +118,10 @@ proptest! {
     #[test]
     fn chunks_of_data_are_independent(text in text(data_line()), choice: usize) {
         let (layout, settings) = (usual(), settings());
-        let whole = parse_data(text.as_bytes(), true, &layout, &settings, &mut Beside::nothing());
+        let whole = parse_data(text.as_bytes(), true, &layout, &settings);
         let (head, tail) = text.as_bytes().split_at(cut_at(&text, choice));
-        let mut head = parse_data(head, true, &layout, &settings, &mut Beside::nothing());
-        let mut tail = parse_data(tail, false, &layout, &settings, &mut Beside::nothing());
+        let mut head = parse_data(head, true, &layout, &settings);
+        let mut tail = parse_data(tail, false, &layout, &settings);
         let by = head.counts.lines;
         tail.line.iter_mut().for_each(|line| *line += by as u32);
         prop_assert_eq!([data_rows(&head), data_rows(&tail)].concat(), data_rows(&whole));
@@ -133,9 +135,9 @@ proptest! {
     #[test]
     fn chunks_of_functions_are_independent(text in text(function_line()), choice: usize) {
         let settings = settings();
-        let whole = parse_functions(text.as_bytes(), &settings, &mut Beside::nothing());
+        let whole = parse_functions(text.as_bytes(), &settings);
         let (head, tail) = text.as_bytes().split_at(cut_at(&text, choice));
-        let (head, mut tail) = (parse_functions(head, &settings, &mut Beside::nothing()), parse_functions(tail, &settings, &mut Beside::nothing()));
+        let (head, mut tail) = (parse_functions(head, &settings), parse_functions(tail, &settings));
         tail.line.iter_mut().for_each(|line| *line += head.counts.lines as u32);
         prop_assert_eq!([function_rows(&head), function_rows(&tail)].concat(), function_rows(&whole));
         prop_assert_eq!(head.counts.rejected + tail.counts.rejected, whole.counts.rejected);
@@ -144,9 +146,9 @@ proptest! {
     #[test]
     fn arbitrary_bytes_never_panic(text: Vec<u8>, settings in any_settings(), names: Option<Vec<String>>) {
         probe(&text);
-        assert_complete(parse_functions(&text, &settings, &mut Beside::nothing()).counts);
+        assert_complete(parse_functions(&text, &settings).counts);
         let layout = detect_data_layout(&text, names.as_deref()).unwrap_or_else(|_| usual());
-        assert_complete(parse_data(&text, true, &layout, &settings, &mut Beside::nothing()).counts);
+        assert_complete(parse_data(&text, true, &layout, &settings).counts);
     }
 
     #[test]
@@ -154,7 +156,7 @@ proptest! {
         probe(text.as_bytes());
         assert_complete(functions(&text).counts);
         let layout = detect_data_layout(text.as_bytes(), None).unwrap_or_else(|_| usual());
-        let rows = parse_data(text.as_bytes(), true, &layout, &settings, &mut Beside::nothing());
+        let rows = parse_data(text.as_bytes(), true, &layout, &settings);
         assert_complete(rows.counts);
         // `str::lines` leaves out nothing but a final line end, as the account does.
         prop_assert_eq!(rows.counts.lines, text.split_inclusive('\n').count() as u64);
