@@ -9,7 +9,7 @@ mod spec;
 
 pub use docs::docs;
 pub use generated::*;
-pub(crate) use parquet::{PAGE_ROWS, ROW_GROUP_ROWS};
+pub(crate) use parquet::{PAGE_ROWS, ROW_GROUP_ROWS, compression};
 pub(crate) use rows::begins_with;
 pub use rows::{Dictionary, Name, NameColumn, Numbering, Optional, TextColumn};
 pub use spec::{ColumnSpec, ColumnType, Encoding, TableSpec};

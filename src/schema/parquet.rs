@@ -12,13 +12,18 @@ pub(crate) const ROW_GROUP_ROWS: usize = 1 << 20;
 /// Rows of a page: what a query for one instant has to decode.
 pub(crate) const PAGE_ROWS: usize = 20 * 1024;
 
+/// How pages are compressed: zstd, level 1.
+pub(crate) fn compression() -> Compression {
+    Compression::ZSTD(ZstdLevel::default())
+}
+
 impl TableSpec {
     /// The settings of the Parquet writer; nothing in them depends on the machine or the version of btfdb, so that
     /// the same rows give the same bytes.
     pub fn writer_properties(&self) -> WriterProperties {
         WriterProperties::builder()
             .set_created_by("btfdb".to_owned())
-            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_compression(compression())
             .set_sorting_columns(self.sorting_columns())
             .build()
     }

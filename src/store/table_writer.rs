@@ -3,6 +3,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -12,11 +13,11 @@ use parquet::file::statistics::Statistics;
 use parquet::file::writer::SerializedFileWriter;
 
 use super::checksum::SealedFile;
-use super::columns::RowGroup;
+use super::columns::{Compressor, RowGroup};
 use super::folder::Folder;
 use super::manifest::FileEntry;
 use crate::error::{Error, ErrorKind, Result};
-use crate::schema::{ColumnType, ROW_GROUP_ROWS, TableSpec};
+use crate::schema::{ColumnType, ROW_GROUP_ROWS, TableSpec, compression};
 
 /// A file in the making. Nothing is on the disk before the first row. The bytes of a file depend on its rows alone, not on
 /// the batches that they come in.
@@ -39,6 +40,7 @@ enum State {
 struct OpenFile {
     file: SerializedFileWriter<SealedFile>,
     group: Option<RowGroup>,
+    compressor: Compressor,
     /// See [`RowGroup::rooms`]: of the last one in it.
     rooms: Vec<usize>,
 }
@@ -120,11 +122,12 @@ impl TableWriter {
         let file = self.folder.create(self.staged())?;
         // Without the Arrow schema in the file, every engine reads names as plain strings.
         let opened = ArrowSchemaConverter::new().convert(&self.schema).and_then(|schema| {
-            let properties = self.table.writer_properties().into();
-            SerializedFileWriter::new(file, schema.root_schema_ptr(), properties)
+            let properties = Arc::new(self.table.writer_properties());
+            let compressor = Compressor::new(compression())?;
+            let file = SerializedFileWriter::new(file, schema.root_schema_ptr(), properties)?;
+            Ok(OpenFile { file, group: None, compressor, rooms: Vec::new() })
         });
-        let file = opened.map_err(|e| unwritable(&self.folder.path(self.staged()), e))?;
-        Ok(Box::new(OpenFile { file, group: None, rooms: Vec::new() }))
+        opened.map(Box::new).map_err(|e| unwritable(&self.folder.path(self.staged()), e))
     }
 }
 
@@ -134,16 +137,16 @@ impl OpenFile {
         while at < batch.num_rows() {
             let mut group = match self.group.take() {
                 Some(group) => group,
-                None => RowGroup::new(&self.file, table, &self.rooms)?,
+                None => RowGroup::new(&self.file, table, &self.rooms),
             };
             let rows = (batch.num_rows() - at).min(ROW_GROUP_ROWS - group.rows);
-            group.write(&batch.slice(at, rows))?;
+            group.write(&batch.slice(at, rows), &mut self.compressor)?;
             at += rows;
             match group.rows < ROW_GROUP_ROWS {
                 true => self.group = Some(group),
                 false => {
                     self.rooms = group.rooms();
-                    group.close(&mut self.file)?;
+                    group.close(&mut self.file, &mut self.compressor)?;
                 }
             }
         }
@@ -153,7 +156,7 @@ impl OpenFile {
     /// The complete file, and the earliest and latest of all instants in it.
     fn finish(mut self, table: &TableSpec) -> Result<(SealedFile, Option<(i64, i64)>), ParquetError> {
         if let Some(group) = self.group {
-            group.close(&mut self.file)?;
+            group.close(&mut self.file, &mut self.compressor)?;
         }
         let mut times: Option<(i64, i64)> = None;
         for group in self.file.flushed_row_groups() {

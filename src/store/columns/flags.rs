@@ -3,12 +3,13 @@
 use std::mem::take;
 
 use arrow::array::{Array, ArrayRef, AsArray};
-use bytes::Bytes;
 use parquet::basic::Encoding;
 use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::{ParquetError, Result};
 
 use super::bits;
+use super::blocks::Sealed;
+use super::compressor::Compressor;
 use super::pages::{Levels, Pages};
 use crate::schema::PAGE_ROWS;
 
@@ -27,7 +28,7 @@ impl FlagChunk {
     }
 
     /// Appends the rows of a `Boolean` array.
-    pub fn write(&mut self, array: &ArrayRef) -> Result<()> {
+    pub fn write(&mut self, array: &ArrayRef, compressor: &mut Compressor) -> Result<()> {
         let Some(flags) = array.as_boolean_opt() else {
             return Err(ParquetError::General(format!("flags come as {}", array.data_type())));
         };
@@ -37,7 +38,7 @@ impl FlagChunk {
             self.levels.extend(now.len(), now.nulls());
             self.flags.extend(now.iter().flatten().map(u8::from));
             if self.levels.rows == PAGE_ROWS {
-                self.end_page()?;
+                self.end_page(compressor)?;
             }
             at += now.len();
         }
@@ -45,16 +46,16 @@ impl FlagChunk {
     }
 
     /// The bytes of all pages, and what the footer says of them.
-    pub fn close(mut self) -> Result<(Bytes, ColumnCloseResult)> {
+    pub fn close(mut self, compressor: &mut Compressor) -> Result<(Sealed, ColumnCloseResult)> {
         if self.levels.rows > 0 {
-            self.end_page()?;
+            self.end_page(compressor)?;
         }
-        self.pages.close(None)
+        self.pages.close(compressor, None)
     }
 
-    fn end_page(&mut self) -> Result<()> {
+    fn end_page(&mut self, compressor: &mut Compressor) -> Result<()> {
         let levels = take(&mut self.levels);
-        self.pages.push(&levels, Encoding::PLAIN, None, |out| bits::pack(&self.flags, 1, out))?;
+        self.pages.push(compressor, &levels, Encoding::PLAIN, None, |out| bits::pack(&self.flags, 1, out))?;
         self.flags.clear();
         Ok(())
     }

@@ -3,6 +3,8 @@
 //! around them (see `table_writer`).
 
 mod bits;
+mod blocks;
+mod compressor;
 mod delta;
 mod flags;
 mod names;
@@ -15,12 +17,13 @@ mod tests;
 use std::io::Write;
 
 use arrow::array::{ArrayRef, RecordBatch};
-use bytes::Bytes;
 use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::Result;
 use parquet::file::writer::SerializedFileWriter;
 
 use crate::schema::{ColumnSpec, ColumnType, Encoding, TableSpec};
+use blocks::Sealed;
+pub(super) use compressor::Compressor;
 use flags::FlagChunk;
 use names::NameChunk;
 use numbers::NumberChunk;
@@ -44,23 +47,21 @@ enum Column {
 impl RowGroup {
     /// The next row group of `file`, which is one of `table`, with room for what the one before had (see
     /// [`RowGroup::rooms`]), if there was one.
-    pub fn new<W: Write + Send>(
-        file: &SerializedFileWriter<W>,
-        table: &TableSpec,
-        rooms: &[usize],
-    ) -> Result<Self> {
+    pub fn new<W: Write + Send>(file: &SerializedFileWriter<W>, table: &TableSpec, rooms: &[usize]) -> Self {
         let leaves = file.schema_descr().columns().iter();
         let rooms = rooms.iter().copied().chain(std::iter::repeat(0));
-        let columns = table.file_columns().zip(leaves).zip(rooms).map(|((column, leaf), room)| {
-            let pages = Pages::new(leaf.clone(), file.properties().compression(leaf.path()))?;
-            Ok(Column::new(column, pages, room))
-        });
-        Ok(Self { columns: columns.collect::<Result<_>>()?, rows: 0 })
+        let columns = table
+            .file_columns()
+            .zip(leaves)
+            .zip(rooms)
+            .map(|((column, leaf), room)| Column::new(column, Pages::new(leaf.clone()), room));
+        Self { columns: columns.collect(), rows: 0 }
     }
 
     /// Appends the rows of a batch, which has the schema of the table.
-    pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.columns.iter_mut().zip(batch.columns()).try_for_each(|(column, array)| column.write(array))?;
+    pub fn write(&mut self, batch: &RecordBatch, compressor: &mut Compressor) -> Result<()> {
+        let mut columns = self.columns.iter_mut().zip(batch.columns());
+        columns.try_for_each(|(column, array)| column.write(array, compressor))?;
         self.rows += batch.num_rows();
         Ok(())
     }
@@ -71,10 +72,14 @@ impl RowGroup {
     }
 
     /// Puts the row group into the file.
-    pub fn close<W: Write + Send>(self, file: &mut SerializedFileWriter<W>) -> Result<()> {
+    pub fn close<W: Write + Send>(
+        self,
+        file: &mut SerializedFileWriter<W>,
+        compressor: &mut Compressor,
+    ) -> Result<()> {
         let mut group = file.next_row_group()?;
         for column in self.columns {
-            let (bytes, close) = column.close()?;
+            let (bytes, close) = column.close(compressor)?;
             group.append_column(&bytes, close)?;
         }
         group.close()?;
@@ -100,19 +105,19 @@ impl Column {
         }
     }
 
-    fn write(&mut self, array: &ArrayRef) -> Result<()> {
+    fn write(&mut self, array: &ArrayRef, compressor: &mut Compressor) -> Result<()> {
         match self {
-            Self::Names(names) => names.write(array),
-            Self::Numbers(numbers) => numbers.write(array),
-            Self::Flags(flags) => flags.write(array),
+            Self::Names(names) => names.write(array, compressor),
+            Self::Numbers(numbers) => numbers.write(array, compressor),
+            Self::Flags(flags) => flags.write(array, compressor),
         }
     }
 
-    fn close(self) -> Result<(Bytes, ColumnCloseResult)> {
+    fn close(self, compressor: &mut Compressor) -> Result<(Sealed, ColumnCloseResult)> {
         match self {
-            Self::Names(names) => names.close(),
-            Self::Numbers(numbers) => numbers.close(),
-            Self::Flags(flags) => flags.close(),
+            Self::Names(names) => names.close(compressor),
+            Self::Numbers(numbers) => numbers.close(compressor),
+            Self::Flags(flags) => flags.close(compressor),
         }
     }
 }

@@ -6,11 +6,12 @@ use std::mem::take;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray, UInt32Array};
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::UInt32Type;
-use bytes::Bytes;
 use parquet::basic::Encoding;
 use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::{ParquetError, Result};
 
+use super::blocks::Sealed;
+use super::compressor::Compressor;
 use super::pages::{self, DictionaryPage, Levels, Pages};
 use crate::schema::{Dictionary, PAGE_ROWS, begins_with};
 
@@ -53,9 +54,9 @@ impl NameChunk {
     }
 
     /// Appends the rows of a `Dictionary(UInt32, Utf8)` or, without a dictionary, of a `Utf8` array.
-    pub fn write(&mut self, array: &ArrayRef) -> Result<()> {
+    pub fn write(&mut self, array: &ArrayRef, compressor: &mut Compressor) -> Result<()> {
         if let Some(texts) = array.as_string_opt::<i32>() {
-            return self.texts(texts);
+            return self.texts(texts, compressor);
         }
         let rows = array.as_dictionary_opt::<UInt32Type>();
         let Some((rows, values)) = rows.and_then(|rows| Some((rows, rows.values().as_string_opt::<i32>()?)))
@@ -71,11 +72,12 @@ impl NameChunk {
                 false => self.keys(
                     &rows.keys().slice(at, (rows.len() - at).min(PAGE_ROWS - self.levels.rows)),
                     values,
+                    compressor,
                 )?,
                 true => {
                     match rows.keys().is_valid(at) {
-                        true => self.text(values.value(rows.keys().value(at) as usize))?,
-                        false => self.missing(1)?,
+                        true => self.text(values.value(rows.keys().value(at) as usize), compressor)?,
+                        false => self.missing(1, compressor)?,
                     }
                     1
                 }
@@ -85,7 +87,12 @@ impl NameChunk {
     }
 
     /// Appends rows by key; how many it took before the dictionary was full.
-    fn keys(&mut self, rows: &UInt32Array, values: &StringArray) -> Result<usize> {
+    fn keys(
+        &mut self,
+        rows: &UInt32Array,
+        values: &StringArray,
+        compressor: &mut Compressor,
+    ) -> Result<usize> {
         let Some(dictionary) = &mut self.dictionary else { return Ok(0) };
         let before = self.keys.len();
         let taken = match rows.nulls().filter(|nulls| nulls.null_count() > 0) {
@@ -109,40 +116,44 @@ impl NameChunk {
         };
         self.levels.extend(taken, rows.slice(0, taken).nulls());
         if taken < rows.len() {
-            self.end_page()?;
+            self.end_page(compressor)?;
             self.plain = true;
         } else if self.levels.rows == PAGE_ROWS {
-            self.end_page()?;
+            self.end_page(compressor)?;
         }
         Ok(taken)
     }
 
-    fn texts(&mut self, texts: &StringArray) -> Result<()> {
+    fn texts(&mut self, texts: &StringArray, compressor: &mut Compressor) -> Result<()> {
         let Some(nulls) = texts.nulls().filter(|nulls| nulls.null_count() > 0) else {
-            return (0..texts.len()).try_for_each(|at| self.text(texts.value(at)));
+            return (0..texts.len()).try_for_each(|at| self.text(texts.value(at), compressor));
         };
         let mut done = 0;
         for (from, to) in nulls.valid_slices() {
-            self.missing(from - done)?;
-            (from..to).try_for_each(|at| self.text(texts.value(at)))?;
+            self.missing(from - done, compressor)?;
+            (from..to).try_for_each(|at| self.text(texts.value(at), compressor))?;
             done = to;
         }
-        self.missing(texts.len() - done)
+        self.missing(texts.len() - done, compressor)
     }
 
-    fn text(&mut self, text: &str) -> Result<()> {
+    fn text(&mut self, text: &str, compressor: &mut Compressor) -> Result<()> {
         plain(text, &mut self.texts);
         self.levels.push();
-        if self.levels.rows == PAGE_ROWS || self.texts.len() > MAX_PAGE { self.end_page() } else { Ok(()) }
+        if self.levels.rows == PAGE_ROWS || self.texts.len() > MAX_PAGE {
+            self.end_page(compressor)
+        } else {
+            Ok(())
+        }
     }
 
     /// Appends rows without a text.
-    fn missing(&mut self, mut rows: usize) -> Result<()> {
+    fn missing(&mut self, mut rows: usize, compressor: &mut Compressor) -> Result<()> {
         while rows > 0 {
             let now = rows.min(PAGE_ROWS - self.levels.rows);
             self.levels.extend(now, Some(&NullBuffer::new_null(now)));
             if self.levels.rows == PAGE_ROWS {
-                self.end_page()?;
+                self.end_page(compressor)?;
             }
             rows -= now;
         }
@@ -150,17 +161,17 @@ impl NameChunk {
     }
 
     /// The bytes of all pages, and what the footer says of them.
-    pub fn close(mut self) -> Result<(Bytes, ColumnCloseResult)> {
-        self.end_page()?;
+    pub fn close(mut self, compressor: &mut Compressor) -> Result<(Sealed, ColumnCloseResult)> {
+        self.end_page(compressor)?;
         let page = |numbered: Numbered| {
             let mut values = Vec::new();
             numbered.names.iter().for_each(|name| plain(name, &mut values));
             DictionaryPage { values, len: numbered.names.len() }
         };
-        self.pages.close(self.dictionary.map(page))
+        self.pages.close(compressor, self.dictionary.map(page))
     }
 
-    fn end_page(&mut self) -> Result<()> {
+    fn end_page(&mut self, compressor: &mut Compressor) -> Result<()> {
         let levels = take(&mut self.levels);
         if levels.rows == 0 {
             return Ok(());
@@ -168,10 +179,12 @@ impl NameChunk {
         match &self.dictionary {
             Some(dictionary) if !self.plain => {
                 let encode = |out: &mut Vec<u8>| pages::keys(&self.keys, dictionary.names.len(), out);
-                self.pages.push(&levels, Encoding::RLE_DICTIONARY, None, encode)?;
+                self.pages.push(compressor, &levels, Encoding::RLE_DICTIONARY, None, encode)?;
             }
             _ => {
-                self.pages.push(&levels, Encoding::PLAIN, None, |out| out.extend_from_slice(&self.texts))?;
+                self.pages.push(compressor, &levels, Encoding::PLAIN, None, |out| {
+                    out.extend_from_slice(&self.texts)
+                })?;
             }
         }
         self.keys.clear();

@@ -6,11 +6,12 @@ use std::mem::take;
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{Int64Type, UInt64Type};
-use bytes::Bytes;
 use parquet::basic::Encoding;
 use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::{ParquetError, Result};
 
+use super::blocks::Sealed;
+use super::compressor::Compressor;
 use super::delta;
 use super::pages::{self, DictionaryPage, Levels, Pages, Range};
 use crate::schema::PAGE_ROWS;
@@ -49,17 +50,23 @@ impl NumberChunk {
     }
 
     /// Appends the rows of an `Int64` or `UInt64` array.
-    pub fn write(&mut self, array: &ArrayRef) -> Result<()> {
+    pub fn write(&mut self, array: &ArrayRef, compressor: &mut Compressor) -> Result<()> {
         if let Some(numbers) = array.as_primitive_opt::<Int64Type>() {
-            return self.rows(numbers.values(), numbers.nulls(), |n| *n);
+            return self.rows(compressor, numbers.values(), numbers.nulls(), |n| *n);
         }
         match array.as_primitive_opt::<UInt64Type>() {
-            Some(numbers) => self.rows(numbers.values(), numbers.nulls(), |n| *n as i64),
+            Some(numbers) => self.rows(compressor, numbers.values(), numbers.nulls(), |n| *n as i64),
             None => Err(ParquetError::General(format!("numbers come as {}", array.data_type()))),
         }
     }
 
-    fn rows<T>(&mut self, mut values: &[T], nulls: Option<&NullBuffer>, bits: fn(&T) -> i64) -> Result<()> {
+    fn rows<T>(
+        &mut self,
+        compressor: &mut Compressor,
+        mut values: &[T],
+        nulls: Option<&NullBuffer>,
+        bits: fn(&T) -> i64,
+    ) -> Result<()> {
         let mut at = 0;
         while !values.is_empty() {
             let (now, later) = values.split_at(values.len().min(PAGE_ROWS - self.levels.rows));
@@ -74,7 +81,7 @@ impl NumberChunk {
                 None => self.numbers.extend(now.iter().map(bits)),
             }
             if self.levels.rows == PAGE_ROWS {
-                self.end_page()?;
+                self.end_page(compressor)?;
             }
             (at, values) = (at + now.len(), later);
         }
@@ -82,19 +89,19 @@ impl NumberChunk {
     }
 
     /// The bytes of all pages, and what the footer says of them.
-    pub fn close(mut self) -> Result<(Bytes, ColumnCloseResult)> {
+    pub fn close(mut self, compressor: &mut Compressor) -> Result<(Sealed, ColumnCloseResult)> {
         if self.levels.rows > 0 {
-            self.end_page()?;
+            self.end_page(compressor)?;
         }
         let dictionary = self.dictionary.or(self.closed);
         let page = |d: Dictionary| DictionaryPage {
             values: d.numbers.iter().flat_map(|n| n.to_le_bytes()).collect(),
             len: d.numbers.len() as u32,
         };
-        self.pages.close(dictionary.map(page))
+        self.pages.close(compressor, dictionary.map(page))
     }
 
-    fn end_page(&mut self) -> Result<()> {
+    fn end_page(&mut self, compressor: &mut Compressor) -> Result<()> {
         let (levels, numbers) = (take(&mut self.levels), &self.numbers);
         let range = Range::of(numbers, self.unsigned);
         self.keys.clear();
@@ -107,11 +114,11 @@ impl NumberChunk {
             Some(dictionary) => {
                 let len = dictionary.numbers.len() as u32;
                 let encode = |out: &mut Vec<u8>| pages::keys(&self.keys, len, out);
-                self.pages.push(&levels, Encoding::RLE_DICTIONARY, range, encode)?;
+                self.pages.push(compressor, &levels, Encoding::RLE_DICTIONARY, range, encode)?;
             }
             None => {
                 let encode = |out: &mut Vec<u8>| delta::encode(numbers, out);
-                self.pages.push(&levels, Encoding::DELTA_BINARY_PACKED, range, encode)?;
+                self.pages.push(compressor, &levels, Encoding::DELTA_BINARY_PACKED, range, encode)?;
             }
         }
         self.numbers.clear();

@@ -1,30 +1,27 @@
 //! The pages of one column of a row group, compressed, with what the footer and the page index say of them. Not what is
 //! in a page: that is for the encoders beside this file.
 
-use std::io::Write as _;
-use std::mem::take;
-
 use arrow::array::BooleanBufferBuilder;
 use arrow::buffer::NullBuffer;
-use bytes::Bytes;
-use parquet::basic::{BoundaryOrder, Compression, Encoding, Type};
-use parquet::column::page::{CompressedPage, Page, PageWriter as _};
+use parquet::basic::{BoundaryOrder, Encoding, Type};
+use parquet::column::page::Page;
 use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{ColumnChunkMetaData, ColumnIndexBuilder};
 use parquet::file::page_index::offset_index::{OffsetIndexMetaData, PageLocation};
+use parquet::file::reader::Length as _;
 use parquet::file::statistics::{Statistics, ValueStatistics};
-use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
+use parquet::file::writer::TrackedWrite;
 use parquet::schema::types::ColumnDescPtr;
 
+use super::blocks::{Blocks, Sealed};
+use super::compressor::Compressor;
 use super::{bits, runs};
 
 /// Pages of a column chunk, one behind the other.
 pub(super) struct Pages {
     column: ColumnDescPtr,
-    compression: Compression,
-    compressor: zstd::bulk::Compressor<'static>,
-    bytes: TrackedWrite<Vec<u8>>,
+    bytes: TrackedWrite<Blocks>,
     locations: Vec<PageLocation>,
     encodings: Vec<Encoding>,
     /// Smallest and largest value of each page, for columns of numbers.
@@ -32,8 +29,6 @@ pub(super) struct Pages {
     nulls: Vec<i64>,
     rows: usize,
     uncompressed: usize,
-    /// The page in the making; kept, so that its memory is.
-    content: Vec<u8>,
 }
 
 /// Smallest and largest of some numbers; unsigned numbers by their bits.
@@ -104,43 +99,39 @@ impl Levels {
 
 impl Pages {
     /// No pages yet.
-    pub fn new(column: ColumnDescPtr, compression: Compression) -> Result<Self> {
-        let level = match compression {
-            Compression::ZSTD(level) => level.compression_level(),
-            other => return Err(ParquetError::NYI(format!("pages compressed with {other}"))),
-        };
-        Ok(Self {
+    pub fn new(column: ColumnDescPtr) -> Self {
+        Self {
             column,
-            compression,
-            compressor: zstd::bulk::Compressor::new(level)?,
-            bytes: TrackedWrite::new(Vec::new()),
+            bytes: TrackedWrite::new(Blocks::default()),
             locations: Vec::new(),
             encodings: vec![Encoding::RLE],
             ranges: Vec::new(),
             nulls: Vec::new(),
             rows: 0,
             uncompressed: 0,
-            content: Vec::new(),
-        })
+        }
     }
 
     /// Appends a page of the rows that `levels` tells of, whose values `encode` appends to what it is given. `range` is
     /// that of its values; `None` where it has none, or where nobody needs to know.
     pub fn push(
         &mut self,
+        compressor: &mut Compressor,
         levels: &Levels,
         encoding: Encoding,
         range: Option<Range>,
         encode: impl FnOnce(&mut Vec<u8>),
     ) -> Result<()> {
-        let mut content = take(&mut self.content);
-        content.clear();
-        if self.column.max_def_level() > 0 {
-            levels.encode(&mut content);
-        } else if levels.nulls > 0 {
+        let has_levels = self.column.max_def_level() > 0;
+        if levels.nulls > 0 && !has_levels {
             return Err(ParquetError::General(format!("{} has no value in a row", self.column.name())));
         }
-        encode(&mut content);
+        let content = |out: &mut Vec<u8>| {
+            if has_levels {
+                levels.encode(out);
+            }
+            encode(out);
+        };
         let page = |buf| Page::DataPage {
             buf,
             num_values: levels.rows as u32,
@@ -149,8 +140,7 @@ impl Pages {
             rep_level_encoding: Encoding::RLE,
             statistics: None,
         };
-        let page = compressed(&mut self.compressor, &content, page)?;
-        let written = SerializedPageWriter::new(&mut self.bytes).write_page(page)?;
+        let written = compressor.page(&mut self.bytes, content, page)?;
         self.locations.push(PageLocation {
             offset: written.offset as i64,
             compressed_page_size: written.compressed_size as i32,
@@ -163,13 +153,16 @@ impl Pages {
         self.nulls.push(levels.nulls as i64);
         self.uncompressed += written.uncompressed_size;
         self.rows += levels.rows;
-        self.content = content;
         Ok(())
     }
 
     /// The bytes of all pages, the dictionary first, and what the footer says of them.
-    pub fn close(mut self, dictionary: Option<DictionaryPage>) -> Result<(Bytes, ColumnCloseResult)> {
-        let mut bytes = TrackedWrite::new(Vec::new());
+    pub fn close(
+        mut self,
+        compressor: &mut Compressor,
+        dictionary: Option<DictionaryPage>,
+    ) -> Result<(Sealed, ColumnCloseResult)> {
+        let mut front = TrackedWrite::new(Blocks::default());
         let dictionary_at = dictionary.is_some().then_some(0);
         if let Some(DictionaryPage { values, len }) = dictionary {
             let page = |buf| Page::DictionaryPage {
@@ -178,29 +171,20 @@ impl Pages {
                 encoding: Encoding::PLAIN,
                 is_sorted: false,
             };
-            let page = compressed(&mut self.compressor, &values, page)?;
-            let written = SerializedPageWriter::new(&mut bytes).write_page(page)?;
+            let written = compressor.page(&mut front, |out| out.extend_from_slice(&values), page)?;
             self.uncompressed += written.uncompressed_size;
             if !self.encodings.contains(&Encoding::PLAIN) {
                 self.encodings.push(Encoding::PLAIN);
             }
         }
-        let begin = bytes.bytes_written() as i64;
-        let pages = self.bytes.into_inner()?;
-        let bytes = match begin {
-            0 => pages,
-            _ => {
-                bytes.write_all(&pages)?;
-                bytes.into_inner()?
-            }
-        };
-        let bytes = Bytes::from(bytes);
+        let begin = front.bytes_written() as i64;
+        let bytes = front.into_inner()?.seal(self.bytes.into_inner()?);
         self.locations.iter_mut().for_each(|page| page.offset += begin);
 
         let is_number = self.column.physical_type() == Type::INT64;
         let mut metadata = ColumnChunkMetaData::builder(self.column)
             .set_encodings(self.encodings)
-            .set_compression(self.compression)
+            .set_compression(compressor.compression())
             .set_num_values(self.rows as i64)
             .set_total_compressed_size(bytes.len() as i64)
             .set_total_uncompressed_size(self.uncompressed as i64)
@@ -228,7 +212,7 @@ impl Pages {
             column_index = Some(index.build()?);
         }
         let close = ColumnCloseResult {
-            bytes_written: bytes.len() as u64,
+            bytes_written: bytes.len(),
             rows_written: self.rows as u64,
             metadata: metadata.build()?,
             bloom_filter: None,
@@ -285,14 +269,6 @@ fn order(ranges: &[Option<Range>]) -> BoundaryOrder {
     } else {
         BoundaryOrder::UNORDERED
     }
-}
-
-fn compressed(
-    compressor: &mut zstd::bulk::Compressor<'_>,
-    content: &[u8],
-    page: impl FnOnce(Bytes) -> Page,
-) -> Result<CompressedPage> {
-    Ok(CompressedPage::new(page(compressor.compress(content)?.into()), content.len()))
 }
 
 /// Appends the keys of a page as RLE_DICTIONARY has them: their width, then runs. `len` is that of the dictionary.

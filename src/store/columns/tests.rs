@@ -19,8 +19,8 @@ use parquet::file::page_index::column_index::ColumnIndexMetaData;
 use parquet::file::writer::SerializedFileWriter;
 use proptest::prelude::*;
 
-use super::{Column, Pages, RowGroup};
-use crate::schema::{PAGE_ROWS, TableSpec, columns, tables};
+use super::{Column, Compressor, Pages, RowGroup};
+use crate::schema::{PAGE_ROWS, TableSpec, columns, compression, tables};
 
 const NOTE: (&TableSpec, &str) = (tables::BTF_EVENT, columns::btf_event::NOTE);
 const TARGET: (&TableSpec, &str) = (tables::BTF_EVENT, columns::btf_event::TARGET);
@@ -39,12 +39,13 @@ fn file((table, column): (&TableSpec, &str), arrays: &[ArrayRef]) -> Bytes {
     let mut file =
         SerializedFileWriter::new(Vec::new(), parquet.root_schema_ptr(), properties.clone()).unwrap();
     let leaf = parquet.column(0);
-    let pages = Pages::new(leaf.clone(), properties.compression(leaf.path())).unwrap();
+    let pages = Pages::new(leaf.clone());
     let mut group = RowGroup { columns: vec![Column::new(table.column(column).unwrap(), pages, 0)], rows: 0 };
+    let mut compressor = Compressor::new(compression()).unwrap();
     for array in arrays {
-        group.columns[0].write(array).unwrap();
+        group.columns[0].write(array, &mut compressor).unwrap();
     }
-    group.close(&mut file).unwrap();
+    group.close(&mut file, &mut compressor).unwrap();
     file.into_inner().unwrap().into()
 }
 
@@ -151,14 +152,14 @@ fn a_row_without_a_value_where_each_must_have_one_is_an_error() {
     let leaf = || {
         let schema = tables::BTF_EVENT.arrow_schema();
         let parquet = ArrowSchemaConverter::new().convert(&schema).unwrap();
-        Pages::new(parquet.column(0), tables::BTF_EVENT.writer_properties().compression(&"time".into()))
-            .unwrap()
+        Pages::new(parquet.column(0))
     };
+    let mut compressor = Compressor::new(compression()).unwrap();
     let mut column = Column::new(tables::BTF_EVENT.column("time").unwrap(), leaf(), 0);
-    column.write(&numbers([Some(1), None])).unwrap();
-    assert!(column.close().is_err());
+    column.write(&numbers([Some(1), None]), &mut compressor).unwrap();
+    assert!(column.close(&mut compressor).is_err());
     let mut column = Column::new(tables::BTF_EVENT.column("time").unwrap(), leaf(), 0);
-    assert!(column.write(&(Arc::new(BooleanArray::from(vec![true])) as ArrayRef)).is_err());
+    assert!(column.write(&(Arc::new(BooleanArray::from(vec![true])) as ArrayRef), &mut compressor).is_err());
 }
 
 #[test]
