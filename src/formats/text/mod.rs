@@ -7,6 +7,8 @@ mod line;
 mod names;
 pub(super) mod stops;
 pub(super) mod swar;
+#[cfg(target_arch = "x86_64")]
+pub(super) mod wide;
 
 pub(super) use findings::Findings;
 pub(super) use line::{Line, line_end, sign, without_bom};

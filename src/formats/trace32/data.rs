@@ -2,10 +2,11 @@
 //! a chunk; the common shape of line is read by [`super::data_fast`] with the same result.
 
 use super::super::text::{Line, Names};
+use super::data_fast::{self, Shape};
 use super::fields::{self, Cell};
 use super::layout::DataLayout;
 use super::report::{Report, bad_time};
-use super::{Counts, Gap, Settings, columns, data_fast};
+use super::{Counts, Gap, Settings, Way, columns};
 use crate::diagnostics::{Log, Severity};
 use crate::input::Beside;
 use crate::schema::Optional;
@@ -82,17 +83,17 @@ pub fn parse_data(
     settings: &Settings,
     beside: &mut Beside<'_>,
 ) -> DataRows {
-    parse(chunk, first, layout, settings, beside, layout.is_usual())
+    parse(chunk, first, layout, settings, beside, layout.is_usual().then(Way::best))
 }
 
-/// [`parse_data`] with or without the fast path, which changes nothing but the time it takes.
+/// [`parse_data`] with a fast path or without, which changes nothing but the time it takes.
 pub(super) fn parse(
     chunk: &[u8],
     first: bool,
     layout: &DataLayout,
     settings: &Settings,
     beside: &mut Beside<'_>,
-    fast: bool,
+    fast: Option<Way>,
 ) -> DataRows {
     let header_lines = if first { usize::try_from(layout.header_lines).unwrap_or(usize::MAX) } else { 0 };
     let mut reader = Reader {
@@ -104,10 +105,11 @@ pub(super) fn parse(
         cells: Vec::new(),
         core: None,
     };
+    let shape = Shape::new(settings);
     let (mut at, mut number) = (0, 0);
     while at < chunk.len() {
-        if fast && number >= header_lines {
-            (at, number) = data_fast::read(chunk, (at, number), settings, &mut reader, beside);
+        if let Some(way) = fast.filter(|_| number >= header_lines) {
+            (at, number) = data_fast::read(way, chunk, (at, number), &shape, &mut reader, beside);
         }
         if at < chunk.len() {
             let (line, next) = Line::take(chunk, at, number);

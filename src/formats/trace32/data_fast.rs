@@ -3,25 +3,36 @@
 
 use super::super::text::{line_end, sign, swar};
 use super::data::{Reader, Row};
-use super::{Radix, Settings, fields};
+#[cfg(target_arch = "x86_64")]
+use super::data_wide;
+use super::{Radix, Settings, Way, fields};
 use crate::input::Beside;
 use crate::time::{divide_half_even, with_sign};
 
 /// Reads lines from `(offset, line number)` on for as long as they have the common shape, and gives where it
 /// stopped: at a line of another shape, or within reach of the end of the chunk.
 pub(super) fn read(
+    way: Way,
     chunk: &[u8],
-    (mut at, mut number): (usize, usize),
-    settings: &Settings,
+    from: (usize, usize),
+    shape: &Shape,
     reader: &mut Reader<'_, '_>,
     beside: &mut Beside<'_>,
 ) -> (usize, usize) {
-    let shape = Shape {
-        places: settings.scale.decimals() as usize,
-        per_second: settings.scale.per_second().unsigned_abs(),
-        offset: settings.offset,
-        radix: settings.radix,
-    };
+    match way {
+        Way::Words => words(chunk, from, shape, reader, beside),
+        #[cfg(target_arch = "x86_64")]
+        Way::Wide(wide) => data_wide::read(wide, chunk, from, shape, reader, beside),
+    }
+}
+
+fn words(
+    chunk: &[u8],
+    (mut at, mut number): (usize, usize),
+    shape: &Shape,
+    reader: &mut Reader<'_, '_>,
+    beside: &mut Beside<'_>,
+) -> (usize, usize) {
     let mut inexact_times = 0;
     while let Some((row, inexact, next)) = shape.row(chunk, at, number, reader, beside) {
         reader.rows.push(row);
@@ -32,17 +43,27 @@ pub(super) fn read(
     (at, number)
 }
 
-struct Shape {
+/// What has to be known of all lines.
+pub(super) struct Shape {
     places: usize,
     per_second: u64,
     offset: i64,
-    radix: Radix,
+    pub(super) radix: Radix,
 }
 
 impl Shape {
+    pub(super) fn new(settings: &Settings) -> Self {
+        Self {
+            places: settings.scale.decimals() as usize,
+            per_second: settings.scale.per_second().unsigned_abs(),
+            offset: settings.offset,
+            radix: settings.radix,
+        }
+    }
+
     /// The row in the line at `at`, whether its time was rounded, and where the next line starts.
     #[inline(always)]
-    fn row(
+    pub(super) fn row(
         &self,
         chunk: &[u8],
         at: usize,
@@ -74,23 +95,10 @@ impl Shape {
         };
         let ticks = seconds.checked_mul(self.per_second)?.checked_add(ticks)?;
         let time = with_sign(ticks, negative)?.checked_add(self.offset)?;
+        beside.step();
 
-        beside.step();
-        let at = expect(chunk, at, b'"')?;
-        // Only names that the tolerant reader has accepted before are found, so they need no check here.
-        let (variable, quote) = reader.names.find_until(chunk, at, b'"')?;
-        beside.step();
-        let cycle = chunk.get(quote..)?.strip_prefix(b"\",\"")?;
-        // Reads and writes come in no order that a branch could be guessed by.
-        let word = swar::word(cycle, 0)?;
-        let is_write = word == u64::from_le_bytes(*b"wr-data\"");
-        let is_read = word == u64::from_le_bytes(*b"rd-data\"");
-        let (is_write, length) = if (is_write | is_read) & (cycle.get(8) == Some(&b',')) {
-            (is_write, 7)
-        } else {
-            other_cycle(cycle)?
-        };
-        let at = quote + 3 + length + 2;
+        let name = expect(chunk, at, b'"')?;
+        let (variable, is_write, at) = access(chunk, name, reader, beside)?;
         let (value, digits) = match self.radix {
             Radix::Hex => swar::hex(chunk, at)?,
             Radix::Decimal => swar::decimal(chunk, at)?,
@@ -100,11 +108,20 @@ impl Shape {
         Some((Row { time, record: Some(record), variable, is_write, value, line }, inexact, next))
     }
 
+    /// A time in 10⁻¹⁰ seconds, below 10¹⁶ of them, as an instant. `None` for one that needs rounding.
+    #[inline(always)]
+    pub(super) fn instant(&self, time: u64) -> Option<i64> {
+        match self.fraction_ticks(time, 10)? {
+            (ticks, false) => i64::try_from(ticks).ok()?.checked_add(self.offset),
+            _ => None,
+        }
+    }
+
     /// A fraction of a second with `places` digits in ticks, and whether digits were lost.
     #[inline(always)]
     fn fraction_ticks(&self, fraction: u64, places: usize) -> Option<(u64, bool)> {
         if places <= self.places {
-            return Some((fraction * swar::POWERS.get(self.places - places)?, false));
+            return Some((fraction.checked_mul(*swar::POWERS.get(self.places - places)?)?, false));
         }
         // The last of ten decimals is mostly zero, and a constant divides quickly.
         if places == self.places + 1 && fraction.is_multiple_of(10) {
@@ -121,11 +138,34 @@ fn decimal_before(text: &[u8], at: usize, end: u8) -> Option<(u64, usize)> {
     Some((number, expect(text, at + digits, end)?))
 }
 
-/// A cycle spelled otherwise, and its length; its closing quote and the comma behind it must be there.
-fn other_cycle(text: &[u8]) -> Option<(bool, usize)> {
-    let length = text.iter().take(16).position(|&b| b == b'"')?;
-    let is_write = fields::access(text.get(..length)?)?;
-    text.get(length..)?.starts_with(b"\",").then_some((is_write, length))
+/// The variable whose name starts at `at`, whether it is written, and where its value starts.
+#[inline(always)]
+pub(super) fn access(
+    chunk: &[u8],
+    at: usize,
+    reader: &Reader<'_, '_>,
+    beside: &mut Beside<'_>,
+) -> Option<(u32, bool, usize)> {
+    // Only names that the tolerant reader has accepted before are found, so they need no check here.
+    let (variable, quote) = reader.names.find_until(chunk, at, b'"')?;
+    beside.step();
+    // Reads and writes come in no order that a branch could be guessed by.
+    let cycle: &[u8; 12] = chunk.get(quote..)?.first_chunk()?;
+    let is_write = cycle == b"\",\"wr-data\",";
+    let is_read = cycle == b"\",\"rd-data\",";
+    if is_write | is_read {
+        return Some((variable, is_write, quote + cycle.len()));
+    }
+    let (is_write, at) = other_cycle(chunk, quote)?;
+    Some((variable, is_write, at))
+}
+
+/// Whether a cycle that is spelled otherwise is a write, and where the text goes on behind it; `quote` is where the name ends.
+fn other_cycle(text: &[u8], quote: usize) -> Option<(bool, usize)> {
+    let cycle = text.get(quote..)?.strip_prefix(b"\",\"")?;
+    let length = cycle.iter().take(16).position(|&b| b == b'"')?;
+    let is_write = fields::access(cycle.get(..length)?)?;
+    cycle.get(length..)?.starts_with(b"\",").then_some((is_write, quote + 3 + length + 2))
 }
 
 /// Where the text goes on behind `byte`; `None` when something else is there.

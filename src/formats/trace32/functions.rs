@@ -1,16 +1,18 @@
 //! Function and task-event exports, which share one grammar: `+437050; EE_as_StartCore; fentry`, time in
-//! nanoseconds, maybe with a `;` behind the event. The words for events are in [`super::task_events`].
+//! nanoseconds, maybe with a `;` behind the event. This is the tolerant reader of one line and the loop over a chunk; the
+//! common shape of line is read by [`super::functions_fast`] with the same result. The words for events are in
+//! [`super::task_events`].
 
 use std::collections::BTreeSet;
 
-use super::super::text::{Line, Names, line_end, sign, swar};
-use super::fields;
+use super::super::text::{Line, Names};
+use super::functions_fast::{self, Shape};
 use super::report::{Report, bad_time};
-use super::task_events::{self, ENTRY, EXIT, OTHER};
-use super::{Counts, Gap, Settings};
+use super::task_events::{self, OTHER};
+use super::{Counts, Gap, Settings, Way, fields};
 use crate::diagnostics::{Log, Severity};
 use crate::input::Beside;
-use crate::time::{TimeScale, with_sign};
+use crate::time::TimeScale;
 
 /// The events of a chunk, column by column, in the order of the text.
 #[derive(Debug, Clone, Default)]
@@ -48,7 +50,7 @@ impl FunctionRows {
     }
 
     #[inline(always)]
-    fn push(&mut self, time: i64, function: u32, kind: u8, line: usize) {
+    pub(super) fn push(&mut self, time: i64, function: u32, kind: u8, line: usize) {
         self.time.push(time);
         self.function.push(function);
         self.kind.push(kind);
@@ -58,11 +60,16 @@ impl FunctionRows {
 
 /// Reads a chunk of whole lines of a function or task-event export. What is to be made `beside` is.
 pub fn parse_functions(chunk: &[u8], settings: &Settings, beside: &mut Beside<'_>) -> FunctionRows {
-    parse(chunk, settings, beside, true)
+    parse(chunk, settings, beside, Some(Way::best()))
 }
 
-/// [`parse_functions`] with or without the fast path, which changes nothing but the time it takes.
-pub(super) fn parse(chunk: &[u8], settings: &Settings, beside: &mut Beside<'_>, fast: bool) -> FunctionRows {
+/// [`parse_functions`] with a fast path or without, which changes nothing but the time it takes.
+pub(super) fn parse(
+    chunk: &[u8],
+    settings: &Settings,
+    beside: &mut Beside<'_>,
+    fast: Option<Way>,
+) -> FunctionRows {
     let mut reader = Reader {
         settings,
         report: Report::new(settings),
@@ -71,30 +78,27 @@ pub(super) fn parse(chunk: &[u8], settings: &Settings, beside: &mut Beside<'_>, 
         fields: Vec::new(),
         unknown: BTreeSet::new(),
     };
-    let places = settings.scale.decimals().checked_sub(TimeScale::Ns.decimals());
-    let factor = places.map(|places| 10u64.pow(places)).filter(|_| fast);
+    let fast = fast.zip(Shape::new(settings));
     let (mut at, mut number) = (0, 0);
     while at < chunk.len() {
-        beside.step();
-        if let Some((time, name, kind, next)) = factor.and_then(|f| reader.common_line(chunk, at, f)) {
-            reader.rows.push(time, name, kind, number);
-            at = next;
-        } else {
+        if let Some((way, shape)) = &fast {
+            (at, number) = functions_fast::read(*way, chunk, (at, number), shape, &mut reader, beside);
+        }
+        if at < chunk.len() {
             let (line, next) = Line::take(chunk, at, number);
             reader.line(line);
-            at = next;
+            (at, number) = (next, number + 1);
         }
-        number += 1;
-        beside.step();
     }
     reader.finish(number)
 }
 
-struct Reader<'c, 's> {
+/// The state of reading a chunk.
+pub(super) struct Reader<'c, 's> {
     settings: &'s Settings,
     report: Report<'s>,
-    rows: FunctionRows,
-    names: Names,
+    pub(super) rows: FunctionRows,
+    pub(super) names: Names,
     /// The fields of the line at hand, trimmed.
     fields: Vec<&'c [u8]>,
     /// Unknown event words that were reported.
@@ -102,36 +106,6 @@ struct Reader<'c, 's> {
 }
 
 impl<'c> Reader<'c, '_> {
-    /// Reads `+437050; NAME; fentry` when NAME was seen before, without looking for the end of the line first:
-    /// time, name, kind, and where the next line starts. `None` leaves the line to [`Reader::line`].
-    #[inline(always)]
-    fn common_line(&self, chunk: &[u8], at: usize, factor: u64) -> Option<(i64, u32, u8, usize)> {
-        let (negative, at) = sign(chunk, at);
-        let (nanoseconds, digits) = swar::decimal(chunk, at)?;
-        let ticks = with_sign(nanoseconds.checked_mul(factor)?, negative)?;
-        let time = ticks.checked_add(self.settings.offset)?;
-        if !chunk.get(at + digits..)?.starts_with(b"; ") {
-            return None;
-        }
-        // A name in front of which "task:" was cut off is also known without it; that line is left alone.
-        let (name, end) = self.names.find_until(chunk, at + digits + 2, b';')?;
-        if chunk.get(at + digits + 2..)?.starts_with(TASK_PREFIX) {
-            return None;
-        }
-        let event = chunk.get(end..)?.strip_prefix(b"; ")?;
-        let (kind, length) = if event.starts_with(b"fentry") {
-            (ENTRY, 6)
-        } else if event.starts_with(b"fexit") {
-            (EXIT, 5)
-        } else {
-            let length = event.iter().take(16).position(|b| matches!(b, b';' | b'\r' | b'\n'))?;
-            (task_events::kind_of(event.get(..length)?)?, length)
-        };
-        let at = end + 2 + length;
-        let at = if chunk.get(at) == Some(&b';') { at + 1 } else { at };
-        Some((time, name, kind, line_end(chunk, at)?))
-    }
-
     fn line(&mut self, line: Line<'c>) {
         if line.too_long {
             return self.report.reject_too_long(line);
@@ -250,7 +224,7 @@ impl<'c> Reader<'c, '_> {
 }
 
 /// What stands before the name of a task in a row of the function export.
-const TASK_PREFIX: &[u8] = b"task:";
+pub(super) const TASK_PREFIX: &[u8] = b"task:";
 
 /// `task: NAME` is NAME; a C++ name such as `task::run` stays whole.
 fn without_task_prefix(name: &[u8]) -> &[u8] {

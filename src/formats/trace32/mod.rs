@@ -9,8 +9,11 @@
 mod columns;
 mod data;
 mod data_fast;
+#[cfg(target_arch = "x86_64")]
+mod data_wide;
 mod fields;
 mod functions;
+mod functions_fast;
 mod layout;
 mod probe;
 mod report;
@@ -86,4 +89,25 @@ pub struct Gap {
     pub end: Option<i64>,
     /// What the trace says, in lower case, for example `target fifo overflow`.
     pub reason: String,
+}
+
+/// How lines of the common shape are read; the result is the same.
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    /// Eight bytes at a time.
+    Words,
+    /// With vectors.
+    #[cfg(target_arch = "x86_64")]
+    Wide(super::text::wide::Wide),
+}
+
+impl Way {
+    /// What this processor does best.
+    fn best() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(wide) = super::text::wide::Wide::detect() {
+            return Self::Wide(wide);
+        }
+        Self::Words
+    }
 }
