@@ -288,6 +288,10 @@ def memory(bench):
     }
     remove(database)
     lines = [Line(name, bench.btfdb(name, *command), ours=True) for name, command in commands.items()]
+    # The rows of this table lie in the order of their ends: all of them are sorted.
+    large, _ = bench.inputs.btf_database(10)
+    command = ["export", large, "--table", "process_instance", "--format", "csv", "-o", out, "--force"]
+    lines.append(Line("export of a table that is sorted, 100 M", bench.btfdb("export, sorted", *command), ours=True))
     remove(out)
     remove(database)
     result = Result("memory", note["rows"], note["bytes"], lines)

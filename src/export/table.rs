@@ -43,7 +43,7 @@ pub fn export_table(
     let recording = selection.recording(session)?;
     let condition = selection.condition(table, &recording);
     let sql = format!("SELECT * FROM {} {} ORDER BY {}", table.name, condition.sql(), order(table));
-    let mut rows = session.sql(&sql, &condition.params())?;
+    let mut rows = session.sql_sparing(&sql, &condition.params())?;
     let schema = rows.schema().clone();
     let rendered = render(&schema, &mut rows, format, out, None, session.threads())?;
     Ok(ExportedTable { rows: rendered.rows, unused: condition.unused })

@@ -169,6 +169,11 @@ impl Session {
         self.sql_in(self.context(), text, params)
     }
 
+    /// [`Session::sql`] for all rows of a table: a sort of them goes by way of the disk before it takes much memory.
+    pub(crate) fn sql_sparing(&self, text: &str, params: &[(&str, Param)]) -> Result<ResultStream> {
+        self.sql_in(&self.sparing(), text, params)
+    }
+
     /// The first column of a result, as strings, sorted, so that suggestions are always the same; NULL is left out. For names,
     /// of which there are few.
     pub(super) fn names(&self, text: &str, params: &[(&str, Param)]) -> Result<Vec<String>> {

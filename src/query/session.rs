@@ -117,6 +117,7 @@ impl Session {
             catalog.register_schema(SCHEMA, library).map_err(engine)?;
         }
         functions::functions(&database).into_iter().for_each(|f| context.register_udf(f));
+        functions::aggregates().into_iter().for_each(|f| context.register_udaf(f));
         let chains = Chains::default();
         context.register_udtf("chains", chain::function(&database, &chains));
         let session = Self {
@@ -198,15 +199,19 @@ impl Session {
     }
 
     /// The same context with little memory for sorts: one of all rows of a long recording goes by way of the disk, and
-    /// the more memory it is given, the more it takes.
+    /// the more memory it is given, the more it takes. There is only one sort at a time: of two, one takes what the other set
+    /// aside for its merge, which fails then.
     pub(super) fn sparing(&self) -> SessionContext {
         let state = self.context.state();
         let mut environment = RuntimeEnv::clone(state.runtime_env());
         if let MemoryLimit::Finite(limit) = environment.memory_pool.memory_limit() {
             environment.memory_pool = Arc::new(FairSpillPool::new(limit.min(SPARING)));
         }
-        let state =
-            SessionStateBuilder::new_from_existing(state).with_runtime_env(Arc::new(environment)).build();
+        let config = state.config().clone().with_target_partitions(1);
+        let state = SessionStateBuilder::new_from_existing(state)
+            .with_config(config)
+            .with_runtime_env(Arc::new(environment))
+            .build();
         SessionContext::new_with_state(state)
     }
 

@@ -2,11 +2,12 @@
 
 mod argument;
 mod gap_between;
+mod stddev;
 mod windows;
 
 use std::sync::Arc;
 
-use datafusion::logical_expr::ScalarUDF;
+use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 
 use crate::store::Database;
 
@@ -15,7 +16,12 @@ pub(super) fn of_rows() -> Vec<ScalarUDF> {
     vec![ScalarUDF::from(argument::Argument::new())]
 }
 
-/// All functions, over the tables of a database.
+/// Those of many rows, in place of the engine's of the same name.
+pub(super) fn aggregates() -> Vec<AggregateUDF> {
+    vec![AggregateUDF::from(stddev::Stddev::new())]
+}
+
+/// All functions of one row, over the tables of a database.
 pub(super) fn functions(database: &Arc<Database>) -> Vec<ScalarUDF> {
     let mut functions = of_rows();
     functions.extend([
