@@ -7,7 +7,7 @@
 //! ```
 //!
 //! New inputs go to `corpus/`, which is not committed; an input that found a bug goes to `seeds/` with the fix.
-//! `unsafe` is only what calls functions for instructions that the processor was asked for; none of them has a pointer. The
+//! `unsafe` is only what calls functions for instructions that the processor is known to have; none of them has a pointer. The
 //! sanitizers, which need a nightly compiler, are for the target `hash` and left out elsewhere (`-s none`).
 
 #[path = "../../tests/it/fuzz_corpus/checks/mod.rs"]

@@ -43,10 +43,18 @@ pub fn export_table(
     let recording = selection.recording(session)?;
     let condition = selection.condition(table, &recording);
     let sql = format!("SELECT * FROM {} {} ORDER BY {}", table.name, condition.sql(), order(table));
-    let mut rows = session.sql_sparing(&sql, &condition.params())?;
+    let mut rows = match is_sequenced(table) {
+        true => session.sql(&sql, &condition.params())?,
+        false => session.sql_sparing(&sql, &condition.params())?,
+    };
     let schema = rows.schema().clone();
     let rendered = render(&schema, &mut rows, format, out, None, session.threads())?;
     Ok(ExportedTable { rows: rendered.rows, unused: condition.unused })
+}
+
+/// True when what the rows of a file are sorted by tells any two of them apart, so that nothing needs to be sorted.
+fn is_sequenced(table: &TableSpec) -> bool {
+    table.sort.len() > 1
 }
 
 /// The sort order of the table, or its instants where it has none; then all that can tell two rows apart.
@@ -54,7 +62,7 @@ fn order(table: &TableSpec) -> String {
     let instants = table.file_columns().filter(|c| c.ty == ColumnType::Instant && table.sort.is_empty());
     let mut terms: Vec<_> = table.sort.iter().copied().chain(instants.map(|c| c.name)).collect();
     // Sequence numbers count within a core: the core decides next, and nothing more is needed.
-    let sequenced = table.sort.len() > 1;
+    let sequenced = is_sequenced(table);
     let others =
         table.columns.iter().filter(|c| if sequenced { c.partition } else { c.ty != ColumnType::Text });
     // There is one recording: to name it would have the engine sort what lies sorted.

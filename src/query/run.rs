@@ -169,7 +169,8 @@ impl Session {
         self.sql_in(self.context(), text, params)
     }
 
-    /// [`Session::sql`] for all rows of a table: a sort of them goes by way of the disk before it takes much memory.
+    /// [`Session::sql`] for all rows of a table: a sort of them goes by way of the disk before it takes much memory, if the
+    /// session has a limit. There is one scan at a time.
     pub(crate) fn sql_sparing(&self, text: &str, params: &[(&str, Param)]) -> Result<ResultStream> {
         self.sql_in(&self.sparing(), text, params)
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use datafusion::catalog::SchemaProvider;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
-use datafusion::execution::memory_pool::{FairSpillPool, MemoryLimit, TrackConsumersPool};
+use datafusion::execution::memory_pool::{FairSpillPool, MemoryLimit, MemoryPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::optimizer::OptimizerRule;
 use datafusion::prelude::{SessionConfig, SessionContext};
@@ -88,9 +88,7 @@ impl Session {
             let reservation = SPILL_RESERVATION.min(limit / 16 / threads as u64);
             config =
                 config.with_sort_spill_reservation_bytes(usize::try_from(reservation).unwrap_or(usize::MAX));
-            let pool = FairSpillPool::new(usize::try_from(limit).unwrap_or(usize::MAX));
-            let named = std::num::NonZeroUsize::new(NAMED_CONSUMERS).unwrap_or(std::num::NonZeroUsize::MIN);
-            environment = environment.with_memory_pool(Arc::new(TrackConsumersPool::new(pool, named)));
+            environment = environment.with_memory_pool(pool(usize::try_from(limit).unwrap_or(usize::MAX)));
         }
         let engine = |e| failure::from_engine(&e, "", &[]);
         let environment = environment.build_arc().map_err(engine)?;
@@ -198,14 +196,14 @@ impl Session {
         SessionContext::new_with_state(state)
     }
 
-    /// The same context with little memory for sorts: one of all rows of a long recording goes by way of the disk, and
+    /// The same context with little memory for sorts, if there is a limit: one of all rows of a long recording goes by way of the disk, and
     /// the more memory it is given, the more it takes. There is only one sort at a time: of two, one takes what the other set
     /// aside for its merge, which fails then.
     pub(super) fn sparing(&self) -> SessionContext {
         let state = self.context.state();
         let mut environment = RuntimeEnv::clone(state.runtime_env());
         if let MemoryLimit::Finite(limit) = environment.memory_pool.memory_limit() {
-            environment.memory_pool = Arc::new(FairSpillPool::new(limit.min(SPARING)));
+            environment.memory_pool = pool(limit.min(SPARING));
         }
         let config = state.config().clone().with_target_partitions(1);
         let state = SessionStateBuilder::new_from_existing(state)
@@ -231,4 +229,10 @@ impl Session {
     pub(super) fn relation_names(&self) -> Vec<String> {
         self.relations.iter().map(|r| r.name.clone()).collect()
     }
+}
+
+/// So many bytes for all, whose largest users an error names.
+fn pool(limit: usize) -> Arc<dyn MemoryPool> {
+    let named = std::num::NonZeroUsize::new(NAMED_CONSUMERS).unwrap_or(std::num::NonZeroUsize::MIN);
+    Arc::new(TrackConsumersPool::new(FairSpillPool::new(limit), named))
 }

@@ -1,4 +1,4 @@
-//! What readers of line-based formats share: lines, names by number, the ends of fields, numbers eight bytes at a time, located
+//! What readers of line-based formats share: lines, names by number, the ends of fields, numbers eight and sixteen bytes at a time, located
 //! findings.
 //! Knows no format.
 

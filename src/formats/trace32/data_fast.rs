@@ -108,13 +108,11 @@ impl Shape {
         Some((Row { time, record: Some(record), variable, is_write, value, line }, inexact, next))
     }
 
-    /// A time in 10⁻¹⁰ seconds, below 10¹⁶ of them, as an instant. `None` for one that needs rounding.
+    /// A time in 10⁻¹⁰ seconds, below 10¹⁵ of them, as an instant, and whether digits were lost.
     #[inline(always)]
-    pub(super) fn instant(&self, time: u64) -> Option<i64> {
-        match self.fraction_ticks(time, 10)? {
-            (ticks, false) => i64::try_from(ticks).ok()?.checked_add(self.offset),
-            _ => None,
-        }
+    pub(super) fn instant(&self, time: u64) -> Option<(i64, bool)> {
+        let (ticks, inexact) = self.fraction_ticks(time, 10)?;
+        Some((i64::try_from(ticks).ok()?.checked_add(self.offset)?, inexact))
     }
 
     /// A fraction of a second with `places` digits in ticks, and whether digits were lost.
@@ -127,7 +125,9 @@ impl Shape {
         if places == self.places + 1 && fraction.is_multiple_of(10) {
             return Some((fraction / 10, false));
         }
-        Some(divide_half_even(fraction, *swar::POWERS.get(places - self.places)?))
+        // Half a second goes to the even one, and a fraction alone does not tell which one that is.
+        let divisor = *swar::POWERS.get(places - self.places)?;
+        (self.places > 0).then(|| divide_half_even(fraction, divisor))
     }
 }
 

@@ -85,9 +85,11 @@ pub(super) fn parse(
             (at, number) = functions_fast::read(*way, chunk, (at, number), shape, &mut reader, beside);
         }
         if at < chunk.len() {
+            beside.step();
             let (line, next) = Line::take(chunk, at, number);
             reader.line(line);
             (at, number) = (next, number + 1);
+            beside.step();
         }
     }
     reader.finish(number)

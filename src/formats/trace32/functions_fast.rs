@@ -47,7 +47,7 @@ fn with_vectors(
         let decimal = |text: &[u8], at: usize| wide::decimal(text.get(at..)?.first_chunk()?);
         lines(chunk, from, shape, reader, beside, decimal)
     }
-    #[expect(unsafe_code, reason = "a third of the instructions of a line")]
+    #[expect(unsafe_code, reason = "numbers without a branch on their length")]
     // SAFETY: `Wide` shows that the processor has what `wide_lines` is compiled for.
     unsafe {
         wide_lines(chunk, from, shape, reader, beside)

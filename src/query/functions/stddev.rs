@@ -1,5 +1,6 @@
-//! `stddev` of whole numbers, as times are: sums and squares are kept exactly, so that the result depends neither on the order of
-//! the rows nor on the number of threads, and no row costs a division. Of other numbers it is the engine's.
+//! `stddev` of whole numbers, as times are: sums and squares are exact and rounded once they are complete, so that the result depends
+//! neither on the order of the rows nor on the number of threads, and no row costs a division. Of other numbers it is the engine's,
+//! and so are `stddev_pop` and the variances.
 
 use std::mem::size_of;
 use std::sync::Arc;
@@ -15,7 +16,8 @@ use datafusion::functions_aggregate::stddev::stddev_udaf;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::format_state_name;
 use datafusion::logical_expr::{
-    Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, GroupsAccumulator, Signature, Volatility,
+    Accumulator, AggregateUDF, AggregateUDFImpl, Documentation, EmitTo, GroupsAccumulator, Signature,
+    Volatility,
 };
 use datafusion::scalar::ScalarValue;
 
@@ -37,6 +39,11 @@ fn is_whole(ty: &DataType) -> bool {
     ty.is_signed_integer() || matches!(ty, DataType::UInt8 | DataType::UInt16 | DataType::UInt32)
 }
 
+/// What a dictionary is of.
+fn plain(ty: &DataType) -> &DataType {
+    if let DataType::Dictionary(_, values) = ty { values } else { ty }
+}
+
 fn takes_whole(args: &AccumulatorArgs<'_>) -> bool {
     !args.is_distinct && args.expr_fields.first().is_some_and(|field| field.data_type() == &DataType::Int64)
 }
@@ -56,11 +63,16 @@ impl AggregateUDFImpl for Stddev {
 
     fn coerce_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {
         let of = |ty: &DataType| if is_whole(ty) { DataType::Int64 } else { DataType::Float64 };
-        match types {
+        let types: Vec<_> = types.iter().map(plain).collect();
+        match types.as_slice() {
             [ty] if ty.is_numeric() || ty.is_null() => Ok(vec![of(ty)]),
             [ty] => datafusion::common::plan_err!("'{}' is of numbers, not of {ty}", self.name()),
             _ => datafusion::common::plan_err!("'{}' is of one column, not of {}", self.name(), types.len()),
         }
+    }
+
+    fn documentation(&self) -> Option<&Documentation> {
+        self.engine.documentation()
     }
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 
-use bytes::Bytes;
+use bytes::{Buf as _, Bytes};
 use parquet::errors::Result;
 use parquet::file::reader::{ChunkReader, Length};
 
@@ -40,7 +40,7 @@ impl Write for Blocks {
         }
         let Some(last) = self.blocks.last_mut() else { return Ok(0) };
         let now = bytes.len().min(BLOCK - last.len());
-        last.extend(bytes.iter().take(now));
+        last.extend_from_slice(bytes.split_at(now).0);
         Ok(now)
     }
 
@@ -77,8 +77,8 @@ pub(super) struct Reader(VecDeque<Bytes>);
 impl Read for Reader {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let Some(mut block) = self.0.pop_front() else { return Ok(0) };
-        let now = block.len().min(into.len());
-        into.iter_mut().zip(block.split_to(now)).for_each(|(to, byte)| *to = byte);
+        let now = block.as_ref().read(into)?;
+        block.advance(now);
         if !block.is_empty() {
             self.0.push_front(block);
         }

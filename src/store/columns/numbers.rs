@@ -126,8 +126,15 @@ impl NumberChunk {
     }
 }
 
+/// A power of two. 8 KiB.
+const RECENT: usize = 512;
+const NO_KEY: u32 = u32::MAX;
+
 /// Numbers in the order of their first use, found by an open-addressing table.
 struct Dictionary {
+    /// Numbers that were looked up lately, with their keys, by their lower bits: the table of many numbers is not in the nearest
+    /// cache, and those of instances come again while the instance lives.
+    recent: Box<[(i64, u32); RECENT]>,
     numbers: Vec<i64>,
     /// Index into `numbers` plus one; 0 for a free slot. A power of two of them, half of them free at least.
     slots: Vec<u32>,
@@ -136,7 +143,8 @@ struct Dictionary {
 impl Dictionary {
     fn with_room(numbers: usize) -> Self {
         let slots = (2 * numbers).max(1024).next_power_of_two();
-        Self { numbers: Vec::with_capacity(numbers), slots: vec![0; slots] }
+        let recent = Box::new([(0, NO_KEY); RECENT]);
+        Self { recent, numbers: Vec::with_capacity(numbers), slots: vec![0; slots] }
     }
 
     /// A dictionary grows no larger: a reader has to hold it. 1 MiB.
@@ -154,6 +162,7 @@ impl Dictionary {
             keys.push(self.key(*number));
             if self.numbers.len() > most {
                 self.numbers.truncate(known);
+                self.recent.fill((0, NO_KEY));
                 self.grow(self.slots.len());
                 return false;
             }
@@ -163,6 +172,18 @@ impl Dictionary {
 
     #[inline(always)]
     fn key(&mut self, number: i64) -> u32 {
+        let place = number as usize % RECENT;
+        let (known, key) = self.recent[place];
+        if known == number && key != NO_KEY {
+            return key;
+        }
+        let key = self.find(number);
+        self.recent[place] = (number, key);
+        key
+    }
+
+    #[inline(always)]
+    fn find(&mut self, number: i64) -> u32 {
         let mut at = self.home(number);
         loop {
             let tag = self.slots.get(at).copied().unwrap_or(0);

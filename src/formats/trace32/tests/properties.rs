@@ -22,7 +22,7 @@ fn data_line() -> impl Strategy<Value = String> {
     ];
     let time = prop_oneof![
         9 => "[0-9]{1,7}\\.[0-9]{9}0", 4 => "-?[0-9]{1,3}\\.[0-9]{10}",
-        2 => "[0-9]{1,12}\\.[0-9]{0,16}",
+        2 => "[0-9]{1,2}\\.50{9}", 2 => "[0-9]{1,12}\\.[0-9]{0,16}",
         1 => "[0-9.]{0,6}(us|s|)",
     ];
     let name = prop_oneof![9 => known_name(), 1 => "[ a\"\\[\\]é,-]{0,9}"];
@@ -61,7 +61,7 @@ fn text(line: impl Strategy<Value = String>) -> impl Strategy<Value = String> {
 }
 
 fn any_settings() -> impl Strategy<Value = Settings> {
-    let scale = prop_oneof![3 => Just(TimeScale::Ns), 2 => Just(TimeScale::Ps), 1 => Just(TimeScale::Us)];
+    let scale = prop_oneof![3 => Just(TimeScale::Ns), 2 => Just(TimeScale::Ps), 1 => Just(TimeScale::Us), 1 => Just(TimeScale::S)];
     let radix = prop_oneof![3 => Just(Radix::Hex), 1 => Just(Radix::Decimal)];
     let offset = prop_oneof![3 => Just(0), 1 => -1000i64..1000, 1 => any::<i64>()];
     (scale, radix, offset).prop_map(|(scale, radix, offset)| Settings { scale, radix, offset, ..settings() })
