@@ -163,7 +163,7 @@ pub(super) fn access(
 /// Whether a cycle that is spelled otherwise is a write, and where the text goes on behind it; `quote` is where the name ends.
 fn other_cycle(text: &[u8], quote: usize) -> Option<(bool, usize)> {
     let cycle = text.get(quote..)?.strip_prefix(b"\",\"")?;
-    let length = cycle.iter().take(16).position(|&b| b == b'"')?;
+    let length = cycle.iter().take(16).position(|b| matches!(b, b'"' | b'\n'))?;
     let is_write = fields::access(cycle.get(..length)?)?;
     cycle.get(length..)?.starts_with(b"\",").then_some((is_write, quote + 3 + length + 2))
 }

@@ -210,3 +210,12 @@ fn an_export_of_several_cores_is_noticed() {
     assert_eq!(rows.counts.rows, 2);
     assert_eq!(findings(&rows.log), [("several-cores", 3)]);
 }
+
+/// A cycle whose quote is on the next line took that line with it, unseen.
+#[test]
+fn a_cycle_ends_on_its_line() {
+    let rows = data(
+        "1,0.5,\"x\",\"wr-data\",1\n2,0.5,\"x\",\"wr-dataFF\n6,\",3\n3,0.5,\"x\",\"wr-data\",2\n4,0.5,\"x\",\"wr-data\",3\n",
+    );
+    assert_eq!((account(rows.counts), rows.value), ([5, 3, 0, 2, 0], vec![1, 2, 3]));
+}
