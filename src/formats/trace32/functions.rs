@@ -9,7 +9,7 @@ use super::super::text::{Line, Names};
 use super::functions_fast::{self, Shape};
 use super::report::{Report, bad_time};
 use super::task_events::{self, OTHER};
-use super::{Counts, Gap, Settings, Way, fields};
+use super::{Counts, Gap, Settings, fields};
 use crate::diagnostics::{Log, Severity};
 use crate::input::Beside;
 use crate::time::TimeScale;
@@ -60,16 +60,11 @@ impl FunctionRows {
 
 /// Reads a chunk of whole lines of a function or task-event export. What is to be made `beside` is.
 pub fn parse_functions(chunk: &[u8], settings: &Settings, beside: &mut Beside<'_>) -> FunctionRows {
-    parse(chunk, settings, beside, Some(Way::best()))
+    parse(chunk, settings, beside, true)
 }
 
 /// [`parse_functions`] with a fast path or without, which changes nothing but the time it takes.
-pub(super) fn parse(
-    chunk: &[u8],
-    settings: &Settings,
-    beside: &mut Beside<'_>,
-    fast: Option<Way>,
-) -> FunctionRows {
+pub(super) fn parse(chunk: &[u8], settings: &Settings, beside: &mut Beside<'_>, fast: bool) -> FunctionRows {
     let mut reader = Reader {
         settings,
         report: Report::new(settings),
@@ -78,11 +73,11 @@ pub(super) fn parse(
         fields: Vec::new(),
         unknown: BTreeSet::new(),
     };
-    let fast = fast.zip(Shape::new(settings));
+    let shape = Shape::new(settings).filter(|_| fast);
     let (mut at, mut number) = (0, 0);
     while at < chunk.len() {
-        if let Some((way, shape)) = &fast {
-            (at, number) = functions_fast::read(*way, chunk, (at, number), shape, &mut reader, beside);
+        if let Some(shape) = &shape {
+            (at, number) = functions_fast::read(chunk, (at, number), shape, &mut reader, beside);
         }
         if at < chunk.len() {
             beside.step();

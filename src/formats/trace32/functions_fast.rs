@@ -1,72 +1,25 @@
 //! The common shape of a line of a function export, `+437050; NAME; fentry` with a name that was seen before, read without
 //! looking for its end first. Reads a line exactly like [`super::functions`], or leaves it to that.
 
-#[cfg(target_arch = "x86_64")]
-use super::super::text::wide::{self, Wide};
 use super::super::text::{line_end, sign, swar};
+use super::Settings;
 use super::functions::{Reader, TASK_PREFIX};
 use super::task_events::{self, ENTRY, EXIT};
-use super::{Settings, Way};
 use crate::input::Beside;
 use crate::time::{TimeScale, with_sign};
 
 /// Reads lines from `(offset, line number)` on for as long as they have the common shape, and gives where it
 /// stopped: at a line of another shape, or within reach of the end of the chunk.
 pub(super) fn read(
-    way: Way,
-    chunk: &[u8],
-    from: (usize, usize),
-    shape: &Shape,
-    reader: &mut Reader<'_, '_>,
-    beside: &mut Beside<'_>,
-) -> (usize, usize) {
-    match way {
-        Way::Words => lines(chunk, from, shape, reader, beside, swar::decimal),
-        #[cfg(target_arch = "x86_64")]
-        Way::Wide(wide) => with_vectors(wide, chunk, from, shape, reader, beside),
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-fn with_vectors(
-    _: Wide,
-    chunk: &[u8],
-    from: (usize, usize),
-    shape: &Shape,
-    reader: &mut Reader<'_, '_>,
-    beside: &mut Beside<'_>,
-) -> (usize, usize) {
-    #[target_feature(enable = "sse4.1")]
-    fn wide_lines(
-        chunk: &[u8],
-        from: (usize, usize),
-        shape: &Shape,
-        reader: &mut Reader<'_, '_>,
-        beside: &mut Beside<'_>,
-    ) -> (usize, usize) {
-        let decimal = |text: &[u8], at: usize| wide::decimal(text.get(at..)?.first_chunk()?);
-        lines(chunk, from, shape, reader, beside, decimal)
-    }
-    #[expect(unsafe_code, reason = "numbers without a branch on their length")]
-    // SAFETY: `Wide` shows that the processor has what `wide_lines` is compiled for.
-    unsafe {
-        wide_lines(chunk, from, shape, reader, beside)
-    }
-}
-
-/// [`read`] with the numbers as `decimal` reads them.
-#[inline(always)]
-fn lines(
     chunk: &[u8],
     (mut at, mut number): (usize, usize),
     shape: &Shape,
     reader: &mut Reader<'_, '_>,
     beside: &mut Beside<'_>,
-    decimal: impl Fn(&[u8], usize) -> Option<(u64, usize)>,
 ) -> (usize, usize) {
     loop {
         beside.step();
-        let Some((time, name, kind, next)) = shape.row(chunk, at, reader, &decimal) else { break };
+        let Some((time, name, kind, next)) = shape.row(chunk, at, reader) else { break };
         reader.rows.push(time, name, kind, number);
         (at, number) = (next, number + 1);
         beside.step();
@@ -90,15 +43,9 @@ impl Shape {
 
     /// Time, name and kind in the line at `at`, and where the next line starts.
     #[inline(always)]
-    fn row(
-        &self,
-        chunk: &[u8],
-        at: usize,
-        reader: &Reader<'_, '_>,
-        decimal: impl Fn(&[u8], usize) -> Option<(u64, usize)>,
-    ) -> Option<(i64, u32, u8, usize)> {
+    fn row(&self, chunk: &[u8], at: usize, reader: &Reader<'_, '_>) -> Option<(i64, u32, u8, usize)> {
         let (negative, at) = sign(chunk, at);
-        let (nanoseconds, digits) = decimal(chunk, at)?;
+        let (nanoseconds, digits) = swar::decimal(chunk, at)?;
         let ticks = with_sign(nanoseconds.checked_mul(self.factor)?, negative)?;
         let time = ticks.checked_add(self.offset)?;
         if !chunk.get(at + digits..)?.starts_with(b"; ") {
