@@ -33,6 +33,7 @@ mod statement;
 mod stats;
 mod stdlib;
 mod summary;
+mod sums;
 mod table;
 mod table_functions;
 mod times;

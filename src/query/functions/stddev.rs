@@ -5,12 +5,8 @@
 use std::mem::size_of;
 use std::sync::Arc;
 
-use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, Decimal128Array, Decimal256Array, Float64Array, UInt64Array,
-};
-use arrow::datatypes::{
-    DataType, Decimal128Type, Decimal256Type, Field, FieldRef, Int64Type, UInt64Type, i256,
-};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Float64Array};
+use arrow::datatypes::{DataType, Field, FieldRef, Int64Type};
 use datafusion::error::Result;
 use datafusion::functions_aggregate::stddev::stddev_udaf;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
@@ -20,6 +16,8 @@ use datafusion::logical_expr::{
     Volatility,
 };
 use datafusion::scalar::ScalarValue;
+
+use crate::query::sums::{STATE, Sums, state_arrays, states};
 
 /// The function.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -103,93 +101,10 @@ impl AggregateUDFImpl for Stddev {
     }
 }
 
-/// What one half of an aggregation hands to the other. The decimals are no more than names for integers of that size.
-const STATE: [(&str, DataType); 3] = [
-    ("count", DataType::UInt64),
-    ("sum", DataType::Decimal128(38, 0)),
-    ("squares", DataType::Decimal256(76, 0)),
-];
-
-/// What is known of some numbers. No sum overflows before 2⁶⁴ of them were added.
-#[derive(Debug, Clone, Copy, Default)]
-struct Sums {
-    count: u64,
-    sum: i128,
-    squares: i256,
-}
-
-impl Sums {
-    #[inline(always)]
-    fn add(&mut self, number: i64) {
-        self.count += 1;
-        self.sum += i128::from(number);
-        self.squares = self.squares.wrapping_add(square(number));
-    }
-
-    fn remove(&mut self, number: i64) {
-        self.count -= 1;
-        self.sum -= i128::from(number);
-        self.squares = self.squares.wrapping_sub(square(number));
-    }
-
-    fn with(&mut self, other: Self) {
-        self.count += other.count;
-        self.sum += other.sum;
-        self.squares = self.squares.wrapping_add(other.squares);
-    }
-
-    /// Of a sample (n − 1); `None` for fewer than two numbers. Rounded only here.
-    fn stddev(self) -> Option<f64> {
-        let n = i256::from_i128(self.count.into());
-        let sum = i256::from_i128(self.sum);
-        // n · Σx² − (Σx)², which is n times the sum of the squares of the distances from the average.
-        let distances = n.wrapping_mul(self.squares).wrapping_sub(sum.wrapping_mul(sum));
-        let (low, high) = distances.to_parts();
-        let distances = high as f64 * 2f64.powi(128) + low as f64;
-        (self.count > 1).then(|| (distances / self.count as f64 / (self.count - 1) as f64).sqrt())
-    }
-}
-
-#[inline(always)]
-fn square(number: i64) -> i256 {
-    i256::from_i128(i128::from(number) * i128::from(number))
-}
-
 /// The numbers of a column with the rows that they are in; NULL is no number.
 fn numbers(values: &[ArrayRef]) -> impl Iterator<Item = (usize, i64)> {
     let column = values.first().and_then(|array| array.as_primitive_opt::<Int64Type>());
     column.into_iter().flat_map(|column| column.iter().enumerate().filter_map(|(row, n)| Some((row, n?))))
-}
-
-/// The rows of a state, see [`STATE`].
-fn states(values: &[ArrayRef]) -> impl Iterator<Item = Sums> {
-    let columns = match values {
-        [count, sum, squares] => Some((
-            count.as_primitive::<UInt64Type>(),
-            sum.as_primitive::<Decimal128Type>(),
-            squares.as_primitive::<Decimal256Type>(),
-        )),
-        _ => None,
-    };
-    columns.into_iter().flat_map(|(count, sum, squares)| {
-        let sums = sum.values().iter().zip(squares.values());
-        count.values().iter().zip(sums).map(|(count, (sum, squares))| Sums {
-            count: *count,
-            sum: *sum,
-            squares: *squares,
-        })
-    })
-}
-
-fn state_arrays(sums: &[Sums]) -> Result<Vec<ArrayRef>> {
-    let count = UInt64Array::from_iter_values(sums.iter().map(|s| s.count));
-    let sum = Decimal128Array::from_iter_values(sums.iter().map(|s| s.sum));
-    let squares = Decimal256Array::from_iter_values(sums.iter().map(|s| s.squares));
-    Ok(vec![
-        Arc::new(count),
-        Arc::new(sum.with_precision_and_scale(38, 0)?),
-        Arc::new(squares.with_precision_and_scale(76, 0)?),
-    ])
 }
 
 impl Accumulator for Sums {
@@ -213,7 +128,10 @@ impl Accumulator for Sums {
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        state_arrays(&[*self])?.iter().map(|array| ScalarValue::try_from_array(array, 0)).collect()
+        state_arrays(std::iter::once(*self))?
+            .iter()
+            .map(|array| ScalarValue::try_from_array(array, 0))
+            .collect()
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
@@ -275,7 +193,7 @@ impl GroupsAccumulator for Groups {
     }
 
     fn state(&mut self, emit: EmitTo) -> Result<Vec<ArrayRef>> {
-        state_arrays(&emit.take_needed(&mut self.sums))
+        state_arrays(emit.take_needed(&mut self.sums).into_iter())
     }
 
     fn convert_to_state(&self, values: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<Vec<ArrayRef>> {
@@ -283,7 +201,7 @@ impl GroupsAccumulator for Groups {
         for (row, number) in numbers(values).filter(|(row, _)| is_kept(filter, *row)) {
             sums.get_mut(row).into_iter().for_each(|sums| sums.add(number));
         }
-        state_arrays(&sums)
+        state_arrays(sums.into_iter())
     }
 
     fn size(&self) -> usize {

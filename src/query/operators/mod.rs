@@ -4,6 +4,7 @@
 
 mod as_of;
 mod balance;
+mod figures;
 mod function;
 mod grouped;
 mod in_order;

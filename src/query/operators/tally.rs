@@ -24,6 +24,8 @@ use datafusion::physical_plan::{
 use futures::StreamExt;
 use futures::stream;
 
+use super::figures::{self, Figures, Question};
+
 /// Groups whose states are handed out as one batch.
 const PORTION: usize = 8192;
 
@@ -124,6 +126,8 @@ struct Tally {
     schema: SchemaRef,
     number: Arc<dyn PhysicalExpr>,
     functions: Vec<Function>,
+    /// What several functions share.
+    figures: Vec<Figures>,
     /// Of every number, whether there was a row with it.
     seen: Vec<bool>,
     /// The groups of the rows of a batch; kept to be used again.
@@ -131,10 +135,15 @@ struct Tally {
     reserved: MemoryReservation,
 }
 
-struct Function {
-    arguments: Vec<Arc<dyn PhysicalExpr>>,
-    filter: Option<Arc<dyn PhysicalExpr>>,
-    states: Box<dyn GroupsAccumulator>,
+/// Where the states of a function are.
+enum Function {
+    Own {
+        arguments: Vec<Arc<dyn PhysicalExpr>>,
+        filter: Option<Arc<dyn PhysicalExpr>>,
+        states: Box<dyn GroupsAccumulator>,
+    },
+    /// In figures, by their place.
+    Shared(usize, Question),
 }
 
 impl Tally {
@@ -143,13 +152,33 @@ impl Tally {
         number: Arc<dyn PhysicalExpr>,
         reserved: MemoryReservation,
     ) -> Result<Self> {
-        let mut functions = Vec::new();
-        for (function, filter) in partial.aggr_expr().iter().zip(partial.filter_expr()) {
+        let functions: Vec<_> = partial.aggr_expr().iter().zip(partial.filter_expr()).collect();
+        let schema = partial.input().schema();
+        let questions: Vec<_> = functions
+            .iter()
+            .map(|(function, filter)| if filter.is_none() { Question::of(function, &schema) } else { None })
+            .collect();
+        let mut figures: Vec<Figures> = Vec::new();
+        let mut share = |(question, numbers): &(Question, Arc<dyn PhysicalExpr>)| {
+            let same = questions.iter().flatten().filter(|(_, others)| others == numbers).count();
+            let place = figures.iter().position(|f| f.is_of(numbers)).unwrap_or(figures.len());
+            if same >= figures::ENOUGH && place == figures.len() {
+                figures.push(Figures::new(Arc::clone(numbers)));
+            }
+            (same >= figures::ENOUGH).then_some(Function::Shared(place, *question))
+        };
+        let own = |(function, filter): &(&Arc<AggregateFunctionExpr>, &Option<_>)| -> Result<_> {
             let (arguments, states) = (function.expressions(), function.create_groups_accumulator()?);
-            functions.push(Function { arguments, filter: filter.clone(), states });
-        }
+            Ok(Function::Own { arguments, filter: (*filter).clone(), states })
+        };
+        let functions = functions.iter().zip(&questions);
+        let functions = functions
+            .map(|(function, question)| {
+                question.as_ref().and_then(&mut share).map_or_else(|| own(function), Ok)
+            })
+            .collect::<Result<_>>()?;
         let (seen, groups) = (Vec::new(), Vec::new());
-        Ok(Self { schema: partial.schema(), number, functions, seen, groups, reserved })
+        Ok(Self { schema: partial.schema(), number, functions, figures, seen, groups, reserved })
     }
 
     fn add(&mut self, batch: &RecordBatch) -> Result<()> {
@@ -158,31 +187,44 @@ impl Tally {
         let Some(numbers) = numbers.as_primitive_opt::<UInt32Type>() else {
             return internal_err!("groups are tallied by number");
         };
+        if let Some(last) = numbers.values().iter().max() {
+            self.seen.resize(self.seen.len().max(*last as usize + 1), false);
+        }
+        for group in numbers.values() {
+            self.seen[*group as usize] = true;
+        }
+        for figures in &mut self.figures {
+            figures.add(batch, numbers.values(), self.seen.len())?;
+        }
         self.groups.clear();
-        self.groups.extend(numbers.values().iter().map(|n| *n as usize));
-        if let Some(last) = self.groups.iter().max() {
-            self.seen.resize(self.seen.len().max(last + 1), false);
-        }
-        for group in &self.groups {
-            self.seen[*group] = true;
-        }
-        for Function { arguments, filter, states } in &mut self.functions {
+        let mut size = self.seen.len() + self.figures.iter().map(Figures::size).sum::<usize>();
+        for function in &mut self.functions {
+            let Function::Own { arguments, filter, states } = function else { continue };
+            if self.groups.is_empty() {
+                self.groups.extend(numbers.values().iter().map(|n| *n as usize));
+            }
             let values = arguments.iter().map(|a| a.evaluate(batch)?.into_array(rows));
             let values = values.collect::<Result<Vec<_>>>()?;
             let filter = filter.as_ref().map(|f| f.evaluate(batch)?.into_array(rows)).transpose()?;
             let filter: Option<&BooleanArray> = filter.as_ref().and_then(|f| f.as_boolean_opt());
             states.update_batch(&values, &self.groups, filter, self.seen.len())?;
+            size += states.size();
         }
-        let size = self.functions.iter().map(|f| f.states.size()).sum::<usize>();
-        self.reserved.try_resize(size + self.seen.len() + self.groups.capacity() * size_of::<usize>())
+        self.reserved.try_resize(size + self.groups.capacity() * size_of::<usize>())
     }
 
     /// The states of the groups that had rows, in the order of their numbers.
     fn finish(mut self) -> Result<Vec<RecordBatch>> {
         let mut columns: Vec<ArrayRef> =
             vec![Arc::new(UInt32Array::from_iter_values(0..self.seen.len() as u32))];
-        for Function { states, .. } in &mut self.functions {
-            columns.extend(states.state(EmitTo::All)?);
+        for function in &mut self.functions {
+            columns.extend(match function {
+                Function::Own { states, .. } => states.state(EmitTo::All)?,
+                Function::Shared(place, question) => match self.figures.get(*place) {
+                    Some(figures) => figures.states(*question)?,
+                    None => return internal_err!("figures are shared that are not kept"),
+                },
+            });
         }
         let all = RecordBatch::try_new(self.schema, columns)?;
         let seen = (0..).zip(&self.seen).filter(|(_, seen)| **seen).map(|(number, _)| number);

@@ -152,6 +152,11 @@ proptest! {
             "SELECT access, recording, core, variable, count(value), min(variable) FROM data_event GROUP BY 1, 2, 3, 4",
             "SELECT DISTINCT core, variable FROM data_event WHERE value > 1",
             "SELECT max(n) FROM (SELECT variable || access AS v, count(*) AS n FROM data_event GROUP BY v HAVING n > 2)",
+            "SELECT variable, stddev(n), count(n), avg(n), min(n), sum(n), max(n), count(value), max(time), \
+             avg(n) FILTER (WHERE access = 'read'), count(DISTINCT n) FROM (SELECT *, CASE WHEN time % 3 > 0 THEN \
+             (time - 5) * 1000000 END AS n FROM data_event) GROUP BY variable",
+            "SELECT core, count(time), sum(time * 3000000000000000000), min(time * 3000000000000000000), \
+             max(time * 3000000000000000000), max(time), avg(time), avg(value) FROM data_event GROUP BY core",
         ] {
             let sorted = |context| {
                 let mut rows = rows_in(&session, context, sql);
