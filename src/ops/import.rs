@@ -21,7 +21,7 @@ use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::Int64Type;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
 /// More sorted runs than this are no trace that anybody can look at.
 const MAX_RUNS: usize = 4096;
@@ -175,11 +175,12 @@ impl TraceFile {
         let mut failure = Ok(());
         std::thread::scope(|scope| -> Result<()> {
             let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+            let (spare, used) = channel::<Vec<u8>>();
             for _ in 0..parsers {
                 let (to_parser, chunks) = sync_channel::<(Vec<u8>, bool)>(1);
                 let (parsed, from_parser) = sync_channel::<EventRows>(1);
-                let (name, hash) = (&name, hash.take());
-                scope.spawn(move || parse_all(&chunks, &parsed, name, hash));
+                let (name, hash, spare) = (&name, hash.take(), spare.clone());
+                scope.spawn(move || parse_all(&chunks, &parsed, &spare, name, hash));
                 inputs.push(to_parser);
                 outputs.push(from_parser);
             }
@@ -187,6 +188,7 @@ impl TraceFile {
             scope.spawn(move || {
                 let mut inside = false;
                 for to in inputs.iter().cycle() {
+                    used.try_iter().for_each(|buffer| self.source.recycle(buffer));
                     match self.next(control, &mut inside) {
                         // A parser is gone only when somebody behind it failed, who says why.
                         Ok(Some(chunk)) => {
@@ -221,6 +223,7 @@ impl TraceFile {
 fn parse_all(
     chunks: &Receiver<(Vec<u8>, bool)>,
     parsed: &SyncSender<EventRows>,
+    spare: &Sender<Vec<u8>>,
     name: &str,
     mut hash: Option<&mut HashBeside>,
 ) {
@@ -229,6 +232,8 @@ fn parse_all(
         if parsed.send(parse(&mut parser, &chunk, hash.as_deref_mut())).is_err() {
             return;
         }
+        // Who reads may be done and need no buffer any more.
+        drop(spare.send(chunk.0));
     }
 }
 

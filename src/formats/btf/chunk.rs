@@ -142,7 +142,7 @@ impl<'s> Parser<'s> {
         let Self { source, names, words, notes } = self;
         for table in [&mut *names, words, notes] {
             if table.is_large() {
-                *table = Names::new();
+                table.clear();
             }
         }
         let told = Told { names: names.len(), words: words.len(), notes: notes.len() };

@@ -65,6 +65,15 @@ impl Names {
         }
     }
 
+    /// Forgets all names, and keeps the memory: as many will come again.
+    pub(in crate::formats) fn clear(&mut self) {
+        self.slots.fill(Slot::default());
+        self.shorts.clear();
+        self.long.clear();
+        self.bytes.clear();
+        self.spans.clear();
+    }
+
     /// The id of a name, new or not.
     pub(in crate::formats) fn id(&mut self, name: &[u8]) -> u32 {
         if let Some(id) = self.known(name) {
@@ -165,7 +174,7 @@ impl Names {
         self.spans.len() as u32
     }
 
-    /// True when there are so many names that a new table should take the place of this one.
+    /// True when there are so many names that it is time for [`Names::clear`].
     pub(in crate::formats) fn is_large(&self) -> bool {
         self.spans.len() > MANY_NAMES || self.bytes.len() > MANY_BYTES
     }
@@ -263,6 +272,11 @@ mod tests {
         assert_eq!(names.id(b""), 5000);
         assert_eq!(names.clone().into_strings()[4999], "variable_4999");
         assert_eq!(names.name(99_999), b"");
+        names.id(&[b'x'; 600]);
+        names.clear();
+        assert_eq!((names.known(b"variable_7"), names.known(&[b'x'; 600]), names.len()), (None, None, 0));
+        assert_eq!((names.id(b"variable_9"), names.id(b"variable_7"), names.id(b"variable_9")), (0, 1, 0));
+        assert_eq!(names.into_strings(), ["variable_9", "variable_7"]);
     }
 
     #[test]

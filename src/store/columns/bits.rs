@@ -16,6 +16,24 @@ pub(super) fn padded(width: u32) -> u32 {
     }
 }
 
+/// The least and the greatest of some numbers, all of them with the bits of `flip` inverted; `None` when there are none.
+#[inline]
+pub(super) fn extremes(numbers: &[i64], flip: i64) -> Option<(i64, i64)> {
+    // Four at once: each comparison would wait for the one before.
+    const LANES: usize = 4;
+    let first = *numbers.first()? ^ flip;
+    let (mut least, mut greatest) = ([first; LANES], [first; LANES]);
+    let (fours, rest) = numbers.as_chunks::<LANES>();
+    for four in fours {
+        for lane in 0..LANES {
+            least[lane] = least[lane].min(four[lane] ^ flip);
+            greatest[lane] = greatest[lane].max(four[lane] ^ flip);
+        }
+    }
+    let all = |lanes: [i64; LANES]| lanes.into_iter().chain(rest.iter().map(|number| number ^ flip));
+    all(least).min().zip(all(greatest).max())
+}
+
 /// Appends `values`, each of which fits `width` bits, 64 at most; the last byte is filled up with zeros.
 pub(super) fn pack<T: Copy + Into<u64>>(values: &[T], width: u32, out: &mut Vec<u8>) {
     if width == 0 {
@@ -117,6 +135,12 @@ pub(super) mod tests {
             prop_assert_eq!(out.len(), (values.len() * width as usize).div_ceil(8));
             let read: Vec<u64> = (0..values.len()).map(|n| number(&out, n, width)).collect();
             prop_assert_eq!(read, values);
+        }
+
+        #[test]
+        fn extremes_are_those_of_all(numbers: Vec<i64>, flip: i64) {
+            let flipped = || numbers.iter().map(|number| number ^ flip);
+            prop_assert_eq!(extremes(&numbers, flip), flipped().min().zip(flipped().max()));
         }
 
         #[test]

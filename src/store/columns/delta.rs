@@ -23,7 +23,7 @@ pub(super) fn encode(numbers: &[i64], out: &mut Vec<u8>) {
             before = *number;
         }
         let used = deltas.get(..block.len()).unwrap_or_default();
-        let least = used.iter().copied().min().unwrap_or(0);
+        let least = bits::extremes(used, 0).map_or(0, |(least, _)| least);
         bits::zigzag(least, out);
         // What is missing in the last block is as if it were the smallest.
         let mut above = [0u64; BLOCK];

@@ -97,8 +97,13 @@ impl NameChunk {
         let before = self.keys.len();
         let taken = match rows.nulls().filter(|nulls| nulls.null_count() > 0) {
             None => {
-                let keys = rows.values().iter().map_while(|key| dictionary.key(*key as usize, values));
-                self.keys.extend(keys);
+                // All of them in one go: that some are new is rare, and the loop has nothing to wait for.
+                self.keys.extend(rows.values().iter().map(|key| dictionary.number(*key as usize)));
+                if self.keys.get(before..).is_some_and(|keys| keys.contains(&Numbered::UNKNOWN)) {
+                    self.keys.truncate(before);
+                    let keys = rows.values().iter().map_while(|key| dictionary.key(*key as usize, values));
+                    self.keys.extend(keys);
+                }
                 self.keys.len() - before
             }
             Some(nulls) => {
@@ -215,12 +220,18 @@ impl Numbered {
         self.values = Some(values.clone());
     }
 
+    /// The number of `values[key]`, if it is known already.
+    #[inline(always)]
+    fn number(&self, key: usize) -> u32 {
+        self.numbers.get(key).copied().unwrap_or(Self::UNKNOWN)
+    }
+
     /// The number of `values[key]`; `None` when it is new and there is no room for it.
     #[inline(always)]
     fn key(&mut self, key: usize, values: &StringArray) -> Option<u32> {
-        match self.numbers.get(key) {
-            Some(number) if *number != Self::UNKNOWN => Some(*number),
-            _ => self.learn(key, values),
+        match self.number(key) {
+            Self::UNKNOWN => self.learn(key, values),
+            number => Some(number),
         }
     }
 

@@ -22,7 +22,7 @@ pub(super) struct NumberChunk {
     /// `None` from the first page on for which it does not pay.
     dictionary: Option<Dictionary>,
     /// What the dictionary had for the pages that use it.
-    closed: Option<Dictionary>,
+    closed: Option<Vec<i64>>,
     unsigned: bool,
     levels: Levels,
     /// The numbers of the page in the making, unsigned ones by their bits.
@@ -46,7 +46,11 @@ impl NumberChunk {
 
     /// How many different numbers there are.
     pub fn room(&self) -> usize {
-        self.dictionary.as_ref().or(self.closed.as_ref()).map_or(0, |dictionary| dictionary.numbers.len())
+        self.dictionary
+            .as_ref()
+            .map(|dictionary| &dictionary.numbers)
+            .or(self.closed.as_ref())
+            .map_or(0, Vec::len)
     }
 
     /// Appends the rows of an `Int64` or `UInt64` array.
@@ -93,10 +97,10 @@ impl NumberChunk {
         if self.levels.rows > 0 {
             self.end_page(compressor)?;
         }
-        let dictionary = self.dictionary.or(self.closed);
-        let page = |d: Dictionary| DictionaryPage {
-            values: d.numbers.iter().flat_map(|n| n.to_le_bytes()).collect(),
-            len: d.numbers.len() as u32,
+        let dictionary = self.dictionary.map(|dictionary| dictionary.numbers).or(self.closed);
+        let page = |numbers: Vec<i64>| DictionaryPage {
+            values: numbers.iter().flat_map(|n| n.to_le_bytes()).collect(),
+            len: numbers.len() as u32,
         };
         self.pages.close(compressor, dictionary.map(page))
     }
@@ -108,7 +112,7 @@ impl NumberChunk {
         if let Some(dictionary) = &mut self.dictionary
             && !dictionary.keys(numbers, &mut self.keys)
         {
-            self.closed = self.dictionary.take().filter(|d| !d.numbers.is_empty());
+            self.closed = self.dictionary.take().map(|d| d.numbers).filter(|numbers| !numbers.is_empty());
         }
         match &self.dictionary {
             Some(dictionary) => {
@@ -126,15 +130,8 @@ impl NumberChunk {
     }
 }
 
-/// A power of two. 8 KiB.
-const RECENT: usize = 512;
-const NO_KEY: u32 = u32::MAX;
-
 /// Numbers in the order of their first use, found by an open-addressing table.
 struct Dictionary {
-    /// Numbers that were looked up lately, with their keys, by their lower bits: the table of many numbers is not in the nearest
-    /// cache, and those of instances come again while the instance lives.
-    recent: Box<[(i64, u32); RECENT]>,
     numbers: Vec<i64>,
     /// Index into `numbers` plus one; 0 for a free slot. A power of two of them, half of them free at least.
     slots: Vec<u32>,
@@ -143,8 +140,7 @@ struct Dictionary {
 impl Dictionary {
     fn with_room(numbers: usize) -> Self {
         let slots = (2 * numbers).max(1024).next_power_of_two();
-        let recent = Box::new([(0, NO_KEY); RECENT]);
-        Self { recent, numbers: Vec::with_capacity(numbers), slots: vec![0; slots] }
+        Self { numbers: Vec::with_capacity(numbers), slots: vec![0; slots] }
     }
 
     /// A dictionary grows no larger: a reader has to hold it. 1 MiB.
@@ -152,8 +148,8 @@ impl Dictionary {
     /// The odd fraction of the golden ratio, whose products are spread evenly.
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-    /// The keys of the numbers of a page. False, and as before, when the dictionary would be full, or when more than every
-    /// second number is new: then differences are shorter.
+    /// The keys of the numbers of a page. False when the dictionary would be full, or when more than every second number is new:
+    /// then differences are shorter. It has its numbers from before then, but knows no more where they are.
     fn keys(&mut self, numbers: &[i64], keys: &mut Vec<u32>) -> bool {
         let known = self.numbers.len();
         let most = Self::MAX.min(known + numbers.len() / 2 + 1);
@@ -162,8 +158,6 @@ impl Dictionary {
             keys.push(self.key(*number));
             if self.numbers.len() > most {
                 self.numbers.truncate(known);
-                self.recent.fill((0, NO_KEY));
-                self.grow(self.slots.len());
                 return false;
             }
         }
@@ -172,18 +166,6 @@ impl Dictionary {
 
     #[inline(always)]
     fn key(&mut self, number: i64) -> u32 {
-        let place = number as usize % RECENT;
-        let (known, key) = self.recent[place];
-        if known == number && key != NO_KEY {
-            return key;
-        }
-        let key = self.find(number);
-        self.recent[place] = (number, key);
-        key
-    }
-
-    #[inline(always)]
-    fn find(&mut self, number: i64) -> u32 {
         let mut at = self.home(number);
         loop {
             let tag = self.slots.get(at).copied().unwrap_or(0);
@@ -202,7 +184,8 @@ impl Dictionary {
         if let Some(slot) = self.slots.get_mut(at) {
             *slot = key + 1;
         }
-        if self.numbers.len() * 2 > self.slots.len() {
+        // One that is full is not asked again.
+        if self.numbers.len() * 2 > self.slots.len() && self.numbers.len() <= Self::MAX {
             self.grow(self.slots.len() * 2);
         }
         key
@@ -222,10 +205,13 @@ impl Dictionary {
         }
     }
 
+    /// Neighbours stay neighbours, as the instances that live at the same time are: their slots share a line of the cache.
     #[inline(always)]
     fn home(&self, number: i64) -> usize {
+        const LINE: usize = 16;
+        let (line, place) = (number as u64 / LINE as u64, number as usize % LINE);
         // The upper bits of a product depend on all bits of the number.
-        let spread = (number as u64).wrapping_mul(Self::FACTOR);
-        (spread >> 32) as usize & (self.slots.len() - 1)
+        let spread = (line.wrapping_mul(Self::FACTOR) >> 32) as usize;
+        (spread * LINE + place) & (self.slots.len() - 1)
     }
 }

@@ -229,11 +229,7 @@ impl Pages {
 impl Range {
     /// The range of `numbers`; `None` when there are none.
     pub fn of(numbers: &[i64], unsigned: bool) -> Option<Self> {
-        let first = Self::key(*numbers.first()?, unsigned);
-        let (min, max) = numbers.iter().fold((first, first), |(min, max), number| {
-            let key = Self::key(*number, unsigned);
-            (min.min(key), max.max(key))
-        });
+        let (min, max) = bits::extremes(numbers, Self::key(0, unsigned))?;
         Some(Self { min: Self::key(min, unsigned), max: Self::key(max, unsigned), unsigned })
     }
 

@@ -13,11 +13,13 @@ pub(super) fn encode(values: &[u32], width: u32, out: &mut Vec<u8>) {
     let (mut packed_from, mut at) = (0, 0);
     while let Some(rest) = values.get(at..).filter(|rest| !rest.is_empty()) {
         let first = rest.first().copied().unwrap_or_default();
-        let repeats = rest.iter().take_while(|v| **v == first).count();
-        if repeats < SHORTEST_REPEAT {
+        // Eight at once, without a branch for each: where they repeat is not to be guessed.
+        let repeats = |group: &[u32; SHORTEST_REPEAT]| group.iter().fold(true, |all, v| all & (*v == first));
+        if !rest.first_chunk().is_some_and(repeats) {
             at += GROUP.min(rest.len());
             continue;
         }
+        let repeats = rest.iter().take_while(|v| **v == first).count();
         pack(values.get(packed_from..at).unwrap_or_default(), width, out);
         repeat(first, repeats, width, out);
         at += repeats;
