@@ -75,7 +75,7 @@ impl Hash {
 /// The hash of an input that the reader of its text makes.
 #[derive(Debug)]
 pub struct HashBeside {
-    /// `None` when it is made elsewhere after all.
+    /// `None` when it is made elsewhere after all, or not at all.
     hash: Option<Hash>,
 }
 
@@ -113,7 +113,7 @@ impl HashBeside {
             let message = format!("{bytes} of the {} bytes of an input were hashed", digest.bytes);
             return Err(Error::new(ErrorKind::Bug, message));
         }
-        Ok(Digest { bytes, sha256 })
+        Ok(Digest { bytes, sha256: Some(sha256) })
     }
 }
 
@@ -196,7 +196,7 @@ mod tests {
     fn what_was_not_seen_is_an_error() {
         let mut beside = HashBeside::of_nothing();
         drop(beside.chunk(b"half"));
-        let digest = Digest { bytes: 8, sha256: String::new() };
+        let digest = Digest { bytes: 8, sha256: None };
         assert_eq!(beside.complete(digest).unwrap_err().kind(), ErrorKind::Bug);
     }
 
@@ -216,8 +216,8 @@ mod tests {
             let all: Vec<u8> = chunks.iter().chain([&long, &long]).flat_map(|c| c.0.clone()).collect();
             let (bytes, sha256) = expected(&all);
             prop_assert_eq!(update.finish(), (bytes, sha256.clone()));
-            let digest = Digest { bytes, sha256: String::new() };
-            prop_assert_eq!(beside.complete(digest).unwrap().sha256, sha256);
+            let digest = Digest { bytes, sha256: None };
+            prop_assert_eq!(beside.complete(digest).unwrap().sha256, Some(sha256));
         }
     }
 }

@@ -50,8 +50,8 @@ pub struct Chunk {
 pub struct Digest {
     /// Length of the raw input (as stored, maybe compressed), in bytes.
     pub bytes: u64,
-    /// SHA-256 of the raw input in lower-case hexadecimal; empty when it is made by a [`HashBeside`].
-    pub sha256: String,
+    /// SHA-256 of the raw input in lower-case hexadecimal; `None` when it is made by a [`HashBeside`], or not at all.
+    pub sha256: Option<String>,
 }
 
 /// An open input. Reading is sequential and needs no seeking, so that pipes work like files.
@@ -168,6 +168,11 @@ impl Source {
     /// Raw bytes read so far, and the raw length where the system knows it (not for pipes).
     pub fn progress(&self) -> (u64, Option<u64>) {
         (self.decoder.raw().bytes(), self.length)
+    }
+
+    /// Makes no hash: nobody will ask for it.
+    pub fn skip_hash(&mut self) {
+        self.decoder.raw_mut().skip_hash();
     }
 
     /// Reads the rest without looking at it and gives length and hash of the raw input.

@@ -21,7 +21,7 @@ pub(super) struct Raw {
     inner: Box<dyn Read + Send>,
     /// Bytes taken from `inner` to tell the compression, not yet given to anybody.
     peeked: Vec<u8>,
-    /// `None` when it is made beside the reading of the text.
+    /// `None` when it is made beside the reading of the text, or not at all.
     hash: Option<Hash>,
     bytes: u64,
 }
@@ -36,6 +36,11 @@ impl Raw {
         self.bytes
     }
 
+    /// Makes no hash from now on, not even of what was read before.
+    pub(super) fn skip_hash(&mut self) {
+        self.hash = None;
+    }
+
     /// The first bytes, without consuming them; fewer than four only at the end of the input.
     fn peek_magic(&mut self) -> io::Result<&[u8]> {
         let missing = ZSTD_MAGIC.len().saturating_sub(self.peeked.len());
@@ -43,8 +48,8 @@ impl Raw {
         Ok(&self.peeked)
     }
 
-    /// Reads what is left and gives the number of all bytes and their hash; without, if it is made elsewhere.
-    pub(super) fn finish(mut self) -> io::Result<(u64, String)> {
+    /// Reads what is left and gives the number of all bytes and their hash, if it makes one.
+    pub(super) fn finish(mut self) -> io::Result<(u64, Option<String>)> {
         let mut rest = vec![0; READ_BYTES];
         loop {
             match self.read(&mut rest) {
@@ -54,8 +59,7 @@ impl Raw {
                 Err(error) => return Err(error),
             }
         }
-        let sha256 = self.hash.map(|hash| hash.finish().1);
-        Ok((self.bytes, sha256.unwrap_or_default()))
+        Ok((self.bytes, self.hash.map(|hash| hash.finish().1)))
     }
 }
 
@@ -118,6 +122,15 @@ impl Decoder {
             Self::Plain(raw) => raw,
             Self::Gzip(decoder) => decoder.get_ref().get_ref(),
             Self::Zstd(decoder) => decoder.get_ref().get_ref(),
+        }
+    }
+
+    /// The same, to be changed.
+    pub(super) fn raw_mut(&mut self) -> &mut Raw {
+        match self {
+            Self::Plain(raw) => raw,
+            Self::Gzip(decoder) => decoder.get_mut().get_mut(),
+            Self::Zstd(decoder) => decoder.get_mut().get_mut(),
         }
     }
 

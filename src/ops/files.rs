@@ -56,6 +56,8 @@ pub(super) struct Reading<'a> {
     pub columns: Option<&'a [String]>,
     /// The description says that it holds functions, not data.
     pub functions: bool,
+    /// Its SHA-256 is wanted.
+    pub hash: bool,
 }
 
 impl ExportFile {
@@ -66,6 +68,9 @@ impl ExportFile {
     pub fn open(core: &str, base: &Path, name: &str, reading: &Reading<'_>) -> Result<Self> {
         let path = if name == "-" { PathBuf::from(name) } else { base.join(name) };
         let mut source = Source::open(&path)?;
+        if !reading.hash {
+            source.skip_hash();
+        }
         let head = source.head()?;
         if head.is_empty() {
             return Err(Error::input("the file is empty")
@@ -196,7 +201,7 @@ impl<'a> Writer<'a> {
             files: Vec::new(),
             counts: Counts::default(),
             gaps: Vec::new(),
-            digest: Digest { bytes: 0, sha256: String::new() },
+            digest: Digest { bytes: 0, sha256: None },
             first_at: None,
             last_at: None,
             log: Log::default(),

@@ -83,6 +83,8 @@ pub struct Options {
     pub kernel: KernelOptions,
     /// How long a unit of time of a Grasp trace is, e.g. `1ms`, which it is when `None`.
     pub tick: Option<String>,
+    /// Make the SHA-256 of each input, for table `source`.
+    pub hash: bool,
     /// Threads to use; tables do not depend on it.
     pub threads: usize,
 }
@@ -100,6 +102,7 @@ impl Default for Options {
             keep: None,
             kernel: KernelOptions::default(),
             tick: None,
+            hash: true,
             threads: 1,
         }
     }
@@ -215,7 +218,7 @@ fn one(
     let mut log = Log::default();
     // Contradictions between description files are found before gigabytes are read.
     let mapping = if options.map { setup.for_mapping(scale, &mut log)? } else { None };
-    let files = open_all(plan, scale)?;
+    let files = open_all(plan, scale, options.hash)?;
     let total: Option<u64> = files.iter().map(ExportFile::size).sum();
     control.begin(format!("reading {name}"), total.unwrap_or(0));
     let mut stored = store_all(files, tx, name, options.threads, control)?;
@@ -264,7 +267,11 @@ fn import(
     scale: TimeScale,
     control: &Arc<Control>,
 ) -> Result<Report> {
-    let source = match KernelFile::recognise(path, Source::open(path)?, options.qnx_version)? {
+    let mut source = Source::open(path)?;
+    if !options.hash {
+        source.skip_hash();
+    }
+    let source = match KernelFile::recognise(path, source, options.qnx_version)? {
         Ok(_) if matches!(options.trace, Some(TraceKind::Btf | TraceKind::Grasp)) => {
             return Err(Error::input("this is a kernel trace of QNX").at(path).hint("use --format qnx"));
         }
@@ -306,7 +313,7 @@ fn import(
         format: (if trace.numeric { NUMERIC_FORMAT } else { "btf" }).into(),
         core: None,
         bytes: imported.digest.bytes as i64,
-        sha256: Some(imported.digest.sha256.as_str().into()),
+        sha256: imported.digest.sha256.as_deref().map(Into::into),
         records: c.lines as i64,
         rows: c.rows as i64,
         rejected: c.rejected as i64,
@@ -362,7 +369,7 @@ pub(super) fn locked(tx: &Mutex<Transaction>) -> Result<std::sync::MutexGuard<'_
     tx.lock().map_err(|_| Error::new(ErrorKind::Bug, "a writer thread died"))
 }
 
-fn open_all(plan: &Plan, scale: TimeScale) -> Result<Vec<ExportFile>> {
+fn open_all(plan: &Plan, scale: TimeScale, hash: bool) -> Result<Vec<ExportFile>> {
     let d = &plan.description;
     let radix = d.data_radix.as_deref().and_then(Radix::parse).unwrap_or_default();
     let mut files = Vec::new();
@@ -373,7 +380,7 @@ fn open_all(plan: &Plan, scale: TimeScale) -> Result<Vec<ExportFile>> {
         for (path, functions) in [(&core.data, false), (&core.functions, true)] {
             if let Some(path) = path {
                 let columns = d.data_columns.as_deref();
-                let reading = Reading { radix, scale, offset, columns, functions };
+                let reading = Reading { radix, scale, offset, columns, functions, hash };
                 files.push(ExportFile::open(&core.name, &plan.base, path, &reading)?);
             }
         }
@@ -473,7 +480,7 @@ fn source_row<'a>(s: &'a Stored, path: &'a str) -> SourceRow<'a> {
         format: s.format.into(),
         core: Some(s.core.as_str().into()),
         bytes: s.digest.bytes as i64,
-        sha256: Some(s.digest.sha256.as_str().into()),
+        sha256: s.digest.sha256.as_deref().map(Into::into),
         records: c.lines as i64,
         rows: (c.rows + c.gaps) as i64,
         rejected: c.rejected as i64,

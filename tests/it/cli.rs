@@ -176,6 +176,31 @@ fn a_pipe_and_compressed_files_give_the_same_tables() {
 }
 
 #[test]
+fn without_hashes_only_the_hashes_are_missing() {
+    let bench = engine();
+    bench.ok(&["export", "engine.db", "-o", "trace.btf", "-q"]);
+    for (input, sources) in [("recording", 4), ("trace.btf", 1)] {
+        let tables = |db: &str, options: &[&str]| {
+            bench.ok(&[&["ingest", db, input, "--name", "x", "-q"], options].concat());
+            let hashes =
+                "SELECT count(*), count(sha256), count(DISTINCT sha256), max(length(sha256)) FROM source";
+            let found = bench.ok(&["query", db, hashes, "--format", "tsv"]).stdout;
+            let db = bench.path().join(db);
+            let mut files = tree(&db);
+            files
+                .retain(|(path, _)| !path.starts_with(db.join("source")) && !path.ends_with("manifest.json"));
+            files.iter_mut().for_each(|(path, _)| *path = path.strip_prefix(&db).unwrap().to_owned());
+            (files, found.lines().last().unwrap_or_default().to_owned())
+        };
+        let (with, hashes) = tables(&format!("{sources}.db"), &[]);
+        assert_eq!(hashes, format!("{sources}\t{sources}\t{sources}\t64"));
+        let (without, hashes) = tables(&format!("{sources}-plain.db"), &["--no-hash"]);
+        assert_eq!(hashes, format!("{sources}\t0\t0\t"));
+        assert!(with.len() > 5 && with == without, "{input}");
+    }
+}
+
+#[test]
 fn a_broken_pipe_is_silent() {
     let bench = engine();
     let program = env!("CARGO_BIN_EXE_btfdb");

@@ -57,6 +57,7 @@ pub(super) fn run(args: &Demo, ui: &Ui) -> Result<u8> {
         kernel: KernelArgs::default(),
         dialect: DialectArg::Auto,
         no_map: false,
+        no_hash: false,
         strict: true,
         time_scale: None,
         os: None,

@@ -43,6 +43,7 @@ pub(super) fn run(args: &Ingest, ui: &Ui) -> Result<u8> {
         keep: super::kernel::keep(&args.kernel)?,
         kernel: KernelOptions { jobs: jobs(&args.jobs)?, overlay_irqs: args.overlay_irqs, idle: args.idle },
         tick: args.tick.clone(),
+        hash: !args.no_hash,
         threads: parse::threads(&args.limits),
     };
     let control = signals::control();

@@ -53,7 +53,8 @@ pub(super) fn open_with(
         let folder = TempDir::new().map_err(|e| Error::io("make a temporary folder for", path, e))?;
         let database = folder.path().join("trace.db");
         let plans = plan(&[path.to_owned()], &Description::default(), true)?;
-        let options = Options { time_scale: scale, threads: parse::threads(limits), ..Options::default() };
+        let options =
+            Options { time_scale: scale, threads: parse::threads(limits), hash: false, ..Options::default() };
         let recordings = plans.iter().map(|p| p.name.clone()).collect();
         ingest(Arc::new(RealDisk), &database, &plans, &options, control)?;
         let session = query::open_with(&database, limits, Arc::clone(queries))?;

@@ -77,7 +77,7 @@ pub(in super::super) fn ingest(
         format: stored.format.into(),
         core: None,
         bytes: stored.digest.bytes as i64,
-        sha256: Some(stored.digest.sha256.as_str().into()),
+        sha256: stored.digest.sha256.as_deref().map(Into::into),
         records: counts.lines as i64,
         rows: counts.rows as i64,
         rejected: counts.rejected as i64,
