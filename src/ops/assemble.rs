@@ -276,17 +276,24 @@ impl<'a> Assembler<'a> {
     }
 
     fn note_times(&mut self, rows: &EventRows, lines_before: u64) {
-        for (time, line) in rows.time.iter().zip(&rows.line) {
-            if let Some(before) = self.before.replace(*time).filter(|b| time < b) {
-                let message = format!("time runs backwards by {} ticks, to {time}", before.abs_diff(*time));
-                let line = lines_before + u64::from(*line) + 1;
-                self.note(Some(line), Severity::Warning, "time-backwards", message, "");
+        let (mut low, mut high) = (rows.time.first().copied(), rows.time.last().copied());
+        let follows = self.before.zip(low).is_none_or(|(before, first)| before <= first);
+        if follows && rows.time.is_sorted() {
+            self.before = high.or(self.before);
+        } else {
+            for (time, line) in rows.time.iter().zip(&rows.line) {
+                if let Some(before) = self.before.replace(*time).filter(|b| time < b) {
+                    let message =
+                        format!("time runs backwards by {} ticks, to {time}", before.abs_diff(*time));
+                    let line = lines_before + u64::from(*line) + 1;
+                    self.note(Some(line), Severity::Warning, "time-backwards", message, "");
+                }
             }
+            (low, high) = (rows.time.iter().min().copied(), rows.time.iter().max().copied());
         }
-        let (low, high) = (rows.time.iter().min(), rows.time.iter().max());
         let Trace { begin_at, end_at, .. } = &mut self.trace;
-        *begin_at = [*begin_at, low.copied()].into_iter().flatten().min();
-        *end_at = (*end_at).max(high.copied());
+        *begin_at = [*begin_at, low].into_iter().flatten().min();
+        *end_at = (*end_at).max(high);
     }
 
     fn give(&mut self, mut rows: EventRows, out: &mut Vec<Ordered>) -> Result<()> {

@@ -35,7 +35,7 @@ impl Dictionary {
 
     /// Nothing, with room for so many names before the table of their keys has to grow.
     pub fn with_room(names: usize) -> Self {
-        Self { known: HashTable::with_capacity(names), ..Self::default() }
+        Self { known: HashTable::with_capacity(names), ends: Vec::with_capacity(names), ..Self::default() }
     }
 
     /// The key of a name, new or not.
@@ -92,8 +92,11 @@ impl Dictionary {
     fn trim_beyond(&mut self, names: usize, bytes: usize) -> bool {
         let large = self.ends.len() > names || self.text.len() > bytes;
         if large {
-            // As many names will come again.
-            *self = Self::with_room(self.known.len());
+            // The memory stays: as many names will come again.
+            self.known.clear();
+            self.text.clear();
+            self.ends.clear();
+            self.array = None;
         }
         large
     }
@@ -434,7 +437,7 @@ macro_rules! take_optional {
     ($($value:ty => $array:ty),* $(,)?) => {
         $(impl TakeArray for Optional<$value> {
             fn take_array(&mut self) -> Result<ArrayRef> {
-                let (values, valid) = (take(&mut self.values), std::mem::take(&mut self.valid));
+                let (values, valid) = (take(&mut self.values), take(&mut self.valid));
                 let nulls = (!valid.is_empty()).then(|| NullBuffer::from(valid));
                 Ok(Arc::new(<$array>::new(values.into(), nulls)))
             }
@@ -448,7 +451,9 @@ take_optional! {
 }
 
 fn take<T>(column: &mut Vec<T>) -> Vec<T> {
-    let empty = Vec::with_capacity(column.len());
+    // Batches are not all of one length: with room for as many rows as before, every second one would have to be moved.
+    let is_usual = column.len() >= column.capacity() / 2;
+    let empty = Vec::with_capacity(if is_usual { column.capacity() } else { column.len() });
     std::mem::replace(column, empty)
 }
 

@@ -140,7 +140,9 @@ struct Dictionary {
 impl Dictionary {
     fn with_room(numbers: usize) -> Self {
         let slots = (2 * numbers).max(1024).next_power_of_two();
-        Self { numbers: Vec::with_capacity(numbers), slots: vec![0; slots] }
+        // A page brings so many at most, until it is found that they do not pay.
+        let page = if numbers > 0 { PAGE_ROWS / 2 + 2 } else { 0 };
+        Self { numbers: Vec::with_capacity(numbers + page), slots: vec![0; slots] }
     }
 
     /// A dictionary grows no larger: a reader has to hold it. 1 MiB.
