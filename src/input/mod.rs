@@ -159,7 +159,7 @@ impl Source {
 
     /// Takes back the buffer of a chunk that is no longer needed, to save an allocation.
     pub fn recycle(&mut self, buffer: Vec<u8>) {
-        // More are never in flight than a reader thread keeps ahead; a foreign buffer is not worth keeping.
+        // Few are enough for the next chunks; more are not worth keeping, and neither is a foreign one.
         if self.spare.len() < 4 && buffer.capacity() > CHUNK_BYTES {
             self.spare.push(buffer);
         }

@@ -229,11 +229,12 @@ fn parse_all(
 ) {
     let mut parser = Parser::new(name);
     for chunk in chunks {
-        if parsed.send(parse(&mut parser, &chunk, hash.as_deref_mut())).is_err() {
-            return;
-        }
+        let rows = parse(&mut parser, &chunk, hash.as_deref_mut());
         // Who reads may be done and need no buffer any more.
         drop(spare.send(chunk.0));
+        if parsed.send(rows).is_err() {
+            return;
+        }
     }
 }
 

@@ -65,8 +65,12 @@ impl Names {
         }
     }
 
-    /// Forgets all names, and keeps the memory: as many will come again.
+    /// Forgets all names, and keeps the memory, unless there were far too many: as many will come again.
     pub(in crate::formats) fn clear(&mut self) {
+        if self.slots.len() > 4 * MANY_NAMES || self.bytes.capacity() > 4 * MANY_BYTES {
+            *self = Self::new();
+            return;
+        }
         self.slots.fill(Slot::default());
         self.shorts.clear();
         self.long.clear();

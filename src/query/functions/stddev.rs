@@ -193,7 +193,7 @@ impl GroupsAccumulator for Groups {
     }
 
     fn state(&mut self, emit: EmitTo) -> Result<Vec<ArrayRef>> {
-        state_arrays(emit.take_needed(&mut self.sums).into_iter())
+        state_arrays(emit.take_needed(&mut self.sums).iter().copied())
     }
 
     fn convert_to_state(&self, values: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<Vec<ArrayRef>> {
@@ -201,7 +201,7 @@ impl GroupsAccumulator for Groups {
         for (row, number) in numbers(values).filter(|(row, _)| is_kept(filter, *row)) {
             sums.get_mut(row).into_iter().for_each(|sums| sums.add(number));
         }
-        state_arrays(sums.into_iter())
+        state_arrays(sums.iter().copied())
     }
 
     fn size(&self) -> usize {

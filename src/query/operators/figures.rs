@@ -10,6 +10,7 @@ use datafusion::common::{Result, internal_err};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
 use datafusion::physical_expr::expressions::CastExpr;
+use datafusion::physical_expr_common::physical_expr::is_volatile;
 
 use crate::query::sums::{self, Sums};
 
@@ -48,7 +49,9 @@ impl Question {
         let is_whole = numbers.data_type(input).is_ok_and(|ty| ty == DataType::Int64);
         let states = function.state_fields().ok()?;
         let is_known = states.iter().map(|f| f.data_type()).eq(&question.states());
-        (is_whole && is_known && !function.is_distinct()).then_some((question, numbers))
+        // What is different each time it is asked for is not shared.
+        let is_shared = !function.is_distinct() && !is_volatile(&numbers);
+        (is_whole && is_known && is_shared).then_some((question, numbers))
     }
 
     /// The types of what the first stage hands on.

@@ -168,6 +168,17 @@ proptest! {
     }
 }
 
+#[test]
+fn what_is_random_is_not_shared() {
+    let (_dir, session) = traced(&vec![vec![(1, 0, true, Some(1))]; 4]);
+    let drawn = "CAST(random() * 1e15 AS BIGINT)";
+    let sql = format!(
+        "SELECT count(*) AS groups, count(*) FILTER (WHERE a = b AND b = c) AS alike FROM (SELECT recording, core, \
+         min({drawn}) AS a, max({drawn}) AS b, sum({drawn}) AS c FROM data_event GROUP BY recording, core)"
+    );
+    assert_eq!(rows_in(&session, session.context(), &sql), ["4 0"]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(6))]
 

@@ -212,8 +212,54 @@ impl Dictionary {
     fn home(&self, number: i64) -> usize {
         const LINE: usize = 16;
         let (line, place) = (number as u64 / LINE as u64, number as usize % LINE);
-        // The upper bits of a product depend on all bits of the number.
-        let spread = (line.wrapping_mul(Self::FACTOR) >> 32) as usize;
-        (spread * LINE + place) & (self.slots.len() - 1)
+        // The uppermost bits of a product depend on all bits of the number, those below not on the uppermost ones: floating-point
+        // numbers differ in nothing else.
+        let lines = self.slots.len() / LINE;
+        let spread = line.wrapping_mul(Self::FACTOR).checked_shr(u64::BITS - lines.ilog2()).unwrap_or(0);
+        spread as usize * LINE + place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_differ_in_few_bits_are_spread() {
+        let dictionary = Dictionary::with_room(0);
+        for shift in [0, 4, 10, 20, 32, 44, 48] {
+            let mut homes: Vec<usize> = (0..512).map(|n: i64| dictionary.home(n << shift)).collect();
+            assert!(homes.iter().all(|home| *home < dictionary.slots.len()));
+            homes.sort_unstable();
+            homes.dedup();
+            // There are 1024 slots, in 64 lines.
+            assert!(
+                homes.len() >= if shift == 0 { 256 } else { 48 },
+                "{} homes, shifted by {shift}",
+                homes.len()
+            );
+        }
+        let neighbours: Vec<usize> = (32..48).map(|n| dictionary.home(n)).collect();
+        assert!(neighbours.is_sorted() && neighbours[15] - neighbours[0] == 15, "they share a line");
+    }
+
+    #[test]
+    fn what_does_not_pay_is_closed() {
+        let mut dictionary = Dictionary::with_room(0);
+        let (mut keys, all) =
+            (Vec::new(), |n: usize| (0..n as i64).map(|n| n * 1_000_003).collect::<Vec<_>>());
+        assert!(dictionary.keys(&[7, 7, -7, 7], &mut keys));
+        assert_eq!(keys, [0, 0, 1, 0]);
+        assert!(!dictionary.keys(&all(100), &mut keys), "all of them are new");
+        assert_eq!(dictionary.numbers, [7, -7]);
+        let mut large = Dictionary::with_room(Dictionary::MAX);
+        for page in all(Dictionary::MAX).chunks(PAGE_ROWS / 4) {
+            keys.clear();
+            let twice: Vec<i64> = page.iter().chain(page).copied().collect();
+            assert!(large.keys(&twice, &mut keys));
+        }
+        assert_eq!(large.numbers.len(), Dictionary::MAX);
+        assert!(large.keys(&[1_000_003], &mut keys) && !large.keys(&[1, 1_000_003], &mut keys), "it is full");
+        assert_eq!(large.numbers.len(), Dictionary::MAX);
     }
 }
