@@ -168,7 +168,11 @@ impl Table {
     /// A file as the engine wants it, without the parts that have none of the `names`.
     fn scannable(&self, file: &TableFile, names: &[OneOf], chained: bool) -> Result<PartitionedFile> {
         // Now, and not when the session was opened: a commit may be moving the file.
-        let path = std::path::absolute(self.database.path_of(&file.entry))?;
+        let mut path = std::path::absolute(self.database.path_of(&file.entry))?;
+        // The engine takes no `..`, and where that leads only the file system knows.
+        if path.components().any(|part| part == std::path::Component::ParentDir) {
+            path = path.canonicalize()?;
+        }
         let to_be_read = presence::to_be_read(&path, names);
         let location = datafusion::object_store::path::Path::from_absolute_path(path)?;
         let meta = ObjectMeta {

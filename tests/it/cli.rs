@@ -63,6 +63,20 @@ fn query_formats() {
 }
 
 #[test]
+fn a_database_in_the_folder_above_is_read() {
+    let bench = engine();
+    let below = bench.path().join("below");
+    std::fs::create_dir(&below).unwrap();
+    for args in [
+        &["query", "../engine.db", "SELECT 1 FROM recording"][..],
+        &["metrics", "../engine.db", "ResponseTime"],
+    ] {
+        let output = bench.command().current_dir(&below).args(args).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
 fn query_errors_name_the_place() {
     let bench = engine();
     let run = bench.run(&["query", "engine.db", "SELECT proces FROM process_instance"]);
