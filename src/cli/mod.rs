@@ -11,6 +11,7 @@ mod ui;
 
 use crate::error::{Error, ErrorKind};
 use clap::Parser;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 pub use args::Cli;
@@ -18,7 +19,8 @@ pub use args::Cli;
 /// Runs the program with the arguments and streams of the process. Exit codes: 0 done, 1 failed, 2 usage,
 /// 3 finished with violations (or, with `--strict`, findings), 130 interrupted. A broken pipe is a silent 0.
 pub fn run() -> ExitCode {
-    let cli = Cli::parse();
+    #[expect(clippy::disallowed_methods, reason = "this is the command line")]
+    let cli = Cli::parse_from(std::env::args_os().map(no_option_if_sql));
     let ui = ui::Ui::new(cli.quiet);
     match commands::run(&cli, &ui) {
         Ok(code) => ExitCode::from(code),
@@ -38,6 +40,16 @@ pub fn run() -> ExitCode {
 /// The page of documentation about the shell, as Markdown.
 pub fn shell_docs() -> String {
     shell::docs()
+}
+
+/// SQL that begins with a comment looks like an option; a blank in front tells it apart. Names of options have no blanks.
+fn no_option_if_sql(mut argument: OsString) -> OsString {
+    let name =
+        argument.to_str().filter(|text| text.starts_with("--")).and_then(|text| text.split('=').next());
+    if name.is_some_and(|name| name.contains(char::is_whitespace)) {
+        argument = [OsString::from(" "), argument].into_iter().collect();
+    }
+    argument
 }
 
 fn is_broken_pipe(error: &Error) -> bool {

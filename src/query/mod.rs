@@ -19,6 +19,7 @@ mod library;
 mod measurement;
 mod metrics;
 mod operators;
+mod plan;
 mod presence;
 mod queries;
 mod records;

@@ -13,12 +13,13 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::{DataFusionError, ParamValues, ScalarValue};
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::prelude::{SQLOptions, SessionContext};
+use datafusion::prelude::SessionContext;
 use futures::StreamExt;
 use futures::future::{AbortHandle, Abortable};
 
 use super::engine::Engine;
 use super::failure;
+use super::plan::plan;
 use super::session::{STACK, Session};
 use super::statement::{Statement, split};
 use super::times::times;
@@ -296,7 +297,8 @@ struct Job {
 
 impl Job {
     async fn execute(&self, sender: &SyncSender<Message>) -> Result<(), DataFusionError> {
-        let mut frame = self.context.sql_with_options(&self.sql, read_only()).await?;
+        let plan = plan(&self.context.state(), &self.sql).await?;
+        let mut frame = self.context.execute_logical_plan(plan).await?;
         if !self.params.is_empty() {
             frame = frame.with_param_values(ParamValues::from(self.params.clone()))?;
         }
@@ -326,9 +328,4 @@ fn has_rows_of_its_own(plan: &LogicalPlan) -> bool {
             | LogicalPlan::DescribeTable(_)
             | LogicalPlan::Statement(_)
     )
-}
-
-/// No statement may change the database, the session or a file.
-pub(super) fn read_only() -> SQLOptions {
-    SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false)
 }

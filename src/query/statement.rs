@@ -5,6 +5,7 @@ use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 
 use super::failure::{self, Place};
+use super::plan::check_meaning;
 use crate::error::Result;
 
 /// One statement of a script, without its semicolon.
@@ -77,7 +78,8 @@ pub fn check_syntax(script: &str) -> Result<()> {
         let text = statement.in_place();
         let parsed =
             DFParserBuilder::new(text.as_str()).build().and_then(|mut parser| parser.parse_statements());
-        parsed.map_err(|e| failure::from_engine(&e, script, &[]))?;
+        let checked = parsed.and_then(|statements| statements.iter().try_for_each(check_meaning));
+        checked.map_err(|e| failure::from_engine(&e, script, &[]))?;
     }
     Ok(())
 }

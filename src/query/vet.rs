@@ -10,8 +10,8 @@ use datafusion::common::{ParamValues, Result as Planned, ScalarValue};
 
 use super::failure;
 use super::header::Header;
+use super::plan::plan;
 use super::queries::{Documented, METRIC_COLUMNS, Metric, View};
-use super::run::read_only;
 use super::session::Session;
 use crate::error::{Error, Result};
 
@@ -115,8 +115,7 @@ impl Session {
 
     async fn plan(&self, sql: &str, params: &[Documented]) -> Planned<Shape> {
         let state = self.context().state();
-        let plan = state.create_logical_plan(sql).await?;
-        read_only().verify_plan(&plan)?;
+        let plan = plan(&state, sql).await?;
         let names = plan.get_parameter_names()?;
         let names: BTreeSet<String> = names.iter().map(|n| n.trim_start_matches('$').to_owned()).collect();
         // Any value of the right type, and none for a parameter that is not described.

@@ -77,6 +77,17 @@ fn a_database_in_the_folder_above_is_read() {
 }
 
 #[test]
+fn sql_that_begins_with_a_comment_is_no_option() {
+    let bench = engine();
+    for sql in ["-- cores\nSELECT count(*) AS n FROM recording", "--n\nSELECT 1 AS n"] {
+        let run = bench.run(&["query", "engine.db", sql, "--format", "csv"]);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(0), "n\n1"), "{}", run.all());
+    }
+    let run = bench.run(&["query", "engine.db", "--fromat", "csv", "SELECT 1"]);
+    assert!(run.code == Some(2) && run.stderr.contains("'--fromat'"), "{}", run.all());
+}
+
+#[test]
 fn query_errors_name_the_place() {
     let bench = engine();
     let run = bench.run(&["query", "engine.db", "SELECT proces FROM process_instance"]);

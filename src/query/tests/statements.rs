@@ -56,6 +56,24 @@ fn a_syntax_error_is_shown_where_it_stands() {
     assert!(e.to_string().contains("(line 1, column 17)"), "{e}");
 }
 
+/// The parser would take `true AND false` for the right side: true where SQL has false.
+#[test]
+fn a_comparison_that_the_parser_takes_otherwise_is_refused() {
+    let e = failure("SELECT 1,\n  true IS DISTINCT FROM true AND false");
+    assert!(
+        e.to_string().starts_with("what 'IS DISTINCT FROM' compares with is not clear before AND"),
+        "{e}"
+    );
+    assert!(e.to_string().contains("(line 2, column 3)"), "{e}");
+    failure("EXPLAIN SELECT 1 FROM data_event WHERE true IS NOT DISTINCT FROM false OR true");
+    failure("SELECT (SELECT max(time) FROM data_event WHERE core IS DISTINCT FROM variable OR value > 3)");
+    let (_dir, session) = empty();
+    for clear in ["(true IS DISTINCT FROM true) AND false", "false AND true IS DISTINCT FROM true"] {
+        assert_eq!(rows(&session, &format!("SELECT {clear}")), ["false"], "{clear}");
+    }
+    assert_eq!(rows(&session, "SELECT true IS DISTINCT FROM (true AND false)"), ["true"]);
+}
+
 #[test]
 fn an_unknown_function_comes_with_a_suggestion() {
     let e = failure("SELECT couunt(time) FROM data_event");

@@ -1,0 +1,71 @@
+//! SQL text → logical plan: parsed, refused where the parser understands something else than what is written, and read-only.
+//! Not for running it (see `run`).
+
+use std::ops::ControlFlow;
+
+use datafusion::common::{DataFusionError, Diagnostic, Result, Span};
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::prelude::SQLOptions;
+use datafusion::sql::parser::Statement;
+use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Spanned, visit_expressions};
+
+/// What one statement means.
+///
+/// # Errors
+/// Those of the engine, with their place where they have one.
+pub(super) async fn plan(state: &SessionState, sql: &str) -> Result<LogicalPlan> {
+    let dialect = state.config().options().sql_parser.dialect;
+    let statement = state.sql_to_statement(sql, &dialect)?;
+    check_meaning(&statement)?;
+    let plan = state.statement_to_plan(statement).await?;
+    read_only().verify_plan(&plan)?;
+    Ok(plan)
+}
+
+/// No statement may change the database, the session or a file.
+fn read_only() -> SQLOptions {
+    SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false)
+}
+
+/// Refuses what the parser reads otherwise than SQL has it: the right side of `IS DISTINCT FROM` ends before an AND or an OR,
+/// but sqlparser 0.62 takes all that follows (mended behind it, datafusion-sqlparser-rs #2436). Parentheses leave no doubt.
+///
+/// # Errors
+/// With the place of the comparison.
+pub(super) fn check_meaning(statement: &Statement) -> Result<()> {
+    let statement = match statement {
+        Statement::Statement(statement) => statement,
+        Statement::Explain(explain) => return check_meaning(&explain.statement),
+        // They change something, and are refused for that.
+        Statement::CreateExternalTable(_) | Statement::CopyTo(_) | Statement::Reset(_) => return Ok(()),
+    };
+    let found = visit_expressions(statement.as_ref(), |expression| match greedy(expression) {
+        Some(found) => ControlFlow::Break(found),
+        None => ControlFlow::Continue(()),
+    });
+    let ControlFlow::Break((words, connective, left)) = found else { return Ok(()) };
+    let message = format!(
+        "what '{words}' compares with is not clear before {connective}: write (a {words} b) {connective} …, with parentheses"
+    );
+    let diagnostic = Diagnostic::new_error(&message, Span::try_from_sqlparser_span(left));
+    Err(DataFusionError::Plan(message).with_diagnostic(diagnostic))
+}
+
+/// The words of a comparison that took a connective into its right side, that connective, and where it begins.
+fn greedy(
+    expression: &Expr,
+) -> Option<(&'static str, BinaryOperator, datafusion::sql::sqlparser::tokenizer::Span)> {
+    let (words, left, right) = match expression {
+        Expr::IsDistinctFrom(left, right) => ("IS DISTINCT FROM", left, right),
+        Expr::IsNotDistinctFrom(left, right) => ("IS NOT DISTINCT FROM", left, right),
+        _ => return None,
+    };
+    // One in parentheses is an expression of another kind.
+    match right.as_ref() {
+        Expr::BinaryOp {
+            op: op @ (BinaryOperator::And | BinaryOperator::Or | BinaryOperator::Xor), ..
+        } => Some((words, op.clone(), left.span())),
+        _ => None,
+    }
+}
