@@ -36,6 +36,7 @@ impl Hash {
     pub(super) fn update(&mut self, bytes: &[u8]) {
         let (blocks, rest) = self.fill(bytes);
         self.blocks(blocks);
+        self.bytes += (blocks.len() * BLOCK) as u64;
         self.open.extend_from_slice(rest);
         self.bytes += rest.len() as u64;
     }
@@ -68,7 +69,6 @@ impl Hash {
         for block in blocks {
             compress256(&mut self.state, std::slice::from_ref(block.into()));
         }
-        self.bytes += (blocks.len() * BLOCK) as u64;
     }
 }
 
@@ -97,9 +97,9 @@ impl HashBeside {
     pub fn chunk<'a>(&'a mut self, bytes: &'a [u8]) -> Beside<'a> {
         let Some(hash) = &mut self.hash else { return Beside::nothing() };
         let (blocks, rest) = hash.fill(bytes);
+        hash.bytes += (blocks.len() * BLOCK) as u64;
         let rounds = Rounds::new(&hash.state);
-        let ahead = if rounds.is_some() { blocks.len() } else { 0 };
-        Beside { hash: Some(hash), rounds, blocks, ahead, rest }
+        Beside { hash: Some(hash), rounds, blocks, rest }
     }
 
     /// The digest of the input with its hash.
@@ -124,43 +124,81 @@ pub struct Beside<'a> {
     /// `None` where steps do nothing.
     rounds: Option<Rounds>,
     blocks: &'a [[u8; BLOCK]],
-    /// How many of the blocks are not done.
-    ahead: usize,
     rest: &'a [u8],
 }
 
-impl Beside<'_> {
+/// Steps of a [`Beside`], one after the other.
+#[derive(Debug)]
+pub struct Steps<'s> {
+    rounds: Option<Rounds>,
+    blocks: &'s [[u8; BLOCK]],
+}
+
+impl<'a> Beside<'a> {
     /// For who reads a text that is hashed elsewhere, or not at all.
     pub fn nothing() -> Self {
-        Self { hash: None, rounds: None, blocks: &[], ahead: 0, rest: &[] }
+        Self { hash: None, rounds: None, blocks: &[], rest: &[] }
     }
 
     /// A quarter of a block, if there is one: to be called four times in a line of some 60 bytes, with other work between.
     #[inline(always)]
     pub fn step(&mut self) {
-        let next = self.blocks.len() - self.ahead;
-        if let (Some(block), Some(rounds)) = (self.blocks.get(next), &mut self.rounds) {
-            rounds.quarter(block);
-            self.ahead -= usize::from(rounds.is_between());
+        self.during(Steps::step);
+    }
+
+    /// Many steps. `work` should be a loop that gives them to nothing that is not inlined: then they stay in registers.
+    #[inline(always)]
+    pub fn during<T>(&mut self, work: impl FnOnce(&mut Steps<'a>) -> T) -> T {
+        let mut steps = Steps { rounds: self.rounds, blocks: self.blocks };
+        let done = work(&mut steps);
+        Steps { rounds: self.rounds, blocks: self.blocks } = steps;
+        done
+    }
+}
+
+impl<'s> Steps<'s> {
+    /// As [`Beside::step`].
+    #[inline(always)]
+    pub fn step(&mut self) {
+        if let (Some(rounds), Some(block)) = (&self.rounds, self.blocks.first()) {
+            self.quarter(rounds.done(), block);
+        }
+    }
+
+    /// The next block, if there is one and it is not begun: to be given to [`Steps::quarter`] with 0, 1, 2 and 3. That is what four
+    /// steps do; nothing has to be asked between them.
+    #[inline(always)]
+    pub fn block(&self) -> Option<&'s [u8; BLOCK]> {
+        self.blocks.first().filter(|_| self.rounds.is_some_and(|rounds| rounds.done() == 0))
+    }
+
+    /// That quarter of the block which [`Steps::block`] gave, when those before it are done.
+    #[inline(always)]
+    pub fn quarter(&mut self, number: u8, block: &[u8; BLOCK]) {
+        if let Some(rounds) = &mut self.rounds {
+            rounds.quarter(number, block);
+        }
+        if number == 3 {
+            self.blocks = self.blocks.split_first().map_or(&[], |(_, later)| later);
+        }
+    }
+
+    /// Ends the block that was begun, if one was.
+    pub fn settle(&mut self) {
+        while self.rounds.is_some_and(|rounds| rounds.done() != 0) {
+            self.step();
         }
     }
 }
 
 impl Drop for Beside<'_> {
     fn drop(&mut self) {
-        while self.rounds.is_some_and(|rounds| !rounds.is_between()) {
-            self.step();
-        }
+        self.during(|steps| steps.settle());
         let Some(hash) = &mut self.hash else { return };
-        let (done, left) = match &self.rounds {
-            Some(rounds) => {
-                hash.state = rounds.state();
-                self.blocks.split_at(self.blocks.len() - self.ahead)
-            }
-            None => (&[][..], self.blocks),
-        };
-        hash.bytes += (done.len() * BLOCK) as u64;
-        hash.blocks(left);
+        if let Some(rounds) = &self.rounds {
+            hash.state = rounds.state();
+        }
+        hash.blocks(self.blocks);
         hash.update(self.rest);
     }
 }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 pub use ahead::Chunks;
-pub use hash::{Beside, HashBeside};
+pub use hash::{Beside, HashBeside, Steps};
 use raw::{Decoder, Raw};
 
 /// Size at which a chunk is cut (before it is shortened to whole lines), in bytes.

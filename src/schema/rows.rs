@@ -327,6 +327,14 @@ impl<T: Copy + Default> Optional<T> {
         self.values.push(value.unwrap_or_default());
     }
 
+    /// Appends rows that all have a number.
+    pub fn extend_from_slice(&mut self, values: &[T]) {
+        self.values.extend_from_slice(values);
+        if !self.valid.is_empty() {
+            self.valid.resize(self.values.len(), true);
+        }
+    }
+
     #[cold]
     fn first_missing(&mut self) {
         self.valid.reserve(self.values.capacity());

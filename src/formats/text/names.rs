@@ -25,6 +25,10 @@ struct Slot {
     tag: u32,
 }
 
+/// With fewer slots, most of them stay free: to look at a second one is a branch that is guessed wrong. More would not fit the
+/// first cache of the processor.
+const MANY_SLOTS: usize = 4096;
+
 /// Words of which the first `n` bytes count, by `n`.
 const MASKS: [[u64; 4]; SHORT + 1] = {
     let mut masks = [[0; 4]; SHORT + 1];
@@ -57,7 +61,7 @@ pub(in crate::formats) struct Names {
 impl Names {
     pub(in crate::formats) fn new() -> Self {
         Self {
-            slots: vec![Slot::default(); 256],
+            slots: vec![Slot::default(); 1024],
             shorts: Vec::new(),
             long: HashMap::new(),
             bytes: Vec::new(),
@@ -93,7 +97,12 @@ impl Names {
             None => drop(self.long.insert(name.into(), id)),
             Some(short) => {
                 // With names that are not short counted in, the table is larger than need be.
-                if self.shorts.len() * 4 > self.slots.len() * 3 {
+                let most = if self.slots.len() < MANY_SLOTS {
+                    self.slots.len() / 4
+                } else {
+                    self.slots.len() / 4 * 3
+                };
+                if self.shorts.len() > most {
                     let old = std::mem::take(&mut self.slots);
                     self.slots = vec![Slot::default(); old.len() * 2];
                     old.into_iter().filter(|slot| slot.tag != 0).for_each(|slot| self.place(slot));

@@ -52,26 +52,79 @@ impl DataRows {
         }
     }
 
-    #[inline(always)]
-    pub(super) fn push(&mut self, row: Row) {
+    fn push(&mut self, row: Row<Option<i64>>, line: usize) {
         self.time.push(row.time);
         self.record.push(row.record);
         self.variable.push(row.variable);
         self.is_write.push(row.is_write);
         self.value.push(row.value);
-        self.line.push(row.line as u32);
+        self.line.push(line as u32);
+    }
+
+    /// Takes rows, the last of which is in the line before `line`, and each in the one behind the one before.
+    pub(super) fn append(&mut self, few: &mut Few, line: usize) {
+        let rows = std::mem::take(&mut few.count);
+        self.time.extend_from_slice(few.time.get(..rows).unwrap_or(&few.time));
+        self.record.extend_from_slice(few.record.get(..rows).unwrap_or(&few.record));
+        self.variable.extend_from_slice(few.variable.get(..rows).unwrap_or(&few.variable));
+        self.is_write.extend_from_slice(few.is_write.get(..rows).unwrap_or(&few.is_write));
+        self.value.extend_from_slice(few.value.get(..rows).unwrap_or(&few.value));
+        self.line.extend(line as u32 - rows as u32..line as u32);
     }
 }
 
 /// One access.
 #[derive(Clone, Copy)]
-pub(super) struct Row {
+pub(super) struct Row<R = i64> {
     pub(super) time: i64,
-    pub(super) record: Option<i64>,
+    pub(super) record: R,
     pub(super) variable: u32,
     pub(super) is_write: bool,
     pub(super) value: u64,
-    pub(super) line: usize,
+}
+
+/// Rows of lines in a row, before they are appended to those of the chunk together: five vectors that grow with each of them are
+/// more work than all of their numbers.
+pub(super) struct Few {
+    time: [i64; FEW],
+    record: [i64; FEW],
+    variable: [u32; FEW],
+    is_write: [bool; FEW],
+    value: [u64; FEW],
+    count: usize,
+}
+
+/// So many that they stay in the processor's first cache.
+const FEW: usize = 64;
+
+impl Few {
+    pub(super) fn new() -> Self {
+        Self {
+            time: [0; FEW],
+            record: [0; FEW],
+            variable: [0; FEW],
+            is_write: [false; FEW],
+            value: [0; FEW],
+            count: 0,
+        }
+    }
+
+    /// To be called while it is not full.
+    #[inline(always)]
+    pub(super) fn push(&mut self, row: Row) {
+        let at = self.count % FEW;
+        self.time[at] = row.time;
+        self.record[at] = row.record;
+        self.variable[at] = row.variable;
+        self.is_write[at] = row.is_write;
+        self.value[at] = row.value;
+        self.count = at + 1;
+    }
+
+    #[inline(always)]
+    pub(super) fn is_full(&self) -> bool {
+        self.count == FEW
+    }
 }
 
 /// Reads a chunk of whole lines of a data export. `first` says that it is the start of the file, where the
@@ -162,7 +215,7 @@ impl<'c> Reader<'c, '_> {
         let cycle = self.cell(self.layout.roles.cycle);
         let Some(is_write) = fields::access(cycle.text) else { return self.no_access(line, cycle) };
         match self.row(line, is_write) {
-            Ok(row) => self.rows.push(row),
+            Ok(row) => self.rows.push(row, line.number),
             Err((code, message)) => self.report.reject(line, code, || message),
         }
     }
@@ -171,7 +224,7 @@ impl<'c> Reader<'c, '_> {
         self.cells.get(at).copied().unwrap_or_default()
     }
 
-    fn row(&mut self, line: Line<'c>, is_write: bool) -> Result<Row, Refusal> {
+    fn row(&mut self, line: Line<'c>, is_write: bool) -> Result<Row<Option<i64>>, Refusal> {
         let roles = self.layout.roles;
         let time_cell = self.cell(roles.time);
         let say = |(code, message): (&'static str, &str), cell: Cell<'_>| {
@@ -196,7 +249,7 @@ impl<'c> Reader<'c, '_> {
         }
         self.check_core(line);
         let variable = self.names.id(&variable.value());
-        Ok(Row { time: instant, record, variable, is_write, value, line: line.number })
+        Ok(Row { time: instant, record, variable, is_write, value })
     }
 
     fn time(&self, cell: Cell<'_>) -> Result<crate::time::Rounded, crate::time::NotTicks> {

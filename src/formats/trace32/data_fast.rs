@@ -2,7 +2,7 @@
 //! looking for its end first. Reads a line exactly like [`super::data`], or leaves it to that.
 
 use super::super::text::{line_end, sign, swar};
-use super::data::{Reader, Row};
+use super::data::{Few, Reader, Row};
 #[cfg(target_arch = "x86_64")]
 use super::data_wide;
 use super::{Radix, Settings, Way, fields};
@@ -34,11 +34,18 @@ fn words(
     beside: &mut Beside<'_>,
 ) -> (usize, usize) {
     let mut inexact_times = 0;
-    while let Some((row, inexact, next)) = shape.row(chunk, at, number, reader, beside) {
-        reader.rows.push(row);
-        inexact_times += u64::from(inexact);
-        (at, number) = (next, number + 1);
-    }
+    let mut few = Few::new();
+    beside.during(|steps| {
+        while let Some((row, inexact, next)) = shape.row(chunk, at, reader, || steps.step()) {
+            few.push(row);
+            inexact_times += u64::from(inexact);
+            (at, number) = (next, number + 1);
+            if few.is_full() {
+                reader.rows.append(&mut few, number);
+            }
+        }
+    });
+    reader.rows.append(&mut few, number);
     reader.report.counts.inexact_times += inexact_times;
     (at, number)
 }
@@ -61,15 +68,15 @@ impl Shape {
         }
     }
 
-    /// The row in the line at `at`, whether its time was rounded, and where the next line starts.
+    /// The row in the line at `at`, whether its time was rounded, and where the next line starts. What is made `beside` is called
+    /// four times.
     #[inline(always)]
     pub(super) fn row(
         &self,
         chunk: &[u8],
         at: usize,
-        line: usize,
         reader: &Reader<'_, '_>,
-        beside: &mut Beside<'_>,
+        mut beside: impl FnMut(),
     ) -> Option<(Row, bool, usize)> {
         let (negative, at) = sign(chunk, at);
         // TRACE32 prints records with ten digits, and times with ten decimals (thesis, 5.1.2).
@@ -78,7 +85,7 @@ impl Shape {
             _ => decimal_before(chunk, at, b',')?,
         };
         let record = with_sign(record, negative)?;
-        beside.step();
+        beside();
 
         let (negative, at) = sign(chunk, at);
         let (seconds, at) = decimal_before(chunk, at, b'.')?;
@@ -95,17 +102,17 @@ impl Shape {
         };
         let ticks = seconds.checked_mul(self.per_second)?.checked_add(ticks)?;
         let time = with_sign(ticks, negative)?.checked_add(self.offset)?;
-        beside.step();
+        beside();
 
         let name = expect(chunk, at, b'"')?;
-        let (variable, is_write, at) = access(chunk, name, reader, beside)?;
+        let (variable, is_write, at) = access(chunk, name, reader, &mut beside)?;
         let (value, digits) = match self.radix {
             Radix::Hex => swar::hex(chunk, at)?,
             Radix::Decimal => swar::decimal(chunk, at)?,
         };
         let next = line_end(chunk, at + digits)?;
-        beside.step();
-        Some((Row { time, record: Some(record), variable, is_write, value, line }, inexact, next))
+        beside();
+        Some((Row { time, record, variable, is_write, value }, inexact, next))
     }
 
     /// A time in 10⁻¹⁰ seconds, below 10¹⁵ of them, as an instant, and whether digits were lost.
@@ -144,11 +151,11 @@ pub(super) fn access(
     chunk: &[u8],
     at: usize,
     reader: &Reader<'_, '_>,
-    beside: &mut Beside<'_>,
+    mut beside: impl FnMut(),
 ) -> Option<(u32, bool, usize)> {
     // Only names that the tolerant reader has accepted before are found, so they need no check here.
     let (variable, quote) = reader.names.find_until(chunk, at, b'"')?;
-    beside.step();
+    beside();
     // Reads and writes come in no order that a branch could be guessed by.
     let cycle: &[u8; 12] = chunk.get(quote..)?.first_chunk()?;
     let is_write = cycle == b"\",\"wr-data\",";

@@ -5,11 +5,12 @@ use std::arch::x86_64::{
     _mm_and_si128, _mm_cmpeq_epi8, _mm_min_epu8, _mm_movemask_epi8, _mm_set1_epi8, _mm_shuffle_epi8,
     _mm_sub_epi8,
 };
+use std::hint::cold_path;
 
 use super::super::text::line_end;
 use super::super::text::wide::{self, Wide, load};
 use super::Radix;
-use super::data::{Reader, Row};
+use super::data::{Few, Reader, Row};
 use super::data_fast::{self, Shape};
 use crate::input::Beside;
 
@@ -39,47 +40,70 @@ fn lines(
 ) -> (usize, usize) {
     let mut head = &HEADS[0];
     let mut inexact_times = 0;
-    loop {
-        let (row, inexact, next) = match row(chunk, at, number, shape, head, reader, beside) {
-            Some(found) => found,
-            None => {
-                let Some(found) = shape.row(chunk, at, number, reader, beside) else { break };
-                head = head_of(chunk, at).unwrap_or(head);
-                found
+    let mut few = Few::new();
+    beside.during(|steps| {
+        steps.settle();
+        loop {
+            let found = match steps.block() {
+                Some(block) => row(chunk, at, shape, head, reader, |number| steps.quarter(number, block)),
+                None => row(chunk, at, shape, head, reader, |_| {}),
+            };
+            let (row, inexact, next) = match found {
+                Some(found) => found,
+                None => {
+                    steps.settle();
+                    let Some(found) = shape.row(chunk, at, reader, || steps.step()) else { break };
+                    steps.settle();
+                    head = head_of(chunk, at).unwrap_or(head);
+                    found
+                }
+            };
+            few.push(row);
+            inexact_times += u64::from(inexact);
+            (at, number) = (next, number + 1);
+            if few.is_full() {
+                reader.rows.append(&mut few, number);
             }
-        };
-        reader.rows.push(row);
-        inexact_times += u64::from(inexact);
-        (at, number) = (next, number + 1);
-    }
+        }
+    });
+    reader.rows.append(&mut few, number);
     reader.report.counts.inexact_times += inexact_times;
     (at, number)
 }
 
-/// The row in the line at `at`, whether its time was rounded, and where the next line starts.
+/// The row in the line at `at`, whether its time was rounded, and where the next line starts. What is made `beside` is called with 0 to 3.
 #[inline]
 #[target_feature(enable = "sse4.1")]
 fn row(
     chunk: &[u8],
     at: usize,
-    line: usize,
     shape: &Shape,
     head: &Head,
     reader: &Reader<'_, '_>,
-    beside: &mut Beside<'_>,
+    mut beside: impl FnMut(u8),
 ) -> Option<(Row, bool, usize)> {
-    let (record, time) = head.read(chunk.get(at..)?.first_chunk()?)?;
-    beside.step();
-    let (time, inexact) = shape.instant(time)?;
-    beside.step();
-    let (variable, is_write, at) = data_fast::access(chunk, at + head.length, reader, beside)?;
+    let (record, time) = usual(head.read(usual(chunk.get(at..)?.first_chunk())?))?;
+    beside(0);
+    let (time, inexact) = usual(shape.instant(time))?;
+    beside(1);
+    let (variable, is_write, at) = usual(data_fast::access(chunk, at + head.length, reader, || beside(2)))?;
+    let text = usual(chunk.get(at..)?.first_chunk())?;
     let (value, digits) = match shape.radix {
-        Radix::Hex => wide::hex(chunk.get(at..)?.first_chunk()?)?,
-        Radix::Decimal => wide::decimal(chunk.get(at..)?.first_chunk()?)?,
+        Radix::Hex => usual(wide::hex(text))?,
+        Radix::Decimal => usual(wide::decimal(text))?,
     };
-    let next = line_end(chunk, at + digits)?;
-    beside.step();
-    Some((Row { time, record: Some(record), variable, is_write, value, line }, inexact, next))
+    let next = usual(line_end(chunk, at + digits))?;
+    beside(3);
+    Some((Row { time, record, variable, is_write, value }, inexact, next))
+}
+
+/// Tells the compiler that something is mostly there: it keeps what is needed then in registers, and calls no functions.
+#[inline(always)]
+fn usual<T>(found: Option<T>) -> Option<T> {
+    if found.is_none() {
+        cold_path();
+    }
+    found
 }
 
 /// What lines begin with whose record and time have ten digits and ten decimals, as TRACE32 prints them (thesis, 5.1.2):

@@ -17,13 +17,15 @@ pub(super) fn read(
     reader: &mut Reader<'_, '_>,
     beside: &mut Beside<'_>,
 ) -> (usize, usize) {
-    loop {
-        beside.step();
-        let Some((time, name, kind, next)) = shape.row(chunk, at, reader) else { break };
-        reader.rows.push(time, name, kind, number);
-        (at, number) = (next, number + 1);
-        beside.step();
-    }
+    beside.during(|steps| {
+        loop {
+            steps.step();
+            let Some((time, name, kind, next)) = shape.row(chunk, at, reader) else { break };
+            reader.rows.push(time, name, kind, number);
+            (at, number) = (next, number + 1);
+            steps.step();
+        }
+    });
     (at, number)
 }
 
