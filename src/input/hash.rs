@@ -247,7 +247,13 @@ mod tests {
             let long = (vec![b'x'; long], steps as u8);
             for (bytes, steps) in chunks.iter().chain([&long, &long]) {
                 let mut chunk = beside.chunk(bytes);
-                (0..*steps).for_each(|_| chunk.step());
+                for step in 0..*steps {
+                    chunk.during(|steps| match steps.block().filter(|_| step % 3 > 0) {
+                        Some(block) => (0..=step % 4).for_each(|number| steps.quarter(number, block)),
+                        None if step % 5 == 0 => steps.settle(),
+                        None => steps.step(),
+                    });
+                }
                 drop(chunk);
                 update.update(bytes);
             }

@@ -1,5 +1,7 @@
 //! Lines of a chunk, and what may stand at their rims. Not what is in them.
 
+use std::hint::cold_path;
+
 use crate::input::MAX_LINE;
 
 /// One line of a chunk, without its line end.
@@ -43,6 +45,16 @@ pub(in crate::formats) fn sign(text: &[u8], at: usize) -> (bool, usize) {
         Some(b'+') => (false, at + 1),
         _ => (false, at),
     }
+}
+
+/// Tells the compiler that something is mostly there: it keeps what is needed then in registers and copies the functions that are
+/// called then to where they are called, which it does not do where it thinks that nobody comes by.
+#[inline(always)]
+pub(in crate::formats) fn usual<T>(found: Option<T>) -> Option<T> {
+    if found.is_none() {
+        cold_path();
+    }
+    found
 }
 
 /// Where the next line starts, when the line ends at `at`.

@@ -11,5 +11,5 @@ pub(super) mod swar;
 pub(super) mod wide;
 
 pub(super) use findings::Findings;
-pub(super) use line::{Line, line_end, sign, without_bom};
+pub(super) use line::{Line, line_end, sign, usual, without_bom};
 pub(super) use names::Names;

@@ -3,7 +3,7 @@
 
 use foldhash::{HashMap, HashMapExt as _};
 
-use super::stops;
+use super::{stops, usual};
 
 /// With more names, or more bytes of names, it is time to begin anew, so that ever new names do not fill the memory.
 const MANY_NAMES: usize = 1 << 16;
@@ -138,7 +138,7 @@ impl Names {
         ends: impl Fn([u8; 16]) -> u32,
     ) -> Option<(u32, usize)> {
         // All words at once, whatever the length: a branch that depends on it would be guessed wrong.
-        let window = text.get(at..)?.first_chunk::<32>()?;
+        let window = usual(text.get(at..)?.first_chunk::<32>())?;
         let mut stop = 0;
         for (n, bytes) in window.as_chunks::<16>().0.iter().take(SIXTEEN).enumerate() {
             stop |= ends(*bytes) << (16 * n);
@@ -148,13 +148,13 @@ impl Names {
         }
         let length = stop.trailing_zeros() as usize;
         let mut short: Short = [0; 4];
-        let words = window.as_chunks::<8>().0.iter().zip(MASKS.get(length)?);
+        let words = window.as_chunks::<8>().0.iter().zip(usual(MASKS.get(length))?);
         short
             .iter_mut()
             .zip(words)
             .for_each(|(word, (bytes, mask))| *word = u64::from_le_bytes(*bytes) & mask);
         short[3] |= length_mark(length);
-        Some((self.find(short)?, at + length))
+        Some((usual(self.find(short))?, at + length))
     }
 
     #[cold]
@@ -208,11 +208,11 @@ impl Names {
         let hash = hash(short);
         let mut at = self.home(hash);
         loop {
-            let slot = self.slots.get(at)?;
-            let id = slot.tag.checked_sub(1)?;
+            let slot = usual(self.slots.get(at))?;
+            let id = usual(slot.tag.checked_sub(1))?;
             if slot.hash == hash {
                 // Without a branch per word, and without a detour through memory that comparing arrays takes.
-                let ([a, b, c, d], [e, f, g, h]) = (*self.shorts.get(id as usize)?, short);
+                let ([a, b, c, d], [e, f, g, h]) = (*usual(self.shorts.get(id as usize))?, short);
                 if (a ^ e) | (b ^ f) | (c ^ g) | (d ^ h) == 0 {
                     return Some(id);
                 }

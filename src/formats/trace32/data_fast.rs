@@ -1,7 +1,9 @@
 //! The common shape of a data line, `-0083448136,0.0004372600,"EE_ORTI_servicetrace","wr-data",43`, read without
 //! looking for its end first. Reads a line exactly like [`super::data`], or leaves it to that.
 
-use super::super::text::{line_end, sign, swar};
+use std::hint::cold_path;
+
+use super::super::text::{line_end, sign, swar, usual};
 use super::data::{Few, Reader, Row};
 #[cfg(target_arch = "x86_64")]
 use super::data_wide;
@@ -154,15 +156,16 @@ pub(super) fn access(
     mut beside: impl FnMut(),
 ) -> Option<(u32, bool, usize)> {
     // Only names that the tolerant reader has accepted before are found, so they need no check here.
-    let (variable, quote) = reader.names.find_until(chunk, at, b'"')?;
+    let (variable, quote) = usual(reader.names.find_until(chunk, at, b'"'))?;
     beside();
     // Reads and writes come in no order that a branch could be guessed by.
-    let cycle: &[u8; 12] = chunk.get(quote..)?.first_chunk()?;
+    let cycle: &[u8; 12] = usual(chunk.get(quote..)?.first_chunk())?;
     let is_write = cycle == b"\",\"wr-data\",";
     let is_read = cycle == b"\",\"rd-data\",";
     if is_write | is_read {
         return Some((variable, is_write, quote + cycle.len()));
     }
+    cold_path();
     let (is_write, at) = other_cycle(chunk, quote)?;
     Some((variable, is_write, at))
 }

@@ -5,10 +5,9 @@ use std::arch::x86_64::{
     _mm_and_si128, _mm_cmpeq_epi8, _mm_min_epu8, _mm_movemask_epi8, _mm_set1_epi8, _mm_shuffle_epi8,
     _mm_sub_epi8,
 };
-use std::hint::cold_path;
 
-use super::super::text::line_end;
 use super::super::text::wide::{self, Wide, load};
+use super::super::text::{line_end, usual};
 use super::Radix;
 use super::data::{Few, Reader, Row};
 use super::data_fast::{self, Shape};
@@ -71,7 +70,8 @@ fn lines(
     (at, number)
 }
 
-/// The row in the line at `at`, whether its time was rounded, and where the next line starts. What is made `beside` is called with 0 to 3.
+/// The row in the line at `at`, whether its time was rounded, and where the next line starts. What is made `beside` is called with
+/// 0 to 3, or less of them when there is no row.
 #[inline]
 #[target_feature(enable = "sse4.1")]
 fn row(
@@ -95,15 +95,6 @@ fn row(
     let next = usual(line_end(chunk, at + digits))?;
     beside(3);
     Some((Row { time, record, variable, is_write, value }, inexact, next))
-}
-
-/// Tells the compiler that something is mostly there: it keeps what is needed then in registers, and calls no functions.
-#[inline(always)]
-fn usual<T>(found: Option<T>) -> Option<T> {
-    if found.is_none() {
-        cold_path();
-    }
-    found
 }
 
 /// What lines begin with whose record and time have ten digits and ten decimals, as TRACE32 prints them (thesis, 5.1.2):
