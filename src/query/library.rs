@@ -13,6 +13,7 @@ use datafusion::execution::SessionState;
 use datafusion::prelude::SessionContext;
 use futures::FutureExt;
 
+use super::plan::plan;
 use super::queries::{Queries, View};
 use super::table::Table;
 use crate::schema::TABLES;
@@ -42,7 +43,7 @@ impl Library {
     pub async fn restrict(&self, name: &str, condition: &str) -> Result<()> {
         let gone = || DataFusionError::Internal("the session is closed".to_owned());
         let state = (self.state)().ok_or_else(gone)?;
-        let plan = state.create_logical_plan(&format!("SELECT * FROM {name} WHERE {condition}")).await?;
+        let plan = plan(&state, &format!("SELECT * FROM {name} WHERE {condition}")).await?;
         let table: Arc<dyn TableProvider> = Arc::new(ViewTable::new(plan, None));
         let mut planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
         planned.insert(name.to_owned(), table);

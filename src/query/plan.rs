@@ -8,7 +8,8 @@ use datafusion::execution::SessionState;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::SQLOptions;
 use datafusion::sql::parser::Statement;
-use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Spanned, visit_expressions};
+use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Spanned, Visit, visit_expressions};
+use datafusion::sql::sqlparser::tokenizer;
 
 /// What one statement means.
 ///
@@ -17,7 +18,7 @@ use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Spanned, visit_expre
 pub(super) async fn plan(state: &SessionState, sql: &str) -> Result<LogicalPlan> {
     let dialect = state.config().options().sql_parser.dialect;
     let statement = state.sql_to_statement(sql, &dialect)?;
-    check_meaning(&statement)?;
+    check_statement(&statement)?;
     let plan = state.statement_to_plan(statement).await?;
     read_only().verify_plan(&plan)?;
     Ok(plan)
@@ -28,19 +29,26 @@ fn read_only() -> SQLOptions {
     SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false)
 }
 
+/// [`check_meaning`] of a whole statement.
+///
+/// # Errors
+/// As that.
+pub(super) fn check_statement(statement: &Statement) -> Result<()> {
+    match statement {
+        Statement::Statement(statement) => check_meaning(statement.as_ref()),
+        Statement::Explain(explain) => check_statement(&explain.statement),
+        // They change something, and are refused for that.
+        Statement::CreateExternalTable(_) | Statement::CopyTo(_) | Statement::Reset(_) => Ok(()),
+    }
+}
+
 /// Refuses what the parser reads otherwise than SQL has it: the right side of `IS DISTINCT FROM` ends before an AND or an OR,
 /// but sqlparser 0.62 takes all that follows (mended behind it, datafusion-sqlparser-rs #2436). Parentheses leave no doubt.
 ///
 /// # Errors
 /// With the place of the comparison.
-pub(super) fn check_meaning(statement: &Statement) -> Result<()> {
-    let statement = match statement {
-        Statement::Statement(statement) => statement,
-        Statement::Explain(explain) => return check_meaning(&explain.statement),
-        // They change something, and are refused for that.
-        Statement::CreateExternalTable(_) | Statement::CopyTo(_) | Statement::Reset(_) => return Ok(()),
-    };
-    let found = visit_expressions(statement.as_ref(), |expression| match greedy(expression) {
+pub(super) fn check_meaning(parsed: &impl Visit) -> Result<()> {
+    let found = visit_expressions(parsed, |expression| match greedy(expression) {
         Some(found) => ControlFlow::Break(found),
         None => ControlFlow::Continue(()),
     });
@@ -53,9 +61,7 @@ pub(super) fn check_meaning(statement: &Statement) -> Result<()> {
 }
 
 /// The words of a comparison that took a connective into its right side, that connective, and where it begins.
-fn greedy(
-    expression: &Expr,
-) -> Option<(&'static str, BinaryOperator, datafusion::sql::sqlparser::tokenizer::Span)> {
+fn greedy(expression: &Expr) -> Option<(&'static str, BinaryOperator, tokenizer::Span)> {
     let (words, left, right) = match expression {
         Expr::IsDistinctFrom(left, right) => ("IS DISTINCT FROM", left, right),
         Expr::IsNotDistinctFrom(left, right) => ("IS NOT DISTINCT FROM", left, right),

@@ -12,6 +12,7 @@ use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::physical_plan::PhysicalExpr;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
+use super::plan::check_meaning;
 use super::{failure, functions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::TableSpec;
@@ -34,6 +35,10 @@ impl RowFilter {
         functions::of_rows().into_iter().for_each(|f| context.register_udf(f));
         let engine = |e| failure::from_engine(&e, condition, &[]);
         let schema = DFSchema::try_from(schema(table)).map_err(engine)?;
+        let state = context.state();
+        let dialect = state.config().options().sql_parser.dialect;
+        let words = state.sql_to_expr(condition, &dialect).map_err(engine)?;
+        check_meaning(&words).map_err(engine)?;
         let parsed = context.parse_sql_expr(condition, &schema).map_err(engine)?;
         // Some functions cannot be computed as they are: they are written in terms of others (coalesce).
         let rules = SimplifyContext::builder().with_schema(Arc::new(schema.clone())).build();
@@ -95,5 +100,7 @@ mod tests {
         let unknown = refused("cpu = 1\nAND nonsense = 1");
         assert!(unknown.contains("nonsense") && unknown.contains("(line 2, column 5)"), "{unknown}");
         assert!(refused("cpu = ").len() > 5);
+        let misread = refused("cpu = 1 OR is64 IS DISTINCT FROM TRUE AND cpu = 2");
+        assert!(misread.contains("not clear before AND"), "{misread}");
     }
 }

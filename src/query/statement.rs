@@ -5,7 +5,7 @@ use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 
 use super::failure::{self, Place};
-use super::plan::check_meaning;
+use super::plan::check_statement;
 use crate::error::Result;
 
 /// One statement of a script, without its semicolon.
@@ -78,7 +78,7 @@ pub fn check_syntax(script: &str) -> Result<()> {
         let text = statement.in_place();
         let parsed =
             DFParserBuilder::new(text.as_str()).build().and_then(|mut parser| parser.parse_statements());
-        let checked = parsed.and_then(|statements| statements.iter().try_for_each(check_meaning));
+        let checked = parsed.and_then(|statements| statements.iter().try_for_each(check_statement));
         checked.map_err(|e| failure::from_engine(&e, script, &[]))?;
     }
     Ok(())
