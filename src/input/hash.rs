@@ -172,6 +172,12 @@ impl<'s> Steps<'s> {
         self.blocks.first().filter(|_| self.rounds.is_some_and(|rounds| rounds.done() == 0))
     }
 
+    /// How many bytes there are in the blocks that are not done.
+    #[inline(always)]
+    pub fn left(&self) -> usize {
+        self.blocks.len() * BLOCK
+    }
+
     /// That quarter of the block which [`Steps::block`] gave, when those before it are done.
     #[inline(always)]
     pub fn quarter(&mut self, number: u8, block: &[u8; BLOCK]) {

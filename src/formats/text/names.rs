@@ -17,17 +17,9 @@ const SHORT: usize = 31;
 /// A short name: its bytes, padded with zeros, and its length in the last one.
 type Short = [u64; 4];
 
-/// Where a short name may be: few bytes, so that the slots of many names still fit the caches.
-#[derive(Debug, Clone, Copy, Default)]
-struct Slot {
-    hash: u32,
-    /// Id plus one; zero marks a free slot.
-    tag: u32,
-}
-
 /// With fewer slots, most of them stay free: to look at a second one is a branch that is guessed wrong. More would not fit the
 /// first cache of the processor.
-const MANY_SLOTS: usize = 4096;
+const MANY_SLOTS: usize = 8192;
 
 /// Words of which the first `n` bytes count, by `n`.
 const MASKS: [[u64; 4]; SHORT + 1] = {
@@ -47,7 +39,8 @@ const MASKS: [[u64; 4]; SHORT + 1] = {
 /// Names in the order of their first use; short ones are found by an open-addressing table.
 #[derive(Debug, Clone)]
 pub(in crate::formats) struct Names {
-    slots: Vec<Slot>,
+    /// Where a short name may be: its id plus one; zero for a free slot. A power of two of them.
+    slots: Vec<u32>,
     /// Names by id; zeros for one that is not short.
     shorts: Vec<Short>,
     /// Names that are not short.
@@ -61,7 +54,7 @@ pub(in crate::formats) struct Names {
 impl Names {
     pub(in crate::formats) fn new() -> Self {
         Self {
-            slots: vec![Slot::default(); 1024],
+            slots: vec![0; 2048],
             shorts: Vec::new(),
             long: HashMap::new(),
             bytes: Vec::new(),
@@ -75,7 +68,7 @@ impl Names {
             *self = Self::new();
             return;
         }
-        self.slots.fill(Slot::default());
+        self.slots.fill(0);
         self.shorts.clear();
         self.long.clear();
         self.bytes.clear();
@@ -95,19 +88,15 @@ impl Names {
         self.shorts.push(short.unwrap_or_default());
         match short {
             None => drop(self.long.insert(name.into(), id)),
-            Some(short) => {
+            Some(_) => {
                 // With names that are not short counted in, the table is larger than need be.
-                let most = if self.slots.len() < MANY_SLOTS {
-                    self.slots.len() / 4
-                } else {
-                    self.slots.len() / 4 * 3
-                };
+                let most = self.slots.len() / if self.slots.len() < MANY_SLOTS { 4 } else { 2 };
                 if self.shorts.len() > most {
                     let old = std::mem::take(&mut self.slots);
-                    self.slots = vec![Slot::default(); old.len() * 2];
-                    old.into_iter().filter(|slot| slot.tag != 0).for_each(|slot| self.place(slot));
+                    self.slots = vec![0; old.len() * 2];
+                    old.into_iter().filter_map(|tag| tag.checked_sub(1)).for_each(|id| self.place(id));
                 }
-                self.place(Slot { hash: hash(short), tag: id + 1 });
+                self.place(id);
             }
         }
         id
@@ -205,36 +194,33 @@ impl Names {
 
     #[inline(always)]
     fn find(&self, short: Short) -> Option<u32> {
-        let hash = hash(short);
-        let mut at = self.home(hash);
+        let mut at = self.home(short);
         loop {
-            let slot = usual(self.slots.get(at))?;
-            let id = usual(slot.tag.checked_sub(1))?;
-            if slot.hash == hash {
-                // Without a branch per word, and without a detour through memory that comparing arrays takes.
-                let ([a, b, c, d], [e, f, g, h]) = (*usual(self.shorts.get(id as usize))?, short);
-                if (a ^ e) | (b ^ f) | (c ^ g) | (d ^ h) == 0 {
-                    return Some(id);
-                }
+            let id = usual(usual(self.slots.get(at))?.checked_sub(1))?;
+            // Without a branch per word, and without a detour through memory that comparing arrays takes.
+            let ([a, b, c, d], [e, f, g, h]) = (*usual(self.shorts.get(id as usize))?, short);
+            if (a ^ e) | (b ^ f) | (c ^ g) | (d ^ h) == 0 {
+                return Some(id);
             }
             at = (at + 1) & (self.slots.len() - 1);
         }
     }
 
-    fn place(&mut self, slot: Slot) {
-        let mut at = self.home(slot.hash);
-        // A quarter of the slots is free at least, so this ends.
-        while self.slots.get(at).is_some_and(|taken| taken.tag != 0) {
+    fn place(&mut self, id: u32) {
+        let Some(short) = self.shorts.get(id as usize) else { return };
+        let mut at = self.home(*short);
+        // Half of the slots is free at least, so this ends.
+        while self.slots.get(at).is_some_and(|taken| *taken != 0) {
             at = (at + 1) & (self.slots.len() - 1);
         }
         if let Some(free) = self.slots.get_mut(at) {
-            *free = slot;
+            *free = id + 1;
         }
     }
 
     #[inline(always)]
-    fn home(&self, hash: u32) -> usize {
-        hash as usize & (self.slots.len() - 1)
+    fn home(&self, short: Short) -> usize {
+        hash(short) as usize & (self.slots.len() - 1)
     }
 }
 
@@ -257,22 +243,45 @@ fn short(name: &[u8]) -> Option<Short> {
     Some(short)
 }
 
-/// For speed, not against attackers: odd constants without a pattern (the fractions of the golden ratio, and of the square
-/// roots of two, three and five).
+/// For speed, not against attackers: constants without a pattern (the fractions of the golden ratio and of the square root of
+/// two).
 #[inline(always)]
-fn hash([a, b, c, d]: Short) -> u32 {
-    let mixed = a.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        ^ b.wrapping_mul(0x6a09_e667_f3bc_c909)
-        ^ c.wrapping_mul(0xbb67_ae85_84ca_a73b)
-        ^ d.wrapping_mul(0x3c6e_f372_fe94_f82b);
-    let spread = (mixed ^ (mixed >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (spread >> 32) as u32
+fn hash([a, b, c, d]: Short) -> u64 {
+    // A number that a name has twice must not vanish here, so words are not turned by whole bytes.
+    let (first, second) = (a ^ c.rotate_left(27), b ^ d.rotate_left(27));
+    // The lower bits of the upper half depend on all bits of both.
+    let product = u128::from(first ^ 0x9e37_79b9_7f4a_7c15) * u128::from(second ^ 0x6a09_e667_f3bc_c909);
+    product as u64 ^ (product >> 64) as u64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn numbered_names_are_spread() {
+        let patterns: [fn(u32) -> String; 7] = [
+            |n| n.to_string(),
+            |n| format!("variable_{n}"),
+            |n| format!("app::step_{n}(int, int)"),
+            // The same number twice, so many bytes apart.
+            |n| format!("t{n:03}1234{n:03}"),
+            |n| format!("t{n:03}_6789012{n:03}"),
+            |n| format!("t{n:03}_678901234567{n:03}"),
+            |n| format!("t{n:03}_67890123456789{n:03}"),
+        ];
+        for pattern in patterns {
+            let mut names = Names::new();
+            (0..1000).for_each(|n| assert_eq!(names.id(pattern(n).as_bytes()), n));
+            let mut homes: Vec<usize> = names.shorts.iter().map(|short| names.home(*short)).collect();
+            assert_eq!(names.slots.len(), 4096);
+            homes.sort_unstable();
+            homes.dedup();
+            // By chance it would be 887 (4096 · (1 − e^(−1000/4096))).
+            assert!(homes.len() > 800, "{} homes of names like {}", homes.len(), pattern(7));
+        }
+    }
 
     #[test]
     fn ids_follow_first_use_through_growth() {

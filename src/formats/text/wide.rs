@@ -41,15 +41,37 @@ pub(in crate::formats) fn numbers(digits: [__m128i; 2]) -> [u64; 2] {
     [_mm_cvtsi128_si64(eights), _mm_extract_epi64::<1>(eights)].map(sixteen)
 }
 
+/// Whether each byte is at least what `least` has in its place, and no more above it than `range` has.
+#[inline]
+#[target_feature(enable = "sse4.1")]
+pub(in crate::formats) fn within(bytes: &[u8; 16], least: &[u8; 16], range: &[u8; 16]) -> bool {
+    let over = _mm_sub_epi8(load(bytes), load(least));
+    _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(over, load(range)), over)) == 0xffff
+}
+
+/// The digits in the places that `order` has, 0x80 for a zero, for [`number`] and [`numbers`].
+#[inline]
+#[target_feature(enable = "sse4.1")]
+pub(in crate::formats) fn digits(text: &[u8; 16], order: &[u8; 16]) -> __m128i {
+    _mm_and_si128(_mm_shuffle_epi8(load(text), load(order)), _mm_set1_epi8(0x0f))
+}
+
+/// A number of sixteen digits, as [`numbers`] makes two of them.
+#[inline]
+#[target_feature(enable = "sse4.1")]
+pub(in crate::formats) fn number(digits: __m128i) -> u64 {
+    let fours = fours(digits);
+    let eights = _mm_madd_epi16(_mm_packus_epi32(fours, fours), _mm_set1_epi32(TEN_THOUSANDS));
+    sixteen(_mm_cvtsi128_si64(eights))
+}
+
 /// Reads 1 to 15 digits: the number and how many digits it had. `None` for none and for more.
 #[inline]
 #[target_feature(enable = "sse4.1")]
 pub(in crate::formats) fn decimal(text: &[u8; 16]) -> Option<(u64, usize)> {
     let digits = _mm_sub_epi8(load(text), _mm_set1_epi8(0x30));
     let count = trues(up_to(digits, 9));
-    let fours = fours(to_the_end(digits, count)?);
-    let eights = _mm_madd_epi16(_mm_packus_epi32(fours, fours), _mm_set1_epi32(TEN_THOUSANDS));
-    let number = sixteen(_mm_cvtsi128_si64(eights));
+    let number = number(to_the_end(digits, count)?);
     matches!(count, 1..=15).then_some((number, count))
 }
 

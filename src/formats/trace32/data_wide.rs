@@ -1,12 +1,7 @@
 //! The common shape of a data line on processors with SSE4.1: a mask is laid upon its first thirty-two bytes, and both numbers in
 //! them are made at once. Reads a line exactly like [`super::data_fast`], or leaves it to that.
 
-use std::arch::x86_64::{
-    _mm_and_si128, _mm_cmpeq_epi8, _mm_min_epu8, _mm_movemask_epi8, _mm_set1_epi8, _mm_shuffle_epi8,
-    _mm_sub_epi8,
-};
-
-use super::super::text::wide::{self, Wide, load};
+use super::super::text::wide::{self, Wide};
 use super::super::text::{line_end, usual};
 use super::Radix;
 use super::data::{Few, Reader, Row};
@@ -161,18 +156,13 @@ impl Head {
         let halves = line.as_chunks().0.iter().zip(self.least.as_chunks().0).zip(self.range.as_chunks().0);
         let mut fits = *sign != b',';
         for ((bytes, least), range) in halves {
-            let over = _mm_sub_epi8(load(bytes), load(least));
-            let few = _mm_cmpeq_epi8(_mm_min_epu8(over, load(range)), over);
-            fits &= _mm_movemask_epi8(few) == 0xffff;
+            fits &= wide::within(bytes, least, range);
         }
         if !fits {
             return None;
         }
-        let digits = |text: &[u8; 16], order: &[u8; 16]| {
-            _mm_and_si128(_mm_shuffle_epi8(load(text), load(order)), _mm_set1_epi8(0x0f))
-        };
-        let record = digits(record.first_chunk()?, self.order.first_chunk()?);
-        let time = digits(line[TIME..].first_chunk()?, self.order.last_chunk()?);
+        let record = wide::digits(record.first_chunk()?, self.order.first_chunk()?);
+        let time = wide::digits(line[TIME..].first_chunk()?, self.order.last_chunk()?);
         let [record, time] = wide::numbers([record, time]);
         let record = record.cast_signed();
         Some((if *sign == b'-' { -record } else { record }, time))

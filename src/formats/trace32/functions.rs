@@ -9,7 +9,7 @@ use super::super::text::{Line, Names};
 use super::functions_fast::{self, Shape};
 use super::report::{Report, bad_time};
 use super::task_events::{self, OTHER};
-use super::{Counts, Gap, Settings, fields};
+use super::{Counts, Gap, Settings, Way, fields};
 use crate::diagnostics::{Log, Severity};
 use crate::input::Beside;
 use crate::time::TimeScale;
@@ -49,22 +49,70 @@ impl FunctionRows {
         }
     }
 
+    /// Takes rows, the last of which is in the line before `line`, and each in the one behind the one before.
+    pub(super) fn append(&mut self, rows: &[Row], line: usize) {
+        self.time.extend(rows.iter().map(|row| row.time));
+        self.function.extend(rows.iter().map(|row| row.function));
+        self.kind.extend(rows.iter().map(|row| row.kind));
+        self.line.extend(line as u32 - rows.len() as u32..line as u32);
+    }
+}
+
+/// One event.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Row {
+    pub(super) time: i64,
+    pub(super) function: u32,
+    pub(super) kind: u8,
+}
+
+/// Rows of lines in a row, before they are appended to those of the chunk together: three vectors that grow with each of them are
+/// more work than all of their numbers.
+pub(super) struct Few {
+    rows: [Row; FEW],
+    count: usize,
+}
+
+/// So many that they stay in the processor's first cache.
+const FEW: usize = 64;
+
+impl Few {
+    pub(super) fn new() -> Self {
+        Self { rows: [Row::default(); FEW], count: 0 }
+    }
+
+    /// To be called while it is not full.
     #[inline(always)]
-    pub(super) fn push(&mut self, time: i64, function: u32, kind: u8, line: usize) {
-        self.time.push(time);
-        self.function.push(function);
-        self.kind.push(kind);
-        self.line.push(line as u32);
+    pub(super) fn push(&mut self, row: Row) {
+        let at = self.count % FEW;
+        self.rows[at] = row;
+        self.count = at + 1;
+    }
+
+    #[inline(always)]
+    pub(super) fn is_full(&self) -> bool {
+        self.count == FEW
+    }
+
+    /// All rows; none are left.
+    pub(super) fn take(&mut self) -> &[Row] {
+        let rows = std::mem::take(&mut self.count);
+        self.rows.get(..rows).unwrap_or(&self.rows)
     }
 }
 
 /// Reads a chunk of whole lines of a function or task-event export. What is to be made `beside` is.
 pub fn parse_functions(chunk: &[u8], settings: &Settings, beside: &mut Beside<'_>) -> FunctionRows {
-    parse(chunk, settings, beside, true)
+    parse(chunk, settings, beside, Some(Way::best()))
 }
 
 /// [`parse_functions`] with a fast path or without, which changes nothing but the time it takes.
-pub(super) fn parse(chunk: &[u8], settings: &Settings, beside: &mut Beside<'_>, fast: bool) -> FunctionRows {
+pub(super) fn parse(
+    chunk: &[u8],
+    settings: &Settings,
+    beside: &mut Beside<'_>,
+    fast: Option<Way>,
+) -> FunctionRows {
     let mut reader = Reader {
         settings,
         report: Report::new(settings),
@@ -73,11 +121,11 @@ pub(super) fn parse(chunk: &[u8], settings: &Settings, beside: &mut Beside<'_>, 
         fields: Vec::new(),
         unknown: BTreeSet::new(),
     };
-    let shape = Shape::new(settings).filter(|_| fast);
+    let fast = Shape::new(settings).zip(fast);
     let (mut at, mut number) = (0, 0);
     while at < chunk.len() {
-        if let Some(shape) = &shape {
-            (at, number) = functions_fast::read(chunk, (at, number), shape, &mut reader, beside);
+        if let Some((shape, way)) = &fast {
+            (at, number) = functions_fast::read(*way, chunk, (at, number), shape, &mut reader, beside);
         }
         if at < chunk.len() {
             beside.step();
@@ -149,7 +197,7 @@ impl<'c> Reader<'c, '_> {
             });
         }
         let function = self.names.id(without_task_prefix(name));
-        self.rows.push(instant, function, kind, line.number);
+        self.rows.append(&[Row { time: instant, function, kind }], line.number + 1);
     }
 
     /// Name, event word and kind. The event is the last field; when that is no known word, the first known one

@@ -14,6 +14,8 @@ mod data_wide;
 mod fields;
 mod functions;
 mod functions_fast;
+#[cfg(target_arch = "x86_64")]
+mod functions_wide;
 mod layout;
 mod probe;
 mod report;

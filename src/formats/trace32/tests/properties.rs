@@ -4,19 +4,32 @@ use proptest::prelude::*;
 
 use super::super::{data, functions};
 use super::*;
+use crate::input::{Digest, HashBeside};
 
-/// Both fast paths of data, on a processor that has both.
+/// Both fast paths, on a processor that has both.
 const WAYS: [fn() -> Way; 2] = [|| Way::Words, Way::best];
 
 /// A name of a few, because only a name that was seen before takes the fast path.
-fn known_name() -> impl Strategy<Value = String> {
-    const NAMES: [&str; 8] =
-        ["a", "b7", "exactly8", "nine_char", "EE_ORTI_servicetrace", "f(int, a<b>)", "-", "x|"];
+fn known_name() -> impl Strategy<Value = String> + Clone {
+    // The first of the long ones is the longest that is short (see `Names`).
+    const LONG: [&str; 2] = ["app::Controller::step(int,char)", "app::Controller::step<Sensor>(int, char)"];
+    const NAMES: [&str; 10] = [
+        "a",
+        "b7",
+        "exactly8",
+        "nine_char",
+        "EE_ORTI_servicetrace",
+        "f(int, a<b>)",
+        "-",
+        "x|",
+        LONG[0],
+        LONG[1],
+    ];
     prop::sample::select(NAMES.as_slice()).prop_map(str::to_owned)
 }
 
 /// Lines near the common shape, with a share of unusual and broken ones.
-fn data_line() -> impl Strategy<Value = String> {
+fn data_line() -> impl Strategy<Value = String> + Clone {
     let record = prop_oneof![
         2 => "[-+]?[0-9]{1,16}", 6 => "[-+]00000[0-9]{5}", 1 => Just(String::new()), 1 => "[-+,]?[0-9,]{10,11}"
     ];
@@ -40,7 +53,7 @@ fn data_line() -> impl Strategy<Value = String> {
     ]
 }
 
-fn function_line() -> impl Strategy<Value = String> {
+fn function_line() -> impl Strategy<Value = String> + Clone {
     let time = prop_oneof![6 => "[-+]?[0-9]{1,16}", 1 => "[-+0-9.x]{0,22}"];
     let name =
         prop_oneof![9 => known_name(), 1 => "[ a;:é]{0,8}", 1 => "(task: ){0,3}[ab]", 1 => "task::[ab]"];
@@ -52,9 +65,13 @@ fn function_line() -> impl Strategy<Value = String> {
 }
 
 /// Lines joined with mixed line ends, the last maybe without one.
-fn text(line: impl Strategy<Value = String>) -> impl Strategy<Value = String> {
-    let end = prop_oneof![6 => Just("\n"), 2 => Just("\r\n"), 1 => Just("\r\r\n")];
-    (prop::collection::vec((line, end), 0..40), any::<bool>()).prop_map(|(lines, cut)| {
+fn text(line: impl Strategy<Value = String> + Clone) -> impl Strategy<Value = String> {
+    let end = prop_oneof![12 => Just("\n"), 2 => Just("\r\n"), 1 => Just("\r\r\n")];
+    // More rows than are appended together, now and then.
+    let number = prop_oneof![9 => 0usize..40, 1 => 80usize..160];
+    let lines =
+        number.prop_flat_map(move |number| prop::collection::vec((line.clone(), end.clone()), number));
+    (lines, any::<bool>()).prop_map(|(lines, cut)| {
         let text: String = lines.into_iter().map(|(line, end)| line + end).collect();
         if cut { text.trim_end_matches(['\r', '\n']).to_owned() } else { text }
     })
@@ -86,6 +103,17 @@ fn function_rows(rows: &FunctionRows) -> Vec<(i64, String, u8, u32)> {
         .collect()
 }
 
+/// What `read` gives, which was to make the hash of the text beside.
+fn beside<T>(text: &str, read: impl FnOnce(&mut Beside<'_>) -> T) -> T {
+    let digest = || Digest { bytes: text.len() as u64, sha256: None };
+    let [mut hash, mut alone] = [HashBeside::of_nothing(), HashBeside::of_nothing()];
+    let rows = read(&mut hash.chunk(text.as_bytes()));
+    drop(alone.chunk(text.as_bytes()));
+    let [hash, alone] = [hash, alone].map(|hash| hash.complete(digest()).unwrap().sha256);
+    assert_eq!(hash, alone, "the hash of {text:?}");
+    rows
+}
+
 /// Where a text can be cut into whole lines, for a number that chooses.
 fn cut_at(text: &str, choice: usize) -> usize {
     let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).chain([0]).collect();
@@ -98,7 +126,7 @@ proptest! {
     #[test]
     fn the_fast_path_of_data_changes_nothing(text in text(data_line()), settings in any_settings()) {
         let layout = usual();
-        let parse = |fast| data::parse(text.as_bytes(), true, &layout, &settings, &mut Beside::nothing(), fast);
+        let parse = |fast| beside(&text, |beside| data::parse(text.as_bytes(), true, &layout, &settings, beside, fast));
         let slow = parse(None);
         for fast in WAYS.map(|way| parse(Some(way()))) {
             assert_complete(fast.counts);
@@ -112,14 +140,16 @@ proptest! {
 
     #[test]
     fn the_fast_path_of_functions_changes_nothing(text in text(function_line()), settings in any_settings()) {
-        let parse = |fast| functions::parse(text.as_bytes(), &settings, &mut Beside::nothing(), fast);
-        let [slow, fast] = [false, true].map(parse);
-        assert_complete(fast.counts);
-        prop_assert_eq!(function_rows(&fast), function_rows(&slow));
-        prop_assert_eq!(&fast.functions, &slow.functions);
-        prop_assert_eq!(&fast.gaps, &slow.gaps);
-        prop_assert_eq!(fast.counts, slow.counts);
-        prop_assert_eq!(fast.log.entries(), slow.log.entries());
+        let parse = |fast| beside(&text, |beside| functions::parse(text.as_bytes(), &settings, beside, fast));
+        let slow = parse(None);
+        for fast in WAYS.map(|way| parse(Some(way()))) {
+            assert_complete(fast.counts);
+            prop_assert_eq!(function_rows(&fast), function_rows(&slow));
+            prop_assert_eq!(&fast.functions, &slow.functions);
+            prop_assert_eq!(&fast.gaps, &slow.gaps);
+            prop_assert_eq!(fast.counts, slow.counts);
+            prop_assert_eq!(fast.log.entries(), slow.log.entries());
+        }
     }
 
     #[test]
