@@ -3,10 +3,13 @@
 
 pub mod btf;
 pub mod grasp;
+mod lines;
 pub mod orti;
 pub mod qnx;
 mod text;
 pub mod trace32;
+
+pub use lines::RowLines;
 
 /// Where the lines of a chunk or of a file went. `lines == rows + gaps + rejected + skipped`, always.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

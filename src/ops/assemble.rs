@@ -207,9 +207,7 @@ impl<'a> Assembler<'a> {
                 match time.checked_mul(factor) {
                     Some(ticks) => *time = ticks,
                     None => {
-                        let line = self.trace.counts.lines
-                            + rows.line.get(from + n).copied().map_or(0, u64::from)
-                            + 1;
+                        let line = self.trace.counts.lines + u64::from(rows.lines.line(from + n)) + 1;
                         let message = format!(
                             "the time {time} does not fit 64 bits in the database's scale; it is cut"
                         );
@@ -268,7 +266,7 @@ impl<'a> Assembler<'a> {
         self.trace.numeric |= numeric;
         for (row, id) in unknown {
             if self.undefined.insert(id.clone()) {
-                let line = self.trace.counts.lines + rows.line.get(row).copied().map_or(0, u64::from) + 1;
+                let line = self.trace.counts.lines + u64::from(rows.lines.line(row)) + 1;
                 let message = format!("no table of the file says what the number {id} stands for");
                 self.note(Some(line), Severity::Warning, "undefined-id", message, "");
             }
@@ -281,11 +279,11 @@ impl<'a> Assembler<'a> {
         if follows && rows.time.is_sorted() {
             self.before = high.or(self.before);
         } else {
-            for (time, line) in rows.time.iter().zip(&rows.line) {
+            for (row, time) in rows.time.iter().enumerate() {
                 if let Some(before) = self.before.replace(*time).filter(|b| time < b) {
                     let message =
                         format!("time runs backwards by {} ticks, to {time}", before.abs_diff(*time));
-                    let line = lines_before + u64::from(*line) + 1;
+                    let line = lines_before + u64::from(rows.lines.line(row)) + 1;
                     self.note(Some(line), Severity::Warning, "time-backwards", message, "");
                 }
             }
@@ -387,7 +385,7 @@ fn split_off(rows: &mut EventRows, at: usize) -> EventRows {
         target_instance: rows.target_instance.split_off(at),
         action: rows.action.split_off(at),
         note: rows.note.split_off(at),
-        line: rows.line.split_off(at),
+        lines: rows.lines.split_off(at),
         ..EventRows::default()
     }
 }

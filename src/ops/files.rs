@@ -228,32 +228,38 @@ impl<'a> Writer<'a> {
         self.stored.log.merge(log);
         self.gaps(&mut parsed);
         let times = parsed.times();
-        let mut sorted = true;
-        for (row, time) in times.iter().enumerate() {
-            if let Some(before) = self.before.filter(|b| time < b) {
-                sorted = false;
-                let line = lines_before + u64::from(parsed.lines().get(row).copied().unwrap_or_default()) + 1;
-                self.stored.log.push(Diagnostic {
-                    source: self.stored.name.clone(),
-                    line: Some(line),
-                    severity: Severity::Error,
-                    code: "time-backwards",
-                    message: format!("time runs backwards by {} ticks, to {time}", before - time),
-                    text: String::new(),
-                });
+        let (mut low, mut high) = (times.first().copied(), times.last().copied());
+        let sorted = self.before.zip(low).is_none_or(|(before, first)| before <= first) && times.is_sorted();
+        if sorted {
+            self.before = high.or(self.before);
+        } else {
+            for (row, time) in times.iter().enumerate() {
+                if let Some(before) = self.before.replace(*time).filter(|b| time < b) {
+                    self.stored.log.push(Diagnostic {
+                        source: self.stored.name.clone(),
+                        line: Some(lines_before + u64::from(parsed.lines().line(row)) + 1),
+                        severity: Severity::Error,
+                        code: "time-backwards",
+                        message: format!(
+                            "time runs backwards by {} ticks, to {time}",
+                            before.abs_diff(*time)
+                        ),
+                        text: String::new(),
+                    });
+                }
             }
-            self.before = Some(*time);
+            (low, high) = (times.iter().min().copied(), times.iter().max().copied());
         }
-        if let (Some(low), Some(high)) = (times.iter().min(), times.iter().max()) {
-            self.stored.first_at = Some(self.stored.first_at.map_or(*low, |t| t.min(*low)));
-            self.stored.last_at = Some(self.stored.last_at.map_or(*high, |t| t.max(*high)));
-            if self.written.is_some_and(|w| *low < w) {
+        if let (Some(low), Some(high)) = (low, high) {
+            self.stored.first_at = Some(self.stored.first_at.map_or(low, |t| t.min(low)));
+            self.stored.last_at = Some(self.stored.last_at.map_or(high, |t| t.max(high)));
+            if self.written.is_some_and(|w| low < w) {
                 self.backwards += 1;
                 self.end_part()?;
             } else if self.in_part >= PART_ROWS {
                 self.end_part()?;
             }
-            self.written = Some(*high);
+            self.written = Some(high);
             self.in_part += times.len() as u64;
             let first_seq = self.stored.counts.rows as i64;
             let batch = Batch::new(parsed, first_seq, sorted).take()?;

@@ -4,6 +4,7 @@
 use super::order::Reorder;
 use crate::diagnostics::Log;
 use crate::error::Result;
+use crate::formats::RowLines;
 use crate::formats::trace32::{Counts, DataRows, FUNCTION_KINDS, FunctionRows, Gap};
 use crate::schema::{DataEventRows, FunctionEventRows, NameColumn};
 use arrow::array::{RecordBatch, StringArray};
@@ -44,10 +45,10 @@ impl Parsed {
         }
     }
 
-    pub fn lines(&self) -> &[u32] {
+    pub fn lines(&self) -> &RowLines {
         match self {
-            Self::Data(r) => &r.line,
-            Self::Functions(r) => &r.line,
+            Self::Data(r) => &r.lines,
+            Self::Functions(r) => &r.lines,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! A chunk of BTF lines into columns. One tolerant reader of a line, and a fast path for the common shape of an event
 //! that gives the same result. Not what the header means (see [`super::Header`]).
 
-use super::super::Counts;
 use super::super::text::{Findings, Line, Names, line_end, sign, stops, swar};
+use super::super::{Counts, RowLines};
 use super::{LineKind, OtherLine};
 use crate::btf::{Fields, Unreadable};
 use crate::diagnostics::{Log, Severity, excerpt};
@@ -29,8 +29,8 @@ pub struct EventRows {
     pub action: Vec<u32>,
     /// Indices into `notes`; [`EventRows::NO_NOTE`] for lines with seven fields.
     pub note: Vec<u32>,
-    /// 0-based line of each row within the chunk.
-    pub line: Vec<u32>,
+    /// Where each row stood.
+    pub lines: RowLines,
     /// Names of entities by first use, without those that the parser has told before. Bytes that are no UTF-8 are
     /// replaced.
     pub names: Vec<String>,
@@ -65,13 +65,13 @@ impl EventRows {
             target_instance: Optional::with_capacity(rows),
             action: Vec::with_capacity(rows),
             note: Vec::with_capacity(rows),
-            line: Vec::with_capacity(rows),
             ..Self::default()
         }
     }
 
     #[inline(always)]
     fn push(&mut self, row: &Row, line: usize) {
+        self.lines.from_row(self.time.len(), line);
         self.time.push(row.time);
         self.source.push(row.source);
         self.source_instance.push(row.source_instance);
@@ -80,7 +80,6 @@ impl EventRows {
         self.target_instance.push(row.target_instance);
         self.action.push(row.action);
         self.note.push(row.note);
-        self.line.push(line as u32);
     }
 }
 
@@ -153,19 +152,14 @@ impl<'s> Parser<'s> {
             at = memchr::memchr(b'\n', chunk).map_or(chunk.len(), |end| end + 1);
         }
         while at < chunk.len() {
-            let common = if fast { reader.common_line(chunk, at, beside) } else { None };
-            match common {
-                Some((row, next)) => {
-                    reader.rows.push(&row, number);
-                    at = next;
-                }
-                None => {
-                    let (line, next) = Line::take(chunk, at, number);
-                    reader.line(line);
-                    at = next;
-                }
+            if fast {
+                (at, number) = reader.common_lines(chunk, (at, number), beside);
             }
-            number += 1;
+            if at < chunk.len() {
+                let (line, next) = Line::take(chunk, at, number);
+                reader.line(line);
+                (at, number) = (next, number + 1);
+            }
         }
         reader.finish(number)
     }
@@ -185,23 +179,39 @@ struct Reader<'p> {
 }
 
 impl Reader<'_> {
+    /// Reads lines from `(offset, line number)` on for as long as they have the common shape, and gives where it stopped.
+    fn common_lines(
+        &mut self,
+        chunk: &[u8],
+        (mut at, mut number): (usize, usize),
+        beside: &mut Beside<'_>,
+    ) -> (usize, usize) {
+        beside.during(|steps| {
+            while let Some((row, next)) = self.common_line(chunk, at, || steps.step()) {
+                self.rows.push(&row, number);
+                (at, number) = (next, number + 1);
+            }
+        });
+        (at, number)
+    }
+
     /// Reads `12,Core_0,0,T,T_1,3,start` or the same with a note, when all its names were seen before: the row, and
     /// where the next line starts. Fields with blanks around them are never known, so that they need no care here. A note
     /// may be new: the values of signals often are.
     #[inline(always)]
-    fn common_line(&mut self, chunk: &[u8], at: usize, beside: &mut Beside<'_>) -> Option<(Row, usize)> {
+    fn common_line(&mut self, chunk: &[u8], at: usize, mut beside: impl FnMut()) -> Option<(Row, usize)> {
         let (time, digits) = swar::decimal(chunk, at)?;
         let at = comma(chunk, at + digits)?;
         let (source, end) = self.names.find_until(chunk, at, b',')?;
         let (source_instance, at) = instance(chunk, end + 1)?;
-        beside.step();
+        beside();
         let (target_type, end) = self.words.find_before::<1>(chunk, at, |bytes| stops::equal(bytes, b','))?;
         let (target, end) = self.names.find_until(chunk, end + 1, b',')?;
-        beside.step();
+        beside();
         let (target_instance, at) = instance(chunk, end + 1)?;
         let (action, end) =
             self.words.find_before::<1>(chunk, at, |b| stops::equal(b, b',') | line_ends(b))?;
-        beside.step();
+        beside();
         let (note, end) = match chunk.get(end)? {
             b',' if matches!(chunk.get(end + 1)?, b'\r' | b'\n') => (self.notes.known(b"")?, end + 1),
             b',' => match self.notes.find_before::<2>(chunk, end + 1, line_ends) {
@@ -210,7 +220,7 @@ impl Reader<'_> {
             },
             _ => (EventRows::NO_NOTE, end),
         };
-        beside.step();
+        beside();
         let time = time as i64;
         let row = Row { time, source, source_instance, target_type, target, target_instance, action, note };
         Some((row, line_end(chunk, end)?))

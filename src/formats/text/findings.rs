@@ -1,5 +1,6 @@
 //! Findings about the lines of a chunk: counted, and only those made into text that the log keeps.
 
+use super::super::RowLines;
 use super::{Line, Names};
 use crate::diagnostics::{Diagnostic, Log, Severity, excerpt};
 
@@ -40,12 +41,12 @@ impl<'s> Findings<'s> {
     }
 
     /// Warns of names with bytes that are no UTF-8, at the lines where they are used first. `used` and `lines`
-    /// are the ids and line numbers of the rows.
-    pub fn note_lossy_names(&mut self, names: &Names, used: &[u32], lines: &[u32]) {
-        let mut rows = used.iter().zip(lines);
+    /// are the ids and the lines of the rows.
+    pub fn note_lossy_names(&mut self, names: &Names, used: &[u32], lines: &RowLines) {
+        let mut rows = used.iter().enumerate();
         for id in names.lossy() {
             // Ids follow first use, so the next name is used first further down.
-            let number = rows.find(|(used, _)| **used == id).map_or(0, |(_, line)| *line as usize);
+            let number = rows.find(|(_, used)| **used == id).map_or(0, |(row, _)| lines.line(row) as usize);
             let line = Line { number, text: names.name(id), terminated: true, too_long: false };
             self.note(line, Severity::Warning, "not-utf8", || {
                 "a name has bytes that are no UTF-8; they are replaced".to_owned()

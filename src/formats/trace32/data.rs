@@ -1,6 +1,7 @@
 //! Data exports: one row per access to a variable. This is the tolerant reader of one line and the loop over
 //! a chunk; the common shape of line is read by [`super::data_fast`] with the same result.
 
+use super::super::RowLines;
 use super::super::text::{Line, Names};
 use super::data_fast::{self, Shape};
 use super::fields::{self, Cell};
@@ -27,8 +28,8 @@ pub struct DataRows {
     pub is_write: Vec<bool>,
     /// The value that was written or read.
     pub value: Vec<u64>,
-    /// 0-based line of each row within the chunk.
-    pub line: Vec<u32>,
+    /// Where each row stood.
+    pub lines: RowLines,
     /// Stretches of lost trace data.
     pub gaps: Vec<Gap>,
     /// Where the lines went.
@@ -47,29 +48,31 @@ impl DataRows {
             variable: Vec::with_capacity(rows),
             is_write: Vec::with_capacity(rows),
             value: Vec::with_capacity(rows),
-            line: Vec::with_capacity(rows),
             ..Self::default()
         }
     }
 
     fn push(&mut self, row: Row<Option<i64>>, line: usize) {
+        self.lines.from_row(self.time.len(), line);
         self.time.push(row.time);
         self.record.push(row.record);
         self.variable.push(row.variable);
         self.is_write.push(row.is_write);
         self.value.push(row.value);
-        self.line.push(line as u32);
     }
 
     /// Takes rows, the last of which is in the line before `line`, and each in the one behind the one before.
     pub(super) fn append(&mut self, few: &mut Few, line: usize) {
         let rows = std::mem::take(&mut few.count);
+        if rows == 0 {
+            return;
+        }
+        self.lines.from_row(self.time.len(), line - rows);
         self.time.extend_from_slice(few.time.get(..rows).unwrap_or(&few.time));
         self.record.extend_from_slice(few.record.get(..rows).unwrap_or(&few.record));
         self.variable.extend_from_slice(few.variable.get(..rows).unwrap_or(&few.variable));
         self.is_write.extend_from_slice(few.is_write.get(..rows).unwrap_or(&few.is_write));
         self.value.extend_from_slice(few.value.get(..rows).unwrap_or(&few.value));
-        self.line.extend(line as u32 - rows as u32..line as u32);
     }
 }
 
@@ -317,7 +320,7 @@ impl<'c> Reader<'c, '_> {
     }
 
     fn finish(mut self, lines: usize) -> DataRows {
-        self.report.note_lossy_names(&self.names, &self.rows.variable, &self.rows.line);
+        self.report.note_lossy_names(&self.names, &self.rows.variable, &self.rows.lines);
         let (counts, gaps, log) = self.report.finish(lines, &self.rows.time);
         DataRows { variables: self.names.into_strings(), gaps, counts, log, ..self.rows }
     }

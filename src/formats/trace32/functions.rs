@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use super::super::RowLines;
 use super::super::text::{Line, Names};
 use super::functions_fast::{self, Shape};
 use super::report::{Report, bad_time};
@@ -26,8 +27,8 @@ pub struct FunctionRows {
     pub functions: Vec<String>,
     /// What happened: indices into [`super::FUNCTION_KINDS`].
     pub kind: Vec<u8>,
-    /// 0-based line of each row within the chunk.
-    pub line: Vec<u32>,
+    /// Where each row stood.
+    pub lines: RowLines,
     /// Stretches of lost trace data.
     pub gaps: Vec<Gap>,
     /// Where the lines went.
@@ -44,17 +45,19 @@ impl FunctionRows {
             time: Vec::with_capacity(rows),
             function: Vec::with_capacity(rows),
             kind: Vec::with_capacity(rows),
-            line: Vec::with_capacity(rows),
             ..Self::default()
         }
     }
 
     /// Takes rows, the last of which is in the line before `line`, and each in the one behind the one before.
     pub(super) fn append(&mut self, rows: &[Row], line: usize) {
+        if rows.is_empty() {
+            return;
+        }
+        self.lines.from_row(self.time.len(), line - rows.len());
         self.time.extend(rows.iter().map(|row| row.time));
         self.function.extend(rows.iter().map(|row| row.function));
         self.kind.extend(rows.iter().map(|row| row.kind));
-        self.line.extend(line as u32 - rows.len() as u32..line as u32);
     }
 }
 
@@ -262,7 +265,7 @@ impl<'c> Reader<'c, '_> {
     }
 
     fn finish(mut self, lines: usize) -> FunctionRows {
-        self.report.note_lossy_names(&self.names, &self.rows.function, &self.rows.line);
+        self.report.note_lossy_names(&self.names, &self.rows.function, &self.rows.lines);
         let (counts, gaps, log) = self.report.finish(lines, &self.rows.time);
         FunctionRows { functions: self.names.into_strings(), gaps, counts, log, ..self.rows }
     }

@@ -1,5 +1,6 @@
 //! The account of a chunk: how many lines went where, what was wrong with which, and the gaps between rows.
 
+use super::super::RowLines;
 use super::super::text::{Findings, Line, Names};
 use super::{Counts, Gap, Settings, fields};
 use crate::diagnostics::{Log, Severity};
@@ -55,8 +56,8 @@ impl<'s> Report<'s> {
     }
 
     /// Warns of names with bytes that are no UTF-8, at the lines where they are used first. `used` and `lines`
-    /// are the ids and line numbers of the rows.
-    pub(super) fn note_lossy_names(&mut self, names: &Names, used: &[u32], lines: &[u32]) {
+    /// are the ids and the lines of the rows.
+    pub(super) fn note_lossy_names(&mut self, names: &Names, used: &[u32], lines: &RowLines) {
         self.findings.note_lossy_names(names, used, lines);
     }
 

@@ -55,7 +55,7 @@ fn every_access_of_the_corpus_is_read() {
                 assert_eq!(rows.variables[rows.variable[n] as usize], cells[2].trim_matches('"'));
                 assert_eq!(rows.is_write[n], cells[3] == "\"wr-data\"");
                 assert_eq!(rows.value[n], u64::from_str_radix(cells[4], 16).unwrap());
-                assert_eq!(rows.line[n] as usize, n);
+                assert_eq!(rows.lines.line(n) as usize, n);
             }
         }
         assert_eq!(expected.next(), None);

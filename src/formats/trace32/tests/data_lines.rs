@@ -10,7 +10,7 @@ fn the_line_of_the_thesis() {
     assert_eq!(rows.time, [437_260]);
     assert_eq!(rows.record.iter().collect::<Vec<_>>(), [Some(-83_448_136)]);
     assert_eq!((rows.variable, rows.variables), (vec![0], vec!["EE_ORTI_servicetrace".to_owned()]));
-    assert_eq!((rows.is_write, rows.value, rows.line), (vec![true], vec![0x43], vec![0]));
+    assert_eq!((rows.is_write, rows.value, rows.lines.line(0)), (vec![true], vec![0x43], 0));
     assert_eq!(account(rows.counts), [1, 1, 0, 0, 0]);
     assert!(rows.log.is_empty() && rows.gaps.is_empty());
 }
@@ -136,7 +136,7 @@ fn comments_blanks_and_headers_are_skipped() {
     assert_eq!((layout.header_lines, layout.columns.len()), (3, 5));
     let rows = parse_data(text.as_bytes(), true, &layout, &settings());
     assert_eq!(account(rows.counts), [7, 2, 0, 0, 5]);
-    assert_eq!(rows.line, [3, 6]);
+    assert_eq!([0, 1].map(|row| rows.lines.line(row)), [3, 6]);
     assert!(rows.log.is_empty());
 }
 

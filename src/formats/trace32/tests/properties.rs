@@ -90,7 +90,7 @@ fn data_rows(rows: &DataRows) -> Vec<(i64, Option<i64>, String, bool, u64, u32)>
     records
         .map(|(n, record)| {
             let name = rows.variables[rows.variable[n] as usize].clone();
-            (rows.time[n], record, name, rows.is_write[n], rows.value[n], rows.line[n])
+            (rows.time[n], record, name, rows.is_write[n], rows.value[n], rows.lines.line(n))
         })
         .collect()
 }
@@ -98,7 +98,12 @@ fn data_rows(rows: &DataRows) -> Vec<(i64, Option<i64>, String, bool, u64, u32)>
 fn function_rows(rows: &FunctionRows) -> Vec<(i64, String, u8, u32)> {
     (0..rows.time.len())
         .map(|n| {
-            (rows.time[n], rows.functions[rows.function[n] as usize].clone(), rows.kind[n], rows.line[n])
+            (
+                rows.time[n],
+                rows.functions[rows.function[n] as usize].clone(),
+                rows.kind[n],
+                rows.lines.line(n),
+            )
         })
         .collect()
 }
@@ -159,9 +164,9 @@ proptest! {
         let (head, tail) = text.as_bytes().split_at(cut_at(&text, choice));
         let mut head = parse_data(head, true, &layout, &settings);
         let mut tail = parse_data(tail, false, &layout, &settings);
-        let by = head.counts.lines;
-        tail.line.iter_mut().for_each(|line| *line += by as u32);
-        prop_assert_eq!([data_rows(&head), data_rows(&tail)].concat(), data_rows(&whole));
+        let (by, mut rows) = (head.counts.lines, data_rows(&tail));
+        rows.iter_mut().for_each(|row| row.5 += by as u32);
+        prop_assert_eq!([data_rows(&head), rows].concat(), data_rows(&whole));
         prop_assert_eq!(head.counts.rejected + tail.counts.rejected, whole.counts.rejected);
         prop_assert_eq!(head.counts.gaps + tail.counts.gaps, whole.counts.gaps);
         tail.log.shift_lines(by);
@@ -174,9 +179,10 @@ proptest! {
         let settings = settings();
         let whole = parse_functions(text.as_bytes(), &settings);
         let (head, tail) = text.as_bytes().split_at(cut_at(&text, choice));
-        let (head, mut tail) = (parse_functions(head, &settings), parse_functions(tail, &settings));
-        tail.line.iter_mut().for_each(|line| *line += head.counts.lines as u32);
-        prop_assert_eq!([function_rows(&head), function_rows(&tail)].concat(), function_rows(&whole));
+        let (head, tail) = (parse_functions(head, &settings), parse_functions(tail, &settings));
+        let mut rows = function_rows(&tail);
+        rows.iter_mut().for_each(|row| row.3 += head.counts.lines as u32);
+        prop_assert_eq!([function_rows(&head), rows].concat(), function_rows(&whole));
         prop_assert_eq!(head.counts.rejected + tail.counts.rejected, whole.counts.rejected);
     }
 

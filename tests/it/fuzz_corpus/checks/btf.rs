@@ -24,7 +24,8 @@ fn accounted(rows: &EventRows) {
     let rejected = rows.others.iter().filter(|o| o.kind == LineKind::Rejected).count() as u64;
     assert_eq!(c.rejected, rejected);
     assert_eq!(c.skipped, rows.others.len() as u64 - rejected);
-    let mut lines: Vec<u32> = rows.line.iter().copied().chain(rows.others.iter().map(|o| o.line)).collect();
+    let events = (0..rows.time.len()).map(|row| rows.lines.line(row));
+    let mut lines: Vec<u32> = events.chain(rows.others.iter().map(|o| o.line)).collect();
     lines.sort_unstable();
     assert!(lines.iter().zip(0..).all(|(line, n)| *line == n), "each line is one thing");
 }
@@ -102,7 +103,7 @@ fn checked(rows: &EventRows) {
             action: &rows.words[rows.action[n] as usize],
             note,
         };
-        checker.event(Place { seq: n as i64, line: Some(u64::from(rows.line[n]) + 1) }, &record);
+        checker.event(Place { seq: n as i64, line: Some(u64::from(rows.lines.line(n)) + 1) }, &record);
     }
     assert_eq!(checker.finish().events, rows.time.len() as u64);
 }

@@ -67,7 +67,14 @@ impl From<DataRows> for Piece {
         let rows = (0..data.time.len()).map(|n| {
             let record = data.record.get(n);
             let name = data.variables[data.variable[n] as usize].clone();
-            (data.time[n], record, name, u8::from(data.is_write[n]), data.value[n], u64::from(data.line[n]))
+            (
+                data.time[n],
+                record,
+                name,
+                u8::from(data.is_write[n]),
+                data.value[n],
+                u64::from(data.lines.line(n)),
+            )
         });
         Self { rows: rows.collect(), gaps: data.gaps, counts: data.counts, log: data.log }
     }
@@ -80,7 +87,7 @@ impl From<FunctionRows> for Piece {
         assert!(data.kind.iter().all(|kind| usize::from(*kind) < FUNCTION_KINDS.len()));
         let rows = (0..data.time.len()).map(|n| {
             let name = data.functions[data.function[n] as usize].clone();
-            (data.time[n], None, name, data.kind[n], 0, u64::from(data.line[n]))
+            (data.time[n], None, name, data.kind[n], 0, u64::from(data.lines.line(n)))
         });
         Self { rows: rows.collect(), gaps: data.gaps, counts: data.counts, log: data.log }
     }

@@ -1,0 +1,64 @@
+//! Which line each row of a chunk stood in. Rows in lines in a row are kept as one run: nearly all are, and nobody asks but
+//! for a row with something wrong. Not for rows that were brought into another order.
+
+/// The lines of rows, in the order of the text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RowLines {
+    /// The first row and its line; up to the next run, the line grows with the row.
+    runs: Vec<(u32, u32)>,
+}
+
+impl RowLines {
+    /// The row `row` and those behind it are in the line `line` (0-based within the chunk) and in those behind it. To be called
+    /// with ever greater rows.
+    #[inline]
+    pub(super) fn from_row(&mut self, row: usize, line: usize) {
+        let (row, line) = (row as u32, line as u32);
+        // Lines without a row move the lines of all later ones.
+        if self.runs.last().is_none_or(|(first, at)| line - at != row - first) {
+            self.runs.push((row, line));
+        }
+    }
+
+    /// The 0-based line of a row within the chunk; what it is for a row that there is not has no meaning.
+    pub fn line(&self, row: usize) -> u32 {
+        let row = row as u32;
+        let behind = self.runs.partition_point(|(first, _)| *first <= row);
+        let run = behind.checked_sub(1).and_then(|run| self.runs.get(run));
+        run.map_or(0, |(first, line)| line + (row - first))
+    }
+
+    /// Takes the rows from `at` on away.
+    pub fn split_off(&mut self, at: usize) -> Self {
+        let line = self.line(at);
+        let keep = self.runs.partition_point(|(first, _)| (*first as usize) < at);
+        let later = self.runs.split_off(keep).into_iter().map(|(first, line)| (first - at as u32, line));
+        let mut runs: Vec<_> = later.collect();
+        if runs.first().is_none_or(|(first, _)| *first > 0) {
+            runs.insert(0, (0, line));
+        }
+        Self { runs }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// As a list of all lines has it.
+        #[test]
+        fn every_row_keeps_its_line(lines in prop::collection::btree_set(0usize..60, 0..40), at in 0usize..40) {
+            let all: Vec<u32> = lines.iter().map(|line| *line as u32).collect();
+            let mut rows = RowLines::default();
+            lines.iter().enumerate().for_each(|(row, line)| rows.from_row(row, *line));
+            prop_assert!((0..all.len()).all(|row| rows.line(row) == all[row]));
+            let at = at.min(all.len());
+            let behind = rows.split_off(at);
+            prop_assert!((0..at).all(|row| rows.line(row) == all[row]));
+            prop_assert!((at..all.len()).all(|row| behind.line(row - at) == all[row]));
+        }
+    }
+}
