@@ -3,6 +3,7 @@
 
 mod args;
 mod commands;
+mod memory;
 mod plot_args;
 mod progress;
 mod shell;
@@ -19,6 +20,7 @@ pub use args::Cli;
 /// Runs the program with the arguments and streams of the process. Exit codes: 0 done, 1 failed, 2 usage,
 /// 3 finished with violations (or, with `--strict`, findings), 130 interrupted. A broken pipe is a silent 0.
 pub fn run() -> ExitCode {
+    memory::keep();
     #[expect(clippy::disallowed_methods, reason = "this is the command line")]
     let cli = Cli::parse_from(std::env::args_os().map(no_option_if_sql));
     let ui = ui::Ui::new(cli.quiet);

@@ -12,7 +12,7 @@ impl RowLines {
     /// The row `row` and those behind it are in the line `line` (0-based within the chunk) and in those behind it. To be called
     /// with ever greater rows.
     #[inline]
-    pub(super) fn from_row(&mut self, row: usize, line: usize) {
+    pub(super) fn put(&mut self, row: usize, line: usize) {
         let (row, line) = (row as u32, line as u32);
         // Lines without a row move the lines of all later ones.
         if self.runs.last().is_none_or(|(first, at)| line - at != row - first) {
@@ -53,7 +53,7 @@ mod tests {
         fn every_row_keeps_its_line(lines in prop::collection::btree_set(0usize..60, 0..40), at in 0usize..40) {
             let all: Vec<u32> = lines.iter().map(|line| *line as u32).collect();
             let mut rows = RowLines::default();
-            lines.iter().enumerate().for_each(|(row, line)| rows.from_row(row, *line));
+            lines.iter().enumerate().for_each(|(row, line)| rows.put(row, *line));
             prop_assert!((0..all.len()).all(|row| rows.line(row) == all[row]));
             let at = at.min(all.len());
             let behind = rows.split_off(at);

@@ -2,11 +2,11 @@
 //! choice of files, nor what happens to their rows later.
 
 use super::control::Control;
-use super::rows::{Batch, Parsed};
+use super::rows::{Batch, Parsed, Told};
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::trace32::{
-    Counts, DataLayout, Kind, Radix, Settings, detect_data_layout, parse_data, parse_functions, probe,
+    Counts, DataLayout, DataParser, FunctionParser, Kind, Radix, Settings, detect_data_layout, probe,
 };
 use crate::input::{Digest, Source};
 use crate::schema::{TableSpec, tables};
@@ -119,14 +119,16 @@ impl ExportFile {
         let mut out = Writer::new(tx, table, recording, &core, &name);
         let mut hash = source.hash_beside();
         let mut chunks = source.chunks(threads > 1);
+        let mut data = layout.as_ref().map(|layout| DataParser::new(layout, &settings));
+        let mut functions = FunctionParser::new(&settings);
         let mut parse_next = || -> Result<Option<Parsed>> {
             control.check()?;
             let Some((chunk, raw)) = chunks.next_chunk()? else { return Ok(None) };
             let (bytes, first) = (&chunk.bytes, chunk.index == 0);
             let mut beside = hash.chunk(bytes);
-            let parsed = match &layout {
-                Some(layout) => Parsed::Data(parse_data(bytes, first, layout, &settings, &mut beside)),
-                None => Parsed::Functions(parse_functions(bytes, &settings, &mut beside)),
+            let parsed = match &mut data {
+                Some(data) => Parsed::Data(data.chunk(bytes, first, &mut beside)),
+                None => Parsed::Functions(functions.chunk(bytes, &mut beside)),
             };
             drop(beside);
             control.advance(raw, 0);
@@ -172,6 +174,7 @@ struct Writer<'a> {
     table: &'static TableSpec,
     recording: &'a str,
     writer: Option<TableWriter>,
+    names: Told,
     /// Latest time in the present part.
     written: Option<i64>,
     /// Rows in the present part.
@@ -211,6 +214,7 @@ impl<'a> Writer<'a> {
             table,
             recording,
             writer: None,
+            names: Told::default(),
             written: None,
             in_part: 0,
             backwards: 0,
@@ -227,6 +231,7 @@ impl<'a> Writer<'a> {
         log.shift_lines(lines_before);
         self.stored.log.merge(log);
         self.gaps(&mut parsed);
+        let names = self.names.with(&mut parsed);
         let times = parsed.times();
         let (mut low, mut high) = (times.first().copied(), times.last().copied());
         let sorted = self.before.zip(low).is_none_or(|(before, first)| before <= first) && times.is_sorted();
@@ -262,7 +267,7 @@ impl<'a> Writer<'a> {
             self.written = Some(high);
             self.in_part += times.len() as u64;
             let first_seq = self.stored.counts.rows as i64;
-            let batch = Batch::new(parsed, first_seq, sorted).take()?;
+            let batch = Batch::new(parsed, first_seq, sorted).take(names)?;
             let writer = match &mut self.writer {
                 Some(w) => w,
                 None => {

@@ -53,6 +53,30 @@ impl Parsed {
     }
 }
 
+/// The names that the parser of a file has told so far, by its numbers.
+#[derive(Default)]
+pub(super) struct Told {
+    names: Vec<String>,
+    /// The same; `None` when there are new ones.
+    array: Option<Arc<StringArray>>,
+}
+
+impl Told {
+    /// What the numbers in these rows stand for.
+    pub fn with(&mut self, rows: &mut Parsed) -> Arc<StringArray> {
+        let (told, new) = match rows {
+            Parsed::Data(r) => (r.told, &mut r.variables),
+            Parsed::Functions(r) => (r.told, &mut r.functions),
+        };
+        if self.names.len() != told as usize || !new.is_empty() {
+            self.names.truncate(told as usize);
+            self.names.append(new);
+            self.array = None;
+        }
+        Arc::clone(self.array.get_or_insert_with(|| array(&self.names)))
+    }
+}
+
 /// Rows about to become a batch.
 pub(super) struct Batch {
     rows: Parsed,
@@ -86,14 +110,15 @@ impl Batch {
         batch
     }
 
-    pub fn take(self) -> Result<RecordBatch> {
+    /// The batch; the numbers of variables and functions stand for `names`.
+    pub fn take(self, names: Arc<StringArray>) -> Result<RecordBatch> {
         match self.rows {
             Parsed::Data(r) => {
                 let mut rows = DataEventRows::new();
                 rows.time = r.time;
                 rows.seq = self.seq;
                 rows.record = r.record;
-                rows.variable = NameColumn::from_parts(r.variable, array(&r.variables));
+                rows.variable = NameColumn::from_parts(r.variable, names);
                 let access = r.is_write.into_iter().map(u32::from).collect();
                 rows.access = NameColumn::from_parts(access, array(&["read", "write"]));
                 rows.value = r.value.into();
@@ -103,7 +128,7 @@ impl Batch {
                 let mut rows = FunctionEventRows::new();
                 rows.time = r.time;
                 rows.seq = self.seq;
-                rows.function = NameColumn::from_parts(r.function, array(&r.functions));
+                rows.function = NameColumn::from_parts(r.function, names);
                 let kind = r.kind.into_iter().map(u32::from).collect();
                 rows.kind = NameColumn::from_parts(kind, array(&FUNCTION_KINDS));
                 rows.take_batch()
@@ -114,4 +139,24 @@ impl Batch {
 
 fn array(names: &[impl AsRef<str>]) -> Arc<StringArray> {
     Arc::new(StringArray::from_iter_values(names))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_added_until_the_parser_forgets_them() {
+        let mut told = Told::default();
+        let mut with = |before: u32, names: &[&str]| {
+            let functions = names.iter().map(|name| (*name).to_owned()).collect();
+            let rows = FunctionRows { told: before, functions, ..FunctionRows::default() };
+            told.with(&mut Parsed::Functions(rows))
+        };
+        let first = with(0, &["a", "b"]);
+        assert!(Arc::ptr_eq(&first, &with(2, &[])), "nothing is new");
+        assert_eq!(*with(2, &["c"]), StringArray::from(vec!["a", "b", "c"]));
+        assert_eq!(*with(0, &["d"]), StringArray::from(vec!["d"]));
+        assert_eq!(*with(0, &[]), StringArray::from(Vec::<&str>::new()));
+    }
 }

@@ -2,13 +2,16 @@
 //! Parquet does not notice damage by itself.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
 use twox_hash::XxHash3_128;
 use twox_hash::xxhash3_128::Hasher;
 
 use super::disk::DiskFile;
+
+/// So many bytes are read and written at once.
+const BUFFER: usize = 128 * 1024;
 
 /// Size in bytes and checksum of a file, as the manifest has them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +29,7 @@ impl Seal {
     /// The seal of a file, which is read once.
     pub(super) fn of_file(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
-        let mut buffer = vec![0; 1 << 17];
+        let mut buffer = vec![0; BUFFER];
         let (mut bytes, mut hasher) = (0, Hasher::new());
         loop {
             match file.read(&mut buffer) {
@@ -50,20 +53,22 @@ fn text(hash: u128) -> String {
 
 /// A file being written that knows its seal.
 pub(super) struct SealedFile {
-    file: Box<dyn DiskFile>,
+    file: BufWriter<Box<dyn DiskFile>>,
     hasher: Hasher,
     bytes: u64,
 }
 
 impl SealedFile {
     pub(super) fn new(file: Box<dyn DiskFile>) -> Self {
+        // What comes from Parquet comes in 8 KiB.
+        let file = BufWriter::with_capacity(BUFFER, file);
         Self { file, hasher: Hasher::new(), bytes: 0 }
     }
 
     /// Puts the file on the disk for good.
     pub(super) fn finish(mut self) -> io::Result<Seal> {
         self.file.flush()?;
-        self.file.sync()?;
+        self.file.get_mut().sync()?;
         Ok(Seal { bytes: self.bytes, checksum: text(self.hasher.finish_128()) })
     }
 }

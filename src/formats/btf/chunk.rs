@@ -71,7 +71,7 @@ impl EventRows {
 
     #[inline(always)]
     fn push(&mut self, row: &Row, line: usize) {
-        self.lines.from_row(self.time.len(), line);
+        self.lines.put(self.time.len(), line);
         self.time.push(row.time);
         self.source.push(row.source);
         self.source_instance.push(row.source_instance);
@@ -139,12 +139,8 @@ impl<'s> Parser<'s> {
         fast: bool,
     ) -> EventRows {
         let Self { source, names, words, notes } = self;
-        for table in [&mut *names, words, notes] {
-            if table.is_large() {
-                table.clear();
-            }
-        }
-        let told = Told { names: names.len(), words: words.len(), notes: notes.len() };
+        let told =
+            Told { names: names.begin_chunk(), words: words.begin_chunk(), notes: notes.begin_chunk() };
         let rows = EventRows { told, ..EventRows::with_room_for(chunk.len()) };
         let mut reader = Reader { rows, findings: Findings::new(source), names, words, notes };
         let (mut at, mut number) = (0, 0);

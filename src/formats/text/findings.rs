@@ -40,11 +40,11 @@ impl<'s> Findings<'s> {
         self.log.push(Diagnostic { source, line, severity, code, message, text });
     }
 
-    /// Warns of names with bytes that are no UTF-8, at the lines where they are used first. `used` and `lines`
-    /// are the ids and the lines of the rows.
-    pub fn note_lossy_names(&mut self, names: &Names, used: &[u32], lines: &RowLines) {
+    /// Warns of names with bytes that are no UTF-8, from the id `first` on, at the lines where they are used first. `used` and
+    /// `lines` are the ids and the lines of the rows.
+    pub fn note_lossy_names(&mut self, names: &Names, first: u32, used: &[u32], lines: &RowLines) {
         let mut rows = used.iter().enumerate();
-        for id in names.lossy() {
+        for id in names.lossy_from(first) {
             // Ids follow first use, so the next name is used first further down.
             let number = rows.find(|(_, used)| **used == id).map_or(0, |(row, _)| lines.line(row) as usize);
             let line = Line { number, text: names.name(id), terminated: true, too_long: false };

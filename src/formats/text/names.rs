@@ -63,7 +63,7 @@ impl Names {
     }
 
     /// Forgets all names, and keeps the memory, unless there were far too many: as many will come again.
-    pub(in crate::formats) fn clear(&mut self) {
+    fn clear(&mut self) {
         if self.slots.len() > 4 * MANY_NAMES || self.bytes.capacity() > 4 * MANY_BYTES {
             *self = Self::new();
             return;
@@ -160,12 +160,7 @@ impl Names {
         None
     }
 
-    /// The names by id, as text; bytes that are no UTF-8 are replaced.
-    pub(in crate::formats) fn into_strings(self) -> Vec<String> {
-        self.strings_from(0)
-    }
-
-    /// The names from an id on, as [`Names::into_strings`] gives them.
+    /// The names by id, from one on, as text; bytes that are no UTF-8 are replaced.
     pub(in crate::formats) fn strings_from(&self, first: u32) -> Vec<String> {
         let ids = first..self.len();
         ids.map(|id| String::from_utf8_lossy(self.name(id)).into_owned()).collect()
@@ -176,14 +171,18 @@ impl Names {
         self.spans.len() as u32
     }
 
-    /// True when there are so many names that it is time for [`Names::clear`].
-    pub(in crate::formats) fn is_large(&self) -> bool {
-        self.spans.len() > MANY_NAMES || self.bytes.len() > MANY_BYTES
+    /// To be called before a chunk is read: how many names there are, none of them when there were too many. All names from
+    /// that id on are new then, and those before are as they were.
+    pub(in crate::formats) fn begin_chunk(&mut self) -> u32 {
+        if self.spans.len() > MANY_NAMES || self.bytes.len() > MANY_BYTES {
+            self.clear();
+        }
+        self.len()
     }
 
-    /// Ids of the names that are no UTF-8.
-    pub(in crate::formats) fn lossy(&self) -> impl Iterator<Item = u32> {
-        (0..self.len()).filter(|&id| std::str::from_utf8(self.name(id)).is_err())
+    /// Ids, from one on, of the names that are no UTF-8.
+    pub(in crate::formats) fn lossy_from(&self, first: u32) -> impl Iterator<Item = u32> {
+        (first..self.len()).filter(|&id| std::str::from_utf8(self.name(id)).is_err())
     }
 
     /// The bytes of a name; empty for an id that was never given.
@@ -292,13 +291,13 @@ mod tests {
             }
         }
         assert_eq!(names.id(b""), 5000);
-        assert_eq!(names.clone().into_strings()[4999], "variable_4999");
+        assert_eq!(names.strings_from(0)[4999], "variable_4999");
         assert_eq!(names.name(99_999), b"");
         names.id(&[b'x'; 600]);
         names.clear();
         assert_eq!((names.known(b"variable_7"), names.known(&[b'x'; 600]), names.len()), (None, None, 0));
         assert_eq!((names.id(b"variable_9"), names.id(b"variable_7"), names.id(b"variable_9")), (0, 1, 0));
-        assert_eq!(names.into_strings(), ["variable_9", "variable_7"]);
+        assert_eq!(names.strings_from(0), ["variable_9", "variable_7"]);
     }
 
     #[test]
@@ -315,8 +314,9 @@ mod tests {
         names.id(b"ok");
         let (a, b) = (names.id(b"\xff"), names.id(b"\xfe"));
         assert_ne!(a, b);
-        assert_eq!(names.lossy().collect::<Vec<_>>(), [a, b]);
-        assert_eq!(names.into_strings()[1], "\u{fffd}");
+        assert_eq!(names.lossy_from(0).collect::<Vec<_>>(), [a, b]);
+        assert_eq!(names.lossy_from(a + 1).collect::<Vec<_>>(), [b]);
+        assert_eq!(names.strings_from(0)[1], "\u{fffd}");
     }
 
     proptest! {

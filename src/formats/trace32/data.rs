@@ -21,9 +21,12 @@ pub struct DataRows {
     pub record: Optional<i64>,
     /// Indices into `variables`.
     pub variable: Vec<u32>,
-    /// Names of the variables by first use in this chunk. Bytes that are no UTF-8 are replaced, so two entries
-    /// may have the same text.
+    /// Names of the variables by first use, without those that the parser has told before. Bytes that are no UTF-8 are
+    /// replaced, so two entries may have the same text.
     pub variables: Vec<String>,
+    /// The index of the first of `variables`: how many the parser has told before. A smaller number than that means that it
+    /// has forgotten the others.
+    pub told: u32,
     /// True for a write, false for a read.
     pub is_write: Vec<bool>,
     /// The value that was written or read.
@@ -53,7 +56,7 @@ impl DataRows {
     }
 
     fn push(&mut self, row: Row<Option<i64>>, line: usize) {
-        self.lines.from_row(self.time.len(), line);
+        self.lines.put(self.time.len(), line);
         self.time.push(row.time);
         self.record.push(row.record);
         self.variable.push(row.variable);
@@ -67,7 +70,7 @@ impl DataRows {
         if rows == 0 {
             return;
         }
-        self.lines.from_row(self.time.len(), line - rows);
+        self.lines.put(self.time.len(), line - rows);
         self.time.extend_from_slice(few.time.get(..rows).unwrap_or(&few.time));
         self.record.extend_from_slice(few.record.get(..rows).unwrap_or(&few.record));
         self.variable.extend_from_slice(few.variable.get(..rows).unwrap_or(&few.variable));
@@ -130,8 +133,67 @@ impl Few {
     }
 }
 
-/// Reads a chunk of whole lines of a data export. `first` says that it is the start of the file, where the
-/// header lines of the layout are. What is to be made `beside` is.
+/// Reads chunks of one data export, and tells each name once.
+#[derive(Debug)]
+pub struct DataParser<'s> {
+    layout: &'s DataLayout,
+    settings: &'s Settings,
+    names: Names,
+}
+
+impl<'s> DataParser<'s> {
+    /// For a whole export.
+    pub fn new(layout: &'s DataLayout, settings: &'s Settings) -> Self {
+        Self { layout, settings, names: Names::new() }
+    }
+
+    /// Reads a chunk of whole lines. `first` says that it is the start of the file, where the header lines of the layout are.
+    /// What is to be made `beside` is.
+    pub fn chunk(&mut self, chunk: &[u8], first: bool, beside: &mut Beside<'_>) -> DataRows {
+        self.parse(chunk, first, beside, self.layout.is_usual().then(Way::best))
+    }
+
+    /// [`DataParser::chunk`] with a fast path or without, which changes nothing but the time it takes.
+    pub(super) fn parse(
+        &mut self,
+        chunk: &[u8],
+        first: bool,
+        beside: &mut Beside<'_>,
+        fast: Option<Way>,
+    ) -> DataRows {
+        let Self { layout, settings, names } = self;
+        let told = names.begin_chunk();
+        let header_lines = if first { usize::try_from(layout.header_lines).unwrap_or(usize::MAX) } else { 0 };
+        let mut reader = Reader {
+            layout,
+            settings,
+            report: Report::new(settings),
+            rows: DataRows { told, ..DataRows::with_room_for(chunk.len()) },
+            names,
+            cells: Vec::new(),
+            core: None,
+        };
+        let shape = Shape::new(settings);
+        let (mut at, mut number) = (0, 0);
+        while at < chunk.len() {
+            if let Some(way) = fast.filter(|_| number >= header_lines) {
+                (at, number) = data_fast::read(way, chunk, (at, number), &shape, &mut reader, beside);
+            }
+            if at < chunk.len() {
+                let (line, next) = Line::take(chunk, at, number);
+                if number < header_lines {
+                    reader.report.counts.skipped += 1;
+                } else {
+                    reader.line(line);
+                }
+                (at, number) = (next, number + 1);
+            }
+        }
+        reader.finish(number)
+    }
+}
+
+/// Reads a chunk that stands alone, see [`DataParser::chunk`].
 pub fn parse_data(
     chunk: &[u8],
     first: bool,
@@ -139,45 +201,7 @@ pub fn parse_data(
     settings: &Settings,
     beside: &mut Beside<'_>,
 ) -> DataRows {
-    parse(chunk, first, layout, settings, beside, layout.is_usual().then(Way::best))
-}
-
-/// [`parse_data`] with a fast path or without, which changes nothing but the time it takes.
-pub(super) fn parse(
-    chunk: &[u8],
-    first: bool,
-    layout: &DataLayout,
-    settings: &Settings,
-    beside: &mut Beside<'_>,
-    fast: Option<Way>,
-) -> DataRows {
-    let header_lines = if first { usize::try_from(layout.header_lines).unwrap_or(usize::MAX) } else { 0 };
-    let mut reader = Reader {
-        layout,
-        settings,
-        report: Report::new(settings),
-        rows: DataRows::with_room_for(chunk.len()),
-        names: Names::new(),
-        cells: Vec::new(),
-        core: None,
-    };
-    let shape = Shape::new(settings);
-    let (mut at, mut number) = (0, 0);
-    while at < chunk.len() {
-        if let Some(way) = fast.filter(|_| number >= header_lines) {
-            (at, number) = data_fast::read(way, chunk, (at, number), &shape, &mut reader, beside);
-        }
-        if at < chunk.len() {
-            let (line, next) = Line::take(chunk, at, number);
-            if number < header_lines {
-                reader.report.counts.skipped += 1;
-            } else {
-                reader.line(line);
-            }
-            (at, number) = (next, number + 1);
-        }
-    }
-    reader.finish(number)
+    DataParser::new(layout, settings).chunk(chunk, first, beside)
 }
 
 /// A line that is no row: code and message of the diagnostic.
@@ -189,7 +213,7 @@ pub(super) struct Reader<'c, 's> {
     settings: &'s Settings,
     pub(super) report: Report<'s>,
     pub(super) rows: DataRows,
-    pub(super) names: Names,
+    pub(super) names: &'s mut Names,
     /// The cells of the line at hand.
     cells: Vec<Cell<'c>>,
     /// The core of the rows so far, until a second one was seen and reported.
@@ -320,8 +344,9 @@ impl<'c> Reader<'c, '_> {
     }
 
     fn finish(mut self, lines: usize) -> DataRows {
-        self.report.note_lossy_names(&self.names, &self.rows.variable, &self.rows.lines);
+        let told = self.rows.told;
+        self.report.note_lossy_names(self.names, told, &self.rows.variable, &self.rows.lines);
         let (counts, gaps, log) = self.report.finish(lines, &self.rows.time);
-        DataRows { variables: self.names.into_strings(), gaps, counts, log, ..self.rows }
+        DataRows { variables: self.names.strings_from(told), gaps, counts, log, ..self.rows }
     }
 }

@@ -22,9 +22,12 @@ pub struct FunctionRows {
     pub time: Vec<i64>,
     /// Indices into `functions`.
     pub function: Vec<u32>,
-    /// Names of functions, tasks and interrupts by first use in this chunk; one may be empty. Bytes that are
-    /// no UTF-8 are replaced, so two entries may have the same text.
+    /// Names of functions, tasks and interrupts by first use, without those that the parser has told before; one may be empty.
+    /// Bytes that are no UTF-8 are replaced, so two entries may have the same text.
     pub functions: Vec<String>,
+    /// The index of the first of `functions`: how many the parser has told before. A smaller number than that means that it
+    /// has forgotten the others.
+    pub told: u32,
     /// What happened: indices into [`super::FUNCTION_KINDS`].
     pub kind: Vec<u8>,
     /// Where each row stood.
@@ -54,7 +57,7 @@ impl FunctionRows {
         if rows.is_empty() {
             return;
         }
-        self.lines.from_row(self.time.len(), line - rows.len());
+        self.lines.put(self.time.len(), line - rows.len());
         self.time.extend(rows.iter().map(|row| row.time));
         self.function.extend(rows.iter().map(|row| row.function));
         self.kind.extend(rows.iter().map(|row| row.kind));
@@ -104,41 +107,57 @@ impl Few {
     }
 }
 
-/// Reads a chunk of whole lines of a function or task-event export. What is to be made `beside` is.
-pub fn parse_functions(chunk: &[u8], settings: &Settings, beside: &mut Beside<'_>) -> FunctionRows {
-    parse(chunk, settings, beside, Some(Way::best()))
+/// Reads chunks of one function or task-event export, and tells each name once.
+#[derive(Debug)]
+pub struct FunctionParser<'s> {
+    settings: &'s Settings,
+    names: Names,
 }
 
-/// [`parse_functions`] with a fast path or without, which changes nothing but the time it takes.
-pub(super) fn parse(
-    chunk: &[u8],
-    settings: &Settings,
-    beside: &mut Beside<'_>,
-    fast: Option<Way>,
-) -> FunctionRows {
-    let mut reader = Reader {
-        settings,
-        report: Report::new(settings),
-        rows: FunctionRows::with_room_for(chunk.len()),
-        names: Names::new(),
-        fields: Vec::new(),
-        unknown: BTreeSet::new(),
-    };
-    let fast = Shape::new(settings).zip(fast);
-    let (mut at, mut number) = (0, 0);
-    while at < chunk.len() {
-        if let Some((shape, way)) = &fast {
-            (at, number) = functions_fast::read(*way, chunk, (at, number), shape, &mut reader, beside);
-        }
-        if at < chunk.len() {
-            beside.step();
-            let (line, next) = Line::take(chunk, at, number);
-            reader.line(line);
-            (at, number) = (next, number + 1);
-            beside.step();
-        }
+impl<'s> FunctionParser<'s> {
+    /// For a whole export.
+    pub fn new(settings: &'s Settings) -> Self {
+        Self { settings, names: Names::new() }
     }
-    reader.finish(number)
+
+    /// Reads a chunk of whole lines. What is to be made `beside` is.
+    pub fn chunk(&mut self, chunk: &[u8], beside: &mut Beside<'_>) -> FunctionRows {
+        self.parse(chunk, beside, Some(Way::best()))
+    }
+
+    /// [`FunctionParser::chunk`] with a fast path or without, which changes nothing but the time it takes.
+    pub(super) fn parse(&mut self, chunk: &[u8], beside: &mut Beside<'_>, fast: Option<Way>) -> FunctionRows {
+        let Self { settings, names } = self;
+        let told = names.begin_chunk();
+        let mut reader = Reader {
+            settings,
+            report: Report::new(settings),
+            rows: FunctionRows { told, ..FunctionRows::with_room_for(chunk.len()) },
+            names,
+            fields: Vec::new(),
+            unknown: BTreeSet::new(),
+        };
+        let fast = Shape::new(settings).zip(fast);
+        let (mut at, mut number) = (0, 0);
+        while at < chunk.len() {
+            if let Some((shape, way)) = &fast {
+                (at, number) = functions_fast::read(*way, chunk, (at, number), shape, &mut reader, beside);
+            }
+            if at < chunk.len() {
+                beside.step();
+                let (line, next) = Line::take(chunk, at, number);
+                reader.line(line);
+                (at, number) = (next, number + 1);
+                beside.step();
+            }
+        }
+        reader.finish(number)
+    }
+}
+
+/// Reads a chunk that stands alone, see [`FunctionParser::chunk`].
+pub fn parse_functions(chunk: &[u8], settings: &Settings, beside: &mut Beside<'_>) -> FunctionRows {
+    FunctionParser::new(settings).chunk(chunk, beside)
 }
 
 /// The state of reading a chunk.
@@ -146,7 +165,7 @@ pub(super) struct Reader<'c, 's> {
     settings: &'s Settings,
     report: Report<'s>,
     pub(super) rows: FunctionRows,
-    pub(super) names: Names,
+    pub(super) names: &'s mut Names,
     /// The fields of the line at hand, trimmed.
     fields: Vec<&'c [u8]>,
     /// Unknown event words that were reported.
@@ -265,9 +284,10 @@ impl<'c> Reader<'c, '_> {
     }
 
     fn finish(mut self, lines: usize) -> FunctionRows {
-        self.report.note_lossy_names(&self.names, &self.rows.function, &self.rows.lines);
+        let told = self.rows.told;
+        self.report.note_lossy_names(self.names, told, &self.rows.function, &self.rows.lines);
         let (counts, gaps, log) = self.report.finish(lines, &self.rows.time);
-        FunctionRows { functions: self.names.into_strings(), gaps, counts, log, ..self.rows }
+        FunctionRows { functions: self.names.strings_from(told), gaps, counts, log, ..self.rows }
     }
 }
 

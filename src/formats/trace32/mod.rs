@@ -3,8 +3,8 @@
 //! nothing of files, tables or what a variable means.
 //!
 //! Bad content is never an error here: each line ends as a row, a gap, a located rejection or a skipped line,
-//! and [`Counts`] proves that none is missing. Chunks are read independently of each other, so any number of
-//! threads give the same rows. Whether time runs backwards is for the collector of the chunks to see.
+//! and [`Counts`] proves that none is missing. What a parser remembers from chunk to chunk are the numbers of names, and nothing
+//! else: a chunk read alone gives the same rows. Whether time runs backwards is for the collector of the chunks to see.
 
 mod columns;
 mod data;
@@ -25,8 +25,8 @@ mod tests;
 
 pub use super::Counts;
 pub use columns::Column;
-pub use data::{DataRows, parse_data};
-pub use functions::{FunctionRows, parse_functions};
+pub use data::{DataParser, DataRows, parse_data};
+pub use functions::{FunctionParser, FunctionRows, parse_functions};
 pub use layout::{DataLayout, detect_data_layout};
 pub use probe::probe;
 pub use task_events::FUNCTION_KINDS;

@@ -55,10 +55,10 @@ impl<'s> Report<'s> {
         self.reject(line, "line-too-long", || format!("the line has {MAX_LINE} bytes or more"));
     }
 
-    /// Warns of names with bytes that are no UTF-8, at the lines where they are used first. `used` and `lines`
-    /// are the ids and the lines of the rows.
-    pub(super) fn note_lossy_names(&mut self, names: &Names, used: &[u32], lines: &RowLines) {
-        self.findings.note_lossy_names(names, used, lines);
+    /// Warns of names with bytes that are no UTF-8, from the id `first` on, at the lines where they are used first. `used` and
+    /// `lines` are the ids and the lines of the rows.
+    pub(super) fn note_lossy_names(&mut self, names: &Names, first: u32, used: &[u32], lines: &RowLines) {
+        self.findings.note_lossy_names(names, first, used, lines);
     }
 
     /// Counts a row that tells of lost data; `rows_before` rows of the chunk are known already.

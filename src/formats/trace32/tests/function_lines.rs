@@ -136,3 +136,14 @@ fn other_scales_and_offsets() {
         assert_eq!(rows.counts.inexact_times, if scale == TimeScale::Us { 2 } else { 0 });
     }
 }
+
+#[test]
+fn far_too_many_names_are_forgotten_between_chunks() {
+    let settings = settings();
+    let mut parser = FunctionParser::new(&settings);
+    let many: String = (0..70_000).map(|n| format!("{n}; f{n}; fentry\n")).collect();
+    let first = parser.chunk(many.as_bytes(), &mut Beside::nothing());
+    assert_eq!((first.told, first.functions.len(), first.function[69_999]), (0, 70_000, 69_999));
+    let second = parser.chunk(b"70000; f69999; fexit\n", &mut Beside::nothing());
+    assert_eq!((second.told, second.functions, second.function), (0, vec!["f69999".to_owned()], vec![0]));
+}

@@ -2,7 +2,6 @@
 
 use proptest::prelude::*;
 
-use super::super::{data, functions};
 use super::*;
 use crate::input::{Digest, HashBeside};
 
@@ -131,7 +130,8 @@ proptest! {
     #[test]
     fn the_fast_path_of_data_changes_nothing(text in text(data_line()), settings in any_settings()) {
         let layout = usual();
-        let parse = |fast| beside(&text, |beside| data::parse(text.as_bytes(), true, &layout, &settings, beside, fast));
+        let parser = || DataParser::new(&layout, &settings);
+        let parse = |fast| beside(&text, |beside| parser().parse(text.as_bytes(), true, beside, fast));
         let slow = parse(None);
         for fast in WAYS.map(|way| parse(Some(way()))) {
             assert_complete(fast.counts);
@@ -145,7 +145,8 @@ proptest! {
 
     #[test]
     fn the_fast_path_of_functions_changes_nothing(text in text(function_line()), settings in any_settings()) {
-        let parse = |fast| beside(&text, |beside| functions::parse(text.as_bytes(), &settings, beside, fast));
+        let parser = || FunctionParser::new(&settings);
+        let parse = |fast| beside(&text, |beside| parser().parse(text.as_bytes(), beside, fast));
         let slow = parse(None);
         for fast in WAYS.map(|way| parse(Some(way()))) {
             assert_complete(fast.counts);
@@ -184,6 +185,29 @@ proptest! {
         rows.iter_mut().for_each(|row| row.3 += head.counts.lines as u32);
         prop_assert_eq!([function_rows(&head), rows].concat(), function_rows(&whole));
         prop_assert_eq!(head.counts.rejected + tail.counts.rejected, whole.counts.rejected);
+    }
+
+    #[test]
+    fn a_parser_tells_each_name_once(
+        data in text(data_line()), functions in text(function_line()), choices: [usize; 2],
+    ) {
+        let (layout, settings) = (usual(), settings());
+        let mut parser = DataParser::new(&layout, &settings);
+        let (head, tail) = data.as_bytes().split_at(cut_at(&data, choices[0]));
+        let whole = parse_data(data.as_bytes(), true, &layout, &settings);
+        let head = parser.chunk(head, true, &mut Beside::nothing());
+        let tail = parser.chunk(tail, false, &mut Beside::nothing());
+        prop_assert_eq!((head.told, tail.told as usize), (0, head.variables.len()));
+        prop_assert_eq!([head.variables, tail.variables].concat(), whole.variables);
+        prop_assert_eq!([head.variable, tail.variable].concat(), whole.variable);
+
+        let mut parser = FunctionParser::new(&settings);
+        let (head, tail) = functions.as_bytes().split_at(cut_at(&functions, choices[1]));
+        let whole = parse_functions(functions.as_bytes(), &settings);
+        let [head, tail] = [head, tail].map(|chunk| parser.chunk(chunk, &mut Beside::nothing()));
+        prop_assert_eq!((head.told, tail.told as usize), (0, head.functions.len()));
+        prop_assert_eq!([head.functions, tail.functions].concat(), whole.functions);
+        prop_assert_eq!([head.function, tail.function].concat(), whole.function);
     }
 
     #[test]
