@@ -140,7 +140,7 @@ pub struct Ingest {
     /// Store software events only.
     #[arg(long)]
     pub no_map: bool,
-    /// Leave the SHA-256 of the inputs out of table `source`: a fifth less processor time for exports.
+    /// Leave the SHA-256 of the inputs out of table `source`: a fifth to a quarter less processor time for exports.
     #[arg(long)]
     pub no_hash: bool,
     /// Write nothing, and exit with 3, when an input has a finding of severity error.

@@ -20,9 +20,12 @@ pub use args::Cli;
 /// Runs the program with the arguments and streams of the process. Exit codes: 0 done, 1 failed, 2 usage,
 /// 3 finished with violations (or, with `--strict`, findings), 130 interrupted. A broken pipe is a silent 0.
 pub fn run() -> ExitCode {
-    memory::keep();
     #[expect(clippy::disallowed_methods, reason = "this is the command line")]
     let cli = Cli::parse_from(std::env::args_os().map(no_option_if_sql));
+    // Queries have memory that they may fill, and nothing to spare beside it.
+    if matches!(cli.command, args::Command::Ingest(_) | args::Command::Map(_)) {
+        memory::keep();
+    }
     let ui = ui::Ui::new(cli.quiet);
     match commands::run(&cli, &ui) {
         Ok(code) => ExitCode::from(code),
