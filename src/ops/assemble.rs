@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::formats::Counts;
 use crate::formats::btf::{EventRows, Header, Keyword, LineKind, OtherLine, Told};
 use crate::schema::columns::btf_event;
-use crate::schema::{BtfEventRows, BtfLineRow, BtfLineRows, Dictionary, NameColumn};
+use crate::schema::{BtfEventRows, BtfLineRow, BtfLineRows, Dictionary, NameColumn, TextList};
 use crate::store::StagedFile;
 use crate::time::{TimeScale, divide_half_even, with_sign};
 use std::collections::{HashMap, HashSet};
@@ -43,11 +43,14 @@ struct Shared {
     parsers: Vec<Known>,
 }
 
-/// The names of a parser by its own numbers, and their keys, once they are needed.
+/// The names of a parser by its own numbers, and their keys.
 #[derive(Default)]
 struct Known {
-    texts: Vec<String>,
-    keys: Vec<Option<u32>>,
+    texts: TextList,
+    /// [`Known::FORGOTTEN`] until it is needed again.
+    keys: Vec<u32>,
+    /// How many keys, from the first on, are the same as the number: with one parser, mostly all.
+    same: u32,
 }
 
 /// What is known of the whole file at its end.
@@ -149,9 +152,9 @@ impl<'a> Assembler<'a> {
     /// The parser's numbers of names become keys.
     fn share_names(&mut self, parser: usize, rows: &mut EventRows) {
         let Told { names, words, notes } = rows.told;
-        self.names.learn(parser, names, std::mem::take(&mut rows.names));
-        self.words.learn(parser, words, std::mem::take(&mut rows.words));
-        self.notes.learn(parser, notes, std::mem::take(&mut rows.notes));
+        self.names.learn(parser, names, &rows.names);
+        self.words.learn(parser, words, &rows.words);
+        self.notes.learn(parser, notes, &rows.notes);
         self.names.translate(parser, &mut rows.source);
         self.names.translate(parser, &mut rows.target);
         self.words.translate(parser, &mut rows.target_type);
@@ -338,34 +341,51 @@ impl<'a> Assembler<'a> {
 
 impl Shared {
     /// A parser tells names from the number `first` on; what it told from there on before is void.
-    fn learn(&mut self, parser: usize, first: u32, names: Vec<String>) {
+    fn learn(&mut self, parser: usize, first: u32, names: &TextList) {
         if self.parsers.len() <= parser {
             self.parsers.resize_with(parser + 1, Known::default);
         }
-        if let Some(known) = self.parsers.get_mut(parser) {
-            known.texts.truncate(first as usize);
-            known.keys.truncate(first as usize);
-            known.texts.extend(names);
-            known.keys.resize(known.texts.len(), None);
+        let Some(known) = self.parsers.get_mut(parser) else { return };
+        known.texts.truncate(first);
+        known.texts.extend(names);
+        known.keys.truncate(first as usize);
+        known.same = known.same.min(first);
+        for name in names.iter() {
+            let key = self.dictionary.key(name);
+            let same = known.same == key && known.keys.len() == key as usize;
+            known.same += u32::from(same);
+            known.keys.push(key);
         }
     }
 
     fn translate(&mut self, parser: usize, numbers: &mut [u32]) {
-        let Some(Known { texts, keys }) = self.parsers.get_mut(parser) else { return };
+        let Some(Known { texts, keys, same }) = self.parsers.get_mut(parser) else { return };
+        if *same == texts.len() {
+            return;
+        }
         for number in numbers {
             // What no parser has told is the number of a note that is not there.
-            if let Some((key, text)) = keys.get_mut(*number as usize).zip(texts.get(*number as usize)) {
-                *number = *key.get_or_insert_with(|| self.dictionary.key(text));
+            let Some(key) = keys.get_mut(*number as usize) else { continue };
+            if *key == Known::FORGOTTEN {
+                *key = self.dictionary.key(texts.get(*number));
             }
+            *number = *key;
         }
     }
 
     /// Between batches, ever new names are forgotten.
     fn trim(&mut self) {
         if self.dictionary.trim() {
-            self.parsers.iter_mut().for_each(|known| known.keys.fill(None));
+            for known in &mut self.parsers {
+                known.keys.fill(Known::FORGOTTEN);
+                known.same = 0;
+            }
         }
     }
+}
+
+impl Known {
+    const FORGOTTEN: u32 = u32::MAX;
 }
 
 /// The time of row `at` is before that of the row in front of it, which may be the last one of the chunk before.

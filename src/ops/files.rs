@@ -231,7 +231,7 @@ impl<'a> Writer<'a> {
         log.shift_lines(lines_before);
         self.stored.log.merge(log);
         self.gaps(&mut parsed);
-        let names = self.names.with(&mut parsed);
+        let names = self.names.with(&parsed);
         let times = parsed.times();
         let (mut low, mut high) = (times.first().copied(), times.last().copied());
         let sorted = self.before.zip(low).is_none_or(|(before, first)| before <= first) && times.is_sorted();

@@ -6,7 +6,7 @@ use crate::diagnostics::Log;
 use crate::error::Result;
 use crate::formats::RowLines;
 use crate::formats::trace32::{Counts, DataRows, FUNCTION_KINDS, FunctionRows, Gap};
-use crate::schema::{DataEventRows, FunctionEventRows, NameColumn};
+use crate::schema::{DataEventRows, FunctionEventRows, NameColumn, TextList};
 use arrow::array::{RecordBatch, StringArray};
 use std::sync::Arc;
 
@@ -56,24 +56,24 @@ impl Parsed {
 /// The names that the parser of a file has told so far, by its numbers.
 #[derive(Default)]
 pub(super) struct Told {
-    names: Vec<String>,
+    names: TextList,
     /// The same; `None` when there are new ones.
     array: Option<Arc<StringArray>>,
 }
 
 impl Told {
     /// What the numbers in these rows stand for.
-    pub fn with(&mut self, rows: &mut Parsed) -> Arc<StringArray> {
+    pub fn with(&mut self, rows: &Parsed) -> Arc<StringArray> {
         let (told, new) = match rows {
-            Parsed::Data(r) => (r.told, &mut r.variables),
-            Parsed::Functions(r) => (r.told, &mut r.functions),
+            Parsed::Data(r) => (r.told, &r.variables),
+            Parsed::Functions(r) => (r.told, &r.functions),
         };
-        if self.names.len() != told as usize || !new.is_empty() {
-            self.names.truncate(told as usize);
-            self.names.append(new);
+        if self.names.len() != told || !new.is_empty() {
+            self.names.truncate(told);
+            self.names.extend(new);
             self.array = None;
         }
-        Arc::clone(self.array.get_or_insert_with(|| array(&self.names)))
+        Arc::clone(self.array.get_or_insert_with(|| self.names.array()))
     }
 }
 
@@ -137,7 +137,7 @@ impl Batch {
     }
 }
 
-fn array(names: &[impl AsRef<str>]) -> Arc<StringArray> {
+fn array(names: &[&str]) -> Arc<StringArray> {
     Arc::new(StringArray::from_iter_values(names))
 }
 
@@ -149,9 +149,9 @@ mod tests {
     fn names_are_added_until_the_parser_forgets_them() {
         let mut told = Told::default();
         let mut with = |before: u32, names: &[&str]| {
-            let functions = names.iter().map(|name| (*name).to_owned()).collect();
+            let functions = names.iter().collect();
             let rows = FunctionRows { told: before, functions, ..FunctionRows::default() };
-            told.with(&mut Parsed::Functions(rows))
+            told.with(&Parsed::Functions(rows))
         };
         let first = with(0, &["a", "b"]);
         assert!(Arc::ptr_eq(&first, &with(2, &[])), "nothing is new");

@@ -6,6 +6,7 @@ mod docs;
 mod parquet;
 mod rows;
 mod spec;
+mod text_list;
 
 pub use docs::docs;
 pub use generated::*;
@@ -13,6 +14,7 @@ pub(crate) use parquet::{PAGE_ROWS, ROW_GROUP_ROWS, compression};
 pub(crate) use rows::begins_with;
 pub use rows::{Dictionary, Name, NameColumn, Numbering, Optional, TextColumn};
 pub use spec::{ColumnSpec, ColumnType, Encoding, TableSpec};
+pub use text_list::TextList;
 
 /// Written by `build.rs`.
 mod generated {

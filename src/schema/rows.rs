@@ -8,10 +8,11 @@ use arrow::array::{
     ArrayRef, BooleanArray, DictionaryArray, Int64Array, RecordBatch, StringArray, StringBuilder,
     UInt32Array, UInt64Array,
 };
-use arrow::buffer::{NullBuffer, OffsetBuffer};
+use arrow::buffer::{BooleanBuffer, NullBuffer};
 use arrow::datatypes::{SchemaRef, UInt32Type};
 use hashbrown::HashTable;
 
+use super::TextList;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Names by key. Keys are given in the order of the names' arrival and stay, until [`Dictionary::trim`].
@@ -19,9 +20,8 @@ use crate::error::{Error, ErrorKind, Result};
 pub struct Dictionary {
     /// The keys of all names.
     known: HashTable<u32>,
-    /// All names, one behind the other, and where each ends.
-    text: String,
-    ends: Vec<usize>,
+    /// All names by key.
+    names: TextList,
     /// All names as an array, while none has been added to it.
     array: Option<Arc<StringArray>>,
     state: foldhash::fast::FixedState,
@@ -35,7 +35,7 @@ impl Dictionary {
 
     /// Nothing, with room for so many names before the table of their keys has to grow.
     pub fn with_room(names: usize) -> Self {
-        Self { known: HashTable::with_capacity(names), ends: Vec::with_capacity(names), ..Self::default() }
+        Self { known: HashTable::with_capacity(names), names: TextList::with_room(names), ..Self::default() }
     }
 
     /// The key of a name, new or not.
@@ -54,34 +54,32 @@ impl Dictionary {
 
     /// The name of a key; empty for a key that was never given.
     pub fn text(&self, key: u32) -> &str {
-        text_of(&self.text, &self.ends, key)
+        self.names.get(key)
     }
 
     /// All names, in the order of their keys.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
-        (0..self.len()).map(|key| self.text(key))
+        self.names.iter()
     }
 
     /// How many names there are: the next key.
     pub fn len(&self) -> u32 {
-        // 2^32 names do not fit in memory, so the cast cannot lose anything.
-        self.ends.len() as u32
+        self.names.len()
     }
 
     /// True when there are no names.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.names.is_empty()
     }
 
     /// How many bytes the names have together.
     pub fn bytes(&self) -> usize {
-        self.text.len()
+        self.names.bytes()
     }
 
     /// All names by key. The same array as before, while none is new.
     pub fn array(&mut self) -> Arc<StringArray> {
-        let (text, ends) = (&self.text, &self.ends);
-        Arc::clone(self.array.get_or_insert_with(|| Arc::new(array_of(text, ends))))
+        Arc::clone(self.array.get_or_insert_with(|| self.names.array()))
     }
 
     /// Forgets all names when there are too many; true when it did, and old keys mean nothing any more.
@@ -90,50 +88,28 @@ impl Dictionary {
     }
 
     fn trim_beyond(&mut self, names: usize, bytes: usize) -> bool {
-        let large = self.ends.len() > names || self.text.len() > bytes;
+        let large = self.len() as usize > names || self.bytes() > bytes;
         if large {
             // The memory stays: as many names will come again.
             self.known.clear();
-            self.text.clear();
-            self.ends.clear();
+            self.names.truncate(0);
             self.array = None;
         }
         large
     }
 
     fn find(&self, hash: u64, name: &str) -> Option<u32> {
-        self.known.find(hash, |key| self.is(*key, name)).copied()
-    }
-
-    fn is(&self, key: u32, name: &str) -> bool {
-        (key as usize) < self.ends.len() && self.text(key) == name
+        self.known.find(hash, |key| self.names.is(*key, name)).copied()
     }
 
     fn add(&mut self, hash: u64, name: &str) -> u32 {
         let key = self.len();
-        self.text.push_str(name);
-        self.ends.push(self.text.len());
-        let (text, ends, state) = (&self.text, &self.ends, &self.state);
-        self.known.insert_unique(hash, key, |key| state.hash_one(text_of(text, ends, *key)));
+        self.names.push(name);
+        let (names, state) = (&self.names, &self.state);
+        self.known.insert_unique(hash, key, |key| state.hash_one(names.get(*key)));
         self.array = None;
         key
     }
-}
-
-fn text_of<'a>(text: &'a str, ends: &[usize], key: u32) -> &'a str {
-    let key = key as usize;
-    let begin = key.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
-    ends.get(key).and_then(|end| text.get(begin..*end)).unwrap_or_default()
-}
-
-/// The same as an array: by its buffers, as there may be tens of thousands of names and a new one in every batch.
-fn array_of(text: &str, ends: &[usize]) -> StringArray {
-    // Less than 2 GiB, or it would have been trimmed long ago.
-    let offsets = std::iter::once(0).chain(ends.iter().map(|end| *end as i32)).collect::<Vec<_>>();
-    let offsets = OffsetBuffer::new(offsets.into());
-    StringArray::try_new(offsets, text.as_bytes().into(), None).unwrap_or_else(|_| {
-        StringArray::from_iter_values((0..ends.len() as u32).map(|key| text_of(text, ends, key)))
-    })
 }
 
 /// True when the first of `values` are those of `before`, so that keys of these mean the same in both.
@@ -242,7 +218,7 @@ impl NameColumn {
         let place = match name {
             Name::Text(text) => {
                 // The same name comes many times in a row; comparing is cheaper than hashing.
-                if !self.names.is(self.last, text) {
+                if !self.names.names.is(self.last, text) {
                     self.last = self.names.key(text);
                 }
                 return self.last;
@@ -398,10 +374,12 @@ impl TakeArray for NameColumn {
     fn take_array(&mut self) -> Result<ArrayRef> {
         let mut keys = take(&mut self.keys);
         let valid = keys.contains(&Self::NULL).then(|| {
-            let valid = keys.iter().map(|k| *k != Self::NULL).collect::<NullBuffer>();
-            keys.iter_mut().filter(|k| **k == Self::NULL).for_each(|k| *k = 0);
-            valid
+            let there = |row| keys.get(row) != Some(&Self::NULL);
+            NullBuffer::new(BooleanBuffer::collect_bool(keys.len(), there))
         });
+        if valid.is_some() {
+            keys.iter_mut().for_each(|key| *key = if *key == Self::NULL { 0 } else { *key });
+        }
         let (rows, names) = (keys.len(), self.given.take().unwrap_or_else(|| self.names.array()));
         let array = UInt32Array::try_new(keys.into(), valid)
             .and_then(|keys| DictionaryArray::<UInt32Type>::try_new(keys, names))

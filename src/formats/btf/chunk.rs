@@ -7,7 +7,7 @@ use super::{LineKind, OtherLine};
 use crate::btf::{Fields, Unreadable};
 use crate::diagnostics::{Log, Severity, excerpt};
 use crate::input::Beside;
-use crate::schema::Optional;
+use crate::schema::{Optional, TextList};
 use crate::time::with_sign;
 
 /// The events of a chunk, column by column, in the order of the text, and the lines between them.
@@ -33,11 +33,11 @@ pub struct EventRows {
     pub lines: RowLines,
     /// Names of entities by first use, without those that the parser has told before. Bytes that are no UTF-8 are
     /// replaced.
-    pub names: Vec<String>,
+    pub names: TextList,
     /// Types and actions, likewise.
-    pub words: Vec<String>,
+    pub words: TextList,
     /// Notes, likewise.
-    pub notes: Vec<String>,
+    pub notes: TextList,
     /// The indices of the first of `names`, `words` and `notes`: how many the parser has told before. A smaller
     /// number than that means that it has forgotten the others.
     pub told: Told,
@@ -282,9 +282,9 @@ impl Reader<'_> {
 
     fn finish(self, lines: usize) -> EventRows {
         let mut rows = self.rows;
-        rows.names = self.names.strings_from(rows.told.names);
-        rows.words = self.words.strings_from(rows.told.words);
-        rows.notes = self.notes.strings_from(rows.told.notes);
+        rows.names = self.names.texts_from(rows.told.names);
+        rows.words = self.words.texts_from(rows.told.words);
+        rows.notes = self.notes.texts_from(rows.told.notes);
         rows.log = self.findings.into_log();
         rows.counts.lines = lines as u64;
         rows.counts.rows = rows.time.len() as u64;

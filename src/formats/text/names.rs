@@ -4,6 +4,7 @@
 use foldhash::{HashMap, HashMapExt as _};
 
 use super::{stops, usual};
+use crate::schema::TextList;
 
 /// With more names, or more bytes of names, it is time to begin anew, so that ever new names do not fill the memory.
 const MANY_NAMES: usize = 1 << 16;
@@ -161,9 +162,8 @@ impl Names {
     }
 
     /// The names by id, from one on, as text; bytes that are no UTF-8 are replaced.
-    pub(in crate::formats) fn strings_from(&self, first: u32) -> Vec<String> {
-        let ids = first..self.len();
-        ids.map(|id| String::from_utf8_lossy(self.name(id)).into_owned()).collect()
+    pub(in crate::formats) fn texts_from(&self, first: u32) -> TextList {
+        (first..self.len()).map(|id| String::from_utf8_lossy(self.name(id))).collect()
     }
 
     /// How many names there are: the next id.
@@ -291,13 +291,13 @@ mod tests {
             }
         }
         assert_eq!(names.id(b""), 5000);
-        assert_eq!(names.strings_from(0)[4999], "variable_4999");
+        assert_eq!(names.texts_from(0).get(4999), "variable_4999");
         assert_eq!(names.name(99_999), b"");
         names.id(&[b'x'; 600]);
         names.clear();
         assert_eq!((names.known(b"variable_7"), names.known(&[b'x'; 600]), names.len()), (None, None, 0));
         assert_eq!((names.id(b"variable_9"), names.id(b"variable_7"), names.id(b"variable_9")), (0, 1, 0));
-        assert_eq!(names.strings_from(0), ["variable_9", "variable_7"]);
+        assert_eq!(names.texts_from(0), TextList::from_iter(["variable_9", "variable_7"]));
     }
 
     #[test]
@@ -316,7 +316,7 @@ mod tests {
         assert_ne!(a, b);
         assert_eq!(names.lossy_from(0).collect::<Vec<_>>(), [a, b]);
         assert_eq!(names.lossy_from(a + 1).collect::<Vec<_>>(), [b]);
-        assert_eq!(names.strings_from(0)[1], "\u{fffd}");
+        assert_eq!(names.texts_from(0).get(1), "\u{fffd}");
     }
 
     proptest! {

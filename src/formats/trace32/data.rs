@@ -10,7 +10,7 @@ use super::report::{Report, bad_time};
 use super::{Counts, Gap, Settings, Way, columns};
 use crate::diagnostics::{Log, Severity};
 use crate::input::Beside;
-use crate::schema::Optional;
+use crate::schema::{Optional, TextList};
 
 /// The accesses of a chunk, column by column, in the order of the text.
 #[derive(Debug, Clone, Default)]
@@ -23,7 +23,7 @@ pub struct DataRows {
     pub variable: Vec<u32>,
     /// Names of the variables by first use, without those that the parser has told before. Bytes that are no UTF-8 are
     /// replaced, so two entries may have the same text.
-    pub variables: Vec<String>,
+    pub variables: TextList,
     /// The index of the first of `variables`: how many the parser has told before. A smaller number than that means that it
     /// has forgotten the others.
     pub told: u32,
@@ -347,6 +347,6 @@ impl<'c> Reader<'c, '_> {
         let told = self.rows.told;
         self.report.note_lossy_names(self.names, told, &self.rows.variable, &self.rows.lines);
         let (counts, gaps, log) = self.report.finish(lines, &self.rows.time);
-        DataRows { variables: self.names.strings_from(told), gaps, counts, log, ..self.rows }
+        DataRows { variables: self.names.texts_from(told), gaps, counts, log, ..self.rows }
     }
 }

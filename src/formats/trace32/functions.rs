@@ -13,6 +13,7 @@ use super::task_events::{self, OTHER};
 use super::{Counts, Gap, Settings, Way, fields};
 use crate::diagnostics::{Log, Severity};
 use crate::input::Beside;
+use crate::schema::TextList;
 use crate::time::TimeScale;
 
 /// The events of a chunk, column by column, in the order of the text.
@@ -24,7 +25,7 @@ pub struct FunctionRows {
     pub function: Vec<u32>,
     /// Names of functions, tasks and interrupts by first use, without those that the parser has told before; one may be empty.
     /// Bytes that are no UTF-8 are replaced, so two entries may have the same text.
-    pub functions: Vec<String>,
+    pub functions: TextList,
     /// The index of the first of `functions`: how many the parser has told before. A smaller number than that means that it
     /// has forgotten the others.
     pub told: u32,
@@ -287,7 +288,7 @@ impl<'c> Reader<'c, '_> {
         let told = self.rows.told;
         self.report.note_lossy_names(self.names, told, &self.rows.function, &self.rows.lines);
         let (counts, gaps, log) = self.report.finish(lines, &self.rows.time);
-        FunctionRows { functions: self.names.strings_from(told), gaps, counts, log, ..self.rows }
+        FunctionRows { functions: self.names.texts_from(told), gaps, counts, log, ..self.rows }
     }
 }
 

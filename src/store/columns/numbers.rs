@@ -108,7 +108,6 @@ impl NumberChunk {
     fn end_page(&mut self, compressor: &mut Compressor) -> Result<()> {
         let (levels, numbers) = (take(&mut self.levels), &self.numbers);
         let range = Range::of(numbers, self.unsigned);
-        self.keys.clear();
         if let Some(dictionary) = &mut self.dictionary
             && !dictionary.keys(numbers, &mut self.keys)
         {
@@ -133,13 +132,14 @@ impl NumberChunk {
 /// Numbers in the order of their first use, found by an open-addressing table.
 struct Dictionary {
     numbers: Vec<i64>,
-    /// Index into `numbers` plus one; 0 for a free slot. A power of two of them, half of them free at least.
+    /// Index into `numbers` plus one; 0 for a free slot. A power of two of them, three in four free, half of them in a full
+    /// dictionary.
     slots: Vec<u32>,
 }
 
 impl Dictionary {
     fn with_room(numbers: usize) -> Self {
-        let slots = (2 * numbers).max(1024).next_power_of_two();
+        let slots = (4 * numbers).clamp(1024, 2 * Self::MAX).next_power_of_two();
         // A page brings so many at most, until it is found that they do not pay.
         let page = if numbers > 0 { PAGE_ROWS / 2 + 2 } else { 0 };
         Self { numbers: Vec::with_capacity(numbers + page), slots: vec![0; slots] }
@@ -155,9 +155,9 @@ impl Dictionary {
     fn keys(&mut self, numbers: &[i64], keys: &mut Vec<u32>) -> bool {
         let known = self.numbers.len();
         let most = Self::MAX.min(known + numbers.len() / 2 + 1);
-        keys.reserve(numbers.len());
-        for number in numbers {
-            keys.push(self.key(*number));
+        keys.resize(numbers.len(), 0);
+        for (number, key) in numbers.iter().zip(keys) {
+            *key = self.key(*number);
             if self.numbers.len() > most {
                 self.numbers.truncate(known);
                 return false;
@@ -175,7 +175,7 @@ impl Dictionary {
             if self.numbers.get(key as usize) == Some(&number) {
                 return key;
             }
-            at = (at + 1) & (self.slots.len() - 1);
+            at = self.next(at, number);
         }
     }
 
@@ -186,8 +186,7 @@ impl Dictionary {
         if let Some(slot) = self.slots.get_mut(at) {
             *slot = key + 1;
         }
-        // One that is full is not asked again.
-        if self.numbers.len() * 2 > self.slots.len() && self.numbers.len() <= Self::MAX {
+        if self.numbers.len() * 4 > self.slots.len() && self.slots.len() < 2 * Self::MAX {
             self.grow(self.slots.len() * 2);
         }
         key
@@ -199,7 +198,7 @@ impl Dictionary {
         for (tag, number) in (1..).zip(&self.numbers) {
             let mut at = self.home(*number);
             while self.slots.get(at).is_some_and(|taken| *taken != 0) {
-                at = (at + 1) & (slots - 1);
+                at = self.next(at, *number);
             }
             if let Some(free) = self.slots.get_mut(at) {
                 *free = tag;
@@ -207,16 +206,21 @@ impl Dictionary {
         }
     }
 
-    /// Neighbours stay neighbours, as the instances that live at the same time are: their slots share a line of the cache.
+    /// Numbers that are near each other have slots of their own, in their order, as the instances that live at the same time
+    /// are: no two numbers of one stretch as long as the table meet. The stretches are laid over one another, each turned by
+    /// bits that depend on all of its number, as floating-point numbers differ in the uppermost bits and in nothing else.
     #[inline(always)]
     fn home(&self, number: i64) -> usize {
-        const LINE: usize = 16;
-        let (line, place) = (number as u64 / LINE as u64, number as usize % LINE);
-        // The uppermost bits of a product depend on all bits of the number, those below not on the uppermost ones: floating-point
-        // numbers differ in nothing else.
-        let lines = self.slots.len() / LINE;
-        let spread = line.wrapping_mul(Self::FACTOR).checked_shr(u64::BITS - lines.ilog2()).unwrap_or(0);
-        spread as usize * LINE + place
+        let bits = self.slots.len().ilog2();
+        let (stretch, place) = (number as u64 >> bits, number as u64 & (self.slots.len() as u64 - 1));
+        (place ^ (stretch.wrapping_mul(Self::FACTOR) >> (u64::BITS - bits))) as usize
+    }
+
+    /// Where else to look. Far away: behind a slot that is taken, thousands may be.
+    #[inline(always)]
+    fn next(&self, at: usize, number: i64) -> usize {
+        let step = (number as u64).wrapping_mul(Self::FACTOR) >> 32 | 1;
+        (at + step as usize) & (self.slots.len() - 1)
     }
 }
 
@@ -227,20 +231,36 @@ mod tests {
     #[test]
     fn numbers_that_differ_in_few_bits_are_spread() {
         let dictionary = Dictionary::with_room(0);
-        for shift in [0, 4, 10, 20, 32, 44, 48] {
+        for shift in [0, 4, 10, 20, 32, 44, 48, 55] {
             let mut homes: Vec<usize> = (0..512).map(|n: i64| dictionary.home(n << shift)).collect();
             assert!(homes.iter().all(|home| *home < dictionary.slots.len()));
             homes.sort_unstable();
             homes.dedup();
-            // There are 1024 slots, in 64 lines.
-            assert!(
-                homes.len() >= if shift == 0 { 256 } else { 48 },
-                "{} homes, shifted by {shift}",
-                homes.len()
-            );
+            // By chance it would be 403 of 1024 (1024 · (1 − e^(−512/1024))).
+            assert!(homes.len() >= 380, "{} homes, shifted by {shift}", homes.len());
         }
-        let neighbours: Vec<usize> = (32..48).map(|n| dictionary.home(n)).collect();
-        assert!(neighbours.is_sorted() && neighbours[15] - neighbours[0] == 15, "they share a line");
+        assert!((0..1024).map(|n| dictionary.home(n)).eq(0..1024), "neighbours have slots of their own");
+    }
+
+    /// Instances of two entities are two stretches of numbers, which may lie upon one another.
+    #[test]
+    fn numbers_behind_a_long_stretch_are_found_soon() {
+        for begin in [1 << 17, 1 << 18, 3 << 18, 1 << 40, -(1 << 18)] {
+            let mut dictionary = Dictionary::with_room(0);
+            let numbers: Vec<i64> = (0..30_000).flat_map(|n| [n, begin + n / 2]).collect();
+            assert!(dictionary.keys(&numbers.repeat(2), &mut Vec::new()));
+            let looks = numbers.iter().map(|number| {
+                let mut at = dictionary.home(*number);
+                let mut looks = 1;
+                while dictionary.numbers[dictionary.slots[at] as usize - 1] != *number {
+                    (at, looks) = (dictionary.next(at, *number), looks + 1);
+                }
+                looks
+            });
+            let looks: usize = looks.sum();
+            // Thousands for each, where one slot after the other is looked at.
+            assert!(looks < 3 * numbers.len(), "{looks} looks for {} numbers", numbers.len());
+        }
     }
 
     #[test]
@@ -254,7 +274,6 @@ mod tests {
         assert_eq!(dictionary.numbers, [7, -7]);
         let mut large = Dictionary::with_room(Dictionary::MAX);
         for page in all(Dictionary::MAX).chunks(PAGE_ROWS / 4) {
-            keys.clear();
             let twice: Vec<i64> = page.iter().chain(page).copied().collect();
             assert!(large.keys(&twice, &mut keys));
         }

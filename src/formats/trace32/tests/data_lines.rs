@@ -9,7 +9,8 @@ fn the_line_of_the_thesis() {
     let rows = data(THESIS);
     assert_eq!(rows.time, [437_260]);
     assert_eq!(rows.record.iter().collect::<Vec<_>>(), [Some(-83_448_136)]);
-    assert_eq!((rows.variable, rows.variables), (vec![0], vec!["EE_ORTI_servicetrace".to_owned()]));
+    assert_eq!(rows.variable, [0]);
+    assert_eq!(rows.variables, ["EE_ORTI_servicetrace"]);
     assert_eq!((rows.is_write, rows.value, rows.lines.line(0)), (vec![true], vec![0x43], 0));
     assert_eq!(account(rows.counts), [1, 1, 0, 0, 0]);
     assert!(rows.log.is_empty() && rows.gaps.is_empty());

@@ -1,9 +1,10 @@
 //! What becomes of each kind of line of a function or task-event export.
 
 use super::*;
+use crate::schema::TextList;
 
 fn events(rows: &FunctionRows) -> Vec<(i64, &str, &str)> {
-    let names = rows.function.iter().map(|f| rows.functions[*f as usize].as_str());
+    let names = rows.function.iter().map(|f| rows.functions.get(*f));
     let kinds = rows.kind.iter().map(|k| FUNCTION_KINDS[usize::from(*k)]);
     rows.time.iter().copied().zip(names).zip(kinds).map(|((t, n), k)| (t, n, k)).collect()
 }
@@ -145,5 +146,8 @@ fn far_too_many_names_are_forgotten_between_chunks() {
     let first = parser.chunk(many.as_bytes(), &mut Beside::nothing());
     assert_eq!((first.told, first.functions.len(), first.function[69_999]), (0, 70_000, 69_999));
     let second = parser.chunk(b"70000; f69999; fexit\n", &mut Beside::nothing());
-    assert_eq!((second.told, second.functions, second.function), (0, vec!["f69999".to_owned()], vec![0]));
+    assert_eq!(
+        (second.told, second.functions, second.function),
+        (0, TextList::from_iter(["f69999"]), vec![0])
+    );
 }

@@ -84,7 +84,8 @@ fn names_given_by_a_person_win() {
     let text = "-2,0.1,0.5,x,y,wr-data,1\n";
     let found = pinned(text, "record,-,time,variable,-,cycle,data").unwrap();
     let rows = parse_data(text.as_bytes(), true, &found, &settings());
-    assert_eq!((rows.time, rows.variables), (vec![500_000_000], vec!["x".to_owned()]));
+    assert_eq!(rows.time, [500_000_000]);
+    assert_eq!(rows.variables, ["x"]);
     let error = pinned(text, "record,time,variable,cycle,data").unwrap_err();
     assert!(error.to_string().contains("5 columns"), "{error}");
     assert!(pinned("", "record,time,variable,cycle,data").is_ok());

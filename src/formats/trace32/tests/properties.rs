@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::input::{Digest, HashBeside};
+use crate::schema::TextList;
 
 /// Both fast paths, on a processor that has both.
 const WAYS: [fn() -> Way; 2] = [|| Way::Words, Way::best];
@@ -88,7 +89,7 @@ fn data_rows(rows: &DataRows) -> Vec<(i64, Option<i64>, String, bool, u64, u32)>
     let records = rows.record.iter().enumerate();
     records
         .map(|(n, record)| {
-            let name = rows.variables[rows.variable[n] as usize].clone();
+            let name = rows.variables.get(rows.variable[n]).to_owned();
             (rows.time[n], record, name, rows.is_write[n], rows.value[n], rows.lines.line(n))
         })
         .collect()
@@ -97,12 +98,7 @@ fn data_rows(rows: &DataRows) -> Vec<(i64, Option<i64>, String, bool, u64, u32)>
 fn function_rows(rows: &FunctionRows) -> Vec<(i64, String, u8, u32)> {
     (0..rows.time.len())
         .map(|n| {
-            (
-                rows.time[n],
-                rows.functions[rows.function[n] as usize].clone(),
-                rows.kind[n],
-                rows.lines.line(n),
-            )
+            (rows.time[n], rows.functions.get(rows.function[n]).to_owned(), rows.kind[n], rows.lines.line(n))
         })
         .collect()
 }
@@ -197,16 +193,16 @@ proptest! {
         let whole = parse_data(data.as_bytes(), true, &layout, &settings);
         let head = parser.chunk(head, true, &mut Beside::nothing());
         let tail = parser.chunk(tail, false, &mut Beside::nothing());
-        prop_assert_eq!((head.told, tail.told as usize), (0, head.variables.len()));
-        prop_assert_eq!([head.variables, tail.variables].concat(), whole.variables);
+        prop_assert_eq!((head.told, tail.told), (0, head.variables.len()));
+        prop_assert_eq!(head.variables.iter().chain(tail.variables.iter()).collect::<TextList>(), whole.variables);
         prop_assert_eq!([head.variable, tail.variable].concat(), whole.variable);
 
         let mut parser = FunctionParser::new(&settings);
         let (head, tail) = functions.as_bytes().split_at(cut_at(&functions, choices[1]));
         let whole = parse_functions(functions.as_bytes(), &settings);
         let [head, tail] = [head, tail].map(|chunk| parser.chunk(chunk, &mut Beside::nothing()));
-        prop_assert_eq!((head.told, tail.told as usize), (0, head.functions.len()));
-        prop_assert_eq!([head.functions, tail.functions].concat(), whole.functions);
+        prop_assert_eq!((head.told, tail.told), (0, head.functions.len()));
+        prop_assert_eq!(head.functions.iter().chain(tail.functions.iter()).collect::<TextList>(), whole.functions);
         prop_assert_eq!([head.function, tail.function].concat(), whole.function);
     }
 

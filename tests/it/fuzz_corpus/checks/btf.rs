@@ -5,6 +5,7 @@ use btfdb::btf::{Place, Record};
 use btfdb::check::{Checker, Options};
 use btfdb::formats::btf::{EventRows, Header, LineKind, Parser, parse_chunk, probe, speaks_freertos};
 use btfdb::input::Beside;
+use btfdb::schema::TextList;
 
 /// A BTF file.
 pub fn btf(data: &[u8]) {
@@ -30,10 +31,15 @@ fn accounted(rows: &EventRows) {
     assert!(lines.iter().zip(0..).all(|(line, n)| *line == n), "each line is one thing");
 }
 
+fn text(texts: &TextList, number: u32) -> &str {
+    assert!(number < texts.len(), "the parser has not told the text {number}");
+    texts.get(number)
+}
+
 /// The fields of an event, as text.
 fn fields(rows: &EventRows, n: usize) -> Vec<String> {
     let instance = |i: Option<i64>| i.map(|i| i.to_string()).unwrap_or_default();
-    let of = |texts: &[String], keys: &[u32]| texts[keys[n] as usize].clone();
+    let of = |texts: &TextList, keys: &[u32]| text(texts, keys[n]).to_owned();
     let mut fields = vec![
         rows.time[n].to_string(),
         of(&rows.names, &rows.source),
@@ -62,8 +68,8 @@ fn in_chunks(data: &[u8], whole: &EventRows) {
         (&one.words, told.words, &mut other.words),
         (&one.notes, told.notes, &mut other.notes),
     ] {
-        assert!(first == 0 || first as usize == known.len());
-        new.splice(..0, known[..first as usize].iter().cloned());
+        assert!(first == 0 || first == known.len());
+        *new = known.iter().take(first as usize).chain(new.iter()).collect();
     }
     let all: Vec<_> = (0..whole.time.len()).map(|n| fields(whole, n)).collect();
     let mut parts: Vec<_> = (0..one.time.len()).map(|n| fields(&one, n)).collect();
@@ -92,15 +98,15 @@ fn checked(rows: &EventRows) {
             header.line(other.kind, &other.text);
             checker.other_line(u64::from(other.line) + 1, &other.text);
         }
-        let note = rows.notes.get(rows.note[n] as usize).map(String::as_str);
+        let note = (rows.note[n] != EventRows::NO_NOTE).then(|| text(&rows.notes, rows.note[n]));
         let record = Record {
             time: rows.time[n],
-            source: &rows.names[rows.source[n] as usize],
+            source: text(&rows.names, rows.source[n]),
             source_instance: rows.source_instance.get(n),
-            target_type: &rows.words[rows.target_type[n] as usize],
-            target: &rows.names[rows.target[n] as usize],
+            target_type: text(&rows.words, rows.target_type[n]),
+            target: text(&rows.names, rows.target[n]),
             target_instance: rows.target_instance.get(n),
-            action: &rows.words[rows.action[n] as usize],
+            action: text(&rows.words, rows.action[n]),
             note,
         };
         checker.event(Place { seq: n as i64, line: Some(u64::from(rows.lines.line(n)) + 1) }, &record);

@@ -6,6 +6,7 @@ use btfdb::formats::trace32::{
     parse_functions, probe,
 };
 use btfdb::input::Beside;
+use btfdb::schema::TextList;
 use btfdb::time::TimeScale;
 
 /// A data export, with the columns it seems to have and with the usual ones.
@@ -66,7 +67,7 @@ impl From<DataRows> for Piece {
         assert_eq!(columns, [data.time.len(); 3]);
         let rows = (0..data.time.len()).map(|n| {
             let record = data.record.get(n);
-            let name = data.variables[data.variable[n] as usize].clone();
+            let name = data.variables.get(data.variable[n]).to_owned();
             (
                 data.time[n],
                 record,
@@ -86,7 +87,7 @@ impl From<FunctionRows> for Piece {
         assert_eq!([data.function.len(), data.kind.len()], [data.time.len(); 2]);
         assert!(data.kind.iter().all(|kind| usize::from(*kind) < FUNCTION_KINDS.len()));
         let rows = (0..data.time.len()).map(|n| {
-            let name = data.functions[data.function[n] as usize].clone();
+            let name = data.functions.get(data.function[n]).to_owned();
             (data.time[n], None, name, data.kind[n], 0, u64::from(data.lines.line(n)))
         });
         Self { rows: rows.collect(), gaps: data.gaps, counts: data.counts, log: data.log }
@@ -94,12 +95,12 @@ impl From<FunctionRows> for Piece {
 }
 
 /// Names are numbered by first use, and each is used.
-fn names_are_used(ids: &[u32], names: &[String]) {
+fn names_are_used(ids: &[u32], names: &TextList) {
     let used = ids.iter().fold(0, |used, id| {
         assert!(*id <= used, "name {id} comes before name {used}");
         used.max(id + 1)
     });
-    assert_eq!(used as usize, names.len());
+    assert_eq!(used, names.len());
 }
 
 fn whole_equals_chunks(data: &[u8], header: usize, parse: impl Fn(&[u8], bool) -> Piece) {
