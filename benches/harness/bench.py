@@ -140,10 +140,12 @@ class Bench:
         return run(self.btfdb_command("metrics", "--list") if engine == "btfdb" else self.peer(engine, "start"), 60)
 
     def compare(self, name, contenders, rows, text, targets):
-        """All contenders in turns, as often as was asked for. A peer that fails is left out, and said so."""
+        """All contenders in turns, as often as was asked for. A peer that fails is left out, and said so. Each turn begins
+        with another one: what a run leaves behind (memory that the host of a virtual machine takes back, say) meets them all."""
         runs, starts, answers, per_row, notes = {}, {}, {}, {}, []
         for turn in range(self.repeat):
-            for c in list(contenders):
+            first = turn % len(contenders)
+            for c in contenders[first:] + contenders[:first]:
                 try:
                     list(map(remove, c.clear))
                     done = self.measure(f"{name}: {c.name}" if c.name != "btfdb" else name, c.command, c.cold)
