@@ -40,8 +40,11 @@ impl Source {
         Chunks(Reading::Ahead { chunks, spare, thread })
     }
 
-    /// The next chunk, and how many raw bytes were read for it.
-    fn next_counted(&mut self) -> Result<Option<(Chunk, u64)>> {
+    /// As [`Source::next_chunk`], with how many raw bytes were read for it.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn next_counted(&mut self) -> Result<Option<(Chunk, u64)>> {
         let before = self.progress().0;
         let chunk = self.next_chunk()?;
         let raw = self.progress().0.saturating_sub(before);

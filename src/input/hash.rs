@@ -66,8 +66,18 @@ impl Hash {
 
     /// Takes whole blocks, when none is open.
     fn blocks(&mut self, blocks: &[[u8; BLOCK]]) {
-        for block in blocks {
-            compress256(&mut self.state, std::slice::from_ref(block.into()));
+        match Rounds::new(&self.state) {
+            Some(mut rounds) => {
+                for block in blocks {
+                    (0..4).for_each(|number| rounds.quarter(number, block));
+                }
+                self.state = rounds.state();
+            }
+            None => {
+                blocks
+                    .iter()
+                    .for_each(|block| compress256(&mut self.state, std::slice::from_ref(block.into())));
+            }
         }
     }
 }
@@ -128,7 +138,7 @@ pub struct Beside<'a> {
 }
 
 /// Steps of a [`Beside`], one after the other.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Steps<'s> {
     rounds: Option<Rounds>,
     blocks: &'s [[u8; BLOCK]],

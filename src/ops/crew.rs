@@ -17,7 +17,7 @@ pub(super) struct Crew<'a> {
 }
 
 struct Board<'a> {
-    /// In the order in which work is taken: what is nearest to the end of the pipeline first.
+    /// In the order in which work is taken: what is nearest to the end of the pipeline first, but for [`Crew::ahead_of_all`].
     lanes: Vec<Arc<dyn Lane + 'a>>,
     over: bool,
 }
@@ -33,7 +33,7 @@ impl<'a> Crew<'a> {
     /// Runs `lead` on this thread and the lanes that it begins on as many as `threads` together.
     pub fn run<T>(threads: usize, lead: impl FnOnce(&Crew<'a>) -> Result<T>) -> Result<T> {
         let board = Mutex::new(Board { lanes: Vec::new(), over: false });
-        let room = if threads < 2 { 1 } else { 4 };
+        let room = if threads < 2 { 1 } else { 3 };
         let crew = Crew { board, changed: Condvar::new(), room };
         std::thread::scope(|scope| {
             (1..threads).for_each(|_| drop(scope.spawn(|| crew.help(None, || false))));
@@ -51,6 +51,16 @@ impl<'a> Crew<'a> {
         let lane = Arc::new(SourceLane { state: Mutex::new(state), room: self.room });
         self.board().lanes.push(lane.clone());
         Ahead { crew: self, lane }
+    }
+
+    /// As [`Crew::ahead`], for items that everything else comes from: whoever is free makes them first.
+    pub fn ahead_of_all<T: Send + 'a>(
+        &self,
+        items: impl Iterator<Item = Result<T>> + Send + 'a,
+    ) -> Ahead<'_, 'a, T> {
+        let ahead = self.ahead(items);
+        self.board().lanes.rotate_right(1);
+        ahead
     }
 
     /// Gives items to `take`, together with `state`, after they have been handed in.
@@ -331,6 +341,28 @@ mod tests {
             Ok(())
         })
         .unwrap();
+    }
+
+    #[test]
+    fn what_everything_comes_from_is_made_first() {
+        let order = Mutex::new(Vec::new());
+        let note = |what| lock(&order).push(what);
+        let items = std::iter::from_fn(|| {
+            note("made");
+            Some(Ok(()))
+        });
+        Crew::run(1, |crew| {
+            let sink = crew.behind((), |(), ()| {
+                note("taken");
+                Ok(())
+            });
+            let _items = crew.ahead_of_all(items);
+            sink.push(())?;
+            crew.help(None, || lock(&order).len() == 2);
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(*lock(&order), ["made", "taken"]);
     }
 
     #[test]

@@ -1,20 +1,21 @@
-//! One export file into one table: chunks are read, parsed and written on a thread each, in order. Not the
+//! One export file into one table: chunks are read, parsed and written, in order, the three at the same time. Not the
 //! choice of files, nor what happens to their rows later.
 
 use super::control::Control;
+use super::crew::Crew;
 use super::rows::{Batch, Parsed, Told};
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::trace32::{
     Counts, DataLayout, DataParser, FunctionParser, Kind, Radix, Settings, detect_data_layout, probe,
 };
-use crate::input::{Digest, Source};
+use crate::input::{Chunk, Digest, Source};
 use crate::schema::{TableSpec, tables};
 use crate::store::{StagedFile, TableWriter, Transaction};
 use crate::time::TimeScale;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{Receiver, channel};
 
 /// A table that times run backwards in more often than this is not one trace.
 const MAX_BACKWARDS: usize = 256;
@@ -116,49 +117,39 @@ impl ExportFile {
     ) -> Result<Stored> {
         let Self { core, path, name, mut source, kind, layout, settings } = self;
         let table = if kind == Kind::Data { tables::DATA_EVENT } else { tables::FUNCTION_EVENT };
-        let mut out = Writer::new(tx, table, recording, &core, &name);
+        let out = Writer::new(tx, table, recording, &core, &name);
         let mut hash = source.hash_beside();
-        let mut chunks = source.chunks(threads > 1);
         let mut data = layout.as_ref().map(|layout| DataParser::new(layout, &settings));
         let mut functions = FunctionParser::new(&settings);
-        let mut parse_next = || -> Result<Option<Parsed>> {
-            control.check()?;
-            let Some((chunk, raw)) = chunks.next_chunk()? else { return Ok(None) };
-            let (bytes, first) = (&chunk.bytes, chunk.index == 0);
-            let mut beside = hash.chunk(bytes);
-            let parsed = match &mut data {
-                Some(data) => Parsed::Data(data.chunk(bytes, first, &mut beside)),
-                None => Parsed::Functions(functions.chunk(bytes, &mut beside)),
-            };
-            drop(beside);
-            control.advance(raw, 0);
-            chunks.recycle(chunk.bytes);
-            Ok(Some(parsed))
-        };
-        if threads > 1 {
-            std::thread::scope(|scope| -> Result<()> {
-                let (send, receive) = sync_channel::<Result<Parsed>>(2);
-                let parse_next = &mut parse_next;
-                scope.spawn(move || {
-                    while let Some(parsed) = parse_next().transpose() {
-                        let failed = parsed.is_err();
-                        // The receiver is gone only when writing failed, and that error is the one to show.
-                        if send.send(parsed).is_err() || failed {
-                            break;
-                        }
+        let (spare, used) = channel();
+        let (out, digest) = Crew::run(threads, |crew| {
+            let writing = crew.behind(out, |out, parsed| out.write(parsed, control));
+            let mut digest = None;
+            for piece in crew.ahead_of_all(pieces(source, used)) {
+                control.check()?;
+                let (chunk, raw) = match piece? {
+                    Piece::Chunk(chunk, raw) => (chunk, raw),
+                    Piece::End(end) => {
+                        digest = Some(end);
+                        break;
                     }
-                });
-                for parsed in receive {
-                    out.write(parsed?, control)?;
-                }
-                Ok(())
-            })?;
-        } else {
-            while let Some(parsed) = parse_next()? {
-                out.write(parsed, control)?;
+                };
+                let (bytes, first) = (&chunk.bytes, chunk.index == 0);
+                let mut beside = hash.chunk(bytes);
+                let parsed = match &mut data {
+                    Some(data) => Parsed::Data(data.chunk(bytes, first, &mut beside)),
+                    None => Parsed::Functions(functions.chunk(bytes, &mut beside)),
+                };
+                drop(beside);
+                control.advance(raw, 0);
+                // Behind the end, nobody needs a buffer.
+                drop(spare.send(chunk.bytes));
+                writing.push(parsed)?;
             }
-        }
-        let digest = hash.complete(chunks.finish()?)?;
+            Ok((writing.finish()?, digest))
+        })?;
+        let digest = digest.ok_or_else(|| Error::new(ErrorKind::Bug, "the end of an input was not read"))?;
+        let digest = hash.complete(digest)?;
         let format = match kind {
             Kind::Data => "trace32-data",
             Kind::Functions => "trace32-functions",
@@ -166,6 +157,31 @@ impl ExportFile {
         };
         out.finish(path, format, digest)
     }
+}
+
+/// What there is to read of an input.
+enum Piece {
+    /// A chunk, and how many raw bytes were read for it.
+    Chunk(Chunk, u64),
+    /// The end, and what was read.
+    End(Digest),
+}
+
+/// All of an input; buffers that are no longer needed come back by `used`.
+fn pieces(source: Source, used: Receiver<Vec<u8>>) -> impl Iterator<Item = Result<Piece>> + Send {
+    let mut source = Some(source);
+    std::iter::from_fn(move || {
+        let open = source.as_mut()?;
+        used.try_iter().for_each(|buffer| open.recycle(buffer));
+        match open.next_counted() {
+            Ok(Some((chunk, raw))) => Some(Ok(Piece::Chunk(chunk, raw))),
+            Ok(None) => source.take().map(|source| source.finish().map(Piece::End)),
+            Err(error) => {
+                source = None;
+                Some(Err(error))
+            }
+        }
+    })
 }
 
 /// The writing end of a file.

@@ -8,6 +8,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
+use super::write_behind::WriteBehind;
+
 /// What a database needs of a disk. Every function does one thing and does not retry.
 pub trait Disk: Send + Sync + fmt::Debug {
     /// Creates a folder and the folders around it; fine when it exists.
@@ -44,7 +46,7 @@ impl Disk for RealDisk {
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        Ok(Box::new(File::create(path)?))
+        Ok(Box::new(WriteBehind::new(File::create(path)?)))
     }
 
     fn open_lock(&self, path: &Path) -> io::Result<File> {
@@ -76,11 +78,5 @@ impl Disk for RealDisk {
     #[cfg(not(unix))]
     fn sync_dir(&self, _: &Path) -> io::Result<()> {
         Ok(())
-    }
-}
-
-impl DiskFile for File {
-    fn sync(&mut self) -> io::Result<()> {
-        self.sync_all()
     }
 }

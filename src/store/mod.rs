@@ -17,6 +17,7 @@ mod table_reader;
 mod table_writer;
 mod transaction;
 mod verify;
+mod write_behind;
 
 pub use database::Database;
 pub use disk::{Disk, DiskFile, RealDisk};

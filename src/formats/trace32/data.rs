@@ -115,9 +115,9 @@ impl Few {
         }
     }
 
-    /// To be called while it is not full.
+    /// Takes the row of the line before `line`. When there are enough, all go to those of the chunk.
     #[inline(always)]
-    pub(super) fn push(&mut self, row: Row) {
+    pub(super) fn push(&mut self, row: Row, line: usize, rows: &mut DataRows) {
         let at = self.count % FEW;
         self.time[at] = row.time;
         self.record[at] = row.record;
@@ -125,11 +125,9 @@ impl Few {
         self.is_write[at] = row.is_write;
         self.value[at] = row.value;
         self.count = at + 1;
-    }
-
-    #[inline(always)]
-    pub(super) fn is_full(&self) -> bool {
-        self.count == FEW
+        if self.count == FEW {
+            rows.append(self, line);
+        }
     }
 }
 

@@ -39,12 +39,9 @@ fn words(
     let mut few = Few::new();
     beside.during(|steps| {
         while let Some((row, inexact, next)) = shape.row(chunk, at, reader, || steps.step()) {
-            few.push(row);
             inexact_times += u64::from(inexact);
             (at, number) = (next, number + 1);
-            if few.is_full() {
-                reader.rows.append(&mut few, number);
-            }
+            few.push(row, number, &mut reader.rows);
         }
     });
     reader.rows.append(&mut few, number);

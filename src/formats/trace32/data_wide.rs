@@ -38,26 +38,26 @@ fn lines(
     beside.during(|steps| {
         steps.settle();
         loop {
-            let found = match steps.block() {
-                Some(block) => row(chunk, at, shape, head, reader, |number| steps.quarter(number, block)),
-                None => row(chunk, at, shape, head, reader, |_| {}),
-            };
-            let (row, inexact, next) = match found {
-                Some(found) => found,
-                None => {
-                    steps.settle();
-                    let Some(found) = shape.row(chunk, at, reader, || steps.step()) else { break };
-                    steps.settle();
-                    head = head_of(chunk, at).unwrap_or(head);
-                    found
-                }
-            };
-            few.push(row);
+            // What no other function sees stays in registers from line to line: in memory, each block waits for it.
+            let mut here = *steps;
+            loop {
+                let found = match here.block() {
+                    Some(block) => row(chunk, at, shape, head, reader, |number| here.quarter(number, block)),
+                    None => row(chunk, at, shape, head, reader, |_| {}),
+                };
+                let Some((row, inexact, next)) = found else { break };
+                inexact_times += u64::from(inexact);
+                (at, number) = (next, number + 1);
+                few.push(row, number, &mut reader.rows);
+            }
+            *steps = here;
+            steps.settle();
+            let Some((row, inexact, next)) = shape.row(chunk, at, reader, || steps.step()) else { break };
+            steps.settle();
+            head = head_of(chunk, at).unwrap_or(head);
             inexact_times += u64::from(inexact);
             (at, number) = (next, number + 1);
-            if few.is_full() {
-                reader.rows.append(&mut few, number);
-            }
+            few.push(row, number, &mut reader.rows);
         }
     });
     reader.rows.append(&mut few, number);
