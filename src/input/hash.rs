@@ -1,7 +1,8 @@
 //! The SHA-256 of an input: as its bytes are read, or beside the reading of its text, which costs a fraction of that (see
 //! [`super::rounds`]). Beside it, that is for who reads a text alone and in order; compressed inputs are hashed as they are
-//! read, since their text is not what is hashed. The blocks are made by a library; its hasher is not used, as it does not give
-//! away its state between two blocks.
+//! read, since their text is not what is hashed. Where the
+//! processor has no instructions for it, a library makes the blocks; its hasher is not used, as it does not give away its state
+//! between two blocks.
 
 use sha2::compress256;
 
@@ -138,7 +139,7 @@ pub struct Beside<'a> {
 }
 
 /// Steps of a [`Beside`], one after the other.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Steps<'s> {
     rounds: Option<Rounds>,
     blocks: &'s [[u8; BLOCK]],

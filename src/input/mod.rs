@@ -1,8 +1,8 @@
 //! Bytes in: a file, a pipe or standard input, plain or compressed, as chunks cut at line ends. Knows nothing
 //! of any format, and never holds more than a chunk and a line.
 
-mod ahead;
 mod hash;
+mod pieces;
 mod raw;
 mod rounds;
 #[cfg(test)]
@@ -13,8 +13,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-pub use ahead::Chunks;
 pub use hash::{Beside, HashBeside, Steps};
+pub use pieces::{Piece, Pieces, Used};
 use raw::{Decoder, Raw};
 
 /// Size at which a chunk is cut (before it is shortened to whole lines), in bytes.

@@ -137,52 +137,51 @@ fn recycled_buffers_leak_no_old_content() {
 }
 
 #[test]
-fn chunks_that_are_read_ahead_are_the_same() {
+fn the_pieces_of_an_input_are_its_chunks_and_its_end() {
     let text = long_text();
-    let (expected, digest) = chunks(drip(&text, usize::MAX));
-    for (raw, ahead) in [(text.clone(), false), (text.clone(), true), (gzip(&text), true)] {
-        let mut read = drip(&raw, 1 << 20).chunks(ahead);
+    let (expected, _) = chunks(drip(&text, usize::MAX));
+    for raw in [text.clone(), gzip(&text)] {
+        let (mut pieces, used) = drip(&raw, 1 << 20).pieces();
         let mut counted = 0;
         for chunk in &expected {
-            let (same, bytes) = read.next_chunk().unwrap().unwrap();
+            let Some(Ok(Piece::Chunk { chunk: same, raw })) = pieces.next() else { panic!("no chunk") };
             assert!(same == *chunk);
-            counted += bytes;
-            read.recycle(same.bytes);
+            counted += raw;
+            used.give(same.bytes);
         }
-        assert_eq!(read.next_chunk().unwrap(), None);
+        let Some(Ok(Piece::End(digest))) = pieces.next() else { panic!("no end") };
+        assert_eq!((digest.bytes, digest.sha256), (raw.len() as u64, Some(hex(&raw))));
+        assert!(pieces.next().is_none());
         assert!(counted <= raw.len() as u64 && counted > 0);
-        assert_eq!(read.finish().unwrap().bytes, raw.len() as u64);
     }
-    // Damage is an error in its place, and who stops early waits for nothing.
+    // Damage is an error in its place, and nothing follows.
     let whole = gzip(&text);
-    let mut damaged = drip(&whole[..whole.len() / 2], 1 << 20).chunks(true);
-    let error = loop {
-        match damaged.next_chunk() {
-            Ok(chunk) => assert!(chunk.is_some()),
-            Err(error) => break error,
-        }
-    };
-    assert_eq!(error.kind(), ErrorKind::Input);
-    assert!(drip(&text, 1 << 20).chunks(true).finish().is_err());
-    assert_eq!(digest.bytes, text.len() as u64);
+    let (pieces, _used) = drip(&whole[..whole.len() / 2], 1 << 20).pieces();
+    let read: Vec<_> = pieces.collect();
+    let (last, before) = read.split_last().unwrap();
+    assert!(before.len() > 1 && before.iter().all(|piece| matches!(piece, Ok(Piece::Chunk { .. }))));
+    assert_eq!(last.as_ref().unwrap_err().kind(), ErrorKind::Input);
 }
 
 #[test]
 fn the_hash_is_the_same_beside_the_reading() {
     let text = long_text();
     for raw in [text.clone(), gzip(&text)] {
-        for ahead in [false, true] {
-            let mut source = drip(&raw, 1 << 20);
-            source.head().unwrap();
-            let mut hash = source.hash_beside();
-            let mut read = source.chunks(ahead);
-            while let Some((chunk, _)) = read.next_chunk().unwrap() {
-                let mut beside = hash.chunk(&chunk.bytes);
-                chunk.bytes.iter().step_by(20).for_each(|_| beside.step());
+        let mut source = drip(&raw, 1 << 20);
+        source.head().unwrap();
+        let mut hash = source.hash_beside();
+        let mut end = None;
+        for piece in source.pieces().0 {
+            match piece.unwrap() {
+                Piece::Chunk { chunk, .. } => {
+                    let mut beside = hash.chunk(&chunk.bytes);
+                    chunk.bytes.iter().step_by(20).for_each(|_| beside.step());
+                }
+                Piece::End(digest) => end = Some(digest),
             }
-            let digest = hash.complete(read.finish().unwrap()).unwrap();
-            assert_eq!((digest.bytes, digest.sha256), (raw.len() as u64, Some(hex(&raw))));
         }
+        let digest = hash.complete(end.unwrap()).unwrap();
+        assert_eq!((digest.bytes, digest.sha256), (raw.len() as u64, Some(hex(&raw))));
     }
 }
 

@@ -6,6 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::Builder;
 
 /// The threads and their lanes. What lanes borrow lives for `'a`.
 pub(super) struct Crew<'a> {
@@ -36,8 +37,11 @@ impl<'a> Crew<'a> {
         let room = if threads < 2 { 1 } else { 3 };
         let crew = Crew { board, changed: Condvar::new(), room };
         std::thread::scope(|scope| {
-            (1..threads).for_each(|_| drop(scope.spawn(|| crew.help(None, || false))));
             let _end = End(&crew);
+            for _ in 1..threads {
+                // With fewer threads than were asked for, it only takes longer.
+                let _ = Builder::new().spawn_scoped(scope, || crew.help(None, || false));
+            }
             lead(&crew)
         })
     }
@@ -53,7 +57,7 @@ impl<'a> Crew<'a> {
         Ahead { crew: self, lane }
     }
 
-    /// As [`Crew::ahead`], for items that everything else comes from: whoever is free makes them first.
+    /// As [`Crew::ahead`], for items that everything else comes from: whoever is free makes them before what there is by now.
     pub fn ahead_of_all<T: Send + 'a>(
         &self,
         items: impl Iterator<Item = Result<T>> + Send + 'a,
@@ -151,7 +155,11 @@ impl<T: Send> Lane for SourceLane<'_, T> {
     }
 
     fn step(&self) {
-        let Some(mut items) = lock(&self.state).items.take() else { return };
+        let mut state = lock(&self.state);
+        // Others may have seen the same place.
+        let free = state.made.len() < self.room;
+        let Some(mut items) = state.items.take_if(|_| free) else { return };
+        drop(state);
         let item = guarded(|| items.next().transpose()).transpose();
         let mut state = lock(&self.state);
         match item {

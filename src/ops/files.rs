@@ -3,19 +3,19 @@
 
 use super::control::Control;
 use super::crew::Crew;
+use super::reading::read_all;
 use super::rows::{Batch, Parsed, Told};
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::trace32::{
     Counts, DataLayout, DataParser, FunctionParser, Kind, Radix, Settings, detect_data_layout, probe,
 };
-use crate::input::{Chunk, Digest, Source};
+use crate::input::{Digest, Source};
 use crate::schema::{TableSpec, tables};
 use crate::store::{StagedFile, TableWriter, Transaction};
 use crate::time::TimeScale;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, channel};
 
 /// A table that times run backwards in more often than this is not one trace.
 const MAX_BACKWARDS: usize = 256;
@@ -121,19 +121,10 @@ impl ExportFile {
         let mut hash = source.hash_beside();
         let mut data = layout.as_ref().map(|layout| DataParser::new(layout, &settings));
         let mut functions = FunctionParser::new(&settings);
-        let (spare, used) = channel();
-        let (out, digest) = Crew::run(threads, |crew| {
+        // A reader, a parser and a writer: more would have nothing to do.
+        let (out, digest) = Crew::run(threads.min(3), |crew| {
             let writing = crew.behind(out, |out, parsed| out.write(parsed, control));
-            let mut digest = None;
-            for piece in crew.ahead_of_all(pieces(source, used)) {
-                control.check()?;
-                let (chunk, raw) = match piece? {
-                    Piece::Chunk(chunk, raw) => (chunk, raw),
-                    Piece::End(end) => {
-                        digest = Some(end);
-                        break;
-                    }
-                };
+            let digest = read_all(crew, source, control, |chunk| {
                 let (bytes, first) = (&chunk.bytes, chunk.index == 0);
                 let mut beside = hash.chunk(bytes);
                 let parsed = match &mut data {
@@ -141,14 +132,11 @@ impl ExportFile {
                     None => Parsed::Functions(functions.chunk(bytes, &mut beside)),
                 };
                 drop(beside);
-                control.advance(raw, 0);
-                // Behind the end, nobody needs a buffer.
-                drop(spare.send(chunk.bytes));
-                writing.push(parsed)?;
-            }
+                // Rows count when they are written.
+                writing.push(parsed).map(|()| 0)
+            })?;
             Ok((writing.finish()?, digest))
         })?;
-        let digest = digest.ok_or_else(|| Error::new(ErrorKind::Bug, "the end of an input was not read"))?;
         let digest = hash.complete(digest)?;
         let format = match kind {
             Kind::Data => "trace32-data",
@@ -157,31 +145,6 @@ impl ExportFile {
         };
         out.finish(path, format, digest)
     }
-}
-
-/// What there is to read of an input.
-enum Piece {
-    /// A chunk, and how many raw bytes were read for it.
-    Chunk(Chunk, u64),
-    /// The end, and what was read.
-    End(Digest),
-}
-
-/// All of an input; buffers that are no longer needed come back by `used`.
-fn pieces(source: Source, used: Receiver<Vec<u8>>) -> impl Iterator<Item = Result<Piece>> + Send {
-    let mut source = Some(source);
-    std::iter::from_fn(move || {
-        let open = source.as_mut()?;
-        used.try_iter().for_each(|buffer| open.recycle(buffer));
-        match open.next_counted() {
-            Ok(Some((chunk, raw))) => Some(Ok(Piece::Chunk(chunk, raw))),
-            Ok(None) => source.take().map(|source| source.finish().map(Piece::End)),
-            Err(error) => {
-                source = None;
-                Some(Err(error))
-            }
-        }
-    })
 }
 
 /// The writing end of a file.

@@ -14,6 +14,7 @@ pub mod map;
 mod mapped;
 mod order;
 mod parts;
+mod reading;
 mod rows;
 mod runs;
 mod setup;

@@ -1,4 +1,4 @@
-//! A disk that fails on command; for tests. Not for anything else: it syncs nothing.
+//! A disk that fails on command; for tests. Not for anything else: it syncs nothing that could be lost.
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -2,11 +2,14 @@
 //! failure the database opens and holds the old state whole.
 
 use crate::support::{copy_dir, root};
+use btfdb::error::ErrorKind;
 use btfdb::ops::Control;
 use btfdb::ops::ingest::{Options, ingest};
 use btfdb::recording::{Description, Plan, plan};
+use btfdb::schema::tables;
 use btfdb::store::faults::{Fault, FaultyDisk};
 use btfdb::store::{Database, Disk, RealDisk, verify};
+use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -102,5 +105,78 @@ fn an_import_survives_every_fault() {
     for (fault, for_ever) in [(Fault::NoSpace, true), (Fault::Device, false), (Fault::TornWrite, true)] {
         let operations = loop_over(fault, &new, &base, for_ever);
         assert!(operations > 20, "only {operations} operations were tried");
+    }
+}
+
+/// An export of several chunks, whose time begins anew in each: every chunk is a file of its own, written while others are
+/// read.
+fn long(dir: &Path) -> String {
+    std::fs::create_dir_all(dir).unwrap();
+    (0..160_000u32)
+        .map(|n| {
+            format!(
+                "-{:010},{}.0000000300,\"V_{}\",\"wr-data\",{:X}\n",
+                160_000 - n,
+                n % 20_000,
+                n % 7,
+                n % 9
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn many_chunks_are_one_ingest_whatever_the_number_of_threads() {
+    let dir = TempDir::new().unwrap();
+    let input = dir.path().join("input");
+    let text = long(&input);
+    std::fs::write(input.join("c_data.csv"), &text).unwrap();
+    let plans = plan(&[input], &Description::default(), false).unwrap();
+    let ingest_with = |threads, disk: Arc<dyn Disk>, name: &str| {
+        let db = dir.path().join(format!("{name}-{threads}.db"));
+        let options = Options { threads, ..Options::default() };
+        let done = ingest(disk, &db, &plans, &options, &Arc::new(Control::default()));
+        (done.map(|reports| reports[0].sources[0].1.rows), db)
+    };
+    let mut files = Vec::new();
+    for threads in [1, 2, 8] {
+        let (rows, db) = ingest_with(threads, Arc::new(RealDisk), "whole");
+        assert_eq!(rows.unwrap(), 160_000);
+        let found: Vec<_> = Database::open(&db)
+            .unwrap()
+            .files(tables::DATA_EVENT, None)
+            .into_iter()
+            .map(|f| f.checksum)
+            .collect();
+        assert!(found.len() > 3, "{} files", found.len());
+        files.push(found);
+        // The disk is full while chunks are still to come, or later.
+        for at in [12, 30, 45] {
+            let disk = Arc::new(FaultyDisk::new(Fault::NoSpace, at, true));
+            let (rows, db) = ingest_with(threads, disk, &format!("full-{at}"));
+            assert_eq!(rows.unwrap_err().kind(), ErrorKind::Io, "{threads} threads, {at}");
+            assert!(Database::open(&db).is_err());
+        }
+    }
+    assert!(files.iter().all(|found| *found == files[0]));
+}
+
+#[test]
+fn an_input_that_is_damaged_far_inside_leaves_nothing() {
+    let dir = TempDir::new().unwrap();
+    let input = dir.path().join("input");
+    let text = long(&input);
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(text.as_bytes()).unwrap();
+    let packed = packed.finish().unwrap();
+    std::fs::write(input.join("c_data.csv.gz"), &packed[..packed.len() * 3 / 4]).unwrap();
+    let plans = plan(&[input], &Description::default(), false).unwrap();
+    for threads in [1, 2, 8] {
+        let db = dir.path().join(format!("{threads}.db"));
+        let options = Options { threads, ..Options::default() };
+        let error =
+            ingest(Arc::new(RealDisk), &db, &plans, &options, &Arc::new(Control::default())).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Input, "{error}");
+        assert!(!db.exists(), "{threads} threads");
     }
 }

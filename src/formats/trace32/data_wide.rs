@@ -36,10 +36,10 @@ fn lines(
     let mut inexact_times = 0;
     let mut few = Few::new();
     beside.during(|steps| {
-        steps.settle();
         loop {
+            steps.settle();
             // What no other function sees stays in registers from line to line: in memory, each block waits for it.
-            let mut here = *steps;
+            let mut here = steps.clone();
             loop {
                 let found = match here.block() {
                     Some(block) => row(chunk, at, shape, head, reader, |number| here.quarter(number, block)),
@@ -51,9 +51,7 @@ fn lines(
                 few.push(row, number, &mut reader.rows);
             }
             *steps = here;
-            steps.settle();
             let Some((row, inexact, next)) = shape.row(chunk, at, reader, || steps.step()) else { break };
-            steps.settle();
             head = head_of(chunk, at).unwrap_or(head);
             inexact_times += u64::from(inexact);
             (at, number) = (next, number + 1);

@@ -9,6 +9,7 @@ mod stored;
 use super::control::Control;
 use super::crew::Crew;
 use super::ingest::locked;
+use super::reading::read_all;
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::Counts;
@@ -81,12 +82,10 @@ impl GraspFile {
         let Self { path, name, source } = self;
         let begin = |table| locked(tx)?.writer(table, recording, None);
         let mut reader = Reader::new(&name, tick);
-        let mut chunks = source.chunks(threads > 1);
-        let (builder, files) = Crew::run(threads, |crew| {
+        let (builder, files, digest) = Crew::run(threads, |crew| {
             let table = crew.behind(Table::new(&begin), Table::take);
             let mut builder = Builder::default();
-            while let Some((chunk, raw)) = chunks.next_chunk()? {
-                control.check()?;
+            let digest = read_all(crew, source, control, |chunk| {
                 let before = builder.rows();
                 reader.chunk(&chunk.bytes, chunk.last, &mut |place, command| {
                     builder.push(place, command);
@@ -95,13 +94,11 @@ impl GraspFile {
                         None => Ok(()),
                     }
                 })?;
-                chunks.recycle(chunk.bytes);
-                control.advance(raw, builder.rows() - before);
-            }
+                Ok(builder.rows() - before)
+            })?;
             table.push(builder.rest()?)?;
-            Ok((builder, table.finish()?.finish()?))
+            Ok((builder, table.finish()?.finish()?, digest))
         })?;
-        let digest = chunks.finish()?;
         let (counts, unended) = (reader.counts(), reader.is_unended());
         let mut log = reader.into_log();
         let mut find = |severity, code, message: String| {

@@ -13,6 +13,7 @@ mod window;
 use super::control::Control;
 use super::crew::Crew;
 use super::ingest::locked;
+use super::reading::read_all;
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::Counts;
@@ -115,22 +116,20 @@ impl KernelFile {
             false => Reader::Records(Decoder::new(&name, version)),
         };
         let mut hash = source.hash_beside();
-        let mut chunks = source.chunks(threads > 1);
-        let spread = Crew::run(threads, |crew| {
+        let (spread, digest) = Crew::run(threads, |crew| {
             let mut spread = Spread::new(crew, &begins, scale, !is_listing);
-            while let Some((chunk, raw)) = chunks.next_chunk()? {
-                control.check()?;
+            let digest = read_all(crew, source, control, |chunk| {
                 let read = reader.chunk(&chunk.bytes, &mut hash.chunk(&chunk.bytes));
                 let batch = read.map_err(|e| e.at(&path))?;
-                chunks.recycle(chunk.bytes);
-                control.advance(raw, batch.len() as u64);
+                let records = batch.len() as u64;
                 spread.take(batch, reader.preamble())?;
-            }
+                Ok(records)
+            })?;
             let batch = reader.finish().map_err(|e| e.at(&path))?;
             spread.take(batch, reader.preamble())?;
-            spread.finish()
+            Ok((spread.finish()?, digest))
         })?;
-        let digest = hash.complete(chunks.finish()?)?;
+        let digest = hash.complete(digest)?;
         let Some(preamble) = reader.preamble().cloned() else {
             return Err(Error::new(ErrorKind::Bug, "a trace without a header was read"));
         };

@@ -1,0 +1,65 @@
+//! All of a [`Source`], piece by piece, for who reads it ahead of who uses it; buffers come back from there. Neither the
+//! reading itself, nor the threads.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use super::{Chunk, Digest, Source};
+use crate::error::Result;
+
+/// A piece of an input.
+#[derive(Debug)]
+pub enum Piece {
+    /// The next chunk.
+    Chunk {
+        /// Its text.
+        chunk: Chunk,
+        /// How many raw bytes were read for it: those are what progress counts.
+        raw: u64,
+    },
+    /// There are no more, and this is what was read.
+    End(Digest),
+}
+
+/// The chunks of an input and its end, or what reading failed with; then nothing.
+pub struct Pieces {
+    source: Option<Source>,
+    used: Receiver<Vec<u8>>,
+}
+
+/// Where buffers go that are no longer needed.
+pub struct Used(Sender<Vec<u8>>);
+
+impl Source {
+    /// The input from here on.
+    pub fn pieces(self) -> (Pieces, Used) {
+        let (send, used) = channel();
+        (Pieces { source: Some(self), used }, Used(send))
+    }
+}
+
+impl Iterator for Pieces {
+    type Item = Result<Piece>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut source = self.source.take()?;
+        self.used.try_iter().for_each(|buffer| source.recycle(buffer));
+        let before = source.progress().0;
+        match source.next_chunk() {
+            Ok(Some(chunk)) => {
+                let raw = source.progress().0.saturating_sub(before);
+                self.source = Some(source);
+                Some(Ok(Piece::Chunk { chunk, raw }))
+            }
+            Ok(None) => Some(source.finish().map(Piece::End)),
+            Err(error) => Some(Err(error)),
+        }
+    }
+}
+
+impl Used {
+    /// Gives back the buffer of a chunk.
+    pub fn give(&self, buffer: Vec<u8>) {
+        // Behind the end, nobody needs one.
+        drop(self.0.send(buffer));
+    }
+}
