@@ -9,12 +9,6 @@ from dataclasses import dataclass
 from tempfile import TemporaryFile
 
 
-#: After so many seconds a kernel has given back to its host what was free.
-GIVEN_BACK = 2.5
-#: Smaller files, in bytes, are not for measuring.
-LARGE = 100 << 20
-
-
 class Failed(Exception):
     """A command did not do what it should."""
 
@@ -72,16 +66,13 @@ def anonymous_kib(pid):
 
 
 def forget(path):
-    """Takes a file out of the page cache, as far as the kernel does it, and leaves the machine memory for reading it again.
-    A virtual machine gives memory that is free back to its host, every two seconds, and who touches it next waits for every
-    page of it. So the file is read; nothing is freed while the kernel gives back what is free by then; and what the file
-    had is free from now on, and still there for two seconds."""
+    """Takes a file out of the page cache, as far as the kernel does it. It is read before: the host of a virtual machine
+    takes back memory that is free for a while, and who touches it first waits for every page of it."""
     with open(path, "rb", buffering=0) as file:
         piece = bytearray(1 << 20)
         while file.readinto(piece):
             pass
         os.fsync(file.fileno())
-        time.sleep(GIVEN_BACK if file.tell() >= LARGE else 0)
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
