@@ -1,8 +1,7 @@
 //! The SHA-256 of an input: as its bytes are read, or beside the reading of its text, which costs a fraction of that (see
 //! [`super::rounds`]). Beside it, that is for who reads a text alone and in order; compressed inputs are hashed as they are
-//! read, since their text is not what is hashed. Where the
-//! processor has no instructions for it, a library makes the blocks; its hasher is not used, as it does not give away its state
-//! between two blocks.
+//! read, since their text is not what is hashed. A library makes blocks that come in two parts, and all of them where the processor
+//! has no instructions for it; its hasher is not used, as it does not give away its state between two blocks.
 
 use sha2::compress256;
 

@@ -14,7 +14,8 @@ use super::write_behind::WriteBehind;
 pub trait Disk: Send + Sync + fmt::Debug {
     /// Creates a folder and the folders around it; fine when it exists.
     fn create_dir_all(&self, path: &Path) -> io::Result<()>;
-    /// Creates a file, or empties the one that is there.
+    /// Creates a file, or empties the one that is there. The real one goes to the disk while it is written; what fails there fails
+    /// the next write or the sync.
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
     /// Opens a file to lock it, creates it when it is not there, and leaves its content alone.
     fn open_lock(&self, path: &Path) -> io::Result<File>;

@@ -1,4 +1,4 @@
-//! A disk that fails on command; for tests. Not for anything else: it syncs nothing that could be lost.
+//! A disk that fails on command; for tests. Not for anything else: it syncs nothing when it is told to.
 
 use std::fs::File;
 use std::io::{self, Write};
