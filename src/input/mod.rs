@@ -1,6 +1,8 @@
 //! Bytes in: a file, a pipe or standard input, plain or compressed, as chunks cut at line ends. Knows nothing
-//! of any format, and never holds more than a chunk and a line.
+//! of any format, and holds a few pieces, however long the input is.
 
+mod buffer;
+mod direct;
 mod hash;
 mod pieces;
 mod raw;
@@ -13,14 +15,16 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+pub use buffer::Buffer;
+use direct::Direct;
 pub use hash::{Beside, HashBeside, Steps};
 pub use pieces::{Piece, Pieces, Used};
 use raw::{Decoder, Raw};
 
-/// Size at which a chunk is cut (before it is shortened to whole lines), in bytes.
+/// An input is read in pieces of this size, in bytes. A chunk ends with the last line that ends in a piece.
 pub const CHUNK_BYTES: usize = 2 * 1024 * 1024;
 
-/// Longest line that stays whole, in bytes. A longer one may be cut at a chunk border; readers of lines refuse
+/// Longest line that stays whole, in bytes. A longer one may be cut at the end of a piece; readers of lines refuse
 /// every line or part of a line that is at least this long.
 pub const MAX_LINE: usize = 1024 * 1024;
 
@@ -32,15 +36,15 @@ const STDIN: &str = "-";
 
 /// A stretch of decompressed input. The chunks of a source, one after the other, are its exact content, and
 /// where they are cut depends on nothing but this content.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Chunk {
     /// 0 for the first chunk, rising by one.
     pub index: u64,
     /// Offset of the first byte in the decompressed input.
     pub offset: u64,
-    /// Whole lines with their line ends. Only the last chunk may end without one, and a chunk that ends in
-    /// the first [`MAX_LINE`] bytes of a longer line.
-    pub bytes: Vec<u8>,
+    /// Whole lines with their line ends. Only the last chunk may end without one, and a chunk that ends inside a line of which it
+    /// has more than [`MAX_LINE`] bytes.
+    pub bytes: Buffer,
     /// True for the chunk that ends the input; an empty input has no chunk at all.
     pub last: bool,
 }
@@ -58,12 +62,15 @@ pub struct Digest {
 pub struct Source {
     path: PathBuf,
     decoder: Decoder,
+    /// A file of plain bytes, until its second piece is read.
+    file: Option<File>,
+    /// What is not in the page cache comes from here.
+    direct: Option<Direct>,
     length: Option<u64>,
-    /// Decompressed bytes not handed out yet are `buffer[..filled]`; what follows is scratch space.
-    buffer: Vec<u8>,
-    filled: usize,
+    /// Decompressed bytes not handed out yet; `None` when nothing was read.
+    buffer: Option<Buffer>,
     at_end: bool,
-    spare: Vec<Vec<u8>>,
+    spare: Vec<Buffer>,
     index: u64,
     offset: u64,
 }
@@ -93,7 +100,13 @@ impl Source {
                 .hint("name a file inside it, or give the folder itself to 'btfdb ingest' as a recording"));
         }
         let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
-        Self::from_reader(Box::new(file), path, metadata.is_file().then_some(metadata.len()))
+        let length = metadata.is_file().then_some(metadata.len());
+        let beside = file.try_clone().map_err(|error| Error::io("open", path, error))?;
+        let mut source = Self::from_reader(Box::new(file), path, length)?;
+        if length.is_some() && source.decoder.compression().is_none() {
+            source.file = Some(beside);
+        }
+        Ok(source)
     }
 
     /// The same over any reader; `path` is for messages, `length` for [`Source::progress`].
@@ -106,9 +119,10 @@ impl Source {
         Ok(Self {
             path: path.to_path_buf(),
             decoder,
+            file: None,
+            direct: None,
             length,
-            buffer: Vec::new(),
-            filled: 0,
+            buffer: None,
             at_end: false,
             spare: Vec::new(),
             index: 0,
@@ -123,7 +137,8 @@ impl Source {
     /// `Io` when reading fails, `Input` when compressed data are damaged.
     pub fn head(&mut self) -> Result<&[u8]> {
         self.fill(HEAD_BYTES)?;
-        Ok(self.buffer.get(..self.filled.min(HEAD_BYTES)).unwrap_or_default())
+        let content = self.buffer.as_deref().unwrap_or_default();
+        Ok(content.get(..content.len().min(HEAD_BYTES)).unwrap_or_default())
     }
 
     /// The next chunk, `None` at the end.
@@ -131,25 +146,19 @@ impl Source {
     /// # Errors
     /// `Io` when reading fails, `Input` when compressed data are damaged.
     pub fn next_chunk(&mut self) -> Result<Option<Chunk>> {
-        // One byte more than a chunk tells whether this chunk is the last one.
-        self.fill(CHUNK_BYTES + 1)?;
-        if self.filled == 0 {
+        self.fill(CHUNK_BYTES)?;
+        let Some(mut bytes) = self.buffer.take().filter(|content| !content.is_empty()) else {
             return Ok(None);
+        };
+        // Whether this chunk is the last one, the next piece tells. Who gets this far reads on.
+        if let Some(file) = self.file.take() {
+            self.direct = Direct::open(&file, self.decoder.raw().bytes());
         }
-        let last = self.filled <= CHUNK_BYTES;
-        let content = self.buffer.get(..self.filled).unwrap_or_default();
-        let length = if last { content.len() } else { cut(content.get(..CHUNK_BYTES).unwrap_or(content)) };
-        let tail = content.get(length..).unwrap_or_default();
-
-        let mut next = self.spare.pop().unwrap_or_default();
-        if next.len() < CHUNK_BYTES + 1 {
-            next.resize(CHUNK_BYTES + 1, 0);
-        }
-        if let Some(space) = next.get_mut(..tail.len()) {
-            space.copy_from_slice(tail);
-        }
-        self.filled = tail.len();
-        let mut bytes = std::mem::replace(&mut self.buffer, next);
+        let mut next = self.begin()?;
+        let last = next.is_empty();
+        let length = if last { bytes.len() } else { cut(&bytes) };
+        next.prepend(bytes.get(length..).unwrap_or_default());
+        self.buffer = Some(next);
         bytes.truncate(length);
         let chunk = Chunk { index: self.index, offset: self.offset, bytes, last };
         self.index += 1;
@@ -158,9 +167,10 @@ impl Source {
     }
 
     /// Takes back the buffer of a chunk that is no longer needed, to save an allocation.
-    pub fn recycle(&mut self, buffer: Vec<u8>) {
-        // Few are enough for the next chunks; more are not worth keeping, and neither is a foreign one.
-        if self.spare.len() < 4 && buffer.capacity() > CHUNK_BYTES {
+    pub fn recycle(&mut self, mut buffer: Buffer) {
+        // Few are enough for the next chunks; more are not worth keeping.
+        if self.spare.len() < 4 {
+            buffer.clear();
             self.spare.push(buffer);
         }
     }
@@ -180,22 +190,51 @@ impl Source {
     /// # Errors
     /// `Io` when reading fails.
     pub fn finish(self) -> Result<Digest> {
-        let Self { path, decoder, .. } = self;
-        let finished = decoder.into_raw().finish();
+        let Self { path, decoder, direct, .. } = self;
+        let left = direct.map_or(Ok(()), Direct::leave);
+        let finished = left.and_then(|()| decoder.into_raw().finish());
         let (bytes, sha256) = finished.map_err(|error| Error::io("read", path, error))?;
         Ok(Digest { bytes, sha256 })
     }
 
-    /// Reads until `wanted` bytes are in the buffer or the input ends.
+    /// Reads until `wanted` bytes of a piece are in the buffer or the input ends.
     fn fill(&mut self, wanted: usize) -> Result<()> {
-        if self.buffer.len() < wanted {
-            self.buffer.resize(CHUNK_BYTES + 1, 0);
+        let mut buffer = match self.buffer.take() {
+            Some(buffer) => buffer,
+            None => self.begin()?,
+        };
+        self.read(&mut buffer, wanted)?;
+        self.buffer = Some(buffer);
+        Ok(())
+    }
+
+    /// The next piece, or at least a byte of it; nothing at the end.
+    fn begin(&mut self) -> Result<Buffer> {
+        let mut buffer = match self.spare.pop() {
+            Some(buffer) => buffer,
+            None => Buffer::new().map_err(|error| Error::io("get memory for", &self.path, error))?,
+        };
+        if let Some(mut direct) = self.direct.take() {
+            match direct.next(buffer) {
+                Ok(piece) => {
+                    self.decoder.raw_mut().take(&piece);
+                    self.direct = Some(direct);
+                    return Ok(piece);
+                }
+                Err(spare) => buffer = spare,
+            }
+            direct.leave().map_err(|error| Error::io("read", &self.path, error))?;
         }
-        while !self.at_end && self.filled < wanted {
-            let space = self.buffer.get_mut(self.filled..wanted).unwrap_or_default();
-            match self.decoder.read(space) {
+        self.read(&mut buffer, 1)?;
+        Ok(buffer)
+    }
+
+    /// Reads until `wanted` bytes of a piece are in a buffer or the input ends.
+    fn read(&mut self, buffer: &mut Buffer, wanted: usize) -> Result<()> {
+        while !self.at_end && buffer.filled() < wanted {
+            match self.decoder.read(buffer.room(wanted)) {
                 Ok(0) => self.at_end = true,
-                Ok(count) => self.filled += count,
+                Ok(count) => buffer.add(count),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(self.reading_failed(error)),
             }
@@ -217,8 +256,9 @@ impl Source {
     }
 }
 
-/// Where to cut a full chunk: behind its last line, or inside a line that is too long to be carried over.
+/// Where to cut a chunk that is not the last: behind its last line, or where its piece ends, inside a line that is too long to be
+/// carried over.
 fn cut(chunk: &[u8]) -> usize {
     let lines = memchr::memrchr(b'\n', chunk).map_or(0, |at| at + 1);
-    if chunk.len() - lines > MAX_LINE { lines + MAX_LINE } else { lines }
+    if chunk.len() - lines > MAX_LINE { chunk.len() } else { lines }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use super::{Chunk, Digest, Source};
+use super::{Buffer, Chunk, Digest, Source};
 use crate::error::Result;
 
 /// A piece of an input.
@@ -23,11 +23,11 @@ pub enum Piece {
 /// The chunks of an input and its end, or what reading failed with; then nothing.
 pub struct Pieces {
     source: Option<Source>,
-    used: Receiver<Vec<u8>>,
+    used: Receiver<Buffer>,
 }
 
 /// Where buffers go that are no longer needed.
-pub struct Used(Sender<Vec<u8>>);
+pub struct Used(Sender<Buffer>);
 
 impl Source {
     /// The input from here on.
@@ -58,7 +58,7 @@ impl Iterator for Pieces {
 
 impl Used {
     /// Gives back the buffer of a chunk.
-    pub fn give(&self, buffer: Vec<u8>) {
+    pub fn give(&self, buffer: Buffer) {
         // Behind the end, nobody needs one.
         drop(self.0.send(buffer));
     }

@@ -48,6 +48,14 @@ impl Raw {
         Ok(&self.peeked)
     }
 
+    /// Takes bytes that somebody else has read.
+    pub(super) fn take(&mut self, bytes: &[u8]) {
+        if let Some(hash) = &mut self.hash {
+            hash.update(bytes);
+        }
+        self.bytes += bytes.len() as u64;
+    }
+
     /// Reads what is left and gives the number of all bytes and their hash, if it makes one.
     pub(super) fn finish(mut self) -> io::Result<(u64, Option<String>)> {
         let mut rest = vec![0; READ_BYTES];
@@ -74,10 +82,7 @@ impl Read for Raw {
             self.peeked.drain(..count);
             count
         };
-        if let Some(hash) = &mut self.hash {
-            hash.update(buffer.get(..count).unwrap_or_default());
-        }
-        self.bytes += count as u64;
+        self.take(buffer.get(..count).unwrap_or_default());
         Ok(count)
     }
 }

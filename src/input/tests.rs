@@ -1,6 +1,6 @@
 //! Tests of [`super::Source`]: the same content gives the same chunks, whatever it comes through.
 
-use std::io::Write;
+use std::io::{Seek, Write};
 
 use proptest::prelude::*;
 use sha2::Digest as _;
@@ -61,7 +61,7 @@ fn content_alone_decides_the_chunks() {
     let text = long_text();
     let (expected, digest) = chunks(drip(&text, usize::MAX));
     assert_eq!(expected.len(), 5);
-    assert_eq!(expected.iter().flat_map(|c| c.bytes.clone()).collect::<Vec<_>>(), text);
+    assert_eq!(expected.concat_bytes(), text);
     assert!(expected.iter().all(|c| c.last == (c.index == 4) && c.last != c.bytes.ends_with(b"\n")));
     assert_eq!(expected[1].offset, expected[0].bytes.len() as u64);
     assert_eq!(digest.bytes, text.len() as u64);
@@ -108,8 +108,9 @@ fn endless_lines_do_not_grow_memory() {
     text.resize(11_000_000, b'z');
     text.extend(b"\nshort again\n");
     let (all, _) = chunks(drip(&text, 1 << 20));
-    assert!(all.iter().all(|c| c.bytes.len() <= CHUNK_BYTES));
-    assert_eq!(all[0].bytes.len(), 6 + MAX_LINE);
+    // What is too long to be carried over ends with its piece.
+    assert!(all.iter().all(|c| c.bytes.len() <= CHUNK_BYTES + MAX_LINE));
+    assert_eq!(all[0].bytes.len(), CHUNK_BYTES);
     assert_eq!(all.concat_bytes(), text);
 }
 
@@ -253,8 +254,84 @@ fn files_folders_and_missing_paths() {
     let raw = zstd::encode_all(&b"a\nb\n"[..], 3).unwrap();
     std::fs::write(&path, &raw).unwrap();
     let mut source = Source::open(&path).unwrap();
-    assert_eq!(source.next_chunk().unwrap().unwrap().bytes, b"a\nb\n");
+    assert_eq!(*source.next_chunk().unwrap().unwrap().bytes, *b"a\nb\n");
     assert_eq!(source.progress(), (raw.len() as u64, Some(raw.len() as u64)));
+}
+
+#[test]
+fn a_line_is_carried_over_as_long_as_it_may_be() {
+    for (long, cut) in [(MAX_LINE, CHUNK_BYTES - MAX_LINE), (MAX_LINE + 1, CHUNK_BYTES)] {
+        let mut text = vec![b'\n'; CHUNK_BYTES - long];
+        text.resize(CHUNK_BYTES + 10, b'z');
+        let (all, _) = chunks(drip(&text, usize::MAX));
+        let lengths: Vec<_> = all.iter().map(|c| c.bytes.len()).collect();
+        assert_eq!(lengths, [cut, text.len() - cut], "{long}");
+        assert_eq!(all.concat_bytes(), text);
+    }
+}
+
+/// A file that is read past the cache from its second piece on, but for pieces of which `is_cached` says that they are in it.
+fn past_the_cache(path: &Path, is_cached: fn(&File, u64) -> bool) -> Source {
+    let mut source = Source::open(path).unwrap();
+    source.fill(CHUNK_BYTES).unwrap();
+    let file = source.file.take().unwrap();
+    source.direct = Direct::begin(&file, CHUNK_BYTES as u64, is_cached).ok();
+    // Where the system has no such reads, what is tested here is what comes in their place.
+    assert!(source.direct.is_some() || !cfg!(target_os = "linux") || no_direct_reads(path));
+    source
+}
+
+fn no_direct_reads(path: &Path) -> bool {
+    eprintln!("{} cannot be read past the cache", path.display());
+    true
+}
+
+#[test]
+fn a_file_is_the_same_past_the_cache() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace");
+    let text: Vec<u8> = std::iter::repeat_with(long_text).take(2).flatten().collect();
+    let ways: [fn(&File, u64) -> bool; 3] =
+        [|_, _| false, |_, _| true, |_, offset| offset / CHUNK_BYTES as u64 % 3 == 1];
+    for length in
+        [9 * CHUNK_BYTES, 8 * CHUNK_BYTES + 1, 8 * CHUNK_BYTES - 1, 4 * CHUNK_BYTES + 4096, CHUNK_BYTES + 1]
+    {
+        let text = &text[..length];
+        std::fs::write(&path, text).unwrap();
+        let (expected, digest) = chunks(drip(text, usize::MAX));
+        for way in ways {
+            let (same, same_digest) = chunks(past_the_cache(&path, way));
+            assert!(same == expected, "{length}");
+            assert_eq!(same_digest, digest);
+            // Who has enough after a chunk still gets the digest of all.
+            let mut source = past_the_cache(&path, way);
+            source.next_chunk().unwrap();
+            assert_eq!(source.finish().unwrap(), digest);
+        }
+        // As it comes, too.
+        assert!(chunks(Source::open(&path).unwrap()) == (expected, digest));
+    }
+}
+
+#[test]
+fn a_file_that_changes_its_length_is_read_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace");
+    let text: Vec<u8> = std::iter::repeat_with(long_text).take(2).flatten().collect();
+    for length in [text.len(), 7 * CHUNK_BYTES + 17, 7 * CHUNK_BYTES] {
+        std::fs::write(&path, &text[..8 * CHUNK_BYTES]).unwrap();
+        let mut source = past_the_cache(&path, |_, _| false);
+        let mut all = vec![source.next_chunk().unwrap().unwrap()];
+        let mut file = File::options().write(true).open(&path).unwrap();
+        file.set_len(length.min(8 * CHUNK_BYTES) as u64).unwrap();
+        file.seek(io::SeekFrom::End(0)).unwrap();
+        file.write_all(text[..length].get(8 * CHUNK_BYTES..).unwrap_or_default()).unwrap();
+        let (rest, digest) = chunks(source);
+        all.extend(rest);
+        assert!(all.concat_bytes() == text[..length], "{length}");
+        assert!(all.iter().all(|c| c.last == (c.index + 1 == all.len() as u64)));
+        assert_eq!((digest.bytes, digest.sha256), (length as u64, Some(hex(&text[..length]))));
+    }
 }
 
 proptest! {

@@ -12,7 +12,7 @@ use crate::diagnostics::Severity;
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::Counts;
 use crate::formats::btf::{self, EventRows, Keyword, Parser};
-use crate::input::{Beside, Digest, HashBeside, Source};
+use crate::input::{Beside, Buffer, Digest, HashBeside, Source};
 use crate::schema::columns::btf_event;
 use crate::schema::tables;
 use crate::store::{StagedFile, Transaction};
@@ -151,7 +151,7 @@ impl TraceFile {
     }
 
     /// The next chunk, and whether it begins inside a line.
-    fn next(&mut self, control: &Control, inside_line: &mut bool) -> Result<Option<(Vec<u8>, bool)>> {
+    fn next(&mut self, control: &Control, inside_line: &mut bool) -> Result<Option<(Buffer, bool)>> {
         control.check()?;
         let before = self.source.progress().0;
         let Some(chunk) = self.source.next_chunk()? else { return Ok(None) };
@@ -175,9 +175,9 @@ impl TraceFile {
         let mut failure = Ok(());
         std::thread::scope(|scope| -> Result<()> {
             let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
-            let (spare, used) = channel::<Vec<u8>>();
+            let (spare, used) = channel::<Buffer>();
             for _ in 0..parsers {
-                let (to_parser, chunks) = sync_channel::<(Vec<u8>, bool)>(1);
+                let (to_parser, chunks) = sync_channel::<(Buffer, bool)>(1);
                 let (parsed, from_parser) = sync_channel::<EventRows>(1);
                 let (name, hash, spare) = (&name, hash.take(), spare.clone());
                 scope.spawn(move || parse_all(&chunks, &parsed, &spare, name, hash));
@@ -221,9 +221,9 @@ impl TraceFile {
 }
 
 fn parse_all(
-    chunks: &Receiver<(Vec<u8>, bool)>,
+    chunks: &Receiver<(Buffer, bool)>,
     parsed: &SyncSender<EventRows>,
-    spare: &Sender<Vec<u8>>,
+    spare: &Sender<Buffer>,
     name: &str,
     mut hash: Option<&mut HashBeside>,
 ) {
@@ -240,7 +240,7 @@ fn parse_all(
 
 fn parse(
     parser: &mut Parser<'_>,
-    (bytes, inside): &(Vec<u8>, bool),
+    (bytes, inside): &(Buffer, bool),
     hash: Option<&mut HashBeside>,
 ) -> EventRows {
     let mut beside = hash.map_or_else(Beside::nothing, |hash| hash.chunk(bytes));

@@ -20,10 +20,12 @@ use arrow::array::{ArrayRef, RecordBatch};
 use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::Result;
 use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::ColumnDescPtr;
 
 use crate::schema::{ColumnSpec, ColumnType, Encoding, TableSpec};
 use blocks::Sealed;
 pub(super) use compressor::Compressor;
+use compressor::Matches;
 use flags::FlagChunk;
 use names::NameChunk;
 use numbers::NumberChunk;
@@ -54,7 +56,7 @@ impl RowGroup {
             .file_columns()
             .zip(leaves)
             .zip(rooms)
-            .map(|((column, leaf), room)| Column::new(column, Pages::new(leaf.clone()), room));
+            .map(|((column, leaf), room)| Column::new(column, leaf.clone(), room));
         Self { columns: columns.collect(), rows: 0 }
     }
 
@@ -88,8 +90,13 @@ impl RowGroup {
 }
 
 impl Column {
-    fn new(column: &ColumnSpec, pages: Pages, room: usize) -> Self {
+    fn new(column: &ColumnSpec, leaf: ColumnDescPtr, room: usize) -> Self {
         let dictionary = column.encoding == Encoding::Dictionary;
+        let matches = match column.ty {
+            ColumnType::Instant | ColumnType::Unsigned => Matches::Long,
+            _ => Matches::AsUsual,
+        };
+        let pages = Pages::new(leaf, matches);
         match column.ty {
             ColumnType::Name | ColumnType::Text => Self::Names(NameChunk::new(pages, dictionary, room)),
             ColumnType::Flag => Self::Flags(FlagChunk::new(pages)),

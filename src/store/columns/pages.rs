@@ -15,12 +15,13 @@ use parquet::file::writer::TrackedWrite;
 use parquet::schema::types::ColumnDescPtr;
 
 use super::blocks::{Blocks, Sealed};
-use super::compressor::Compressor;
+use super::compressor::{Compressor, Matches};
 use super::{bits, runs};
 
 /// Pages of a column chunk, one behind the other.
 pub(super) struct Pages {
     column: ColumnDescPtr,
+    matches: Matches,
     bytes: TrackedWrite<Blocks>,
     locations: Vec<PageLocation>,
     encodings: Vec<Encoding>,
@@ -99,9 +100,10 @@ impl Levels {
 
 impl Pages {
     /// No pages yet.
-    pub fn new(column: ColumnDescPtr) -> Self {
+    pub fn new(column: ColumnDescPtr, matches: Matches) -> Self {
         Self {
             column,
+            matches,
             bytes: TrackedWrite::new(Blocks::default()),
             locations: Vec::new(),
             encodings: vec![Encoding::RLE],
@@ -140,7 +142,7 @@ impl Pages {
             rep_level_encoding: Encoding::RLE,
             statistics: None,
         };
-        let written = compressor.page(&mut self.bytes, content, page)?;
+        let written = compressor.page(self.matches, &mut self.bytes, content, page)?;
         self.locations.push(PageLocation {
             offset: written.offset as i64,
             compressed_page_size: written.compressed_size as i32,
@@ -171,7 +173,8 @@ impl Pages {
                 encoding: Encoding::PLAIN,
                 is_sorted: false,
             };
-            let written = compressor.page(&mut front, |out| out.extend_from_slice(&values), page)?;
+            let written =
+                compressor.page(self.matches, &mut front, |out| out.extend_from_slice(&values), page)?;
             self.uncompressed += written.uncompressed_size;
             if !self.encodings.contains(&Encoding::PLAIN) {
                 self.encodings.push(Encoding::PLAIN);

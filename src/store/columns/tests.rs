@@ -19,7 +19,7 @@ use parquet::file::page_index::column_index::ColumnIndexMetaData;
 use parquet::file::writer::SerializedFileWriter;
 use proptest::prelude::*;
 
-use super::{Column, Compressor, Pages, RowGroup};
+use super::{Column, Compressor, RowGroup};
 use crate::schema::{PAGE_ROWS, TableSpec, columns, compression, tables};
 
 const NOTE: (&TableSpec, &str) = (tables::BTF_EVENT, columns::btf_event::NOTE);
@@ -39,8 +39,8 @@ fn file((table, column): (&TableSpec, &str), arrays: &[ArrayRef]) -> Bytes {
     let mut file =
         SerializedFileWriter::new(Vec::new(), parquet.root_schema_ptr(), properties.clone()).unwrap();
     let leaf = parquet.column(0);
-    let pages = Pages::new(leaf.clone());
-    let mut group = RowGroup { columns: vec![Column::new(table.column(column).unwrap(), pages, 0)], rows: 0 };
+    let mut group =
+        RowGroup { columns: vec![Column::new(table.column(column).unwrap(), leaf.clone(), 0)], rows: 0 };
     let mut compressor = Compressor::new(compression()).unwrap();
     for array in arrays {
         group.columns[0].write(array, &mut compressor).unwrap();
@@ -152,7 +152,7 @@ fn a_row_without_a_value_where_each_must_have_one_is_an_error() {
     let leaf = || {
         let schema = tables::BTF_EVENT.arrow_schema();
         let parquet = ArrowSchemaConverter::new().convert(&schema).unwrap();
-        Pages::new(parquet.column(0))
+        parquet.column(0)
     };
     let mut compressor = Compressor::new(compression()).unwrap();
     let mut column = Column::new(tables::BTF_EVENT.column("time").unwrap(), leaf(), 0);

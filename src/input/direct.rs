@@ -1,0 +1,197 @@
+//! A file that is not in the page cache, read from the disk into the memory of its chunks, ahead of who needs it. Through the cache, the
+//! kernel clears and fills a page for each page, copies it, and throws out what others have there; all of that is the work of a
+//! processor that has other things to do. Only for whole pieces: whatever else there is, and whatever goes wrong, is left to who reads
+//! the file as any other.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::Builder;
+
+use super::CHUNK_BYTES;
+use super::buffer::Buffer;
+
+/// How many pieces are read at a time, so that the disk is busy while others wait for a processor.
+const UNDER_WAY: usize = 3;
+/// With less to read, threads are not worth their beginning.
+const LEAST: u64 = 4 * PIECE;
+const PIECE: u64 = CHUNK_BYTES as u64;
+/// The smallest pages of a system, in bytes.
+const SMALL_PAGE: u64 = 4096;
+/// A piece of which so many pages are in the cache is read from there: all of them where pages have 64 KiB, a sixteenth where they have 4.
+const ENOUGH: u64 = PIECE / (64 << 10);
+
+/// The pieces of a file from a place on.
+pub(super) struct Direct {
+    /// Who reads the rest reads it from here.
+    file: File,
+    /// Of the next piece to give.
+    offset: u64,
+    /// Of the next piece to ask for.
+    ahead: u64,
+    /// There are whole pieces before this.
+    end: u64,
+    readers: Vec<Reader>,
+    /// What was asked for, in the order of the file.
+    asked: VecDeque<Asked>,
+    is_cached: fn(&File, u64) -> bool,
+}
+
+/// A thread that reads. It ends when nobody can ask it any more.
+struct Reader {
+    ask: Sender<(Buffer, u64)>,
+    read: Receiver<io::Result<Buffer>>,
+}
+
+enum Asked {
+    /// In the cache, and to be copied from there by who needs it.
+    Cached(Buffer),
+    /// From this reader.
+    Reader(usize),
+}
+
+impl Direct {
+    /// Begins to read a file from `offset` on. `None` when that is inside a piece, when little is left or all of it is in the cache, and
+    /// where the system does not do so.
+    pub(super) fn open(file: &File, offset: u64) -> Option<Self> {
+        let left = file.metadata().ok()?.len().checked_sub(offset)?;
+        let worth_it = offset.is_multiple_of(PIECE)
+            && left >= LEAST
+            && system::pages_in_cache(file, offset, left)? < left / SMALL_PAGE;
+        let is_cached = |file: &File, offset| {
+            system::pages_in_cache(file, offset, PIECE).is_none_or(|pages| pages >= ENOUGH)
+        };
+        worth_it.then(|| Self::begin(file, offset, is_cached).ok()).flatten()
+    }
+
+    /// The same, whatever is left. `is_cached`: of the piece at this place.
+    pub(super) fn begin(file: &File, offset: u64, is_cached: fn(&File, u64) -> bool) -> io::Result<Self> {
+        let end = file.metadata()?.len() / PIECE * PIECE;
+        let readers = (0..UNDER_WAY).map(|_| Reader::begin(system::past_the_cache(file)?));
+        let readers = readers.collect::<io::Result<_>>()?;
+        let file = file.try_clone()?;
+        let mut direct =
+            Self { file, offset, ahead: offset, end, readers, asked: VecDeque::new(), is_cached };
+        for _ in 0..UNDER_WAY {
+            direct.ask(Buffer::new()?);
+        }
+        Ok(direct)
+    }
+
+    /// Has the next piece read into this buffer.
+    fn ask(&mut self, mut buffer: Buffer) {
+        let offset = self.ahead;
+        if offset >= self.end {
+            return;
+        }
+        self.ahead += PIECE;
+        buffer.clear();
+        if (self.is_cached)(&self.file, offset) {
+            self.asked.push_back(Asked::Cached(buffer));
+            return;
+        }
+        let number = (offset / PIECE) as usize % self.readers.len();
+        if let Some(reader) = self.readers.get(number) {
+            // One that is gone will give nothing back, and that is noticed.
+            let _ = reader.ask.send((buffer, offset));
+            self.asked.push_back(Asked::Reader(number));
+        }
+    }
+
+    /// The next piece; `spare` is for one behind it, and comes back when the rest of the file is to be read in another way, whatever the
+    /// reason.
+    pub(super) fn next(&mut self, spare: Buffer) -> Result<Buffer, Buffer> {
+        let piece = self.asked.pop_front().and_then(|asked| match asked {
+            Asked::Cached(mut buffer) => {
+                fill(&self.file, self.offset, &mut buffer).ok()?;
+                Some(buffer)
+            }
+            Asked::Reader(number) => self.readers.get(number)?.read.recv().ok()?.ok(),
+        });
+        let Some(piece) = piece else { return Err(spare) };
+        self.offset += PIECE;
+        self.ask(spare);
+        Ok(piece)
+    }
+
+    /// Lets the file, which shares its place with the one that was given, stand where what was not given begins.
+    pub(super) fn leave(mut self) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(self.offset)).map(drop)
+    }
+}
+
+impl Reader {
+    fn begin(file: File) -> io::Result<Self> {
+        let (ask, asked) = channel::<(Buffer, u64)>();
+        let (give, read) = channel();
+        Builder::new().name("reader".into()).spawn(move || {
+            for (mut buffer, offset) in asked {
+                let read = fill(&file, offset, &mut buffer).map(|()| buffer);
+                if give.send(read).is_err() {
+                    return;
+                }
+            }
+        })?;
+        Ok(Self { ask, read })
+    }
+}
+
+/// Reads a whole piece.
+fn fill(mut file: &File, offset: u64, buffer: &mut Buffer) -> io::Result<()> {
+    file.seek(SeekFrom::Start(offset))?;
+    file.read_exact(buffer.room(CHUNK_BYTES))?;
+    buffer.add(CHUNK_BYTES);
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use std::fs::{File, OpenOptions};
+    use std::io;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::OpenOptionsExt;
+
+    /// The same file, opened once more for reads that leave the cache alone.
+    #[expect(clippy::disallowed_methods, reason = "to read: nothing is created")]
+    pub(super) fn past_the_cache(file: &File) -> io::Result<File> {
+        // A piece of many small pages is many requests for some disks of virtual machines: three times as slow as through the cache.
+        if std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled")?.contains("[never]") {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        // By its number, since another file may have its name by now.
+        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+        OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(path)
+    }
+
+    /// The number of cachestat(2) on the processors that btfdb runs on; others do not know it.
+    const CACHESTAT: libc::c_long = 451;
+
+    /// How many pages of a stretch of a file are in the page cache. `None` where it is not told, as before Linux 6.5.
+    pub(super) fn pages_in_cache(file: &File, offset: u64, length: u64) -> Option<u64> {
+        let range = [offset, length];
+        // Pages cached, dirty, under write-back, evicted, and evicted lately.
+        let mut pages = [0u64; 5];
+        #[expect(unsafe_code, reason = "no library has this call: a fifth of the time of a cold ingest")]
+        // SAFETY: cachestat(2) reads two and writes five numbers of 64 bits, in the order of `struct cachestat_range` and `struct cachestat`
+        // of <linux/mman.h>; both arrays live through the call. No input reaches it.
+        let done =
+            unsafe { libc::syscall(CACHESTAT, file.as_raw_fd(), range.as_ptr(), pages.as_mut_ptr(), 0) };
+        let [cached, ..] = pages;
+        (done == 0).then_some(cached)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use std::fs::File;
+    use std::io;
+
+    pub(super) fn past_the_cache(_: &File) -> io::Result<File> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn pages_in_cache(_: &File, _: u64, _: u64) -> Option<u64> {
+        None
+    }
+}
