@@ -7,8 +7,9 @@
 //! ```
 //!
 //! New inputs go to `corpus/`, which is not committed; an input that found a bug goes to `seeds/` with the fix.
-//! `unsafe` is only what calls functions for instructions that the processor is known to have; none of them has a pointer. The
-//! sanitizers, which need a nightly compiler, are for the target `hash` and left out elsewhere (`-s none`).
+//! `unsafe` is only what calls functions for instructions that the processor is known to have; none of them has a pointer. (What asks
+//! the system about open files has, but no target opens a file.) The sanitizers, which need a nightly compiler, are for the target
+//! `hash` and left out elsewhere (`-s none`).
 
 #[path = "../../tests/it/fuzz_corpus/checks/mod.rs"]
 mod checks;

@@ -20,18 +20,34 @@ pub struct Buffer {
     /// Where the piece begins in it.
     piece: usize,
     content: Range<usize>,
+    /// See [`Buffer::huge`].
+    is_huge: bool,
 }
 
 impl Buffer {
-    /// Without content. Memory is taken when it is written; that of a piece in a page as large as the system has them, so that a disk
-    /// is asked for all of it at once.
+    /// Without content. Memory is taken page by page, when it is written.
     pub(super) fn new() -> io::Result<Self> {
         let memory = MmapMut::map_anon(ALIGNED + FRONT + CHUNK_BYTES)?;
         let piece = memory.as_ptr().align_offset(ALIGNED).min(ALIGNED) + FRONT;
+        Ok(Self { memory, piece, content: piece..piece, is_huge: false })
+    }
+
+    /// The same, with a piece in pages as large as the system has them, so that a disk is asked for all of it at once. All its memory is
+    /// taken with the first byte.
+    pub(super) fn huge() -> io::Result<Self> {
+        let buffer = Self::new()?;
         #[cfg(target_os = "linux")]
-        // Where there are none, small ones will do.
-        let _ = memory.advise_range(memmap2::Advice::HugePage, piece, CHUNK_BYTES);
-        Ok(Self { memory, piece, content: piece..piece })
+        // Where there are no huge pages, small ones will do. In front of a piece stands a part of a line, for which they would be a waste.
+        let _ = (
+            buffer.memory.advise_range(memmap2::Advice::NoHugePage, 0, buffer.piece),
+            buffer.memory.advise_range(memmap2::Advice::HugePage, buffer.piece, CHUNK_BYTES),
+        );
+        Ok(Self { is_huge: true, ..buffer })
+    }
+
+    /// It was made by [`Buffer::huge`].
+    pub(super) fn is_huge(&self) -> bool {
+        self.is_huge
     }
 
     /// Forgets its content.
@@ -56,6 +72,8 @@ impl Buffer {
 
     /// Puts the beginning of a line, at most [`MAX_LINE`] bytes, in front of its content.
     pub(super) fn prepend(&mut self, line: &[u8]) {
+        const { assert!(MAX_LINE <= FRONT) };
+        debug_assert!(line.len() <= MAX_LINE && self.content.start == self.piece, "{} bytes", line.len());
         let begin = self.content.start.saturating_sub(line.len());
         if let Some(room) = self.memory.get_mut(begin..self.content.start) {
             room.copy_from_slice(line);
@@ -88,5 +106,25 @@ impl Eq for Buffer {}
 impl fmt::Debug for Buffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Buffer({:?})", String::from_utf8_lossy(self))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_piece_lies_where_a_disk_can_write_it() {
+        for make in [Buffer::new, Buffer::huge] {
+            let mut buffer = make().unwrap();
+            let room = buffer.room(usize::MAX);
+            assert_eq!((room.as_ptr().addr() % ALIGNED, room.len()), (0, CHUNK_BYTES));
+            room.fill(b'x');
+            buffer.add(CHUNK_BYTES);
+            assert!(buffer.room(CHUNK_BYTES).is_empty());
+            buffer.prepend(&vec![b'y'; MAX_LINE]);
+            assert_eq!((buffer.len(), buffer.filled()), (MAX_LINE + CHUNK_BYTES, CHUNK_BYTES));
+            assert!(buffer.starts_with(b"yy") && buffer.ends_with(b"xx"));
+        }
     }
 }

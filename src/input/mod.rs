@@ -13,6 +13,7 @@ mod tests;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 pub use buffer::Buffer;
@@ -63,7 +64,7 @@ pub struct Source {
     path: PathBuf,
     decoder: Decoder,
     /// A file of plain bytes, until its second piece is read.
-    file: Option<File>,
+    file: Option<Arc<File>>,
     /// What is not in the page cache comes from here.
     direct: Option<Direct>,
     length: Option<u64>,
@@ -99,12 +100,11 @@ impl Source {
                 .at(path)
                 .hint("name a file inside it, or give the folder itself to 'btfdb ingest' as a recording"));
         }
-        let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
+        let file = Arc::new(File::open(path).map_err(|error| Error::io("open", path, error))?);
         let length = metadata.is_file().then_some(metadata.len());
-        let beside = file.try_clone().map_err(|error| Error::io("open", path, error))?;
-        let mut source = Self::from_reader(Box::new(file), path, length)?;
+        let mut source = Self::from_reader(Box::new(Arc::clone(&file)), path, length)?;
         if length.is_some() && source.decoder.compression().is_none() {
-            source.file = Some(beside);
+            source.file = Some(file);
         }
         Ok(source)
     }
@@ -150,10 +150,11 @@ impl Source {
         let Some(mut bytes) = self.buffer.take().filter(|content| !content.is_empty()) else {
             return Ok(None);
         };
-        // Whether this chunk is the last one, the next piece tells. Who gets this far reads on.
+        // Who has read a piece reads on, and from here on the disk may be asked directly.
         if let Some(file) = self.file.take() {
-            self.direct = Direct::open(&file, self.decoder.raw().bytes());
+            self.direct = Direct::open(file, self.decoder.raw().bytes());
         }
+        // Only the next piece tells whether this chunk is the last.
         let mut next = self.begin()?;
         let last = next.is_empty();
         let length = if last { bytes.len() } else { cut(&bytes) };
@@ -169,7 +170,7 @@ impl Source {
     /// Takes back the buffer of a chunk that is no longer needed, to save an allocation.
     pub fn recycle(&mut self, mut buffer: Buffer) {
         // Few are enough for the next chunks; more are not worth keeping.
-        if self.spare.len() < 4 {
+        if self.spare.len() < 8 && buffer.is_huge() {
             buffer.clear();
             self.spare.push(buffer);
         }
@@ -210,10 +211,14 @@ impl Source {
 
     /// The next piece, or at least a byte of it; nothing at the end.
     fn begin(&mut self) -> Result<Buffer> {
-        let mut buffer = match self.spare.pop() {
-            Some(buffer) => buffer,
-            None => Buffer::new().map_err(|error| Error::io("get memory for", &self.path, error))?,
+        // Many files may be open of which only the first bytes are looked at.
+        let is_first = self.decoder.raw().bytes() == 0;
+        let made = match self.spare.pop() {
+            Some(buffer) => Ok(buffer),
+            None if is_first => Buffer::new(),
+            None => Buffer::huge(),
         };
+        let mut buffer = made.map_err(|error| Error::io("get memory for", &self.path, error))?;
         if let Some(mut direct) = self.direct.take() {
             match direct.next(buffer) {
                 Ok(piece) => {

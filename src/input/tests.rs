@@ -275,15 +275,9 @@ fn past_the_cache(path: &Path, is_cached: fn(&File, u64) -> bool) -> Source {
     let mut source = Source::open(path).unwrap();
     source.fill(CHUNK_BYTES).unwrap();
     let file = source.file.take().unwrap();
-    source.direct = Direct::begin(&file, CHUNK_BYTES as u64, is_cached).ok();
-    // Where the system has no such reads, what is tested here is what comes in their place.
-    assert!(source.direct.is_some() || !cfg!(target_os = "linux") || no_direct_reads(path));
+    // Where the system has no such reads (see the tests of `direct`), this is the way without them.
+    source.direct = Direct::begin(file, CHUNK_BYTES as u64, is_cached).ok();
     source
-}
-
-fn no_direct_reads(path: &Path) -> bool {
-    eprintln!("{} cannot be read past the cache", path.display());
-    true
 }
 
 #[test]

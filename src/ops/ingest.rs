@@ -85,7 +85,7 @@ pub struct Options {
     pub tick: Option<String>,
     /// Make the SHA-256 of each input, for table `source`.
     pub hash: bool,
-    /// Threads to use; tables do not depend on it.
+    /// Threads to use, besides those that only wait for the disk; tables do not depend on it.
     pub threads: usize,
 }
 
