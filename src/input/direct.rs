@@ -210,29 +210,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_disk_writes_what_the_file_has() {
-        let mut file = tempfile::tempfile().unwrap();
-        let text: Vec<u8> = (0..7 * PIECE + 100).map(|n| ((n * n) >> 7) as u8).collect();
-        io::Write::write_all(&mut file, &text).unwrap();
-        let file = Arc::new(file);
-        if let Err(error) = system::past_the_cache(&file) {
-            assert_ne!(error.kind(), io::ErrorKind::NotFound);
-            eprintln!("files cannot be read past the cache here: {error}");
-            return;
-        }
-        let mut direct = Direct::begin(Arc::clone(&file), PIECE, |_, _| false).unwrap();
-        for piece in text.chunks_exact(CHUNK_BYTES).skip(1) {
-            let Ok(read) = direct.next(Buffer::huge().unwrap()) else { panic!("a piece was not read") };
-            assert!(*read == *piece);
-        }
-        assert!(direct.next(Buffer::huge().unwrap()).is_err());
-        direct.leave().unwrap();
-        let mut rest = Vec::new();
-        (&*file).read_to_end(&mut rest).unwrap();
-        assert!(rest == text[text.len() - 100..]);
-    }
-
-    #[test]
     fn what_was_read_through_the_cache_is_there() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.lock");
         let file = File::open(path).unwrap();

@@ -270,12 +270,34 @@ fn a_line_is_carried_over_as_long_as_it_may_be() {
     }
 }
 
+#[test]
+fn the_disk_writes_what_the_file_has() {
+    let piece = CHUNK_BYTES as u64;
+    let mut file = tempfile::tempfile().unwrap();
+    let text: Vec<u8> = (0..7 * piece + 100).map(|n| ((n * n) >> 7) as u8).collect();
+    file.write_all(&text).unwrap();
+    let file = Arc::new(file);
+    let mut direct = match Direct::begin(Arc::clone(&file), piece, |_, _| false) {
+        Ok(direct) => direct,
+        Err(error) => return eprintln!("files cannot be read past the cache here: {error}"),
+    };
+    for piece in text.chunks_exact(CHUNK_BYTES).skip(1) {
+        let Ok(read) = direct.next(Buffer::huge().unwrap()) else { panic!("a piece was not read") };
+        assert!(*read == *piece);
+    }
+    assert!(direct.next(Buffer::huge().unwrap()).is_err());
+    direct.leave().unwrap();
+    let mut rest = Vec::new();
+    (&*file).read_to_end(&mut rest).unwrap();
+    assert!(rest == text[text.len() - 100..]);
+}
+
 /// A file that is read past the cache from its second piece on, but for pieces of which `is_cached` says that they are in it.
 fn past_the_cache(path: &Path, is_cached: fn(&File, u64) -> bool) -> Source {
     let mut source = Source::open(path).unwrap();
     source.fill(CHUNK_BYTES).unwrap();
     let file = source.file.take().unwrap();
-    // Where the system has no such reads (see the tests of `direct`), this is the way without them.
+    // Where the system has no such reads (the test before says so), this is the way without them.
     source.direct = Direct::begin(file, CHUNK_BYTES as u64, is_cached).ok();
     source
 }
