@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Data flows from left to right; imports point to the left or down, never back. `ops` wires the stages, one
-//! file per verb; `recording` says what a recording consists of.
+//! file per verb; `description` says what a recording consists of.
 //!
 //! # The rooms
 //!
@@ -30,7 +30,7 @@
 //! | [`mod@derive`] | system events, as their writer means them → instances and states | files, the text of BTF |
 //! | [`check`] | does a trace keep the rules of its BTF version | readers, the store, mapping |
 //! | [`compare`] | two streams of BTF records → where they differ | files, Parquet, SQL |
-//! | [`recording`] | descriptions of recordings | their trace data |
+//! | [`description`] | what is not a trace: `recording.toml`, ORTI, OS headers, symbols | trace data |
 //! | [`picture`] | rows over time and what happens in them: what is drawn | tables, pixels |
 //! | `query` | SQL, the library in `queries/` and of the user, metrics, intervals, chains of events, filters of kernel events | the terminal |
 //! | `plot` | a window of a recording → its picture | how it is drawn |
@@ -56,7 +56,7 @@
 //!
 //! ```
 //! use btfdb::ops::{Control, ingest::{Options, ingest}};
-//! use btfdb::recording::{Description, plan};
+//! use btfdb::description::{Description, plan};
 //! use btfdb::store::{Database, RealDisk, read_batches};
 //! use btfdb::schema::tables;
 //! use std::sync::Arc;
@@ -87,6 +87,7 @@ pub mod btf;
 pub mod check;
 pub mod compare;
 pub mod derive;
+pub mod description;
 pub mod diagnostics;
 pub mod error;
 pub mod formats;
@@ -94,8 +95,8 @@ pub mod input;
 pub mod map;
 pub mod ops;
 pub mod picture;
+mod pipeline;
 pub mod qnx;
-pub mod recording;
 pub mod render;
 pub mod schema;
 pub mod store;

@@ -4,7 +4,6 @@
 pub mod btf;
 pub mod grasp;
 mod lines;
-pub mod orti;
 pub mod qnx;
 mod text;
 pub mod trace32;

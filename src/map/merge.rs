@@ -171,7 +171,7 @@ impl<'a, M: Copy> Stream<'a, M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::orti::{OsHeader, Symbols};
+    use crate::description::orti::{OsHeader, Symbols};
     use crate::map::{CoreSetup, Profile, Setup};
     use proptest::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Traced variables: the last value of each one that a rule reads, and what to re-evaluate when it changes.
 //! Knows paths and values, not what they mean.
 
-use crate::formats::orti::canonical_path;
+use crate::description::orti::canonical_path;
 use std::collections::{BTreeMap, HashMap};
 
 /// Why a slot matters; indices are those of the model.

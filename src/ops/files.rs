@@ -2,7 +2,6 @@
 //! choice of files, nor what happens to their rows later.
 
 use super::control::Control;
-use super::crew::Crew;
 use super::reading::read_all;
 use super::rows::{Batch, Parsed, Told};
 use crate::diagnostics::{Diagnostic, Log, Severity};
@@ -11,6 +10,7 @@ use crate::formats::trace32::{
     Counts, DataLayout, DataParser, FunctionParser, Kind, Radix, Settings, detect_data_layout, probe,
 };
 use crate::input::{Digest, Source};
+use crate::pipeline::Pipeline;
 use crate::schema::{TableSpec, tables};
 use crate::store::{StagedFile, TableWriter, Transaction};
 use crate::time::TimeScale;
@@ -122,9 +122,9 @@ impl ExportFile {
         let mut data = layout.as_ref().map(|layout| DataParser::new(layout, &settings));
         let mut functions = FunctionParser::new(&settings);
         // A reader, a parser and a writer: more would have nothing to do.
-        let (out, digest) = Crew::run(threads.min(3), |crew| {
-            let writing = crew.behind(out, |out, parsed| out.write(parsed, control));
-            let digest = read_all(crew, source, control, |chunk| {
+        let (out, digest) = Pipeline::run(threads.min(3), |pipeline| {
+            let writing = pipeline.sink(out, |out, parsed| out.write(parsed, control));
+            let digest = read_all(pipeline, source, control, |chunk| {
                 let (bytes, first) = (&chunk.bytes, chunk.index == 0);
                 let mut beside = hash.chunk(bytes);
                 let parsed = match &mut data {

@@ -1,8 +1,7 @@
-//! `map`: stored software events to system events and instances. Decoding, rows and encoding are lanes of a crew of
+//! `map`: stored software events to system events and instances. Decoding, rows and encoding are stages of a pipeline of
 //! threads around the machine, which this thread runs; the rules are in `crate::map`.
 
 use super::control::Control;
-use super::crew::Crew;
 use super::describe::{stored_facts, time_range, write_recording_row};
 use super::grasp;
 use super::ingest::write_diagnostics;
@@ -11,10 +10,11 @@ use super::mapped::{Events, Instances, note_violations};
 use super::parts::ROWS_OUT;
 use super::{runs, setup};
 use crate::derive::Violations;
+use crate::description::StoredSetup;
 use crate::diagnostics::Log;
 use crate::error::{Error, ErrorKind, Result};
 use crate::map::{CoreInput, Gap, Kind, MAP_SOURCE, Model, Reader, Setup, map};
-use crate::recording::StoredSetup;
+use crate::pipeline::Pipeline;
 use crate::schema::columns::{data_event, diagnostic, function_event, gap};
 use crate::schema::{TableSpec, tables};
 use crate::store::{Database, Disk, FileEntry, Transaction, read_batches};
@@ -157,9 +157,9 @@ pub(super) fn map_recording(
     };
     let model = Model::new(setup);
     let relevance = model.relevance();
-    let (mapped, events, instances) = Crew::run(threads, |crew| {
-        let events = crew.behind(Events::new(&writer), Events::take);
-        let instances = crew.behind(Instances::new(&writer, (begin, end)), Instances::take);
+    let (mapped, events, instances) = Pipeline::run(threads, |pipeline| {
+        let events = pipeline.sink(Events::new(&writer), Events::take);
+        let instances = pipeline.sink(Instances::new(&writer, (begin, end)), Instances::take);
         let mut first = true;
         let open = || {
             // The look-ahead pass reads the same rows; only one of the two passes counts as progress.
@@ -179,7 +179,7 @@ pub(super) fn map_recording(
                     }
                     reader.read(&batch)
                 };
-                Box::new(crew.ahead(runs::in_order(files.to_vec(), table, columns).map(read)))
+                Box::new(pipeline.prefetch(runs::in_order(files.to_vec(), table, columns).map(read)))
             };
             let inputs = files.iter().enumerate().map(|(core, (data, functions))| CoreInput {
                 data: blocks(core, Kind::Data, data),

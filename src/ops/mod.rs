@@ -3,7 +3,7 @@
 
 mod assemble;
 mod control;
-mod crew;
+
 mod describe;
 mod files;
 pub mod grasp;

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 /// The kind of these files, for the store.
 const KIND: &str = "setup";
-/// The name of the file of exports, whose setup is [`crate::recording::StoredSetup`].
+/// The name of the file of exports, whose setup is [`crate::description::StoredSetup`].
 pub(super) const OF_EXPORTS: &str = "setup.json";
 
 /// What was kept of a recording in the file `name`; `None` when it is of another kind.

@@ -2,10 +2,10 @@
 //! failure the database opens and holds the old state whole.
 
 use crate::support::{copy_dir, root};
+use btfdb::description::{Description, Plan, plan};
 use btfdb::error::ErrorKind;
 use btfdb::ops::Control;
 use btfdb::ops::ingest::{Options, ingest};
-use btfdb::recording::{Description, Plan, plan};
 use btfdb::schema::tables;
 use btfdb::store::faults::{Fault, FaultyDisk};
 use btfdb::store::{Database, Disk, RealDisk, verify};

@@ -4,12 +4,12 @@
 use super::super::args::Limits;
 use super::super::signals;
 use super::{parse, query};
+use crate::description::{Description, plan};
 use crate::error::{Error, Result};
 use crate::export::Selection;
 use crate::ops::Control;
 use crate::ops::ingest::{Options, ingest};
 use crate::query::{Queries, Session};
-use crate::recording::{Description, plan};
 use crate::store::RealDisk;
 use crate::time::TimeScale;
 use std::path::Path;

@@ -3,7 +3,7 @@
 use super::labels::{expand, integer_of, is_nobody, os_state, service, spellings};
 use super::{AlarmAction, AlarmModel, CoreModel, CoreSetup, Model, SemModel, Setup, TaskModel};
 use crate::btf::IdMap;
-use crate::formats::orti::{EnumValue, Orti};
+use crate::description::orti::{EnumValue, Orti};
 use crate::map::slots::Watch;
 use std::collections::{BTreeMap, HashMap, HashSet};
 

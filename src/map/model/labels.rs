@@ -2,7 +2,7 @@
 //! between vendors. Not the objects themselves (see `build`).
 
 use super::{OsState, Service};
-use crate::formats::orti::{EnumElement, EnumValue};
+use crate::description::orti::{EnumElement, EnumValue};
 use crate::map::profile::Profile;
 
 pub(super) fn service(label: &str, p: &Profile) -> Service {

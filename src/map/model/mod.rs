@@ -9,7 +9,7 @@ use super::profile::{EntryMark, Profile};
 use super::slots::{Slot, SlotTable, Watch};
 use super::software::Function;
 use crate::btf::{IdMap, NameId, Names};
-use crate::formats::orti::{Formula, Orti, OsHeader, Symbols, Width};
+use crate::description::orti::{Formula, Orti, OsHeader, Symbols, Width};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 

@@ -1,8 +1,7 @@
-//! Stored commands of a Grasp trace to system events and instances. Decoding, rows and encoding are lanes of a crew around the
+//! Stored commands of a Grasp trace to system events and instances. Decoding, rows and encoding are stages of a pipeline around the
 //! mapper, which this thread runs; the rules are in `crate::map::grasp`.
 
 use super::super::control::Control;
-use super::super::crew::Crew;
 use super::super::describe::time_range;
 use super::super::map::MapReport;
 use super::super::mapped::{Events, Handover, Instances, note_violations};
@@ -12,6 +11,7 @@ use crate::diagnostics::{Diagnostic, Severity};
 use crate::error::{Error, ErrorKind, Result};
 use crate::map::MAP_SOURCE;
 use crate::map::grasp::{Mapper, Occurrence};
+use crate::pipeline::Pipeline;
 use crate::schema::tables;
 use crate::store::Transaction;
 use serde::{Deserialize, Serialize};
@@ -80,9 +80,9 @@ pub(in super::super) fn map(
         let mut tx = shared.lock().map_err(|_| Error::new(ErrorKind::Bug, "a writer thread died"))?;
         tx.writer(table, name, None)
     };
-    let (mut log, relevant, events, instances) = Crew::run(threads, |crew| {
-        let events = crew.behind(Events::new(&writer), Events::take);
-        let instances = crew.behind(Instances::of_foreign_trace(&writer, (begin, end)), Instances::take);
+    let (mut log, relevant, events, instances) = Pipeline::run(threads, |pipeline| {
+        let events = pipeline.sink(Events::new(&writer), Events::take);
+        let instances = pipeline.sink(Instances::of_foreign_trace(&writer, (begin, end)), Instances::take);
         let mut mapper = Mapper::new(known.directory.clone());
         let mut named = 0;
         let mut hand_over = |mapper: &Mapper, outputs| {

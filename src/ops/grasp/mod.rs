@@ -7,7 +7,6 @@ mod rows;
 mod stored;
 
 use super::control::Control;
-use super::crew::Crew;
 use super::ingest::locked;
 use super::reading::read_all;
 use crate::diagnostics::{Diagnostic, Log, Severity};
@@ -15,6 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::formats::Counts;
 use crate::formats::grasp::{Reader, probe};
 use crate::input::{Digest, Source};
+use crate::pipeline::Pipeline;
 use crate::store::Transaction;
 use rows::{Builder, Table};
 use std::path::{Path, PathBuf};
@@ -82,10 +82,10 @@ impl GraspFile {
         let Self { path, name, source } = self;
         let begin = |table| locked(tx)?.writer(table, recording, None);
         let mut reader = Reader::new(&name, tick);
-        let (builder, files, digest) = Crew::run(threads, |crew| {
-            let table = crew.behind(Table::new(&begin), Table::take);
+        let (builder, files, digest) = Pipeline::run(threads, |pipeline| {
+            let table = pipeline.sink(Table::new(&begin), Table::take);
             let mut builder = Builder::default();
-            let digest = read_all(crew, source, control, |chunk| {
+            let digest = read_all(pipeline, source, control, |chunk| {
                 let before = builder.rows();
                 reader.chunk(&chunk.bytes, chunk.last, &mut |place, command| {
                     builder.push(place, command);

@@ -1,8 +1,7 @@
-//! Stored kernel events to system events, instances and native tables. Decoding, rows and encoding are lanes of a crew around
+//! Stored kernel events to system events, instances and native tables. Decoding, rows and encoding are stages of a pipeline around
 //! the mapper, which this thread runs; the rules are in `crate::map::kernel`.
 
 use super::super::control::Control;
-use super::super::crew::Crew;
 use super::super::describe::time_range;
 use super::super::map::MapReport;
 use super::super::mapped::{Events, Handover, Instances, note_violations};
@@ -11,6 +10,7 @@ use super::native::Native;
 use super::stored::{Rows, files, in_order, rows};
 use crate::error::{Error, ErrorKind, Result};
 use crate::map::kernel::{Directory, Irq, KernelMapper, KernelSetup};
+use crate::pipeline::Pipeline;
 use crate::qnx::{Flavour, Version};
 use crate::schema::columns::gap;
 use crate::schema::{TableSpec, tables};
@@ -125,10 +125,10 @@ pub(in super::super) fn map(
         tx.writer(table, name, None)
     };
     let setup = mapping.setup();
-    let (mut log, events, instances, native) = Crew::run(threads, |crew| {
-        let events = crew.behind(Events::new(&writer), Events::take);
-        let instances = crew.behind(Instances::new(&writer, (begin, end)), Instances::take);
-        let native = crew.behind(Native::new(&writer), Native::take);
+    let (mut log, events, instances, native) = Pipeline::run(threads, |pipeline| {
+        let events = pipeline.sink(Events::new(&writer), Events::take);
+        let instances = pipeline.sink(Instances::new(&writer, (begin, end)), Instances::take);
+        let native = pipeline.sink(Native::new(&writer), Native::take);
         let open = |counts: bool| {
             let stream = |(cpu, files): (&u8, &Vec<_>)| {
                 let control = Arc::clone(control);
@@ -140,7 +140,7 @@ pub(in super::super) fn map(
                     }
                     Ok(rows)
                 };
-                (*cpu, crew.ahead(rows(files.clone()).map(read)))
+                (*cpu, pipeline.prefetch(rows(files.clone()).map(read)))
             };
             cpus.iter().map(stream).collect::<Vec<_>>()
         };

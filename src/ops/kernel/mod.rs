@@ -11,7 +11,6 @@ mod stored;
 mod window;
 
 use super::control::Control;
-use super::crew::Crew;
 use super::ingest::locked;
 use super::reading::read_all;
 use crate::diagnostics::{Diagnostic, Log, Severity};
@@ -19,6 +18,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::formats::Counts;
 use crate::formats::qnx::{Batch, Decoder, Listed, Preamble, listing, probe};
 use crate::input::{Beside, Digest, Source};
+use crate::pipeline::Pipeline;
 use crate::qnx::Version;
 use crate::store::Transaction;
 use crate::time::TimeScale;
@@ -116,9 +116,9 @@ impl KernelFile {
             false => Reader::Records(Decoder::new(&name, version)),
         };
         let mut hash = source.hash_beside();
-        let (spread, digest) = Crew::run(threads, |crew| {
-            let mut spread = Spread::new(crew, &begins, scale, !is_listing);
-            let digest = read_all(crew, source, control, |chunk| {
+        let (spread, digest) = Pipeline::run(threads, |pipeline| {
+            let mut spread = Spread::new(pipeline, &begins, scale, !is_listing);
+            let digest = read_all(pipeline, source, control, |chunk| {
                 let read = reader.chunk(&chunk.bytes, &mut hash.chunk(&chunk.bytes));
                 let batch = read.map_err(|e| e.at(&path))?;
                 let records = batch.len() as u64;

@@ -1,6 +1,5 @@
-//! Decoded events to their CPUs: ticks, numbers, buffers and holes, then a lane for each CPU. Not the making of rows.
+//! Decoded events to their CPUs: ticks, numbers, buffers and holes, then a stage for each CPU. Not the making of rows.
 
-use super::super::crew::{Behind, Crew};
 use super::super::parts::Parts;
 use super::Hole;
 use super::rows::{Begins, BufferRows, CpuRows, no_such_cpu};
@@ -9,12 +8,13 @@ use crate::diagnostics::Log;
 use crate::error::Result;
 use crate::formats::Counts;
 use crate::formats::qnx::{Batch, Buffer, Buffers, Preamble};
+use crate::pipeline::{Pipeline, Sink};
 use crate::qnx::Version;
 use crate::schema::tables;
 use crate::store::StagedFile;
 use crate::time::TimeScale;
 
-/// What a lane gets: events of a CPU in the order of time, and the ends of holes that were found since.
+/// What the stage of a CPU gets: events of a CPU in the order of time, and the ends of holes that were found since.
 pub(super) struct Handover {
     pub sorted: Sorted,
     pub hole_ends: Vec<i64>,
@@ -22,7 +22,7 @@ pub(super) struct Handover {
 
 /// See the module.
 pub(super) struct Spread<'c, 'a> {
-    crew: &'c Crew<'a>,
+    pipeline: &'c Pipeline<'a>,
     begins: &'a Begins<'a>,
     scale: TimeScale,
     known: Option<Known>,
@@ -47,7 +47,7 @@ struct Known {
 
 struct Cpu<'c, 'a> {
     window: Window,
-    lane: Behind<'c, 'a, CpuRows<'a>, Handover>,
+    stage: Sink<'c, 'a, CpuRows<'a>, Handover>,
     hole_ends: Vec<i64>,
 }
 
@@ -67,9 +67,14 @@ pub(super) struct Whole {
 
 impl<'c, 'a> Spread<'c, 'a> {
     /// `counts_records`: events have the numbers of their records, not of lines.
-    pub fn new(crew: &'c Crew<'a>, begins: &'a Begins<'a>, scale: TimeScale, counts_records: bool) -> Self {
+    pub fn new(
+        pipeline: &'c Pipeline<'a>,
+        begins: &'a Begins<'a>,
+        scale: TimeScale,
+        counts_records: bool,
+    ) -> Self {
         Self {
-            crew,
+            pipeline,
             begins,
             scale,
             known: None,
@@ -107,7 +112,7 @@ impl<'c, 'a> Spread<'c, 'a> {
             let cpu = self.cpu(event.cpu, preamble)?;
             if let Some(sorted) = cpu.window.push(&event, time, seq) {
                 let hole_ends = std::mem::take(&mut cpu.hole_ends);
-                cpu.lane.push(Handover { sorted, hole_ends })?;
+                cpu.stage.push(Handover { sorted, hole_ends })?;
             }
         }
         self.counts.rows += batch.len() as u64;
@@ -115,15 +120,15 @@ impl<'c, 'a> Spread<'c, 'a> {
         Ok(())
     }
 
-    /// Ends all lanes.
+    /// Ends all stages.
     pub fn finish(mut self) -> Result<Whole> {
         let (mut files, mut first_at, mut last_at) = (Vec::new(), None, None);
         for cpu in self.cpus.iter_mut().flatten() {
             let (sorted, hole_ends) = (cpu.window.rest(), std::mem::take(&mut cpu.hole_ends));
-            cpu.lane.push(Handover { sorted, hole_ends })?;
+            cpu.stage.push(Handover { sorted, hole_ends })?;
         }
         for cpu in self.cpus.into_iter().flatten() {
-            let rows = cpu.lane.finish()?;
+            let rows = cpu.stage.finish()?;
             first_at = [first_at, rows.first_at].into_iter().flatten().min();
             last_at = last_at.max(rows.last_at);
             files.extend(rows.finish()?);
@@ -146,13 +151,13 @@ impl<'c, 'a> Spread<'c, 'a> {
         if self.cpus.len() <= place {
             self.cpus.resize_with(place + 1, || None);
         }
-        let (crew, begins) = (self.crew, self.begins);
+        let (pipeline, begins) = (self.pipeline, self.begins);
         let slot = self.cpus.get_mut(place).ok_or_else(|| no_such_cpu(cpu))?;
         if slot.is_none() {
             let begin = begins.cpus.get(place).ok_or_else(|| no_such_cpu(cpu))?;
             let table = Parts::new(&**begin, tables::KERNEL_EVENT);
-            let lane = crew.behind(CpuRows::new(table, preamble.flavour), CpuRows::take);
-            *slot = Some(Cpu { window: Window::default(), lane, hole_ends: Vec::new() });
+            let stage = pipeline.sink(CpuRows::new(table, preamble.flavour), CpuRows::take);
+            *slot = Some(Cpu { window: Window::default(), stage, hole_ends: Vec::new() });
         }
         slot.as_mut().ok_or_else(|| no_such_cpu(cpu))
     }

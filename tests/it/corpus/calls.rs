@@ -14,7 +14,7 @@
 //! edge may be missing.
 
 use super::{Event, Recording, corpus, none};
-use btfdb::formats::orti::OsHeader;
+use btfdb::description::orti::OsHeader;
 use std::collections::{BTreeMap, HashMap};
 
 const CALL: i64 = 100;

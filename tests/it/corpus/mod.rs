@@ -35,9 +35,9 @@ mod threads;
 
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{Int64Type, UInt32Type, UInt64Type};
+use btfdb::description::{Description, NameList, plan};
 use btfdb::ops::Control;
 use btfdb::ops::ingest::{Options, ingest};
-use btfdb::recording::{Description, NameList, plan};
 use btfdb::schema::{TableSpec, tables};
 use btfdb::store::{Database, RealDisk, read_batches};
 use std::path::{Path, PathBuf};

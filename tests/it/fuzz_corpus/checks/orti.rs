@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use btfdb::formats::orti::{Finding, Formula, Orti, OsHeader, Symbols, Width, canonical_path};
+use btfdb::description::orti::{Finding, Formula, Orti, OsHeader, Symbols, Width, canonical_path};
 
 /// An ORTI file is read to its end, whatever it holds; findings lie within it, in order; every value that is a
 /// formula evaluates.

@@ -1,6 +1,9 @@
-//! A few threads for work in lanes. The steps of a lane are made one after the other, in order, by whichever thread is
-//! free; steps of different lanes are made at the same time. So what comes out does not depend on how many threads
-//! there are, and no thread is tied to one kind of work. Knows nothing of what the steps do.
+//! A pipeline of stages on a small pool of threads. The steps of one stage run one after the other, in order, on whichever
+//! thread is free; steps of different stages run at the same time. So the result does not depend on the number of threads, and
+//! no thread is tied to one stage. Not for what the steps do.
+//!
+//! `rayon` and channels between threads were measured instead: with a thread for each stage on two cores, the parser is runnable
+//! and does not run for a tenth of the time (`benches/NOTES.md`).
 
 use crate::error::{Error, ErrorKind, Result};
 use std::collections::VecDeque;
@@ -8,147 +11,147 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 
-/// The threads and their lanes. What lanes borrow lives for `'a`.
-pub(super) struct Crew<'a> {
-    board: Mutex<Board<'a>>,
+/// The threads and their stages. What stages borrow lives for `'a`.
+pub(crate) struct Pipeline<'a> {
+    schedule: Mutex<Schedule<'a>>,
     /// Something may be ready that was not.
     changed: Condvar,
-    /// How many items a lane holds between two threads.
+    /// How many items a stage holds between two threads.
     room: usize,
 }
 
-struct Board<'a> {
-    /// In the order in which work is taken: what is nearest to the end of the pipeline first, but for [`Crew::ahead_of_all`].
-    lanes: Vec<Arc<dyn Lane + 'a>>,
+struct Schedule<'a> {
+    /// In the order in which work is taken: what is nearest to the end of the pipeline first, but for [`Pipeline::prefetch_first`].
+    stages: Vec<Arc<dyn Stage + 'a>>,
     over: bool,
 }
 
-trait Lane: Send + Sync {
-    /// There is a step to make, and nobody is at it.
+trait Stage: Send + Sync {
+    /// A step is ready and no thread is running it.
     fn is_ready(&self) -> bool;
-    /// Makes a step, unless somebody else was faster.
+    /// Runs a step, unless another thread has taken it.
     fn step(&self);
 }
 
-impl<'a> Crew<'a> {
-    /// Runs `lead` on this thread and the lanes that it begins on as many as `threads` together.
-    pub fn run<T>(threads: usize, lead: impl FnOnce(&Crew<'a>) -> Result<T>) -> Result<T> {
-        let board = Mutex::new(Board { lanes: Vec::new(), over: false });
+impl<'a> Pipeline<'a> {
+    /// Runs `lead` on this thread, and the stages that it adds on `threads` threads, this one included.
+    pub fn run<T>(threads: usize, lead: impl FnOnce(&Pipeline<'a>) -> Result<T>) -> Result<T> {
+        let schedule = Mutex::new(Schedule { stages: Vec::new(), over: false });
         let room = if threads < 2 { 1 } else { 3 };
-        let crew = Crew { board, changed: Condvar::new(), room };
+        let pipeline = Pipeline { schedule, changed: Condvar::new(), room };
         std::thread::scope(|scope| {
-            let _end = End(&crew);
+            let _end = Shutdown(&pipeline);
             for _ in 1..threads {
                 // With fewer threads than were asked for, it only takes longer.
-                let _ = Builder::new().spawn_scoped(scope, || crew.help(None, || false));
+                let _ = Builder::new().spawn_scoped(scope, || pipeline.work(None, || false));
             }
-            lead(&crew)
+            lead(&pipeline)
         })
     }
 
-    /// Takes from `items` ahead of need. After an error nothing follows.
-    pub fn ahead<T: Send + 'a>(
+    /// Adds a stage that takes from `items` before they are asked for. After an error nothing follows.
+    pub fn prefetch<T: Send + 'a>(
         &self,
         items: impl Iterator<Item = Result<T>> + Send + 'a,
-    ) -> Ahead<'_, 'a, T> {
-        let state = Source { items: Some(Box::new(items)), made: VecDeque::new(), over: false };
-        let lane = Arc::new(SourceLane { state: Mutex::new(state), room: self.room });
-        self.board().lanes.push(lane.clone());
-        Ahead { crew: self, lane }
+    ) -> Prefetch<'_, 'a, T> {
+        let state = PrefetchState { items: Some(Box::new(items)), made: VecDeque::new(), over: false };
+        let stage = Arc::new(PrefetchStage { state: Mutex::new(state), room: self.room });
+        self.schedule().stages.push(stage.clone());
+        Prefetch { pipeline: self, stage }
     }
 
-    /// As [`Crew::ahead`], for items that everything else comes from: whoever is free makes them before what there is by now.
-    pub fn ahead_of_all<T: Send + 'a>(
+    /// As [`Pipeline::prefetch`], for the items that everything else comes from: a free thread makes these before any other step.
+    pub fn prefetch_first<T: Send + 'a>(
         &self,
         items: impl Iterator<Item = Result<T>> + Send + 'a,
-    ) -> Ahead<'_, 'a, T> {
-        let ahead = self.ahead(items);
-        self.board().lanes.rotate_right(1);
-        ahead
+    ) -> Prefetch<'_, 'a, T> {
+        let stage = self.prefetch(items);
+        self.schedule().stages.rotate_right(1);
+        stage
     }
 
-    /// Gives items to `take`, together with `state`, after they have been handed in.
-    pub fn behind<S: Send + 'a, T: Send + 'a>(
+    /// Adds a stage that gives each pushed item to `take`, together with `state`.
+    pub fn sink<S: Send + 'a, T: Send + 'a>(
         &self,
         state: S,
         take: impl Fn(&mut S, T) -> Result<()> + Send + Sync + 'a,
-    ) -> Behind<'_, 'a, S, T> {
-        let state = Sink { state: Some(state), waiting: VecDeque::new(), failed: false, error: None };
-        let lane = Arc::new(SinkLane { state: Mutex::new(state), room: self.room, take: Box::new(take) });
-        self.board().lanes.insert(0, lane.clone());
-        Behind { crew: self, lane }
+    ) -> Sink<'_, 'a, S, T> {
+        let state = SinkState { state: Some(state), waiting: VecDeque::new(), failed: false, error: None };
+        let stage = Arc::new(SinkStage { state: Mutex::new(state), room: self.room, take: Box::new(take) });
+        self.schedule().stages.insert(0, stage.clone());
+        Sink { pipeline: self, stage }
     }
 
-    fn board(&self) -> MutexGuard<'_, Board<'a>> {
-        lock(&self.board)
+    fn schedule(&self) -> MutexGuard<'_, Schedule<'a>> {
+        lock(&self.schedule)
     }
 
-    /// Makes steps, those of `first` before others, until `done` or until all is over. Waits when there are none.
-    fn help(&self, first: Option<&dyn Lane>, done: impl Fn() -> bool) {
-        let mut board = self.board();
-        while !board.over && !done() {
-            let ready = |lane: &&Arc<dyn Lane + 'a>| lane.is_ready();
-            match (first.filter(|lane| lane.is_ready()), board.lanes.iter().find(ready).cloned()) {
+    /// Runs steps, those of `first` before others, until `done` or shutdown. Waits when none is ready.
+    fn work(&self, first: Option<&dyn Stage>, done: impl Fn() -> bool) {
+        let mut schedule = self.schedule();
+        while !schedule.over && !done() {
+            let ready = |stage: &&Arc<dyn Stage + 'a>| stage.is_ready();
+            match (first.filter(|stage| stage.is_ready()), schedule.stages.iter().find(ready).cloned()) {
                 (None, None) => {
-                    board = self.changed.wait(board).unwrap_or_else(PoisonError::into_inner);
+                    schedule = self.changed.wait(schedule).unwrap_or_else(PoisonError::into_inner);
                     continue;
                 }
-                (Some(lane), _) => {
-                    drop(board);
-                    lane.step();
+                (Some(stage), _) => {
+                    drop(schedule);
+                    stage.step();
                 }
-                (None, Some(lane)) => {
-                    drop(board);
-                    lane.step();
+                (None, Some(stage)) => {
+                    drop(schedule);
+                    stage.step();
                 }
             }
-            board = self.board();
+            schedule = self.schedule();
             self.changed.notify_all();
         }
     }
 
-    /// Tells the others that something has changed.
-    fn tell(&self) {
-        let _board = self.board();
+    /// Wakes the threads that wait for a step.
+    fn notify(&self) {
+        let _schedule = self.schedule();
         self.changed.notify_all();
     }
 
-    fn remove(&self, lane: *const ()) {
-        self.board().lanes.retain(|other| !std::ptr::addr_eq(Arc::as_ptr(other), lane));
+    fn remove(&self, stage: *const ()) {
+        self.schedule().stages.retain(|other| !std::ptr::addr_eq(Arc::as_ptr(other), stage));
     }
 }
 
-/// Sends the crew home, also when its lead fails.
-struct End<'c, 'a>(&'c Crew<'a>);
+/// Ends the threads, also when `lead` fails.
+struct Shutdown<'c, 'a>(&'c Pipeline<'a>);
 
-impl Drop for End<'_, '_> {
+impl Drop for Shutdown<'_, '_> {
     fn drop(&mut self) {
-        let mut board = self.0.board();
-        board.over = true;
-        board.lanes.clear();
+        let mut schedule = self.0.schedule();
+        schedule.over = true;
+        schedule.stages.clear();
         self.0.changed.notify_all();
     }
 }
 
 /// Items that are made before they are asked for.
-pub(super) struct Ahead<'c, 'a, T: Send> {
-    crew: &'c Crew<'a>,
-    lane: Arc<SourceLane<'a, T>>,
+pub(crate) struct Prefetch<'c, 'a, T: Send> {
+    pipeline: &'c Pipeline<'a>,
+    stage: Arc<PrefetchStage<'a, T>>,
 }
 
-struct SourceLane<'a, T> {
-    state: Mutex<Source<'a, T>>,
+struct PrefetchStage<'a, T> {
+    state: Mutex<PrefetchState<'a, T>>,
     room: usize,
 }
 
-struct Source<'a, T> {
-    /// `None` while somebody makes the next one, and after the last one.
+struct PrefetchState<'a, T> {
+    /// `None` while a thread makes the next one, and after the last one.
     items: Option<Box<dyn Iterator<Item = Result<T>> + Send + 'a>>,
     made: VecDeque<Result<T>>,
     over: bool,
 }
 
-impl<T: Send> Lane for SourceLane<'_, T> {
+impl<T: Send> Stage for PrefetchStage<'_, T> {
     fn is_ready(&self) -> bool {
         let state = lock(&self.state);
         state.items.is_some() && state.made.len() < self.room
@@ -170,43 +173,43 @@ impl<T: Send> Lane for SourceLane<'_, T> {
     }
 }
 
-impl<T: Send> Iterator for Ahead<'_, '_, T> {
+impl<T: Send> Iterator for Prefetch<'_, '_, T> {
     type Item = Result<T>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let there = || {
-            let state = lock(&self.lane.state);
+            let state = lock(&self.stage.state);
             !state.made.is_empty() || state.over
         };
-        self.crew.help(Some(&*self.lane), there);
-        let item = lock(&self.lane.state).made.pop_front();
-        self.crew.tell();
+        self.pipeline.work(Some(&*self.stage), there);
+        let item = lock(&self.stage.state).made.pop_front();
+        self.pipeline.notify();
         item
     }
 }
 
-impl<T: Send> Drop for Ahead<'_, '_, T> {
+impl<T: Send> Drop for Prefetch<'_, '_, T> {
     fn drop(&mut self) {
-        self.crew.remove(Arc::as_ptr(&self.lane).cast());
+        self.pipeline.remove(Arc::as_ptr(&self.stage).cast());
     }
 }
 
-/// The giving end of a lane that takes items.
-pub(super) struct Behind<'c, 'a, S: Send, T: Send> {
-    crew: &'c Crew<'a>,
-    lane: Arc<SinkLane<'a, S, T>>,
+/// The giving end of a stage that takes items.
+pub(crate) struct Sink<'c, 'a, S: Send, T: Send> {
+    pipeline: &'c Pipeline<'a>,
+    stage: Arc<SinkStage<'a, S, T>>,
 }
 
 type Take<'a, S, T> = Box<dyn Fn(&mut S, T) -> Result<()> + Send + Sync + 'a>;
 
-struct SinkLane<'a, S, T> {
-    state: Mutex<Sink<S, T>>,
+struct SinkStage<'a, S, T> {
+    state: Mutex<SinkState<S, T>>,
     room: usize,
     take: Take<'a, S, T>,
 }
 
-struct Sink<S, T> {
-    /// `None` while somebody is at it, and after a failure.
+struct SinkState<S, T> {
+    /// `None` while a thread runs a step, and after a failure.
     state: Option<S>,
     waiting: VecDeque<T>,
     failed: bool,
@@ -214,7 +217,7 @@ struct Sink<S, T> {
     error: Option<Error>,
 }
 
-impl<S: Send, T: Send> Lane for SinkLane<'_, S, T> {
+impl<S: Send, T: Send> Stage for SinkStage<'_, S, T> {
     fn is_ready(&self) -> bool {
         let sink = lock(&self.state);
         sink.state.is_some() && !sink.waiting.is_empty()
@@ -234,34 +237,34 @@ impl<S: Send, T: Send> Lane for SinkLane<'_, S, T> {
     }
 }
 
-impl<S: Send, T: Send> Behind<'_, '_, S, T> {
-    /// Hands in an item; waits while too many are on their way.
+impl<S: Send, T: Send> Sink<'_, '_, S, T> {
+    /// Pushes an item; waits while the queue of the stage is full.
     ///
     /// # Errors
     /// What taking an item failed with.
     pub fn push(&self, item: T) -> Result<()> {
-        self.settle(|sink| sink.waiting.len() < self.lane.room)?;
-        lock(&self.lane.state).waiting.push_back(item);
-        self.crew.tell();
+        self.settle(|sink| sink.waiting.len() < self.stage.room)?;
+        lock(&self.stage.state).waiting.push_back(item);
+        self.pipeline.notify();
         Ok(())
     }
 
     /// What the state has become when everything is taken.
     ///
     /// # Errors
-    /// See [`Behind::push`].
+    /// See [`Sink::push`].
     pub fn finish(self) -> Result<S> {
         self.settle(|sink| sink.waiting.is_empty() && sink.state.is_some())?;
-        let state = lock(&self.lane.state).state.take();
+        let state = lock(&self.stage.state).state.take();
         state.ok_or_else(stopped)
     }
 
-    fn settle(&self, done: impl Fn(&Sink<S, T>) -> bool) -> Result<()> {
-        self.crew.help(Some(&*self.lane), || {
-            let sink = lock(&self.lane.state);
+    fn settle(&self, done: impl Fn(&SinkState<S, T>) -> bool) -> Result<()> {
+        self.pipeline.work(Some(&*self.stage), || {
+            let sink = lock(&self.stage.state);
             sink.failed || done(&sink)
         });
-        let mut sink = lock(&self.lane.state);
+        let mut sink = lock(&self.stage.state);
         if sink.failed { Err(sink.error.take().unwrap_or_else(stopped)) } else { Ok(()) }
     }
 }
@@ -276,7 +279,7 @@ fn stopped() -> Error {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // No step is made under a lock, so what it protects is whole even when somebody panicked.
+    // No step is made under a lock, so what it protects is whole even when a step panicked.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -285,21 +288,21 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Numbers from a lane, doubled in a second and gathered in a third.
+    /// Numbers from a stage, doubled in a second and gathered in a third.
     fn doubled(threads: usize, count: u64) -> Result<Vec<u64>> {
-        Crew::run(threads, |crew| {
-            let gather = crew.behind(Vec::new(), |all: &mut Vec<u64>, n| {
+        Pipeline::run(threads, |pipeline| {
+            let gather = pipeline.sink(Vec::new(), |all: &mut Vec<u64>, n| {
                 all.push(n);
                 Ok(())
             });
-            for n in crew.ahead(crew_numbers(count)) {
+            for n in pipeline.prefetch(numbers(count)) {
                 gather.push(n? * 2)?;
             }
             gather.finish()
         })
     }
 
-    fn crew_numbers(count: u64) -> impl Iterator<Item = Result<u64>> + Send {
+    fn numbers(count: u64) -> impl Iterator<Item = Result<u64>> + Send {
         (0..count).map(Ok)
     }
 
@@ -319,13 +322,13 @@ mod tests {
             same();
             Ok(n)
         });
-        let sum = Crew::run(1, |crew| {
-            let sum = crew.behind(0, move |sum: &mut i32, n| {
+        let sum = Pipeline::run(1, |pipeline| {
+            let sum = pipeline.sink(0, move |sum: &mut i32, n| {
                 same();
                 *sum += n;
                 Ok(())
             });
-            for n in crew.ahead(made) {
+            for n in pipeline.prefetch(made) {
                 sum.push(n?)?;
             }
             sum.finish()
@@ -334,14 +337,14 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_is_not_far_ahead_of_what_is_asked_for() {
+    fn a_stage_is_not_far_ahead_of_what_is_asked_for() {
         let made = AtomicUsize::new(0);
         let count = (0..1000).map(|n| {
             made.fetch_add(1, Ordering::SeqCst);
             Ok(n)
         });
-        Crew::run(3, |crew| {
-            let mut items = crew.ahead(count);
+        Pipeline::run(3, |pipeline| {
+            let mut items = pipeline.prefetch(count);
             for n in 0..100 {
                 assert_eq!(items.next().unwrap()?, n);
                 assert!(made.load(Ordering::SeqCst) <= n + 6);
@@ -359,14 +362,14 @@ mod tests {
             note("made");
             Some(Ok(()))
         });
-        Crew::run(1, |crew| {
-            let sink = crew.behind((), |(), ()| {
+        Pipeline::run(1, |pipeline| {
+            let sink = pipeline.sink((), |(), ()| {
                 note("taken");
                 Ok(())
             });
-            let _items = crew.ahead_of_all(items);
+            let _items = pipeline.prefetch_first(items);
             sink.push(())?;
-            crew.help(None, || lock(&order).len() == 2);
+            pipeline.work(None, || lock(&order).len() == 2);
             Ok(())
         })
         .unwrap();
@@ -374,21 +377,21 @@ mod tests {
     }
 
     #[test]
-    fn errors_and_panics_end_the_lane_and_are_told() {
+    fn errors_and_panics_end_the_stage_and_are_told() {
         let fail = |n: u64| if n == 5 { Err(Error::usage("five")) } else { Ok(n) };
         let panics = |n: u64| if n == 5 { panic!("five") } else { Ok(n) };
         for threads in [1, 2, 3] {
             let from = |step: fn(u64) -> Result<u64>| {
-                Crew::run(threads, |crew| {
-                    let mut items = crew.ahead((0..9).map(step));
+                Pipeline::run(threads, |pipeline| {
+                    let mut items = pipeline.prefetch((0..9).map(step));
                     let found = items.by_ref().map(|n| n.map_err(|e| e.kind())).collect::<Vec<_>>();
                     assert!(items.next().is_none());
                     Ok(found)
                 })
             };
             let into = |step: fn(u64) -> Result<u64>| {
-                Crew::run(threads, |crew| {
-                    let sink = crew.behind((), move |(), n| step(n).map(drop));
+                Pipeline::run(threads, |pipeline| {
+                    let sink = pipeline.sink((), move |(), n| step(n).map(drop));
                     let pushed: Result<Vec<()>> = (0..9).map(|n| sink.push(n)).collect();
                     pushed.and_then(|_| sink.finish())
                 })

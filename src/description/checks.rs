@@ -2,8 +2,8 @@
 //! wrong from the first event, so contradictions are errors, not findings.
 
 use super::setup::CoreFiles;
+use crate::description::orti::{Orti, OsHeader};
 use crate::error::{Error, Result};
-use crate::formats::orti::{Orti, OsHeader};
 use crate::map::CoreSetup;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,7 +57,7 @@ fn cpu(orti: &Orti) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recording::SetupFile;
+    use crate::description::SetupFile;
 
     fn core(name: &str) -> CoreFiles {
         let file = || Some(SetupFile { path: format!("{name}.x"), text: String::new() });

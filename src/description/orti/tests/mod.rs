@@ -1,5 +1,8 @@
 //! Tests of the ORTI parser with all it uses: whole files, mistakes, arbitrary input. Not for single functions,
-//! whose tests stand beside them, and not for the corpus (`corpus_tests`).
+//! whose tests stand beside them, and not for the corpus (`corpus`).
+
+mod corpus;
+mod formula;
 
 use super::*;
 use proptest::prelude::*;

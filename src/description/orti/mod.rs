@@ -14,13 +14,9 @@
 //! whatever cannot be used becomes a [`Finding`].
 
 mod check;
-#[cfg(test)]
-mod corpus_tests;
 mod cursor;
 mod formula;
 mod formula_parser;
-#[cfg(test)]
-mod formula_tests;
 mod lexer;
 mod model;
 mod os_header;

@@ -2,11 +2,11 @@
 //! database as JSON, and turned into what the mapper reads.
 
 use super::checks;
-use super::description::{Description, NameList};
 use super::detect::Plan;
+use super::recording_toml::{Description, NameList};
+use crate::description::orti::{Finding, Orti, OsHeader, Symbols};
 use crate::diagnostics::{Diagnostic, Log};
 use crate::error::{Error, Result};
-use crate::formats::orti::{Finding, Orti, OsHeader, Symbols};
 use crate::map::{CoreSetup, Profile, Setup};
 use crate::time::TimeScale;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! From what the user typed to descriptions: a folder, a `recording.toml`, files named `*_data.csv` and `*_func.csv`,
 //! or a trace that is one file. Looks at names only, not into files.
 
-use super::description::{CoreDescription, Description, NameList};
+use super::recording_toml::{CoreDescription, Description, NameList};
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! Real files: which oddities each of them has, and what is read from them. Not for made-up files (`tests`).
 
-use super::*;
+use super::super::*;
 use crate::diagnostics::Severity;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

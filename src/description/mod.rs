@@ -2,10 +2,11 @@
 //! setup that is stored with it so that it can be mapped again without them. Reads no trace data.
 
 mod checks;
-mod description;
 mod detect;
+pub mod orti;
+mod recording_toml;
 mod setup;
 
-pub use description::{CoreDescription, Description, NameList};
 pub use detect::{Plan, plan};
+pub use recording_toml::{CoreDescription, Description, NameList};
 pub use setup::{CoreFiles, SetupFile, StoredSetup};

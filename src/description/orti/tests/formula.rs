@@ -1,7 +1,7 @@
 //! Formulas: shapes that generators write, and random expressions against a second evaluator. Not for paths
 //! and types, tested beside `formula`.
 
-use super::*;
+use super::super::*;
 use proptest::prelude::*;
 
 fn formula(text: &str) -> Formula {
