@@ -62,6 +62,11 @@ impl Error {
         Self::new(ErrorKind::Database, message)
     }
 
+    /// The user pressed Ctrl-C.
+    pub fn interrupted() -> Self {
+        Self::new(ErrorKind::Interrupted, "interrupted")
+    }
+
     /// An I/O error at a path: "cannot `doing` `path`".
     pub fn io(doing: &str, path: impl AsRef<Path>, source: std::io::Error) -> Self {
         let message = format!("cannot {doing} '{}'", path.as_ref().display());

@@ -7,7 +7,7 @@
 //! # The picture
 //!
 //! ```text
-//!  files ─► input ─► formats ─► schema rows ─► store ─► map ─► derive ─► store ─► query ─► export / render ─► cli
+//!  files ─► input ─► formats ─► schema rows ─► store ─► map ─► derive ─► store ─► engine ─► export / render ─► cli
 //!           bytes    rows and   typed columns  Parquet  system  instances         SQL,     BTF, CSV, Parquet
 //!                    findings                           events                    metrics
 //! ```
@@ -32,7 +32,10 @@
 //! | [`compare`] | two streams of BTF records → where they differ | files, Parquet, SQL |
 //! | [`description`] | what is not a trace: `recording.toml`, ORTI, OS headers, symbols | trace data |
 //! | [`picture`] | rows over time and what happens in them: what is drawn | tables, pixels |
-//! | `query` | SQL, the library in `queries/` and of the user, metrics, intervals, chains of events, filters of kernel events | the terminal |
+//! | `library` | the SQL files of `queries/` and of the user: headers, names, documentation | running SQL |
+//! | `chain` | chains of events: which event follows from which | where events come from |
+//! | `engine` | SQL over a database: tables, functions, operators and optimizer rules of DataFusion, sessions | metrics, the terminal |
+//! | `metrics` | rows of metrics → statistics, histograms, comparisons | DataFusion, the terminal |
 //! | `plot` | a window of a recording → its picture | how it is drawn |
 //! | `require` | timing requirements: what is required, what was measured | the terminal |
 //! | `export`, [`render`] | tables and results → files, also in the formats of others; results → text; pictures → SVG, PNG, pages | arguments |
@@ -47,7 +50,7 @@
 //! 3. Only [`store`] creates, renames, syncs or removes files inside a database, through [`store::Disk`]. A
 //!    database is either the old one or the new one.
 //! 4. Only `cli` prints, reads the environment, or ends the process.
-//! 5. Only `query` names DataFusion. [`map`] sees batches in and events out.
+//! 5. Only `engine` names DataFusion. [`map`] sees batches in and events out.
 //! 6. Same input, same rules, same version: byte-identical tables, whatever the number of threads.
 //! 7. No floating point in time. Ticks are `i64`.
 //! 8. Tables and columns are spelled in `schemas/` only; code uses the constants made from them.
@@ -103,12 +106,18 @@ pub mod store;
 pub mod time;
 
 #[cfg(feature = "engine")]
+pub mod chain;
+#[cfg(feature = "engine")]
 pub mod cli;
+#[cfg(feature = "engine")]
+pub mod engine;
 #[cfg(feature = "engine")]
 pub mod export;
 #[cfg(feature = "engine")]
-pub mod plot;
+pub mod library;
 #[cfg(feature = "engine")]
-pub mod query;
+pub mod metrics;
+#[cfg(feature = "engine")]
+pub mod plot;
 #[cfg(feature = "engine")]
 pub mod require;

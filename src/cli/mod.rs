@@ -1,5 +1,5 @@
 //! The command line: arguments, terminal, signals, exit codes. The only module that prints, reads the
-//! environment or ends the process; what it runs lives in `ops`, `query`, `export` and `render`.
+//! environment or ends the process; what it runs lives in `ops`, `engine`, `metrics`, `export` and `render`.
 
 mod args;
 mod commands;

@@ -1,8 +1,8 @@
 //! Which part of a recording is exported, as a condition in SQL. Not for what a table is (see [`crate::schema`]).
 
 use crate::btf::spec;
+use crate::engine::{Param, Session};
 use crate::error::{Error, Result};
-use crate::query::{Param, Session};
 use crate::schema::{ColumnType, TableSpec, columns, tables};
 
 /// A part of a database.

@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use super::Selection;
+use crate::engine::Session;
 use crate::error::{Error, Result, did_you_mean};
-use crate::query::Session;
 use crate::render::{Format, render};
 use crate::schema::{ColumnType, TABLES, TableSpec, columns, table};
 

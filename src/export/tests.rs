@@ -7,9 +7,9 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
 use super::*;
+use crate::engine::tests::fixture::{EVENTS, accesses, begin, empty, engine, events, open, put};
+use crate::engine::{Session, SessionOptions};
 use crate::error::{ErrorKind, Result};
-use crate::query::tests::fixture::{EVENTS, accesses, begin, empty, engine, events, open, put};
-use crate::query::{Session, SessionOptions};
 use crate::render::Format;
 use crate::schema::{BtfEventRow, BtfEventRows, ProcessInstanceRow, ProcessInstanceRows, TABLES, tables};
 use crate::store::{Database, RecordingEntry};

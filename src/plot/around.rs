@@ -5,10 +5,12 @@ use arrow::array::{Array, AsArray};
 use arrow::datatypes::Float64Type;
 
 use super::cells;
+use crate::engine::{Param, Session};
 use crate::error::{Error, Result};
 use crate::export::Selection;
+use crate::library::Unit;
+use crate::metrics::MetricFilter;
 use crate::picture::exact;
-use crate::query::{MetricFilter, Param, Session, Unit};
 
 /// Which extreme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

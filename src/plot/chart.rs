@@ -7,10 +7,12 @@ use arrow::datatypes::Float64Type;
 
 use super::cells;
 use super::names::natural;
+use crate::engine::{Param, Session};
 use crate::error::{Error, Result};
 use crate::export::Selection;
+use crate::library::Unit;
+use crate::metrics::{Histogram, MetricFilter};
 use crate::picture::{Bar, Chart, Column, Content, Grid, Measure, Panel, exact, length};
-use crate::query::{Histogram, MetricFilter, Param, Session, Unit};
 
 /// More panels are no chart.
 const MOST_PANELS: usize = 24;
@@ -116,7 +118,7 @@ fn histograms(session: &Session, recording: &str, request: &ChartRequest) -> Res
             format!(", {min} to {max}, median {median}")
         });
         let bar =
-            |bin: &crate::query::Bin| Bar { from: bin.from, to: bin.to, count: bin.count.unsigned_abs() };
+            |bin: &crate::metrics::Bin| Bar { from: bin.from, to: bin.to, count: bin.count.unsigned_abs() };
         Panel {
             title: format!("{} of {}{}", h.metric, h.entity, core.unwrap_or_default()),
             summary: format!("{} samples{}", h.count, statistics.unwrap_or_default()),

@@ -10,8 +10,8 @@ use super::names::Names;
 use crate::btf::spec;
 use crate::error::Result;
 use crate::picture::{MarkKind, Marks, exact};
-use crate::query::{Scan, Within};
 use crate::schema::{columns::process_instance, tables};
+use crate::store::{Scan, Within};
 
 const COLUMNS: [&str; 5] = [
     process_instance::PROCESS,
@@ -88,7 +88,7 @@ pub(super) fn read(
     };
     let mut all: Vec<Option<Marks>> = vec![None; 2 * processes.len()];
     let mut late = Late::new();
-    for worker in context.session.scan(&scan, new, add)? {
+    for worker in context.session.scanner().scan(&scan, new, add)? {
         worker.late.into_iter().for_each(|(place, words)| keep(&mut late, place, words));
         for (mine, theirs) in all.iter_mut().zip(worker.marks) {
             match (mine.as_mut(), theirs) {

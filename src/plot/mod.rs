@@ -18,10 +18,10 @@ mod states;
 #[cfg(test)]
 mod tests;
 
+use crate::engine::Session;
 use crate::error::{Error, ErrorKind, Result};
 use crate::export::Selection;
 use crate::picture::{Grid, Picture, exact, length};
-use crate::query::Session;
 use crate::schema::{columns::recording, tables};
 use crate::time::TimeScale;
 

@@ -7,10 +7,10 @@ use super::cells;
 use super::names::Names;
 use super::states::Holds;
 use super::{Context, show::Show};
+use crate::engine::{Param, ResultStream};
 use crate::error::Result;
 use crate::export::spellings;
 use crate::picture::{MarkKind, Marks, Row, RowKind, Runs, State, Stretch, spread};
-use crate::query::{Param, ResultStream};
 
 /// The parts of a row, by the name of what it shows.
 #[derive(Default)]

@@ -10,8 +10,8 @@ use super::cells::{self, Keys};
 use crate::btf::spec;
 use crate::error::Result;
 use crate::picture::{MarkKind, Marks};
-use crate::query::{Scan, Within};
 use crate::schema::{columns::btf_event, tables};
+use crate::store::{Scan, Within};
 
 /// BTF 2.3 §2.3.1: an activation beyond the limit; an instance goes on on another core.
 const ACTIONS: [(&str, MarkKind); 5] = [
@@ -55,7 +55,7 @@ pub(super) fn read(context: &Context<'_>) -> Result<Rare> {
         Ok(())
     };
     let mut all = Rare::new();
-    for worker in context.session.scan(&scan, Rare::new, add)? {
+    for worker in context.session.scanner().scan(&scan, Rare::new, add)? {
         for (key, marks) in worker {
             match all.get_mut(&key) {
                 Some(mine) => mine.join(marks, |name| name),

@@ -10,8 +10,8 @@ use super::cells::{self, Keys};
 use crate::btf::spec;
 use crate::error::Result;
 use crate::picture::{Runs, State, Stretch};
-use crate::query::{Scan, Within};
 use crate::schema::{columns::process_state, tables};
+use crate::store::{Scan, Within};
 
 const COLUMNS: [&str; 7] = [
     process_state::PROCESS,
@@ -68,8 +68,8 @@ pub(super) fn read(
         within,
         having: None,
     };
-    let processes = context.session.names_of(&scan, process_state::PROCESS)?;
-    let cores = context.session.names_of(&scan, process_state::CORE)?;
+    let processes = context.session.scanner().names_of(&scan, process_state::PROCESS)?;
+    let cores = context.session.scanner().names_of(&scan, process_state::CORE)?;
     let held: Vec<&[(i64, i64)]> =
         processes.iter().map(|name| holds.get(name).map(Vec::as_slice).unwrap_or_default()).collect();
     let shown: Vec<[bool; 2]> =
@@ -112,7 +112,7 @@ pub(super) fn read(
         Ok(())
     };
     let mut all = new();
-    for worker in context.session.scan(&scan, new, add)? {
+    for worker in context.session.scanner().scan(&scan, new, add)? {
         join(&mut all.of_process, worker.of_process);
         join(&mut all.of_core, worker.of_core);
     }

@@ -1,8 +1,8 @@
 //! Pictures of a small recording, whose every row is known.
 
 use super::*;
+use crate::engine::tests::fixture;
 use crate::picture::{Mark, MarkKind, Picture, Row, RowKind, Run, State};
-use crate::query::tests::fixture;
 
 fn request() -> Request {
     Request { columns: 400, ..Request::default() }

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod event;
+mod filter;
 pub mod layout;
 mod subject;
 mod text;
@@ -14,6 +15,7 @@ pub mod write;
 
 pub use arguments::{Manner, arguments, value as printed_value, words as printed_words};
 pub use event::{Class, Event, Status};
+pub use filter::{KernelFilter, Who};
 pub use subject::{Subject, subject};
 pub use text::{c_string, is_print, text};
 pub use version::{Flavour, Version};

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use crate::chain::{ChainStep, Instance};
 use crate::error::{Error, Result, did_you_mean};
-use crate::query::{self, ChainStep, Instance};
 use crate::time::{TimeScale, parse_time_argument};
 
 /// What a recording has to keep. Every list may be left out.
@@ -222,11 +222,11 @@ impl Requirements {
         Ok(requirements)
     }
 
-    /// The chains of a file, whatever else it says; see [`Session::with_chains`](query::Session::with_chains).
+    /// The chains of a file, whatever else it says; see [`Session::with_chains`](crate::engine::Session::with_chains).
     ///
     /// # Errors
     /// As [`Self::parse`]; a file without chains.
-    pub fn parse_chains(text: &str, path: &Path) -> Result<Vec<query::Chain>> {
+    pub fn parse_chains(text: &str, path: &Path) -> Result<Vec<crate::chain::Chain>> {
         let requirements: Self = toml::from_str(text).map_err(|e| located(&e, text, path))?;
         match requirements.chains() {
             none if none.is_empty() => Err(Error::input("the file has no chains")
@@ -237,8 +237,8 @@ impl Requirements {
     }
 
     /// The chains, without their bounds.
-    pub fn chains(&self) -> Vec<query::Chain> {
-        let chain = |c: &Chain| query::Chain { name: c.name.clone(), steps: c.steps.clone() };
+    pub fn chains(&self) -> Vec<crate::chain::Chain> {
+        let chain = |c: &Chain| crate::chain::Chain { name: c.name.clone(), steps: c.steps.clone() };
         self.chain.iter().map(chain).collect()
     }
 

@@ -7,8 +7,9 @@ use arrow::datatypes::{DataType, Float64Type, Int64Type};
 use super::file::{Bound, Load, Synchronisation};
 use super::synchronisation::{Apart, Together};
 use super::{Outcome, Requirements, Verdict};
+use crate::engine::{Param, Session};
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
-use crate::query::{MetricFilter, Param, Session};
+use crate::metrics::MetricFilter;
 use crate::time::TimeScale;
 
 /// The statistics that a limit can be on.

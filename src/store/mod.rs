@@ -12,7 +12,11 @@ mod folder;
 mod layout;
 mod lock;
 mod manifest;
+#[cfg(feature = "engine")]
+mod resequence;
 mod row_groups;
+#[cfg(feature = "engine")]
+mod scan;
 mod table_reader;
 mod table_writer;
 mod transaction;
@@ -22,7 +26,11 @@ mod write_behind;
 pub use database::Database;
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use manifest::{BlobEntry, FileEntry, Manifest, RecordingEntry};
+#[cfg(feature = "engine")]
+pub(crate) use resequence::Resequenced;
 pub use row_groups::{names_in, row_group_spans, row_groups_with};
+#[cfg(feature = "engine")]
+pub(crate) use scan::{Scan, Scanner, Within};
 pub use table_reader::{read_batches, read_row_groups};
 pub use table_writer::{StagedFile, TableWriter};
 pub use transaction::Transaction;

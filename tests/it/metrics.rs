@@ -38,18 +38,18 @@ fn json_is_as_it_is_documented() {
         text.split('"')
             .skip(1)
             .step_by(2)
-            .filter(|k| btfdb::query::SUMMARY_COLUMNS.contains(k))
+            .filter(|k| btfdb::metrics::SUMMARY_COLUMNS.contains(k))
             .map(str::to_owned)
             .collect()
     };
-    assert_eq!(keys(&run.stdout), btfdb::query::SUMMARY_COLUMNS);
-    assert_eq!(keys(example), btfdb::query::SUMMARY_COLUMNS);
+    assert_eq!(keys(&run.stdout), btfdb::metrics::SUMMARY_COLUMNS);
+    assert_eq!(keys(example), btfdb::metrics::SUMMARY_COLUMNS);
     let described: Vec<&str> = page
         .lines()
         .filter_map(|l| l.strip_prefix("| `")?.split('`').next())
         .filter(|c| !["begin_at", "end_at"].contains(c))
         .collect();
-    assert_eq!(described, btfdb::query::SUMMARY_COLUMNS);
+    assert_eq!(described, btfdb::metrics::SUMMARY_COLUMNS);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::trace::{self, Trace};
 use crate::btf::spec;
 use crate::compare::{Comparison, Difference, Level, Line, Options, Tolerance, compare};
 use crate::error::{Error, Result};
-use crate::query::{MetricDelta, compare_metrics};
+use crate::metrics::{MetricDelta, compare_metrics};
 use crate::time::{TimeScale, format_duration, parse_time_argument};
 use serde_json::json;
 use std::fmt::Write as _;

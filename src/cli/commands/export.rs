@@ -6,13 +6,13 @@ use super::super::ui::Ui;
 use super::output::Target;
 use super::{parse, query};
 use crate::btf::spec::Version;
+use crate::engine::Session;
 use crate::error::{Error, Result};
 use crate::export::traceprinter::{PrintOptions, Style, export_traceprinter};
 use crate::export::{
     BtfOptions, GraspDialect, GraspOptions, PerfettoDone, Selection, export_btf, export_grasp,
     export_perfetto, export_table,
 };
-use crate::query::Session;
 use crate::render;
 use crate::schema::tables;
 use crate::time::TimeScale;

@@ -1,6 +1,7 @@
 //! Histograms of metrics as text: what each is of, and a bar per bin. Not for how bars are drawn.
 
-use crate::query::{Bin, Histogram, Unit};
+use crate::library::Unit;
+use crate::metrics::{Bin, Histogram};
 use crate::render::bars;
 use crate::time::{TimeScale, format_duration};
 

@@ -1,9 +1,10 @@
 //! Options about events of a kernel trace. Not what is done with the events that they choose.
 
 use super::super::args::{KernelArgs, WhoArg};
+use crate::engine::RowFilter;
 use crate::error::{Error, Result};
 use crate::ops::ingest::Keep;
-use crate::query::{KernelFilter, RowFilter, Who};
+use crate::qnx::{KernelFilter, Who};
 use crate::schema::tables;
 use std::sync::Arc;
 

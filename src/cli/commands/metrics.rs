@@ -4,16 +4,17 @@ use super::super::args::Metrics;
 use super::super::signals;
 use super::super::ui::Ui;
 use super::{histogram, output, parse, query};
+use crate::engine::{Session, queries_with_folders};
 use crate::error::{Error, Result};
-use crate::query::{
-    MEASUREMENT, MEASUREMENT_SQL, Metric, MetricFilter, Queries, Session, TimeWindows, bins_of,
-};
+use crate::library::{Metric, Queries};
+use crate::metrics::{MEASUREMENT, MEASUREMENT_SQL, MetricFilter, bins_of};
 use crate::render::Format;
 use crate::time::TimeScale;
+use crate::time::TimeWindows;
 use std::io::Write;
 
 pub(super) fn run(args: &Metrics, ui: &Ui) -> Result<u8> {
-    let queries = Queries::with_folders(&args.sql_path.folders)?;
+    let queries = queries_with_folders(&args.sql_path.folders)?;
     if args.list {
         return print(&list(&queries));
     }

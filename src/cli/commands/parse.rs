@@ -1,8 +1,8 @@
 //! Typed text to values, with messages that name the option.
 
 use super::super::args::Limits;
+use crate::engine::Param;
 use crate::error::{Error, Result};
-use crate::query::Param;
 use crate::time::{TimeScale, parse_time_argument};
 
 /// Threads to use.

@@ -5,11 +5,11 @@ use super::super::signals;
 use super::super::ui::Ui;
 use super::output::Target;
 use super::{parse, query};
+use crate::engine::{Session, queries_with_folders};
 use crate::error::{Error, Result};
 use crate::export::Selection;
 use crate::picture::{Picture, exact};
 use crate::plot::{Around, ChartRequest, Form, Request, Rows, chart, plot};
-use crate::query::{Queries, Session};
 use crate::render::html;
 use crate::render::svg::{self, Legend};
 use crate::require::Requirements;
@@ -24,7 +24,7 @@ const PAGE_EVENTS: u64 = 2_000_000;
 pub(super) fn run(args: &Plot, ui: &Ui) -> Result<u8> {
     let format = format(args)?;
     let control = signals::control();
-    let queries = Queries::with_folders(&args.sql_path.folders)?;
+    let queries = queries_with_folders(&args.sql_path.folders)?;
     let session =
         query::open_with(&args.database, &args.limits, queries)?.with_interrupt(control.flag_shared());
     let scale = session.database().time_scale();

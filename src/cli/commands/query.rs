@@ -4,8 +4,9 @@ use super::super::args::{Limits, Query};
 use super::super::signals;
 use super::super::ui::Ui;
 use super::{output, parse};
+use crate::engine::{Session, SessionOptions, queries_with_folders, split};
 use crate::error::{Error, Result};
-use crate::query::{Queries, Session, SessionOptions, split};
+use crate::library::Queries;
 use crate::require::Requirements;
 use crate::schema::tables;
 use crate::store::Database;
@@ -26,7 +27,7 @@ pub(super) fn run(args: &Query, ui: &Ui) -> Result<u8> {
         return Err(Error::usage("-o takes the result of one statement, but there are several"));
     }
     let control = signals::control();
-    let queries = Queries::with_folders(&args.sql_path.folders)?;
+    let queries = queries_with_folders(&args.sql_path.folders)?;
     let session = open_with(&args.database, &args.limits, queries)?.with_interrupt(control.flag_shared());
     let session = with_chains(session, args.chains.as_deref())?;
     let filter = super::kernel::filter(&args.kernel);

@@ -3,8 +3,8 @@
 use super::super::args::{Check, CheckFormat};
 use super::output::Target;
 use super::trace;
+use crate::engine::queries_with_folders;
 use crate::error::{Error, ErrorKind, Result};
-use crate::query::Queries;
 use crate::require::{Requirements, Verdict, junit, measure, table};
 use std::path::Path;
 
@@ -14,7 +14,7 @@ pub(super) fn run(args: &Check, file: &Path) -> Result<bool> {
     let text = std::fs::read_to_string(file).map_err(|e| Error::io("read", file, e))?;
     let requirements = Requirements::parse(&text, file)?;
     let control = trace::control();
-    let queries = Queries::with_folders(&args.sql_path.folders)?;
+    let queries = queries_with_folders(&args.sql_path.folders)?;
     let mut trace = trace::open_with(name, None, &args.limits, &queries, &control)?;
     trace.session = trace.session.with_chains(&requirements.chains())?;
     let scale = trace.session.database().time_scale();

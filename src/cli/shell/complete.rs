@@ -4,7 +4,8 @@
 use super::commands::{self, EXPORT_OPTIONS, Kind};
 use super::lexer::{self, Piece, is_word, pieces};
 use super::words::{KEYWORDS, is_keyword};
-use crate::query::{Metric, Relation, Session, TABLE_FUNCTIONS};
+use crate::engine::{Relation, Session};
+use crate::library::{Metric, TABLE_FUNCTIONS};
 
 /// Names that can be completed.
 pub(super) struct Names {
@@ -152,7 +153,7 @@ fn owner_of<'n>(names: &'n Names, name: &str, pieces: &[Piece], line: &str) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::query::tests::fixture;
+    use crate::engine::tests::fixture;
     use proptest::prelude::*;
 
     fn names() -> Names {

@@ -4,7 +4,7 @@
 use super::complete::{Names, Offer, candidates};
 use super::input::{Input, collect};
 use super::{Shell, highlight};
-use crate::query::check_syntax;
+use crate::engine::check_syntax;
 use rustyline::completion::{Completer, FilenameCompleter, Pair};
 use rustyline::highlight::{CmdKind, Highlighter};
 use rustyline::hint::Hinter;

@@ -1,7 +1,7 @@
 //! Lines of text → commands and statements, as soon as they are complete: the same for the terminal, for a pipe and for
 //! a file. Not for running them.
 
-use crate::query::is_unfinished;
+use crate::engine::is_unfinished;
 
 /// Something to run.
 #[derive(Debug, PartialEq, Eq)]

@@ -3,8 +3,9 @@
 
 use super::{Flow, Shell};
 use crate::cli::commands::{check, metrics as metrics_command};
+use crate::engine::{Relation, split};
 use crate::error::{Error, Result, did_you_mean};
-use crate::query::{Documented, Queries, Relation, split};
+use crate::library::{Documented, Queries};
 use crate::schema::{self, tables as names};
 use std::fmt::Write as _;
 

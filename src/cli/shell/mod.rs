@@ -1,6 +1,6 @@
 //! `btfdb shell`: SQL and dot commands, typed, piped or read from files. Its parts: `input` tells when something is
 //! complete, `commands` is the table of dot commands, `out` is where results go, `terminal` and `script` are the two ways
-//! in. Not for what statements mean, which is `query`'s.
+//! in. Not for what statements mean, which is `engine`'s.
 
 mod actions;
 mod commands;
@@ -21,8 +21,9 @@ use super::commands::{output, parse, query};
 use super::is_broken_pipe;
 use super::ui::Ui;
 use crate::cli::signals;
+use crate::engine::{Session, Statement, queries_with_folders, split};
 use crate::error::{Error, ErrorKind, Result};
-use crate::query::{Queries, Session, Statement, split};
+use crate::library::Queries;
 use crate::render::{self, InUnit};
 use crate::time::TimeScale;
 use arrow::array::RecordBatch;
@@ -88,7 +89,7 @@ struct Shell<'a> {
 pub(super) fn run(args: &args::Shell, ui: &Ui) -> Result<u8> {
     let interactive = std::io::stdin().is_terminal();
     let interrupt = if interactive { signals::flag() } else { signals::control().flag_shared() };
-    let queries = Queries::with_folders(&args.sql_path.folders)?;
+    let queries = queries_with_folders(&args.sql_path.folders)?;
     let session = query::open_with(&args.database, &args.limits, Arc::clone(&queries))?;
     let session = query::with_chains(session, args.chains.as_deref())?.with_interrupt(Arc::clone(&interrupt));
     let settings = Settings {

@@ -13,9 +13,9 @@ use std::io::Write;
 
 use super::Selection;
 use crate::btf::spec::Version;
+use crate::engine::{Order, Session};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ops::ingest::NUMERIC_FORMAT;
-use crate::query::{Order, Session};
 use crate::render::in_order;
 use crate::schema::{columns, tables};
 use crate::time::TimeScale;

@@ -2,10 +2,10 @@
 
 use super::misfit;
 use crate::btf::spec::Version;
+use crate::engine::{Param, Session};
 use crate::error::Result;
 use crate::export::Selection;
 use crate::formats::btf::{Header, LineKind};
-use crate::query::{Param, Session};
 use crate::schema::tables;
 use arrow::array::AsArray;
 use arrow::compute::cast;

@@ -2,10 +2,10 @@
 
 use super::misfit;
 use crate::btf::spec::Version;
+use crate::engine::{Param, ResultStream, Session};
 use crate::error::Result;
 use crate::export::Selection;
 use crate::formats::btf::Keyword;
-use crate::query::{Param, ResultStream, Session};
 use crate::schema::tables;
 use crate::time::TimeScale;
 use arrow::array::{AsArray, Int64Array, RecordBatch, StringArray};

@@ -2,10 +2,10 @@
 
 use super::script::{Object, Script};
 use crate::btf::spec::{self, Kind};
+use crate::engine::Session;
 use crate::error::Result;
 use crate::export::Selection;
 use crate::export::cursor::Cursor;
-use crate::query::Session;
 use crate::schema::columns::{process_instance as instance, process_state as state};
 use std::collections::HashMap;
 

@@ -1,10 +1,10 @@
 //! What happens to jobs, in the order of time, from the tables of instances and states. Not for how it is written.
 
 use crate::btf::spec::{self, Kind};
+use crate::engine::{ResultStream, Session};
 use crate::error::Result;
 use crate::export::Selection;
 use crate::export::cursor::Cursor;
-use crate::query::{ResultStream, Session};
 use crate::schema::columns::process_state as state;
 
 /// An instance of a task or ISR.

@@ -31,8 +31,8 @@ mod script;
 mod tests;
 
 use super::Selection;
+use crate::engine::Session;
 use crate::error::{Error, Result};
-use crate::query::Session;
 use declare::Declared;
 use jobs::Jobs;
 use moment::Moment;

@@ -1,11 +1,11 @@
 //! What a Grasp trace said, word for word, or with the declarations of the other dialect. Not for recordings of other origin.
 
 use super::{Dialect, GraspDone};
+use crate::engine::Session;
 use crate::error::{Error, ErrorKind, Result};
 use crate::export::Selection;
 use crate::export::cursor::Cursor;
 use crate::formats::grasp::words::{Kind, Word, command, skip_blanks};
-use crate::query::Session;
 use crate::schema::tables;
 use std::borrow::Cow;
 use std::io::Write;

@@ -2,10 +2,10 @@
 
 use crate::btf::spec::{self, Kind};
 use crate::btf::{Action, process_transition};
+use crate::engine::{Order, Session};
 use crate::error::Result;
 use crate::export::Selection;
 use crate::export::cursor::Cursor;
-use crate::query::{Order, Session};
 use crate::schema::tables;
 use arrow::array::RecordBatch;
 

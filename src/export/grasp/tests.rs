@@ -1,7 +1,7 @@
 //! Scripts of the database whose content is known.
 
 use super::*;
-use crate::query::tests::fixture::engine;
+use crate::engine::tests::fixture::engine;
 
 fn exported(selection: &Selection, options: &GraspOptions) -> (String, GraspDone) {
     let (_dir, session) = engine(&["r"]);

@@ -5,9 +5,9 @@ use super::tracks::Group;
 use super::{Export, activation};
 use crate::btf::spec::{self, Kind};
 use crate::btf::{Action, process_transition, runnable_transition};
+use crate::engine::Order;
 use crate::error::Result;
 use crate::export::cursor::Cursor;
-use crate::query::Order;
 use crate::schema::tables;
 use std::collections::HashMap;
 

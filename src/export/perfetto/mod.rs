@@ -19,8 +19,8 @@ mod tests;
 
 use super::Selection;
 use crate::btf::spec::{self, Kind};
+use crate::engine::Session;
 use crate::error::Result;
-use crate::query::Session;
 use packets::{Clock, Packets};
 use std::io::Write;
 use tracks::Tracks;

@@ -5,9 +5,9 @@ use super::packets::{Argument, Flow, Nature};
 use super::tracks::Group;
 use super::{CHAINS, Export, cut};
 use crate::btf::spec::{self, Kind};
+use crate::chain::Chain;
 use crate::error::Result;
 use crate::export::cursor::Cursor;
-use crate::query::Chain;
 use crate::schema::columns::{gap, runnable_instance as runnable};
 use std::collections::HashMap;
 

@@ -1,8 +1,8 @@
 //! Traces of the database whose content is known, read back packet by packet.
 
 use super::*;
+use crate::engine::tests::fixture::{engine, open};
 use crate::export::cursor::Cursor;
-use crate::query::tests::fixture::{engine, open};
 use crate::require::Requirements;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;

@@ -1,13 +1,15 @@
 //! A stored kernel trace through the printer. Not the lines themselves.
 
 use super::{Printer, Style};
+use crate::engine::Session;
 use crate::error::{Error, ErrorKind, Result};
 use crate::export::Selection;
+use crate::qnx::KernelFilter;
 use crate::qnx::{Class, Event, Flavour, Status, Version};
-use crate::query::{KernelFilter, Resequenced, Session};
 use crate::render::{PORTION, Worker, in_order};
 use crate::schema::columns::{kernel_attribute, kernel_event as column};
 use crate::schema::tables;
+use crate::store::Resequenced;
 use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Int64Array, RecordBatch, StringViewArray, UInt64Array,
 };

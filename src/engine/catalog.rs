@@ -1,0 +1,98 @@
+//! The namespace of a session: the tables of the database, and the views of the library, each planned when it is first asked
+//! for. Not the text of the views (see `library`).
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use datafusion::catalog::{SchemaProvider, TableProvider};
+use datafusion::common::{DataFusionError, Result};
+use datafusion::datasource::ViewTable;
+use datafusion::execution::SessionState;
+use datafusion::prelude::SessionContext;
+use futures::FutureExt;
+
+use super::plan::plan;
+use super::table::Table;
+use crate::library::{Queries, View};
+use crate::schema::TABLES;
+use crate::store::Database;
+
+/// See the module.
+pub(super) struct Catalog {
+    tables: HashMap<&'static str, Arc<dyn TableProvider>>,
+    views: HashMap<String, View>,
+    planned: Mutex<HashMap<String, Arc<dyn TableProvider>>>,
+    /// What plans the views, in this very namespace; `None` when the session is closed.
+    state: Box<dyn Fn() -> Option<SessionState> + Send + Sync>,
+}
+
+impl Catalog {
+    /// Every table of the schema, with the files that the manifest lists for it, and every view.
+    pub fn new(database: &Arc<Database>, context: &SessionContext, queries: &Queries) -> Self {
+        let state = context.state_weak_ref();
+        let state = Box::new(move || state.upgrade().map(|state| state.read().clone()));
+        let table = |spec| Arc::new(Table::new(Arc::clone(database), spec)) as Arc<dyn TableProvider>;
+        let tables = TABLES.iter().map(|spec| (spec.name, table(spec))).collect();
+        let views = queries.views().iter().map(|view| (view.name.clone(), view.clone())).collect();
+        Self { tables, views, planned: Mutex::default(), state }
+    }
+
+    /// From now on, a table has only the rows for which a condition is true. Views that were planned before have all.
+    pub async fn restrict(&self, name: &str, condition: &str) -> Result<()> {
+        let gone = || DataFusionError::Internal("the session is closed".to_owned());
+        let state = (self.state)().ok_or_else(gone)?;
+        let plan = plan(&state, &format!("SELECT * FROM {name} WHERE {condition}")).await?;
+        let table: Arc<dyn TableProvider> = Arc::new(ViewTable::new(plan, None));
+        let mut planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
+        planned.insert(name.to_owned(), table);
+        Ok(())
+    }
+
+    fn planned(&self, name: &str) -> Option<Arc<dyn TableProvider>> {
+        // A plan is put in whole, so that what a thread that panicked left behind is right.
+        let planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
+        planned.get(name).cloned()
+    }
+
+    /// A table or view, at once: for planners that cannot wait. Nothing in [`find`](Self::find) waits.
+    pub fn get(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        self.find(name).now_or_never().unwrap_or(Ok(None))
+    }
+
+    async fn find(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        if let Some(found) = self.planned(name).or_else(|| self.tables.get(name).cloned()) {
+            return Ok(Some(found));
+        }
+        let Some(view) = self.views.get(name) else { return Ok(None) };
+        let gone = || DataFusionError::Internal("the session is closed".to_owned());
+        let state = (self.state)().ok_or_else(gone)?;
+        let plan = state.create_logical_plan(&view.sql).await;
+        let plan = plan.map_err(|e| e.context(format!("the view '{name}' cannot be planned")))?;
+        let table: Arc<dyn TableProvider> = Arc::new(ViewTable::new(plan, Some(view.sql.clone())));
+        let mut planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(Some(Arc::clone(planned.entry(view.name.clone()).or_insert(table))))
+    }
+}
+
+impl fmt::Debug for Catalog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Catalog").finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl SchemaProvider for Catalog {
+    fn table_names(&self) -> Vec<String> {
+        self.tables.keys().map(|name| (*name).to_owned()).chain(self.views.keys().cloned()).collect()
+    }
+
+    async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        self.find(name).await
+    }
+
+    fn table_exist(&self, name: &str) -> bool {
+        self.tables.contains_key(name) || self.views.contains_key(name)
+    }
+}

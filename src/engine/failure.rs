@@ -1,0 +1,234 @@
+//! Errors of the engine → errors of btfdb: what kind, where in the SQL, and what was probably meant. Not for errors
+//! in the content of a trace, which never reach a query.
+
+use std::any::Any;
+use std::error::Error as StdError;
+
+use arrow::error::ArrowError;
+use datafusion::common::{DataFusionError, SchemaError};
+use datafusion::object_store;
+use parquet::errors::ParquetError;
+
+use super::operators::OutOfOrder;
+use crate::error::{Error, ErrorKind, did_you_mean};
+use crate::library::TABLE_FUNCTIONS;
+
+/// A place in an SQL text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    /// 1-based.
+    pub line: u64,
+    /// 1-based, in characters.
+    pub column: u64,
+    /// Number of characters, on that line.
+    pub width: u64,
+}
+
+/// Most characters of an SQL line that an error shows.
+const SHOWN: usize = 100;
+/// The next step when a file does not hold what the manifest promises.
+const VERIFY: &str = "run `btfdb verify` on the database: it names every damaged file";
+
+/// An error in the SQL text itself. Its line shows when somebody names the file that the text is from.
+pub(super) fn syntax(message: &str, sql: &str, place: Option<Place>) -> Error {
+    let Some(place) = place else {
+        return Error::new(ErrorKind::Query, message);
+    };
+    let Place { line, column, .. } = place;
+    let shown = show(sql, place);
+    Error::new(ErrorKind::Query, format!("{message} (line {line}, column {column}){shown}")).line(line)
+}
+
+/// What the engine reported while it planned or ran `sql`; `relations` are the names of the tables and views.
+pub(super) fn from_engine(error: &DataFusionError, sql: &str, relations: &[String]) -> Error {
+    if let Some(cause) = damage(error) {
+        return Error::database(format!("the database is damaged: {cause}")).hint(VERIFY);
+    }
+    if let DataFusionError::External(cause) = error.find_root()
+        && cause.is::<OutOfOrder>()
+    {
+        return Error::new(ErrorKind::Bug, "an order was taken for granted").because(OutOfOrder);
+    }
+    let text = error.strip_backtrace();
+    match error.find_root() {
+        DataFusionError::ResourcesExhausted(what) => return exhausted(what),
+        DataFusionError::IoError(e) => {
+            return Error::new(ErrorKind::Io, format!("cannot run the query: {e}"));
+        }
+        DataFusionError::ExecutionJoin(e) if e.is_panic() => return stumbled(&e.to_string()),
+        _ => {}
+    }
+    let (message, place) = match error.diagnostic() {
+        Some(d) => (d.message.clone(), d.span.map(place_of)),
+        None => cut_place(tidy(&text)),
+    };
+    let message = missing_parameter(&message).unwrap_or(message);
+    let error_at_place = syntax(&message, sql, place);
+    match suggestion(error, &message, relations) {
+        Some(hint) => error_at_place.hint(hint),
+        None => error_at_place,
+    }
+}
+
+/// The engine panicked: with files that were checked when they were written, damage is what is left.
+pub(super) fn from_panic(payload: &(dyn Any + Send)) -> Error {
+    let text = payload.downcast_ref::<&str>().map(|s| (*s).to_owned());
+    stumbled(&text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default())
+}
+
+/// What the engine reported where there is no SQL to point at.
+pub(crate) fn failed(error: DataFusionError) -> Error {
+    from_engine(&error, "", &[])
+}
+
+/// True when rows did not come in the order that a statement trusted in.
+pub(crate) fn is_out_of_order(error: &Error) -> bool {
+    error.source().is_some_and(|cause| cause.is::<OutOfOrder>())
+}
+
+fn stumbled(what: &str) -> Error {
+    Error::database(format!("the query engine stumbled over the files of the database: {what}")).hint(VERIFY)
+}
+
+fn exhausted(what: &str) -> Error {
+    let first = what.lines().next().unwrap_or("");
+    Error::new(ErrorKind::Limit, format!("the query needs more memory than it may use: {first}"))
+        .hint("raise --memory-limit, or narrow the query (fewer rows before GROUP BY and ORDER BY)")
+}
+
+/// The cause, when a file is missing or is not what it should be.
+fn damage(error: &DataFusionError) -> Option<String> {
+    let mut link: Option<&(dyn StdError + 'static)> = Some(error);
+    while let Some(e) = link {
+        let text = match e.downcast_ref::<ArrowError>() {
+            Some(ArrowError::ParquetError(text)) => Some(text.clone()),
+            _ if e.is::<ParquetError>() || e.is::<object_store::Error>() => Some(e.to_string()),
+            _ => None,
+        };
+        if text.is_some() {
+            return text;
+        }
+        link = e.source();
+    }
+    None
+}
+
+/// "did you mean", from what the engine or the catalog knows.
+fn suggestion(error: &DataFusionError, message: &str, relations: &[String]) -> Option<String> {
+    if let DataFusionError::SchemaError(inner, _) = error.find_root()
+        && let SchemaError::FieldNotFound { field, valid_fields } = inner.as_ref()
+    {
+        let names = || valid_fields.iter().map(|f| f.name.as_str());
+        if let Some(near) = did_you_mean(&field.name, names()) {
+            return Some(format!("did you mean '{near}'?"));
+        }
+        let known = names().collect::<Vec<_>>().join(", ");
+        return (!known.is_empty()).then(|| format!("the columns are: {known}"));
+    }
+    if let Some(table) = message.strip_prefix("table '").and_then(|m| m.strip_suffix("' not found")) {
+        let bare = table.rsplit('.').next().unwrap_or(table);
+        let near = did_you_mean(bare, relations.iter().map(String::as_str));
+        return Some(near.map_or_else(
+            || format!("the tables are: {}", relations.join(", ")),
+            |near| format!("did you mean '{near}'?"),
+        ));
+    }
+    if let Some(name) = message.strip_prefix("table function '").and_then(|m| m.strip_suffix("' not found")) {
+        let near = did_you_mean(name, TABLE_FUNCTIONS.iter().map(|f| f.name));
+        return near.map(|near| format!("did you mean '{near}'?"));
+    }
+    if let Some((_, name)) = message.strip_suffix("' has no value").and_then(|m| m.split_once("parameter '$"))
+    {
+        return Some(format!("give it one, e.g. --param {name}=10ms, or .param {name}=10ms in the shell"));
+    }
+    let near = error.diagnostic()?.notes.iter().find_map(|n| n.message.strip_prefix("Possible function "))?;
+    Some(format!("did you mean {near}?"))
+}
+
+/// The engine's text without its own classification ("Error during planning: ").
+fn tidy(text: &str) -> &str {
+    ["SQL error: ParserError(", "SQL error: TokenizerError("]
+        .iter()
+        .find_map(|p| text.strip_prefix(p)?.strip_suffix(')').map(|t| t.trim_matches('"')))
+        .or_else(|| {
+            ["Error during planning: ", "Execution error: "].iter().find_map(|p| text.strip_prefix(p))
+        })
+        .unwrap_or(text)
+}
+
+/// What the engine says of a parameter without a value, in our words.
+fn missing_parameter(message: &str) -> Option<String> {
+    let rest = message.strip_prefix("Placeholder '")?;
+    let (name, rest) = rest.split_once('\'')?;
+    rest.contains("not provided a value").then(|| format!("the parameter '{name}' has no value"))
+}
+
+/// Takes " at Line: 1, Column: 8" off the end of a message of the parser.
+fn cut_place(text: &str) -> (String, Option<Place>) {
+    let found = text.rsplit_once(" at Line: ").and_then(|(message, place)| {
+        let (line, column) = place.split_once(", Column: ")?;
+        let digits = column.len() - column.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let column = column.get(..digits)?.parse().ok()?;
+        Some((message.to_owned(), Some(Place { line: line.parse().ok()?, column, width: 1 })))
+    });
+    found.unwrap_or_else(|| (text.to_owned(), None))
+}
+
+fn place_of(span: datafusion::common::Span) -> Place {
+    let same_line = span.start.line == span.end.line;
+    let width = if same_line { span.end.column.saturating_sub(span.start.column).max(1) } else { 1 };
+    Place { line: span.start.line, column: span.start.column, width }
+}
+
+/// The line of the place, indented, and a line of carets under it; empty when the text has no such line.
+fn show(sql: &str, place: Place) -> String {
+    let number = usize::try_from(place.line).unwrap_or(0);
+    let Some(line) = number.checked_sub(1).and_then(|n| sql.lines().nth(n)) else {
+        return String::new();
+    };
+    let plain: Vec<char> = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let at = usize::try_from(place.column).unwrap_or(1).max(1) - 1;
+    let width = usize::try_from(place.width).unwrap_or(1);
+    let from = at.saturating_sub(SHOWN / 2).min(plain.len());
+    let to = plain.len().min(from + SHOWN);
+    let text: String = plain.get(from..to).unwrap_or(&[]).iter().collect();
+    let carets = "^".repeat(width.clamp(1, SHOWN - SHOWN / 2));
+    format!("\n  {}\n  {}{carets}", text.trim_end(), " ".repeat(at - from.min(at)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_caret_stands_under_the_place() {
+        let e = syntax("no", "SELECT 1\n  , bad x", Some(Place { line: 2, column: 5, width: 3 }));
+        assert_eq!(e.to_string(), "no (line 2, column 5)\n    , bad x\n      ^^^");
+    }
+
+    #[test]
+    fn long_lines_are_cut_around_the_place() {
+        let sql = format!("SELECT {} bad", "x, ".repeat(1000));
+        let shown = show(&sql, Place { line: 1, column: 3009, width: 3 });
+        let lines: Vec<_> = shown.trim_start_matches('\n').lines().collect();
+        assert!(lines[0].ends_with("x,  bad") && lines[0].len() < 70, "{shown}");
+        assert_eq!(lines[1].find('^'), lines[0].find("bad"), "{shown}");
+    }
+
+    #[test]
+    fn places_are_cut_off_parser_messages() {
+        let (m, p) = cut_place("Expected: an expression, found: FROM at Line: 1, Column: 12");
+        assert_eq!(m, "Expected: an expression, found: FROM");
+        assert_eq!(p, Some(Place { line: 1, column: 12, width: 1 }));
+        assert_eq!(cut_place("no place").1, None);
+    }
+
+    #[test]
+    fn kinds_follow_from_the_cause() {
+        let kind = |e: DataFusionError| from_engine(&e, "", &[]).kind();
+        assert_eq!(kind(ParquetError::General("eof".into()).into()), ErrorKind::Database);
+        assert_eq!(kind(DataFusionError::ResourcesExhausted("pool".into())), ErrorKind::Limit);
+        assert_eq!(kind(DataFusionError::Plan("no".into()).context("while")), ErrorKind::Query);
+        assert_eq!(from_panic(&"slice index").kind(), ErrorKind::Database);
+    }
+}

@@ -1,0 +1,33 @@
+//! Functions that SQL over traces needs beside those of the engine. Not for operators that stand behind plain SQL.
+
+mod argument;
+pub(super) mod exact_sums;
+mod gap_between;
+mod stddev;
+mod windows;
+
+use std::sync::Arc;
+
+use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
+
+use crate::store::Database;
+
+/// Those that need no database.
+pub(super) fn of_rows() -> Vec<ScalarUDF> {
+    vec![ScalarUDF::from(argument::Argument::new())]
+}
+
+/// Those of many rows, in place of the engine's of the same name.
+pub(super) fn aggregates() -> Vec<AggregateUDF> {
+    vec![AggregateUDF::from(stddev::Stddev::new())]
+}
+
+/// All functions of one row, over the tables of a database.
+pub(super) fn functions(database: &Arc<Database>) -> Vec<ScalarUDF> {
+    let mut functions = of_rows();
+    functions.extend([
+        ScalarUDF::from(gap_between::GapBetween::new(Arc::clone(database))),
+        ScalarUDF::from(windows::Windows::new()),
+    ]);
+    functions
+}

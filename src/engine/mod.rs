@@ -1,0 +1,38 @@
+//! SQL over a database: the only room that names DataFusion. Tables are the files of the manifest, views are those of the
+//! library, table functions and chains make rows of their own, operators and optimizer rules run what traces ask again and
+//! again. Statements are read-only. Not for showing results, and not for metrics (see [`crate::metrics`]).
+
+mod catalog;
+mod chains;
+mod failure;
+mod functions;
+mod memory;
+mod operators;
+mod optimizer;
+mod plan;
+mod records;
+mod relations;
+mod row_filter;
+mod run;
+mod runtime;
+mod session;
+mod statement;
+mod table;
+mod table_functions;
+mod time_columns;
+mod user_library;
+mod validate;
+
+pub(crate) use failure::{failed, is_out_of_order};
+pub(crate) use operators::{Numbers, Trust};
+pub(crate) use records::Order;
+pub use records::StoredRecords;
+pub use relations::Relation;
+pub use row_filter::RowFilter;
+pub use run::{Param, ResultStream};
+pub use session::{Session, SessionOptions};
+pub use statement::{Statement, check_syntax, is_unfinished, split};
+pub use user_library::queries_with_folders;
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,381 @@
+//! Numbers for names: every distinct row of some string columns gets a small number, so that what groups or follows rows
+//! by name compares integers. Not for columns of free text, of which there may be as many as rows.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, StringViewArray, UInt32Array};
+use arrow::buffer::Buffer;
+use arrow::compute::take;
+use arrow::datatypes::UInt32Type;
+use datafusion::common::{Result, internal_err};
+
+use super::known::Known;
+
+/// Numbers handed out so far, for any number of threads.
+#[derive(Debug, Default)]
+pub(crate) struct Numbers {
+    tables: Mutex<Tables>,
+    /// Memories of threads that are not numbering just now: of the names of each column, and of pairs.
+    memories: Mutex<Vec<(Vec<Memory>, Vec<Grid>)>>,
+}
+
+/// The names of every column, then the pairs: of the first two columns, of those and the third, and so on.
+#[derive(Debug, Default)]
+struct Tables {
+    names: Vec<Table<Option<Box<str>>>>,
+    pairs: Vec<Table<(u32, u32)>>,
+}
+
+/// Keys in the order of their numbers.
+#[derive(Debug)]
+struct Table<K> {
+    numbers: HashMap<K, u32>,
+    keys: Vec<K>,
+}
+
+impl<K> Default for Table<K> {
+    fn default() -> Self {
+        Self { numbers: HashMap::new(), keys: Vec::new() }
+    }
+}
+
+impl<K: std::hash::Hash + Eq + Clone> Table<K> {
+    fn number(&mut self, key: K) -> u32 {
+        let next = self.keys.len() as u32;
+        *self.numbers.entry(key).or_insert_with_key(|key| {
+            self.keys.push(key.clone());
+            next
+        })
+    }
+}
+
+/// Slots that a memory of names begins with, and those that it is emptied at instead of growing further.
+const SLOTS: usize = 256;
+const MOST_SLOTS: usize = 1 << 14;
+/// Cells of pairs that are remembered by place.
+const MOST_CELLS: usize = 1 << 16;
+const NOTHING: u32 = u32::MAX;
+/// A view that no text has: its length is one that Arrow does not know.
+const NO_VIEW: u128 = u128::MAX;
+
+/// What a thread remembers of the names of a column.
+#[derive(Debug, Default)]
+struct Memory {
+    views: Views,
+    /// Of the entries of a dictionary, the number of each that was in a row.
+    keys: Known<u32>,
+}
+
+/// The numbers of the names seen so far, by their views: open addressing, mostly empty, so that the first slot is the one.
+#[derive(Debug)]
+struct Views {
+    slots: Vec<(u128, u32)>,
+    used: usize,
+    /// Where the texts of long names lie that the views point to.
+    texts: Vec<Buffer>,
+}
+
+impl Default for Views {
+    fn default() -> Self {
+        Self { slots: vec![(NO_VIEW, NOTHING); SLOTS], used: 0, texts: Vec::new() }
+    }
+}
+
+impl Views {
+    /// A long name is known by its place in the buffers: other buffers, other names.
+    fn texts_are(&mut self, texts: &[Buffer]) {
+        let same = |(one, other): (&Buffer, &Buffer)| one.ptr_eq(other) && one.len() == other.len();
+        if texts.len() != self.texts.len() || !texts.iter().zip(&self.texts).all(same) {
+            self.clear();
+            self.texts = texts.to_vec();
+        }
+    }
+
+    fn clear(&mut self) {
+        self.slots.fill((NO_VIEW, NOTHING));
+        self.used = 0;
+    }
+
+    /// Where the search for a view begins, out of `slots` slots, which are a power of two.
+    #[inline(always)]
+    fn begin(view: u128, slots: usize) -> usize {
+        let mixed = (view as u64 ^ ((view >> 64) as u64).rotate_left(29)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        (mixed >> 40) as usize & (slots - 1)
+    }
+
+    #[inline(always)]
+    fn number(&mut self, view: u128, find: impl FnOnce() -> u32) -> u32 {
+        match self.slots.get(Self::begin(view, self.slots.len())) {
+            Some((known, number)) if *known == view => *number,
+            _ => self.search(view, find),
+        }
+    }
+
+    #[inline(never)]
+    fn search(&mut self, view: u128, find: impl FnOnce() -> u32) -> u32 {
+        let (known, number) = self.slots[self.slot(view)];
+        if known == view {
+            return number;
+        }
+        if self.used * 8 >= self.slots.len() {
+            self.grow();
+        }
+        let (slot, number) = (self.slot(view), find());
+        self.slots[slot] = (view, number);
+        self.used += 1;
+        number
+    }
+
+    /// The slot that holds `view`, or the empty one that it belongs in.
+    fn slot(&self, view: u128) -> usize {
+        let mut slot = Self::begin(view, self.slots.len());
+        while self.slots[slot].0 != view && self.slots[slot].0 != NO_VIEW {
+            slot = (slot + 1) & (self.slots.len() - 1);
+        }
+        slot
+    }
+
+    fn grow(&mut self) {
+        if self.slots.len() >= MOST_SLOTS {
+            return self.clear();
+        }
+        let larger = vec![(NO_VIEW, NOTHING); self.slots.len() * 2];
+        for entry in std::mem::replace(&mut self.slots, larger) {
+            if entry.0 != NO_VIEW {
+                let slot = self.slot(entry.0);
+                self.slots[slot] = entry;
+            }
+        }
+    }
+}
+
+/// The numbers of the pairs seen so far, each in the cell of its row and column.
+#[derive(Debug, Default)]
+struct Grid {
+    cells: Vec<u32>,
+    /// Cells of a row: a power of two.
+    width: usize,
+}
+
+impl Grid {
+    #[inline(always)]
+    fn number(&mut self, left: u32, right: u32, find: impl FnOnce() -> u32) -> u32 {
+        let (left_, right_) = (left as usize, right as usize);
+        match self.cells.get(left_ * self.width + right_) {
+            Some(number) if right_ < self.width && *number != NOTHING => *number,
+            _ => self.search(left_, right_, find),
+        }
+    }
+
+    #[inline(never)]
+    fn search(&mut self, left: usize, right: usize, find: impl FnOnce() -> u32) -> u32 {
+        let number = find();
+        if right >= self.width {
+            // The rows are others now: what they held is found again.
+            self.width = (right + 1).next_power_of_two();
+            self.cells.clear();
+        }
+        let cell = left * self.width + right;
+        if cell < MOST_CELLS {
+            self.cells.resize(self.cells.len().max(cell + 1), NOTHING);
+            self.cells[cell] = number;
+        }
+        number
+    }
+}
+
+/// The numbers of the rows of a column.
+enum Column {
+    /// All have this one.
+    Same(u32),
+    Each(Vec<u32>),
+}
+
+impl Numbers {
+    /// The number of every row of `columns`, which are string views or dictionaries of the same length: equal rows, equal numbers, from
+    /// 0 without holes where there is one column. NULL is a name like others.
+    pub fn of(&self, columns: &[ArrayRef]) -> Result<Vec<u32>> {
+        let (mut own, mut pairs) = lock(&self.memories).pop().unwrap_or_default();
+        own.resize_with(columns.len(), Memory::default);
+        pairs.resize_with(columns.len(), Grid::default);
+        let rows = columns.first().map_or(0, |c| c.len());
+        let mut result: Option<Column> = None;
+        for (i, (column, memory)) in columns.iter().zip(&mut own).enumerate() {
+            let numbers = match (column.as_string_view_opt(), column.as_dictionary_opt()) {
+                (Some(names), _) => self.names(i, names, &mut memory.views),
+                (_, Some(names)) => self.keys(i, names, &mut memory.keys)?,
+                _ => return internal_err!("a name to be numbered is a {}", column.data_type()),
+            };
+            result = Some(match (result, pairs.get_mut(i)) {
+                (Some(before), Some(memory)) => self.pairs(i - 1, before, numbers, memory),
+                _ => numbers,
+            });
+        }
+        lock(&self.memories).push((own, pairs));
+        Ok(match result {
+            Some(Column::Same(number)) => vec![number; rows],
+            Some(Column::Each(numbers)) => numbers,
+            None => Vec::new(),
+        })
+    }
+
+    /// The number of a name that a thread sees for the first time.
+    fn find(&self, column: usize, name: Option<&str>) -> u32 {
+        let mut tables = lock(&self.tables);
+        if tables.names.len() <= column {
+            tables.names.resize_with(column + 1, Table::default);
+        }
+        tables.names.get_mut(column).map_or(0, |t| t.number(name.map(Into::into)))
+    }
+
+    fn keys(
+        &self,
+        column: usize,
+        names: &DictionaryArray<UInt32Type>,
+        memory: &mut Known<u32>,
+    ) -> Result<Column> {
+        let Some(entries) = names.values().as_string_opt::<i32>() else {
+            return internal_err!("a name to be numbered is a {}", names.data_type());
+        };
+        memory.follow(entries, |entries| vec![NOTHING; entries.len()]);
+        let numbers = &mut memory.of;
+        let mut of = |key: u32| match numbers.get_mut(key as usize) {
+            Some(number) if *number != NOTHING => *number,
+            Some(number) => {
+                *number = self.find(column, Some(entries.value(key as usize)));
+                *number
+            }
+            None => self.find(column, None),
+        };
+        let keys = names.keys();
+        let Some(nulls) = keys.nulls().filter(|nulls| nulls.null_count() > 0) else {
+            return Ok(Column::Each(keys.values().iter().map(|key| of(*key)).collect()));
+        };
+        let null = self.find(column, None);
+        let rows = keys.values().iter().zip(nulls);
+        Ok(Column::Each(rows.map(|(key, valid)| if valid { of(*key) } else { null }).collect()))
+    }
+
+    fn names(&self, column: usize, names: &StringViewArray, memory: &mut Views) -> Column {
+        memory.texts_are(names.data_buffers());
+        let find = |name: Option<&str>| self.find(column, name);
+        if names.null_count() > 0 {
+            let mut null = None;
+            let mut of = |(i, view): (usize, &u128)| match names.is_valid(i) {
+                true => memory.number(*view, || find(Some(names.value(i)))),
+                false => *null.get_or_insert_with(|| find(None)),
+            };
+            return Column::Each(names.views().iter().enumerate().map(&mut of).collect());
+        }
+        let Some(first) = names.views().first() else { return Column::Each(Vec::new()) };
+        if names.views().iter().all(|view| view == first) {
+            // The columns that are part of the path of a file.
+            return Column::Same(find(Some(names.value(0))));
+        }
+        let of = |(i, view): (usize, &u128)| memory.number(*view, || find(Some(names.value(i))));
+        Column::Each(names.views().iter().enumerate().map(of).collect())
+    }
+
+    fn pairs(&self, table: usize, left: Column, right: Column, memory: &mut Grid) -> Column {
+        let mut number = |left: u32, right: u32| {
+            memory.number(left, right, || {
+                let mut tables = lock(&self.tables);
+                if tables.pairs.len() <= table {
+                    tables.pairs.resize_with(table + 1, Table::default);
+                }
+                tables.pairs.get_mut(table).map_or(0, |t| t.number((left, right)))
+            })
+        };
+        match (left, right) {
+            (Column::Same(left), Column::Same(right)) => Column::Same(number(left, right)),
+            (Column::Same(left), Column::Each(mut each)) => {
+                each.iter_mut().for_each(|right| *right = number(left, *right));
+                Column::Each(each)
+            }
+            (Column::Each(mut each), Column::Same(right)) => {
+                each.iter_mut().for_each(|left| *left = number(*left, right));
+                Column::Each(each)
+            }
+            (Column::Each(mut each), Column::Each(other)) => {
+                each.iter_mut().zip(other).for_each(|(left, right)| *left = number(*left, right));
+                Column::Each(each)
+            }
+        }
+    }
+
+    /// How many numbers there are.
+    pub fn count(&self) -> usize {
+        let tables = lock(&self.tables);
+        let names = || tables.names.first().map_or(0, |t| t.keys.len());
+        tables.pairs.last().map_or_else(names, |t| t.keys.len())
+    }
+
+    /// The names of column `column` of `columns` that stand behind `numbers`.
+    pub fn names_of(&self, numbers: &UInt32Array, column: usize, columns: usize) -> Result<ArrayRef> {
+        let tables = lock(&self.tables);
+        let mut numbers = numbers.clone();
+        for step in (column.max(1)..columns).rev() {
+            let Some(pairs) = tables.pairs.get(step - 1) else { break };
+            let right = step == column;
+            let part = |n: u32| pairs.keys.get(n as usize).map_or(0, |p| if right { p.1 } else { p.0 });
+            numbers = numbers.unary(part);
+            if right {
+                break;
+            }
+        }
+        let names = tables.names.get(column).map_or(&[][..], |t| &t.keys);
+        let names: StringViewArray = names.iter().map(|n| n.as_deref()).collect();
+        Ok(take(&names, &numbers, None)?)
+    }
+}
+
+/// What a thread that panicked left behind is still right: numbers are only added.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::sync::Arc;
+
+    type Row = (Option<String>, Option<String>, Option<String>);
+
+    fn column(rows: &[Row], get: fn(&Row) -> &Option<String>) -> ArrayRef {
+        Arc::new(rows.iter().map(|r| get(r).as_deref()).collect::<StringViewArray>())
+    }
+
+    fn name() -> impl Strategy<Value = Option<String>> {
+        let long = || Just("a name that is not held in the view itself".to_owned());
+        prop::option::weighted(
+            0.9,
+            prop_oneof!["[ab]{0,2}", "[ab]{2}", long(), "a name of more than 12 bytes [ab]"],
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn equal_rows_have_equal_numbers_and_come_back(
+            portions in prop::collection::vec(prop::collection::vec((name(), name(), name()), 0..40), 1..5)
+        ) {
+            let numbers = Numbers::default();
+            let (mut seen, mut count) = (HashMap::new(), 0);
+            for rows in &portions {
+                let columns = [column(rows, |r| &r.0), column(rows, |r| &r.1), column(rows, |r| &r.2)];
+                let found = numbers.of(&columns).unwrap();
+                prop_assert_eq!(found.len(), rows.len());
+                for (row, number) in rows.iter().zip(&found) {
+                    let before = *seen.entry(row.clone()).or_insert_with(|| { count += 1; *number });
+                    prop_assert_eq!(before, *number);
+                }
+                let found = UInt32Array::from(found);
+                for (i, column) in columns.iter().enumerate() {
+                    prop_assert_eq!(&numbers.names_of(&found, i, 3).unwrap(), column);
+                }
+            }
+            prop_assert_eq!(numbers.count(), count);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Whether the rows of each key come in the order of a window. Not for putting them into it.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use arrow::array::{Array, Int64Array};
+use arrow::compute::SortOptions;
+use datafusion::common::Result;
+use datafusion::physical_expr::LexOrdering;
+
+/// The rows of a key do not come in the order that was taken for granted.
+#[derive(Debug)]
+pub(in crate::engine) struct OutOfOrder;
+
+impl fmt::Display for OutOfOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("rows are not in the order that was taken for granted")
+    }
+}
+
+impl std::error::Error for OutOfOrder {}
+
+/// The order that can be checked: integers, ascending, NULL last.
+pub(super) const CHECKABLE: SortOptions = SortOptions { descending: false, nulls_first: false };
+
+/// The value of a row as it counts in the order.
+#[inline]
+pub(super) fn tick(values: &Int64Array, row: usize) -> i64 {
+    if values.is_valid(row) { values.value(row) } else { i64::MAX }
+}
+
+/// The order of the latest row of each key, column by column.
+#[derive(Debug)]
+pub(super) struct Latest(Vec<Vec<i64>>);
+
+/// What was found out of some rows.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// Those that belong before an earlier one of their key. They are passed over.
+    pub late: Vec<u32>,
+    /// Of each, whether the first column of the order is not that of the row of its key before.
+    pub fresh: Vec<bool>,
+}
+
+impl Latest {
+    pub fn new(order: &LexOrdering) -> Self {
+        Self(vec![Vec::new(); order.len()])
+    }
+
+    /// `keys` has the key of each row, out of `count` keys, `order` the columns of the order.
+    pub fn see(&mut self, order: &[Int64Array], keys: &[u32], count: usize) -> Result<Seen> {
+        self.0.iter_mut().for_each(|last| last.resize(count, i64::MIN));
+        let mut seen = Seen { late: Vec::new(), fresh: Vec::with_capacity(keys.len()) };
+        for (row, key) in keys.iter().enumerate() {
+            let key = *key as usize;
+            let mut found = Ordering::Equal;
+            for (values, last) in order.iter().zip(&self.0) {
+                found = found.then_with(|| tick(values, row).cmp(&last[key]));
+            }
+            let first = order.first().zip(self.0.first());
+            seen.fresh.push(first.is_some_and(|(values, last)| tick(values, row) != last[key]));
+            if found == Ordering::Less {
+                seen.late.push(row as u32);
+                continue;
+            }
+            for (values, last) in order.iter().zip(&mut self.0) {
+                last[key] = tick(values, row);
+            }
+        }
+        Ok(seen)
+    }
+}

@@ -1,0 +1,190 @@
+//! Finds the places of a plan where an operator of ours does the work: windows over rows that are in order, groups by
+//! name. Not for what the operators do.
+
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::{FileGroup, FileScanConfig, FileScanConfigBuilder};
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
+use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
+use datafusion::physical_plan::{ExecutionPlan, Partitioning};
+
+use super::in_order::InOrderExec;
+use super::keyed::KeyedWindowExec;
+use super::pass::PassExec;
+use super::reorder::ReorderExec;
+use super::windows::Windows;
+use super::{grouped, overlap};
+use crate::schema::columns::btf_event::SEQ;
+
+/// Bytes of a file that one partition of a scan in order begins with: about a row group of a few columns.
+const PIECE: u64 = 4 << 20;
+
+/// What is taken for granted of the order of rows where nothing is known of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trust {
+    /// Nothing: they are sorted.
+    Nothing,
+    /// The rows of a key are in order, but for some that come late.
+    Mostly,
+    /// The rows of a key are in order.
+    Fully,
+}
+
+/// Puts our operators into a plan. Comes before the engine adds sorts and repartitions, so that it adds none for them.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::engine) struct UseOperators {
+    pub trust: Trust,
+}
+
+impl PhysicalOptimizerRule for UseOperators {
+    fn optimize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        config: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let threads = config.execution.target_partitions;
+        let replace = |node: Arc<dyn ExecutionPlan>| {
+            let found = match self.window(&node, threads)? {
+                Some(found) => Some(found),
+                None => match grouped::by_number(&node)? {
+                    Some(found) => Some(found),
+                    None => pass(&node, threads)?,
+                },
+            };
+            Ok(found.map_or_else(|| Transformed::no(node), Transformed::yes))
+        };
+        plan.transform_up(replace).data()
+    }
+
+    fn name(&self) -> &str {
+        "UseOperators"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+impl UseOperators {
+    /// A window node as one pass over its input, where the input allows it.
+    fn window(
+        &self,
+        node: &Arc<dyn ExecutionPlan>,
+        threads: usize,
+    ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        let (exprs, input) =
+            match (node.downcast_ref::<BoundedWindowAggExec>(), node.downcast_ref::<WindowAggExec>()) {
+                (Some(window), _) => (window.window_expr(), window.input()),
+                (_, Some(window)) => (window.window_expr(), window.input()),
+                _ => return Ok(None),
+            };
+        let Some(mut windows) = Windows::of(exprs, input)? else { return Ok(None) };
+        // Rows in the order of time are not in that of instances.
+        let ordered =
+            !windows.parts && input.properties().eq_properties.ordering_satisfy(windows.order.clone())?;
+        let mut input = match in_order(input, ordered, threads)? {
+            Some(input) => {
+                if ordered && are_distinct(&input, &windows.order) {
+                    windows.functions.iter_mut().for_each(|f| f.peers = false);
+                }
+                input
+            }
+            None if ordered => Arc::clone(input),
+            None => return Ok(None),
+        };
+        if !ordered {
+            if self.trust == Trust::Nothing || !windows.can_be_checked(&input)? {
+                return Ok(None);
+            }
+            windows.trusting = true;
+            if self.trust == Trust::Mostly {
+                input = Arc::new(ReorderExec::new(input, Arc::new(windows.clone())));
+            }
+        }
+        Ok(Some(Arc::new(KeyedWindowExec::try_new(input, Arc::new(windows), node.schema())?)))
+    }
+}
+
+/// A pass over sorted inputs, or a join that can be one: over inputs that are in order as they are, where it may be.
+fn pass(node: &Arc<dyn ExecutionPlan>, threads: usize) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let found = overlap::by_sweep(node)?;
+    let Some(pass) = found.as_ref().or_else(|| node.downcast_ref::<PassExec>()) else { return Ok(None) };
+    let ordered = pass.in_order(|input| in_order(input, true, threads))?;
+    Ok(ordered.or(found).map(|pass| Arc::new(pass) as _))
+}
+
+/// Whether no two rows of the chain of files that is read here are equal in `order`: their numbers are part of it.
+fn are_distinct(plan: &Arc<dyn ExecutionPlan>, order: &LexOrdering) -> bool {
+    let [below] = plan.children()[..] else { return false };
+    let numbers = |o: &PhysicalSortExpr| o.expr.downcast_ref::<Column>().is_some_and(|c| c.name() == SEQ);
+    below.is::<DataSourceExec>() && order.iter().any(numbers)
+}
+
+/// The same rows in the order of their files, read on several threads; `None` if `plan` is not a plain scan of one chain
+/// of files. Where the rows are not `sorted`, every scan is one.
+fn in_order(
+    plan: &Arc<dyn ExecutionPlan>,
+    sorted: bool,
+    threads: usize,
+) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    Ok(cut(plan, sorted, threads)?.map(|cut| Arc::new(InOrderExec::new(cut)) as _))
+}
+
+fn cut(
+    plan: &Arc<dyn ExecutionPlan>,
+    sorted: bool,
+    threads: usize,
+) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    if plan.is::<FilterExec>() || plan.is::<ProjectionExec>() {
+        let [input] = plan.children()[..] else { return Ok(None) };
+        let Some(input) = cut(input, sorted, threads)? else { return Ok(None) };
+        return replace_children_if_necessary(Arc::clone(plan), vec![input]).map(Some);
+    }
+    let source = plan.downcast_ref::<DataSourceExec>().map(DataSourceExec::data_source);
+    let Some(config) = source.and_then(|s| s.downcast_ref::<FileScanConfig>()) else { return Ok(None) };
+    if config.limit.is_some()
+        || config.output_partitioning.is_some()
+        || (sorted && config.file_groups.len() > 1)
+    {
+        return Ok(None);
+    }
+    let mut files: Vec<_> = config.file_groups.iter().flat_map(FileGroup::iter).collect();
+    if !sorted {
+        // As they were written: groups of files are made for other ends.
+        files.sort_by_key(|f| (&f.object_meta.location, f.range.as_ref().map(|r| r.start)));
+    }
+    let mut pieces: Vec<_> = files.into_iter().flat_map(pieces).map(|p| FileGroup::new(vec![p])).collect();
+    // With fewer partitions than threads, the engine would deal out their rows in turn, and their order would be lost.
+    pieces.resize(pieces.len().max(threads), FileGroup::new(Vec::new()));
+    let partitioning = Partitioning::UnknownPartitioning(pieces.len());
+    let config = FileScanConfigBuilder::from(config.clone())
+        .with_file_groups(pieces)
+        .with_preserve_order(true)
+        // Says so that nobody cuts the files differently.
+        .with_output_partitioning(Some(partitioning))
+        .build();
+    Ok(Some(DataSourceExec::from_data_source(config)))
+}
+
+/// A file in pieces of whole row groups, in its order.
+fn pieces(file: &PartitionedFile) -> impl Iterator<Item = PartitionedFile> {
+    let size = i64::try_from(file.object_meta.size).unwrap_or(i64::MAX);
+    let (begin, end) = file.range.as_ref().map_or((0, size), |r| (r.start, r.end));
+    let count = (end - begin).div_euclid(PIECE as i64).max(1);
+    let share = (end - begin) / count;
+    let file = file.clone();
+    (0..count).map(move |i| {
+        let to = if i + 1 == count { end } else { begin + (i + 1) * share };
+        file.clone().with_range(begin + i * share, to)
+    })
+}

@@ -1,0 +1,259 @@
+//! Finds the as-of join in SQL: a query for the latest row before an instant of the row outside, `WHERE b.key = a.key AND b.time
+//! <= a.time ORDER BY b.time DESC LIMIT 1`, joined LATERAL or in SELECT. Not for what the join does (see `operators`).
+
+use std::collections::HashMap;
+
+use arrow::datatypes::DataType;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{Column, ExprSchema, Result, TableReference};
+use datafusion::logical_expr::expr_rewriter::strip_outer_reference;
+use datafusion::logical_expr::logical_plan::{FetchType, SkipType, SubqueryAlias};
+use datafusion::logical_expr::utils::{conjunction, split_conjunction};
+use datafusion::logical_expr::{
+    BinaryExpr, Expr, ExprSchemable, Join, JoinType, LogicalPlan, LogicalPlanBuilder, Operator, Projection,
+    Subquery,
+};
+use datafusion::optimizer::push_down_filter::replace_cols_by_name;
+use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
+
+use crate::engine::operators::can_be_key;
+use crate::engine::table_functions::{Node, Side, Work};
+
+/// See the module. Comes first, before the engine looks for another way to do without the query inside.
+#[derive(Debug)]
+pub(in crate::engine) struct FindLatest;
+
+impl OptimizerRule for FindLatest {
+    fn name(&self) -> &str {
+        "find_latest"
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        Some(ApplyOrder::BottomUp)
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        let found = match &plan {
+            LogicalPlan::Join(join) => lateral(join)?,
+            LogicalPlan::Projection(projection) => selected(projection)?,
+            _ => None,
+        };
+        Ok(found.map_or_else(|| Transformed::no(plan), Transformed::yes))
+    }
+}
+
+/// `a LEFT JOIN LATERAL (…) AS w ON true`, or the same without LEFT: rows of `a` without a latest row are left out then.
+fn lateral(join: &Join) -> Result<Option<LogicalPlan>> {
+    let always =
+        |filter: &Option<Expr>| filter.as_ref().is_none_or(|f| *f == Expr::Literal(true.into(), None));
+    if !matches!(join.join_type, JoinType::Left | JoinType::Inner)
+        || !join.on.is_empty()
+        || !always(&join.filter)
+    {
+        return Ok(None);
+    }
+    let (query, alias) = match join.right.as_ref() {
+        LogicalPlan::SubqueryAlias(SubqueryAlias { input, alias, .. }) => (input.as_ref(), alias),
+        _ => return Ok(None),
+    };
+    let LogicalPlan::Subquery(query) = query else { return Ok(None) };
+    let Some(latest) = Latest::of(query, &join.left)? else { return Ok(None) };
+    let inner = join.join_type == JoinType::Inner;
+    let joined = latest.join(&join.left, alias, inner)?;
+    if !inner {
+        return Ok(Some(joined));
+    }
+    let there = Expr::Column(Column::new(Some(alias.clone()), TIME)).is_not_null();
+    let columns: Vec<Expr> = join.schema.columns().into_iter().map(Expr::Column).collect();
+    LogicalPlanBuilder::from(joined).filter(there)?.project(columns)?.build().map(Some)
+}
+
+/// `SELECT (…) FROM a`: every such query becomes a column.
+fn selected(projection: &Projection) -> Result<Option<LogicalPlan>> {
+    let mut input = projection.input.as_ref().clone();
+    let (mut columns, mut found) = (Vec::with_capacity(projection.expr.len()), 0);
+    for expr in &projection.expr {
+        let name = expr.qualified_name();
+        let replaced = expr.clone().transform_down(|e| {
+            let Expr::ScalarSubquery(query) = &e else { return Ok(Transformed::no(e)) };
+            let Some(latest) = Latest::of(query, &input)? else { return Ok(Transformed::no(e)) };
+            found += 1;
+            let alias = TableReference::bare(format!("latest {found}"));
+            let Some((_, value)) = latest.given.first() else { return Ok(Transformed::no(e)) };
+            let value = Column::new(Some(alias.clone()), value);
+            input = latest.join(&input, &alias, false)?;
+            Ok(Transformed::yes(Expr::Column(value)))
+        })?;
+        columns.push(match replaced.transformed {
+            true => replaced.data.alias_qualified(name.0, name.1),
+            false => replaced.data,
+        });
+    }
+    match found {
+        0 => Ok(None),
+        _ => LogicalPlanBuilder::from(input).project(columns)?.build().map(Some),
+    }
+}
+
+/// Names of columns that only the join sees.
+const TIME: &str = "(time)";
+
+/// The latest row of a query before an instant of the row outside.
+struct Latest {
+    /// The rows, conditions on them alone included.
+    rows: LogicalPlan,
+    /// What has to be equal: the column outside, the expression inside.
+    keys: Vec<(Column, Expr)>,
+    /// The instant outside, the time inside.
+    outer: Column,
+    time: Expr,
+    strict: bool,
+    /// Which row of an instant is the latest one.
+    order: Vec<Expr>,
+    /// What is given of the row, with names.
+    given: Vec<(Expr, String)>,
+}
+
+impl Latest {
+    /// What `query` asks for beside every row of `outside`, if it is that.
+    fn of(query: &Subquery, outside: &LogicalPlan) -> Result<Option<Self>> {
+        let LogicalPlan::Limit(limit) = past_names(&query.subquery) else { return Ok(None) };
+        let one = matches!(limit.get_fetch_type()?, FetchType::Literal(Some(1)))
+            && matches!(limit.get_skip_type()?, SkipType::Literal(0));
+        if !one {
+            return Ok(None);
+        }
+        // From the outside in: what is given, in terms of the rows.
+        let given = query.subquery.schema().columns().into_iter();
+        let mut given: Vec<(Expr, String)> = given.map(|c| (Expr::Column(c.clone()), c.name)).collect();
+        let (mut order, mut plan) = (None::<Vec<(Expr, bool, bool)>>, query.subquery.as_ref());
+        let filter = loop {
+            match plan {
+                LogicalPlan::Projection(projection) => {
+                    let known = known(projection);
+                    for (expr, _) in &mut given {
+                        *expr = replace_cols_by_name(expr.clone(), &known)?;
+                    }
+                    for (expr, ..) in order.iter_mut().flatten() {
+                        *expr = replace_cols_by_name(expr.clone(), &known)?;
+                    }
+                    plan = projection.input.as_ref();
+                }
+                LogicalPlan::Limit(l) if std::ptr::eq(l, limit) => plan = l.input.as_ref(),
+                LogicalPlan::Sort(sort) if order.is_none() => {
+                    let terms = sort.expr.iter();
+                    order = Some(terms.map(|s| (s.expr.clone(), s.asc, s.nulls_first)).collect());
+                    plan = sort.input.as_ref();
+                }
+                LogicalPlan::Filter(filter) => break filter,
+                _ => return Ok(None),
+            }
+        };
+        let Some(mut order) = order else { return Ok(None) };
+        let rows = filter.input.as_ref();
+        let mut latest = Self {
+            rows: rows.clone(),
+            keys: Vec::new(),
+            outer: Column::new_unqualified(TIME),
+            time: Expr::Literal(false.into(), None),
+            strict: false,
+            order: Vec::new(),
+            given,
+        };
+        let (mut own, mut times) = (Vec::new(), 0);
+        for condition in split_conjunction(&filter.predicate) {
+            if !condition.contains_outer() {
+                own.push(condition.clone());
+                continue;
+            }
+            let Expr::BinaryExpr(BinaryExpr { left, op, right }) = condition else { return Ok(None) };
+            // The side inside on the left.
+            let (inner, op, outer) = match (left.contains_outer(), op.swap()) {
+                (false, _) => (left, *op, right),
+                (true, Some(op)) => (right, op, left),
+                (true, None) => return Ok(None),
+            };
+            let outer = match strip_outer_reference(outer.as_ref().clone()) {
+                Expr::Column(column) if !inner.contains_outer() && outside.schema().has_column(&column) => {
+                    column
+                }
+                _ => return Ok(None),
+            };
+            let inner = inner.as_ref().clone();
+            let types = [
+                inner.get_type(rows.schema())?,
+                outside.schema().field_from_column(&outer)?.data_type().clone(),
+            ];
+            match op {
+                Operator::Eq if types[0] == types[1] && can_be_key(&types[0]) => {
+                    latest.keys.push((outer, inner))
+                }
+                Operator::Lt | Operator::LtEq if types.iter().all(|ty| *ty == DataType::Int64) => {
+                    (latest.time, latest.outer, latest.strict) = (inner, outer, op == Operator::Lt);
+                    times += 1;
+                }
+                _ => return Ok(None),
+            }
+        }
+        // NULL is the highest of all, as it is where nothing else is said.
+        if times != 1 || order.iter().any(|(_, asc, nulls_first)| *asc || !*nulls_first) {
+            return Ok(None);
+        }
+        if order.first().is_none_or(|(first, ..)| *first != latest.time) {
+            return Ok(None);
+        }
+        latest.order = order.drain(1..).map(|(expr, ..)| expr).collect();
+        if let Some(own) = conjunction(own) {
+            latest.rows = LogicalPlanBuilder::from(latest.rows).filter(own)?.build()?;
+        }
+        let outer_remains = latest.rows.contains_outer_reference()
+            || latest.given.iter().map(|(expr, _)| expr).chain(&latest.order).any(Expr::contains_outer);
+        Ok((!outer_remains).then_some(latest))
+    }
+
+    /// `outside` with what is given of the row, as columns of `alias`; with the time of the row, where `timed`.
+    fn join(&self, outside: &LogicalPlan, alias: &TableReference, timed: bool) -> Result<LogicalPlan> {
+        let hidden = |what: &str, at: usize| format!("({what} {at})");
+        let mut columns: Vec<Expr> = self.given.iter().map(|(expr, name)| expr.clone().alias(name)).collect();
+        columns.push(self.time.clone().alias(TIME));
+        for (what, exprs) in [
+            ("key", self.keys.iter().map(|k| &k.1).collect()),
+            ("order", self.order.iter().collect::<Vec<_>>()),
+        ] {
+            columns.extend(exprs.into_iter().enumerate().map(|(at, e)| e.clone().alias(hidden(what, at))));
+        }
+        let rows =
+            LogicalPlanBuilder::from(self.rows.clone()).project(columns)?.alias(alias.clone())?.build()?;
+        let of = |name: &str| Column::new(Some(alias.clone()), name);
+        let all = |what: &str, count: usize| (0..count).map(|at| of(&hidden(what, at))).collect::<Vec<_>>();
+        let mut given: Vec<Column> = self.given.iter().map(|(_, name)| of(name)).collect();
+        given.extend(timed.then(|| of(TIME)));
+        let first = Side {
+            keys: self.keys.iter().map(|(outer, _)| outer.clone()).collect(),
+            time: self.outer.clone(),
+            order: Vec::new(),
+            given: outside.schema().columns(),
+        };
+        let second = Side {
+            keys: all("key", self.keys.len()),
+            time: of(TIME),
+            order: all("order", self.order.len()),
+            given,
+        };
+        Node::plan(Work::AsOf { sides: [first, second], strict: self.strict }, vec![outside.clone(), rows])
+    }
+}
+
+/// The plan below those that only name columns.
+fn past_names(plan: &LogicalPlan) -> &LogicalPlan {
+    match plan {
+        LogicalPlan::Projection(projection) => past_names(&projection.input),
+        plan => plan,
+    }
+}
+
+/// What the columns of a projection are.
+fn known(projection: &Projection) -> HashMap<String, Expr> {
+    let columns = projection.schema.columns().into_iter().zip(&projection.expr);
+    columns.map(|(column, expr)| (column.flat_name(), expr.clone().unalias())).collect()
+}

@@ -1,0 +1,38 @@
+//! The list of everything that can be queried, for completion, help and suggestions. Not what the engine asks (see
+//! `catalog`).
+
+use crate::library::{Queries, View};
+use crate::schema::{TABLES, TableSpec};
+
+/// A table or view that can be queried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Relation {
+    /// Name in SQL.
+    pub name: String,
+    /// What a row is.
+    pub doc: String,
+    /// Column names, in order.
+    pub columns: Vec<String>,
+    /// True for a view of the library, false for a table of the database.
+    pub view: bool,
+}
+
+/// All tables of the schema, which exist in every database, and then all views.
+pub(super) fn relations(queries: &Queries) -> Vec<Relation> {
+    let table = |t: &TableSpec| Relation {
+        name: t.name.to_owned(),
+        doc: t.doc.to_owned(),
+        columns: t.columns.iter().map(|c| c.name.to_owned()).collect(),
+        view: false,
+    };
+    TABLES.iter().map(table).chain(queries.views().iter().map(view)).collect()
+}
+
+fn view(view: &View) -> Relation {
+    Relation {
+        name: view.name.clone(),
+        doc: view.doc.clone(),
+        columns: view.columns.iter().map(|c| c.name.to_string()).collect(),
+        view: true,
+    }
+}

@@ -1,0 +1,48 @@
+//! The threads that plan and run the statements of a session. Not for what they run.
+
+use std::ops::Deref;
+
+use tokio::runtime::{self, Builder, Handle};
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// Stack of the threads that plan and run statements: deep expressions recurse.
+pub(super) const STACK: usize = 16 << 20;
+
+/// Threads that are not waited for: a statement that was stopped may still be inside a step that looks up only at its end,
+/// and nobody who leaves wants to wait for that.
+pub(super) struct Runtime {
+    handle: Handle,
+    runtime: Option<runtime::Runtime>,
+}
+
+impl Runtime {
+    /// So many threads.
+    pub fn start(threads: usize) -> Result<Self> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(threads)
+            .thread_name("btfdb-engine")
+            .thread_stack_size(STACK)
+            .build()
+            .map_err(|e| {
+                Error::new(ErrorKind::Io, "cannot start the threads of the query engine").because(e)
+            })?;
+        Ok(Self { handle: runtime.handle().clone(), runtime: Some(runtime) })
+    }
+}
+
+impl Deref for Runtime {
+    type Target = Handle;
+
+    fn deref(&self) -> &Handle {
+        &self.handle
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! The table function `chains()`: the events of the chains, read in the order of time, a recording at a time, and what follows
+//! from what as rows. Not for what follows from what (see `follow`).
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow::array::{
+    Array, AsArray, Int64Array, Int64Builder, ListBuilder, RecordBatch, StringViewArray, StringViewBuilder,
+};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};
+use async_trait::async_trait;
+use datafusion::catalog::{Session, TableFunctionArgs, TableFunctionImpl, TableProvider};
+use datafusion::common::{DataFusionError, Result, internal_err, plan_err};
+use datafusion::datasource::TableType;
+use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext};
+use datafusion::logical_expr::{Expr, Operator, TableProviderFilterPushDown};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
+use futures::{StreamExt, stream};
+
+use crate::btf::spec::KINDS;
+use crate::chain::{Chain, ChainStep, Event, Follower, Occurrence};
+use crate::engine::chains::Chains;
+use crate::schema::columns::btf_event;
+use crate::store::Database;
+
+/// A gap, among the events.
+const GAP: &str = "gap";
+
+/// `chains()`.
+#[derive(Debug)]
+pub(in crate::engine) struct ChainsFunction {
+    database: Arc<Database>,
+    chains: Chains,
+}
+
+impl ChainsFunction {
+    pub fn new(database: Arc<Database>, chains: Chains) -> Self {
+        Self { database, chains }
+    }
+}
+
+impl TableFunctionImpl for ChainsFunction {
+    fn call_with_args(&self, args: TableFunctionArgs<'_, '_>) -> Result<Arc<dyn TableProvider>> {
+        if !args.exprs().is_empty() {
+            return plan_err!("chains() takes no arguments: the chains are those of --chains");
+        }
+        Ok(Arc::new(ChainsTable {
+            database: Arc::clone(&self.database),
+            chains: Arc::clone(&self.chains),
+            schema: schema(),
+        }))
+    }
+}
+
+/// The columns of `chains()`, as `queries/chains/chain_instance.sql` describes them.
+fn schema() -> SchemaRef {
+    let text = |name| Field::new(name, DataType::Utf8View, false);
+    let time = |name, null| Field::new(name, DataType::Int64, null);
+    let steps = DataType::new_list(DataType::Int64, true);
+    Arc::new(Schema::new(vec![
+        text("recording"),
+        text("chain"),
+        time("begin_at", false),
+        time("end_at", true),
+        time("age", true),
+        time("reaction", true),
+        text("outcome"),
+        Field::new("step_at", steps, false),
+    ]))
+}
+
+struct ChainsTable {
+    database: Arc<Database>,
+    chains: Chains,
+    schema: SchemaRef,
+}
+
+impl fmt::Debug for ChainsTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChainsTable").field("chains", &self.chains).finish_non_exhaustive()
+    }
+}
+
+/// False when a filter is certain to refuse all rows with that name.
+fn may_be(filter: &Expr, column: &str, value: &str) -> bool {
+    let Expr::BinaryExpr(binary) = filter else { return true };
+    let literal = match (binary.op, binary.left.as_ref(), binary.right.as_ref()) {
+        (Operator::Eq, Expr::Column(c), Expr::Literal(v, _)) if c.name == column => v,
+        (Operator::Eq, Expr::Literal(v, _), Expr::Column(c)) if c.name == column => v,
+        _ => return true,
+    };
+    literal.try_as_str().flatten().is_none_or(|v| v == value)
+}
+
+#[async_trait]
+impl TableProvider for ChainsTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::View
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
+    }
+
+    async fn scan(
+        &self,
+        session: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        _: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let Some(state) = session.as_any().downcast_ref::<SessionState>() else {
+            return internal_err!("a session without a state");
+        };
+        let asked = |column: &str, value: &str| filters.iter().all(|f| may_be(f, column, value));
+        let all = self.chains.get().map_or(&[][..], |chains| chains);
+        let chains: Arc<[Chain]> = all.iter().filter(|c| asked("chain", &c.name)).cloned().collect();
+        let mut parts: Vec<Arc<dyn PartitionStream>> = Vec::new();
+        for recording in self.database.recordings().iter().filter(|r| asked("recording", &r.name)) {
+            if chains.is_empty() {
+                break;
+            }
+            let plan = state.create_logical_plan(&events_of(&chains, &recording.name)).await?;
+            let events = state.create_physical_plan(&plan).await?;
+            parts.push(Arc::new(Part {
+                recording: recording.name.clone(),
+                chains: Arc::clone(&chains),
+                // One partition as it is: the rows are sorted.
+                events: Arc::new(CoalescePartitionsExec::new(events)),
+                schema: Arc::clone(&self.schema),
+            }));
+        }
+        let plan = StreamingTableExec::try_new(
+            Arc::clone(&self.schema),
+            parts,
+            projection,
+            Vec::new(),
+            false,
+            None,
+        )?;
+        Ok(Arc::new(plan))
+    }
+}
+
+/// The events of a recording that are a step of a chain, and its gaps, in their order.
+fn events_of(chains: &[Chain], recording: &str) -> String {
+    let steps: Vec<String> = chains.iter().flat_map(|c| &c.steps).map(ChainStep::condition).collect();
+    let (steps, recording) = (steps.join(" OR "), recording.replace('\'', "''"));
+    // Events of the moment a gap begins are before it.
+    format!(
+        "SELECT time, seq, target_type, target, target_instance, action, source, source_instance \
+         FROM btf_event WHERE recording = '{recording}' AND ({steps}) \
+         UNION ALL SELECT begin_at, 9223372036854775807, '{GAP}', NULL, NULL, NULL, NULL, NULL \
+         FROM gap WHERE recording = '{recording}' ORDER BY time, seq"
+    )
+}
+
+/// The chains in one recording.
+struct Part {
+    recording: String,
+    chains: Arc<[Chain]>,
+    events: Arc<dyn ExecutionPlan>,
+    schema: SchemaRef,
+}
+
+impl fmt::Debug for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Part").field("recording", &self.recording).finish_non_exhaustive()
+    }
+}
+
+impl PartitionStream for Part {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn execute(&self, context: Arc<TaskContext>) -> SendableRecordBatchStream {
+        let rows = Mutex::new(Rows::new(&self.recording, &self.chains, Arc::clone(&self.schema)));
+        let schema = Arc::clone(&self.schema);
+        match self.events.execute(0, context) {
+            Ok(events) => {
+                let batches = events.map(Some).chain(stream::once(std::future::ready(None)));
+                let batches = batches.map(move |batch| {
+                    let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
+                    match batch {
+                        Some(batch) => rows.follow(&batch?),
+                        None => rows.end(),
+                    }
+                });
+                Box::pin(RecordBatchStreamAdapter::new(schema, batches))
+            }
+            Err(e) => {
+                let failed = stream::once(std::future::ready(Err(e)));
+                Box::pin(RecordBatchStreamAdapter::new(schema, failed))
+            }
+        }
+    }
+}
+
+/// Events of a recording → rows.
+struct Rows {
+    recording: String,
+    chains: Arc<[Chain]>,
+    followers: Vec<Follower>,
+    schema: SchemaRef,
+    found: Vec<(usize, Occurrence)>,
+}
+
+/// The columns of a batch of events.
+struct Columns {
+    time: Int64Array,
+    target_type: StringViewArray,
+    target: StringViewArray,
+    target_instance: Int64Array,
+    action: StringViewArray,
+    source: StringViewArray,
+    source_instance: Int64Array,
+}
+
+impl Rows {
+    fn new(recording: &str, chains: &Arc<[Chain]>, schema: SchemaRef) -> Self {
+        let follower = |chain: &Chain| Follower::new(chain.steps.iter().map(|s| s.instance).collect());
+        Self {
+            recording: recording.to_owned(),
+            chains: Arc::clone(chains),
+            followers: chains.iter().map(follower).collect(),
+            schema,
+            found: Vec::new(),
+        }
+    }
+
+    fn follow(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let columns = Columns::of(batch)?;
+        for row in 0..batch.num_rows() {
+            if columns.target_type.value(row) == GAP {
+                self.cut();
+                continue;
+            }
+            let (time, process) = (columns.time.value(row), columns.process(row));
+            for (i, (chain, follower)) in self.chains.iter().zip(&mut self.followers).enumerate() {
+                for (step, wanted) in chain.steps.iter().enumerate().rev() {
+                    if columns.is(row, wanted) {
+                        let mut found = Vec::new();
+                        follower.push(Event { step, time, process }, &mut found);
+                        self.found.extend(found.into_iter().map(|o| (i, o)));
+                    }
+                }
+            }
+        }
+        self.batch()
+    }
+
+    fn end(&mut self) -> Result<RecordBatch> {
+        self.cut();
+        self.batch()
+    }
+
+    fn cut(&mut self) {
+        for (i, follower) in self.followers.iter_mut().enumerate() {
+            let mut found = Vec::new();
+            follower.cut(&mut found);
+            self.found.extend(found.into_iter().map(|o| (i, o)));
+        }
+    }
+
+    /// What was found since the last time.
+    fn batch(&mut self) -> Result<RecordBatch> {
+        let found = std::mem::take(&mut self.found);
+        let (mut recordings, mut chains) = (StringViewBuilder::new(), StringViewBuilder::new());
+        let (mut outcomes, mut steps) = (StringViewBuilder::new(), ListBuilder::new(Int64Builder::new()));
+        let [mut begins, mut ends, mut ages, mut reactions] = [(); 4].map(|()| Int64Builder::new());
+        for (i, occurrence) in &found {
+            recordings.append_value(&self.recording);
+            chains.append_value(self.chains.get(*i).map_or("", |c| &c.name));
+            begins.append_value(occurrence.begin);
+            let end = occurrence.times.last().filter(|_| occurrence.times.len() > 1);
+            ends.append_option(end.copied());
+            ages.append_option(end.map(|end| end - occurrence.begin));
+            reactions.append_option(occurrence.reaction);
+            outcomes.append_value(occurrence.outcome.as_str());
+            steps.append_value(occurrence.times.iter().copied().map(Some));
+        }
+        let columns: Vec<Arc<dyn Array>> = vec![
+            Arc::new(recordings.finish()),
+            Arc::new(chains.finish()),
+            Arc::new(begins.finish()),
+            Arc::new(ends.finish()),
+            Arc::new(ages.finish()),
+            Arc::new(reactions.finish()),
+            Arc::new(outcomes.finish()),
+            Arc::new(steps.finish()),
+        ];
+        Ok(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
+    }
+}
+
+impl Columns {
+    fn of(batch: &RecordBatch) -> Result<Self> {
+        let column = |name: &str, ty: &DataType| {
+            let column = batch.column_by_name(name);
+            let column = column.ok_or_else(|| DataFusionError::Internal(format!("events without {name}")))?;
+            Ok::<_, DataFusionError>(cast(column, ty)?)
+        };
+        let text =
+            |name| Ok::<_, DataFusionError>(column(name, &DataType::Utf8View)?.as_string_view().clone());
+        let number = |name| {
+            Ok::<_, DataFusionError>(column(name, &DataType::Int64)?.as_primitive::<Int64Type>().clone())
+        };
+        Ok(Self {
+            time: number(btf_event::TIME)?,
+            target_type: text(btf_event::TARGET_TYPE)?,
+            target: text(btf_event::TARGET)?,
+            target_instance: number(btf_event::TARGET_INSTANCE)?,
+            action: text(btf_event::ACTION)?,
+            source: text(btf_event::SOURCE)?,
+            source_instance: number(btf_event::SOURCE_INSTANCE)?,
+        })
+    }
+
+    fn is(&self, row: usize, step: &ChainStep) -> bool {
+        self.target.value(row) == step.entity
+            && self.action.value(row) == step.action
+            && step.source.as_deref().is_none_or(|source| self.source.value(row) == source)
+    }
+
+    /// The process that an event happens to, or else the one that makes it happen.
+    fn process(&self, row: usize) -> Option<(&str, i64)> {
+        let ty = self.target_type.value(row);
+        let is_process = KINDS.iter().any(|rule| {
+            rule.kind.is_process()
+                && (rule.id == ty || rule.aliases.iter().any(|a| a.eq_ignore_ascii_case(ty)))
+        });
+        let (name, instance) = match is_process {
+            true => (&self.target, &self.target_instance),
+            false => (&self.source, &self.source_instance),
+        };
+        (name.is_valid(row) && instance.is_valid(row)).then(|| (name.value(row), instance.value(row)))
+    }
+}

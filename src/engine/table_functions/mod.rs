@@ -1,0 +1,20 @@
+//! Table functions: what SQL over intervals cannot say well. Their calls as plans. Not for the list
+//! of them (see `library`), for running them (see `operators`), and not for functions of a row (see `functions`).
+
+mod call;
+mod chains;
+mod node;
+mod plan;
+mod planner;
+
+pub(super) use chains::ChainsFunction;
+pub(super) use node::{Node, Side, Work};
+pub(super) use plan::TableFunctions;
+pub(super) use planner::Planner;
+
+use crate::library::{TABLE_FUNCTIONS, TableFunction};
+
+/// The function of that name, upper and lower case being the same.
+fn find(name: &str) -> Option<&'static TableFunction> {
+    TABLE_FUNCTIONS.iter().find(|f| f.name.eq_ignore_ascii_case(name))
+}

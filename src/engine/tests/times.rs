@@ -1,0 +1,73 @@
+//! Which columns of a result are known to be times, and results of which only the first rows are wanted.
+
+use super::fixture::engine;
+use super::lines;
+use crate::engine::split;
+use arrow::array::RecordBatch;
+
+/// The columns of a statement that hold times.
+fn times(sql: &str) -> Vec<String> {
+    let (_dir, session) = engine(&["r"]);
+    let result = session.sql(sql, &[]).unwrap();
+    let fields = result.schema().fields().iter().zip(result.times());
+    fields.filter(|(_, time)| **time).map(|(f, _)| f.name().clone()).collect()
+}
+
+#[test]
+fn columns_of_tables_and_views() {
+    assert_eq!(times("SELECT * FROM process_state"), ["begin_at", "end_at"]);
+    assert_eq!(times("SELECT seq, time AS t FROM btf_event"), ["t"]);
+    assert_eq!(
+        times("SELECT * FROM (SELECT * FROM gap ORDER BY begin_at LIMIT 1) x"),
+        ["begin_at", "end_at"]
+    );
+    assert_eq!(times("SELECT start_at, instance FROM process_pair"), ["start_at"]);
+    assert_eq!(times("WITH s AS (SELECT end_at AS e FROM gap) SELECT e, 1 AS one FROM s"), ["e"]);
+}
+
+#[test]
+fn what_is_computed_from_them() {
+    let sql = "SELECT max(end_at - begin_at) AS longest, avg(CAST(end_at AS DOUBLE)) AS mean, count(*) AS n, \
+               sum(end_at - begin_at) / count(*) AS each, max(end_at) / max(begin_at) AS ratio, 2 * min(begin_at) AS twice \
+               FROM process_state GROUP BY process HAVING max(end_at) > 0 ORDER BY longest";
+    assert_eq!(times(sql), ["longest", "mean", "each", "twice"]);
+    let sql = "SELECT lag(time) OVER (ORDER BY seq) AS before, row_number() OVER (ORDER BY time) AS n, \
+               coalesce(NULL, time) AS c, CASE WHEN seq > 1 THEN time ELSE 0 END AS d, -time AS e, time > 5 AS f, \
+               (SELECT max(time) FROM btf_event) AS g, time % 10 AS h, time * time AS square FROM btf_event";
+    assert_eq!(times(sql), ["before", "c", "d", "e", "g", "h"]);
+}
+
+#[test]
+fn through_joins_unions_and_groups() {
+    let join =
+        "SELECT a.begin_at, b.end_at, b.process FROM process_state a JOIN process_state b USING (process)";
+    assert_eq!(times(join), ["begin_at", "end_at"]);
+    let semi = "SELECT * FROM gap LEFT SEMI JOIN process_state s ON gap.begin_at = s.begin_at";
+    assert_eq!(times(semi), ["begin_at", "end_at"]);
+    assert_eq!(times("SELECT 1 AS n, time FROM btf_event UNION ALL SELECT 2, end_at FROM gap"), ["time"]);
+    assert_eq!(times("SELECT time, count(*) AS n FROM btf_event GROUP BY ROLLUP (time)"), ["time"]);
+    assert_eq!(times("EXPLAIN SELECT time FROM btf_event"), [""; 0]);
+    assert_eq!(times("SELECT DISTINCT time FROM btf_event"), ["time"]);
+}
+
+#[test]
+fn only_the_first_rows_are_made() {
+    let (_dir, session) = engine(&["r"]);
+    let first = |sql: &str, most: usize| -> Vec<String> {
+        let result = session.run_first(&split(sql).unwrap()[0], &[], Some(most)).unwrap();
+        result.flat_map(|batch: crate::error::Result<RecordBatch>| lines(&batch.unwrap())).collect()
+    };
+    let sorted = "SELECT time FROM btf_event ORDER BY time DESC";
+    assert_eq!(first(sorted, 1), ["150", "100"]);
+    assert_eq!(first("SELECT time FROM btf_event ORDER BY time LIMIT 1", 1), ["0"]);
+    assert_eq!(first("SELECT count(*) FROM btf_event", 2), ["12"]);
+    // More rows than will ever be counted.
+    let cross = "SELECT 1 FROM btf_event a, btf_event b, btf_event c, btf_event d, btf_event e, btf_event f, \
+                 btf_event g, btf_event h, btf_event i, btf_event j";
+    assert_eq!(first(cross, 3).len(), 4);
+    // Statements about statements stay whole.
+    assert!(!first("EXPLAIN SELECT 1", 0).is_empty());
+    assert!(!first("EXPLAIN ANALYZE SELECT 1", 1).is_empty());
+    assert!(!first("DESCRIBE gap", 100).is_empty());
+    assert!(!first("SHOW TABLES", 2).is_empty());
+}

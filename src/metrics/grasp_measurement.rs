@@ -1,0 +1,243 @@
+//! The measurement table of Grasp: worst, average and best execution and response times of every task, under the names of
+//! its paper (Holenderski et al., WATERS 2010, figure 6). Not for what a job is, which `measured_job` says.
+
+use super::evaluate::MetricFilter;
+use crate::engine::{Param, Session};
+use crate::error::{Error, ErrorKind, Result};
+use crate::render::SHOWN_NULL;
+use crate::schema::tables;
+use crate::time::format_duration;
+use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, Int64Array, RecordBatch, StringArray};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Field, Int64Type, Schema};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What the table is called, beside the metrics.
+pub const MEASUREMENT: &str = "grasp";
+
+/// What is summed up, in ticks of the database: averages are sums divided by the number of jobs.
+pub const MEASUREMENT_SQL: &str = "\
+SELECT
+    recording,
+    task,
+    count(execution) AS jobs,
+    max(execution) AS wcet,
+    CAST(sum(CAST(execution AS DECIMAL(38, 0))) AS VARCHAR) AS execution,
+    min(execution) AS bcet,
+    max(response) AS wcrt,
+    CAST(sum(CAST(response AS DECIMAL(38, 0))) AS VARCHAR) AS response,
+    min(response) AS bcrt
+FROM measured_job
+WHERE ($recording IS NULL OR recording = $recording)
+    AND ($entity IS NULL OR task = $entity)
+    AND ($from IS NULL OR at >= $from)
+    AND ($to IS NULL OR at < $to)
+GROUP BY recording, task, type
+ORDER BY recording, type DESC, task
+";
+
+/// Digits behind the point.
+const DECIMALS: u32 = 3;
+const PRECISION: u8 = 38;
+/// A line of the table.
+struct Line {
+    recording: String,
+    task: String,
+    jobs: i64,
+    /// WCET, ACET, BCET, WCRT, ACRT, BCRT, in thousandths of a tick of the recording.
+    values: [Option<i128>; 6],
+}
+
+impl Session {
+    /// WCET, ACET, BCET, WCRT, ACRT, BCRT of every task and ISR, with the number of jobs that they are of and the unit: a tick
+    /// of the trace where it has ticks, else a tick of the database. Only jobs with arrival and completion count; a
+    /// task without any has no times. Tasks come in the order of their priorities where the trace tells them. Averages are rounded to three decimals, half to even.
+    ///
+    /// The filter chooses jobs by their arrival; windows are not looked at.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] when there is no such recording, otherwise as [`Session::run`].
+    pub fn measurement(&self, filter: &MetricFilter) -> Result<RecordBatch> {
+        self.check_recording(filter.recording.as_deref())?;
+        let ticks = self.ticks()?;
+        let scale = self.database().time_scale();
+        let mut lines = self.measured(filter, &ticks)?;
+        let priorities = self.priorities()?;
+        let priority = |line: &Line| {
+            let known = priorities.get(&line.recording).and_then(|of| of.get(&line.task));
+            known.copied().unwrap_or(i64::MAX)
+        };
+        // Stable: what has no priority keeps its order, behind what has.
+        lines.sort_by(|a, b| (&a.recording, priority(a)).cmp(&(&b.recording, priority(b))));
+        if let (true, Some(entity)) = (lines.is_empty(), &filter.entity) {
+            self.check_entity(entity)?;
+        }
+        let units = lines.iter().map(|line| match ticks.get(&line.recording) {
+            Some(tick) => format_duration(*tick, scale),
+            None => format_duration(1, scale),
+        });
+        let shown = HashMap::from([(SHOWN_NULL.to_owned(), "-".to_owned())]);
+        let mut fields =
+            vec![Field::new("recording", DataType::Utf8, false), Field::new("task", DataType::Utf8, false)];
+        let mut arrays: Vec<ArrayRef> = vec![
+            Arc::new(StringArray::from_iter_values(lines.iter().map(|l| &l.recording))),
+            Arc::new(StringArray::from_iter_values(lines.iter().map(|l| &l.task))),
+        ];
+        for (n, name) in ["WCET", "ACET", "BCET", "WCRT", "ACRT", "BCRT"].into_iter().enumerate() {
+            let ty = DataType::Decimal128(PRECISION, DECIMALS as i8);
+            let values = lines.iter().map(|l| l.values.get(n).copied().flatten());
+            let array = values.collect::<Decimal128Array>().with_data_type(ty.clone());
+            fields.push(Field::new(name, ty, true).with_metadata(shown.clone()));
+            arrays.push(Arc::new(array));
+        }
+        fields.push(Field::new("jobs", DataType::Int64, false));
+        arrays.push(Arc::new(Int64Array::from_iter_values(lines.iter().map(|l| l.jobs))));
+        fields.push(Field::new("unit", DataType::Utf8, false));
+        arrays.push(Arc::new(StringArray::from_iter_values(units)));
+        RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
+            .map_err(|e| Error::new(ErrorKind::Bug, "the measurement table has uneven columns").because(e))
+    }
+
+    /// The priorities of tasks, by recording and name or id; a lower number is a higher one. Only Grasp traces tell them.
+    fn priorities(&self) -> Result<HashMap<String, HashMap<String, i64>>> {
+        let mut priorities: HashMap<String, HashMap<String, i64>> = HashMap::new();
+        if self.database().files(tables::GRASP_EVENT, None).is_empty() {
+            return Ok(priorities);
+        }
+        let sql = "SELECT recording, task, name, priority FROM grasp_event \
+                   WHERE command = 'newTask' AND priority IS NOT NULL ORDER BY recording, seq";
+        for batch in self.sql(sql, &[])? {
+            let batch = batch?;
+            let [recording, id, name, priority] = batch.columns() else { return Err(misfit()) };
+            let plain = |column: &ArrayRef| cast(column, &DataType::Utf8).map_err(|e| misfit().because(e));
+            let (recording, id, name) = (plain(recording)?, plain(id)?, plain(name)?);
+            let priority = priority.as_primitive::<Int64Type>();
+            for row in 0..batch.num_rows() {
+                let of = priorities.entry(recording.as_string::<i32>().value(row).to_owned()).or_default();
+                for names in [id.as_string::<i32>(), name.as_string::<i32>()] {
+                    if names.is_valid(row) {
+                        of.insert(names.value(row).to_owned(), priority.value(row));
+                    }
+                }
+            }
+        }
+        Ok(priorities)
+    }
+
+    /// Ticks of the database in a tick of the trace of a recording; `None` for traces that do not count so.
+    ///
+    /// # Errors
+    /// As [`Session::run`].
+    pub(crate) fn tick_of(&self, recording: &str) -> Result<Option<i64>> {
+        Ok(self.ticks()?.get(recording).copied())
+    }
+
+    /// Ticks of the database in a tick of the trace, of the recordings whose trace counts so.
+    fn ticks(&self) -> Result<HashMap<String, i64>> {
+        let mut ticks = HashMap::new();
+        for batch in self.sql("SELECT recording, tick FROM recording WHERE tick > 0", &[])? {
+            let batch = batch?;
+            let [names, values] = batch.columns() else { return Err(misfit()) };
+            let names = cast(names, &DataType::Utf8).map_err(|e| misfit().because(e))?;
+            let names = names.as_string::<i32>().iter().flatten().map(str::to_owned);
+            ticks.extend(names.zip(values.as_primitive::<Int64Type>().values().iter().copied()));
+        }
+        Ok(ticks)
+    }
+
+    fn measured(&self, filter: &MetricFilter, ticks: &HashMap<String, i64>) -> Result<Vec<Line>> {
+        let text = |text: &Option<String>| text.as_deref().map_or(Param::Null, Param::from);
+        let time = |at: Option<i64>| at.map_or(Param::Null, Param::from);
+        let params = [
+            ("recording", text(&filter.recording)),
+            ("entity", text(&filter.entity)),
+            ("from", time(filter.from)),
+            ("to", time(filter.to)),
+        ];
+        let mut lines = Vec::new();
+        for batch in self.sql(MEASUREMENT_SQL, &params)? {
+            let batch = batch?;
+            let [recording, task, jobs, numbers @ ..] = batch.columns() else { return Err(misfit()) };
+            let plain = |column: &ArrayRef| cast(column, &DataType::Utf8).map_err(|e| misfit().because(e));
+            let (recording, task) = (plain(recording)?, plain(task)?);
+            let jobs = jobs.as_primitive::<Int64Type>();
+            let numbers = numbers.iter().map(plain).collect::<Result<Vec<_>>>()?;
+            for row in 0..batch.num_rows() {
+                let recording = recording.as_string::<i32>().value(row).to_owned();
+                let tick = i128::from(ticks.get(&recording).copied().unwrap_or(1));
+                let jobs = jobs.value(row);
+                let mut values = [None; 6];
+                for (n, (value, column)) in values.iter_mut().zip(&numbers).enumerate() {
+                    let column = column.as_string::<i32>();
+                    let number = column.is_valid(row).then(|| column.value(row).parse().ok()).flatten();
+                    // The average is the second of both parts.
+                    let divisor = if n % 3 == 1 { tick * i128::from(jobs) } else { tick };
+                    *value = number.and_then(|number| thousandths(number, divisor));
+                }
+                lines.push(Line {
+                    recording,
+                    task: task.as_string::<i32>().value(row).to_owned(),
+                    jobs,
+                    values,
+                });
+            }
+        }
+        Ok(lines)
+    }
+}
+
+/// `number / divisor` in thousandths, rounded half to even; `None` when it does not fit, or for a divisor of 0.
+fn thousandths(number: i128, divisor: i128) -> Option<i128> {
+    let number = number.checked_mul(10i128.pow(DECIMALS))?;
+    let (quotient, rest) = (number.checked_div_euclid(divisor)?, number.checked_rem_euclid(divisor)?);
+    let other_half = divisor.checked_sub(rest)?;
+    let up = rest > other_half || (rest == other_half && quotient % 2 != 0);
+    Some(quotient + i128::from(up))
+}
+
+fn misfit() -> Error {
+    Error::new(ErrorKind::Bug, "the jobs of a query do not have the expected columns")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::tests::fixture::engine;
+    use crate::render::{Format, render};
+
+    #[test]
+    fn quotients_are_rounded_half_to_even() {
+        assert_eq!(thousandths(28, 9), Some(3111));
+        assert_eq!(thousandths(2, 3), Some(667));
+        assert_eq!((thousandths(1, 2000), thousandths(3, 2000)), (Some(0), Some(2)));
+        assert_eq!(thousandths(-3, 2), Some(-1500));
+        assert_eq!((thousandths(1, 0), thousandths(i128::MAX, 1)), (None, None));
+    }
+
+    fn shown(format: Format, filter: &MetricFilter) -> String {
+        let (_dir, session) = engine(&["r"]);
+        let table = session.measurement(filter).unwrap();
+        let mut out = Vec::new();
+        let schema = table.schema();
+        render(&schema, &mut std::iter::once(Ok(table)), format, &mut out, None, 1).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    /// Of `T_1`, three of the four instances are complete: 30, 15 and 20 ticks of execution, 50, 25 and 50 of response.
+    #[test]
+    fn only_complete_jobs_count() {
+        let csv = shown(Format::Csv, &MetricFilter::default());
+        let lines: Vec<_> = csv.lines().collect();
+        assert_eq!(lines[0], "recording,task,WCET,ACET,BCET,WCRT,ACRT,BCRT,jobs,unit");
+        assert_eq!(lines[1], "r,T_1,30.000,21.667,15.000,50.000,41.667,25.000,3,1 ns", "{csv}");
+        let late = MetricFilter { from: Some(300), ..MetricFilter::default() };
+        assert_eq!(shown(Format::Csv, &late).lines().nth(1), Some("r,T_1,,,,,,,0,1 ns"));
+        let table = shown(Format::Table, &late);
+        let cells: Vec<_> = table.lines().nth(2).unwrap().split_whitespace().collect();
+        assert_eq!(cells, ["r", "T_1", "-", "-", "-", "-", "-", "-", "0", "1", "ns"], "{table}");
+        let other = MetricFilter { recording: Some("s".into()), ..MetricFilter::default() };
+        let (_dir, session) = engine(&["r"]);
+        assert!(session.measurement(&other).is_err());
+    }
+}

@@ -1,0 +1,20 @@
+//! Timing metrics: the rows of their SQL become samples, samples become statistics and histograms, by entity and window of
+//! time. Not for what a metric measures, which its SQL says (see [`crate::library`]), and not for running SQL (see
+//! [`crate::engine`]).
+
+mod evaluate;
+mod grasp_measurement;
+mod histogram;
+mod regression;
+mod samples;
+mod statistics;
+mod summary;
+
+pub use evaluate::MetricFilter;
+pub use grasp_measurement::{MEASUREMENT, MEASUREMENT_SQL};
+pub use histogram::Bin;
+pub use regression::{COMPARED, MetricDelta, compare_metrics};
+pub use summary::{Histogram, SUMMARY_COLUMNS, bins_of};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! Two summaries of metrics to what changed between them, for regression gates. Not for what a metric is.
+
+use super::evaluate::MetricFilter;
+use super::summary::SUMMARY_COLUMNS;
+use crate::engine::Session;
+use crate::error::{Error, ErrorKind, Result};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Float64Type};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The statistics that are compared.
+pub const COMPARED: [&str; 7] = ["count", "min", "avg", "max", "p50", "p95", "p99"];
+
+/// A statistic of a metric of an entity on both sides.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MetricDelta {
+    /// Name of the metric.
+    pub metric: String,
+    /// The entity it is of.
+    pub entity: String,
+    /// Its type, as in `process_instance`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Its core, when the metric is per core.
+    pub core: Option<String>,
+    /// One of [`COMPARED`].
+    pub statistic: &'static str,
+    /// In the unit of the metric; `None` when the side has no such row.
+    pub left: Option<f64>,
+    /// The same of the other side.
+    pub right: Option<f64>,
+    /// `right - left`, as a share of `left` in percent; `None` when a side is missing or `left` is 0.
+    pub percent: Option<f64>,
+    /// Beyond the threshold.
+    pub beyond: bool,
+}
+
+type Key = (String, String, String, Option<String>);
+
+/// Compares the metrics `names` (all when empty) of a recording on each side. A statistic is `beyond` when it differs by
+/// more than `threshold` percent, in any direction, or when one side does not have it. Rows that are equal are left out.
+///
+/// # Errors
+/// As [`Session::metrics`].
+pub fn compare_metrics(
+    left: (&Session, &str),
+    right: (&Session, &str),
+    names: &[String],
+    threshold: f64,
+) -> Result<Vec<MetricDelta>> {
+    let side = |(session, recording): (&Session, &str)| -> Result<BTreeMap<Key, Vec<Option<f64>>>> {
+        let filter = MetricFilter { recording: Some(recording.to_owned()), ..MetricFilter::default() };
+        rows(&session.metrics(names, &filter)?)
+            .ok_or_else(|| Error::new(ErrorKind::Bug, "a summary of metrics does not have its columns"))
+    };
+    let (left, right) = (side(left)?, side(right)?);
+    let mut keys: Vec<&Key> = left.keys().chain(right.keys()).collect();
+    keys.sort();
+    keys.dedup();
+    let mut deltas = Vec::new();
+    for key in keys {
+        for (n, statistic) in COMPARED.iter().enumerate() {
+            let of = |side: &BTreeMap<Key, Vec<Option<f64>>>| {
+                side.get(key).and_then(|v| v.get(n).copied().flatten())
+            };
+            let (a, b) = (of(&left), of(&right));
+            if a == b {
+                continue;
+            }
+            let percent = a.zip(b).filter(|(a, _)| *a != 0.0).map(|(a, b)| (b - a) / a.abs() * 100.0);
+            let beyond = percent.is_none_or(|p| p.abs() > threshold);
+            let (metric, entity, kind, core) = key.clone();
+            deltas.push(MetricDelta {
+                metric,
+                entity,
+                kind,
+                core,
+                statistic,
+                left: a,
+                right: b,
+                percent,
+                beyond,
+            });
+        }
+    }
+    Ok(deltas)
+}
+
+fn rows(batch: &RecordBatch) -> Option<BTreeMap<Key, Vec<Option<f64>>>> {
+    let column = |name: &str| -> Option<&ArrayRef> {
+        batch.columns().get(SUMMARY_COLUMNS.iter().position(|c| *c == name)?)
+    };
+    let text = |name: &str| Some(cast(column(name)?, &DataType::Utf8).ok()?.as_string_opt::<i32>()?.clone());
+    let (metric, entity, kind, core) = (text("metric")?, text("entity")?, text("type")?, text("core")?);
+    let numbers: Option<Vec<_>> = COMPARED
+        .iter()
+        .map(|c| Some(cast(column(c)?, &DataType::Float64).ok()?.as_primitive_opt::<Float64Type>()?.clone()))
+        .collect();
+    let numbers = numbers?;
+    let row = |n: usize| {
+        let core = core.is_valid(n).then(|| core.value(n).to_owned());
+        let key = (metric.value(n).to_owned(), entity.value(n).to_owned(), kind.value(n).to_owned(), core);
+        (key, numbers.iter().map(|c| c.is_valid(n).then(|| c.value(n))).collect())
+    };
+    Some((0..batch.num_rows()).map(row).collect())
+}

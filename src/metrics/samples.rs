@@ -1,0 +1,326 @@
+//! Rows of a metric → the samples of each line of its summary: by recording, entity and type, by core where the metric is per
+//! core, and by window of time where there are windows. Not for what is computed from the samples.
+
+use std::collections::{BTreeMap, HashMap};
+
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Float64Type, Int64Type};
+
+use super::statistics::Samples;
+use crate::engine::{self, Numbers};
+use crate::error::{Error, ErrorKind, Result};
+use crate::library::{Fold, Metric};
+use crate::time::TimeWindows;
+
+/// One line of a summary, without its statistics. The order is that of the lines within a metric.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key {
+    pub recording: String,
+    pub entity: String,
+    pub ty: String,
+    pub core: Option<String>,
+    /// Begin and end of the window, where there are windows.
+    pub window: Option<(i64, i64)>,
+}
+
+/// What time is asked for.
+#[derive(Debug, Clone)]
+pub(super) struct Span {
+    pub from: i64,
+    pub to: i64,
+    pub windows: Option<TimeWindows>,
+    /// Begin and end of every recording.
+    pub recordings: HashMap<String, (i64, i64)>,
+}
+
+impl Span {
+    /// The part of a recording that is asked for; `None` when it is empty.
+    fn of(&self, recording: &str) -> Option<(i64, i64)> {
+        let (begin, end) = *self.recordings.get(recording)?;
+        let (begin, end) = (begin.max(self.from), end.min(self.to));
+        (begin < end).then_some((begin, end))
+    }
+}
+
+/// What is collected in one window, or in all of the time.
+#[derive(Debug)]
+enum Cell {
+    Samples(Samples),
+    /// Sum, and the first instant of a summand that is not 0.
+    Sum(i128, Option<i64>),
+    /// Ticks.
+    Share(i128),
+}
+
+impl Cell {
+    fn new(fold: Option<Fold>) -> Self {
+        match fold {
+            None => Self::Samples(Samples::default()),
+            Some(Fold::Sum) => Self::Sum(0, None),
+            Some(Fold::Share) => Self::Share(0),
+        }
+    }
+
+    /// The samples: one, of what is folded. `part` is the part of the recording that the cell is about.
+    fn samples(self, part: Option<(i64, i64)>) -> Samples {
+        let mut samples = Samples::default();
+        match (self, part) {
+            (Self::Samples(all), _) => return all,
+            (Self::Sum(sum, first), _) => {
+                samples.push_integer(sum.clamp(i64::MIN.into(), i64::MAX.into()) as i64, first);
+            }
+            (Self::Share(ticks), Some((begin, end))) => {
+                let available = i128::from(end) - i128::from(begin);
+                samples.push_fraction(100.0 * ticks as f64 / available as f64, Some(begin));
+            }
+            (Self::Share(_), None) => {}
+        }
+        samples
+    }
+}
+
+/// A line, in all its windows.
+#[derive(Debug)]
+struct Line {
+    key: Key,
+    /// Its instances ran on more than one core.
+    scattered: bool,
+    /// The part of its recording that is asked for.
+    part: Option<(i64, i64)>,
+    /// False while all rows lay outside of that part.
+    seen: bool,
+    /// By the begin of their window.
+    cells: HashMap<i64, usize>,
+    all: Vec<(i64, Cell)>,
+    /// The cell that was asked for last, which is mostly the next one too.
+    last: usize,
+}
+
+impl Line {
+    fn cell(&mut self, window: i64, fold: Option<Fold>) -> Option<&mut Cell> {
+        if self.all.get(self.last).is_none_or(|(begin, _)| *begin != window) {
+            self.last = *self.cells.entry(window).or_insert(self.all.len());
+            if self.last == self.all.len() {
+                self.all.push((window, Cell::new(fold)));
+            }
+        }
+        self.all.get_mut(self.last).map(|(_, cell)| cell)
+    }
+}
+
+/// A value as it comes.
+#[derive(Debug, Clone, Copy)]
+enum Value {
+    Integer(i64),
+    Fraction(f64),
+    /// The instance is cut off.
+    Missing,
+}
+
+/// Samples on their way to the lines of the summary.
+pub(super) struct Gather<'a> {
+    metric: &'a Metric,
+    span: &'a Span,
+    /// Recording, entity, type and core of a row, in one number.
+    numbers: Numbers,
+    /// The line of every number.
+    line_of: Vec<usize>,
+    /// The index in `lines`, by all names of a line; the core only where lines are per core.
+    index: HashMap<[Option<String>; 4], usize>,
+    lines: Vec<Line>,
+    /// About how many bytes are held that nobody was told of.
+    held: usize,
+}
+
+impl<'a> Gather<'a> {
+    pub fn new(metric: &'a Metric, span: &'a Span) -> Self {
+        let (line_of, index, lines) = Default::default();
+        Self { metric, span, numbers: Numbers::default(), line_of, index, lines, held: 0 }
+    }
+
+    /// Takes the rows of a batch: recording, entity, type, core, value, at. Asks `grow` for about as many bytes as it needs.
+    pub fn add(&mut self, batch: &RecordBatch, mut grow: impl FnMut(usize) -> Result<()>) -> Result<()> {
+        let names = [text(batch, 0)?, text(batch, 1)?, text(batch, 2)?, text(batch, 3)?];
+        let numbers = self.numbers.of(&names).map_err(engine::failed)?;
+        let values = batch.column(4);
+        let integers = values.as_primitive_opt::<Int64Type>();
+        let fractions = values.as_primitive_opt::<Float64Type>();
+        let times = batch.column(5).as_primitive_opt::<Int64Type>();
+        if integers.is_none() && fractions.is_none() {
+            return Err(Error::new(ErrorKind::Bug, "the value of a metric is not a number"));
+        }
+        for (row, number) in numbers.into_iter().enumerate() {
+            // Numbers are handed out in the order of the rows.
+            if number as usize >= self.line_of.len() {
+                let name = |column: &ArrayRef| {
+                    let names = column.as_string_view_opt()?;
+                    names.is_valid(row).then(|| names.value(row).to_owned())
+                };
+                let line = self.line(names.each_ref().map(name))?;
+                self.line_of.push(line);
+            }
+            if self.held > PORTION {
+                grow(std::mem::take(&mut self.held))?;
+            }
+            let line = self.line_of.get(number as usize).and_then(|l| self.lines.get_mut(*l));
+            let Some(line) = line else { continue };
+            let at = times.filter(|t| t.is_valid(row)).map(|t| t.value(row));
+            let value = match (integers, fractions) {
+                (Some(v), _) if v.is_valid(row) => Value::Integer(v.value(row)),
+                (_, Some(v)) if v.is_valid(row) => Value::Fraction(v.value(row)),
+                _ => Value::Missing,
+            };
+            self.held += put(line, self.metric.fold, self.span, value, at)?;
+        }
+        grow(std::mem::take(&mut self.held))
+    }
+
+    /// The line of names and a core that are seen for the first time together.
+    fn line(&mut self, names: [Option<String>; 4]) -> Result<usize> {
+        let mut line = names.clone();
+        if !self.metric.per_core {
+            line[3] = None;
+        }
+        let index = *self.index.entry(line).or_insert(self.lines.len());
+        let [recording, entity, ty, core] = names;
+        match self.lines.get_mut(index) {
+            Some(line) => match (&line.key.core, core) {
+                (Some(known), Some(core)) => line.scattered |= *known != core,
+                // An instance that never ran says nothing about the core.
+                (None, Some(core)) => line.key.core = Some(core),
+                _ => {}
+            },
+            None => {
+                let [recording, entity, ty] = [recording, entity, ty].map(Option::unwrap_or_default);
+                let part = self.span.of(&recording);
+                // What is folded will be there for every window.
+                if let (Some(windows), Some((begin, end)), Some(_)) =
+                    (self.span.windows, part, self.metric.fold)
+                {
+                    self.held += CELL * windows.count(begin, end).map_err(Error::usage)?;
+                }
+                let key = Key { recording, entity, ty, core, window: None };
+                let (cells, all, last) = Default::default();
+                self.lines.push(Line { key, scattered: false, part, seen: false, cells, all, last });
+            }
+        }
+        Ok(index)
+    }
+
+    /// The lines and their samples. A sum or share is there for every window of its recording, samples where there are any.
+    pub fn finish(self) -> Result<BTreeMap<Key, Samples>> {
+        let fold = self.metric.fold;
+        let mut found = BTreeMap::new();
+        for mut line in self.lines.into_iter().filter(|l| l.seen) {
+            if line.scattered {
+                line.key.core = None;
+            }
+            let Some(windows) = self.span.windows else {
+                let cell = line.all.pop().map_or_else(|| Cell::new(fold), |(_, cell)| cell);
+                found.insert(line.key, cell.samples(line.part));
+                continue;
+            };
+            if let (Some((begin, end)), true) = (line.part, fold.is_some()) {
+                for window in windows.touching(begin, end).map_err(Error::usage)? {
+                    line.cell(window, fold);
+                }
+            }
+            for (begin, cell) in line.all {
+                let end = windows.end(begin);
+                let part = line.part.map(|(from, to)| (begin.max(from), end.min(to)));
+                let key = Key { window: Some((begin, end)), ..line.key.clone() };
+                found.insert(key, cell.samples(part));
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// What stands for a window when there are none.
+const WHOLE: i64 = 0;
+/// What a value in ticks takes.
+const VALUE: usize = size_of::<i64>();
+/// What a window of a line takes: its cell, and later its key and its statistics.
+const CELL: usize = 3 * size_of::<Samples>();
+
+/// So many bytes are asked for at once.
+const PORTION: usize = 1 << 20;
+
+/// Puts a row where it belongs; about how many bytes more are held.
+fn put(line: &mut Line, fold: Option<Fold>, span: &Span, value: Value, at: Option<i64>) -> Result<usize> {
+    let begun = line.all.len();
+    let mut values = 0;
+    match fold {
+        None => {
+            line.seen = true;
+            let mut push = |window| {
+                let Some(Cell::Samples(samples)) = line.cell(window, fold) else { return };
+                values += 1;
+                match value {
+                    Value::Integer(value) => samples.push_integer(value, at),
+                    Value::Fraction(value) => samples.push_fraction(value, at),
+                    Value::Missing => samples.push_incomplete(),
+                }
+            };
+            match (span.windows, at) {
+                (None, _) => push(WHOLE),
+                (Some(windows), Some(at)) => {
+                    windows.touching(at, at.saturating_add(1)).map_err(Error::usage)?.for_each(push);
+                }
+                // What happened at no time happened in no window.
+                (Some(_), None) => {}
+            }
+        }
+        Some(Fold::Sum) => {
+            line.seen = true;
+            let (Value::Integer(value), Some(at)) = (value, at) else { return Ok(0) };
+            if value == 0 || !(span.from..span.to).contains(&at) {
+                return Ok(0);
+            }
+            let mut add = |window| {
+                let Some(Cell::Sum(sum, first)) = line.cell(window, fold) else { return };
+                *sum += i128::from(value);
+                *first = Some(first.map_or(at, |first| first.min(at)));
+            };
+            match span.windows {
+                None => add(WHOLE),
+                Some(w) => w.touching(at, at.saturating_add(1)).map_err(Error::usage)?.for_each(add),
+            }
+        }
+        Some(Fold::Share) => {
+            let (Value::Integer(value), Some(at), Some((from, to))) = (value, at, line.part) else {
+                return Ok(0);
+            };
+            let end = at.saturating_add(value);
+            if at >= to || end <= from {
+                return Ok(0);
+            }
+            line.seen = true;
+            let (begin, end) = (at.max(from), end.min(to));
+            match span.windows {
+                None => add_share(line, WHOLE, begin, end),
+                Some(windows) => {
+                    for window in windows.touching(begin, end).map_err(Error::usage)? {
+                        add_share(line, window, begin.max(window), end.min(windows.end(window)));
+                    }
+                }
+            }
+        }
+    }
+    let cells = if fold.is_none() { line.all.len() - begun } else { 0 };
+    Ok(values * VALUE + cells * CELL)
+}
+
+fn add_share(line: &mut Line, window: i64, begin: i64, end: i64) {
+    if let Some(Cell::Share(ticks)) = line.cell(window, Some(Fold::Share)) {
+        // A stretch that ends before it begins is none.
+        *ticks += (i128::from(end) - i128::from(begin)).max(0);
+    }
+}
+
+/// A column of strings, whatever their Arrow type.
+pub(super) fn text(batch: &RecordBatch, column: usize) -> Result<ArrayRef> {
+    let bug = |e| Error::new(ErrorKind::Bug, "a name in the result of a metric is not a string").because(e);
+    cast(batch.column(column), &DataType::Utf8View).map_err(bug)
+}

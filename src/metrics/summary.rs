@@ -1,0 +1,165 @@
+//! Lines of a summary of metrics, and of histograms, as columns. Not for what they say.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow::datatypes::{Field, Schema};
+
+use super::histogram::Bin;
+use super::samples::Key;
+use super::statistics::Statistics;
+use crate::error::{Error, ErrorKind, Result};
+use crate::library::{Metric, Unit};
+
+/// The columns of [`super::Session::metrics`], in order. With windows of time, `begin_at` and `end_at` stand before `count`.
+pub const SUMMARY_COLUMNS: [&str; 19] = [
+    "recording",
+    "metric",
+    "entity",
+    "type",
+    "core",
+    "unit",
+    "count",
+    "incomplete",
+    "min",
+    "avg",
+    "max",
+    "stddev",
+    "p50",
+    "p95",
+    "p99",
+    "p999",
+    "jitter",
+    "min_at",
+    "max_at",
+];
+
+/// A line of the summary.
+pub(super) struct Line<'a> {
+    pub metric: &'a Metric,
+    pub key: Key,
+    pub statistics: Statistics,
+    /// Empty when nobody asked for them.
+    pub bins: Vec<Bin>,
+}
+
+/// Samples of an entity, by how great they are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Histogram {
+    /// Name of the recording.
+    pub recording: String,
+    /// Name of the metric.
+    pub metric: String,
+    /// The entity it is of.
+    pub entity: String,
+    /// Its type, as in `process_instance`; `C` is a core.
+    pub kind: String,
+    /// As in a summary.
+    pub core: Option<String>,
+    /// What samples and borders of bins are.
+    pub unit: Unit,
+    /// Number of samples.
+    pub count: i64,
+    /// Least sample.
+    pub min: Option<f64>,
+    /// The sample in the middle.
+    pub p50: Option<f64>,
+    /// Greatest sample.
+    pub max: Option<f64>,
+    /// From the one with the least sample to the one with the greatest; empty ones too.
+    pub bins: Vec<Bin>,
+}
+
+impl Line<'_> {
+    pub fn into_histogram(self) -> Histogram {
+        let Key { recording, entity, ty, core, .. } = self.key;
+        let Statistics { count, min, p50, max, .. } = self.statistics;
+        let (metric, unit) = (self.metric.name.clone(), self.metric.unit);
+        Histogram { recording, metric, entity, kind: ty, core, unit, count, min, p50, max, bins: self.bins }
+    }
+}
+
+/// A column on its way: name, values, and whether some may be NULL.
+type Column = (&'static str, ArrayRef, bool);
+
+fn texts<'a>(values: impl Iterator<Item = Option<&'a str>>) -> ArrayRef {
+    Arc::new(values.collect::<StringArray>())
+}
+
+fn integers(values: impl Iterator<Item = Option<i64>>) -> ArrayRef {
+    Arc::new(values.collect::<Int64Array>())
+}
+
+fn numbers(values: impl Iterator<Item = Option<f64>>) -> ArrayRef {
+    Arc::new(values.collect::<Float64Array>())
+}
+
+fn batch(columns: Vec<Column>) -> Result<RecordBatch> {
+    let fields: Vec<_> = columns
+        .iter()
+        .map(|(name, values, null)| Field::new(*name, values.data_type().clone(), *null))
+        .collect();
+    let values = columns.into_iter().map(|(_, values, _)| values).collect();
+    let bug = |e| Error::new(ErrorKind::Bug, "the summary does not fit its columns").because(e);
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), values).map_err(bug)
+}
+
+/// One row per line; `bounds`: with the columns `below` and `above`.
+pub(super) fn summary(lines: &[Line<'_>], windows: bool, bounds: bool) -> Result<RecordBatch> {
+    let name = |get: for<'a> fn(&'a Line<'_>) -> &'a str| texts(lines.iter().map(|l| Some(get(l))));
+    let integer = |get: fn(&Statistics) -> Option<i64>| integers(lines.iter().map(|l| get(&l.statistics)));
+    let number = |get: fn(&Statistics) -> Option<f64>| numbers(lines.iter().map(|l| get(&l.statistics)));
+    let window = |get: fn((i64, i64)) -> i64| integers(lines.iter().map(|l| l.key.window.map(get)));
+    let mut columns = vec![
+        ("recording", name(|l| &l.key.recording), false),
+        ("metric", name(|l| &l.metric.name), false),
+        ("entity", name(|l| &l.key.entity), false),
+        ("type", name(|l| &l.key.ty), false),
+        ("core", texts(lines.iter().map(|l| l.key.core.as_deref())), true),
+        ("unit", name(|l| l.metric.unit.as_str()), false),
+    ];
+    if windows {
+        columns.push(("begin_at", window(|w| w.0), false));
+        columns.push(("end_at", window(|w| w.1), false));
+    }
+    columns.extend([
+        ("count", integer(|s| Some(s.count)), false),
+        ("incomplete", integer(|s| Some(s.incomplete)), false),
+        ("min", number(|s| s.min), true),
+        ("avg", number(|s| s.avg), true),
+        ("max", number(|s| s.max), true),
+        ("stddev", number(|s| s.stddev), true),
+        ("p50", number(|s| s.p50), true),
+        ("p95", number(|s| s.p95), true),
+        ("p99", number(|s| s.p99), true),
+        ("p999", number(|s| s.p999), true),
+        ("jitter", number(|s| s.jitter), true),
+        ("min_at", integer(|s| s.min_at), true),
+        ("max_at", integer(|s| s.max_at), true),
+    ]);
+    if bounds {
+        columns.push(("below", integer(|s| Some(s.beyond[0])), false));
+        columns.push(("above", integer(|s| Some(s.beyond[1])), false));
+    }
+    batch(columns)
+}
+
+/// One row per bin: the names of the line, `bin_from`, `bin_to` (where the next one begins) and `count`.
+///
+/// # Errors
+/// None that the content of histograms can cause.
+pub fn bins_of(histograms: &[Histogram]) -> Result<RecordBatch> {
+    let rows = || histograms.iter().flat_map(|h| h.bins.iter().map(move |b| (h, b)));
+    let name = |get: fn(&Histogram) -> &str| texts(rows().map(|(h, _)| Some(get(h))));
+    batch(vec![
+        ("recording", name(|h| &h.recording), false),
+        ("metric", name(|h| &h.metric), false),
+        ("entity", name(|h| &h.entity), false),
+        ("type", name(|h| &h.kind), false),
+        ("core", texts(rows().map(|(h, _)| h.core.as_deref())), true),
+        ("unit", name(|h| h.unit.as_str()), false),
+        ("bin_from", numbers(rows().map(|(_, b)| Some(b.from))), false),
+        ("bin_to", numbers(rows().map(|(_, b)| Some(b.to))), false),
+        ("count", integers(rows().map(|(_, b)| Some(b.count))), false),
+    ])
+}

@@ -1,0 +1,224 @@
+//! The filters of the instrumented kernel, offline: which rows of `kernel_event` are wanted, as a condition in SQL. Not for
+//! what was derived from the events, which always comes from all of them.
+//!
+//! The kernel filters by class, by event, by process and thread, and by handlers that a program attaches; a handler is any
+//! condition in SQL here.
+
+use super::Class;
+use crate::error::{Error, Result, did_you_mean};
+use crate::schema::columns::kernel_event as column;
+use crate::schema::tables;
+
+/// Whose events a process or thread filter lets through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Who {
+    /// Events about it, and events on a CPU while it runs.
+    #[default]
+    Any,
+    /// Events about it.
+    Subject,
+    /// Events on a CPU while it runs.
+    Actor,
+    /// As the kernel filters while it traces: of calls, threads, messages and SYSTEM those of it, of other classes all.
+    Live,
+}
+
+/// What is wanted; everything, unless something is said.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KernelFilter {
+    /// Classes, as column `class_name` or the API names them; `KERCALL` and `INT` stand for all of theirs.
+    pub classes: Vec<String>,
+    /// Classes that are not wanted.
+    pub not_classes: Vec<String>,
+    /// `CLASS:EVENT,EVENT`: of this class, only these, by name or number.
+    pub events: Vec<String>,
+    /// Of this class, all but these.
+    pub not_events: Vec<String>,
+    /// Processes, by number.
+    pub pids: Vec<i64>,
+    /// Threads, by number.
+    pub tids: Vec<i64>,
+    /// Processes, by the last part of their names.
+    pub processes: Vec<String>,
+    /// How processes and threads are meant.
+    pub who: Who,
+    /// CPUs.
+    pub cpus: Vec<i64>,
+    /// A condition over the columns of `kernel_event`.
+    pub condition: Option<String>,
+}
+
+impl KernelFilter {
+    /// True when everything is wanted.
+    pub fn is_all(&self) -> bool {
+        *self == Self { who: self.who, ..Self::default() }
+    }
+
+    /// The condition over `kernel_event`.
+    ///
+    /// # Errors
+    /// Usage: a class or an event that cannot be, with what may have been meant.
+    pub fn sql(&self) -> Result<String> {
+        let mut terms = Vec::new();
+        if !self.classes.is_empty() {
+            terms.push(classes(&self.classes, false)?);
+        }
+        if !self.not_classes.is_empty() {
+            terms.push(classes(&self.not_classes, true)?);
+        }
+        for text in &self.events {
+            let (class, events) = event_mask(text)?;
+            terms.push(format!("({} NOT IN ({class}) OR {events})", column::CLASS_NAME));
+        }
+        for text in &self.not_events {
+            let (class, events) = event_mask(text)?;
+            terms.push(format!("NOT ({} IN ({class}) AND {events})", column::CLASS_NAME));
+        }
+        if !self.cpus.is_empty() {
+            terms.push(format!("{} IN ({})", column::CPU, numbers(&self.cpus)));
+        }
+        if !self.pids.is_empty() || !self.tids.is_empty() || !self.processes.is_empty() {
+            terms.push(self.who_sql());
+        }
+        if let Some(condition) = &self.condition {
+            // On lines of its own, so that a comment at its end does not swallow what follows.
+            terms.push(format!("(\n{condition}\n)"));
+        }
+        Ok(if terms.is_empty() { "TRUE".to_owned() } else { terms.join(" AND ") })
+    }
+
+    fn who_sql(&self) -> String {
+        let of = |pid: &str, tid: &str| {
+            let one = |column: &str, values: &[i64]| {
+                (!values.is_empty()).then(|| format!("coalesce({column} IN ({}), FALSE)", numbers(values)))
+            };
+            let named = (!self.processes.is_empty()).then(|| {
+                let text = |name: &String| format!("'{}'", name.replace('\'', "''"));
+                let names: Vec<String> = self.processes.iter().map(text).collect();
+                format!(
+                    "coalesce({pid} IN (SELECT pid FROM kernel_process \
+                     WHERE regexp_replace(name, '^.*/', '') IN ({})), FALSE)",
+                    names.join(", ")
+                )
+            });
+            let all = [one(pid, &self.pids), one(tid, &self.tids), named];
+            format!("({})", all.into_iter().flatten().collect::<Vec<_>>().join(" AND "))
+        };
+        let subject = of(column::PID, column::TID);
+        let actor = of(column::RUN_PID, column::RUN_TID);
+        match self.who {
+            Who::Subject => subject,
+            Who::Actor => actor,
+            Who::Any => format!("({subject} OR {actor})"),
+            // Calls and the sending and receiving of messages are the running thread's; replies and errors name the
+            // client, pulses that the kernel sends by itself their server.
+            Who::Live => format!(
+                "CASE \
+                 WHEN {class} IN ('KER_CALL', 'KER_EXIT', 'INT_CALL') THEN {actor} \
+                 WHEN {class} = 'COMM' AND {event} IN (0, 1, 2, 3) THEN {actor} \
+                 WHEN {class} IN ('COMM', 'THREAD', 'VTHREAD', 'SYSTEM') THEN {subject} \
+                 ELSE TRUE END",
+                class = column::CLASS_NAME,
+                event = column::EVENT,
+            ),
+        }
+    }
+}
+
+fn numbers(values: &[i64]) -> String {
+    let texts: Vec<String> = values.iter().map(i64::to_string).collect();
+    texts.join(", ")
+}
+
+fn classes(words: &[String], not: bool) -> Result<String> {
+    let mut all = Vec::new();
+    for word in words {
+        all.push(class_names(word)?);
+    }
+    let not = if not { "NOT " } else { "" };
+    Ok(format!("{} {not}IN ({})", column::CLASS_NAME, all.join(", ")))
+}
+
+/// The quoted names of a class, or of the classes that a word stands for.
+fn class_names(word: &str) -> Result<String> {
+    let group: &[Class] = match word.to_ascii_uppercase().as_str() {
+        "KERCALL" => &[Class::KerCall, Class::KerExit, Class::IntCall],
+        "INT" => &[Class::Int, Class::IntEnter, Class::IntExit, Class::HandlerEnter, Class::HandlerExit],
+        _ => &[],
+    };
+    let quoted = |class: &Class| format!("'{}'", class.as_str());
+    if !group.is_empty() {
+        return Ok(group.iter().map(quoted).collect::<Vec<_>>().join(", "));
+    }
+    if let Some(class) = Class::parse(word) {
+        return Ok(quoted(&class));
+    }
+    let names = || Class::ALL.iter().map(|c| c.as_str());
+    let known = || names().collect::<Vec<_>>().join(", ");
+    let near = did_you_mean(&word.to_ascii_uppercase(), names()).map(|n| format!("did you mean '{n}'?"));
+    Err(Error::usage(format!("there is no class '{word}' in table {}", tables::KERNEL_EVENT.name))
+        .hint(near.unwrap_or_else(|| format!("classes are {}", known()))))
+}
+
+/// The class and the condition on events of `CLASS:EVENT,EVENT`.
+fn event_mask(text: &str) -> Result<(String, String)> {
+    let usage = |why: &str| {
+        Error::usage(format!("'{text}': {why}"))
+            .hint("write CLASS:EVENT,EVENT, e.g. THREAD:RUNNING,READY or USER:111")
+    };
+    let (class, events) = text.split_once(':').ok_or_else(|| usage("there is no ':' behind a class"))?;
+    let class = class_names(class.trim())?;
+    let (mut names, mut codes) = (Vec::new(), Vec::new());
+    for event in events.split(',').map(str::trim) {
+        if event.is_empty() || !event.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
+            return Err(usage("an event is a name or a number"));
+        }
+        match event.parse::<u16>() {
+            Ok(code) => codes.push(code.to_string()),
+            Err(_) => {
+                let name = event.to_ascii_uppercase();
+                // States are also known as the header has them, THRUNNING.
+                let state = name.strip_prefix("TH").filter(|_| class.contains("THREAD"));
+                names.push(format!("'{name}'"));
+                names.extend(state.map(|s| format!("'{s}'")));
+            }
+        }
+    }
+    let list = |column: &str, values: &[String]| {
+        (!values.is_empty()).then(|| format!("{column} IN ({})", values.join(", ")))
+    };
+    let either = [list(column::EVENT_NAME, &names), list(column::EVENT, &codes)];
+    let either: Vec<String> = either.into_iter().flatten().collect();
+    Ok((class, format!("({})", either.join(" OR "))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(list: &[&str]) -> Vec<String> {
+        list.iter().map(|w| (*w).to_owned()).collect()
+    }
+
+    #[test]
+    fn masks_become_conditions() {
+        let filter = KernelFilter { classes: words(&["thread", "INT"]), ..KernelFilter::default() };
+        assert!(filter.sql().unwrap().starts_with("class_name IN ('THREAD', 'INT', 'INT_ENTR'"));
+        let filter = KernelFilter { events: words(&["THREAD:THRUNNING,2"]), ..KernelFilter::default() };
+        assert_eq!(
+            filter.sql().unwrap(),
+            "(class_name NOT IN ('THREAD') OR (event_name IN ('THRUNNING', 'RUNNING') OR event IN (2)))"
+        );
+        assert!(KernelFilter::default().is_all());
+        assert_eq!(KernelFilter::default().sql().unwrap(), "TRUE");
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_an_error() {
+        let error = |filter: KernelFilter| filter.sql().unwrap_err();
+        let typo = KernelFilter { classes: words(&["THRAED"]), ..KernelFilter::default() };
+        assert!(error(typo).hints().iter().any(|h| h.contains("'THREAD'")));
+        let injected = KernelFilter { events: words(&["USER:1) OR (1=1"]), ..KernelFilter::default() };
+        assert!(error(injected).to_string().contains("a name or a number"));
+    }
+}

@@ -1,0 +1,149 @@
+//! Columns of a table read as they lie, row group by row group, by several threads: for what looks at every row once and needs
+//! no order. Row groups whose statistics or dictionaries say that they have nothing of interest are not read. Not for SQL.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::UInt32Type;
+
+use super::{Database, names_in, read_row_groups, row_group_spans, row_groups_with};
+use crate::error::{Error, ErrorKind, Result};
+use crate::schema::TableSpec;
+
+/// Rows of a batch: many, as each has its dictionaries looked at.
+const BATCH_ROWS: usize = 32 * 1024;
+
+/// What is read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scan<'a> {
+    /// The table.
+    pub table: &'static TableSpec,
+    /// The recording.
+    pub recording: &'a str,
+    /// The columns of the batches; they come in the order of the table.
+    pub columns: &'a [&'a str],
+    /// Row groups with rows in this time.
+    pub within: Within<'a>,
+    /// Row groups that have one of these names in this column.
+    pub having: Option<(&'a str, &'a [String])>,
+}
+
+/// A window of time `[from, to)`, and the columns that say when a row begins and ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Within<'a> {
+    pub begin: &'a str,
+    pub end: &'a str,
+    pub from: i64,
+    pub to: i64,
+}
+
+/// Row groups of a file.
+type Groups = (PathBuf, Vec<usize>);
+
+/// What scans a database.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scanner<'a> {
+    /// The snapshot.
+    pub database: &'a Database,
+    /// Most threads that read.
+    pub threads: usize,
+    /// A scan stops, with [`ErrorKind::Interrupted`], soon after this becomes true.
+    pub interrupt: &'a AtomicBool,
+}
+
+impl Scanner<'_> {
+    /// Gives every batch that has rows of interest, and others, to one of as many workers as there are threads; returns the
+    /// workers. Which of them gets which batch is not known.
+    ///
+    /// # Errors
+    /// When a file is missing or damaged, the first error of `add`, and when the scan is interrupted.
+    pub(crate) fn scan<W: Send>(
+        &self,
+        scan: &Scan<'_>,
+        worker: impl Fn() -> W + Sync,
+        add: impl Fn(&mut W, &RecordBatch) -> Result<()> + Sync,
+    ) -> Result<Vec<W>> {
+        let jobs: Vec<(PathBuf, usize)> = self
+            .groups(scan)?
+            .into_iter()
+            .flat_map(|(path, groups)| groups.into_iter().map(move |group| (path.clone(), group)))
+            .collect();
+        let next = AtomicUsize::new(0);
+        let work = || -> Result<W> {
+            let mut worker = worker();
+            while let Some((path, group)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let batches =
+                    read_row_groups(path, scan.table, Some(scan.columns), Some(vec![*group]), BATCH_ROWS)?;
+                for batch in batches {
+                    if self.interrupt.load(Ordering::Relaxed) {
+                        return Err(Error::interrupted());
+                    }
+                    add(&mut worker, &batch?)?;
+                }
+            }
+            Ok(worker)
+        };
+        let threads = self.threads.min(jobs.len()).max(1);
+        if threads == 1 {
+            return Ok(vec![work()?]);
+        }
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            threads.into_iter().map(|thread| thread.join().map_err(|_| died())?).collect()
+        })
+    }
+
+    /// The names in a column of the row groups of a scan, sorted; maybe some that its rows do not have.
+    ///
+    /// # Errors
+    /// Those of [`Scanner::scan`].
+    pub(crate) fn names_of(&self, scan: &Scan<'_>, column: &str) -> Result<Vec<String>> {
+        let mut names = BTreeSet::new();
+        for (path, groups) in self.groups(scan)? {
+            if let Some(some) = names_in(&path, column, &groups)? {
+                names.extend(some);
+                continue;
+            }
+            let batches = read_row_groups(&path, scan.table, Some(&[column]), Some(groups), BATCH_ROWS)?;
+            for batch in batches {
+                let batch = batch?;
+                let keys = batch.columns().first().and_then(|c| c.as_dictionary_opt::<UInt32Type>());
+                let values = keys.and_then(|keys| keys.values().as_string_opt::<i32>());
+                names.extend(values.into_iter().flatten().flatten().map(str::to_owned));
+            }
+        }
+        Ok(names.into_iter().collect())
+    }
+
+    fn groups(&self, scan: &Scan<'_>) -> Result<Vec<Groups>> {
+        let Within { begin, end, from, to } = scan.within;
+        let mut all = Vec::new();
+        for file in self.database.files(scan.table, Some(scan.recording)) {
+            let outside = |(first, last): (i64, i64)| last < from || first >= to;
+            if file.begin_at.zip(file.end_at).is_some_and(outside) {
+                continue;
+            }
+            let path = self.database.path_of(&file);
+            let mut wanted: Vec<bool> = row_group_spans(&path, begin, end)?
+                .into_iter()
+                .map(|span| !span.is_some_and(outside))
+                .collect();
+            if let Some((column, names)) = scan.having {
+                let present = row_groups_with(&path, column, names)?;
+                wanted.iter_mut().zip(present).for_each(|(wanted, present)| *wanted &= present);
+            }
+            let groups: Vec<usize> =
+                wanted.iter().enumerate().filter(|(_, wanted)| **wanted).map(|(group, _)| group).collect();
+            if !groups.is_empty() {
+                all.push((path, groups));
+            }
+        }
+        Ok(all)
+    }
+}
+
+fn died() -> Error {
+    Error::new(ErrorKind::Bug, "a thread that read a table died")
+}
