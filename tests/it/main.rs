@@ -15,6 +15,7 @@ mod bad_input;
 mod btf;
 mod cli;
 mod corpus;
+mod documents;
 mod examples;
 mod faults;
 mod fuzz_corpus;

@@ -479,3 +479,19 @@ fn incomplete_events_and_virtual_threads_change_nothing() {
     assert_lines(&run, "");
     assert_eq!(run.log.count_of("no-thread"), 1);
 }
+
+#[test]
+fn a_signal_sets_an_event() {
+    let run = run(
+        &KernelSetup::default(),
+        &[begun(0), th(1, RUNNING, 10, 1), ev(2, 0, Class::Comm, 9, &[15, 0])],
+    );
+    assert_lines(
+        &run,
+        "
+        1, STI_unknown, 0, T, pid_10_T1, 0, activate
+        1, Core_0, 0, T, pid_10_T1, 0, start
+        2, pid_10_T1, 0, EVENT, SIG_10_1, 0, set_event, 15
+        ",
+    );
+}
