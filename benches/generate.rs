@@ -6,11 +6,12 @@
 //! /tmp/generate /tmp/recording --mode both --bytes 2G --cores 2 --grid 20 --seed 1
 //! ```
 //!
-//! `--bytes` is the size of each file. The same arguments give the same bytes. What makes real exports hard to
-//! compress is imitated: times jitter log-normally on the grid of the trace clock, a few of the 60 variables or 200
-//! functions get most of the events (Zipf's law), values are counters, states, addresses and noise. What makes them
-//! easy is there, too: 15 % of the draws are a service of the kernel, which accesses its variables in a fixed order,
-//! at nearly the same distances. For each file, one line is printed: name, rows, bytes.
+//! `--bytes` is the size of each file. The same arguments give the same bytes. The data is as hard to
+//! compress as that of real exports: times jitter log-normally on the grid of the trace clock, a few of the
+//! 60 variables or 200 functions get most of the events (Zipf's law), and values are counters, states,
+//! addresses and noise. It is also as easy: 15 % of the draws are a service of the kernel, which accesses its
+//! variables in a fixed order, at nearly the same distances. For each file, one line is printed: name, rows,
+//! bytes.
 
 use std::error::Error;
 use std::fs::{self, File};
@@ -161,7 +162,7 @@ struct Clock {
 }
 
 impl Clock {
-    /// `median` is the usual distance of two events in nanoseconds.
+    /// `median` is the median distance of two events in nanoseconds.
     fn new(random: &mut Random, grid: u64, median: f64) -> Self {
         let grid = grid.max(1);
         let step = |_| {
@@ -189,7 +190,8 @@ impl Clock {
     }
 }
 
-/// A table of ranks in which rank r appears about r to the power of -1.1 times as often as the first (Zipf's law).
+/// A table of ranks in which rank r appears about r to the power of -1.1 times as often as the first (Zipf's
+/// law).
 fn zipf(ranks: usize) -> Vec<u16> {
     let weight = |rank: usize| (rank as f64).powf(-SKEW);
     let total: f64 = (1..=ranks).map(weight).sum();

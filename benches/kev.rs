@@ -1,5 +1,5 @@
-//! Writes a kernel event trace of a simulated QNX machine, of any size, for measuring and for trying things out. No
-//! dependencies but the writer and simulator of the project's tests:
+//! Writes a kernel event trace of a simulated QNX machine, of any size, for measuring and for experiments. It
+//! depends on nothing but the project's own writer and simulator:
 //!
 //! ```text
 //! rustc --edition 2024 -O benches/kev.rs -o /tmp/kev
@@ -7,8 +7,8 @@
 //! ```
 //!
 //! More: `--wide` for events with all arguments, `--big-endian`, `--skew CYCLES` between the clocks of CPUs,
-//! `--clock HZ`, `--lose N` and `--wrong-cpu N` for one of N buffers lost and one of N records mistagged (8.0),
-//! `--no-time`. The same arguments give the same bytes. One line on stdout: bytes.
+//! `--clock HZ`, `--lose N` and `--wrong-cpu N` for one of N buffers lost and one of N records mistagged
+//! (8.0), `--no-time`. The same arguments give the same bytes. One line on stdout: bytes.
 
 #![allow(dead_code, unused_imports, reason = "tests of the project use the rest")]
 

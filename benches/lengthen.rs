@@ -1,17 +1,17 @@
-//! Makes a long TRACE32 recording of a short one of an ERIKA kernel, for measuring the mapping: what comes out maps as
-//! cleanly as what went in, and its instances count on. One file, no dependencies but `gzip` for compressed exports:
+//! Makes a long TRACE32 recording of a short one of an ERIKA kernel, for measuring the mapping. The long one
+//! maps as cleanly as the short one, and its instances count on. One file; compressed exports need `gzip`:
 //!
 //! ```text
 //! rustc --edition 2024 -O benches/lengthen.rs -o /tmp/lengthen
 //! /tmp/lengthen demo/recording /tmp/long --bytes 1G --seed 1
 //! ```
 //!
-//! The recording is cut at all instants at which no core runs anything, the kernel's variables are the same, and so are
-//! the calls of waiting tasks. What lies between two cuts follows the beginning of the recording again and again: in
-//! every round each piece once, in an order that is drawn anew, so that system events and instances grow by the same
-//! number per round. Every distance of two instants is stretched a little, at random and alike in all files; variables
-//! that count go on counting. Each data and function export gets one line on stdout: name, rows, bytes; then one:
-//! `rounds`, their number, pieces.
+//! The recording is cut at all instants at which no core runs anything, the kernel's variables are the same,
+//! and so are the calls of waiting tasks. The pieces between the cuts follow the beginning of the recording,
+//! round by round: every round has each piece once, in random order, so each round adds the same number of
+//! system events and instances. Every distance of two instants is stretched a little, at random, and equally
+//! in all files; variables that count go on counting. Each data and function export gets one line on stdout:
+//! name, rows, bytes. The last line is `rounds`, their number, pieces.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::error::Error;
@@ -114,7 +114,8 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Reads the exports that `recording.toml` lists per core, and copies everything else that the recording needs.
+/// Reads the exports that `recording.toml` lists per core, and copies everything else that the recording
+/// needs.
 fn read_recording(from: &Path, to: &Path) -> Result<Vec<Export>> {
     let description = fs::read_to_string(from.join("recording.toml"))?;
     fs::create_dir_all(to)?;
@@ -162,9 +163,11 @@ fn parse(line: &str, export: usize, data: bool) -> Option<Event<'_>> {
     Some(Event { time, export, bytes, what })
 }
 
-/// Indices of the events that follow an idle instant, of that state of the kernel that spans most of the recording.
+/// Indices of the events that follow an idle instant, of that state of the kernel that spans most of the
+/// recording.
 fn cuts(events: &[Event], exports: &[Export]) -> Vec<usize> {
-    // What is open belongs to the state, but for what never returns: the services that end a task, and its body.
+    // What is open belongs to the state, but for what never returns: the services that end a task, and its
+    // body.
     let mut open: HashMap<(usize, &str), i64> = HashMap::new();
     for event in events {
         if let What::Call(call) = event.what {

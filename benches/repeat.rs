@@ -1,13 +1,13 @@
-//! Makes a long BTF file of a shorter one, for measuring import and export: its events again and again, each time later,
-//! with instance counters that go on, where there are any. One file, no dependencies:
+//! Makes a long BTF file of a shorter one, for measuring import and export. It repeats the events, each time
+//! later, and instance counters go on. One file, no dependencies:
 //!
 //! ```text
 //! rustc --edition 2024 -O benches/repeat.rs -o /tmp/repeat
 //! /tmp/repeat trace.btf /tmp/long.btf 10000000
 //! ```
 //!
-//! The number is that of the events; the last round is finished. One line on stdout: events, bytes, rounds. Names and
-//! distances repeat: what is repeated must be longer than what a compressor can look back on.
+//! The number is that of the events; the last round is finished. One line on stdout: events, bytes, rounds.
+//! Names and distances repeat, so the short file must be longer than the window of a compressor.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -34,7 +34,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         *next = (*next).max(number(event[5]) + 1);
     }
     let span = events.iter().map(|e| number(e[0])).max().unwrap_or(0) + 1;
-    // A writer that counts no instances says 0 for ever: its tasks would pile up, never ended, under new numbers.
+    // A writer that counts no instances says 0 for ever: its tasks would pile up, never ended, under new
+    // numbers.
     if counted.values().all(|next| *next < 2) {
         counted.clear();
     }

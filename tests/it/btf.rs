@@ -1,5 +1,5 @@
-//! BTF in and out, through the command line: what goes in comes out, every line is accounted for, and what the file
-//! means reaches the derived tables. Over files of many writers where `$BTFDB_CORPUS` has them.
+//! BTF in and out, through the command line: what goes in comes out, every line is accounted for, and the
+//! derived tables have what the file means. With `$BTFDB_CORPUS`, over the files of many writers.
 
 use crate::support::Bench;
 use std::path::{Path, PathBuf};
@@ -88,7 +88,8 @@ fn every_file_of_the_corpus_goes_in_and_comes_out() {
     }
 }
 
-/// The public trace of a simulator keeps the process chart, says its spec, and has eight kinds of vendor events.
+/// The public trace of a simulator keeps the process chart, says its spec, and has eight kinds of vendor
+/// events.
 #[test]
 fn the_public_trace_has_no_process_violation() {
     let Some(file) = corpus_files().into_iter().find(|f| f.to_string_lossy().contains("tracecompass")) else {
@@ -154,7 +155,7 @@ fn units_of_time_are_exact_both_ways() {
     let run = bench.ok(&["ingest", "t.db", "t.btf", "--time-scale", "ns"]);
     assert!(run.stderr.contains("2 times were rounded"), "{}", run.stderr);
     assert_eq!(value(&bench, "SELECT time FROM btf_event ORDER BY seq"), "2;2", "half to even");
-    // A new database counts as its first files do, when that is finer.
+    // A new database counts as finely as its first files.
     bench.ok(&["ingest", "ps.db", "t.btf", "-q"]);
     let run = bench.ok(&["export", "ps.db", "-o", "-", "-q"]);
     assert!(run.stdout.contains("1500,C,0,T,A,0,start"), "{}", run.stdout);

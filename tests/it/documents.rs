@@ -1,4 +1,5 @@
-//! What the documents promise and a machine can check: rules, fixtures, links and paths exist. Not whether a text is true.
+//! What the documents promise and a machine can check: rules, fixtures, links and paths exist. Not whether a
+//! text is true.
 
 use crate::support::root;
 use std::collections::{BTreeMap, BTreeSet};

@@ -61,7 +61,7 @@ fn runs(bench: &Bench, line: &str) {
         .env_clear()
         .env("PATH", path)
         .env("HOME", bench.path())
-        // A shell reads what it is given, and nobody is there to type.
+        // A shell reads its script, and does not wait for keys.
         .stdin(std::process::Stdio::null())
         .output()
         .unwrap();

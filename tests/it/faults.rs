@@ -1,5 +1,5 @@
-//! A disk that fails: the 1st, 2nd, 3rd … operation of an ingest fails until it completes untouched. After each
-//! failure the database opens and holds the old state whole.
+//! A disk that fails: the 1st, 2nd, 3rd … operation of an ingest fails until it completes untouched. After
+//! each failure the database opens and holds the old state whole.
 
 use crate::support::{copy_dir, root};
 use btfdb::description::{Description, Plan, plan};
@@ -108,8 +108,8 @@ fn an_import_survives_every_fault() {
     }
 }
 
-/// An export of several chunks, whose time begins anew in each: every chunk is a file of its own, written while others are
-/// read.
+/// An export of several chunks. Times restart in each chunk, so every chunk becomes a file, written while
+/// others are read.
 fn long(dir: &Path) -> String {
     std::fs::create_dir_all(dir).unwrap();
     (0..160_000u32)

@@ -1,5 +1,5 @@
-//! Replays the seeds of the fuzz targets (`fuzz/seeds/TARGET/*`), so that what fuzzing found once stays found.
-//! Not the search for new ones, which is `cargo fuzz` (see `fuzz/src/lib.rs`).
+//! Replays the seeds of the fuzz targets (`fuzz/seeds/TARGET/*`), so that mended faults stay mended.
+//! `cargo fuzz` looks for new ones (see `fuzz/src/lib.rs`).
 
 mod checks;
 
@@ -13,7 +13,7 @@ fn every_seed_of_every_fuzz_target_holds() {
             std::fs::read_dir(folder.join(target)).unwrap_or_else(|e| panic!("seeds of {target}: {e}"));
         let mut count = 0;
         for seed in seeds.map(|entry| entry.unwrap().path()) {
-            // Shown only when the check fails, to tell on which seed.
+            // Shown only if the check fails: the seed on which it does.
             println!("{}", seed.display());
             check(&std::fs::read(&seed).unwrap());
             count += 1;

@@ -1,5 +1,6 @@
-//! Grasp traces on the command line: the paper's table, every line of the corpus, the same trace with other ids, mapping again,
-//! pipes. Not the commands (see `formats::grasp`) nor the rules of the mapping (see `map::grasp`); views are in `grasp.slt`.
+//! Grasp traces on the command line: the paper's table, every line of the corpus, the same trace with other
+//! ids, mapping again, pipes. Not the commands (see `formats::grasp`) nor the rules of the mapping (see
+//! `map::grasp`); views are in `grasp.slt`.
 
 use crate::support::{Bench, root};
 use std::collections::BTreeMap;
@@ -42,7 +43,8 @@ fn the_table_of_figure_6_to_the_digit() {
     let golden = std::fs::read_to_string(trace.with_file_name("figure6_golden.tsv")).unwrap();
     let bench = Bench::new();
     bench.ok(&["ingest", "g.db", trace.to_str().unwrap(), "-q"]);
-    // Jobs that arrived and completed; hundredths of a unit of time, rounded half up as the player's format does.
+    // Jobs that arrived and completed; hundredths of a unit of time, rounded half up as the player's format
+    // does.
     let text = csv(
         &bench,
         "WITH job AS (
@@ -248,7 +250,7 @@ fn traces_are_equal_modulo_ids() {
 #[test]
 fn processors_are_put_onto_one_clock_by_the_messages_between_them() {
     let bench = Bench::new();
-    // The clock of q is 100 ahead, and each processor is listed by itself.
+    // The clock of q is fast by 100, and each processor is listed by itself.
     bench.write(
         "t.grasp",
         "newProcessor p\nnewProcessor q\nnewTask a -processor p\nnewTask b -processor q\n\

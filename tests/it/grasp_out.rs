@@ -29,7 +29,7 @@ fn count(bench: &Bench, sql: &str) -> u64 {
     run.stdout.lines().nth(1).unwrap().parse().unwrap()
 }
 
-/// Exports the only recording whole and in slices; what is counted must be what SQL counts.
+/// Exports the only recording whole and in slices. The script and SQL must count the same.
 fn check(bench: &Bench) {
     let bounds = bench.ok(&["query", "t.db", "SELECT begin_at, end_at FROM recording", "--format", "csv"]);
     let bounds: Vec<i64> =
@@ -139,7 +139,7 @@ fn lines(text: &str) -> Vec<String> {
     text.lines().map(|line| line.trim_end_matches('\r').to_owned()).collect()
 }
 
-/// A Grasp trace comes out as it went in; in the other dialect, and back, too.
+/// A Grasp trace comes out as it went in, also by way of the other dialect.
 fn check_identity(bench: &Bench, path: &Path) {
     let text = String::from_utf8(std::fs::read(path).unwrap()).unwrap();
     ingest(bench, path);
@@ -188,7 +188,7 @@ fn grasp_traces_come_out_as_they_went_in() {
     assert!(traces > 5);
 }
 
-/// What is exported from BTF and read again has the same jobs, with the same times.
+/// A script that is exported from BTF and read again has the same jobs, with the same times.
 #[test]
 fn jobs_survive_the_way_through_grasp() {
     let jobs = |bench: &Bench, running: &str| {
@@ -212,7 +212,8 @@ fn jobs_survive_the_way_through_grasp() {
                 "1ns",
                 "-q",
             ]);
-            // Grasp does not tell waiting on a core from running, nor when a job that waits is released.
+            // Grasp does not distinguish waiting on a core from running, and does not say when a waiting job
+            // is released.
             assert_eq!(jobs(&back, "running"), jobs(&bench, "running + polling"), "{input}");
         }
     }
@@ -229,7 +230,7 @@ fn the_measurement_of_the_paper() {
     let bench = Bench::new();
     ingest(&bench, &folder.join("buffers.grasp"));
     let table = bench.ok(&["metrics", "t.db", "grasp", "--format", "csv"]).stdout;
-    // Hundredths, rounded half up: all numbers of the figure have at most two digits behind the point.
+    // Hundredths, rounded half up: all numbers of the figure have at most two decimals.
     let hundredths = |text: &str| -> Option<i64> {
         let (whole, part) = text.split_once('.')?;
         let thousandths: i64 = format!("{whole}{part:0<3}").parse().ok()?;
@@ -249,7 +250,8 @@ fn the_measurement_of_the_paper() {
     assert!(order.len() == 4 && order.is_sorted(), "the order is that of the priorities: {table}");
 }
 
-/// Servers, buffers and messages are of Grasp alone: a part of a trace is written from what all recordings have, and says so.
+/// Servers, buffers and messages are of Grasp alone: a part of a trace is written from what all recordings
+/// have, and says so.
 #[test]
 fn a_part_says_what_it_leaves_out() {
     let bench = Bench::new();

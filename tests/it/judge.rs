@@ -1,5 +1,5 @@
-//! `check` and `compare` as users see them: verdicts, exit codes, what they print. The rules and levels themselves are
-//! tested beside their code.
+//! `check` and `compare` as users see them: verdicts, exit codes, what they print. The rules and levels
+//! themselves have unit tests.
 
 use crate::support::{Bench, root};
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! Pictures as pages: a small system is simulated, drawn as a page, and the page looked at as text. That the page works
-//! in a browser says `tests/browser/`, for which the pages are written here when it asks for them.
+//! Pictures as pages: a small system is simulated, drawn as a page, and the page is checked as text.
+//! `tests/browser/` checks that the page works in a browser; this file writes the pages for it.
 
 use btfdb::picture::{
     Curve, Highlight, Link, LinkKind, Mark, MarkKind, Picture, Point, Row, RowKind, Run, Shape, State,

@@ -213,7 +213,7 @@ fn grasp_traces_have_budgets_and_buffers() {
     let document = Document::parse(&svg).unwrap();
     let server = row(&document, "server:Reserve");
     assert_eq!(counted(server, "data-mark", Some("replenished")), 1);
-    // 4 ticks of budget are used up at 4, and nobody stops.
+    // 4 ticks of budget are used up at 4, and no consumer stops.
     let below = server.children().find(|n| n.attribute("data-mark") == Some("violation")).unwrap();
     assert_eq!(below.attribute("data-at"), Some("4000000"));
     assert!(server.children().any(|n| n.attribute("class") == Some("area")));

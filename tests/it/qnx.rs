@@ -1,5 +1,5 @@
-//! QNX kernel traces, from simulated machines, on the command line: every record is in the tables, filters, listings, the
-//! mapping again. Not what the tables say about the machine (see `qnx_truth`).
+//! QNX kernel traces of simulated machines, on the command line: every record is in the tables; filters,
+//! listings and a second mapping work. Not what the tables say about the machine (see `qnx_truth`).
 
 use crate::support::{Bench, Run, tree};
 use btfdb::formats::qnx::writer::machine::{Options, Truth, simulate};
@@ -195,8 +195,8 @@ fn filters_leave_the_same_rows_in_ingest_query_and_export() {
     assert_eq!(refused.code, Some(2), "{}", refused.all());
 }
 
-/// Folders of all tables but some, with the hashes of the files in them; the numbers of files go on when a recording is
-/// mapped again.
+/// Folders of all tables but some, with the hashes of the files in them; the numbers of files go on when a
+/// recording is mapped again.
 fn tables(bench: &Bench, db: &str, without: &[&str]) -> Vec<(String, u64)> {
     let root = bench.path().join(db);
     let files = tree(&root).into_iter().filter(|(p, _)| p.extension().is_some_and(|e| e == "parquet"));
@@ -238,7 +238,7 @@ fn mistakes_are_named() {
     wrong(&["ingest", "x.db", "t.kev", "--qnx-version", "5"], 2, &["'5'", "8.0"]);
     wrong(&["ingest", "x.db", "t.kev", "--jobs", "RECIEVE"], 2, &["RECIEVE", "did you mean 'RECEIVE'?"]);
     wrong(&["export", "t.db", "-o", "x.btf", "--class", "THREAD"], 2, &["traceprinter"]);
-    // What is only for kernel traces is not left out in silence for others.
+    // An option that is only for kernel traces is an error for others.
     bench.write("t.btf", "#version 2.1.5\n#timeScale ns\n1,Core_0,0,T,A,0,start\n");
     for option in [&["--class", "THREAD"][..], &["--jobs", "RECEIVE"], &["--qnx-version", "7"], &["--idle"]] {
         wrong(&[&["ingest", "x.db", "t.btf"], option].concat(), 2, &["t.btf", "no kernel trace"]);
@@ -280,7 +280,8 @@ fn simulated_traces_keep_the_state_charts() {
     }
 }
 
-/// Before 8.0 nothing marks what was there already: it ends with the first event that is not of the list.
+/// Before 8.0 nothing marks the list of what existed before: it ends with the first event that is not of the
+/// list.
 #[test]
 fn processes_that_come_later_are_created_then() {
     let bench = Bench::new();
@@ -301,7 +302,7 @@ fn processes_that_come_later_are_created_then() {
     let sql = "SELECT pid, name, created_at, dumped FROM kernel_process ORDER BY pid";
     let expected = "pid,name,created_at,dumped\n1,procnto,,true\n7,,,false\n4099,bin/late,48,false";
     assert_eq!(csv(&bench, "t.db", sql), expected);
-    // Lines are no records: what the printer does not tell is not made up.
+    // Lines are no records: what the printer leaves out is not invented.
     assert_eq!(row(&bench, "t.db", "SELECT count(*), count(records) FROM kernel_buffer"), [1, 0]);
     bench.ok(&["ingest", "k.db", "t.txt", "--where", "recording = 't' AND class = 9"]);
     assert_eq!(row(&bench, "k.db", "SELECT count(*) FROM kernel_event"), [2]);

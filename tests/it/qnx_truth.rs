@@ -1,4 +1,5 @@
-//! The native tables of QNX kernel traces against what really happened in a simulated machine. Not what BTF makes of it.
+//! The native tables of QNX kernel traces against what really happened in a simulated machine. Not what BTF
+//! makes of it.
 
 use crate::qnx::{RELEASES, csv, trace};
 use crate::support::Bench;
@@ -85,8 +86,8 @@ type Thread = (u32, u32);
 /// State, begin and end, one after the other.
 type Stretches = Vec<(u16, i64, i64)>;
 
-/// The states of each thread as the tables have them: a thread loses its CPU when another one gets it, although the
-/// kernel says so a little later; what is told again is no other state.
+/// The states of each thread as the tables have them. A thread loses its CPU when another one gets it,
+/// although the kernel says so a little later. An event that repeats the state begins no other one.
 fn states(machine: &Machine) -> BTreeMap<(Thread, u32), Stretches> {
     let mut begins: BTreeMap<u8, Vec<i64>> = BTreeMap::new();
     for s in machine.truth.states.iter().filter(|s| s.state == RUNNING) {
@@ -114,7 +115,7 @@ fn states(machine: &Machine) -> BTreeMap<(Thread, u32), Stretches> {
         states.push((s.state, from, to));
     }
     for states in threads.values_mut() {
-        // What two CPUs tell at one instant has no order.
+        // Events of two CPUs at one instant have no order.
         states.retain(|(_, from, to)| from < to);
         states.dedup_by(|next, last| {
             let goes_on = next.0 == last.0 && next.1 == last.2;
@@ -200,14 +201,15 @@ fn interrupts_are_those_that_came() {
             }
         });
         let sql = match at_once {
-            // 8.0 says that they came, and nothing else.
+            // 8.0 records that they came, and nothing else.
             true => {
                 "SELECT cpu, d0, time FROM kernel_event WHERE class_name = 'INT' AND event_name = 'DELIVER'"
             }
             false => "SELECT cpu, vector, depth, begin_at, end_at FROM kernel_interrupt",
         };
         machine.same(&format!("{release:?}"), sql, expected.collect());
-        // None in 8.0, and all where the kernel of the simulated machine is, on machines of 64 bits as well.
+        // None in 8.0. Before, all are in the kernel of the simulated machine, on machines of 64 bits as
+        // well.
         let elsewhere = if at_once { "" } else { " WHERE ip < 4027072512 OR ip >= 4027076608" };
         assert_eq!(machine.rows(&format!("SELECT * FROM kernel_interrupt{elsewhere}")), [""; 0]);
     }

@@ -1,4 +1,5 @@
-//! `check --requirements`: a kept and a violated requirement of each kind, the reports, and mistakes in the file.
+//! `check --requirements`: a kept and a violated requirement of each kind, the reports, and mistakes in the
+//! file.
 
 use crate::support::{Bench, root};
 

@@ -1,5 +1,5 @@
-//! The shell without a terminal: every dot command has its effect, errors name their line. Not for keys and prompts (see
-//! `terminal`).
+//! The shell without a terminal: every dot command has its effect, errors name their line. Not for keys and
+//! prompts (see `terminal`).
 
 use crate::support::{Bench, Run, root};
 use std::io::Write;

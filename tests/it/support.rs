@@ -94,8 +94,8 @@ pub fn copy_dir(from: &Path, to: &Path) {
     }
 }
 
-/// Every file below `dir` with a hash of its bytes, by path: the state of a database. The lock file holds who
-/// locked it last, which is no state.
+/// Every file below `dir` with a hash of its bytes, by path: the state of a database. The lock file names its
+/// last owner, which is no state.
 pub fn tree(dir: &Path) -> Vec<(PathBuf, u64)> {
     let mut files = Vec::new();
     let mut open = vec![dir.to_path_buf()];

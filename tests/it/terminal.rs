@@ -1,5 +1,5 @@
-//! The shell on a terminal: what is typed, what is seen on the screen. Every wait is for something on the screen, with a limit
-//! that only a shell that hangs can reach. Not for what commands do (see `shell`).
+//! The shell on a terminal: what is typed, what is seen on the screen. Every wait is for something on the
+//! screen, with a limit that only a shell that hangs can reach. Not for what commands do (see `shell`).
 
 use crate::support::Bench;
 use pty_process::Size;
@@ -211,8 +211,9 @@ fn ctrl_c_stops_a_query_and_nothing_else() {
     terminal.types("SELECT half a line");
     terminal.keys("\x03");
     terminal.prompts();
-    // Takes hours. Nothing on the screen tells that it has begun, so that a Ctrl-C may come too early: it is typed until
-    // it is heard, but not often, because each one makes the terminal throw away what it has not shown yet.
+    // Takes hours. The screen does not show that it has begun, so a Ctrl-C may come too early: it is typed
+    // until it has an effect, but not often, because each one makes the terminal drop what it has not shown
+    // yet.
     terminal.types("SELECT sum(value % 7) FROM range(0, 1000000000000000);");
     terminal.keys("\r");
     terminal.wait("the end of the line", |t| !t.line().starts_with(PROMPT));

@@ -1,8 +1,8 @@
 //! SQL tests: every `*.slt` of this folder against a database made from the recordings that its comments name
-//! (`# recording: demo/recording`, relative to the repository; `# recordings: corpus` for all of the corpus, where
-//! `BTFDB_CORPUS` says where it is), or an empty one. `# param: NAME=VALUE` gives `$NAME` a value, `# chains: FILE` has
-//! the event chains, and `{ResponseTime}` stands for the samples of that metric. `--complete` in the arguments rewrites the
-//! expected results; any other argument selects files by name.
+//! (`# recording: demo/recording`, relative to the repository; `# recordings: corpus` for all of the corpus,
+//! where `BTFDB_CORPUS` says where it is), or an empty one. `# param: NAME=VALUE` gives `$NAME` a value,
+//! `# chains: FILE` has the event chains, and `{ResponseTime}` stands for the samples of that metric.
+//! `--complete` in the arguments rewrites the expected results; any other argument selects files by name.
 
 #![allow(
     clippy::disallowed_methods,
@@ -69,8 +69,8 @@ impl sqllogictest::DB for Engine {
     }
 }
 
-/// The statement with the samples of a metric in the place of each `{NAME}`: its SQL or, where its rows are folded into one
-/// value per entity, these values.
+/// The statement with the samples of a metric in the place of each `{NAME}`: its SQL or, where its rows are
+/// folded into one value per entity, these values.
 fn with_metrics(sql: &str, session: &Session, params: &[(&str, Param)]) -> btfdb::error::Result<String> {
     let mut pieces = sql.split('{');
     let mut out = pieces.next().unwrap_or_default().to_owned();

@@ -1,5 +1,5 @@
-//! Every line of the exports is accounted for, and what became a row is what the line says. The lines are read
-//! here once more, with the plainest code there is.
+//! Every line of the exports is accounted for, and what became a row is what the line says. The lines are
+//! read here once more, with the plainest code there is.
 
 use super::{Ingested, Recording, corpus, ingested, none};
 use btfdb::schema::tables;
@@ -91,8 +91,8 @@ fn every_line_is_a_row_with_its_time_name_access_and_value() {
     }
 }
 
-/// `full.tsv` was written by the simulator and not by way of the exports: the same events, all cores in one file,
-/// values in decimal.
+/// `full.tsv` was written by the simulator and not by way of the exports: the same events, all cores in one
+/// file, values in decimal.
 #[test]
 fn the_rows_are_those_that_the_simulator_wrote() {
     let Some(recordings) = corpus() else { return };

@@ -1,17 +1,19 @@
-//! Who asked for what, against `truth_calls.tsv`: every service call of the application with its caller, its target
-//! and the status it returned; every alarm that expired; every begin and end of a task's body.
+//! Compares stimuli, activations and OS events with `truth_calls.tsv`. That file has every service call of
+//! the application with its caller, its target and the returned status, every alarm that expired, and every
+//! begin and end of a task's body.
 //!
-//! * ActivateTask and ChainTask: the caller triggers a stimulus within [`CALL`] ns, and this very stimulus activates
-//!   the target (status 0), or loses the activation (E_OS_LIMIT), or does nothing (any other error). The caller is the
-//!   real one, also when the call is carried out on another core.
-//! * SetEvent: while the call lasts, the caller sets every event of the mask for the target that was not set already.
-//! * Alarms: the alarm triggers a stimulus; it activates the target of the alarm or loses the activation, or it sets the
-//!   event, unless that was set already. Targets are those of `meta.json`.
-//! * Bodies: a task starts at most [`START`] ns before its body, and ends at most [`END`] ns after it; longer, by at
-//!   most [`INTERRUPTED`] ns, only when an ISR starts in between.
+//! * ActivateTask and ChainTask: the caller triggers a stimulus within [`CALL`] ns, and this very stimulus
+//!   activates the target (status 0), or loses the activation (E_OS_LIMIT), or does nothing (any other
+//!   error). The caller is the real one, also when the call is carried out on another core.
+//! * SetEvent: while the call lasts, the caller sets every event of the mask for the target that was not set
+//!   already.
+//! * Alarms: the alarm triggers a stimulus; it activates the target of the alarm or loses the activation, or
+//!   it sets the event, unless that was set already. Targets are those of `meta.json`.
+//! * Bodies: a task starts at most [`START`] ns before its body, and ends at most [`END`] ns after it;
+//!   longer, by at most [`INTERRUPTED`] ns, only when an ISR starts in between.
 //!
-//! And nothing else is triggered, set, started or ended. At the edges of a recording, what needs the time beyond the
-//! edge may be missing.
+//! Nothing else is triggered, set, started or ended. At the edges of a recording, an event whose partner is
+//! beyond the edge may be missing.
 
 use super::{Event, Recording, corpus, none};
 use btfdb::description::orti::OsHeader;
@@ -32,7 +34,7 @@ struct Call {
     what: String,
     target: String,
     mask: u64,
-    /// When it returned, and with which status; `None` for calls that do not, or not in the recording.
+    /// When it returned, and its status; `None` if the call does not return within the recording.
     returned: Option<(i64, i64)>,
 }
 
@@ -67,13 +69,13 @@ fn calls(rows: &[Vec<String>]) -> Vec<Call> {
     out
 }
 
-/// The names of BTF have the core in front where two cores use one name.
+/// BTF names have the core in front if two cores use the same name.
 fn same(btf: &str, name: &str) -> bool {
     btf == name || btf.split_once('.').is_some_and(|(_, bare)| bare == name)
 }
 
-/// Pairs what the host saw with what was mapped, both in time order: `mapped − seen` must lie in `window`. What is
-/// left over is a problem, unless it is so near to an edge that its partner may lie beyond.
+/// Pairs what the host saw with what was mapped, both in time order: `mapped − seen` must be in `window`. An
+/// unpaired item is a problem, unless it is so near to an edge that its partner may be beyond.
 fn pair<'a, A, B>(
     what: &str,
     seen: &'a [(i64, A)],
@@ -109,7 +111,7 @@ fn pair<'a, A, B>(
     pairs
 }
 
-/// What the mapping says, by what it says it about.
+/// What the mapping says, by subject.
 struct Mapped<'a> {
     events: &'a [Event],
     /// Stimulus → the event on a task that it caused.

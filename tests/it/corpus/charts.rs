@@ -1,7 +1,7 @@
-//! Every system event follows the charts and the rules of BTF (see `checker`): processes, runnables and semaphores
-//! change state only along their charts; instances count up without a gap; no core has two processes; runnables are
-//! suspended before their process leaves its core, innermost first, and resumed after it, outermost first; time never
-//! decreases. The mapper's own count of violations must agree.
+//! Every system event follows the charts and the rules of BTF (see `checker`): processes, runnables and
+//! semaphores change state only along their charts; instances count up without a gap; no core has two
+//! processes; runnables are suspended before their process leaves its core, innermost first, and resumed
+//! after it, outermost first; time never decreases. The mapper's own count of violations must agree.
 
 use super::checker::Checker;
 use super::{Event, corpus, none};

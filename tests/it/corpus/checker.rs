@@ -1,6 +1,6 @@
 //! A checker of system events, written from the BTF specification (state charts of processes, runnables and
-//! semaphores; rules for sources, instances and order) and not from the mapper's own tables. Shared by the tests of
-//! whole, cut and broken recordings.
+//! semaphores; rules for sources, instances and order) and not from the mapper's own tables. Shared by the
+//! tests of whole, cut and broken recordings.
 
 use super::Event;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -9,7 +9,7 @@ type Key = (String, i64);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Not known: the trace begins, or goes on after a hole, with this instance alive.
+    /// Not known: the trace begins, or goes on after a gap, with this instance alive.
     Any,
     Active,
     Running,
@@ -40,15 +40,15 @@ enum Lock {
 struct Semaphore {
     lock: Lock,
     owner: Option<Key>,
-    /// Somebody may hold it who got it unseen.
+    /// A process may hold it that was not seen to take it.
     unseen: bool,
-    /// Processes that were told to wait and did not get it yet.
+    /// Processes that wait for it.
     waiters: Vec<Key>,
 }
 
 /// See the module.
 pub struct Checker {
-    /// Nothing exists before the first event; otherwise what turns up may have been there before.
+    /// Nothing exists before the first event. If false, an entity may have existed before its first event.
     from_start: bool,
     /// Something happened unseen in between.
     hole: bool,
@@ -94,8 +94,8 @@ impl Checker {
         self.problems
     }
 
-    /// The trace of `core` has a hole: whatever was there may be in any state now, or gone, and instances may have come
-    /// and gone unseen. `lives_on` names the home core of a task that has not run yet.
+    /// The trace of `core` has a gap: a process of the core may be in any state now, or gone, and instances
+    /// may have come and gone unseen. `lives_on` names the home core of a task that has not run yet.
     pub fn forget(&mut self, core: &str, lives_on: &HashMap<String, String>) {
         self.from_start = false;
         self.hole = true;
@@ -172,7 +172,7 @@ impl Checker {
     fn number(&mut self, e: &Event, what: &str) {
         let known = self.next.insert(format!("{what} {}", e.target), e.instance + 1);
         let before = if what == "process" && !self.from_start { known } else { Some(known.unwrap_or(0)) };
-        // Instances that came and went in a hole have used up their numbers.
+        // Instances that came and went within a gap have used up their numbers.
         let skips = self.hole && what == "process";
         let fits = |n: i64| n == e.instance || (skips && n < e.instance);
         self.require(e, before.is_none_or(fits), "instance is not the next one");
@@ -350,7 +350,7 @@ impl Checker {
         self.require(e, fits, "not possible for the semaphore");
     }
 
-    /// Time goes on: whoever came back to a core must have resumed its runnables by now.
+    /// Time goes on: a process that came back to a core must have resumed its runnables by now.
     fn settle(&mut self) {
         for key in std::mem::take(&mut self.returned) {
             let on_core = self.on_core.values().any(|p| p.as_ref() == Some(&key));

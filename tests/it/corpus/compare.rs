@@ -1,18 +1,20 @@
-//! Compares the mapping of a part of a recording with the mapping of the whole, from the cut on. Here it is said what
-//! a part cannot know; everything else must be the same, event by event.
+//! Compares the mapping of a part of a recording with the mapping of the whole, from the cut on. The list
+//! below says what a part cannot know. Everything else must be the same, event by event.
 //!
-//! The events of the whole are first changed into what its part can show at best. At the cut,
+//! First the events of the whole are changed into what its part can show at best. At the cut,
 //!
 //! 1. *runnables that are open* have no entry in the part: none of their later events is expected;
-//! 2. *a stimulus that has fired and not yet activated anything* is not known: the activation comes from a stimulus of
-//!    its own, `SIM → STI_<task>`, that fires at the same time. An event that such a stimulus sets may have any source;
-//! 3. *a process that waits actively for a semaphore*, polling or parked, looks like one that runs or is ready: until it
-//!    gets the semaphore, its leaving and entering the core are compared without the difference of park and preempt
-//!    or poll_parking and resume, its poll, run and release_parking not at all, and neither the semaphore's events;
+//! 2. *a stimulus that has fired and not yet activated anything* is not known: the activation comes from a
+//!    stimulus of its own, `SIM → STI_<task>`, that fires at the same time. An event that such a stimulus
+//!    sets may have any source;
+//! 3. *a process that waits actively for a semaphore*, polling or parked, looks like one that runs or is
+//!    ready: until it gets the semaphore, its leaving and entering the core are compared without the
+//!    difference of park and preempt or poll_parking and resume, its poll, run and release_parking not at
+//!    all, and neither the semaphore's events;
 //! 4. *semaphores* are ready in both, at the begin of each.
 //!
-//! Instances are compared modulo their numbers: in both sequences, the instances of each entity are numbered by their
-//! first appearance. That the numbers of the part rise without gaps is tested by `checker`.
+//! Instances are compared modulo their numbers: in both sequences, the instances of each entity are numbered
+//! by their first appearance. That the numbers of the part rise without gaps is tested by `checker`.
 
 use super::Event;
 use super::occupancy::{Occupant, occupancy};
@@ -76,8 +78,8 @@ fn expected(before: &[Event], after: &[Event]) -> Vec<Event> {
     out
 }
 
-/// Leaves out of both sequences what 3 says. `waiting` is from the whole: processes with the semaphore that they wait
-/// for, and when they got it.
+/// Leaves out of both sequences what 3 says. `waiting` is from the whole: processes with the semaphore that
+/// they wait for, and when they got it.
 fn without_polling(events: Vec<Event>, waiting: &HashMap<Key, String>) -> Vec<Event> {
     let mut waiting: Vec<(&str, &str, Option<i64>)> = waiting
         .iter()
@@ -115,7 +117,7 @@ fn renumbered(events: &mut [Event]) {
         *of_entity.entry(instance).or_insert(next)
     };
     for e in events {
-        // Processes, stimuli and runnables have names of their own kind each; sources are told apart by name.
+        // Processes, stimuli and runnables never share a name, so a name identifies a source.
         e.source_instance = number("", &e.source, e.source_instance);
         e.instance = number("", &e.target, e.instance);
     }
@@ -146,7 +148,7 @@ pub fn differences(whole: &[Event], part: &[Event], cut: i64) -> Vec<String> {
     out
 }
 
-/// The differences in who occupies each core from the cut on.
+/// The differences in the occupation of each core from the cut on.
 pub fn moved<'a>(
     cores: impl Iterator<Item = &'a str> + Clone,
     whole: &[Event],
@@ -157,7 +159,7 @@ pub fn moved<'a>(
     let mut out = Vec::new();
     for core in cores {
         let (expected, found) = (whole[core].stretches(cut), part[core].stretches(cut));
-        // Where nothing enters or leaves the core any more, the part cannot tell.
+        // If nothing enters or leaves the core any more, the part cannot know its process.
         if found == [(cut, Occupant::Unknown)] && expected.len() == 1 {
             continue;
         }

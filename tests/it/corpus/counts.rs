@@ -1,10 +1,10 @@
-//! How often things happened, against `truth_counts.json`: what the application and the host counted themselves, and
+//! Compares counts with `truth_counts.json`, in which the application and the host counted by themselves and
 //! not from the trace. All counts are of the recorded time only, so they must agree exactly.
 
 use super::{Event, corpus, none};
 use serde_json::Value;
 
-/// Names of BTF have the core in front where two cores use one name.
+/// BTF names have the core in front if two cores use the same name.
 fn is(btf: &str, name: &str) -> bool {
     btf == name || btf.split_once('.').is_some_and(|(_, bare)| bare == name)
 }
@@ -65,7 +65,7 @@ fn nothing_happens_more_or_less_often_than_counted() {
                 number(&counts, "active_at_end"),
                 0,
             );
-            // The only activations that nobody asks for.
+            // Only autostart activates without a request.
             if recording.from_start {
                 let by_itself = c.count("STI", &format!("STI_{task}"), "trigger");
                 let alarm = members(&truth, "alarms").iter().any(|(a, _)| *a == format!("STI_{task}"));

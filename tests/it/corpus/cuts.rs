@@ -1,5 +1,5 @@
-//! A recording that starts in the middle, or stops there, gives the same system events as the whole (rules L1–L5):
-//! parts of recordings are written, mapped, and compared with the whole (see `compare`).
+//! A recording that starts in the middle, or stops there, gives the same system events as the whole (rules
+//! L1–L5): parts of recordings are written, mapped, and compared with the whole (see `compare`).
 
 use super::checker::Checker;
 use super::compare::{differences, moved};
@@ -21,8 +21,8 @@ pub fn time_of(line: &str) -> i64 {
     }
 }
 
-/// The exports, with only the lines whose time is in `[from, to)`, and all other files as they are. A core that does
-/// nothing in this time has no export.
+/// The exports, with only the lines whose time is in `[from, to)`, and all other files as they are. A core
+/// that does nothing in this time has no export.
 pub fn part(recording: &Recording, from: i64, to: i64) -> TempDir {
     let folder = TempDir::new().unwrap();
     let cores = &recording.description.core;
@@ -57,10 +57,10 @@ pub fn cut_at(recording: &Recording, cut: i64) -> Vec<String> {
     problems
 }
 
-/// Instants at which to cut, with what is cut there: for each situation two of its occurrences, and the end of the
-/// start of the OS. Never while the kernel is at work (a few 100 ns each): a service call in progress, a task between
-/// its call of TerminateTask and its end, and an ISR that is being entered or left have left their traces before the
-/// cut.
+/// Instants at which to cut, and the situation there: two occurrences of each situation, and the end of the
+/// start of the OS. A cut is never within a service call, between TerminateTask and the end of the task, or
+/// at the entry or exit of an ISR (a few 100 ns each): the variables that tell about these are written before
+/// the cut.
 fn instants(recording: &Recording) -> Vec<(i64, &'static str)> {
     let Some(full) = recording.tsv("full.tsv") else { return Vec::new() };
     let kernel = Kernel::new(recording, &full);
@@ -128,7 +128,7 @@ fn a_recording_that_starts_in_the_middle_gives_the_same_events() {
     eprintln!("{shown:?}");
 }
 
-/// A recording that stops earlier gives the events up to then, and none that it could only guess.
+/// A recording that stops earlier gives the events up to then, and guesses none.
 #[test]
 fn a_recording_that_stops_earlier_gives_the_first_part_of_the_events() {
     let Some(recordings) = corpus() else { return };

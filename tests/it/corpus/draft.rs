@@ -1,5 +1,6 @@
-//! The events, against those of a prototype of the rules that was written before and apart from the mapper. It is a
-//! cross-check and not the truth, but at present there is no difference to explain.
+//! Compares the events with those of a prototype of the rules, which was written before the mapper and
+//! independently of it. The prototype is a cross-check and not the truth, but at present there is no
+//! difference.
 
 use super::{corpus, none};
 

@@ -1,5 +1,6 @@
-//! A hole in the trace of one core: the exports say that the trace memory overflowed, and the lines of some time are
-//! missing. The mapping goes on, knows nothing of that core until it sees it again, and invents nothing.
+//! A gap in the trace of one core: the exports say that the trace memory overflowed, and lines are missing.
+//! The mapping goes on, knows nothing of that core until it sees it again, and invents nothing (rules H1 to
+//! H5).
 
 use super::checker::Checker;
 use super::occupancy::occupancy;
@@ -8,7 +9,7 @@ use btfdb::schema::tables;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 
-/// A hole `[from, to)` in both exports of core number `core`.
+/// A gap `[from, to)` in both exports of core number `core`.
 #[derive(Debug, Clone, Copy)]
 struct Hole {
     core: usize,
@@ -16,8 +17,8 @@ struct Hole {
     to: i64,
 }
 
-/// Maps the recording with this hole. Beside it: what the gap table must say of the hole, by the lines around it.
-/// `None` when an export has no line on one side of the hole, which then is the edge of the recording.
+/// Maps the recording with this gap. Also returns what table `gap` must say, by the lines around the gap.
+/// `None` if an export has no line on one side of the gap: then it is the edge of the recording.
 fn mapped_with(recording: &Recording, hole: Hole) -> Option<(Ingested, Vec<(i64, i64)>)> {
     let folder = cuts::part(recording, i64::MIN, i64::MAX);
     let core = &recording.description.core[hole.core];
@@ -59,8 +60,9 @@ fn broken_charts(recording: &Recording, events: &[Event], core: &str, gaps: &[(i
     checker.finish()
 }
 
-/// Who occupies the cores, against the recording without a hole: the same everywhere before the hole and on the other
-/// cores; behind it, on its core, the same process or none, and none only as long as that process has not been seen.
+/// Compares the occupation of the cores with that of the recording without a gap. It must be the same before
+/// the gap and on other cores. After the gap, on its core, it is the same process or none, and none only
+/// until that process is seen.
 fn misplaced(recording: &Recording, events: &[Event], hole: Hole, gaps: &[(i64, i64)]) -> Vec<String> {
     let cores = recording.description.core.iter().map(|c| c.name.as_str());
     let whole = occupancy(cores.clone(), &recording.events, recording.from_start);
@@ -93,7 +95,7 @@ fn misplaced(recording: &Recording, events: &[Event], hole: Hole, gaps: &[(i64, 
     problems
 }
 
-/// Instances that reach over the hole on its core and are said to be complete.
+/// Instances that span the gap on its core and are marked as complete.
 fn whole_over_gap(ingested: &Ingested, core: &str, begin: i64) -> Vec<String> {
     let over = |from: Option<i64>, to: Option<i64>| from.zip(to).is_some_and(|(a, b)| a < begin && begin < b);
     let processes = ingested.rows(tables::PROCESS_INSTANCE, None, |r| {
@@ -107,7 +109,7 @@ fn whole_over_gap(ingested: &Ingested, core: &str, begin: i64) -> Vec<String> {
     processes.into_iter().chain(runnables).flatten().collect()
 }
 
-/// Processes and runnables that are alive on the core when the hole begins.
+/// Processes and runnables that are alive on the core when the gap begins.
 fn alive(recording: &Recording, core: &str, begin: i64) -> HashSet<(String, i64)> {
     let homes = homes(recording);
     let mut alive = HashSet::new();
@@ -126,7 +128,7 @@ fn alive(recording: &Recording, core: &str, begin: i64) -> HashSet<(String, i64)
     alive
 }
 
-/// What is wrong after a hole `[from, to)`; `None` when it would not be one.
+/// What is wrong after a gap `[from, to)`; `None` if it would not be one.
 pub fn check(recording: &Recording, core: usize, from: i64, to: i64) -> Option<Vec<String>> {
     let hole = Hole { core, from, to };
     let name = recording.description.core[core].name.as_str();

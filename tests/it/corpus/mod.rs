@@ -1,6 +1,6 @@
 //! Tests over recordings of a real kernel that do not ship with the project: every folder below
-//! `$BTFDB_CORPUS/ee/` that has a `recording.toml`, those included that nobody has looked at. Without the
-//! variable they pass and say so. Here is what all of them share; nothing here judges the mapper.
+//! `$BTFDB_CORPUS/ee/` that has a `recording.toml`. Without the variable the tests pass and say so. This file
+//! has what all of them share; nothing in it judges the mapper.
 //!
 //! | file | question |
 //! |---|---|
@@ -8,12 +8,12 @@
 //! | `charts` | does every event follow the state charts of BTF? |
 //! | `oracle` | is the process on each core the one that really executed, record by record? |
 //! | `switches` | … and between records, by the host's own list of context switches? |
-//! | `calls` | did who activated or signalled whom really do so? |
+//! | `calls` | is every activation and signal by the process that really asked for it? |
 //! | `counts` | does nothing happen more or less often than the application counted? |
 //! | `draft` | are the events those of an independent prototype? |
 //! | `threads` | do the tables depend on the number of threads? |
 //! | `cuts` | does a part of a recording give the same events as the whole? |
-//! | `gaps` | does the mapping survive a hole? |
+//! | `gaps` | does the mapping survive a gap? |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 #![allow(clippy::print_stderr, reason = "a test that was skipped says so")]
@@ -50,7 +50,7 @@ pub struct Recording {
     pub folder: PathBuf,
     pub description: Description,
     pub events: Vec<Event>,
-    /// Recorded from the start of the OS on, on every core: nothing happened before.
+    /// Every core is recorded from the start of the OS on: nothing happened before.
     pub from_start: bool,
     /// First and last instant, both inclusive, in ns.
     pub range: (i64, i64),

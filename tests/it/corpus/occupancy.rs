@@ -1,4 +1,5 @@
-//! Which process is on each core, replayed from the system events of a recording. Not who ought to be there.
+//! Which process is on each core, replayed from the system events of a recording. Not which process ought to
+//! be there.
 
 use super::Event;
 use std::collections::BTreeMap;
@@ -6,7 +7,7 @@ use std::collections::BTreeMap;
 /// What a core does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Occupant {
-    /// The events do not tell: nothing enters or leaves the core from here on.
+    /// Unknown: nothing enters or leaves the core from here on.
     Unknown,
     Nobody,
     /// A task or an ISR with its instance, running or polling.
@@ -14,7 +15,7 @@ pub enum Occupant {
 }
 
 impl Occupant {
-    /// Name of the process, `-` for nobody, `?` for unknown.
+    /// Name of the process, `-` for none, `?` for unknown.
     pub fn name(&self) -> &str {
         match self {
             Self::Unknown => "?",
@@ -52,7 +53,7 @@ impl Timeline {
         before.or(self.first.as_ref()).unwrap_or(&Occupant::Unknown)
     }
 
-    /// Stretches of one occupant from `begin` on; stretches of no length are left out.
+    /// Spans of one occupant from `begin` on, without spans of no length.
     pub fn stretches(&self, begin: i64) -> Vec<(i64, Occupant)> {
         let mut out: Vec<(i64, Occupant)> = vec![(begin, self.at(begin).clone())];
         for (time, occupant) in self.changes.iter().filter(|c| c.0 > begin) {
@@ -68,8 +69,8 @@ impl Timeline {
 }
 
 /// The timelines of all cores. A process that leaves a core without having entered it was there from the
-/// beginning; a core that a process enters first was free until then. A core without a process event has nobody
-/// when it is recorded from the start of the OS on.
+/// beginning; a core that a process enters first was free until then. A core without a process event is free
+/// if it is recorded from the start of the OS on.
 pub fn occupancy<'a>(
     cores: impl Iterator<Item = &'a str>,
     events: &[Event],

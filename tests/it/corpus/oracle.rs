@@ -1,25 +1,26 @@
-//! Who occupies each core, against what really executed, at every record.
+//! Compares the occupation of each core with what really executed, at every record.
 //!
-//! `full.tsv` says at every record, for the core that made it, two things that the simulator knows and the exports
-//! do not tell: the task whose context is loaded (`-`: none), and the level of the interrupt being served (0: none;
-//! each handler has a priority, so the level is no depth). Both change when the host switches, not when the kernel
-//! writes a variable. The last thing needed, which handler runs at a level, comes from the entry and the exit of the
-//! handler itself. So, for each record of a core:
+//! `full.tsv` has two columns for every record of a core that the simulator knows and the exports do not
+//! contain: the task whose context is loaded (`-`: none), and the level of the interrupt being served (0:
+//! none; each handler has a priority, so the level is no depth). Both change when the host switches, not when
+//! the kernel writes a variable. The handler that runs at a level is known from its entry and its exit. So,
+//! for each record of a core:
 //!
-//! * **In an ISR** (level > 0, from the entry of the handler that has this level to its exit, both included): the
-//!   process on the core must be this handler. At the entry of a category 1 handler only *after* the record, and at
-//!   its exit only *before* it, because these records are what starts and ends that ISR.
-//! * **In a task or idle** (level 0): the process on the core must be the task, or nobody.
-//! * **Not comparable by itself** are the records in which the kernel is between two processes, and only those:
-//!   - level > 0 before the entry of the handler and after its exit: the kernel saves and restores RUNNINGISR2 here,
-//!     and after the last ISR dispatches the next task before the level falls;
+//! * **In an ISR** (level > 0, from the entry of the handler that has this level to its exit, both included):
+//!   the process on the core must be this handler. At the entry of a category 1 handler only *after* the
+//!   record, and at its exit only *before* it, because these records are what starts and ends that ISR.
+//! * **In a task or idle** (level 0): the process on the core must be the task, or none.
+//! * **Not comparable by itself** are the records in which the kernel is between two processes, and only
+//!   those:
+//!   - level > 0 before the entry of the handler and after its exit: the kernel saves and restores
+//!     RUNNINGISR2 here, and after the last ISR dispatches the next task before the level falls;
 //!   - level 0 from the write of a task state from or to RUNNING (the kernel writes it up to 0.5 µs before it
-//!     switches) to the next change of context or level, or to the entry of a task's body, when a task is followed
-//!     by its own next instance.
+//!     switches) to the next change of context or level, or to the entry of a task's body, when a task is
+//!     followed by its own next instance.
 //!
-//!   In such a stretch the process on the core must go, in this order, from the last comparable one, over the
-//!   interrupted process (the kernel gives it the core back before it looks for a better one) and nobody, to the
-//!   next comparable one; each step may be left out, none may be repeated, and nothing else may occur.
+//!   In such a span the process on the core must change in this order: the last comparable one, the
+//!   interrupted process (the kernel gives it the core back before it looks for a better one), none, the next
+//!   comparable one. A step may be left out, none may be repeated, and nothing else may occur.
 
 use super::occupancy::{Timeline, occupancy};
 use super::{Recording, corpus, none};
@@ -29,7 +30,7 @@ use std::collections::HashMap;
 struct Record {
     time: i64,
     text: String,
-    /// Context and level, to tell the stretches apart.
+    /// Context and level, which distinguish the spans.
     oracle: (String, i64),
     /// The process that must be on the core; `None` when not comparable by itself.
     expected: Option<String>,
@@ -113,7 +114,8 @@ fn entered_before(rows: &[&Vec<String>], handlers: &[String]) -> Vec<(String, i6
     open
 }
 
-/// When the kernel is at work on a core: between two processes, or in a service call that changes more than locks.
+/// When the kernel is at work on a core: between two processes, or in a service call that changes more than
+/// locks.
 pub struct Kernel {
     /// Per core: time of a record, and whether the kernel is at work from there on.
     cores: Vec<Vec<(i64, bool)>>,
@@ -126,8 +128,9 @@ impl Kernel {
             let records = records(recording, full, core);
             let working = records.iter().map(|r| {
                 if let Some(service) = r.service {
-                    // The entry of a service is odd, its exit even: ActivateTask 2, TerminateTask 4, ChainTask 6,
-                    // SetEvent 30, ClearEvent 32, WaitEvent 36. A task that ends leaves the service before it ends.
+                    // The entry of a service is odd, its exit even: ActivateTask 2, TerminateTask 4,
+                    // ChainTask 6, SetEvent 30, ClearEvent 32, WaitEvent 36. A task that ends leaves the
+                    // service before it ends.
                     serving = matches!(service, 3 | 5 | 7 | 31 | 33 | 37);
                     ending = matches!(service, 4..=7);
                 }

@@ -1,10 +1,11 @@
-//! Who occupies each core, against `truth.tsv`: the context switches as the host made them.
+//! Compares the occupation of each core with `truth.tsv`, the context switches as the host made them.
 //!
-//! The kernel writes that a task runs before it switches to it, by at most 0.5 µs, and that an ISR runs some 30 ns
-//! after the interrupt has been taken. So to every switch of the host belongs exactly one stretch of the mapping,
-//! of the same process, that begins at most [`EARLY`] before and at most [`LATE`] after it. What the mapping shows
-//! in addition is allowed only as long as such a difference can last: nobody, or the interrupted task between the end
-//! of its ISR and its own end on the core; a task that ends and starts again is one stretch to the host.
+//! The kernel writes that a task runs at most 0.5 µs before it switches to it, and that an ISR runs some 30
+//! ns after the interrupt was taken. So exactly one span of the mapping belongs to every switch of the host.
+//! It is of the same process, and begins at most [`EARLY`] before and at most [`LATE`] after the switch.
+//! Further spans of the mapping are allowed only as long as such a difference can last: no process, or the
+//! interrupted task between the end of its ISR and its own end on the core. A task that ends and starts again
+//! is one span for the host.
 
 use super::occupancy::{Occupant, occupancy};
 use super::{Recording, corpus, none};
@@ -37,7 +38,7 @@ fn switches(recording: &Recording, rows: &[Vec<String>], core: usize) -> Vec<Swi
     out
 }
 
-/// Checks one core; returns the earliest and the latest begin of a stretch against its switch.
+/// Checks one core; returns the earliest and the latest begin of a span relative to its switch.
 fn check(
     switches: &[Switch],
     stretches: &[(i64, Occupant)],
@@ -75,7 +76,7 @@ fn check(
         at = found + 1;
         last = Some(switch);
     }
-    // What the host did in the last moments is not asked for.
+    // The last moments of the host are not compared.
     let odd = (at..stretches.len()).filter(|n| stretches[*n].0 < end - 2 * EARLY && !extra(*n, last, None));
     problems.extend(odd.map(|n| format!("no switch of the host: {:?}", stretches[n])));
     (earliest, latest)

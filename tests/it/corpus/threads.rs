@@ -1,4 +1,4 @@
-//! The number of threads leaves no trace in the tables: their files are the same, byte for byte.
+//! The tables do not depend on the number of threads: their files are the same, byte for byte.
 
 use super::{Ingested, corpus, ingested};
 use std::collections::BTreeMap;

@@ -1,4 +1,5 @@
-//! The table of tests/data/README.md: every action of the thesis' tables 4.1–4.10 and the recordings that show it.
+//! The table of tests/data/README.md: every action of the thesis' tables 4.1–4.10 and the recordings that
+//! show it.
 
 use super::{Line, MAPPED, data};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,5 @@
-//! Recordings with lines missing, twice, holding a value of another line, or lost to an overflow: whatever is made of
-//! them, no state chart is broken and no core has two processes.
+//! Recordings with lines that are missing, repeated, have the value of another line, or are lost to an
+//! overflow. The mapping breaks no state chart, and no core has two processes.
 
 use super::{data, map, recordings, time_and_cores};
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ enum Damage {
     Twice,
     /// The value of another access to the same variable.
     OtherValue(usize),
-    /// A hole in the trace follows.
+    /// A gap in the trace follows.
     Hole,
 }
 
@@ -25,8 +25,8 @@ fn damage() -> impl Strategy<Value = Damage> {
     ]
 }
 
-/// Copies a recording; in its data exports, the first `cut` percent of the lines are missing, and the line that each
-/// place of `damages` falls on is damaged.
+/// Copies a recording; in its data exports, the first `cut` percent of the lines are missing, and the line
+/// that each place of `damages` falls on is damaged.
 fn copy(from: &Path, to: &Path, cut: usize, damages: &[(usize, Damage)]) {
     for entry in std::fs::read_dir(from).unwrap() {
         let path = entry.unwrap().path();
@@ -71,7 +71,8 @@ fn other_value(rows: &[&str], row: &str, n: usize) -> String {
     format!("{head},{value}")
 }
 
-/// Below an ISR, T_A was dispatched and T_X ended, but the ends of T_X before and of T_A are missing.
+/// While an ISR ran, T_A was dispatched and T_X ended, but the earlier end of T_X and the end of T_A are
+/// missing.
 #[test]
 fn a_task_that_ends_where_another_one_was_dispatched_gets_the_core_for_that() {
     let dir = tempfile::tempdir().unwrap();

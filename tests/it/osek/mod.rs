@@ -1,6 +1,6 @@
-//! The mapping rules, one small recording each (tests/data/README.md): what comes out is what `expected.btf` says,
-//! line by line, no state chart is broken, and every action of the thesis' tables is shown somewhere (`coverage`).
-//! Recordings with lines missing or wrong must still keep to the charts (`damage`).
+//! The mapping rules (docs/mapping.md), one small recording each (tests/data/README.md). The events are those
+//! of `expected.btf`, line by line, no state chart is broken, and every action of the thesis' tables is shown
+//! somewhere (`coverage`). Recordings with lines missing or wrong must still keep to the charts (`damage`).
 
 mod coverage;
 mod damage;
@@ -184,7 +184,8 @@ fn the_events_do_not_depend_on_the_number_of_threads() {
     }
 }
 
-/// What the state charts of processes and runnables do not say: time runs forward, and a core has one process.
+/// What the state charts of processes and runnables do not say: time runs forward, and a core has one
+/// process.
 fn time_and_cores(name: &str, mapped: &Mapped) {
     let mut on_core: BTreeMap<&str, &(String, i64)> = BTreeMap::new();
     let mut before = i64::MIN;
@@ -193,7 +194,7 @@ fn time_and_cores(name: &str, mapped: &Mapped) {
         before = line.time;
         let core = line.source.0.as_str();
         match (line.kind.as_str(), line.action.as_str()) {
-            // Who is on a core after a hole is not known.
+            // The process on a core after a gap is not known.
             _ if mapped.holes > 0 => {}
             ("T" | "I", "start" | "resume" | "poll_parking") => {
                 assert_eq!(on_core.insert(core, &line.target), None, "{name}: {line}");

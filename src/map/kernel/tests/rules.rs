@@ -482,10 +482,8 @@ fn incomplete_events_and_virtual_threads_change_nothing() {
 
 #[test]
 fn a_signal_sets_an_event() {
-    let run = run(
-        &KernelSetup::default(),
-        &[begun(0), th(1, RUNNING, 10, 1), ev(2, 0, Class::Comm, 9, &[15, 0])],
-    );
+    let run =
+        run(&KernelSetup::default(), &[begun(0), th(1, RUNNING, 10, 1), ev(2, 0, Class::Comm, 9, &[15, 0])]);
     assert_lines(
         &run,
         "

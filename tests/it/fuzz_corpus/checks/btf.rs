@@ -1,5 +1,5 @@
-//! Promises of the BTF reader: every line is accounted for, where chunks are cut does not matter, what it gives can be
-//! written and read again, and whatever it gives can be checked.
+//! Promises of the BTF reader: every line is accounted for, where chunks are cut does not matter, what it
+//! gives can be written and read again, and whatever it gives can be checked.
 
 use btfdb::btf::{Place, Record};
 use btfdb::check::{Checker, Options};
@@ -61,7 +61,7 @@ fn in_chunks(data: &[u8], whole: &EventRows) {
     let mut parser = Parser::new("fuzz");
     let [one, mut other] =
         [&data[..cut], &data[cut..]].map(|part| parser.chunk(part, false, &mut Beside::nothing()));
-    // The parser tells a name once: those of the first chunk stand before those of the second.
+    // The parser returns a name once: names of the first chunk come before those of the second.
     let told = other.told;
     for (known, first, new) in [
         (&one.names, told.names, &mut other.names),
@@ -83,7 +83,7 @@ fn read_again(rows: &EventRows) {
     for n in 0..rows.time.len().min(64) {
         let fields = fields(rows, n);
         let again = parse_chunk(fields.join(",").as_bytes(), false, "fuzz");
-        // A replaced byte, or one that trimming takes, may stand at the rim of a field.
+        // A replaced byte, or one that trimming removes, may be at the edge of a field.
         if again.time.len() == 1 && fields.iter().all(|f| !f.contains(['\r', '\u{fffd}', '\u{feff}'])) {
             assert_eq!(self::fields(&again, 0), fields);
         }

@@ -25,7 +25,7 @@ pub fn recording_toml(data: &[u8]) {
     }
 }
 
-/// A profile is refused with a sentence, or is complete: whatever the mapper asks of it can be told.
+/// A profile is refused with a sentence, or is complete: it answers every question of the mapper.
 pub fn profile_toml(data: &[u8]) {
     match Profile::parse(&String::from_utf8_lossy(data)) {
         Ok(profile) => {

@@ -1,5 +1,5 @@
-//! Promises of the reader of Grasp traces: every line is accounted for, the rows are the file, and where chunks are cut does not
-//! matter; and of the words of Tcl: what is written is read back.
+//! Promises of the reader of Grasp traces: every line is accounted for, the rows are the file, and where
+//! chunks are cut does not matter; and of the words of Tcl: what is written is read back.
 
 use btfdb::formats::grasp::words::split;
 use btfdb::formats::grasp::{Reader, join, probe};

@@ -1,5 +1,5 @@
-//! Promise of the hash that is made beside the reading of a text: it is the same however the input is cut, and however far
-//! its reader asks for steps, and that of a library.
+//! Promise of the hash that is made beside the reading of a text: it is the same however the input is cut,
+//! and however far its reader asks for steps, and that of a library.
 
 use btfdb::input::{Digest, HashBeside};
 use sha2::{Digest as _, Sha256};

@@ -1,6 +1,6 @@
-//! What each reader promises for any bytes at all, as functions that panic when a promise is broken. Used by the
-//! replay of the seeds beside this folder and, through a `#[path]`, by the fuzz targets; so: the public
-//! interface of btfdb and the standard library, nothing else.
+//! What each reader promises for any bytes, as functions that panic if a promise is broken. The replay of the
+//! seeds uses them and, through a `#[path]`, the fuzz targets do. So they use the public interface of btfdb
+//! and the standard library, nothing else.
 
 mod btf;
 mod descriptions;

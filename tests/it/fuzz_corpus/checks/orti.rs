@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use btfdb::description::orti::{Finding, Formula, Orti, OsHeader, Symbols, Width, canonical_path};
 
-/// An ORTI file is read to its end, whatever it holds; findings lie within it, in order; every value that is a
-/// formula evaluates.
+/// An ORTI file is read to its end, whatever its content. Findings are within it and in order. Every value
+/// that is a formula evaluates.
 pub fn koil_parse(data: &[u8]) {
     let orti = Orti::parse(data);
     lie_within(&orti.findings, data);
@@ -24,8 +24,8 @@ pub fn koil_parse(data: &[u8]) {
     }
 }
 
-/// A text is refused with a column, or is a formula that keeps the promises of one. A second line is the C type
-/// to narrow values to.
+/// A text is refused with a column, or is a formula that keeps the promises of one. A second line is the C
+/// type to narrow values to.
 pub fn formula(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (text, c_type) = text.split_once('\n').unwrap_or((&text, ""));
@@ -39,7 +39,7 @@ pub fn formula(data: &[u8]) {
     }
 }
 
-/// An OS header is read to its end; findings lie within it, and definitions have names.
+/// An OS header is read to its end. Findings are within it, and definitions have names.
 pub fn os_header(data: &[u8]) {
     let header = OsHeader::parse(data);
     lie_within(&header.findings, data);
@@ -97,7 +97,7 @@ fn evaluates(text: &str) {
     }
 }
 
-/// Findings are ordered and lie within the text.
+/// Findings are in order and within the text.
 fn lie_within(findings: &[Finding], data: &[u8]) {
     let lines = 1 + data.iter().filter(|byte| **byte == b'\n').count();
     for finding in findings {

@@ -1,5 +1,5 @@
-//! Promises of the readers of QNX traces: every line or record is accounted for, where chunks are cut does not matter, and
-//! whatever they give has a name and can be written as arguments on one line.
+//! Promises of the readers of QNX traces: every line or record is accounted for, where chunks are cut does
+//! not matter, and whatever they give has a name and can be written as arguments on one line.
 
 use btfdb::formats::qnx::listing::{ListingReader, MAX_WORDS, OwnedEvent, probe};
 use btfdb::formats::qnx::{Batch, Decoder, Listed};
@@ -50,7 +50,7 @@ fn says_something(flavour: Flavour, event: &Event<'_>) {
     assert!(!shown.contains('\n'), "{shown}");
 }
 
-/// A `.kev` file; what comes first tells the version to read it as.
+/// A `.kev` file. The first bytes of the input choose the version to read it as.
 pub fn qnx_kev(data: &[u8]) {
     let (version, data) = match data.split_first() {
         Some((first, rest)) if usize::from(*first) < Version::ALL.len() => {
@@ -71,7 +71,7 @@ pub fn qnx_kev(data: &[u8]) {
         }
         (whole, pieces) => assert_eq!(whole.is_some(), pieces.is_some()),
     }
-    // The text of the printer goes the same way behind its own reader.
+    // The same for the text of the printer, with its own reader.
     let mut listed = Listed::new("fuzz", version);
     let _ = listed.chunk(data).and_then(|_| listed.finish());
 }

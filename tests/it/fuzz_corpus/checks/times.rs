@@ -1,4 +1,5 @@
-//! Promises of the exact times: whatever the text, the ticks are those of a plain calculation with wide integers.
+//! Promises of the exact times: whatever the text, the ticks are those of a plain calculation with wide
+//! integers.
 
 use btfdb::time::{Rounded, TimeScale, convert, decimal_to_ticks, format_duration, parse_time_argument};
 
@@ -28,8 +29,8 @@ enum Known {
     TooLong,
 }
 
-/// The number as one fraction, divided once: sign, digits N, and f of them behind the point, are
-/// N * 10^scale / 10^(unit + f) ticks.
+/// The number as one fraction, divided once. Sign and digits N with f decimals are N * 10^scale / 10^(unit +
+/// f) ticks.
 fn reference(text: &[u8], unit: TimeScale, scale: TimeScale) -> Known {
     let (negative, digits) = match text.split_first() {
         Some((b'-', rest)) => (true, rest),

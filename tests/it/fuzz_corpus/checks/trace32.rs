@@ -9,7 +9,7 @@ use btfdb::input::Beside;
 use btfdb::schema::TextList;
 use btfdb::time::TimeScale;
 
-/// A data export, with the columns it seems to have and with the usual ones.
+/// A data export, with the columns it seems to have and with the default ones.
 pub fn trace32_data(data: &[u8]) {
     probe(data);
     let usual = detect_data_layout(b"", None);
@@ -38,7 +38,7 @@ pub fn trace32_functions(data: &[u8]) {
     }
 }
 
-/// The usual settings, and two far from them.
+/// The default settings, and two that differ much.
 fn settings() -> [Settings; 3] {
     let of = |radix, scale, offset| Settings { radix, scale, offset, source: "fuzz".to_owned() };
     [
@@ -142,7 +142,7 @@ fn accounts_for_all(piece: &Piece, text: &[u8]) {
 }
 
 impl Piece {
-    /// Puts the next chunk behind this one, as the collector of the chunks does.
+    /// Appends the next chunk, as the collector of the chunks does.
     fn append(&mut self, mut next: Self) {
         let before = self.rows.last().map(|row| row.0);
         let first = next.rows.first().map(|row| row.0);
