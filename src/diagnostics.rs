@@ -1,5 +1,5 @@
-//! What was wrong with the content of an input: counted by code, located, bounded in memory. Not for
-//! failures of the program, which are [`crate::error::Error`]s.
+//! Findings about the content of inputs: counted by code, located, bounded in memory. Not for failures of the
+//! program, which are [`crate::error::Error`]s.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ pub enum Severity {
     Info,
     /// Unusual content; handled as the message says.
     Warning,
-    /// A record could not be used, or what follows from it may be wrong.
+    /// A record could not be used, or a result that depends on it may be wrong.
     Error,
 }
 
@@ -42,7 +42,8 @@ pub struct Diagnostic {
     pub text: String,
 }
 
-/// A bounded log: every finding is counted, the first [`Log::KEPT_PER_CODE`] of each code and source are kept.
+/// A bounded log: every finding is counted, the first [`Log::KEPT_PER_CODE`] of each code and source are
+/// kept.
 #[derive(Debug, Clone, Default)]
 pub struct Log {
     entries: Vec<Diagnostic>,

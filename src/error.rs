@@ -4,30 +4,30 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// What kind of trouble an [`Error`] is; the exit code follows from it (see `cli::exit`).
+/// The kind of an [`Error`], from which the command line takes its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
     /// The request makes no sense: unknown option value, contradictory arguments.
     Usage,
     /// An input file is missing, unreadable as what it was said to be, or described wrongly.
     Input,
-    /// The database is missing, locked, damaged, or holds something that stands in the way.
+    /// The database is missing, locked or damaged, or already has what the request would add.
     Database,
     /// The SQL text or a metric failed.
     Query,
     /// A limit (memory, line length, number of parts) was reached.
     Limit,
-    /// The operating system said no.
+    /// The operating system refused an operation.
     Io,
     /// The user pressed Ctrl-C; nothing was committed.
     Interrupted,
-    /// Finished, but with findings that the user asked to be strict about.
+    /// Finished, but with findings, and the user asked for `--strict`.
     Findings,
     /// A broken promise inside btfdb; please report it.
     Bug,
 }
 
-/// An error with the thing, the place and the next step.
+/// An error: what failed, in which file and line, why, and what to do next.
 #[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,
@@ -87,7 +87,7 @@ impl Error {
         self
     }
 
-    /// Names the file and the 1-based line, unless the error knows a nearer place already.
+    /// Names the file and the 1-based line, unless the error already names a place.
     #[must_use]
     pub fn within(self, path: impl AsRef<Path>, line: u64) -> Self {
         if self.place.is_some() { self } else { self.at(path).line(line) }
@@ -137,7 +137,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// The nearest of `known` to `word`, for "did you mean"; `None` when nothing is near.
+/// The word of `known` that is nearest to `word`, for "did you mean"; `None` if none is near.
 pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known
         .into_iter()

@@ -39,7 +39,7 @@ impl TimeScale {
         }
     }
 
-    /// Reads the symbol of a unit. Both Unicode spellings of micro are accepted beside `us`.
+    /// Reads the symbol of a unit. Both Unicode spellings of micro are accepted as well as `us`.
     pub fn parse(text: &str) -> Option<Self> {
         match text {
             "µs" | "μs" => Some(Self::Us),
@@ -79,7 +79,7 @@ pub struct Rounded {
     pub inexact: bool,
 }
 
-/// Why a text is no count of ticks.
+/// Why a text cannot be read as ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NotTicks {
     /// Not a decimal number.
@@ -88,8 +88,8 @@ pub(crate) enum NotTicks {
     Overflow,
 }
 
-/// Reads a decimal number of `unit`s (sign, any number of digits, `.`) as ticks of `scale`; `None` when it is
-/// no such number or does not fit. No exponent, no blanks: `0.0004372600` seconds are 437260 ns.
+/// Reads a decimal number of `unit`s (sign, any number of digits, `.`) as ticks of `scale`; `None` if it is
+/// not such a number or does not fit. No exponent, no blanks: `0.0004372600` seconds are 437260 ns.
 pub fn decimal_to_ticks(text: &[u8], unit: TimeScale, scale: TimeScale) -> Option<Rounded> {
     read_decimal(text, b'.', unit, scale).ok()
 }
@@ -112,7 +112,7 @@ pub(crate) fn read_decimal(
     if whole.len() + fraction.len() == 0 || !whole.iter().chain(fraction).all(u8::is_ascii_digit) {
         return Err(NotTicks::Garbage);
     }
-    // Digits before `border` count ticks, digits behind it are finer than a tick.
+    // Digits before `border` count ticks, digits after it are finer than a tick.
     let border = whole.len() as i64 + i64::from(scale.decimals()) - i64::from(unit.decimals());
     let mut ticks = 0u64;
     let mut half = 0u8;
@@ -195,9 +195,10 @@ pub fn parse_time_argument(text: &str, scale: TimeScale) -> Result<i64, String> 
     }
 }
 
-/// Shows a duration to people: the largest unit of which it holds at least one, and up to six significant
-/// digits, rounded half-even: `3.025 ms`, `-12 ns`, `99.0011 ms`. Digits before the decimal point are never
-/// rounded away, so hours stay exact to the second. Not for files: [`parse_time_argument`] may read back less.
+/// A duration as text for people: in the largest unit of which it has at least one, with up to six
+/// significant digits, rounded half-even: `3.025 ms`, `-12 ns`, `99.0011 ms`. Digits before the decimal point
+/// are never rounded away, so hours stay exact to the second. Not for files: [`parse_time_argument`] may read
+/// back less.
 pub fn format_duration(ticks: i64, scale: TimeScale) -> String {
     const SIGNIFICANT: u32 = 6;
     let magnitude = u128::from(ticks.unsigned_abs());
