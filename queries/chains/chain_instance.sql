@@ -1,8 +1,8 @@
--- Every way through the chains of events that `--chains FILE` gives; without that, no rows.
+-- Every way through the event chains that `--chains FILE` gives; no rows without that option.
 --
--- A chain is a list of steps, each the cause of the next. Each event of a step follows from the latest event of the step before it,
--- with `instance = "same"` from the latest of the same instance of its process. Nothing follows across a gap.
--- One row per first step, and one more for each further last step that follows from the same one.
+-- A chain is a list of steps, each the cause of the next. Each event of a step follows from the latest event of the previous step,
+-- or, with `instance = "same"`, from the latest one of the same instance of its process. Nothing follows across a gap.
+-- There is one row per first step, and one more for each further last step that follows from it.
 -- column: recording text Recording.
 -- column: chain text Name of the chain.
 -- column: begin_at time First step.
@@ -10,6 +10,6 @@
 -- column: age duration From the first step to the last one: how old the data is (last to last).
 -- column: reaction duration From the first step to the first last step that follows from it or from a later first step: how long an observer waits for an answer (first to first). NULL in repeated rows, and when there is none.
 -- column: outcome text `used`; `repeated`: a further last step from the same first one; `lost`: no last step follows, as a later first step came before it was taken up; `open`: the trace ends or has a gap first.
--- column: step_at list The times of all steps on the way; of the first one alone where no last step follows.
+-- column: step_at list The times of all steps on the way; only that of the first one if no last step follows.
 SELECT recording, chain, begin_at, end_at, age, reaction, outcome, step_at
 FROM chains()

@@ -1,7 +1,7 @@
 -- Load in windows of time: one row per window and core, and one per window, core and process that occupied it.
 --
--- Windows begin at multiples of the step; those that do not lie in the recording as a whole are left out. With a step smaller
--- than the window, the window slides.
+-- Windows begin at multiples of the step. Windows that are not entirely within the recording are left out. A step smaller than
+-- the window makes sliding windows.
 -- param: window duration Length of a window.
 -- param: step duration Distance between the begins of two windows.
 -- column: recording text Recording.

@@ -1,4 +1,4 @@
--- The window of time in which each core was loaded most: the first one of those with the highest load.
+-- The window of time in which each core had its highest load; if there are several, the first one.
 --
 -- param: window duration Length of a window.
 -- param: step duration Distance between the begins of two windows.

@@ -1,14 +1,14 @@
--- One row per stretch of time of a core: a process occupies it, or none does.
+-- One row per span of a core in which one process occupies it, or none does.
 --
--- Every core that a process ran on is covered from the begin of its recording to the end, except for idle stretches in which
--- a gap of the trace begins: nobody knows what ran there.
+-- Every core that a process ran on is covered from the begin of its recording to the end. An idle span in which a gap of the
+-- trace begins is left out, because it is unknown what ran there.
 -- column: recording text Recording.
 -- column: core text Core.
 -- column: process text Task or ISR that is RUNNING or POLLING; NULL while the core is idle.
 -- column: type text T (task) or I (ISR); NULL while the core is idle.
 -- column: instance integer Instance of the process; NULL while the core is idle.
--- column: begin_at time Begin of the stretch.
--- column: end_at time End of the stretch, not part of it.
+-- column: begin_at time Begin of the span.
+-- column: end_at time End of the span, not part of it.
 WITH
     busy AS (
         SELECT recording, core, process, type, instance, begin_at, end_at

@@ -6,9 +6,9 @@
 -- column: set_at time When it was set.
 -- column: set_by text Process or stimulus that set it.
 -- column: set_by_instance integer Instance of that.
--- column: clear_at time When the task cleared it; NULL when the recording does not show that before it is set again.
+-- column: clear_at time When the task cleared it; NULL if the recording does not show that before the next setting.
 -- column: latency duration From the setting to the clearing.
--- column: lost boolean True when it was set again before it was cleared: the task sees one setting only.
+-- column: lost boolean True if it was set again before it was cleared: the task sees only one setting.
 WITH
     step AS (
         SELECT

@@ -8,8 +8,8 @@
 -- column: end_at time The next event of the buffer, or the end of the recording.
 -- column: event text `push`, `pop`, `insert`, `drop` or `resize`.
 -- column: item text What was put in; NULL for other events.
--- column: level integer Items in it from then on; below 0 where items were taken that nobody saw put in.
--- column: capacity integer Room for items from then on; NULL where nothing says.
+-- column: level integer Items in it from then on; below 0 if items were taken whose insertion is not in the trace.
+-- column: capacity integer Room for items from then on; NULL if the trace does not say.
 -- column: line integer Line of the file.
 WITH declared AS (
     SELECT

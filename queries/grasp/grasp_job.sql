@@ -1,9 +1,10 @@
--- The jobs of a Grasp trace as their commands tell of them: one row per id, with what was declared and when it was named.
+-- The jobs of a Grasp trace by their commands: one row per id, with what was declared and when it was named.
 --
--- What a job did as a process, instance by instance, is in `process_instance`; of a trace whose jobs arrive again, an id has several.
+-- Table `process_instance` has what a job did as a process, instance by instance. An id has several instances if its job arrives
+-- again.
 -- column: recording text Recording.
 -- column: job text Id of the job.
--- column: task text Id of its task; NULL where only the id of the job says which it is.
+-- column: task text Id of its task; NULL if only the id of the job tells it.
 -- column: task_name text Name of the task.
 -- column: name text Name of the job, as declared.
 -- column: arrivals integer How often it arrived.

@@ -1,13 +1,13 @@
--- What a Grasp trace writes below its time line: messages, annotations of tasks, deadlines, and events that it leaves to plugins.
+-- What a Grasp trace writes below its time line: messages, annotations of tasks, deadlines, and events for plugins.
 --
 -- column: recording text Recording.
 -- column: time time When.
 -- column: event text `message`, `relteqEvent`, `taskAnnotation`, `taskDeadline`, `jobDeadline`, `interval`, or an event of a plugin.
 -- column: task text Id of the task it is about; NULL where it is about none.
 -- column: job text Id of the job it is about; NULL where it is about none.
--- column: message text What it says; NULL where it says nothing.
--- column: until integer End of an annotation, in ticks; NULL for what has none.
--- column: options text What else it says, as words of Tcl: colour, shape, arguments of a plugin; NULL for nothing.
+-- column: message text Its text; NULL if it has none.
+-- column: until integer End of an annotation, in ticks; NULL for others.
+-- column: options text Its other options, as words of Tcl: colour, shape, arguments of a plugin; NULL if it has none.
 -- column: line integer Line of the file.
 SELECT
     recording,

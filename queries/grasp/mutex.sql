@@ -1,14 +1,14 @@
 -- One row per time that a job of a Grasp trace held a mutex, by the ids of the trace.
 --
--- The same by the names of tasks is in `semaphore_hold`; here is also what is wrong: a mutex that nobody gives back, or gives
--- back without having it.
+-- View `semaphore_hold` has the same by the names of tasks. This view also has the faults: a mutex that is not given back, or
+-- that is given back by a job that does not hold it.
 -- column: recording text Recording.
 -- column: mutex text Id of the mutex.
 -- column: name text Its name; its id where it has none.
 -- column: job text Id of the job.
--- column: acquired_at time When it got it; NULL where it gives back what it never got.
--- column: released_at time When it gave it back; NULL when the recording does not show that.
--- column: held duration From the one to the other; NULL where one is missing.
+-- column: acquired_at time When it got it; NULL if it never did.
+-- column: released_at time When it gave it back; NULL if the recording does not show that.
+-- column: held duration Time between the two; NULL if one is missing.
 -- column: line integer Line of the file that it begins with.
 WITH declared AS (
     SELECT recording, mutex, first_value(coalesce(name, mutex) ORDER BY seq) AS name

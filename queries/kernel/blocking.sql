@@ -1,19 +1,19 @@
 -- What the threads of a QNX kernel trace wait for: one row per thread, state in which it was blocked, and object.
 --
--- What is cut off by the start or the end of the recording, or by a gap, counts as far as it is known.
+-- A span that the begin or the end of the recording or a gap cuts off counts as far as it is known.
 -- column: recording text Recording.
 -- column: task text The thread as a task: `process_instance.process` of type `T`.
 -- column: state text State: `MUTEX`, `REPLY`, `RECEIVE`, …
 -- column: object text What it was blocked on, as far as its kernel call tells: `S_<pid>_<address>` for a mutex, semaphore or condition variable, `CH_<pid>_<number>` for a channel, `MSG_<pid>` for a server; else NULL.
 -- column: times integer How often.
--- column: cut integer Of these, were cut off.
+-- column: cut integer How many of these were cut off.
 -- column: total duration How long in all.
--- column: longest duration The longest of these stretches.
--- column: longest_at time When that began: the first one of those that took as long.
--- column: held_by text Who it waited for in that stretch: the thread that held the mutex, served the message, or was joined, as a task, or else its process; NULL when nothing tells it.
+-- column: longest duration The longest of these spans.
+-- column: longest_at time When that span began; of several as long, the first one.
+-- column: held_by text What it waited for in that span: the thread that held the mutex, served the message, or was joined, as a task, or else its process; NULL if unknown.
 -- column: held_by_pid integer Process of that.
 -- column: held_by_tid integer Thread of that.
--- column: woken_by text What ended that stretch: the last event before that can have; NULL when there is none.
+-- column: woken_by text What ended that span: the last event before its end that can have; NULL if there is none.
 WITH stretch AS (
     SELECT
         s.recording, s.task, s.state, s.object, s.begin_at, s.end_at - s.begin_at AS length, s.by_pid, s.by_tid, s.wake,

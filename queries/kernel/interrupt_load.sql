@@ -1,16 +1,16 @@
--- What interrupts take of each CPU of a QNX kernel trace: one row per CPU and vector.
+-- How much of each CPU interrupts take in a QNX kernel trace: one row per CPU and vector.
 --
--- From 8.0 on the kernel does not say how long interrupts take: there is none here, threads serve them.
+-- Since 8.0 there are no rows: the kernel does not say how long interrupts take, and threads serve them.
 -- column: recording text Recording.
 -- column: cpu integer CPU that was interrupted.
 -- column: vector integer Number of the interrupt.
--- column: interrupts integer How often, those included whose end was not recorded.
+-- column: interrupts integer How often, including those whose end was not recorded.
 -- column: running duration Time of their own, without the interrupts that interrupted them.
 -- column: load percent Share of the recording.
 -- column: running_avg duration Time of their own on average, rounded down.
 -- column: longest duration The longest time of its own of one of them.
--- column: longest_at time When that began: the first one of those that took as long.
--- column: incomplete integer How many have no exit in the recording; their time counts up to what shows that they were over, if something does.
+-- column: longest_at time When that one began; of several as long, the first one.
+-- column: incomplete integer How many have no exit in the recording; their time counts up to the event that shows that they were over, if there is one.
 SELECT
     i.recording,
     i.cpu,

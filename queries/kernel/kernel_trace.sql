@@ -1,9 +1,9 @@
 -- The events of a QNX kernel trace with names: of the process and thread that each is about, and of the thread that ran.
 --
 -- Processes and threads are those that had the numbers at that time. `who_pid` and `who_tid` are the process and thread by which
--- the instrumented kernel filters while it traces: of kernel calls and of messages sent or received the thread that runs, of
--- replies the client, of other pulses the process that gets them, of THREAD, VTHREAD and SYSTEM the thread that the event is
--- about. Events of all other classes pass every such filter.
+-- the instrumented kernel filters while it traces: for kernel calls, and for messages sent or received, the thread that runs; for
+-- replies the client; for other pulses the process that gets them; for THREAD, VTHREAD and SYSTEM the thread that the event
+-- is about. Events of all other classes pass every such filter.
 -- column: recording text Recording.
 -- column: cpu integer CPU that wrote the event.
 -- column: time time When.

@@ -1,15 +1,15 @@
 -- How long messages and pulses of a QNX kernel trace take: one row per server and kind, with the worst one and when it was sent.
 --
--- Averages are of those for which both moments were recorded, rounded down. A pulse has no reply: its worst is that which waited
+-- Averages are of those with both moments recorded, rounded down. A pulse has no reply, so the worst pulse is the one that waited
 -- longest. Of several as bad, the first one counts.
 -- column: recording text Recording.
 -- column: server text Process that they were sent to: base name and id; NULL when not known: another node, or the sending failed.
 -- column: kind text `message` or `pulse`.
 -- column: messages integer How many.
--- column: replied integer Of these, were answered without an error.
--- column: errors integer Of these, were answered with an error.
--- column: abandoned integer Of these, the sender went on or ended without an answer.
--- column: open integer Of these, messages without an answer, and pulses without a receipt, when the recording or a part of it ended.
+-- column: replied integer How many of these were answered without an error.
+-- column: errors integer How many of these were answered with an error.
+-- column: abandoned integer For how many of these the sender went on or ended without an answer.
+-- column: open integer How many of these were messages without an answer, or pulses without a receipt, when the recording or a part of it ended.
 -- column: wait_avg duration From the sending until it was received, on average.
 -- column: wait_max duration The longest of these.
 -- column: service_avg duration From the receipt until the answer, on average.

@@ -1,9 +1,9 @@
 -- Time from the activation of an instance to the activation of the next one.
 --
--- Both moments must be in the trace and belong to consecutive instances, of which a lost activation is none; no gap of the
--- core may lie between them.
+-- Both moments must be in the trace, and the instances must be consecutive. A lost activation is no instance, so it does not
+-- separate them. A gap of the core between the two moments leaves the pair out.
 -- unit: duration
--- alias: PER GLIWA: the period, as it was measured; the one that is configured is not in a trace.
+-- alias: PER GLIWA: the measured period; no trace contains the configured one.
 -- alias: A2A short form.
 SELECT
     recording,

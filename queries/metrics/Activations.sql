@@ -1,4 +1,4 @@
--- How many activations of a process the trace shows, those of incomplete instances too.
+-- How many activations of a process the trace shows, including those of incomplete instances.
 --
 -- unit: count
 -- fold: sum

@@ -1,7 +1,7 @@
--- How often an instance of a process started on another core than the one the instance before it ended on.
+-- How often an instance of a process started on another core than the one that the previous instance ended on.
 --
--- The one before is that which the trace shows, even if there may have been others between them. A migration belongs to the
--- window in which the later instance first runs.
+-- The previous instance is the last one that the trace shows, even if there may have been others in between. A migration
+-- belongs to the window in which the later instance first runs.
 -- unit: count
 -- fold: sum
 WITH stretch AS (

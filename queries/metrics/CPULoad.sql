@@ -4,7 +4,7 @@
 -- unit: percent
 -- fold: share
 -- group: core
--- param: from time Begin of the time that is asked for.
+-- param: from time Begin of the requested time.
 -- param: to time End of that time, not part of it.
 WITH occupied AS (
     SELECT recording, process, type, core, instance, end_at - begin_at AS value, begin_at AS at

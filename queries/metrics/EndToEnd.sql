@@ -1,7 +1,7 @@
 -- Time from the termination of an instance to the termination of the next one.
 --
--- Both moments must be in the trace and belong to consecutive instances, of which a lost activation is none; no gap of the
--- core may lie between them.
+-- Both moments must be in the trace, and the instances must be consecutive. A lost activation is no instance, so it does not
+-- separate them. A gap of the core between the two moments leaves the pair out.
 -- unit: duration
 SELECT
     recording,

@@ -1,6 +1,6 @@
--- How often an instance of a process went on with another core than the one it had run on before.
+-- How often an instance of a process resumed on another core than the one it had run on before.
 --
--- An instance belongs to the window that its first run begins in.
+-- An instance belongs to the window in which its first run begins.
 -- unit: count
 -- fold: sum
 WITH stretch AS (

@@ -1,7 +1,7 @@
--- Time an instance was RUNNING between its start and its termination, on whatever core.
+-- Time an instance was RUNNING between its start and its termination, on any core.
 --
 -- unit: duration
--- alias: CET GLIWA: core execution time; there, active waiting is part of it, here it is PollingTime.
+-- alias: CET GLIWA: core execution time; GLIWA includes active waiting, which is PollingTime here.
 -- alias: NET short form.
 -- alias: RunningTime AMALTHEA: time in state RUNNING.
 -- alias: WCET Grasp: column max.

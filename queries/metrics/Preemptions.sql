@@ -1,7 +1,7 @@
--- How often the instances of a process were preempted, incomplete instances too.
+-- How often the instances of a process were preempted, including incomplete instances.
 --
--- An instance belongs to the window that its first moment lies in; one whose activation, start and end are not in the trace
--- belongs to the begin of the recording.
+-- An instance belongs to the window of its first moment. If its activation, start and end are not in the trace, it belongs to
+-- the begin of the recording.
 -- unit: count
 -- fold: sum
 SELECT

@@ -1,8 +1,8 @@
 -- One row per call of an OS service: who called it, how long it took, and how much of that its caller was running.
 --
--- Made from what the OS writes for the debugger: an odd value is the entry of the even service below it, that value the exit
--- (SERVICETRACE of ORTI 2.2). An OS may write the exit before it is done, and after it has let others run. Calls outside of
--- every process are left out, as is the scheduling between processes: this is no measure of all that the OS takes.
+-- The OS writes these values for the debugger (SERVICETRACE of ORTI 2.2): an odd value is the entry of the even service below
+-- it, the even value is its exit. An OS may write the exit before the service is done, and after it has let others run. Calls
+-- outside of every process and the scheduling between processes are left out, so this is not the whole time of the OS.
 -- param: variable text Variable that SERVICETRACE of the ORTI file names, e.g. `EE_ORTI_servicetrace`.
 -- column: recording text Recording.
 -- column: core text Core of the call.
@@ -12,8 +12,8 @@
 -- column: instance integer Instance that called it.
 -- column: entry_at time When it was entered.
 -- column: exit_at time When it was left; NULL when the recording does not show that.
--- column: gross duration From the one to the other.
--- column: net duration Part of that in which its caller was RUNNING: without waits, polling, and those that ran in between.
+-- column: gross duration From the entry to the exit.
+-- column: net duration The part in which its caller was RUNNING: without waits, polling, and other processes.
 WITH
     step AS (
         SELECT recording, core, time, seq, CAST(value AS BIGINT) AS value

@@ -1,11 +1,11 @@
 -- Which process a number meant in a QNX kernel trace, and when: numbers are used again.
 --
--- To the first process that had a number belongs all time before, to the last one all time after.
+-- All time before belongs to the first process with a number, all time after to the last one.
 -- column: recording text Recording.
 -- column: pid integer Process id.
 -- column: process text Base name of the program; NULL when no event names it.
--- column: after time From when on, that instant not included: the end of the process that had the number before; NULL for the first one.
--- column: until time Until when, that instant included: its own end; NULL for the last one.
+-- column: after time Begin, not included: the end of the process that had the number before; NULL for the first one.
+-- column: until time End, included: its own end; NULL for the last one.
 SELECT
     recording,
     pid,

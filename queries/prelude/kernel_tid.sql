@@ -1,13 +1,13 @@
 -- Which thread a process id and a thread number meant in a QNX kernel trace, and when: both are used again.
 --
--- To the first thread belongs all time before, to the last one all time after.
+-- All time before belongs to the first thread, all time after to the last one.
 -- column: recording text Recording.
 -- column: pid integer Process id.
 -- column: tid integer Number of the thread within the process.
 -- column: task text The thread as a task: `process_instance.process` of type `T`.
 -- column: thread text Name that it gave itself; NULL when it has none.
--- column: after time From when on, that instant not included: the end of the thread before; NULL for the first one.
--- column: until time Until when, that instant included: its own end, or the creation of the next one where nobody saw it end; NULL for the last one.
+-- column: after time Begin, not included: the end of the previous thread; NULL for the first one.
+-- column: until time End, included: its own end, or the creation of the next one if its end was not recorded; NULL for the last one.
 WITH ended AS (
     SELECT
         recording, pid, tid, incarnation, task, name AS thread,

@@ -1,4 +1,4 @@
--- One row per process instance, as the metrics of processes read it: who, where, when, and how long in each state.
+-- One row per process instance, as the metrics of processes read it: process, core, moments, and time in each state.
 --
 -- column: recording text Recording of the instance.
 -- column: entity text Task or ISR.
@@ -16,7 +16,7 @@
 -- column: polling duration Time in state POLLING between start and termination.
 -- column: parking duration Time in state PARKING between start and termination.
 -- column: preemptions integer How often the instance was preempted.
--- column: lost integer How many activations right before its own were lost; NULL when its activation was not seen.
+-- column: lost integer How many activations right before its own were lost; NULL if its activation was not seen.
 SELECT
     recording,
     process AS entity,

@@ -1,8 +1,8 @@
--- One row per process instance, with the moments of the next instance of its process beside it.
+-- One row per process instance, with the moments of the next instance of its process.
 --
--- An activation that was lost takes a number but makes no instance: the next one is that behind it. The next_ columns are
--- NULL when there is no next instance, when its number does not follow, or when a gap of the core lies between the two:
--- there may have been others between them.
+-- A lost activation takes a number but makes no instance, so the next instance is the one after it. The next_ columns are NULL if
+-- there is no next instance, if its number does not follow, or if a gap of the core is between the two, because there may
+-- have been others.
 --
 -- column: recording text Recording of the instance.
 -- column: entity text Task or ISR.

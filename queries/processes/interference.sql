@@ -1,4 +1,4 @@
--- One row per stretch of time in which a process instance could have run but another one had its core.
+-- One row per span in which a process instance could have run but another one had its core.
 --
 -- column: recording text Recording.
 -- column: process text Task or ISR that had to wait.
@@ -9,9 +9,9 @@
 -- column: by_process text Task or ISR that ran.
 -- column: by_type text T (task) or I (ISR).
 -- column: by_instance integer Instance that ran.
--- column: begin_at time Begin of the stretch.
--- column: end_at time End of the stretch, not part of it.
--- column: wait_at time Begin of the wait that the stretch is part of.
+-- column: begin_at time Begin of the span.
+-- column: end_at time End of the span, not part of it.
+-- column: wait_at time Begin of the wait that the span is part of.
 SELECT
     w.recording,
     w.process,

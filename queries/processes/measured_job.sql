@@ -1,7 +1,7 @@
 -- Jobs as the measurement of Grasp counts them: one row per instance of a task or ISR.
 --
--- Only jobs with arrival and completion have an execution time and a response time; a job that the begin of the recording, its
--- end or a gap cuts off has neither, so that both are of the same jobs.
+-- Only jobs with arrival and completion have an execution time and a response time. A job that the begin or end of the recording
+-- or a gap cuts off has neither, so both statistics are of the same jobs.
 --
 -- column: recording text Recording.
 -- column: task text Task or ISR.

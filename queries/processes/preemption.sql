@@ -1,4 +1,5 @@
--- Who preempts whom: one row per process and process that ran while an instance of it was READY or PARKING on the same core.
+-- Which process preempts which: one row per process and other process that ran while an instance of the first one was READY or
+-- PARKING on the same core.
 --
 -- column: recording text Recording.
 -- column: process text Task or ISR that was preempted.
@@ -6,10 +7,10 @@
 -- column: by_process text Task or ISR that ran.
 -- column: by_type text T (task) or I (ISR).
 -- column: preemptions integer How often it was the first to run after the core was taken away; not after a wait.
--- column: stretches integer How often it ran during such a time, the first one or not.
+-- column: stretches integer How often it ran during such a time, as the first one or not.
 -- column: total duration How long it ran during such times.
--- column: longest duration The longest stretch of it.
--- column: longest_at time Begin of the first stretch that long.
+-- column: longest duration The longest span of it.
+-- column: longest_at time Begin of the first span that long.
 WITH
     entered AS (
         SELECT

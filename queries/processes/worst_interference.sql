@@ -1,15 +1,15 @@
 -- What ran while the instance with the longest response time of each process was waiting for its core.
 --
 -- column: recording text Recording.
--- column: process text Task or ISR whose worst instance it is.
+-- column: process text Task or ISR of that instance.
 -- column: type text T (task) or I (ISR).
 -- column: instance integer The instance with the longest response time.
 -- column: response duration Its response time.
 -- column: by_process text Task or ISR that ran meanwhile on the same core.
 -- column: by_type text T (task) or I (ISR).
--- column: stretches integer In how many stretches.
--- column: total duration How long in all.
--- column: first_at time Begin of the first stretch.
+-- column: stretches integer In how many spans.
+-- column: total duration How long in total.
+-- column: first_at time Begin of the first span.
 SELECT
     w.recording,
     w.process,

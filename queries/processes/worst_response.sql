@@ -1,4 +1,4 @@
--- The instance of each process with the longest response time: the first one of those that took as long.
+-- The instance of each process with the longest response time; if there are several, the first one.
 --
 -- column: recording text Recording.
 -- column: process text Task or ISR.
@@ -7,7 +7,7 @@
 -- column: core text Core it ran on last.
 -- column: activate_at time Its activation.
 -- column: terminate_at time Its termination.
--- column: response duration From the one to the other.
+-- column: response duration From activation to termination.
 -- column: running duration Time in state RUNNING.
 -- column: preemptions integer How often it was preempted.
 WITH answered AS (

@@ -1,7 +1,7 @@
--- One row per execution of a runnable: how much of its net execution time is its own, and how much that of the runnables it
--- called.
+-- One row per execution of a runnable: how much of its net execution time is its own, and how much belongs to the runnables
+-- that it called.
 --
--- BTF does not name the caller of a runnable: it is the one that was open one level above it in the same process instance.
+-- BTF does not name the caller of a runnable. It is the runnable that was open one level above in the same process instance.
 -- column: recording text Recording.
 -- column: runnable text Runnable.
 -- column: instance integer Number of the execution.
@@ -12,7 +12,7 @@
 -- column: start_at time Start, if seen.
 -- column: terminate_at time Termination, if seen.
 -- column: net duration Time it was RUNNING, called runnables included.
--- column: callees duration Part of that in which the runnables that it called were RUNNING; NULL when its start or its process is unknown.
+-- column: callees duration The part in which the runnables that it called were RUNNING; NULL if its start or its process is unknown.
 -- column: own duration The rest: its own time.
 -- column: complete boolean False when the start of the trace, its end or a gap cuts it off.
 SELECT

@@ -6,7 +6,7 @@
 -- column: instance integer Instance that held it.
 -- column: assigned_at time When it got it.
 -- column: released_at time When it gave it back; NULL when the recording does not show that.
--- column: held duration From the one to the other.
+-- column: held duration From the assignment to the release.
 WITH step AS (
     SELECT
         recording, target, source, source_instance, action, time,

@@ -1,4 +1,4 @@
--- One row per request of a semaphore, resource or spinlock: how long it took to get it, and who had it.
+-- One row per request of a semaphore, resource or spinlock: how long it took to get it, and which process had it.
 --
 -- column: recording text Recording.
 -- column: semaphore text Semaphore.
@@ -6,8 +6,8 @@
 -- column: instance integer Instance that asked for it.
 -- column: request_at time When it asked.
 -- column: assigned_at time When it got it; NULL when the recording does not show that.
--- column: waited duration From the one to the other.
--- column: held_by text Task or ISR that had got it last, when it had to wait; else NULL.
+-- column: waited duration From the request to the assignment.
+-- column: held_by text Task or ISR that had it last, if the request had to wait; else NULL.
 -- column: held_by_instance integer Instance of that.
 WITH
     step AS (

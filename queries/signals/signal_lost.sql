@@ -1,4 +1,4 @@
--- One row per write of a signal whose value nobody read before the next write.
+-- One row per write of a signal whose value was not read before the next write.
 --
 -- column: recording text Recording.
 -- column: signal text Signal.

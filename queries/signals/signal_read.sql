@@ -10,7 +10,7 @@
 -- column: writer text Process or stimulus that wrote it then.
 -- column: writer_instance integer Instance of that process.
 -- column: age duration From the write to the read.
--- column: first boolean True when no read lies between the write and this one: what it brought was new.
+-- column: first boolean True if this is the first read after the write, so the value was new.
 WITH access AS (
     SELECT
         recording, target, action, time, source, source_instance, note,
