@@ -1,4 +1,4 @@
-"""The entry of benches/run: arguments, the works one after the other, the table."""
+"""The entry of benches/run: reads the arguments, measures one work after the other, writes the table."""
 
 import argparse
 import os

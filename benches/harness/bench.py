@@ -1,4 +1,4 @@
-"""Lets contenders do a work in turns, and keeps what came out: times, sizes, whether answers agree, targets are met."""
+"""Runs the contenders of a work in turns, and keeps the results: times, sizes, whether answers agree and targets are met."""
 
 import csv
 import math
@@ -17,7 +17,7 @@ SCAN = "wc -l"
 
 @dataclass
 class Contender:
-    """Who does a work, and how."""
+    """A contender: a program and how it does a work."""
 
     name: str
     command: list
@@ -140,8 +140,9 @@ class Bench:
         return run(self.btfdb_command("metrics", "--list") if engine == "btfdb" else self.peer(engine, "start"), 60)
 
     def compare(self, name, contenders, rows, text, targets):
-        """All contenders in turns, as often as was asked for. A peer that fails is left out, and said so. Each turn begins
-        with another one: what a run leaves behind (memory that the host of a virtual machine takes back, say) meets them all."""
+        """Runs all contenders in turns, as often as `repeat` says. A peer that fails is left out, with a note. Each turn begins
+        with another contender, so that after-effects of a run (memory that the host of a virtual machine takes back) affect
+        all of them."""
         runs, starts, answers, per_row, notes = {}, {}, {}, {}, []
         for turn in range(self.repeat):
             first = turn % len(contenders)

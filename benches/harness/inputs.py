@@ -1,5 +1,5 @@
-"""The inputs: made once, by the generators beside this folder, and kept in the work folder while they are needed. What
-the measured btfdb wrote is not kept for the next run."""
+"""The inputs: the generators in `benches` make them once, and they stay in the work folder while they are needed. Databases
+that the measured btfdb wrote are not kept for the next run."""
 
 import json
 import shutil
@@ -18,7 +18,7 @@ def size(text):
 
 
 class Inputs:
-    """Files of the work folder, each with a note beside it of what it holds. `btfdb(label, argument, …)` runs it."""
+    """Files of the work folder. Each has a note that says what it holds. `btfdb(label, argument, …)` runs btfdb."""
 
     def __init__(self, options, btfdb):
         self.work, self.databases, self.keep = options.work, options.work / "databases", options.keep
@@ -68,7 +68,7 @@ class Inputs:
         return self.made(self.work / f"synthetic-{mode}", make)
 
     def long(self, rounds=None):
-        """The real recording made long: as many bytes as are wanted, or so many rounds."""
+        """The real recording made long, to a number of bytes or of rounds."""
 
         def make(path):
             much = ("--rounds", rounds) if rounds else ("--bytes", self.bytes)
@@ -88,7 +88,7 @@ class Inputs:
         return self.made(self.databases / "long.db", make)
 
     def btf(self, factor):
-        """A BTF trace: what the long recording maps to, again and again until there are enough events."""
+        """A BTF trace: the events of the long recording, repeated until there are enough."""
 
         def make(path):
             database, _ = self.long_database()
@@ -126,7 +126,7 @@ def remove(path):
 
 
 def live_files(database, table=None):
-    """What the manifest of a database says of its files."""
+    """The files of a database, as its manifest lists them."""
     files = json.loads((Path(database) / "manifest.json").read_text())["manifest"]["files"]
     return [f for f in files if table in (None, f["table"])]
 

@@ -70,8 +70,8 @@ def anonymous_kib(pid):
 
 
 def forget(path):
-    """Takes a file out of the page cache, as far as the kernel does it. It is read before: the host of a virtual machine
-    takes back memory that is free for a while, and who touches it first waits for every page of it."""
+    """Removes a file from the page cache, as far as the kernel does it. The file is read first: the host of a virtual machine
+    takes back memory that is free for a while, and the first program to touch it waits for every page of it."""
     with open(path, "rb", buffering=0) as file:
         piece = bytearray(1 << 20)
         while file.readinto(piece):

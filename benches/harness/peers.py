@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 SQL = Path(__file__).parent / "sql"
-# Three tables as text and as Parquet: column names, and what adds up to a number that tells whether rows are the same.
+# Three tables as text and as Parquet: column names, and an expression whose sum shows whether the rows are the same.
 SUMS = {
     "data": "count(*), sum(time), sum(value), sum(record), count(DISTINCT variable), min(time), max(time)",
     "functions": "count(*), sum(time), count(DISTINCT function), count(DISTINCT kind), min(time), max(time)",

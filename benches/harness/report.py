@@ -17,7 +17,7 @@ included, anonymous the heap alone. Reproduce: `benches/run --write`."""
 
 
 def fact(file, key):
-    """What the kernel says behind `key :`."""
+    """The value of the line `key :` of a file of the kernel."""
     lines = Path(file).read_text().splitlines()
     return next((line.split(":")[1].strip() for line in lines if line.startswith(key)), "unknown")
 

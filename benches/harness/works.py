@@ -1,5 +1,5 @@
-"""The works that are measured: what is done, by whom, and what the answers must be. Each public function is a work;
-its documentation is the title."""
+"""The works that are measured: their contenders, and what the answers must be. Each public function is a work; its
+documentation is the title."""
 
 import csv
 import filecmp
