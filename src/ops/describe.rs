@@ -2,12 +2,8 @@
 //! the manifest, so they cannot disagree with the files.
 
 use crate::error::Result;
-use crate::schema::columns::recording;
-use crate::schema::{RecordingRow, RecordingRows, TABLES, TableSpec, tables};
+use crate::schema::{RecordingRow, RecordingRows, RecordingView, TABLES, TableSpec, tables};
 use crate::store::{Database, RecordingEntry, Transaction, read_batches};
-use arrow::array::{Array, AsArray};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Int64Type};
 
 /// What `info` says about a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,16 +74,14 @@ pub(super) fn stored_facts(tx: &Transaction, name: &str) -> Result<StoredFacts> 
     for (_, path) in tx.files(tables::RECORDING, name) {
         for batch in read_batches(&path, tables::RECORDING, None, 1)? {
             let batch = batch?;
-            let text = |column: &str| {
-                let values = cast(batch.column_by_name(column)?, &DataType::Utf8).ok()?;
-                let values = values.as_string_opt::<i32>()?;
-                values.iter().next().flatten().map(str::to_owned)
-            };
-            let (os, creator, created) =
-                (text(recording::OS), text(recording::CREATOR), text(recording::CREATED));
-            let ticks = batch.column_by_name(recording::TICK).and_then(|c| c.as_primitive_opt::<Int64Type>());
-            let tick = ticks.filter(|t| !t.is_empty() && t.is_valid(0)).map(|t| t.value(0));
-            facts = StoredFacts { os, creator, created, tick };
+            if let Some(row) = RecordingView::of(&batch)?.row(0) {
+                facts = StoredFacts {
+                    os: row.os.map(|os| os.text().to_owned()),
+                    creator: row.creator.map(str::to_owned),
+                    created: row.created.map(str::to_owned),
+                    tick: row.tick,
+                };
+            }
         }
     }
     Ok(facts)

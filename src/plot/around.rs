@@ -1,16 +1,13 @@
 //! The window around an extreme: the life of the instance with the greatest or least sample of a metric, with a margin. Not for
 //! what is drawn in it.
 
-use arrow::array::{Array, AsArray};
-use arrow::datatypes::Float64Type;
-
-use super::cells;
 use crate::engine::{Param, Session};
 use crate::error::{Error, Result};
 use crate::export::Selection;
 use crate::library::Unit;
 use crate::metrics::MetricFilter;
 use crate::picture::exact;
+use crate::schema::result::{self, Fractions, Integers, Texts};
 
 /// Which extreme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,20 +105,18 @@ pub(super) fn find(
         Error::usage(format!("{} of {} has no sample with a time", metric.name, around.entity))
             .hint("`btfdb metrics` shows which metrics have samples")
     };
-    let number = summary.column_by_name(value).and_then(|c| c.as_primitive_opt::<Float64Type>());
-    let times = summary.column_by_name(at).ok_or_else(cells::misfit)?;
-    let times = cells::integer(times)?;
+    let (numbers, times): (Fractions, Integers) =
+        (result::column(&summary, value)?, result::column(&summary, at)?);
     // An entity on several cores has several lines for some metrics.
     let row = (0..summary.num_rows())
-        .filter(|row| times.is_valid(*row))
+        .filter(|row| times.get(*row).is_some())
         .max_by(|a, b| {
-            let of = |row: usize| number.filter(|n| n.is_valid(row)).map_or(0.0, |n| n.value(row));
-            let order = of(*a).total_cmp(&of(*b));
+            let order = numbers.value(*a).total_cmp(&numbers.value(*b));
             if around.extreme == Extreme::Max { order } else { order.reverse() }
         })
         .ok_or_else(none)?;
     let at = times.value(row);
-    let value = number.filter(|n| n.is_valid(row)).map_or(0.0, |n| n.value(row));
+    let value = numbers.value(row);
     let scale = session.database().time_scale();
     let (ticks, shown) = match metric.unit {
         // Samples are ticks: whole numbers as long as they are exact.
@@ -138,13 +133,11 @@ pub(super) fn find(
     let mut life = None;
     for batch in session.sql(LIVES, &params)? {
         let batch = batch?;
-        let [kind, instance, begin, end] = cells::columns(&batch)?;
-        let (kind, instance) = (cells::text(kind)?, cells::integer(instance)?);
-        let (begin, end) = (cells::integer(begin)?, cells::integer(end)?);
+        let (kind, [instance, begin, end]): (Texts, [Integers; 3]) = result::columns(&batch)?;
         if batch.num_rows() > 0 && life.is_none() {
-            let kind = cells::text_at(&kind, 0).unwrap_or_default().to_owned();
+            let kind = kind.value(0).to_owned();
             let (begin, end) = (begin.value(0), end.value(0));
-            life = Some((kind, cells::at(&instance, 0), begin, end));
+            life = Some((kind, instance.get(0), begin, end));
         }
     }
     let (kind, instance, begin, end) = life.ok_or_else(none)?;

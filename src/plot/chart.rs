@@ -2,10 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use arrow::array::{Array, ArrayRef, AsArray, Float64Array};
-use arrow::datatypes::Float64Type;
-
-use super::cells;
 use super::names::natural;
 use crate::engine::{Param, Session};
 use crate::error::{Error, Result};
@@ -13,6 +9,7 @@ use crate::export::Selection;
 use crate::library::Unit;
 use crate::metrics::{Histogram, MetricFilter};
 use crate::picture::{Bar, Chart, Column, Content, Grid, Measure, Panel, exact, length};
+use crate::schema::result::{self, Fractions, Integers, Texts};
 
 /// More panels are no chart.
 const MOST_PANELS: usize = 24;
@@ -172,13 +169,13 @@ fn distributions(
         let mut all: BTreeMap<String, Vec<Column>> = BTreeMap::new();
         for batch in session.sql(&sql, &params)? {
             let batch = batch?;
-            let [entity, nth, samples, least, low, middle, high, greatest] = cells::columns(&batch)?;
-            let (entity, nth, samples) =
-                (cells::text(entity)?, cells::integer(nth)?, cells::integer(samples)?);
-            let (least, low, middle) = (fraction(least)?, fraction(low)?, fraction(middle)?);
-            let (high, greatest) = (fraction(high)?, fraction(greatest)?);
+            let (entity, [nth, samples], [least, low, middle, high, greatest]): (
+                Texts,
+                [Integers; 2],
+                [Fractions; 5],
+            ) = result::columns(&batch)?;
             for row in 0..batch.num_rows() {
-                let entity = cells::text_at(&entity, row).unwrap_or_default();
+                let entity = entity.value(row);
                 if !chosen(&request.selection, entity) {
                     continue;
                 }
@@ -230,11 +227,9 @@ fn loads(
     let mut all: BTreeMap<String, Vec<(i64, i64, f64)>> = BTreeMap::new();
     for batch in session.sql(sql, &params)? {
         let batch = batch?;
-        let [core, begin, end, load] = cells::columns(&batch)?;
-        let (core, begin, end, load) =
-            (cells::text(core)?, cells::integer(begin)?, cells::integer(end)?, fraction(load)?);
+        let (core, begin, end, load): (Texts, Integers, Integers, Fractions) = result::columns(&batch)?;
         for row in 0..batch.num_rows() {
-            let core = cells::text_at(&core, row).unwrap_or_default();
+            let core = core.value(row);
             if chosen(&request.selection, core) {
                 all.entry(core.to_owned()).or_default().push((
                     begin.value(row),
@@ -280,14 +275,6 @@ fn rounded(length: i64) -> i64 {
         2.. => 2 * power,
         _ => power,
     }
-}
-
-fn fraction(column: &ArrayRef) -> Result<Float64Array> {
-    column
-        .as_primitive_opt::<Float64Type>()
-        .filter(|c| c.null_count() == 0)
-        .cloned()
-        .ok_or_else(cells::misfit)
 }
 
 #[cfg(test)]

@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use super::Context;
 use super::names::Names;
 use super::objects::rows;
 use super::show::Show;
-use super::{Context, cells};
 use crate::error::Result;
 use crate::picture::{MarkKind, Marks, Row, RowKind, Shape, Values};
+use crate::schema::result::{self, Integers, Texts};
 use crate::schema::tables;
 
 const BUDGETS: &str = "
@@ -87,19 +88,15 @@ fn servers(context: &Context<'_>) -> Result<BTreeMap<String, Parts>> {
     let mut all: BTreeMap<String, Parts> = BTreeMap::new();
     for batch in rows(context, BUDGETS)? {
         let batch = batch?;
-        let [name, event, numbers @ ..] = cells::columns::<8>(&batch)?;
-        let (name, event) = (cells::text(name)?, cells::text(event)?);
-        let numbers = numbers.map(cells::integer);
-        let [begin, end, first, last, consumers, capacity] = numbers;
-        let (begin, end, first, last) = (begin?, end?, first?, last?);
-        let (consumers, capacity) = (consumers?, capacity?);
+        let ([name, event], [begin, end, first, last, consumers, capacity]): ([Texts; 2], [Integers; 6]) =
+            result::columns(&batch)?;
         for row in 0..batch.num_rows() {
-            let server = all.entry(cells::text_at(&name, row).unwrap_or_default().to_owned());
+            let server = all.entry(name.value(row).to_owned());
             let server = server.or_insert_with(new);
-            let (Some(begin), Some(end)) = (cells::at(&begin, row), cells::at(&end, row)) else { continue };
-            let (Some(first), Some(last)) = (cells::at(&first, row), cells::at(&last, row)) else { continue };
-            let consumers = cells::at(&consumers, row).unwrap_or(0);
-            server.limit = server.limit.or(cells::at(&capacity, row));
+            let (Some(begin), Some(end)) = (begin.get(row), end.get(row)) else { continue };
+            let (Some(first), Some(last)) = (first.get(row), last.get(row)) else { continue };
+            let consumers = consumers.get(row).unwrap_or(0);
+            server.limit = server.limit.or(capacity.get(row));
             // The part of the piece that lies in the window: the budget falls by the number of consumers per tick.
             let at = |time: i64| first.saturating_sub(time.saturating_sub(begin).saturating_mul(consumers));
             let (from, to) = (begin.max(grid.from()), end.min(grid.to() - 1));
@@ -107,7 +104,7 @@ fn servers(context: &Context<'_>) -> Result<BTreeMap<String, Parts>> {
                 server.values.add(from, if from == begin { first } else { at(from) } as f64);
                 server.values.add(to, if to == end { last } else { at(to) } as f64);
             }
-            match cells::text_at(&event, row) {
+            match event.get(row) {
                 Some("serverReplenished") => server.marks.add(begin, MarkKind::Replenished, None),
                 Some("serverDepleted") => server.marks.add(begin, MarkKind::Depleted, None),
                 _ => {}
@@ -127,16 +124,13 @@ fn buffers(context: &Context<'_>) -> Result<BTreeMap<String, Parts>> {
     let mut all: BTreeMap<String, Parts> = BTreeMap::new();
     for batch in rows(context, LEVELS)? {
         let batch = batch?;
-        let [name, begin, level, capacity] = cells::columns(&batch)?;
-        let name = cells::text(name)?;
-        let (begin, level, capacity) =
-            (cells::integer(begin)?, cells::integer(level)?, cells::integer(capacity)?);
+        let (name, [begin, level, capacity]): (Texts, [Integers; 3]) = result::columns(&batch)?;
         for row in 0..batch.num_rows() {
-            let (Some(at), Some(level)) = (cells::at(&begin, row), cells::at(&level, row)) else { continue };
-            let buffer = all.entry(cells::text_at(&name, row).unwrap_or_default().to_owned());
+            let (Some(at), Some(level)) = (begin.get(row), level.get(row)) else { continue };
+            let buffer = all.entry(name.value(row).to_owned());
             let buffer = buffer.or_insert_with(new);
             buffer.values.add(at, level as f64);
-            buffer.limit = buffer.limit.max(cells::at(&capacity, row));
+            buffer.limit = buffer.limit.max(capacity.get(row));
             if level < 0 {
                 buffer.marks.add(at, MarkKind::Violation, None);
             }
@@ -157,23 +151,22 @@ pub(super) fn said(context: &Context<'_>, names: &mut Names) -> Result<Said> {
     let grid = context.grid;
     for batch in rows(context, MESSAGES)? {
         let batch = batch?;
-        let [time, event, process, message, late] = cells::columns(&batch)?;
-        let (time, event, process) = (cells::integer(time)?, cells::text(event)?, cells::text(process)?);
-        let (message, late) = (cells::text(message)?, cells::integer(late)?);
+        let (time, [event, process, message], late): (Integers, [Texts; 3], Integers) =
+            result::columns(&batch)?;
         for row in 0..batch.num_rows() {
-            let Some(at) = cells::at(&time, row) else { continue };
-            let event = cells::text_at(&event, row).unwrap_or_default();
-            let words = cells::text_at(&message, row).filter(|words| !words.is_empty());
+            let Some(at) = time.get(row) else { continue };
+            let event = event.value(row);
+            let words = message.get(row).filter(|words| !words.is_empty());
             let deadline = matches!(event, "taskDeadline" | "jobDeadline");
             let (kind, name) = match deadline {
                 true => (MarkKind::Deadline, words.map(|words| names.number(words))),
                 false => (MarkKind::Message, Some(names.number(words.unwrap_or(event)))),
             };
-            match cells::text_at(&process, row) {
+            match process.get(row) {
                 Some(task) if deadline || event == "taskAnnotation" => {
                     let marks = said.of_task.entry(task.to_owned()).or_insert_with(|| Marks::new(grid));
                     marks.add(at, kind, name);
-                    if cells::at(&late, row) == Some(1) {
+                    if late.get(row) == Some(1) {
                         marks.add(at, MarkKind::Violation, Some(names.number("deadline missed")));
                     }
                 }

@@ -5,21 +5,17 @@ use std::collections::BTreeMap;
 use arrow::array::RecordBatch;
 
 use super::Context;
-use super::cells::{self, Keys};
 use super::names::Names;
 use crate::btf::spec;
 use crate::error::Result;
 use crate::picture::{MarkKind, Marks, exact};
-use crate::schema::{columns::process_instance, tables};
+use crate::schema::{columns::process_instance, tables, view};
 use crate::store::{Scan, Within};
 
-const COLUMNS: [&str; 5] = [
-    process_instance::PROCESS,
-    process_instance::TYPE,
-    process_instance::INSTANCE,
-    process_instance::ACTIVATE_AT,
-    process_instance::TERMINATE_AT,
-];
+view! {
+    /// What is read of an instance.
+    struct Instances of process_instance { process, r#type, instance, activate_at, terminate_at }
+}
 
 /// Instances that came too late, the first of each row and column: when it should have ended, in so many words.
 type Late = BTreeMap<(usize, i64), (i64, String)>;
@@ -53,28 +49,28 @@ pub(super) fn read(
         to: grid.to(),
     };
     let table = tables::PROCESS_INSTANCE;
-    let scan = Scan { table, recording: &context.recording, columns: &COLUMNS, within, having: None };
+    let scan =
+        Scan { table, recording: &context.recording, columns: Instances::COLUMNS, within, having: None };
     let (scale, last) = (context.session.database().time_scale(), context.span.1);
     let new = || Worker { marks: vec![None; 2 * processes.len()], late: Late::new() };
     let add = |worker: &mut Worker, batch: &RecordBatch| -> Result<()> {
-        let [process, kind, instance, activate, terminate] = cells::columns(batch)?;
-        let process = Keys::new(process, |name| processes.binary_search_by(|n| n.as_str().cmp(name)).ok())?;
-        let kind = Keys::new(kind, |name| Some(spec::kind_alias(name) == Some(spec::Kind::Isr)))?;
-        let (instance, activate, terminate) =
-            (cells::integer(instance)?, cells::integer(activate)?, cells::integer(terminate)?);
-        for row in 0..batch.num_rows() {
-            let (Some(process), Some(at)) = (process.get(row), cells::at(&activate, row)) else { continue };
-            let slot = 2 * process + usize::from(kind.get(row).unwrap_or(false));
+        let rows = Instances::of(batch)?;
+        let process =
+            rows.process.translate(|name| processes.binary_search_by(|n| n.as_str().cmp(name)).ok());
+        let isr = rows.r#type.translate(|name| Some(spec::kind_alias(name) == Some(spec::Kind::Isr)));
+        for row in 0..rows.len() {
+            let (Some(process), Some(at)) = (process.get(row), rows.activate_at.get(row)) else { continue };
+            let slot = 2 * process + usize::from(isr.get(row).unwrap_or(false));
             let Some(marks) = worker.marks.get_mut(slot) else { continue };
             let marks = marks.get_or_insert_with(|| Marks::new(grid));
             marks.add(at, MarkKind::Activation, None);
             let Some(deadline) = deadlines.get(process).copied().flatten() else { continue };
             let by = at.saturating_add(deadline);
             marks.add(by, MarkKind::Deadline, None);
-            let end = cells::at(&terminate, row);
+            let end = rows.terminate_at.get(row);
             // What has not ended by the end of the recording is late if that is.
             if end.unwrap_or(last) > by && grid.shows(by, by) {
-                let instance = cells::at(&instance, row).map(|n| format!(" #{n}")).unwrap_or_default();
+                let instance = rows.instance.get(row).map(|n| format!(" #{n}")).unwrap_or_default();
                 let name = processes.get(process).map(String::as_str).unwrap_or_default();
                 let words = match end {
                     Some(end) => format!("{name}{instance}: deadline missed by {}", exact(end - by, scale)),

@@ -3,7 +3,6 @@
 
 mod around;
 mod assemble;
-mod cells;
 mod chart;
 mod grasp;
 mod instances;
@@ -22,7 +21,7 @@ use crate::engine::Session;
 use crate::error::{Error, ErrorKind, Result};
 use crate::export::Selection;
 use crate::picture::{Grid, Picture, exact, length};
-use crate::schema::{columns::recording, tables};
+use crate::schema::{tables, view};
 use crate::time::TimeScale;
 
 pub use around::{Around, Extreme};
@@ -111,13 +110,18 @@ fn in_words((from, to): (i64, i64), span: (i64, i64), scale: TimeScale) -> Strin
     format!("{} to {}, {long}", exact(from, scale), exact(end, scale))
 }
 
+view! {
+    /// When a recording begins and ends.
+    struct Span of recording { begin_at, end_at }
+}
+
 /// First and last instant of a recording.
 fn span(session: &Session, name: &str) -> Result<(i64, i64)> {
-    let rows = session.few_rows(tables::RECORDING, name, &[recording::BEGIN_AT, recording::END_AT])?;
+    let rows = session.few_rows(tables::RECORDING, name, Span::COLUMNS)?;
     let mut found = None;
     for batch in &rows {
-        let [begin, end] = cells::integers(batch)?;
-        found = found.or(cells::first(&begin).zip(cells::first(&end)));
+        let span = Span::of(batch)?;
+        found = found.or(span.begin_at.get(0).zip(span.end_at.get(0)));
     }
     found.ok_or_else(|| {
         Error::new(ErrorKind::Usage, format!("recording '{name}' has no record with a time"))

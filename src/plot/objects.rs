@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use super::cells;
 use super::names::Names;
 use super::states::Holds;
 use super::{Context, show::Show};
@@ -11,6 +10,7 @@ use crate::engine::{Param, ResultStream};
 use crate::error::Result;
 use crate::export::spellings;
 use crate::picture::{MarkKind, Marks, Row, RowKind, Runs, State, Stretch, spread};
+use crate::schema::result::{self, Integers, Texts};
 
 /// The parts of a row, by the name of what it shows.
 #[derive(Default)]
@@ -78,14 +78,10 @@ fn each(
 ) -> Result<()> {
     for batch in rows(context, sql)? {
         let batch = batch?;
-        let [of, who, instance, begin, end] = cells::columns(&batch)?;
-        let (of, who) = (cells::text(of)?, cells::text(who)?);
-        let (instance, begin, end) =
-            (cells::integer(instance)?, cells::integer(begin)?, cells::integer(end)?);
+        let ([of, who], [instance, begin, end]): ([Texts; 2], [Integers; 3]) = result::columns(&batch)?;
         for row in 0..batch.num_rows() {
-            let (Some(begin), Some(end)) = (cells::at(&begin, row), cells::at(&end, row)) else { continue };
-            let name = |texts| cells::text_at(texts, row).unwrap_or_default();
-            add(name(&of), name(&who), cells::at(&instance, row), begin, end);
+            let (Some(begin), Some(end)) = (begin.get(row), end.get(row)) else { continue };
+            add(of.value(row), who.value(row), instance.get(row), begin, end);
         }
     }
     Ok(())

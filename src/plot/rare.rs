@@ -6,11 +6,10 @@ use std::collections::BTreeMap;
 use arrow::array::RecordBatch;
 
 use super::Context;
-use super::cells::{self, Keys};
 use crate::btf::spec;
 use crate::error::Result;
 use crate::picture::{MarkKind, Marks};
-use crate::schema::{columns::btf_event, tables};
+use crate::schema::{columns::btf_event, tables, view};
 use crate::store::{Scan, Within};
 
 /// BTF 2.3 §2.3.1: an activation beyond the limit; an instance goes on on another core.
@@ -22,7 +21,10 @@ const ACTIONS: [(&str, MarkKind); 5] = [
     ("enforcedmigration", MarkKind::Migration),
 ];
 
-const COLUMNS: [&str; 4] = [btf_event::TIME, btf_event::TARGET_TYPE, btf_event::TARGET, btf_event::ACTION];
+view! {
+    /// What is read of an event.
+    struct Events of btf_event { time, target_type, target, action }
+}
 
 /// Marks by name of the process and whether it is an ISR.
 pub(super) type Rare = BTreeMap<(String, bool), Marks>;
@@ -35,22 +37,20 @@ pub(super) fn read(context: &Context<'_>) -> Result<Rare> {
     let actions = ACTIONS.map(|(action, _)| action.to_owned());
     let having = Some((btf_event::ACTION, &actions[..]));
     let table = tables::BTF_EVENT;
-    let scan = Scan { table, recording: &context.recording, columns: &COLUMNS, within, having };
+    let scan = Scan { table, recording: &context.recording, columns: Events::COLUMNS, within, having };
     let add = |rare: &mut Rare, batch: &RecordBatch| -> Result<()> {
-        let [time, kind, target, action] = cells::columns(batch)?;
+        let events = Events::of(batch)?;
         let action =
-            Keys::new(action, |name| ACTIONS.iter().find(|(a, _)| *a == name).map(|(_, kind)| *kind))?;
-        if action.mean_nothing() {
+            events.action.translate(|name| ACTIONS.iter().find(|(a, _)| *a == name).map(|(_, kind)| *kind));
+        if action.is_meaningless() {
             return Ok(());
         }
-        let time = cells::integer(time)?;
-        let isr = Keys::new(kind, |name| Some(spec::kind_alias(name) == Some(spec::Kind::Isr)))?;
-        let target = cells::text(target)?;
-        for row in 0..batch.num_rows() {
+        let isr = events.target_type.translate(|name| Some(spec::kind_alias(name) == Some(spec::Kind::Isr)));
+        for row in 0..events.len() {
             let Some(kind) = action.get(row) else { continue };
-            let name = cells::text_at(&target, row).unwrap_or_default().to_owned();
+            let name = events.target.value(row).to_owned();
             let marks = rare.entry((name, isr.get(row).unwrap_or(false))).or_insert_with(|| Marks::new(grid));
-            marks.add(time.value(row), kind, None);
+            marks.add(events.time.value(row), kind, None);
         }
         Ok(())
     };

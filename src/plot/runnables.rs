@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use super::Context;
 use super::names::{Names, natural};
 use super::objects::rows;
-use super::{Context, cells};
 use crate::error::Result;
 use crate::picture::{Row, RowKind, Runs, State, Stretch};
+use crate::schema::result::{self, Integers, Texts};
 
 /// Deeper nesting is drawn over each other.
 const MOST_LANES: i64 = 12;
@@ -37,24 +38,22 @@ pub(super) fn insert(
     let mut all: BTreeMap<String, Vec<Option<Runs>>> = BTreeMap::new();
     for batch in rows(context, &sql)? {
         let batch = batch?;
-        let [process, runnable, instance, depth, begin, end] = cells::columns(&batch)?;
-        let (process, runnable) = (cells::text(process)?, cells::text(runnable)?);
-        let (instance, depth) = (cells::integer(instance)?, cells::integer(depth)?);
-        let (begin, end) = (cells::integer(begin)?, cells::integer(end)?);
+        let ([process, runnable], [instance, depth, begin, end]): ([Texts; 2], [Integers; 4]) =
+            result::columns(&batch)?;
         for row in 0..batch.num_rows() {
-            let (Some(begin), Some(end)) = (cells::at(&begin, row), cells::at(&end, row)) else { continue };
-            let process = cells::text_at(&process, row).unwrap_or_default();
-            let runnable = cells::text_at(&runnable, row).unwrap_or_default();
+            let (Some(begin), Some(end)) = (begin.get(row), end.get(row)) else { continue };
+            let process = process.value(row);
+            let runnable = runnable.value(row);
             if !chosen(process) && !chosen(runnable) {
                 continue;
             }
-            let depth = cells::at(&depth, row).unwrap_or(0).clamp(0, MOST_LANES - 1);
+            let depth = depth.get(row).unwrap_or(0).clamp(0, MOST_LANES - 1);
             let lane = usize::try_from(depth).unwrap_or(0);
             let lanes = all.entry(process.to_owned()).or_default();
             if lanes.len() <= lane {
                 lanes.resize_with(lane + 1, || None);
             }
-            let (name, instance) = (Some(names.number(runnable)), cells::at(&instance, row));
+            let (name, instance) = (Some(names.number(runnable)), instance.get(row));
             let stretch = Stretch { begin, end, state: State::Running, name, instance };
             if let Some(runs) = lanes.get_mut(lane) {
                 runs.get_or_insert_with(|| Runs::new(grid)).add(stretch);

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use super::Context;
 use super::names::Names;
 use super::objects::rows;
-use super::{Context, cells};
 use crate::error::Result;
 use crate::export::spellings;
 use crate::picture::{MarkKind, Marks, Row, RowKind, Shape, Values};
+use crate::schema::result::{self, Integers, Texts};
 
 /// Up to so many events are read to know what a signal was before the window.
 const MOST_BEFORE: u64 = 20_000_000;
@@ -35,14 +36,12 @@ pub(super) fn read(context: &Context<'_>, names: &mut Names) -> Result<Vec<Row>>
         );
         for batch in rows(context, &sql)? {
             let batch = batch?;
-            let [target, note, time] = cells::columns(&batch)?;
-            let (target, note, time) = (cells::text(target)?, cells::text(note)?, cells::integer(time)?);
+            let ([target, note], time): ([Texts; 2], Integers) = result::columns(&batch)?;
             for row in 0..batch.num_rows() {
-                let (Some(target), Some(note)) = (cells::text_at(&target, row), cells::text_at(&note, row))
-                else {
+                let (Some(target), Some(note)) = (target.get(row), note.get(row)) else {
                     continue;
                 };
-                if let (Some(value), Some(at)) = (number(note), cells::at(&time, row)) {
+                if let (Some(value), Some(at)) = (number(note), time.get(row)) {
                     all.entry(target.to_owned()).or_insert_with(new).values.add(at, value);
                 }
             }
@@ -56,16 +55,14 @@ pub(super) fn read(context: &Context<'_>, names: &mut Names) -> Result<Vec<Row>>
     );
     for batch in rows(context, &sql)? {
         let batch = batch?;
-        let [time, target, action, note] = cells::columns(&batch)?;
-        let (time, target) = (cells::integer(time)?, cells::text(target)?);
-        let (action, note) = (cells::text(action)?, cells::text(note)?);
+        let (time, [target, action, note]): (Integers, [Texts; 3]) = result::columns(&batch)?;
         for row in 0..batch.num_rows() {
-            let (Some(at), Some(target)) = (cells::at(&time, row), cells::text_at(&target, row)) else {
+            let (Some(at), Some(target)) = (time.get(row), target.get(row)) else {
                 continue;
             };
             let signal = all.entry(target.to_owned()).or_insert_with(new);
-            let note = cells::text_at(&note, row).filter(|note| !note.is_empty());
-            if cells::text_at(&action, row) == Some("read") {
+            let note = note.get(row).filter(|note| !note.is_empty());
+            if action.get(row) == Some("read") {
                 signal.marks.add(at, MarkKind::Read, None);
                 continue;
             }

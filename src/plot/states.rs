@@ -6,22 +6,16 @@ use std::collections::BTreeMap;
 use arrow::array::RecordBatch;
 
 use super::Context;
-use super::cells::{self, Keys};
 use crate::btf::spec;
 use crate::error::Result;
 use crate::picture::{Runs, State, Stretch};
-use crate::schema::{columns::process_state, tables};
+use crate::schema::{columns::process_state, tables, view};
 use crate::store::{Scan, Within};
 
-const COLUMNS: [&str; 7] = [
-    process_state::PROCESS,
-    process_state::TYPE,
-    process_state::INSTANCE,
-    process_state::CORE,
-    process_state::STATE,
-    process_state::BEGIN_AT,
-    process_state::END_AT,
-];
+view! {
+    /// What is read of a state.
+    struct StateRows of process_state { process, r#type, instance, core, state, begin_at, end_at }
+}
 
 /// Times at which processes hold something, by process: sorted, and those of one process do not overlap.
 pub(super) type Holds = BTreeMap<String, Vec<(i64, i64)>>;
@@ -64,7 +58,7 @@ pub(super) fn read(
     let scan = Scan {
         table: tables::PROCESS_STATE,
         recording: &context.recording,
-        columns: &COLUMNS,
+        columns: StateRows::COLUMNS,
         within,
         having: None,
     };
@@ -77,21 +71,19 @@ pub(super) fn read(
     let many_cores = cores.len() > 1;
     let new = || Worker { of_process: vec![None; 2 * processes.len()], of_core: vec![None; cores.len()] };
     let add = |worker: &mut Worker, batch: &RecordBatch| -> Result<()> {
-        let [process, kind, instance, core, state, begin, end] = cells::columns(batch)?;
-        let process = Keys::new(process, |name| index(&processes, name))?;
-        let kind = Keys::new(kind, |name| Some(spec::kind_alias(name) == Some(spec::Kind::Isr)))?;
-        let core = Keys::new(core, |name| index(&cores, name))?;
-        let state = Keys::new(state, state_of)?;
-        let (instance, begin, end) =
-            (cells::integer(instance)?, cells::integer(begin)?, cells::integer(end)?);
-        for row in 0..batch.num_rows() {
-            let (begin, end) = (begin.value(row), end.value(row));
+        let rows = StateRows::of(batch)?;
+        let process = rows.process.translate(|name| index(&processes, name));
+        let isr = rows.r#type.translate(|name| Some(spec::kind_alias(name) == Some(spec::Kind::Isr)));
+        let core = rows.core.translate(|name| index(&cores, name));
+        let state = rows.state.translate(state_of);
+        for (row, (begin, end)) in rows.begin_at.values().iter().zip(rows.end_at.values()).enumerate() {
+            let (begin, end) = (*begin, *end);
             if !grid.shows(begin, end) {
                 continue;
             }
             let (Some(process), Some(state)) = (process.get(row), state.get(row)) else { continue };
-            let (instance, core) = (cells::at(&instance, row), core.get(row));
-            let isr = kind.get(row).unwrap_or(false);
+            let (instance, core) = (rows.instance.get(row), core.get(row));
+            let isr = isr.get(row).unwrap_or(false);
             let stretch = Stretch { begin, end, state, name: None, instance };
             if with_cores
                 && state.is_occupied()

@@ -1,28 +1,37 @@
-//! The tables: what `schemas/*.toml` says, as table descriptions, column names, typed rows, Arrow schemas and
-//! Parquet settings. No table or column is spelled anywhere else. Not for where the rows are kept (see
+//! The tables: what `schemas/*.toml` says, as table descriptions, column names, typed rows to write, typed views to read,
+//! Arrow schemas and Parquet settings. No table or column is spelled anywhere else. Not for where the rows are kept (see
 //! [`crate::store`]).
 
+mod column_type;
 mod docs;
 mod parquet;
+#[cfg(feature = "engine")]
+pub(crate) mod result;
 mod rows;
 mod spec;
 mod text_list;
+mod view;
 
+pub use column_type::{ColumnType, Encoding};
 pub use docs::docs;
 pub use generated::*;
 pub(crate) use parquet::{PAGE_ROWS, ROW_GROUP_ROWS, compression};
 pub(crate) use rows::begins_with;
 pub use rows::{Dictionary, Name, NameColumn, Numbering, Optional, TextColumn};
-pub use spec::{ColumnSpec, ColumnType, Encoding, TableSpec};
+pub use spec::{ColumnSpec, TableSpec};
 pub use text_list::TextList;
+pub(crate) use view::{Finder, view};
+pub use view::{FlagView, NameView, NumberView, TextView, Translated};
 
-/// Written by `build.rs`.
+/// Written by the build script (`build/`).
 mod generated {
     use arrow::array::RecordBatch;
     use arrow::datatypes::SchemaRef;
 
+    use super::column_type::{ColumnType, Encoding};
     use super::rows::{Name, NameColumn, Optional, TakeArray as _, TextColumn, batch_of};
-    use super::spec::{ColumnSpec, ColumnType, Encoding, TableSpec};
+    use super::spec::{ColumnSpec, TableSpec};
+    use super::view::view;
     use crate::error::Result;
 
     include!(concat!(env!("OUT_DIR"), "/schema.rs"));

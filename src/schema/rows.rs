@@ -148,6 +148,16 @@ pub trait Numbering {
     fn name_of(&self, number: u32) -> &str;
 }
 
+impl<'a> Name<'a> {
+    /// The name itself.
+    pub fn text(self) -> &'a str {
+        match self {
+            Self::Text(text) | Self::Kept { text, .. } => text,
+            Self::Numbered(number, names) => names.name_of(number),
+        }
+    }
+}
+
 impl<'a> From<&'a str> for Name<'a> {
     fn from(text: &'a str) -> Self {
         Self::Text(text)
@@ -156,11 +166,7 @@ impl<'a> From<&'a str> for Name<'a> {
 
 impl std::fmt::Debug for Name<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Text(text) => write!(f, "{text:?}"),
-            Self::Numbered(number, names) => write!(f, "{:?}", names.name_of(*number)),
-            Self::Kept { text, .. } => write!(f, "{text:?}"),
-        }
+        write!(f, "{:?}", self.text())
     }
 }
 
@@ -234,11 +240,7 @@ impl NameColumn {
 
     #[inline(never)]
     fn learn(&mut self, place: u32, name: Name<'_>) -> u32 {
-        let text = match name {
-            Name::Numbered(number, names) => names.name_of(number),
-            Name::Text(text) | Name::Kept { text, .. } => text,
-        };
-        let (place, key) = (place as usize, self.names.key(text));
+        let (place, key) = (place as usize, self.names.key(name.text()));
         if self.numbered.len() <= place {
             self.numbered.resize(place + 1, Self::NULL);
         }

@@ -5,39 +5,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 
-/// What the values of a column mean; decides how they are held in memory and in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ColumnType {
-    /// A point in time, in ticks of the database's time scale (`i64`).
-    Instant,
-    /// A length of time, in ticks (`i64`).
-    Duration,
-    /// One of not too many words: entities, actions, states (dictionary in memory, string for other engines).
-    Name,
-    /// Free text (string).
-    Text,
-    /// A number without a unit: instance, sequence number (`i64`).
-    Integer,
-    /// Bits read as an unsigned number (`u64`).
-    Unsigned,
-    /// How many (`i64`).
-    Count,
-    /// Yes or no (`bool`).
-    Flag,
-    /// A size in bytes (`i64`).
-    Bytes,
-}
-
-/// How a column is encoded in a Parquet file, before compression.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Encoding {
-    /// `DELTA_BINARY_PACKED`: small steps between neighbours.
-    Delta,
-    /// A dictionary; where it does not pay, `DELTA_BINARY_PACKED` for numbers and `PLAIN` for strings.
-    Dictionary,
-    /// `PLAIN`: texts and flags.
-    Plain,
-}
+use super::column_type::{ColumnType, Encoding};
 
 /// One column.
 #[derive(Debug)]
@@ -85,11 +53,6 @@ impl ColumnType {
             Self::Flag => "flag",
             Self::Bytes => "bytes",
         }
-    }
-
-    /// True for what an `i64` or `u64` holds.
-    pub fn is_number(self) -> bool {
-        !matches!(self, Self::Name | Self::Text | Self::Flag)
     }
 
     /// The Arrow type as engines read it from a file: names are strings.

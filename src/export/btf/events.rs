@@ -8,9 +8,9 @@ use crate::btf::Record;
 use crate::btf::spec::Version;
 use crate::error::Result;
 use crate::render::{PORTION, Worker, write_integer, write_unsigned};
+use crate::schema::result::{Integers, ResultColumn as _};
 use crate::time::{TimeScale, divide_half_even};
-use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch};
-use arrow::datatypes::Int64Type;
+use arrow::array::{Array, AsArray, RecordBatch};
 use std::ops::Range;
 
 /// What all events have in common.
@@ -49,9 +49,9 @@ pub(super) struct Formatter<'a> {
 
 /// The columns of a batch.
 struct Events {
-    time: Int64Array,
-    source_instance: Int64Array,
-    target_instance: Int64Array,
+    time: Integers,
+    source_instance: Integers,
+    target_instance: Integers,
     /// Source, type, target, action, note.
     names: [Names; 5],
 }
@@ -76,10 +76,10 @@ impl<'a> Formatter<'a> {
         let [sources, kinds, targets, actions, notes] = &mut self.texts;
         self.done.rounded += u64::from(clock.write(events.time.value(row), out));
         sources.write(source.key(row), numbers, out);
-        write_instance(number(&events.source_instance, row), out);
+        write_instance(events.source_instance.get(row), out);
         kinds.write(kind.key(row), numbers, out);
         targets.write(target.key(row), numbers, out);
-        write_instance(number(&events.target_instance, row), out);
+        write_instance(events.target_instance.get(row), out);
         actions.write(action.key(row), numbers, out);
         if let Some(key) = note.key(row) {
             notes.write(Some(key), numbers, out);
@@ -146,11 +146,10 @@ impl Events {
         else {
             return None;
         };
-        let integers = |c: &ArrayRef| c.as_primitive_opt::<Int64Type>().cloned();
         Some(Self {
-            time: integers(time)?,
-            source_instance: integers(source_instance)?,
-            target_instance: integers(target_instance)?,
+            time: Integers::of(time)?,
+            source_instance: Integers::of(source_instance)?,
+            target_instance: Integers::of(target_instance)?,
             names: [names(source)?, names(target_type)?, names(target)?, names(action)?, names(note)?],
         })
     }
@@ -163,18 +162,14 @@ impl Events {
         Record {
             time: self.time.value(row),
             source: source.unwrap_or_default(),
-            source_instance: number(&self.source_instance, row),
+            source_instance: self.source_instance.get(row),
             target_type: target_type.unwrap_or_default(),
             target: target.unwrap_or_default(),
-            target_instance: number(&self.target_instance, row),
+            target_instance: self.target_instance.get(row),
             action: action.unwrap_or_default(),
             note,
         }
     }
-}
-
-fn number(column: &Int64Array, row: usize) -> Option<i64> {
-    column.is_valid(row).then(|| column.value(row))
 }
 
 fn write_instance(instance: Option<i64>, out: &mut Vec<u8>) {
@@ -220,7 +215,7 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::array::{DictionaryArray, StringViewArray};
+    use arrow::array::{ArrayRef, DictionaryArray, Int64Array, StringViewArray};
     use arrow::datatypes::UInt32Type;
     use proptest::prelude::*;
     use std::sync::Arc;

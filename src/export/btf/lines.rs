@@ -4,14 +4,15 @@
 use super::events::{Job, Piece, Style};
 use super::original::Original;
 use super::texts::expressible;
-use super::{BtfOptions, Exported, Facts, misfit};
+use super::{BtfOptions, Exported, Facts};
 use crate::btf::spec::{Parameter, Version};
 use crate::error::Result;
 use crate::formats::btf::Keyword;
 use crate::render::PORTION;
+use crate::schema::columns::btf_event;
+use crate::schema::result::{self, Integers};
 use crate::time::TimeScale;
-use arrow::array::{AsArray, RecordBatch};
-use arrow::datatypes::Int64Type;
+use arrow::array::RecordBatch;
 use std::mem::take;
 
 /// Events of all the export, with what stands between them.
@@ -120,8 +121,8 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
 
     /// The events of a batch from a row on, and what belongs before each.
     fn job(&mut self, batch: RecordBatch, mut row: usize) -> Result<Job> {
-        let numbers = batch.columns().get(1).and_then(|c| c.as_primitive_opt::<Int64Type>());
-        let numbers = numbers.ok_or_else(misfit)?.values();
+        let numbers: Integers = result::column(&batch, btf_event::SEQ)?;
+        let numbers = numbers.values();
         let (mut pieces, mut size) = (Vec::new(), 0);
         while let Some(first) = numbers.get(row).filter(|_| size < PORTION) {
             let complete = self.before(Some(*first))?;

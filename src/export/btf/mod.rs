@@ -17,11 +17,8 @@ use crate::engine::{Order, Session};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ops::ingest::NUMERIC_FORMAT;
 use crate::render::in_order;
-use crate::schema::{columns, tables};
+use crate::schema::{tables, view};
 use crate::time::TimeScale;
-use arrow::array::{Array, AsArray};
-use arrow::compute::cast;
-use arrow::datatypes::DataType;
 use events::{Formatter, Style};
 use lines::Lines;
 use numbers::Numbers;
@@ -113,17 +110,18 @@ struct Facts {
     numeric: bool,
 }
 
+view! {
+    /// Who recorded a trace, and when.
+    struct Origin of recording { creator, created }
+}
+
 impl Facts {
     fn read(session: &Session, recording: &str) -> Result<Self> {
         let mut facts = Self::default();
-        let columns = [columns::recording::CREATOR, columns::recording::CREATED];
-        for batch in session.few_rows(tables::RECORDING, recording, &columns)? {
-            let text = |column: usize| {
-                let array = cast(batch.columns().get(column)?, &DataType::Utf8).ok()?;
-                let array = array.as_string_opt::<i32>()?;
-                (!array.is_empty() && array.is_valid(0)).then(|| array.value(0).to_owned())
-            };
-            (facts.creator, facts.created) = (text(0).or(facts.creator), text(1).or(facts.created));
+        for batch in session.few_rows(tables::RECORDING, recording, Origin::COLUMNS)? {
+            let origin = Origin::of(&batch)?;
+            facts.creator = origin.creator.get(0).map(str::to_owned).or(facts.creator);
+            facts.created = origin.created.get(0).map(str::to_owned).or(facts.created);
         }
         let format = session.imported_as(recording)?;
         (facts.imported, facts.numeric) = (format.is_some(), format.as_deref() == Some(NUMERIC_FORMAT));

@@ -1,15 +1,12 @@
 //! Numeric mode: the number of every entity and type. Those that the imported file gave are kept.
 
-use super::misfit;
 use crate::btf::spec::Version;
 use crate::engine::{Param, Session};
 use crate::error::Result;
 use crate::export::Selection;
 use crate::formats::btf::{Header, LineKind};
+use crate::schema::result::{self, Texts};
 use crate::schema::tables;
-use arrow::array::AsArray;
-use arrow::compute::cast;
-use arrow::datatypes::DataType;
 use std::collections::{BTreeMap, HashMap};
 
 /// Numbers for names.
@@ -46,10 +43,8 @@ impl Numbers {
             let sql = format!("SELECT DISTINCT {column} FROM btf_event {} ORDER BY 1", condition.sql());
             let mut names = Vec::new();
             for batch in session.sql(&sql, &condition.params())? {
-                let batch = batch?;
-                let column = batch.columns().first().ok_or_else(misfit)?;
-                let column = cast(column, &DataType::Utf8).map_err(|e| misfit().because(e))?;
-                names.extend(column.as_string::<i32>().iter().flatten().map(str::to_owned));
+                let [column]: [Texts; 1] = result::columns(&batch?)?;
+                names.extend(column.iter().flatten().map(str::to_owned));
             }
             Ok(names)
         };
@@ -107,11 +102,8 @@ fn header(session: &Session, recording: &str) -> Result<Header> {
                AND kind IN ('parameter', 'table_row') ORDER BY line";
     let mut header = Header::default();
     for batch in session.sql(sql, &[("recording", Param::from(recording))])? {
-        let batch = batch?;
-        let [kinds, texts] = batch.columns() else { return Err(misfit()) };
-        let plain = |column| cast(column, &DataType::Utf8).map_err(|e| misfit().because(e));
-        let (kinds, texts) = (plain(kinds)?, plain(texts)?);
-        for (kind, text) in kinds.as_string::<i32>().iter().zip(texts.as_string::<i32>()) {
+        let [kinds, texts]: [Texts; 2] = result::columns(&batch?)?;
+        for (kind, text) in kinds.iter().zip(texts.iter()) {
             let kind = LineKind::ALL.into_iter().find(|k| Some(k.as_str()) == kind);
             if let (Some(kind), Some(text)) = (kind, text) {
                 header.line(kind, text);

@@ -1,16 +1,13 @@
 //! The lines of an imported file that are no events, in their order, for the writer to put back where they were.
 
-use super::misfit;
 use crate::btf::spec::Version;
 use crate::engine::{Param, ResultStream, Session};
 use crate::error::Result;
 use crate::export::Selection;
 use crate::formats::btf::Keyword;
+use crate::schema::result::{self, Integers, Texts};
 use crate::schema::tables;
 use crate::time::TimeScale;
-use arrow::array::{AsArray, Int64Array, RecordBatch, StringArray};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Int64Type};
 
 /// Which lines go with a selection.
 pub(super) struct Original {
@@ -28,9 +25,9 @@ pub(super) struct Original {
 }
 
 struct Lines {
-    next_seq: Int64Array,
-    kind: StringArray,
-    text: StringArray,
+    next_seq: Integers,
+    kind: Texts,
+    text: Texts,
 }
 
 /// A line to be written.
@@ -91,7 +88,8 @@ impl Original {
     fn fill(&mut self) -> Result<bool> {
         while self.batch.as_ref().is_none_or(|b| self.row >= b.next_seq.len()) {
             let Some(batch) = self.batches.next() else { return Ok(false) };
-            self.batch = Some(Lines::of(&batch?).ok_or_else(misfit)?);
+            let (next_seq, [kind, text]) = result::columns(&batch?)?;
+            self.batch = Some(Lines { next_seq, kind, text });
             self.row = 0;
         }
         Ok(true)
@@ -103,12 +101,5 @@ impl Lines {
     fn said(&self, wanted: Keyword) -> Option<&str> {
         let keywords = self.text.iter().flatten().filter_map(Keyword::split);
         keywords.filter(|(keyword, _)| *keyword == wanted).map(|(_, value)| value).next()
-    }
-
-    fn of(batch: &RecordBatch) -> Option<Self> {
-        let text =
-            |n: usize| cast(batch.columns().get(n)?, &DataType::Utf8).ok()?.as_string_opt::<i32>().cloned();
-        let next_seq = batch.columns().first()?.as_primitive_opt::<Int64Type>()?.clone();
-        Some(Self { next_seq, kind: text(1)?, text: text(2)? })
     }
 }

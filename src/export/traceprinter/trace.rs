@@ -7,14 +7,11 @@ use crate::export::Selection;
 use crate::qnx::KernelFilter;
 use crate::qnx::{Class, Event, Flavour, Status, Version};
 use crate::render::{PORTION, Worker, in_order};
-use crate::schema::columns::{kernel_attribute, kernel_event as column};
-use crate::schema::tables;
+use crate::schema::columns::kernel_event as column;
+use crate::schema::result::{self, Integers, Texts, Unsigned};
+use crate::schema::{tables, view};
 use crate::store::Resequenced;
-use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, Int64Array, RecordBatch, StringViewArray, UInt64Array,
-};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Int64Type, UInt64Type};
+use arrow::array::RecordBatch;
 use std::io::Write;
 
 /// How to print.
@@ -82,7 +79,10 @@ pub fn export_traceprinter(
     }))
 }
 
-/// The columns that the printer reads, and whether it is to.
+/// The column that says whether a row is to be printed.
+const WANTED: &str = "wanted";
+
+/// The columns that the printer reads.
 const COLUMNS: [&str; 12] = [
     column::SEQ,
     column::RECORD,
@@ -122,8 +122,13 @@ fn events(
         return Ok(Box::new(select("", &filtered, "seq")?));
     }
     // Rows of a whole recording lie nearly in this order: its numbers have no holes, so the filter comes after.
-    let all = select(&format!(", coalesce({filter}, FALSE) AS wanted"), "", "time, seq")?;
+    let all = select(&format!(", coalesce({filter}, FALSE) AS {WANTED}"), "", "time, seq")?;
     Ok(Box::new(Resequenced::new(all)))
+}
+
+view! {
+    /// What the header of a trace says.
+    struct Attributes of kernel_attribute { key, value }
 }
 
 /// What the printer has to know of a trace.
@@ -136,13 +141,10 @@ struct Trace {
 impl Trace {
     fn read(session: &Session, recording: &str) -> Result<Self> {
         let (mut attributes, mut told) = (Vec::new(), Vec::new());
-        let columns = [kernel_attribute::KEY, kernel_attribute::VALUE];
-        for batch in session.few_rows(tables::KERNEL_ATTRIBUTE, recording, &columns)? {
-            let text = |n: usize| cast(batch.columns().get(n)?, &DataType::Utf8).ok();
-            let (Some(keys), Some(values)) = (text(0), text(1)) else { return Err(misfit()) };
-            let (keys, values) = (keys.as_string::<i32>(), values.as_string::<i32>());
-            for (key, value) in keys.iter().zip(values) {
-                let (key, value) = (key.unwrap_or_default().to_owned(), value.unwrap_or_default().to_owned());
+        for batch in session.few_rows(tables::KERNEL_ATTRIBUTE, recording, Attributes::COLUMNS)? {
+            let rows = Attributes::of(&batch)?;
+            for row in 0..rows.len() {
+                let (key, value) = (rows.key.value(row).to_owned(), rows.value.value(row).to_owned());
                 if key.starts_with("TRACE_") {
                     attributes.push((key, value))
                 } else {
@@ -179,11 +181,11 @@ struct Lines<'p> {
 
 impl Worker<Job> for Lines<'_> {
     fn work(&mut self, job: &mut Job, out: &mut Vec<u8>) -> Result<bool> {
-        let rows = Rows::of(&job.batch).ok_or_else(misfit)?;
+        let rows = Rows::of(&job.batch)?;
         while job.next < job.batch.num_rows() {
             let row = job.next;
             job.next += 1;
-            if rows.wanted.is_some_and(|wanted| !wanted.value(row)) {
+            if rows.wanted.as_ref().is_some_and(|wanted| wanted.value(row) == 0) {
                 continue;
             }
             let event = rows.event(row, &mut self.words).ok_or_else(misfit)?;
@@ -200,43 +202,30 @@ impl Worker<Job> for Lines<'_> {
 }
 
 /// The columns of a batch.
-struct Rows<'a> {
-    /// Record, CPU, flags, class, event.
-    numbers: [&'a Int64Array; 5],
-    is64: &'a BooleanArray,
-    status: &'a StringViewArray,
+struct Rows {
+    /// Number, record, CPU, flags, class, event, whether values have 64 bits.
+    numbers: [Integers; 7],
+    status: Texts,
     /// Cycles and the first two words.
-    counts: [&'a UInt64Array; 3],
-    rest: &'a StringViewArray,
-    wanted: Option<&'a BooleanArray>,
+    counts: [Unsigned; 3],
+    rest: Texts,
+    /// Missing where the statement gives no other rows.
+    wanted: Option<Integers>,
 }
 
-impl<'a> Rows<'a> {
-    fn of(batch: &'a RecordBatch) -> Option<Self> {
-        let [_, record, cpu, flags, class, event, is64, status, cycles, d0, d1, rest, more @ ..] =
-            batch.columns()
-        else {
-            return None;
-        };
-        let number = |c: &'a ArrayRef| c.as_primitive_opt::<Int64Type>();
-        let count = |c: &'a ArrayRef| c.as_primitive_opt::<UInt64Type>();
-        Some(Self {
-            numbers: [number(record)?, number(cpu)?, number(flags)?, number(class)?, number(event)?],
-            is64: is64.as_boolean_opt()?,
-            status: status.as_string_view_opt()?,
-            counts: [count(cycles)?, count(d0)?, count(d1)?],
-            rest: rest.as_string_view_opt()?,
-            wanted: more.first().and_then(|w| w.as_boolean_opt()),
-        })
+impl Rows {
+    fn of(batch: &RecordBatch) -> Result<Self> {
+        let (numbers, status, counts, rest) = result::columns(batch)?;
+        Ok(Self { numbers, status, counts, rest, wanted: result::column(batch, WANTED).ok() })
     }
 
     fn event<'w>(&self, row: usize, words: &'w mut Vec<u32>) -> Option<Event<'w>> {
-        let [record, cpu, flags, class, event] = self.numbers.map(|column| column.value(row));
-        let [cycles, d0, d1] = self.counts.map(|column| column.value(row));
+        let [_, record, cpu, flags, class, event, is64] = self.numbers.each_ref().map(|c| c.value(row));
+        let [cycles, d0, d1] = self.counts.each_ref().map(|column| column.value(row));
         words.clear();
         words.extend([d0 as u32, d1 as u32]);
-        if self.rest.is_valid(row) {
-            words.extend(self.rest.value(row).split(' ').map(|w| u32::from_str_radix(w, 16).unwrap_or(0)));
+        if let Some(rest) = self.rest.get(row) {
+            words.extend(rest.split(' ').map(|w| u32::from_str_radix(w, 16).unwrap_or(0)));
         }
         Some(Event {
             record: record as u64,
@@ -244,7 +233,7 @@ impl<'a> Rows<'a> {
             flags: flags as u8,
             class: u8::try_from(class).ok().and_then(Class::of_number)?,
             event: event as u16,
-            is64: self.is64.value(row),
+            is64: is64 != 0,
             status: Status::parse(self.status.value(row))?,
             cycles,
             words,
