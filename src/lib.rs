@@ -19,7 +19,7 @@
 //!
 //! | module | what it is for | what it must not know |
 //! |---|---|---|
-//! | [`error`], [`diagnostics`], [`time`] | failures; findings about content; exact ticks | everything else |
+//! | [`error`], [`diagnostics`], [`time`], `varint` | failures; findings about content; exact ticks; variable-length integers | everything else |
 //! | [`btf`] | the vocabulary, the fields of a line and the state charts of BTF | how events come about |
 //! | [`input`] | bytes: files, pipes, compressed | trace formats |
 //! | [`formats`] | one folder per foreign format | files, Parquet, each other |
@@ -32,10 +32,12 @@
 //! | [`compare`] | two streams of BTF records → where they differ | files, Parquet, SQL |
 //! | [`description`] | what is not a trace: `recording.toml`, ORTI, OS headers, symbols | trace data |
 //! | [`picture`] | rows over time and what happens in them: what is drawn | tables, pixels |
+//! | [`options`] | options that a format or an export declares for itself | the command line |
 //! | `library` | the SQL files of `queries/` and of the user: headers, names, documentation | running SQL |
 //! | `chain` | chains of events: which event follows from which | where events come from |
 //! | `engine` | SQL over a database: tables, functions, operators and optimizer rules of DataFusion, sessions | metrics, the terminal |
 //! | `metrics` | rows of metrics → statistics, histograms, comparisons | DataFusion, the terminal |
+//! | `selection` | which part of a recording is meant: window, entities, types | what is done with it |
 //! | `plot` | a window of a recording → its picture | how it is drawn |
 //! | `require` | timing requirements: what is required, what was measured | the terminal |
 //! | `export`, [`render`] | tables and results → files, also in the formats of others; results → text; pictures → SVG, PNG, pages | arguments |
@@ -97,6 +99,7 @@ pub mod formats;
 pub mod input;
 pub mod map;
 pub mod ops;
+pub mod options;
 pub mod picture;
 mod pipeline;
 pub mod qnx;
@@ -104,6 +107,7 @@ pub mod render;
 pub mod schema;
 pub mod store;
 pub mod time;
+mod varint;
 
 #[cfg(feature = "engine")]
 pub mod chain;
@@ -121,3 +125,5 @@ pub mod metrics;
 pub mod plot;
 #[cfg(feature = "engine")]
 pub mod require;
+#[cfg(feature = "engine")]
+pub mod selection;

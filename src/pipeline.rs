@@ -269,6 +269,35 @@ impl<S: Send, T: Send> Sink<'_, '_, S, T> {
     }
 }
 
+/// Runs `work` on `threads` threads, this one included: each gets an iterator over the items that no other thread has taken. Gives
+/// what each of them returns, in no order. After an error no thread gets another item.
+///
+/// # Errors
+/// One of those of `work`.
+#[cfg(feature = "engine")]
+pub(crate) fn fan_out<I: Iterator + Send, R: Send>(
+    threads: usize,
+    items: I,
+    work: impl Fn(&mut dyn Iterator<Item = I::Item>) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let items = Mutex::new(Some(items));
+    let run = || {
+        let done = guarded(|| work(&mut std::iter::from_fn(|| lock(&items).as_mut()?.next())));
+        if done.is_err() {
+            *lock(&items) = None;
+        }
+        done
+    };
+    std::thread::scope(|scope| {
+        // With fewer threads than were asked for, it only takes longer.
+        let start = |_| Builder::new().spawn_scoped(scope, run).ok();
+        let others: Vec<_> = (1..threads).filter_map(start).collect();
+        let own = run();
+        let joined = others.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(stopped())));
+        std::iter::once(own).chain(joined).collect()
+    })
+}
+
 /// A step that panics is an error of this program, not the end of a thread that others wait for.
 fn guarded<T>(step: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(step)).unwrap_or_else(|_| Err(stopped()))
@@ -374,6 +403,43 @@ mod tests {
         })
         .unwrap();
         assert_eq!(*lock(&order), ["made", "taken"]);
+    }
+
+    #[cfg(feature = "engine")]
+    #[test]
+    fn every_item_of_a_fan_out_is_taken_once() {
+        for threads in [0, 1, 2, 5] {
+            let parts = fan_out(threads, 0..100, |items| Ok(items.collect::<Vec<i32>>())).unwrap();
+            assert_eq!(parts.len(), threads.max(1));
+            let mut all = parts.concat();
+            all.sort_unstable();
+            assert!(all.into_iter().eq(0..100), "{threads} threads");
+        }
+    }
+
+    #[cfg(feature = "engine")]
+    #[test]
+    fn errors_and_panics_end_a_fan_out() {
+        let until_five = |items: &mut dyn Iterator<Item = u64>| {
+            for n in items {
+                if n == 5 {
+                    return true;
+                }
+            }
+            false
+        };
+        let fails = |items: &mut dyn Iterator<Item = u64>| match until_five(items) {
+            true => Err(Error::usage("five")),
+            false => Ok(()),
+        };
+        let panics = |items: &mut dyn Iterator<Item = u64>| match until_five(items) {
+            true => panic!("five"),
+            false => Ok(()),
+        };
+        for threads in [1, 2, 3] {
+            assert_eq!(fan_out(threads, 0.., fails).unwrap_err().kind(), ErrorKind::Usage);
+            assert_eq!(fan_out(threads, 0.., panics).unwrap_err().kind(), ErrorKind::Bug);
+        }
     }
 
     #[test]

@@ -39,14 +39,14 @@ use words::Words;
 
 /// What to check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
+pub struct CheckOptions {
     /// The version to check against; `None` for the one that the header names, or 2.2.1 if it names none.
     pub version: Option<Version>,
     /// False for a recording that has no header, because it was mapped: then lines other than events are ignored.
     pub header: bool,
 }
 
-impl Default for Options {
+impl Default for CheckOptions {
     fn default() -> Self {
         Self { version: None, header: true }
     }
@@ -55,7 +55,7 @@ impl Default for Options {
 /// Checks one trace. Give it every line in the order of the file, then ask for the [`Report`].
 #[derive(Debug)]
 pub struct Checker {
-    options: Options,
+    options: CheckOptions,
     version: Version,
     /// The number that the trace gives itself, if it is judged by it.
     named: Option<Number>,
@@ -96,7 +96,7 @@ impl Step<'_> {
 
 impl Checker {
     /// A checker that has seen nothing.
-    pub fn new(options: Options) -> Self {
+    pub fn new(options: CheckOptions) -> Self {
         let version = options.version.unwrap_or(Version::V2_2_1);
         Self {
             options,

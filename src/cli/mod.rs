@@ -3,8 +3,8 @@
 
 mod args;
 mod commands;
+mod declared;
 mod memory;
-mod plot_args;
 mod progress;
 mod shell;
 mod signals;
@@ -22,7 +22,7 @@ pub use args::Cli;
 pub fn run() -> ExitCode {
     #[expect(clippy::disallowed_methods, reason = "this is the command line")]
     let cli = Cli::parse_from(std::env::args_os().map(no_option_if_sql));
-    // Queries have memory that they may fill, and nothing to spare beside it.
+    // Queries are given all the memory that they may use; what the allocator keeps would come on top.
     if matches!(cli.command, args::Command::Ingest(_) | args::Command::Map(_)) {
         memory::keep();
     }

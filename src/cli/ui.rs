@@ -15,7 +15,7 @@ impl Ui {
         Self { quiet }
     }
 
-    /// Progress is for people who watch.
+    /// Progress is only shown on a terminal.
     pub fn shows_progress(&self) -> bool {
         !self.quiet && std::io::stderr().is_terminal()
     }
@@ -67,6 +67,6 @@ impl Ui {
 }
 
 fn line(text: &str) {
-    // Nobody to tell when standard error is gone.
+    // When standard error is gone, there is no other place for the message.
     let _ = writeln!(std::io::stderr(), "{text}");
 }

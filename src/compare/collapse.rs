@@ -83,9 +83,9 @@ impl Collapse {
         let ordinal = self.base + self.queue.len() as u64;
         if on_core {
             // Another process came to the core: the interruption was not of ignored events only.
-            let others = self.gaps.iter().filter(|(who, gap)| gap.core == Some(core) && **who != process);
-            let others: Vec<Process> = others.map(|(who, _)| *who).collect();
-            others.into_iter().for_each(|who| self.keep(who));
+            let others = self.gaps.iter().filter(|(other, gap)| gap.core == Some(core) && **other != process);
+            let others: Vec<Process> = others.map(|(other, _)| *other).collect();
+            others.into_iter().for_each(|other| self.keep(other));
         }
         let action = self.step(process, &event);
         self.queue.push_back(Some((event, action == Action::Keep)));

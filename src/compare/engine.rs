@@ -5,17 +5,17 @@ use super::event::{Event, Map, Words};
 use super::feed::{self, Feed};
 use super::index::ByIndex;
 use super::report::{Report, View};
-use super::result::{Comparison, Kind, Line};
+use super::result::{Comparison, DifferenceKind, Line};
 use super::resync::{Pending, SMALLEST, Step};
 use super::sequence::{About, Id, Table};
 use super::side::{Side, State};
-use super::{Level, Options, Tolerance};
+use super::{CompareOptions, Level, Tolerance};
 use crate::btf::{NameId, Records};
 use crate::error::Result;
 
 /// One comparison under way.
 pub(super) struct Engine<'o> {
-    options: &'o Options,
+    options: &'o CompareOptions,
     words: Words,
     pub(super) table: Table,
     pub(super) sides: [Side; 2],
@@ -35,7 +35,7 @@ pub(super) struct Engine<'o> {
 
 impl<'o> Engine<'o> {
     /// A comparison that has not begun.
-    pub(super) fn new(options: &'o Options) -> Self {
+    pub(super) fn new(options: &'o CompareOptions) -> Self {
         let mut words = Words::new(options.level == Level::Exact, &options.rename);
         let tolerances = options
             .action_tolerances
@@ -101,7 +101,7 @@ impl<'o> Engine<'o> {
         Ok(self.report.finish(&self.words))
     }
 
-    /// The side to read next: the one whose time is behind, measured from its own start. A side that has run far ahead
+    /// The side to read next: the one with the earlier time, measured from its own start. A side with many unpaired events
     /// waits. Where the end is cut, times count as they are, so that no side is read past the end of the other.
     fn behind(&self, left: &Event, right: &Event) -> usize {
         if self.options.cut_to_common_length {
@@ -262,13 +262,13 @@ impl<'o> Engine<'o> {
             }
         };
         if differs {
-            self.tell(Kind::Time, id, left, right);
+            self.tell(DifferenceKind::Time, id, left, right);
         }
         self.settle_all(members);
     }
 
     /// Reports a difference between two events that are both there.
-    pub(super) fn tell(&mut self, kind: Kind, id: Id, left: u64, right: u64) {
+    pub(super) fn tell(&mut self, kind: DifferenceKind, id: Id, left: u64, right: u64) {
         let view = View { sides: &self.sides, table: &self.table, words: &self.words, origins: self.origins };
         let [here, there] = &self.sides;
         let events = [
@@ -280,7 +280,7 @@ impl<'o> Engine<'o> {
 
     /// Two events are one that has changed; their positions count no more.
     fn changed(&mut self, id: Id, left: u64, right: u64) {
-        self.tell(Kind::Changed, id, left, right);
+        self.tell(DifferenceKind::Changed, id, left, right);
         let mut members = [[None; 3]; 2];
         for ((side, ordinal), members) in self.sides.iter_mut().zip([left, right]).zip(&mut members) {
             if let Some(slot) = side.get_mut(ordinal) {

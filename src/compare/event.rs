@@ -147,7 +147,7 @@ pub(super) enum Step {
     Leave,
     /// The source is the core the process was on last; nothing happens there.
     Away,
-    /// The source is who caused it.
+    /// The source caused it.
     Caused,
 }
 

@@ -3,7 +3,7 @@
 
 use super::collapse::Collapse;
 use super::event::{Class, Event, Fold, Map, Words, normal_type};
-use super::{Level, Options, Tolerance};
+use super::{CompareOptions, Level, Tolerance};
 use crate::btf::{NameId, Records};
 use crate::error::Result;
 use std::collections::HashSet;
@@ -33,7 +33,7 @@ impl<'a> Feed<'a> {
     pub(super) fn new(
         records: &'a mut dyn Records,
         left: bool,
-        options: &Options,
+        options: &CompareOptions,
         words: &mut Words,
     ) -> Self {
         Self {
@@ -114,7 +114,7 @@ impl<'a> Feed<'a> {
 }
 
 /// The options that no event of either side was in need of, in the words of the command line.
-pub(super) fn unused(options: &Options, feeds: &[Feed<'_>; 2], words: &mut Words) -> Vec<String> {
+pub(super) fn unused(options: &CompareOptions, feeds: &[Feed<'_>; 2], words: &mut Words) -> Vec<String> {
     let mut unused = Vec::new();
     for (from, to) in options.rename.iter().filter(|(from, _)| !words.was_renamed(from)) {
         unused.push(format!("rename {from}={to}"));

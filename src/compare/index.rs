@@ -5,13 +5,13 @@ use super::event::{Event, Key};
 use super::result::Strict;
 use std::collections::VecDeque;
 
-/// Counts of indices that differ, and the events of the side that is ahead.
+/// Counts of indices that differ, and the events of the side of which more were read.
 #[derive(Debug, Default)]
 pub(super) struct ByIndex {
-    ahead: VecDeque<(i64, Key)>,
-    /// Which side `ahead` is of.
+    unpaired: VecDeque<(i64, Key)>,
+    /// Which side `unpaired` is of.
     side: usize,
-    /// Indices that were given up because one side was too far ahead.
+    /// Indices that were given up because one side had too many unpaired events.
     lost: u64,
     temporal: u64,
     semantic: u64,
@@ -26,15 +26,15 @@ impl ByIndex {
             self.temporal += 1;
             self.semantic += 1;
         } else if self.side != side
-            && let Some((time, key)) = self.ahead.pop_front()
+            && let Some((time, key)) = self.unpaired.pop_front()
         {
             self.temporal += u64::from(time != event.time);
             self.semantic += u64::from(key != event.key);
         } else {
             self.side = side;
-            self.ahead.push_back((event.time, event.key.clone()));
-            if self.ahead.len() > limit {
-                self.ahead.pop_front();
+            self.unpaired.push_back((event.time, event.key.clone()));
+            if self.unpaired.len() > limit {
+                self.unpaired.pop_front();
                 self.lost += 1;
             }
         }
@@ -42,7 +42,7 @@ impl ByIndex {
 
     /// The counts, when both sides have ended.
     pub(super) fn verdict(&self) -> Strict {
-        let same_length = self.ahead.is_empty() && self.lost == 0;
+        let same_length = self.unpaired.is_empty() && self.lost == 0;
         Strict { same_length, temporal: self.temporal, semantic: self.semantic }
     }
 }

@@ -39,15 +39,15 @@
 //! cost until both sides agree again, so that an inserted event is one difference and not a million. In the other
 //! sequences of an event only the position of the pair is compared, so that an event whose place is known to differ is
 //! reported once. An event that both traces have at different positions, with at most 32 pairs in between, is one
-//! difference of [`Kind::Moved`]; further away it is one that is gone and another that came. An event that differs in
-//! up to three fields is one of [`Kind::Changed`], also when the change puts it into another sequence, if its time is
+//! difference of [`DifferenceKind::Moved`]; further away it is one that is gone and another that came. An event that differs in
+//! up to three fields is one of [`DifferenceKind::Changed`], also when the change puts it into another sequence, if its time is
 //! the same. Which of several equal events is gone is told by their times. The verdict *equal* does not depend on any
 //! of this: it is given only when nothing at all had to be looked for.
 //!
 //! # Memory
 //!
 //! The side whose time is behind is read first, so that few events wait for a partner. An event that has waited for
-//! [`Options::pending_limit`] events of its side is given up and counted ([`Comparison::given_up`]). Names stay in
+//! [`CompareOptions::pending_limit`] events of its side is given up and counted ([`Comparison::given_up`]). Names stay in
 //! memory (distinct names, not events). An instance without an event for long (16 Ki events; on a core: the limit) is
 //! forgotten: its next event counts as the first of an instance, and it is on no core until an event says so.
 
@@ -67,8 +67,10 @@ mod side;
 #[cfg(test)]
 mod tests;
 
-pub use options::{Level, Options, Tolerance};
-pub use result::{Comparison, Difference, Divergence, EntitySummary, Kind, Line, Strict, TimeDifference};
+pub use options::{CompareOptions, Level, Tolerance};
+pub use result::{
+    Comparison, Difference, DifferenceKind, Divergence, EntitySummary, Line, Strict, TimeDifference,
+};
 
 use crate::btf::Records;
 use crate::error::Result;
@@ -77,6 +79,10 @@ use crate::error::Result;
 ///
 /// # Errors
 /// When records cannot be read. Differences are no error.
-pub fn compare(left: &mut dyn Records, right: &mut dyn Records, options: &Options) -> Result<Comparison> {
+pub fn compare(
+    left: &mut dyn Records,
+    right: &mut dyn Records,
+    options: &CompareOptions,
+) -> Result<Comparison> {
     engine::Engine::new(options).run(left, right)
 }

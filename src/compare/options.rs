@@ -24,7 +24,7 @@ pub struct Tolerance {
     /// the instance before, so an activation from the activation before; what has no predecessor, from the first event
     /// of its trace. The two intervals may differ by so many per mille of the longer one. A clock that drifts stays
     /// within this bound however long the trace is, and where a clock begins does not count, with or without
-    /// [`Options::align`]: give `ticks` alone to bound that.
+    /// [`CompareOptions::align`]: give `ticks` alone to bound that.
     pub per_mille: u32,
 }
 
@@ -44,7 +44,7 @@ impl Tolerance {
 
 /// What to compare. Names of entities are those of the right trace (after renaming) or those of its own trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct CompareOptions {
     /// How alike the traces must be.
     pub level: Level,
     /// Level `timing`: for actions without their own tolerance.
@@ -74,7 +74,7 @@ pub struct Options {
     pub differing: usize,
 }
 
-impl Default for Options {
+impl Default for CompareOptions {
     fn default() -> Self {
         Self {
             level: Level::Exact,

@@ -2,10 +2,12 @@
 
 use super::event::{Event, Map, Words};
 use super::orphans::{Context, Orphan, Orphans};
-use super::result::{Comparison, Difference, Divergence, EntitySummary, Kind, Line, TimeDifference};
+use super::result::{
+    Comparison, Difference, DifferenceKind, Divergence, EntitySummary, Line, TimeDifference,
+};
 use super::sequence::{About, Id, Table};
 use super::side::Side;
-use super::{Level, Options};
+use super::{CompareOptions, Level};
 use crate::btf::NameId;
 use std::collections::BTreeMap;
 
@@ -58,7 +60,7 @@ pub(super) struct Report {
 
 impl Report {
     /// An empty result.
-    pub(super) fn new(options: &Options) -> Self {
+    pub(super) fn new(options: &CompareOptions) -> Self {
         let counts = Comparison {
             level: options.level,
             equal: true,
@@ -128,7 +130,10 @@ impl Report {
         ordinal: u64,
         event: &Event,
     ) {
-        let (kind, rank) = (if side == 0 { Kind::OnlyLeft } else { Kind::OnlyRight }, (ordinal, side as u8));
+        let (kind, rank) = (
+            if side == 0 { DifferenceKind::OnlyLeft } else { DifferenceKind::OnlyRight },
+            (ordinal, side as u8),
+        );
         let mut events = [None, None];
         if let Some(place) = events.get_mut(side) {
             *place = Some((ordinal, event));
@@ -193,24 +198,36 @@ impl Report {
     }
 
     /// Counts two events that correspond, and says how they differ. `kind`: if that is known already.
-    fn kind_of_pair(&mut self, left: &Event, right: &Event, kind: Option<Kind>) -> (Kind, Vec<&'static str>) {
+    fn kind_of_pair(
+        &mut self,
+        left: &Event,
+        right: &Event,
+        kind: Option<DifferenceKind>,
+    ) -> (DifferenceKind, Vec<&'static str>) {
         self.apart(left, right);
         let mut fields = left.key.differing(&right.key);
-        let kind = kind.unwrap_or(if fields.is_empty() { Kind::Moved } else { Kind::Changed });
+        let kind =
+            kind.unwrap_or(if fields.is_empty() { DifferenceKind::Moved } else { DifferenceKind::Changed });
         let counts = &mut self.counts;
-        counts.semantic += u64::from(kind != Kind::Time);
-        counts.moved += u64::from(kind == Kind::Moved);
-        counts.temporal += u64::from(kind == Kind::Time);
-        if kind == Kind::Time || (counts.level == Level::Exact && left.time != right.time) {
+        counts.semantic += u64::from(kind != DifferenceKind::Time);
+        counts.moved += u64::from(kind == DifferenceKind::Moved);
+        counts.temporal += u64::from(kind == DifferenceKind::Time);
+        if kind == DifferenceKind::Time || (counts.level == Level::Exact && left.time != right.time) {
             fields.insert(0, "time");
             // The thesis classes by field: a pair may differ in both ways.
-            counts.temporal += u64::from(kind == Kind::Changed);
+            counts.temporal += u64::from(kind == DifferenceKind::Changed);
         }
         (kind, fields)
     }
 
     /// Counts a difference and keeps it if it is among the first.
-    pub(super) fn difference(&mut self, view: &View<'_>, kind: Kind, sequence: Id, events: Events<'_>) {
+    pub(super) fn difference(
+        &mut self,
+        view: &View<'_>,
+        kind: DifferenceKind,
+        sequence: Id,
+        events: Events<'_>,
+    ) {
         let [left, right] = events;
         self.counts.only_left += u64::from(right.is_none());
         self.counts.only_right += u64::from(left.is_none());
@@ -222,7 +239,7 @@ impl Report {
         for (_, event) in events.into_iter().flatten() {
             let row = Some((event.key.target, event.key.kind));
             if known != row {
-                self.entity(event, if kind == Kind::Time { 2 } else { 3 }, true);
+                self.entity(event, if kind == DifferenceKind::Time { 2 } else { 3 }, true);
             }
             known = row;
         }

@@ -18,7 +18,7 @@ pub struct Line {
 /// In which way two traces differ at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum DifferenceKind {
     /// The events are the same, their times differ (by more than the tolerance).
     Time,
     /// The events correspond, but a field other than the time differs.
@@ -35,10 +35,10 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// In which way the traces differ.
-    pub kind: Kind,
+    pub kind: DifferenceKind,
     /// The sequence in which the difference shows, e.g. `core Core_0` or `task T_1 instance 5`.
     pub sequence: String,
-    /// The fields that differ, for [`Kind::Changed`] and [`Kind::Time`].
+    /// The fields that differ, for [`DifferenceKind::Changed`] and [`DifferenceKind::Time`].
     pub fields: Vec<&'static str>,
     /// The event of the left trace, if it has one.
     pub left: Option<Line>,
@@ -71,7 +71,7 @@ pub struct TimeDifference {
 }
 
 /// The verdict of the thesis, chapter 5.1.3: event by event at the same index, with no attempt to find back. Where one
-/// trace is more than [`super::Options::pending_limit`] events ahead, an index counts as different without a look.
+/// trace is more than [`super::CompareOptions::pending_limit`] events ahead, an index counts as different without a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Strict {
     /// Both traces have the same number of events.

@@ -160,22 +160,25 @@ fn align(lefts: &[&Event], rights: &[&Event], offset: i64) -> Vec<Step> {
     let mut row = below.clone();
     let mut steps = vec![Step::Right; width * (lefts.len() + 1)];
     for (left, choices) in lefts.iter().zip(steps.chunks_mut(width)).rev() {
-        let mut beside = below.last().map_or(0, |last| last + ALONE);
+        let mut right_of = below.last().map_or(0, |last| last + ALONE);
         if let (Some(sum), Some(choice)) = (row.last_mut(), choices.last_mut()) {
-            (*sum, *choice) = (beside, Step::Left);
+            (*sum, *choice) = (right_of, Step::Left);
         }
         let cells = rights.iter().zip(below.windows(2)).zip(row.iter_mut().zip(choices));
         for ((right, sums), (sum, choice)) in cells.rev() {
             let [under, diagonal] = sums else { continue };
-            (*sum, *choice) =
-                if *under <= beside { (under + ALONE, Step::Left) } else { (beside + ALONE, Step::Right) };
+            (*sum, *choice) = if *under <= right_of {
+                (under + ALONE, Step::Left)
+            } else {
+                (right_of + ALONE, Step::Right)
+            };
             if let Some(cost) = cost(left, right, offset)
                 && cost + diagonal <= *sum
             {
                 *sum = cost + diagonal;
                 *choice = if cost > 1 { Step::Changed } else { Step::Equal };
             }
-            beside = *sum;
+            right_of = *sum;
         }
         std::mem::swap(&mut row, &mut below);
     }

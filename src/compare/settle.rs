@@ -2,7 +2,7 @@
 //! whether they come in the same order on both sides.
 
 use super::engine::Engine;
-use super::result::Kind;
+use super::result::DifferenceKind;
 use super::sequence::{Id, Members};
 use super::side::State;
 
@@ -55,7 +55,7 @@ impl Engine<'_> {
 
     /// Without settling other sequences at once: they are settled when their next event comes, or at the end.
     fn report_moved(&mut self, id: Id, left: u64, right: u64) {
-        self.tell(Kind::Moved, id, left, right);
+        self.tell(DifferenceKind::Moved, id, left, right);
         for (side, ordinal) in self.sides.iter_mut().zip([left, right]) {
             if let Some(slot) = side.get_mut(ordinal) {
                 slot.state = State::Out;

@@ -26,7 +26,7 @@ impl<I: Iterator<Item = Result<RecordBatch>>> Cursor<I> {
         Self { batches, columns: Vec::new(), row: 0, rows: 0 }
     }
 
-    /// Goes to the next row; false behind the last one.
+    /// Goes to the next row; false after the last one.
     ///
     /// # Errors
     /// Those of the batches.

@@ -1,20 +1,29 @@
-//! Tables → files for other tools: BTF text, traces for the Perfetto UI, scripts for the Grasp player, lines of traceprinter,
-//! and any table in any format of [`crate::render`]. Not for the layout of the database, which other engines read as it is.
+//! Tables → files for other tools. Each format is one folder with an [`Exporter`] and one line in [`EXPORTERS`]; the command
+//! line, its help, its completions and its errors come from there. Not for the layout of the database, which other engines
+//! read as it is.
 
 mod btf;
 mod cursor;
+mod exporter;
 mod grasp;
 mod perfetto;
-mod selection;
 mod table;
-pub mod traceprinter;
+mod traceprinter;
 
-pub use btf::{BtfOptions, Exported, export_btf};
-pub use grasp::{Dialect as GraspDialect, GraspDone, GraspOptions, export_grasp};
-pub use perfetto::{PerfettoDone, export_perfetto};
-pub use selection::Selection;
-pub(crate) use selection::spellings;
-pub use table::{ExportedTable, export_table};
+pub use exporter::{Content, ExportRequest, Exported, Exporter};
+
+/// The option that names a file with chains of events. Chains belong to a session, so the one that opens it reads the file.
+pub const CHAINS_OPTION: &str = "chains";
+
+/// The formats, in the order of the help.
+pub const EXPORTERS: &[&dyn Exporter] = &[
+    &btf::Btf,
+    &table::CSV,
+    &table::PARQUET,
+    &perfetto::Perfetto,
+    &grasp::Grasp,
+    &traceprinter::Traceprinter,
+];
 
 #[cfg(test)]
 mod tests;

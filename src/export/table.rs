@@ -2,37 +2,76 @@
 
 use std::io::Write;
 
-use super::Selection;
+use super::{Content, ExportRequest, Exported, Exporter};
 use crate::engine::Session;
 use crate::error::{Error, Result, did_you_mean};
 use crate::render::{Format, render};
-use crate::schema::{ColumnType, TABLES, TableSpec, columns, table};
+use crate::schema::{ColumnType, TABLES, TableSpec, columns, table, tables};
+use crate::selection::Selection;
 
-/// What was exported.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ExportedTable {
-    /// Number of rows.
-    pub rows: u64,
-    /// Parts of the selection that were left out of account because the table has no column for them, in words:
-    /// "the window", "the entities", "the types".
-    pub unused: Vec<&'static str>,
+/// Any table as text with commas.
+pub(super) const CSV: TableFile = TableFile { format: Format::Csv, help: "A table as text with commas" };
+/// Any table as Parquet.
+pub(super) const PARQUET: TableFile = TableFile { format: Format::Parquet, help: "A table as Parquet" };
+
+/// Any table in a format of [`crate::render`], whose name is also the extension.
+pub(super) struct TableFile {
+    format: Format,
+    help: &'static str,
+}
+
+impl Exporter for TableFile {
+    fn name(&self) -> &'static str {
+        self.format.name()
+    }
+
+    fn title(&self) -> &'static str {
+        self.name()
+    }
+
+    fn help(&self) -> &'static str {
+        self.help
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        match self.format {
+            Format::Parquet => &["parquet"],
+            _ => &["csv"],
+        }
+    }
+
+    fn content(&self) -> Content {
+        Content::Table
+    }
+
+    fn write(&self, session: &Session, request: &ExportRequest, out: &mut dyn Write) -> Result<Exported> {
+        if !request.kernel_filter.is_all() {
+            session.restrict(tables::KERNEL_EVENT, &request.kernel_filter.sql()?)?;
+        }
+        let table = request.table.as_str();
+        let (rows, unused) = export_table(session, table, self.format, &request.selection, out)?;
+        let warning = |part| format!("table {table} has no column for {part}; it was not applied");
+        let warnings = unused.into_iter().map(warning).collect();
+        Ok(Exported { warnings, ..Exported::new(format!("{rows} rows"), rows == 0) })
+    }
 }
 
 /// Writes the selected rows of a table, partition columns included, in an order that does not depend on threads.
 ///
 /// A row belongs to the window that its first moment lies in. Tables that describe a whole recording (`recording`,
-/// `source`, `diagnostic`) have no moment and are written whole.
+/// `source`, `diagnostic`) have no moment and are written whole. Gives the number of rows, and the parts of the selection that the
+/// table has no column for: "the window", "the entities", "the types".
 ///
 /// # Errors
 /// [`crate::error::ErrorKind::Usage`] when there is no such table or the recording is not clear, otherwise those of a
 /// query and of [`render`].
-pub fn export_table(
+pub(super) fn export_table(
     session: &Session,
     name: &str,
     format: Format,
     selection: &Selection,
     out: &mut dyn Write,
-) -> Result<ExportedTable> {
+) -> Result<(u64, Vec<&'static str>)> {
     let table = table(name).ok_or_else(|| {
         let names = || TABLES.iter().map(|t| t.name);
         let near = did_you_mean(name, names()).map(|near| format!("did you mean '{near}'?"));
@@ -49,7 +88,7 @@ pub fn export_table(
     };
     let schema = rows.schema().clone();
     let rendered = render(&schema, &mut rows, format, out, None, session.threads())?;
-    Ok(ExportedTable { rows: rendered.rows, unused: condition.unused })
+    Ok((rendered.rows, condition.unused))
 }
 
 /// True when what the rows of a file are sorted by tells any two of them apart, so that nothing needs to be sorted.

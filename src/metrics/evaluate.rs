@@ -2,7 +2,6 @@
 //! when the extremes happened. Not for what a metric measures, which its SQL says.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
 use arrow::array::RecordBatch;
 
@@ -13,6 +12,7 @@ use super::summary::{Histogram, Line, summary};
 use crate::engine::{Param, ResultStream, Session, Trust, is_out_of_order};
 use crate::error::{Error, Result, did_you_mean};
 use crate::library::Metric;
+use crate::pipeline::fan_out;
 use crate::time::TimeWindows;
 
 /// What part of a database metrics are computed from.
@@ -101,7 +101,7 @@ impl Session {
         filter.windows.map_or(Ok(()), TimeWindows::check).map_err(Error::usage)?;
         let mut lines = Vec::new();
         for metric in chosen {
-            let samples = finished(self.samples(metric, filter)?, self.threads(), &finish);
+            let samples = finished(self.samples(metric, filter)?, self.threads(), &finish)?;
             let line = |(key, (statistics, bins))| Line { metric, key, statistics, bins };
             lines.extend(samples.into_iter().map(line));
         }
@@ -205,24 +205,14 @@ impl Session {
     }
 }
 
-/// What is made of the samples of every line, by some threads.
+/// What `finish` makes of the samples of every line.
 fn finished<T: Send>(
     lines: BTreeMap<Key, Samples>,
     threads: usize,
     finish: &(impl Fn(Samples) -> T + Sync),
-) -> BTreeMap<Key, T> {
-    let todo = Mutex::new(lines.into_iter());
-    let next = || todo.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let done = Mutex::new(BTreeMap::new());
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some((key, samples)) = next() {
-                    let made = finish(samples);
-                    done.lock().unwrap_or_else(PoisonError::into_inner).insert(key, made);
-                }
-            });
-        }
-    });
-    done.into_inner().unwrap_or_else(PoisonError::into_inner)
+) -> Result<BTreeMap<Key, T>> {
+    let made = fan_out(threads, lines.into_iter(), |lines| {
+        Ok(lines.map(|(key, samples)| (key, finish(samples))).collect::<Vec<_>>())
+    })?;
+    Ok(made.into_iter().flatten().collect())
 }

@@ -2,8 +2,11 @@
 //! Not the commands that print them (see `cli`).
 
 mod assemble;
+#[cfg(feature = "engine")]
+pub mod check;
+#[cfg(feature = "engine")]
+pub mod compare;
 mod control;
-
 mod describe;
 mod files;
 pub mod grasp;
@@ -12,12 +15,22 @@ pub mod ingest;
 mod kernel;
 pub mod map;
 mod mapped;
+#[cfg(feature = "engine")]
+pub mod metrics;
+#[cfg(feature = "engine")]
+pub mod open;
 mod order;
 mod parts;
+#[cfg(feature = "engine")]
+pub mod plot;
 mod reading;
+mod remove;
+#[cfg(feature = "engine")]
+pub mod require;
 mod rows;
 mod runs;
 mod setup;
 
 pub use control::{Control, Progress};
 pub use describe::{RecordingSummary, summary};
+pub use remove::remove;

@@ -9,7 +9,7 @@ const LONG: usize = 9;
 /// The lines of a time axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
-    /// What is written beside the axis: the unit, and what the labels count from where that is not 0.
+    /// The title of the axis: the unit, and what the labels count from where that is not 0.
     pub title: String,
     /// Lines with labels: when, in ticks, and the words.
     pub major: Vec<(i64, String)>,

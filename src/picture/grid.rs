@@ -16,7 +16,7 @@ impl Grid {
         Self { from, to, columns: columns.max(1), exact: false }
     }
 
-    /// The same window for who draws everything, whatever its size: nothing is reduced.
+    /// The same window without reduction to columns.
     pub fn exact(self) -> Self {
         Self { exact: true, ..self }
     }

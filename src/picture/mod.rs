@@ -29,7 +29,7 @@ pub(crate) use runs::{SHADES, shades};
 pub struct Picture {
     /// First line above the picture.
     pub title: String,
-    /// What is to be seen, in a sentence: for those who cannot see it, and below the title.
+    /// What is to be seen, in a sentence: for screen readers, and below the title.
     pub description: String,
     /// The unit of all ticks.
     pub scale: TimeScale,
@@ -61,9 +61,9 @@ pub enum RowKind {
     Task,
     /// An interrupt service routine: its states.
     Isr,
-    /// A runnable: its executions; lanes are the depth of nesting.
+    /// A runnable: its executions; tracks are the depth of nesting.
     Runnable,
-    /// A semaphore, mutex or resource: who holds it and who waits for it.
+    /// A semaphore, mutex or resource: its holders and the processes that wait for it.
     Semaphore,
     /// An event of the operating system: set, waited for, cleared.
     Event,
@@ -126,9 +126,9 @@ pub struct Row {
     pub kind: RowKind,
     /// The row it belongs to, as an index in [`Picture::rows`]: it is drawn below that one, indented.
     pub parent: Option<usize>,
-    /// Number of lanes that runs use, at least 1.
-    pub lanes: u16,
-    /// Sorted by begin, then lane; those of one lane do not overlap.
+    /// Number of tracks that runs use, at least 1.
+    pub tracks: u16,
+    /// Sorted by begin, then track; those of one track do not overlap.
     pub runs: Vec<Run>,
     /// Sorted by time.
     pub marks: Vec<Mark>,
@@ -169,7 +169,7 @@ pub struct Run {
     /// End, in ticks, not part of it; may lie behind the window.
     pub end: i64,
     /// 0 is the lowest.
-    pub lane: u16,
+    pub track: u16,
     /// What it is; of several, the one that covers most.
     pub state: State,
     /// What is written in it: of several, the name of the longest.

@@ -35,7 +35,7 @@ struct Cell {
     covered: [i64; State::COUNT],
 }
 
-/// Collects the stretches of one lane.
+/// Collects the stretches of one track.
 #[derive(Debug, Clone)]
 pub struct Runs {
     grid: Grid,
@@ -63,7 +63,7 @@ impl Stretch {
         Run {
             begin: self.begin,
             end: self.end,
-            lane: 0,
+            track: 0,
             state: self.state,
             name: self.name,
             instance: self.instance,
@@ -120,7 +120,7 @@ impl Cell {
         Run {
             begin: self.begin,
             end: self.end,
-            lane: 0,
+            track: 0,
             state: most.0,
             name: self.longest.name,
             instance: None,
@@ -239,20 +239,20 @@ fn extend(last: &mut Run, next: &Run) {
     }
 }
 
-/// Gives runs that overlap lanes of their own; returns how many there are. They are in order of time, of one lane.
+/// Gives runs that overlap tracks of their own; returns how many there are. They are in order of time, of one track.
 pub fn spread(runs: &mut [Run]) -> u16 {
     let mut ends: Vec<i64> = Vec::new();
     for run in runs.iter_mut() {
         let free = ends.iter().position(|end| *end <= run.begin);
-        let lane = free.unwrap_or(ends.len()).min(MOST_LANES - 1);
-        match ends.get_mut(lane) {
+        let track = free.unwrap_or(ends.len()).min(MOST_TRACKS - 1);
+        match ends.get_mut(track) {
             Some(end) => *end = run.end.max(*end),
             None => ends.push(run.end),
         }
-        run.lane = u16::try_from(lane).unwrap_or(0);
+        run.track = u16::try_from(track).unwrap_or(0);
     }
     u16::try_from(ends.len().max(1)).unwrap_or(1)
 }
 
 /// More that happens at once is drawn over each other.
-const MOST_LANES: usize = 4;
+const MOST_TRACKS: usize = 4;

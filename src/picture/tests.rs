@@ -9,8 +9,8 @@ fn grid(columns: u32) -> Grid {
     Grid::new(FROM, 900, columns)
 }
 
-/// Stretches of one lane: they follow each other.
-fn lane() -> impl Strategy<Value = Vec<Stretch>> {
+/// Stretches of one track: they follow each other.
+fn track() -> impl Strategy<Value = Vec<Stretch>> {
     let one = (0i64..40, prop_oneof![0i64..4, 0i64..300], 0usize..State::COUNT, 0u32..3);
     prop::collection::vec(one, 0..80).prop_map(|all| {
         let mut at = FROM - 50;
@@ -36,7 +36,7 @@ fn shown(all: &[Stretch]) -> Vec<Stretch> {
 
 proptest! {
     #[test]
-    fn nothing_is_lost_in_merged_runs(all in lane(), columns in 1u32..400) {
+    fn nothing_is_lost_in_merged_runs(all in track(), columns in 1u32..400) {
         let runs = drawn(&all, columns);
         let shown = shown(&all);
         let length = |s: &Stretch| s.end - s.begin;
@@ -45,7 +45,7 @@ proptest! {
         let occupied = shown.iter().filter(|s| s.state.is_occupied()).map(length).sum::<i64>();
         prop_assert_eq!(runs.iter().map(|r| r.occupied).sum::<i64>(), occupied);
         prop_assert!(runs.len() <= 2 * columns as usize);
-        // Those of one lane stay one after the other, and say what they stand for.
+        // Those of one track stay one after the other, and say what they stand for.
         prop_assert!(runs.windows(2).all(|pair| pair[0].end <= pair[1].begin), "{:?}", runs);
         for run in &runs {
             let within: Vec<_> = shown.iter().filter(|s| run.begin <= s.begin && s.end <= run.end).collect();
@@ -61,7 +61,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_wide_enough_stays_exact(all in lane(), columns in 50u32..400) {
+    fn what_is_wide_enough_stays_exact(all in track(), columns in 50u32..400) {
         let runs = drawn(&all, columns);
         let wide = i64::from(3 * 1000 / columns + 3);
         for s in shown(&all).iter().filter(|s| s.begin >= FROM && s.end <= 900 && s.end - s.begin >= wide) {
@@ -70,7 +70,7 @@ proptest! {
     }
 
     #[test]
-    fn parts_give_the_same_picture_as_the_whole(all in lane(), cut in 0usize..80, columns in 1u32..200) {
+    fn parts_give_the_same_picture_as_the_whole(all in track(), cut in 0usize..80, columns in 1u32..200) {
         let cut = cut.min(all.len());
         let mut first = Runs::new(grid(columns));
         all[..cut].iter().for_each(|s| first.add(*s));
@@ -129,14 +129,14 @@ proptest! {
 }
 
 #[test]
-fn runs_that_overlap_get_lanes() {
+fn runs_that_overlap_get_tracks() {
     let run = |begin, end| {
         let s = Stretch { begin, end, state: State::Active, name: None, instance: None };
         drawn(&[s], 1000).remove(0)
     };
     let mut runs = [run(0, 10), run(5, 30), run(10, 20), run(12, 13), run(13, 14), run(30, 40)];
     assert_eq!(spread(&mut runs), 3);
-    assert_eq!(runs.map(|r| r.lane), [0, 1, 0, 2, 2, 0]);
+    assert_eq!(runs.map(|r| r.track), [0, 1, 0, 2, 2, 0]);
     assert_eq!(spread(&mut []), 1);
 }
 

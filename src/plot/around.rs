@@ -3,11 +3,11 @@
 
 use crate::engine::{Param, Session};
 use crate::error::{Error, Result};
-use crate::export::Selection;
 use crate::library::Unit;
 use crate::metrics::MetricFilter;
 use crate::picture::exact;
 use crate::schema::result::{self, Fractions, Integers, Texts};
+use crate::selection::Selection;
 
 /// Which extreme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -182,14 +182,14 @@ fn row(
     mut runs: Vec<crate::picture::Run>,
     marks: Vec<crate::picture::Mark>,
 ) -> Row {
-    let lanes = spread(&mut runs);
-    runs.sort_by_key(|run| (run.begin, run.lane));
+    let tracks = spread(&mut runs);
+    runs.sort_by_key(|run| (run.begin, run.track));
     Row {
         id: format!("{}:{name}", kind.as_str()),
         label: name.to_owned(),
         kind,
         parent: None,
-        lanes,
+        tracks,
         runs,
         marks,
         curve: None,
@@ -255,10 +255,10 @@ fn retain(rows: &mut Vec<Row>, keep: &[bool]) {
     }
 }
 
-/// Stretches of the row lie over each other, because it has no more lanes.
+/// Stretches of the row lie over each other, because it has no more tracks.
 fn is_crowded(row: &Row) -> bool {
-    let mut ends = vec![i64::MIN; usize::from(row.lanes)];
-    row.runs.iter().filter(|run| run.count == 1).any(|run| match ends.get_mut(usize::from(run.lane)) {
+    let mut ends = vec![i64::MIN; usize::from(row.tracks)];
+    row.runs.iter().filter(|run| run.count == 1).any(|run| match ends.get_mut(usize::from(run.track)) {
         Some(end) => std::mem::replace(end, run.end.max(*end)) > run.begin,
         None => true,
     })
@@ -310,8 +310,8 @@ mod tests {
                 runs.add(Stretch { begin, end, state: State::Active, name: None, instance: Some(n) });
             }
             let mut runs = runs.finish();
-            let lanes = spread(&mut runs);
-            is_crowded(&Row { lanes, ..row(RowKind::Task, "T", runs, Vec::new()) })
+            let tracks = spread(&mut runs);
+            is_crowded(&Row { tracks, ..row(RowKind::Task, "T", runs, Vec::new()) })
         };
         assert_eq!((crowded(1), crowded(4), crowded(5)), (false, false, true));
     }

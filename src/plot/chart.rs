@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use super::names::natural;
 use crate::engine::{Param, Session};
 use crate::error::{Error, Result};
-use crate::export::Selection;
 use crate::library::Unit;
 use crate::metrics::{Histogram, MetricFilter};
 use crate::picture::{Bar, Chart, Column, Content, Grid, Measure, Panel, exact, length};
 use crate::schema::result::{self, Fractions, Integers, Texts};
+use crate::selection::Selection;
 
 /// More panels are no chart.
 const MOST_PANELS: usize = 24;

@@ -19,9 +19,9 @@ mod tests;
 
 use crate::engine::Session;
 use crate::error::{Error, ErrorKind, Result};
-use crate::export::Selection;
 use crate::picture::{Grid, Picture, exact, length};
 use crate::schema::{tables, view};
+use crate::selection::Selection;
 use crate::time::TimeScale;
 
 pub use around::{Around, Extreme};

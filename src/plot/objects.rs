@@ -8,9 +8,9 @@ use super::states::Holds;
 use super::{Context, show::Show};
 use crate::engine::{Param, ResultStream};
 use crate::error::Result;
-use crate::export::spellings;
 use crate::picture::{MarkKind, Marks, Row, RowKind, Runs, State, Stretch, spread};
 use crate::schema::result::{self, Integers, Texts};
+use crate::selection::spellings;
 
 /// The parts of a row, by the name of what it shows.
 #[derive(Default)]
@@ -70,7 +70,7 @@ const GAPS: &str = "
     FROM gap WHERE recording = $recording AND begin_at < $to AND end_at > $from
     ORDER BY begin_at, core, reason";
 
-/// What a row of these statements says: of what, who, which instance, from when, until when.
+/// A row of these statements: the object, the actor, its instance, begin, end.
 fn each(
     context: &Context<'_>,
     sql: &str,
@@ -78,10 +78,10 @@ fn each(
 ) -> Result<()> {
     for batch in rows(context, sql)? {
         let batch = batch?;
-        let ([of, who], [instance, begin, end]): ([Texts; 2], [Integers; 3]) = result::columns(&batch)?;
+        let ([of, actor], [instance, begin, end]): ([Texts; 2], [Integers; 3]) = result::columns(&batch)?;
         for row in 0..batch.num_rows() {
             let (Some(begin), Some(end)) = (begin.get(row), end.get(row)) else { continue };
-            add(of.value(row), who.value(row), instance.get(row), begin, end);
+            add(of.value(row), actor.value(row), instance.get(row), begin, end);
         }
     }
     Ok(())
@@ -97,15 +97,16 @@ pub(super) fn read(context: &Context<'_>, show: &Show, names: &mut Names) -> Res
     if show.has(RowKind::Semaphore) {
         let mut all = Objects::new();
         let grid = context.grid;
-        each(context, HOLDS, |of, who, instance, begin, end| {
-            holds.entry(who.to_owned()).or_default().push((begin, end));
-            let stretch = Stretch { begin, end, state: State::Held, name: Some(names.number(who)), instance };
+        each(context, HOLDS, |of, actor, instance, begin, end| {
+            holds.entry(actor.to_owned()).or_default().push((begin, end));
+            let stretch =
+                Stretch { begin, end, state: State::Held, name: Some(names.number(actor)), instance };
             let runs = all.entry(of.to_owned()).or_default().held.get_or_insert_with(|| Runs::new(grid));
             runs.add(stretch);
         })?;
-        each(context, WAITS, |of, who, instance, begin, end| {
+        each(context, WAITS, |of, actor, instance, begin, end| {
             let stretch =
-                Stretch { begin, end, state: State::Wanted, name: Some(names.number(who)), instance };
+                Stretch { begin, end, state: State::Wanted, name: Some(names.number(actor)), instance };
             let runs = all.entry(of.to_owned()).or_default().wanted.get_or_insert_with(|| Runs::new(grid));
             runs.add(stretch);
         })?;
@@ -157,8 +158,8 @@ fn stimuli(context: &Context<'_>, names: &mut Names) -> Result<Vec<Row>> {
     );
     let mut all = Objects::new();
     let grid = context.grid;
-    each(context, &sql, |of, who, _, at, _| {
-        let name = (!who.is_empty()).then(|| names.number(&format!("by {who}")));
+    each(context, &sql, |of, actor, _, at, _| {
+        let name = (!actor.is_empty()).then(|| names.number(&format!("by {actor}")));
         let parts = all.entry(of.to_owned()).or_default();
         parts.marks.get_or_insert_with(|| Marks::new(grid)).add(at, MarkKind::Trigger, name);
     })?;
@@ -186,18 +187,18 @@ pub(super) fn gaps(context: &Context<'_>, names: &mut Names) -> Result<Vec<Row>>
 impl Parts {
     fn row(self, kind: RowKind, name: String) -> Row {
         let mut runs = self.held.map(Runs::finish).unwrap_or_default();
-        let held_lanes = if runs.is_empty() { 0 } else { spread(&mut runs) };
+        let held_tracks = if runs.is_empty() { 0 } else { spread(&mut runs) };
         let mut wanted = self.wanted.map(Runs::finish).unwrap_or_default();
-        let wanted_lanes = if wanted.is_empty() { 0 } else { spread(&mut wanted) };
-        wanted.iter_mut().for_each(|run| run.lane += held_lanes);
+        let wanted_tracks = if wanted.is_empty() { 0 } else { spread(&mut wanted) };
+        wanted.iter_mut().for_each(|run| run.track += held_tracks);
         runs.append(&mut wanted);
-        runs.sort_by_key(|run| (run.begin, run.lane));
+        runs.sort_by_key(|run| (run.begin, run.track));
         Row {
             id: format!("{}:{name}", kind.as_str()),
             label: name,
             kind,
             parent: None,
-            lanes: (held_lanes + wanted_lanes).max(1),
+            tracks: (held_tracks + wanted_tracks).max(1),
             runs,
             marks: self.marks.map(Marks::finish).unwrap_or_default(),
             curve: None,

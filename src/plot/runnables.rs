@@ -1,4 +1,4 @@
-//! Runnables → a row below that of their process, a lane for each depth of nesting. Not for how much of their time they ran.
+//! Runnables → a row below that of their process, a track for each depth of nesting. Not for how much of their time they ran.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::picture::{Row, RowKind, Runs, State, Stretch};
 use crate::schema::result::{self, Integers, Texts};
 
 /// Deeper nesting is drawn over each other.
-const MOST_LANES: i64 = 12;
+const MOST_TRACKS: i64 = 12;
 
 /// Instances cut off begin or end with the recording.
 const RUNNABLES: &str = "
@@ -47,22 +47,22 @@ pub(super) fn insert(
             if !chosen(process) && !chosen(runnable) {
                 continue;
             }
-            let depth = depth.get(row).unwrap_or(0).clamp(0, MOST_LANES - 1);
-            let lane = usize::try_from(depth).unwrap_or(0);
-            let lanes = all.entry(process.to_owned()).or_default();
-            if lanes.len() <= lane {
-                lanes.resize_with(lane + 1, || None);
+            let depth = depth.get(row).unwrap_or(0).clamp(0, MOST_TRACKS - 1);
+            let track = usize::try_from(depth).unwrap_or(0);
+            let tracks = all.entry(process.to_owned()).or_default();
+            if tracks.len() <= track {
+                tracks.resize_with(track + 1, || None);
             }
             let (name, instance) = (Some(names.number(runnable)), instance.get(row));
             let stretch = Stretch { begin, end, state: State::Running, name, instance };
-            if let Some(runs) = lanes.get_mut(lane) {
+            if let Some(runs) = tracks.get_mut(track) {
                 runs.get_or_insert_with(|| Runs::new(grid)).add(stretch);
             }
         }
     }
     let mut all: Vec<_> = all.into_iter().collect();
     all.sort_by(|a, b| natural(&a.0, &b.0));
-    for (process, lanes) in all {
+    for (process, tracks) in all {
         let parent = into
             .iter()
             .position(|row| matches!(row.kind, RowKind::Task | RowKind::Isr) && row.label == process);
@@ -70,7 +70,7 @@ pub(super) fn insert(
             continue;
         }
         let at = parent.map_or(into.len(), |parent| parent + 1);
-        let made = row(&process, lanes, parent);
+        let made = row(&process, tracks, parent);
         for other in into.iter_mut() {
             other.parent = other.parent.map(|p| if p >= at { p + 1 } else { p });
         }
@@ -79,14 +79,14 @@ pub(super) fn insert(
     Ok(())
 }
 
-fn row(process: &str, lanes: Vec<Option<Runs>>, parent: Option<usize>) -> Row {
-    let count = u16::try_from(lanes.len()).unwrap_or(1).max(1);
+fn row(process: &str, tracks: Vec<Option<Runs>>, parent: Option<usize>) -> Row {
+    let count = u16::try_from(tracks.len()).unwrap_or(1).max(1);
     let mut runs = Vec::new();
-    for (lane, of_lane) in (0..).zip(lanes) {
-        let made = of_lane.map(Runs::finish).unwrap_or_default();
-        runs.extend(made.into_iter().map(|run| crate::picture::Run { lane, ..run }));
+    for (track, of_track) in (0..).zip(tracks) {
+        let made = of_track.map(Runs::finish).unwrap_or_default();
+        runs.extend(made.into_iter().map(|run| crate::picture::Run { track, ..run }));
     }
-    runs.sort_by_key(|run| (run.begin, run.lane));
+    runs.sort_by_key(|run| (run.begin, run.track));
     let label = if process.is_empty() || parent.is_some() {
         "runnables".to_owned()
     } else {
@@ -97,7 +97,7 @@ fn row(process: &str, lanes: Vec<Option<Runs>>, parent: Option<usize>) -> Row {
         label,
         kind: RowKind::Runnable,
         parent,
-        lanes: count,
+        tracks: count,
         runs,
         marks: Vec::new(),
         curve: None,

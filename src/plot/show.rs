@@ -31,7 +31,7 @@ pub(super) struct Show {
     pub left_out: Vec<RowKind>,
 }
 
-/// Kinds beside tasks, ISRs and cores, those that need least first.
+/// Kinds other than tasks, ISRs and cores; those that need the least space first.
 const OTHERS: [RowKind; 7] = [
     RowKind::Semaphore,
     RowKind::Signal,

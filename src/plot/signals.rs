@@ -6,9 +6,9 @@ use super::Context;
 use super::names::Names;
 use super::objects::rows;
 use crate::error::Result;
-use crate::export::spellings;
 use crate::picture::{MarkKind, Marks, Row, RowKind, Shape, Values};
 use crate::schema::result::{self, Integers, Texts};
+use crate::selection::spellings;
 
 /// Up to so many events are read to know what a signal was before the window.
 const MOST_BEFORE: u64 = 20_000_000;
@@ -84,7 +84,7 @@ impl Signal {
             label: name,
             kind: RowKind::Signal,
             parent: None,
-            lanes: 1,
+            tracks: 1,
             runs: Vec::new(),
             marks: self.marks.finish(),
             curve: if self.words { None } else { self.values.finish(None, "") },

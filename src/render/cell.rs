@@ -66,7 +66,7 @@ impl<'a> Column<'a> {
             Values::Text(texts) => return Cell::Text(texts.value(row)),
             Values::View(texts) => return Cell::Text(texts.value(row)),
             Values::Integer(numbers) => write_integer(numbers.value(row), out),
-            Values::Unsigned(numbers) => write_unsigned(numbers.value(row), out),
+            Values::Unsigned(numbers) => write_integer(numbers.value(row), out),
             Values::Float(numbers) => {
                 let value = numbers.value(row);
                 if value.is_finite() && value.fract() != 0.0 {
@@ -94,38 +94,8 @@ pub(super) fn put(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
 }
 
 /// Appends a decimal integer; faster than the formatting of the standard library, and exports are made of integers.
-pub(crate) fn write_integer(value: i64, out: &mut Vec<u8>) {
-    if value < 0 {
-        out.push(b'-');
-    }
-    write_unsigned(value.unsigned_abs(), out);
-}
-
-/// The numbers below 100.
-const PAIRS: [[u8; 2]; 100] = {
-    let mut pairs = [[b'0'; 2]; 100];
-    let mut n = 0;
-    while n < pairs.len() {
-        pairs[n] = [b'0' + n as u8 / 10, b'0' + n as u8 % 10];
-        n += 1;
-    }
-    pairs
-};
-
-/// Appends a decimal number.
-pub(crate) fn write_unsigned(mut value: u64, out: &mut Vec<u8>) {
-    // The second half is what may be moved together with the digits.
-    let mut pairs = [[b'0'; 2]; 20];
-    let (mut begin, end) = (20, 20);
-    for pair in pairs.iter_mut().take(10).rev() {
-        *pair = PAIRS[(value % 100) as usize];
-        begin -= if value < 10 { 1 } else { 2 };
-        value /= 100;
-        if value == 0 {
-            break;
-        }
-    }
-    append::<20>(pairs.as_flattened().get(begin..).unwrap_or_default(), end - begin, out);
+pub(crate) fn write_integer(value: impl itoa::Integer, out: &mut Vec<u8>) {
+    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
 /// Appends the first `length` of some bytes. Where N follow, it moves N at once: short texts of various lengths cost
@@ -138,31 +108,5 @@ pub(crate) fn append<const N: usize>(bytes: &[u8], length: usize, out: &mut Vec<
             out.truncate(end);
         }
         _ => out.extend_from_slice(bytes.get(..length).unwrap_or_default()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn integers_are_written_as_the_standard_library_does(value: i64, unsigned: u64) {
-            let mut out = Vec::new();
-            write_integer(value, &mut out);
-            out.push(b' ');
-            write_unsigned(unsigned, &mut out);
-            prop_assert_eq!(String::from_utf8(out).unwrap(), format!("{value} {unsigned}"));
-        }
-    }
-
-    #[test]
-    fn extreme_integers_are_written() {
-        for value in [0, i64::MIN, i64::MAX] {
-            let mut out = Vec::new();
-            write_integer(value, &mut out);
-            assert_eq!(String::from_utf8(out).unwrap(), value.to_string());
-        }
     }
 }

@@ -1,12 +1,14 @@
 //! Results → something to look at or to process further: tables for people, CSV, TSV, JSON, Parquet and Arrow for
 //! programs; pictures → pages. Knows Arrow batches and pictures only: not where they come from, and not where the bytes go.
 
+mod aligned;
 mod bars;
 mod binary;
 mod cell;
 mod delimited;
 pub mod html;
 mod json;
+mod markup;
 mod parallel;
 #[cfg(feature = "png")]
 pub mod png;
@@ -23,9 +25,13 @@ use arrow::datatypes::SchemaRef;
 
 use crate::error::{Error, ErrorKind, Result};
 
+#[cfg(feature = "engine")]
+pub(crate) use aligned::{line, widths};
 pub use bars::bars;
 #[cfg(feature = "engine")]
-pub(crate) use cell::{append, write_integer, write_unsigned};
+pub(crate) use cell::{append, write_integer};
+#[cfg(feature = "engine")]
+pub(crate) use markup::escaped;
 #[cfg(feature = "engine")]
 pub(crate) use parallel::PORTION;
 pub(crate) use parallel::{Worker, in_order};
@@ -114,7 +120,7 @@ trait Sink {
 ///
 /// # Errors
 /// Those of `batches`, and [`ErrorKind::Io`] when `out` fails; its cause is then the [`io::Error`], so that a closed
-/// pipe can be told from a full disk. What was written until then stays written.
+/// pipe differs from a full disk. What was written until then stays written.
 pub fn render(
     schema: &SchemaRef,
     batches: &mut (dyn Iterator<Item = Result<RecordBatch>> + Send),

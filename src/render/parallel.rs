@@ -1,12 +1,12 @@
-//! A stream of jobs → text, written in the order of the stream however many threads make it. Memory is bounded by the
-//! number of threads: a job that is ahead of its turn waits. Not for what the text says.
+//! A stream of jobs → text, written in the order of the stream whatever the number of threads. Memory is bounded by the number
+//! of threads: a worker that finishes before its turn waits. Not for what the text says.
 
 use std::sync::Mutex;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// A worker hands its text on when it has so many bytes.
+/// The text of a worker is written when it has so many bytes.
 pub(crate) const PORTION: usize = 1 << 20;
 
 /// Turns jobs into text.
@@ -15,8 +15,8 @@ pub(crate) trait Worker<J>: Send {
     fn work(&mut self, job: &mut J, out: &mut Vec<u8>) -> Result<bool>;
 }
 
-/// Gives each job to one of so many workers, and what they make to `write`; returns the workers. A worker that is free
-/// also makes its next job, so a stream whose jobs are cheaper than their texts keeps all threads busy.
+/// Gives each job to one of `threads` workers, and their text to `write`; returns the workers. A free worker takes its next job
+/// from the stream itself, so a stream whose jobs are cheaper than their texts keeps all threads busy.
 ///
 /// # Errors
 /// The first one in the order of the stream.
@@ -44,7 +44,7 @@ where
         let start = |_| {
             let (turn, mut worker) = (turn.clone(), worker());
             scope.spawn(move || {
-                // Nobody listens after an error.
+                // After an error nothing receives the text.
                 while let Some((job, text)) = next(jobs, &turn) {
                     if !one(&mut worker, job, &text, spare) {
                         break;
@@ -101,7 +101,7 @@ fn next<J>(
     Some((job, text))
 }
 
-/// Does a job; false when there is no use in another one.
+/// Does a job; false when the receiver is gone.
 fn one<J>(worker: &mut impl Worker<J>, job: Result<J>, text: &Text, spare: &Mutex<Vec<Vec<u8>>>) -> bool {
     let mut job = match job {
         Ok(job) => job,

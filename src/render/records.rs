@@ -1,11 +1,12 @@
-//! A few rows, each as lines of one column and its value: for tables that are wider than the terminal. Not for many rows,
-//! which nobody could compare so.
+//! Single rows as lines of one column and its value: for tables that are wider than the terminal. Not for many rows, which
+//! cannot be compared in this form.
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 
+use super::aligned::length;
 use super::cell::Column;
-use super::table::{escaped, length, text_of};
+use super::table::{escaped, text_of};
 use crate::error::Result;
 
 /// The rows as text, with an empty line between two of them.

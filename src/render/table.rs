@@ -7,6 +7,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, SchemaRef};
 
+use super::aligned::{length, line};
 use super::cell::{Cell, Column};
 use super::{Sink, unwritable};
 use crate::error::Result;
@@ -15,7 +16,7 @@ use crate::error::Result;
 const MEASURED: usize = 1000;
 /// Wider cells are shown whole and push what follows to the right.
 const WIDEST: usize = 60;
-/// Digits behind the point.
+/// Digits after the point.
 const DECIMALS: usize = 6;
 /// Key in the metadata of a column: what people are shown for a missing value, instead of NULL.
 pub const SHOWN_NULL: &str = "btfdb.shown_null";
@@ -103,24 +104,6 @@ pub(super) fn text_of(column: &Column<'_>, row: usize, multiline: bool, other: &
             text
         }
     }
-}
-
-/// Appends one line of cells, two blanks between columns, none at the end.
-fn line(out: &mut String, cells: &[String], widths: &[usize], right: &[bool]) {
-    let start = out.len();
-    for ((cell, width), right) in cells.iter().zip(widths).zip(right) {
-        let padding = " ".repeat(width.saturating_sub(length(cell)));
-        let (before, after) = if *right { (padding.as_str(), "") } else { ("", padding.as_str()) };
-        for part in [before, cell, after, "  "] {
-            out.push_str(part);
-        }
-    }
-    out.truncate(start + out.get(start..).map_or(0, |line| line.trim_end().len()));
-    out.push('\n');
-}
-
-pub(super) fn length(text: &str) -> usize {
-    text.chars().count()
 }
 
 /// Control characters, which could move the cursor or colour the terminal, as escapes; line breaks stay if wanted.

@@ -20,7 +20,7 @@ pub enum Verdict {
     Kept,
     /// At least one sample lies beyond the bound.
     Violated,
-    /// The recording has no sample: nobody knows, which is not good enough.
+    /// The recording has no sample, so the requirement is not shown to be kept.
     NoSamples,
 }
 

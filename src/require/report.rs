@@ -1,8 +1,11 @@
 //! Outcomes of requirements as text: a table for people, JUnit XML for build servers. Not for measuring.
+//!
+//! JUnit is written by hand: thirty lines, for which `quick-junit` would bring an XML writer, UUIDs and dates, and other attributes.
 
 use std::fmt::Write as _;
 
 use super::{Outcome, Verdict};
+use crate::render::{escaped, line, widths};
 use crate::time::{TimeScale, format_duration};
 
 /// A line per outcome, violated ones marked, and a summary; times with units.
@@ -22,16 +25,9 @@ pub fn table(outcomes: &[Outcome], scale: TimeScale) -> String {
     ];
     let mut rows = vec![header.map(str::to_owned)];
     rows.extend(outcomes.iter().map(|o| cells(o, scale)));
-    let widths: Vec<usize> = (0..header.len())
-        .map(|column| rows.iter().filter_map(|r| r.get(column)).map(|c| c.chars().count()).max().unwrap_or(0))
-        .collect();
+    let widths = widths(&rows);
     let mut out = String::new();
-    for row in &rows {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
-        let line = cells.collect::<Vec<_>>().join("  ");
-        // Writing to a string cannot fail.
-        let _ = writeln!(out, "{}", line.trim_end());
-    }
+    rows.iter().for_each(|row| line(&mut out, row, &widths, &[false; 11]));
     let of = |verdict| outcomes.iter().filter(|o| o.verdict == verdict).count();
     let _ = writeln!(
         out,
@@ -105,22 +101,6 @@ pub fn junit(outcomes: &[Outcome], scale: TimeScale) -> String {
     out
 }
 
-/// Text as XML has it; what XML cannot have is replaced.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            c if c.is_control() && !matches!(c, '\t' | '\n') => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -173,6 +153,5 @@ mod tests {
     fn a_bound_that_is_just_met_is_kept() {
         assert_eq!(outcome(Some(5_000_000.0)).verdict, Verdict::Kept);
         assert_eq!(outcome(Some(f64::NAN)).verdict, Verdict::Violated);
-        assert_eq!(escaped("a\u{1}\"&"), "a\u{fffd}&quot;&amp;");
     }
 }

@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn what_may_be_hidden_is_not_held_against_the_event() {
-        // The partner of 3 may lie before the begin at 0; that of 97 behind the end at 99.
+        // The partner of 3 may lie before the begin at 0; that of 97 after the end at 99.
         let expected = [
             Apart { at: 3, distance: 3, exact: false },
             exact(50, 1),

@@ -31,6 +31,11 @@ impl Database {
         Ok(Self { root: path.to_path_buf(), manifest: Manifest::read(path)? })
     }
 
+    /// Whether there is a database at `path`.
+    pub fn is_at(path: &Path) -> bool {
+        path.join(super::layout::MANIFEST).is_file()
+    }
+
     /// Opens a database, and makes an empty one with this time scale when there is none.
     ///
     /// # Errors

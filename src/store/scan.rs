@@ -3,13 +3,14 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::UInt32Type;
 
 use super::{Database, names_in, read_row_groups, row_group_spans, row_groups_with};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
+use crate::pipeline::fan_out;
 use crate::schema::TableSpec;
 
 /// Rows of a batch: many, as each has its dictionaries looked at.
@@ -49,7 +50,7 @@ pub(crate) struct Scanner<'a> {
     pub database: &'a Database,
     /// Most threads that read.
     pub threads: usize,
-    /// A scan stops, with [`ErrorKind::Interrupted`], soon after this becomes true.
+    /// A scan stops, with [`crate::error::ErrorKind::Interrupted`], soon after this becomes true.
     pub interrupt: &'a AtomicBool,
 }
 
@@ -70,13 +71,12 @@ impl Scanner<'_> {
             .into_iter()
             .flat_map(|(path, groups)| groups.into_iter().map(move |group| (path.clone(), group)))
             .collect();
-        let next = AtomicUsize::new(0);
-        let work = || -> Result<W> {
+        let threads = self.threads.min(jobs.len());
+        fan_out(threads, jobs.into_iter(), |jobs| {
             let mut worker = worker();
-            while let Some((path, group)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let batches =
-                    read_row_groups(path, scan.table, Some(scan.columns), Some(vec![*group]), BATCH_ROWS)?;
-                for batch in batches {
+            for (path, group) in jobs {
+                let (columns, groups) = (Some(scan.columns), Some(vec![group]));
+                for batch in read_row_groups(&path, scan.table, columns, groups, BATCH_ROWS)? {
                     if self.interrupt.load(Ordering::Relaxed) {
                         return Err(Error::interrupted());
                     }
@@ -84,14 +84,6 @@ impl Scanner<'_> {
                 }
             }
             Ok(worker)
-        };
-        let threads = self.threads.min(jobs.len()).max(1);
-        if threads == 1 {
-            return Ok(vec![work()?]);
-        }
-        std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            threads.into_iter().map(|thread| thread.join().map_err(|_| died())?).collect()
         })
     }
 
@@ -142,8 +134,4 @@ impl Scanner<'_> {
         }
         Ok(all)
     }
-}
-
-fn died() -> Error {
-    Error::new(ErrorKind::Bug, "a thread that read a table died")
 }

@@ -60,15 +60,15 @@ const plain = (words) => words.replace(/\u202f/g, "");
 const somewhere = (page, label, state, least = 30) =>
   page.evaluate(([label, state, least]) => {
     const row = app.picture.rows.find((row) => row.label === label);
-    const lane = row.lanes[0];
+    const track = row.tracks[0];
     const box = document.getElementById("field").getBoundingClientRect();
     const place = app.layout.of.get(row.index);
     const number = ["Active", "Running", "Ready", "Waiting", "Polling", "Parking", "Critical", "Held", "Wanted", "Gap"].indexOf(state);
-    for (let i = 0; i < lane.n; i++) {
-      const [x0, x1] = [lane.begin[i], lane.end[i]].map((at) => ((at - app.view.from) / (app.view.to - app.view.from)) * box.width);
-      if (x0 < 0 || x1 > box.width || lane.state[i] !== number || x1 - x0 < least) continue;
+    for (let i = 0; i < track.n; i++) {
+      const [x0, x1] = [track.begin[i], track.end[i]].map((at) => ((at - app.view.from) / (app.view.to - app.view.from)) * box.width);
+      if (x0 < 0 || x1 > box.width || track.state[i] !== number || x1 - x0 < least) continue;
       const y = box.top + place.y + place.height - 8 - document.getElementById("scroller").scrollTop;
-      return { x: box.left + (x0 + x1) / 2, y, left: box.left + x0, right: box.left + x1, begin: lane.begin[i], end: lane.end[i], instance: lane.instance[i], i };
+      return { x: box.left + (x0 + x1) / 2, y, left: box.left + x0, right: box.left + x1, begin: track.begin[i], end: track.end[i], instance: track.instance[i], i };
     }
     return null;
   }, [label, state, least]);
@@ -194,8 +194,8 @@ test("search counts, goes from match to match, and begins anew", async () => {
   await page.keyboard.type("t_100ms ready");
   await page.keyboard.press("Enter");
   const all = await page.evaluate(() => {
-    const lane = app.picture.rows.find((row) => row.label === "T_100ms").lanes[0];
-    return Array.from(lane.state.keys()).filter((i) => lane.state[i] === 2);
+    const track = app.picture.rows.find((row) => row.label === "T_100ms").tracks[0];
+    return Array.from(track.state.keys()).filter((i) => track.state[i] === 2);
   });
   assert.equal(await text(page, "found"), `1 of ${all.length}`);
   assert.equal(await page.evaluate(() => app.item.index), all[0]);
@@ -284,12 +284,12 @@ test("the worst is found, and violations", async () => {
     let best = 0;
     for (const row of app.picture.rows.filter((row) => ["Task", "Isr"].includes(["Core", "Task", "Isr"][row.kind]))) {
       const lives = new Map();
-      const lane = row.lanes[0];
-      for (let i = 0; i < lane.n; i++) {
-        if (Number.isNaN(lane.instance[i]) || lane.merged?.has(i)) continue;
-        const life = lives.get(lane.instance[i]) ?? [lane.begin[i], 0, lane.state[i]];
-        life[1] = lane.end[i];
-        lives.set(lane.instance[i], life);
+      const track = row.tracks[0];
+      for (let i = 0; i < track.n; i++) {
+        if (Number.isNaN(track.instance[i]) || track.merged?.has(i)) continue;
+        const life = lives.get(track.instance[i]) ?? [track.begin[i], 0, track.state[i]];
+        life[1] = track.end[i];
+        lives.set(track.instance[i], life);
       }
       for (const [begin, end, state] of lives.values()) {
         if ((begin > 0 || state === 0) && end < app.picture.span) best = Math.max(best, end - begin);
@@ -397,14 +397,14 @@ test("a million stretches are drawn, and the right one is below the pointer", as
   await frame(page);
   const same = await page.evaluate(() => {
     const { item } = app.pointer;
-    const { lane } = item;
-    const [from, to] = [lane.begin[item.first], lane.begin[item.last - 1]];
+    const { track } = item;
+    const [from, to] = [track.begin[item.first], track.begin[item.last - 1]];
     let [count, running, longest, length] = [0, 0, -1, -1];
-    for (let i = 0; i < lane.n; i++) {
-      if (lane.begin[i] < from || lane.begin[i] > to) continue;
+    for (let i = 0; i < track.n; i++) {
+      if (track.begin[i] < from || track.begin[i] > to) continue;
       count++;
-      if (lane.state[i] === 1) running += lane.end[i] - lane.begin[i];
-      if (lane.end[i] - lane.begin[i] > length) [longest, length] = [i, lane.end[i] - lane.begin[i]];
+      if (track.state[i] === 1) running += track.end[i] - track.begin[i];
+      if (track.end[i] - track.begin[i] > length) [longest, length] = [i, track.end[i] - track.begin[i]];
     }
     return { type: item.type, found: item.last - item.first, count, running, longest };
   });
@@ -416,7 +416,7 @@ test("a million stretches are drawn, and the right one is below the pointer", as
   const shown = await page.evaluate((ticks) => app.clock.length(ticks), same.running);
   assert.ok((await text(page, "tip")).includes(shown));
   await page.mouse.click(at.x, at.y);
-  assert.equal(await page.evaluate(() => app.item.lane.end[app.item.index] - app.item.lane.begin[app.item.index]), await page.evaluate(([i]) => app.item.lane.end[i] - app.item.lane.begin[i], [same.longest]));
+  assert.equal(await page.evaluate(() => app.item.track.end[app.item.index] - app.item.track.begin[app.item.index]), await page.evaluate(([i]) => app.item.track.end[i] - app.item.track.begin[i], [same.longest]));
   // And near, one by one.
   await page.keyboard.press("z");
   await page.mouse.move(field.x + field.width / 2, at.y);

@@ -66,7 +66,7 @@ struct Drawn {
 
 fn row(id: &str, label: &str, kind: RowKind) -> Row {
     let (id, label) = (format!("{id}:{label}"), label.to_owned());
-    Row { id, label, kind, parent: None, lanes: 1, runs: Vec::new(), marks: Vec::new(), curve: None }
+    Row { id, label, kind, parent: None, tracks: 1, runs: Vec::new(), marks: Vec::new(), curve: None }
 }
 
 fn run(begin: i64, end: i64, state: State, name: Option<u32>, instance: Option<i64>) -> Run {
@@ -75,7 +75,7 @@ fn run(begin: i64, end: i64, state: State, name: Option<u32>, instance: Option<i
     Run {
         begin,
         end,
-        lane: 0,
+        track: 0,
         state,
         name,
         instance,
@@ -245,7 +245,7 @@ fn simulated(length: i64) -> Picture {
     drawn.others(end);
     let mut picture = drawn.picture;
     for row in &mut picture.rows {
-        row.runs.sort_by_key(|run| (run.begin, run.lane));
+        row.runs.sort_by_key(|run| (run.begin, run.track));
         row.marks.sort_by_key(|mark| mark.at);
     }
     picture.links.sort_by_key(|link| (link.from_at, link.from_row, link.to_row));
@@ -263,7 +263,7 @@ impl Drawn {
         let parent = rows_index(&self.picture.rows, "T_10ms");
         let names = ["Filter", "Lookup", "ControlLaw"].map(|name| self.name(name));
         let mut runnables = row("runnable", "T_10ms/runnables", RowKind::Runnable);
-        (runnables.lanes, runnables.parent) = (2, Some(parent));
+        (runnables.tracks, runnables.parent) = (2, Some(parent));
         for (n, outer) in
             self.picture.rows[parent].runs.iter().filter(|r| r.state == State::Running).enumerate()
         {
@@ -271,7 +271,7 @@ impl Drawn {
             let instance = outer.instance;
             runnables.runs.push(run(begin, outer.end, State::Running, Some(names[n % 2]), instance));
             let inner = run(begin + length / 4, begin + length / 2, State::Running, Some(names[2]), instance);
-            runnables.runs.push(Run { lane: 1, ..inner });
+            runnables.runs.push(Run { track: 1, ..inner });
         }
         self.picture.rows.insert(parent + 1, runnables);
         for link in &mut self.picture.links {
@@ -348,7 +348,7 @@ impl Drawn {
             idle.runs.push(Run {
                 begin,
                 end: begin + long * 36,
-                lane: 0,
+                track: 0,
                 covered,
                 occupied: covered,
                 longest_at,

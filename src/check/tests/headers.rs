@@ -2,7 +2,7 @@
 
 use super::{check, check_events, check_with, ids};
 use crate::btf::spec::Version;
-use crate::check::{Checker, Options};
+use crate::check::{CheckOptions, Checker};
 use crate::diagnostics::{Severity, excerpt};
 
 const OLD: Version = Version::V2_1_5;
@@ -54,7 +54,7 @@ fn words_of_the_version_that_a_file_names_are_right() {
     assert_eq!(ids(&check(&text("2.1.4")), Severity::Warning), ["action-alias"]);
     assert_eq!(ids(&check(&text("2.1.5")), Severity::Warning), ["type-alias", "action-alias"]);
     // Asked for 2.1.5, it is 2.1.5 that counts.
-    let options = Options { version: Some(OLD), header: true };
+    let options = CheckOptions { version: Some(OLD), header: true };
     assert_eq!(ids(&check_with(options, &text("2.1.3")), Severity::Warning), ["type-alias", "action-alias"]);
 }
 
@@ -69,7 +69,7 @@ fn an_unreadable_line_says_why() {
         (&*excerpt(format!("5,{long}").as_bytes()), "too long, and no event as far as it goes".to_owned()),
     ];
     for (line, message) in cases {
-        let mut checker = Checker::new(Options::default());
+        let mut checker = Checker::new(CheckOptions::default());
         checker.other_line(1, "#version 2.2.1");
         checker.other_line(2, "#timescale ns");
         checker.other_line(3, line);
@@ -81,13 +81,13 @@ fn an_unreadable_line_says_why() {
 
 #[test]
 fn a_file_with_carriage_returns_alone_has_one_fault() {
-    let mut checker = Checker::new(Options::default());
+    let mut checker = Checker::new(CheckOptions::default());
     checker.other_line(1, "#version 2.1.5\r#timeScale ns\r# a\r0,S,0,T,A,0,activate\r");
     let report = checker.finish();
     assert_eq!((report.version, ids(&report, Severity::Info)), (OLD, vec!["unreadable-line"]));
     assert!(report.findings[0].first[0].message.contains("carriage return"));
     let long = format!("#version 2.1.5\r#timeScale ns\r{}", "0,S,0,T,A,0,activate\r".repeat(60_000));
-    let mut checker = Checker::new(Options::default());
+    let mut checker = Checker::new(CheckOptions::default());
     checker.other_line(1, &excerpt(long.as_bytes()));
     assert_eq!(ids(&checker.finish(), Severity::Info), ["unreadable-line"]);
     // At the end of a line they mean nothing.
@@ -96,7 +96,7 @@ fn a_file_with_carriage_returns_alone_has_one_fault() {
 
 #[test]
 fn a_header_without_end_is_not_kept() {
-    let mut checker = Checker::new(Options::default());
+    let mut checker = Checker::new(CheckOptions::default());
     for n in 0..200_000 {
         checker.other_line(n, "#version 2.1.5");
     }

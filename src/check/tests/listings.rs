@@ -2,7 +2,7 @@
 
 use super::{check, check_with, ids};
 use crate::btf::spec::Version;
-use crate::check::Options;
+use crate::check::CheckOptions;
 use crate::diagnostics::Severity;
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ fn listings_keep_the_rules_of_their_version() {
             let report = check(&text);
             assert_eq!(report.violations(Severity::Warning), 0, "{folder}/{name}: {:#?}", report.findings);
             if folder == "2.3.0" {
-                let options = Options { version: Some(Version::V2_2_1), header: true };
+                let options = CheckOptions { version: Some(Version::V2_2_1), header: true };
                 let report = check_with(options, &text);
                 assert_eq!(
                     report.violations(Severity::Warning),

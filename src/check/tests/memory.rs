@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::btf::spec::Version;
 use crate::btf::{Place, Record};
-use crate::check::{Checker, Finding, Options};
+use crate::check::{CheckOptions, Checker, Finding};
 use crate::diagnostics::Severity;
 
 fn word(words: &'static [&'static str]) -> impl Strategy<Value = String> {
@@ -75,7 +75,7 @@ proptest! {
         version in prop::sample::select(vec![None, Some(Version::V2_1_5), Some(Version::V2_2_1), Some(Version::V2_3_0)]),
         header in any::<bool>(),
     ) {
-        let mut checker = Checker::new(Options { version, header });
+        let mut checker = Checker::new(CheckOptions { version, header });
         let mut events = 0;
         for (n, line) in lines.iter().enumerate() {
             match line {
@@ -120,7 +120,7 @@ fn record<'a>(
 
 #[test]
 fn only_open_instances_are_kept() {
-    let mut checker = Checker::new(Options { version: None, header: false });
+    let mut checker = Checker::new(CheckOptions { version: None, header: false });
     for n in 0..20_000 {
         for record in [
             record(n, "S", "STI", ("S", n), "trigger"),
@@ -139,7 +139,7 @@ fn only_open_instances_are_kept() {
 
 #[test]
 fn runnables_that_never_end_do_not_pile_up() {
-    let mut checker = Checker::new(Options { version: None, header: false });
+    let mut checker = Checker::new(CheckOptions { version: None, header: false });
     for n in 0..5_000 {
         let mut record = record(n, "A", "R", ("R1", n), "start");
         record.source_instance = Some(0);
@@ -151,7 +151,7 @@ fn runnables_that_never_end_do_not_pile_up() {
 
 #[test]
 fn random_words_do_not_pile_up() {
-    let mut checker = Checker::new(Options::default());
+    let mut checker = Checker::new(CheckOptions::default());
     for n in 0..10_000 {
         let action = format!("action{n}");
         checker.event(Place::default(), &record(n, "A", "T", ("B", 0), &action));

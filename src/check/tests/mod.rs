@@ -7,13 +7,13 @@ mod listings;
 mod memory;
 mod rules;
 
-use super::{Checker, Options, Report};
+use super::{CheckOptions, Checker, Report};
 use crate::btf::spec::Version;
 use crate::btf::{Place, Record};
 use crate::diagnostics::Severity;
 
 /// Checks a text. Fields are trimmed, the eighth is the rest of the line; lines that do not split are other lines.
-fn check_with(options: Options, text: &str) -> Report {
+fn check_with(options: CheckOptions, text: &str) -> Report {
     let mut checker = Checker::new(options);
     let mut seq = 0;
     for (n, line) in text.lines().enumerate() {
@@ -45,12 +45,12 @@ fn check_with(options: Options, text: &str) -> Report {
 }
 
 fn check(text: &str) -> Report {
-    check_with(Options::default(), text)
+    check_with(CheckOptions::default(), text)
 }
 
 /// Checks events without a header.
 fn check_events(version: Version, text: &str) -> Report {
-    check_with(Options { version: Some(version), header: false }, text)
+    check_with(CheckOptions { version: Some(version), header: false }, text)
 }
 
 /// The rules that were violated, at least as badly as this.

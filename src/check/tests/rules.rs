@@ -2,7 +2,7 @@
 
 use super::{check, check_events, check_with, ids};
 use crate::btf::spec::Version;
-use crate::check::{Options, RULES, Rule};
+use crate::check::{CheckOptions, RULES, Rule};
 use crate::diagnostics::Severity;
 use std::collections::BTreeSet;
 
@@ -132,7 +132,7 @@ fn every_rule_is_broken_alone() {
             wrong.push(format!("{version}: {text:?} breaks {found:?}, not {rule}"));
         }
     }
-    let options = Options { version: Some(NEW), header: true };
+    let options = CheckOptions { version: Some(NEW), header: true };
     let found = ids(&check_with(options, "#version 2.1.5\n#timescale ns"), Severity::Info);
     if !found.contains(&"version-mismatch") {
         wrong.push(format!("version-mismatch is not in {found:?}"));

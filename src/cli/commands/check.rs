@@ -1,27 +1,89 @@
 //! `btfdb check`.
 
-use super::super::args::{Check, CheckFormat, SeverityArg};
-use super::super::ui::Ui;
-use super::output::Target;
-use super::{require, trace};
+use super::super::args::{Limits, SqlPath};
+use super::super::signals;
+use super::{output, query};
 use crate::btf::spec::Version;
-use crate::check::{Checker, Finding, Options, RULES, Report};
+use crate::check::{Finding, RULES, Report};
 use crate::diagnostics::Severity;
+use crate::engine::queries_with_folders;
 use crate::error::{Error, Result};
-use crate::ops::grasp;
+use crate::library::Queries;
+use crate::ops::check::check;
+use crate::ops::open::Trace;
+use crate::ops::require::{Measured, requirements};
+use crate::require::{Verdict, junit};
 use crate::time::{TimeScale, format_duration};
+use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Check that a trace keeps the rules of its BTF version; exit 3 when it does not.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  btfdb check engine.db
+  btfdb check trace.btf --btf-version 2.1.5 --severity error
+  btfdb check trace.btf --format json
+  btfdb check engine.db --requirements limits.toml --format junit
+  btfdb check --rules")]
+pub struct CheckArgs {
+    /// Database folder, DATABASE:RECORDING, or a trace file.
+    pub trace: Option<String>,
+    /// One recording of a database; all of them when left out.
+    #[arg(long)]
+    pub recording: Option<String>,
+    /// Version to check against; the one that the trace names when left out.
+    #[arg(long, value_parser = ["2.1.5", "2.2.1", "2.3.0"], value_name = "VERSION")]
+    pub btf_version: Option<String>,
+    /// Least severity of a violation that makes the exit code 3.
+    #[arg(long, value_enum, default_value = "error")]
+    pub severity: SeverityArg,
+    /// Check timing requirements instead of the rules of BTF: limits of metrics, deadlines, periods, loads, event chains.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["btf_version", "severity"])]
+    pub requirements: Option<PathBuf>,
+    /// SQL of the user, for requirements.
+    #[command(flatten)]
+    pub sql_path: SqlPath,
+    /// How to print; junit is for requirements.
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: CheckFormat,
+    /// List the rules.
+    #[arg(long)]
+    pub rules: bool,
+    /// Resources to use.
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// Severities of findings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum SeverityArg {
+    Error,
+    Warning,
+    Info,
+}
+
+/// How the report of `check` is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum CheckFormat {
+    Table,
+    Json,
+    Junit,
+}
 
 /// Exit code of violations.
 const VIOLATIONS: u8 = 3;
 
-pub(super) fn run(args: &Check, ui: &Ui) -> Result<u8> {
+pub(super) fn run(args: &CheckArgs) -> Result<u8> {
     if args.rules {
-        return print(&rules(), ui);
+        output::print(&rules())?;
+        return Ok(0);
     }
     if let Some(file) = &args.requirements {
-        return Ok(if require::run(args, file)? { 0 } else { VIOLATIONS });
+        return requirements_of(args, file);
     }
     if args.format == CheckFormat::Junit {
         return Err(
@@ -29,53 +91,45 @@ pub(super) fn run(args: &Check, ui: &Ui) -> Result<u8> {
         );
     }
     let Some(name) = &args.trace else { return Err(Error::usage("give a database or a trace file")) };
-    let control = trace::control();
-    let trace = trace::open(name, None, &args.limits, &control)?;
-    let wanted = args.recording.as_deref();
-    trace.session.check_recording(wanted)?;
-    if trace.recordings.is_empty() {
-        return Err(Error::usage(format!("'{name}' holds no recording")).hint("`btfdb ingest` adds one"));
-    }
-    let recordings = trace.recordings.iter().filter(|r| wanted.is_none_or(|w| w == *r));
-    let scale = trace.session.database().time_scale();
+    let control = signals::control();
+    let trace = Trace::open(name, &query::open_options(&args.limits, Queries::shipped())?, &control)?;
+    let version = args.btf_version.as_deref().and_then(Version::parse);
+    let reports = check(&trace, args.recording.as_deref(), version)?;
     let at_least = match args.severity {
         SeverityArg::Error => Severity::Error,
         SeverityArg::Warning => Severity::Warning,
         SeverityArg::Info => Severity::Info,
     };
-    let (mut text, mut all, mut violations) = (String::new(), Vec::new(), 0);
-    for recording in recordings {
-        let mut records = trace.session.records(recording)?;
-        let header = records.has_lines();
-        // What the mapper writes is BTF 2.1.5.
-        let own = (!header).then_some(Version::V2_1_5);
-        let version = args.btf_version.as_deref().and_then(Version::parse).or(own);
-        let options = Options { version, header };
-        let mut checker = Checker::new(options);
-        // The lines in front of an event come before it.
-        let mut others = Vec::new();
-        loop {
-            let next = records.next_with(|line, text| others.push((line, text.to_owned())))?;
-            others.drain(..).for_each(|(line, text)| checker.other_line(line, &text));
-            let Some((place, record)) = next else { break };
-            checker.event(place, &record);
-        }
-        let mut report = checker.finish();
-        for (line, fault) in grasp::faults(trace.session.database(), recording)? {
-            let line = u64::try_from(line).ok().filter(|line| *line > 0);
-            report.add(fault.rule.id(), line, fault.time, fault.message);
-        }
-        violations += report.violations(at_least);
+    let (mut text, mut all) = (String::new(), Vec::new());
+    for (recording, report) in &reports {
         match args.format {
-            CheckFormat::Table | CheckFormat::Junit => table(&mut text, recording, &report, scale),
-            CheckFormat::Json => all.push(to_json(recording, &report)),
+            CheckFormat::Table | CheckFormat::Junit => {
+                table(&mut text, recording, report, trace.time_scale());
+            }
+            CheckFormat::Json => all.push(to_json(recording, report)),
         }
     }
     if args.format == CheckFormat::Json {
         text = serde_json::to_string_pretty(&all).unwrap_or_default() + "\n";
     }
-    print(&text, ui)?;
+    output::print(&text)?;
+    let violations: u64 = reports.iter().map(|(_, report)| report.violations(at_least)).sum();
     Ok(if violations > 0 { VIOLATIONS } else { 0 })
+}
+
+/// `btfdb check --requirements`.
+fn requirements_of(args: &CheckArgs, file: &Path) -> Result<u8> {
+    let Some(name) = &args.trace else { return Err(Error::usage("give a database or a trace file")) };
+    let control = signals::control();
+    let options = query::open_options(&args.limits, queries_with_folders(&args.sql_path.folders)?)?;
+    let Measured { outcomes, time_scale } =
+        requirements(file, name, args.recording.as_deref(), &options, &control)?;
+    output::print(&match args.format {
+        CheckFormat::Table => crate::require::table(&outcomes, time_scale),
+        CheckFormat::Json => serde_json::to_string_pretty(&outcomes).unwrap_or_default() + "\n",
+        CheckFormat::Junit => junit(&outcomes, time_scale),
+    })?;
+    Ok(if outcomes.iter().all(|o| o.verdict == Verdict::Kept) { 0 } else { VIOLATIONS })
 }
 
 fn table(text: &mut String, recording: &str, report: &Report, scale: TimeScale) {
@@ -167,11 +221,4 @@ pub(in crate::cli) fn rules() -> String {
         .iter()
         .map(|r| format!("{:width$}  {:7}  {} [{}]\n", r.id, r.severity.as_str(), r.meaning, r.section))
         .collect()
-}
-
-fn print(text: &str, _: &Ui) -> Result<u8> {
-    let mut target = Target::open(None, false)?;
-    target.out().write_all(text.as_bytes()).map_err(|e| Error::io("write to", "standard output", e))?;
-    target.finish()?;
-    Ok(0)
 }

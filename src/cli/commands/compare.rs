@@ -1,31 +1,102 @@
 //! `btfdb compare`.
 
-use super::super::args::{Compare, LevelArg, ReportFormat};
+use super::super::args::Limits;
+use super::super::signals;
 use super::super::ui::Ui;
-use super::output::Target;
-use super::trace::{self, Trace};
+use super::{output, query};
 use crate::btf::spec;
-use crate::compare::{Comparison, Difference, Level, Line, Options, Tolerance, compare};
+use crate::compare::{CompareOptions, Comparison, Difference, DifferenceKind, Level, Line, Tolerance};
 use crate::error::{Error, Result};
-use crate::metrics::{MetricDelta, compare_metrics};
+use crate::library::Queries;
+use crate::metrics::MetricDelta;
+use crate::ops::compare::Pair;
+use crate::render::line;
 use crate::time::{TimeScale, format_duration, parse_time_argument};
+use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::fmt::Write as _;
+
+/// Compare two traces or their metrics; exit 3 when they differ.
+///
+/// A and B are databases, recordings of databases (engine.db:idle) or BTF files.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  btfdb compare old.btf new.btf
+  btfdb compare week.db:monday week.db:tuesday --level order --ignore SIG,STI
+  btfdb compare a.btf b.btf --level timing --tolerance 2us --tolerance start=10us --align
+  btfdb compare old.db new.db --level metrics --metric ResponseTime --threshold 5")]
+pub struct CompareArgs {
+    /// The first trace: DATABASE, DATABASE:RECORDING or a BTF file.
+    pub a: String,
+    /// The second trace.
+    pub b: String,
+    /// How alike they must be.
+    #[arg(long, value_enum, default_value = "order")]
+    pub level: LevelArg,
+    /// How far times may be apart at level timing, e.g. 2us, or start=10us for one action; 5permille is of the time
+    /// since the previous event of the same sequence (for an activation, the activation before), aligned or not.
+    #[arg(long, value_name = "[ACTION=]T")]
+    pub tolerance: Vec<String>,
+    /// Types (SIG, I, …) and entities that do not count.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub ignore: Vec<String>,
+    /// An ignored ISR takes the preemption that it causes with it.
+    #[arg(long)]
+    pub collapse_isrs: bool,
+    /// An entity of A as B calls it.
+    #[arg(long, value_delimiter = ',', value_name = "A=B")]
+    pub rename: Vec<String>,
+    /// Leave out what one trace has later than the last event of the other.
+    #[arg(long)]
+    pub cut: bool,
+    /// Measure times from the first event of each trace.
+    #[arg(long)]
+    pub align: bool,
+    /// Metrics at level metrics; all when left out.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub metric: Vec<String>,
+    /// Percent by which a statistic may differ at level metrics.
+    #[arg(long, default_value_t = 0.0, value_name = "PERCENT")]
+    pub threshold: f64,
+    /// Differences to show.
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    pub limit: usize,
+    /// How to print.
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: ReportFormat,
+    /// Resources to use.
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// Levels of comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LevelArg {
+    /// Every event, in the order of the file.
+    Exact,
+    /// The order of every core and every process instance.
+    Order,
+    /// As order, and times within a tolerance.
+    Timing,
+    /// The statistics of metrics.
+    Metrics,
+}
+
+/// How a report is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum ReportFormat {
+    Table,
+    Json,
+}
 
 /// Exit code of traces that differ.
 const DIFFERENT: u8 = 3;
 
-pub(super) fn run(args: &Compare, ui: &Ui) -> Result<u8> {
-    let control = trace::control();
-    let a = trace::open(&args.a, None, &args.limits, &control)?;
-    let b = trace::open(&args.b, None, &args.limits, &control)?;
-    let (a, b) = trace::in_one_scale((&args.a, a), (&args.b, b), &args.limits, &control)?;
-    let (one, other) = (a.one(&args.a)?.to_owned(), b.one(&args.b)?.to_owned());
-    let scale = a.session.database().time_scale();
-    if b.session.database().time_scale() != scale {
-        return Err(Error::usage("the two databases count time in different units")
-            .hint("make one of them anew with the --time-scale of the other"));
-    }
+pub(super) fn run(args: &CompareArgs, ui: &Ui) -> Result<u8> {
+    let options = query::open_options(&args.limits, Queries::shipped())?;
+    let pair = Pair::open(&args.a, &args.b, &options, &signals::control())?;
+    let scale = pair.time_scale();
     if args.level == LevelArg::Metrics {
         let of_events = [
             ("--ignore", !args.ignore.is_empty()),
@@ -39,16 +110,14 @@ pub(super) fn run(args: &Compare, ui: &Ui) -> Result<u8> {
             return Err(Error::usage(format!("{option} is for events, not for --level metrics"))
                 .hint("--metric chooses metrics, --threshold says how far they may be apart"));
         }
-        return metrics(args, (&a, &one), (&b, &other));
+        return metrics(args, &pair);
     }
-    let options = options(args, scale)?;
-    let (mut left, mut right) = (a.session.records(&one)?, b.session.records(&other)?);
-    let result = compare(&mut left, &mut right, &options)?;
+    let result = pair.compare(&compare_options(args, scale)?)?;
     let text = match args.format {
         ReportFormat::Json => serde_json::to_string_pretty(&result).unwrap_or_default() + "\n",
         ReportFormat::Table => table(&result, scale),
     };
-    print(&text)?;
+    output::print(&text)?;
     for option in &result.unused {
         ui.warning(&format!("--{option} had no effect"));
     }
@@ -60,19 +129,19 @@ pub(super) fn run(args: &Compare, ui: &Ui) -> Result<u8> {
     Ok(if result.equal { 0 } else { DIFFERENT })
 }
 
-fn options(args: &Compare, scale: TimeScale) -> Result<Options> {
+fn compare_options(args: &CompareArgs, scale: TimeScale) -> Result<CompareOptions> {
     let level = match args.level {
         LevelArg::Exact => Level::Exact,
         LevelArg::Order | LevelArg::Metrics => Level::Order,
         LevelArg::Timing => Level::Timing,
     };
-    let mut options = Options {
+    let mut options = CompareOptions {
         level,
         collapse_ignored_isrs: args.collapse_isrs,
         cut_to_common_length: args.cut,
         align: args.align,
         differing: args.limit,
-        ..Options::default()
+        ..CompareOptions::default()
     };
     for text in &args.tolerance {
         let (action, bound) = match text.split_once('=') {
@@ -185,13 +254,14 @@ fn table(c: &Comparison, scale: TimeScale) -> String {
         c.entities.iter().filter(|e| e.temporal + e.semantic > 0 || e.left != e.right).collect();
     if !differ.is_empty() {
         let width = differ.iter().map(|e| e.entity.chars().count()).max().unwrap_or(6).max(6);
-        let _ = writeln!(text, "{:width$}  type   in A    in B    times   other", "entity");
+        let widths = [width, 5, 6, 6, 6, 6];
+        let header = ["entity", "type", "in A", "in B", "times", "other"];
+        line(&mut text, &header, &widths, &[false; 6]);
         for e in differ {
-            let _ = writeln!(
-                text,
-                "{:width$}  {:5}  {:6}  {:6}  {:6}  {:6}",
-                e.entity, e.kind, e.left, e.right, e.temporal, e.semantic
-            );
+            let counts = [e.left, e.right, e.temporal, e.semantic].map(|count| count.to_string());
+            let [left, right, temporal, semantic] = &counts;
+            let cells = [&e.entity, &e.kind, left, right, temporal, semantic];
+            line(&mut text, &cells, &widths, &[false, false, true, true, true, true]);
         }
     }
     text
@@ -199,11 +269,11 @@ fn table(c: &Comparison, scale: TimeScale) -> String {
 
 fn difference(text: &mut String, d: &Difference) {
     let what = match d.kind {
-        crate::compare::Kind::Time => "time",
-        crate::compare::Kind::Changed => "changed",
-        crate::compare::Kind::Moved => "moved",
-        crate::compare::Kind::OnlyLeft => "only in A",
-        crate::compare::Kind::OnlyRight => "only in B",
+        DifferenceKind::Time => "time",
+        DifferenceKind::Changed => "changed",
+        DifferenceKind::Moved => "moved",
+        DifferenceKind::OnlyLeft => "only in A",
+        DifferenceKind::OnlyRight => "only in B",
     };
     let side =
         |l: &Option<Line>| l.as_ref().map_or_else(|| "–".into(), |l| format!("{}  {}", place(l), l.text));
@@ -215,8 +285,8 @@ fn place(line: &Line) -> String {
     line.place.line.map_or_else(|| format!("#{}", line.place.seq), |n| format!("line {n}"))
 }
 
-fn metrics(args: &Compare, a: (&Trace, &str), b: (&Trace, &str)) -> Result<u8> {
-    let deltas = compare_metrics((&a.0.session, a.1), (&b.0.session, b.1), &args.metric, args.threshold)?;
+fn metrics(args: &CompareArgs, pair: &Pair) -> Result<u8> {
+    let deltas = pair.compare_metrics(&args.metric, args.threshold)?;
     let beyond = deltas.iter().filter(|d| d.beyond).count();
     let text = match args.format {
         ReportFormat::Json => {
@@ -225,11 +295,11 @@ fn metrics(args: &Compare, a: (&Trace, &str), b: (&Trace, &str)) -> Result<u8> {
         }
         ReportFormat::Table => metrics_table(&deltas, beyond, args),
     };
-    print(&text)?;
+    output::print(&text)?;
     Ok(if beyond > 0 { DIFFERENT } else { 0 })
 }
 
-fn metrics_table(deltas: &[MetricDelta], beyond: usize, args: &Compare) -> String {
+fn metrics_table(deltas: &[MetricDelta], beyond: usize, args: &CompareArgs) -> String {
     let mut text = String::new();
     let verdict = if beyond == 0 { "equal" } else { "different" };
     let _ = writeln!(
@@ -262,10 +332,4 @@ fn metrics_table(deltas: &[MetricDelta], beyond: usize, args: &Compare) -> Strin
 /// How many decimals show a percentage that is not 0 as something else than 0.
 fn decimals(percent: f64) -> usize {
     (1..9).find(|n| percent.abs() * 10f64.powi(*n) >= 1.0).map_or(1, |n| n as usize)
-}
-
-fn print(text: &str) -> Result<()> {
-    let mut target = Target::open(None, false)?;
-    target.out().write_all(text.as_bytes()).map_err(|e| Error::io("write to", "standard output", e))?;
-    target.finish()
 }

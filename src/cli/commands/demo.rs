@@ -1,15 +1,21 @@
 //! `btfdb demo`: the main job on the recording that ships with the program.
 
-use super::super::args::{
-    Demo, DialectArg, Export, ExportFormat, Format, Ingest, InputFormat, KernelArgs, Limits, Metrics,
-    OrderArg, Output, SqlPath,
-};
+use super::super::args::Cli;
 use super::super::ui::Ui;
-use super::{export, ingest, metrics};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::store::{Database, RealDisk};
-use std::path::Path;
+use clap::{Args, Parser};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Ingest, map and evaluate the recording that ships with btfdb.
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// Folder for the demo's recording, database and slice.
+    #[arg(long, default_value = "btfdb-demo")]
+    pub dir: PathBuf,
+}
 
 macro_rules! recording {
     ($($name:literal),* $(,)?) => {
@@ -31,103 +37,39 @@ const RECORDING: [(&str, &[u8]); 10] = recording![
     "system_cpu1.orti",
 ];
 
-const METRICS: [&str; 3] = ["ResponseTime", "NetExecutionTime", "CPULoad"];
-
-pub(super) fn run(args: &Demo, ui: &Ui) -> Result<u8> {
+pub(super) fn run(args: &DemoArgs, ui: &Ui) -> Result<u8> {
     let (recording, database) = (args.dir.join("recording"), args.dir.join("demo.db"));
-    let slice = args.dir.join("slice.btf");
     unpack(&recording)?;
-    if database.join("manifest.json").exists() {
+    if Database::is_at(&database) {
         let mut tx = Database::begin(Arc::new(RealDisk), &database, None)?;
         tx.drop_recording("demo");
         tx.commit()?;
     }
-    let limits = Limits { threads: None, memory_limit: None };
-    ui.status(&format!("$ btfdb ingest {} {}", database.display(), recording.display()));
-    let ingest = Ingest {
-        database: database.clone(),
-        inputs: vec![recording],
-        name: None,
-        format: InputFormat::Auto,
-        tick: None,
-        qnx_version: None,
-        jobs: Vec::new(),
-        overlay_irqs: false,
-        idle: false,
-        kernel: KernelArgs::default(),
-        dialect: DialectArg::Auto,
-        no_map: false,
-        no_hash: false,
-        strict: true,
-        time_scale: None,
-        os: None,
-        core: Vec::new(),
-        runnables: Vec::new(),
-        signals: Vec::new(),
-        data_radix: None,
-        limits: limits.clone(),
-    };
-    ingest::run(&ingest, ui)?;
-    ui.status(&format!("\n$ btfdb metrics {} {}", database.display(), METRICS.join(" ")));
-    let output = Output { format: Format::Table, output: None, force: false };
-    metrics::run(
-        &Metrics {
-            database: Some(database.clone()),
-            metrics: METRICS.map(str::to_owned).to_vec(),
-            list: false,
-            show: None,
-            recording: None,
-            entity: None,
-            chains: None,
-            from: None,
-            to: None,
-            window: None,
-            step: None,
-            histogram: false,
-            sql_path: SqlPath::default(),
-            output,
-            limits: limits.clone(),
-        },
-        ui,
-    )?;
-    ui.status(&format!(
-        "\n$ btfdb export {} --from 117ms --to 120ms -o {}",
-        database.display(),
-        slice.display()
-    ));
-    let export = Export {
-        database: database.clone(),
-        output: slice,
-        format: Some(ExportFormat::Btf),
-        table: "btf_event".into(),
-        recording: None,
-        from: Some("117ms".into()),
-        to: Some("120ms".into()),
-        entity: Vec::new(),
-        types: Vec::new(),
-        btf_version: None,
-        time_scale: None,
-        numeric: false,
-        symbolic: false,
-        chains: None,
-        tick: None,
-        dialect: None,
-        style: None,
-        one_line: false,
-        line_format: None,
-        kernel: KernelArgs::default(),
-        order: OrderArg::File,
-        force: true,
-        limits,
-    };
-    export::run(&export, ui)?;
-    let db = database.display();
+    let (db, slice) = (database.display(), args.dir.join("slice.btf"));
+    step(&["ingest".as_ref(), database.as_os_str(), recording.as_os_str()], &["--strict"], ui)?;
+    ui.status("");
+    let metrics = ["ResponseTime", "NetExecutionTime", "CPULoad"].map(OsStr::new);
+    step(&[&["metrics".as_ref(), database.as_os_str()], &metrics[..]].concat(), &["--format=table"], ui)?;
+    ui.status("");
+    let window = ["--from", "117ms", "--to", "120ms", "-o"].map(OsStr::new);
+    let export = [&["export".as_ref(), database.as_os_str()], &window[..], &[slice.as_os_str()]].concat();
+    step(&export, &["--format=btf", "--force"], ui)?;
     ui.status(&format!(
         "\nNow try:\n  btfdb info {db}\n  btfdb metrics {db}\n  btfdb query {db} \"SELECT process, core, count(*) \
          AS n, max(terminate_at - activate_at) AS worst FROM process_instance WHERE complete GROUP BY process, core \
          ORDER BY worst DESC\"\n  btfdb export {db} --table process_state --format csv -o - | head"
     ));
     Ok(0)
+}
+
+/// Shows a command and runs it; the `unseen` options are only for a demo.
+fn step(words: &[&OsStr], unseen: &[&str], ui: &Ui) -> Result<()> {
+    let shown: Vec<_> = words.iter().map(|word| word.display().to_string()).collect();
+    ui.status(&format!("$ btfdb {}", shown.join(" ")));
+    let line = [OsStr::new("btfdb")].into_iter().chain(words.iter().copied());
+    let cli = Cli::try_parse_from(line.chain(unseen.iter().map(OsStr::new)))
+        .map_err(|e| Error::new(ErrorKind::Bug, "a command of the demo is wrong").because(e))?;
+    super::run(&cli, ui).map(drop)
 }
 
 #[expect(clippy::disallowed_methods, reason = "the demo's recording lies outside every database")]

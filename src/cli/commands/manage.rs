@@ -1,15 +1,40 @@
 //! `btfdb info`, `verify` and `remove`: the database itself.
 
-use super::super::args::{Info, Remove, Verify};
 use super::super::ui::Ui;
-use crate::error::{Error, Result};
-use crate::ops::summary;
+use super::output;
+use crate::error::Result;
+use crate::ops;
 use crate::store::{self, Database, RealDisk};
 use crate::time::format_duration;
-use std::io::Write;
+use clap::Args;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-pub(super) fn info(args: &Info) -> Result<u8> {
+/// Show what a database holds.
+#[derive(Debug, Args)]
+pub struct InfoArgs {
+    /// Database folder.
+    pub database: PathBuf,
+}
+
+/// Check every file of a database against its checksum; exit 3 when something is wrong.
+#[derive(Debug, Args)]
+pub struct VerifyArgs {
+    /// Database folder.
+    pub database: PathBuf,
+}
+
+/// Remove a recording from a database.
+#[derive(Debug, Args)]
+pub struct RemoveArgs {
+    /// Database folder.
+    pub database: PathBuf,
+    /// The recording to remove.
+    #[arg(long)]
+    pub recording: String,
+}
+
+pub(super) fn info(args: &InfoArgs) -> Result<u8> {
     let db = Database::open(&args.database)?;
     let scale = db.time_scale();
     let mut text = format!(
@@ -18,7 +43,7 @@ pub(super) fn info(args: &Info) -> Result<u8> {
         db.manifest().creator,
         scale.as_str()
     );
-    for recording in summary(&db) {
+    for recording in ops::summary(&db) {
         text.push_str(&format!("\nrecording   {}\n", recording.name));
         if let Some((begin, end)) = recording.range {
             let length = format_duration(end.saturating_sub(begin), scale);
@@ -29,17 +54,17 @@ pub(super) fn info(args: &Info) -> Result<u8> {
             text.push_str(&format!("{table:<20} {rows:>12} {bytes:>14} {files:>6}\n"));
         }
     }
-    print(&text)?;
+    output::print(&text)?;
     Ok(0)
 }
 
-pub(super) fn verify(args: &Verify, ui: &Ui) -> Result<u8> {
+pub(super) fn verify(args: &VerifyArgs, ui: &Ui) -> Result<u8> {
     let report = store::verify(&args.database)?;
     let mut text = String::new();
     for problem in &report.problems {
         text.push_str(&format!("{}: {}\n", problem.path.display(), problem.what));
     }
-    print(&text)?;
+    output::print(&text)?;
     if report.problems.is_empty() {
         ui.status(&format!("{} files, {} bytes: all as written", report.files, report.bytes));
         return Ok(0);
@@ -48,22 +73,8 @@ pub(super) fn verify(args: &Verify, ui: &Ui) -> Result<u8> {
     Ok(3)
 }
 
-pub(super) fn remove(args: &Remove, ui: &Ui) -> Result<u8> {
-    let mut tx = Database::begin(Arc::new(RealDisk), &args.database, None)?;
-    if !tx.has_recording(&args.recording) {
-        let names: Vec<&str> = tx.manifest().recordings.iter().map(|r| r.name.as_str()).collect();
-        return Err(Error::usage(format!("the database has no recording '{}'", args.recording))
-            .hint(format!("it has: {}", names.join(", "))));
-    }
-    tx.drop_recording(&args.recording);
-    tx.commit()?;
+pub(super) fn remove(args: &RemoveArgs, ui: &Ui) -> Result<u8> {
+    ops::remove(Arc::new(RealDisk), &args.database, &args.recording)?;
     ui.status(&format!("removed {}", args.recording));
     Ok(0)
-}
-
-fn print(text: &str) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.flush())
-        .map_err(|e| Error::io("write to", "standard output", e))
 }

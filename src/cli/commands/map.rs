@@ -1,6 +1,6 @@
 //! `btfdb map`.
 
-use super::super::args::Map;
+use super::super::args::Limits;
 use super::super::progress::watched;
 use super::super::signals;
 use super::super::ui::Ui;
@@ -8,9 +8,24 @@ use super::parse;
 use crate::error::Result;
 use crate::ops::map::map_again;
 use crate::store::RealDisk;
+use clap::Args;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-pub(super) fn run(args: &Map, ui: &Ui) -> Result<u8> {
+/// Map recordings again, e.g. after a change of profile.
+#[derive(Debug, Args)]
+pub struct MapArgs {
+    /// Database folder.
+    pub database: PathBuf,
+    /// Only this recording.
+    #[arg(long)]
+    pub recording: Option<String>,
+    /// Resources to use.
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+pub(super) fn run(args: &MapArgs, ui: &Ui) -> Result<u8> {
     let control = signals::control();
     let threads = parse::threads(&args.limits);
     let only = args.recording.as_deref();

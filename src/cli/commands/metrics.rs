@@ -1,28 +1,86 @@
 //! `btfdb metrics`.
 
-use super::super::args::Metrics;
+use super::super::args::{Limits, Output, SqlPath};
 use super::super::signals;
 use super::super::ui::Ui;
 use super::{histogram, output, parse, query};
-use crate::engine::{Session, queries_with_folders};
+use crate::engine::queries_with_folders;
 use crate::error::{Error, Result};
 use crate::library::{Metric, Queries};
 use crate::metrics::{MEASUREMENT, MEASUREMENT_SQL, MetricFilter, bins_of};
+use crate::ops::{self, metrics::is_measurement};
 use crate::render::Format;
-use crate::time::TimeScale;
-use crate::time::TimeWindows;
-use std::io::Write;
+use crate::time::{TimeScale, TimeWindows};
+use clap::Args;
+use std::path::PathBuf;
 
-pub(super) fn run(args: &Metrics, ui: &Ui) -> Result<u8> {
+/// Print timing metrics: min, avg, max, percentiles, jitter, and when the extremes happened.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  btfdb metrics engine.db
+  btfdb metrics engine.db ResponseTime --entity T_5 --from 100ms --to 200ms
+  btfdb metrics engine.db CPULoad Preemptions --window 50ms --step 10ms
+  btfdb metrics engine.db ResponseTime --histogram --format table
+  btfdb metrics engine.db grasp
+  btfdb metrics --list
+  btfdb metrics engine.db --sql-path my_queries --format json")]
+pub struct MetricsArgs {
+    /// Database folder.
+    #[arg(required_unless_present_any = ["list", "show"])]
+    pub database: Option<PathBuf>,
+    /// Metrics by name, or grasp for the measurement table of Grasp; all metrics when none is given.
+    pub metrics: Vec<String>,
+    /// List the metrics.
+    #[arg(long)]
+    pub list: bool,
+    /// Print the SQL of a metric.
+    #[arg(long, value_name = "METRIC")]
+    pub show: Option<String>,
+    /// Only this recording.
+    #[arg(long)]
+    pub recording: Option<String>,
+    /// Only this task, ISR, runnable or core.
+    #[arg(long)]
+    pub entity: Option<String>,
+    /// Samples at or after this instant, e.g. 412ms.
+    #[arg(long, allow_hyphen_values = true, value_name = "T")]
+    pub from: Option<String>,
+    /// Samples before this instant.
+    #[arg(long, allow_hyphen_values = true, value_name = "T")]
+    pub to: Option<String>,
+    /// A row for every window of this length, e.g. 10ms; they begin at multiples of the step.
+    #[arg(long, value_name = "T")]
+    pub window: Option<String>,
+    /// Distance between the begins of two windows; their length when left out.
+    #[arg(long, value_name = "T", requires = "window")]
+    pub step: Option<String>,
+    /// Show how many samples are how long: bars in a table, rows of bins in other formats.
+    #[arg(long, conflicts_with = "window")]
+    pub histogram: bool,
+    /// SQL of the user.
+    #[command(flatten)]
+    pub sql_path: SqlPath,
+    /// TOML file with [[chain]] entries, for chain_instance and the chain metrics.
+    #[arg(long, value_name = "FILE")]
+    pub chains: Option<PathBuf>,
+    /// How to print.
+    #[command(flatten)]
+    pub output: Output,
+    /// Resources to use.
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
     let queries = queries_with_folders(&args.sql_path.folders)?;
     if args.list {
-        return print(&list(&queries));
+        return output::print(&list(&queries)).map(|()| 0);
     }
     if args.show.as_deref().is_some_and(is_measurement) {
-        return print(&format!("{}\n", MEASUREMENT_SQL.trim_end()));
+        return output::print(&format!("{}\n", MEASUREMENT_SQL.trim_end())).map(|()| 0);
     }
     if let Some(name) = &args.show {
-        return print(&shown(queries.metric(name)?));
+        return output::print(&shown(queries.metric(name)?)).map(|()| 0);
     }
     let Some(database) = &args.database else { return Err(Error::usage("give a database")) };
     let control = signals::control();
@@ -36,11 +94,8 @@ pub(super) fn run(args: &Metrics, ui: &Ui) -> Result<u8> {
         to: parse::time("--to", args.to.as_deref(), scale)?,
         windows: windows(args, scale)?,
     };
-    if args.metrics.iter().any(|name| is_measurement(name)) {
-        return measurement(&session, args, &filter, ui);
-    }
     let result = if args.histogram {
-        let histograms = session.histograms(&args.metrics, &filter)?;
+        let histograms = ops::metrics::histograms(&session, &args.metrics, &filter)?;
         let mut target = output::Target::open(args.output.output.as_deref(), args.output.force)?;
         if output::format(args.output.format, target.is_terminal()) == Format::Table {
             let text = histogram::text(&histograms, scale, output::width());
@@ -51,34 +106,15 @@ pub(super) fn run(args: &Metrics, ui: &Ui) -> Result<u8> {
         }
         bins_of(&histograms)?
     } else {
-        session.metrics(&args.metrics, &filter)?
+        ops::metrics::table(&session, &args.metrics, &filter)?
     };
     let schema = result.schema();
     output::show(&schema, &mut std::iter::once(Ok(result)), &args.output, session.threads(), ui)?;
     Ok(0)
 }
 
-fn is_measurement(name: &str) -> bool {
-    name.eq_ignore_ascii_case(MEASUREMENT)
-}
-
-/// The table of Grasp, which has other columns than metrics.
-fn measurement(session: &Session, args: &Metrics, filter: &MetricFilter, ui: &Ui) -> Result<u8> {
-    if args.metrics.len() > 1 {
-        return Err(Error::usage(format!("{MEASUREMENT} is a table of its own, without other metrics")));
-    }
-    if args.histogram || filter.windows.is_some() {
-        return Err(Error::usage(format!("{MEASUREMENT} has neither windows nor histograms"))
-            .hint("the metrics NetExecutionTime and ResponseTime have"));
-    }
-    let result = session.measurement(filter)?;
-    let schema = result.schema();
-    output::show(&schema, &mut std::iter::once(Ok(result)), &args.output, session.threads(), ui)?;
-    Ok(0)
-}
-
 /// The windows that are asked for.
-fn windows(args: &Metrics, scale: TimeScale) -> Result<Option<TimeWindows>> {
+fn windows(args: &MetricsArgs, scale: TimeScale) -> Result<Option<TimeWindows>> {
     let Some(width) = parse::time("--window", args.window.as_deref(), scale)? else { return Ok(None) };
     let step = parse::time("--step", args.step.as_deref(), scale)?.unwrap_or(width);
     for (option, length) in [("--window", width), ("--step", step)] {
@@ -107,11 +143,4 @@ pub(in crate::cli) fn list(queries: &Queries) -> String {
 /// The SQL of a metric.
 pub(in crate::cli) fn shown(metric: &Metric) -> String {
     format!("{}\n", metric.sql.trim_end())
-}
-
-fn print(text: &str) -> Result<u8> {
-    let mut out = std::io::stdout().lock();
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    written.map_err(|e| Error::io("write to", "standard output", e))?;
-    Ok(0)
 }

@@ -1,21 +1,19 @@
 //! One file per command: from what was typed to an operation, and from its result to words.
 
 pub(super) mod check;
-mod compare;
-mod demo;
+pub(super) mod compare;
+pub(super) mod demo;
 pub(super) mod export;
 pub(super) mod histogram;
 mod ingest;
 mod kernel;
-mod manage;
-mod map;
+pub(super) mod manage;
+pub(super) mod map;
 pub(super) mod metrics;
 pub(super) mod output;
 pub(super) mod parse;
-mod plot;
+pub(super) mod plot;
 pub(super) mod query;
-mod require;
-mod trace;
 
 use super::args::{Cli, Command};
 use super::shell;
@@ -32,7 +30,7 @@ pub(super) fn run(cli: &Cli, ui: &Ui) -> Result<u8> {
         Command::Metrics(args) => metrics::run(args, ui),
         Command::Export(args) => export::run(args, ui),
         Command::Plot(args) => plot::run(args, ui),
-        Command::Check(args) => check::run(args, ui),
+        Command::Check(args) => check::run(args),
         Command::Compare(args) => compare::run(args, ui),
         Command::Info(args) => manage::info(args),
         Command::Verify(args) => manage::verify(args, ui),

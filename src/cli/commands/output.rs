@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-/// Columns of text when nobody says how wide the terminal is.
+/// Columns of text when the width of the terminal is not known.
 const WIDTH: usize = 100;
 /// Rows that a table on a terminal shows.
 const TERMINAL_ROWS: usize = 200;
@@ -81,7 +81,7 @@ impl Drop for Target {
     #[expect(clippy::disallowed_methods, reason = "the unfinished result is this type's own")]
     fn drop(&mut self) {
         if let Some((temporary, _)) = &self.file {
-            // Nothing was promised about it, so there is nobody to tell.
+            // The file was never promised, so a failure to remove it is no error.
             let _ = std::fs::remove_file(temporary);
         }
     }
@@ -120,6 +120,13 @@ pub(in crate::cli) fn width() -> usize {
     let columns = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0);
     let terminal = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     terminal.or_else(columns).unwrap_or(WIDTH)
+}
+
+/// Writes a text to standard output.
+pub(super) fn print(text: &str) -> Result<()> {
+    let mut target = Target::open(None, false)?;
+    target.out().write_all(text.as_bytes()).map_err(|e| Error::io("write to", "standard output", e))?;
+    target.finish()
 }
 
 /// Renders one result to where `output` says. A table on a terminal is capped, and says so.

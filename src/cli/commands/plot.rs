@@ -1,27 +1,138 @@
 //! `btfdb plot`.
 
-use super::super::plot_args::{ChartArg, LegendArg, Plot, PlotFormat, RowsArg};
+use super::super::args::{Limits, SqlPath};
 use super::super::signals;
 use super::super::ui::Ui;
 use super::output::Target;
 use super::{parse, query};
-use crate::engine::{Session, queries_with_folders};
+use crate::engine::queries_with_folders;
 use crate::error::{Error, Result};
-use crate::export::Selection;
+use crate::ops::plot::{PictureFormat, deadlines, image, timeline};
 use crate::picture::{Picture, exact};
-use crate::plot::{Around, ChartRequest, Form, Request, Rows, chart, plot};
+use crate::plot::{Around, ChartRequest, Form, Request, Rows, chart};
 use crate::render::html;
 use crate::render::svg::{self, Legend};
-use crate::require::Requirements;
+use crate::selection::Selection;
 use crate::time::TimeScale;
-use std::path::Path;
+use clap::{Args, ValueEnum};
+use std::path::{Path, PathBuf};
 
-/// Columns of a page: it is zoomed into, and holds in memory what a picture of that width does.
-const PAGE_COLUMNS: u32 = 8 * 1024;
-/// A page has up to so many system events as they are: about a million stretches, ten megabytes.
-const PAGE_EVENTS: u64 = 2_000_000;
+/// Draw a window of a recording as SVG or PNG, or a chart of a metric.
+///
+/// Rows of cores, tasks and ISRs with their states, runnables, semaphores, events, signals and stimuli. What is too short
+/// to be seen is drawn together, and the picture says how many it stands for; violations are always drawn.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  btfdb plot engine.db -o all.svg
+  btfdb plot engine.db --from 412ms --to 415ms -o slice.png --scale 2
+  btfdb plot engine.db --around ResponseTime:T_5:max -o worst.svg
+  btfdb plot engine.db --rows core --type T,I,SEM --width 1600 -o - > picture.svg
+  btfdb plot engine.db --chart histogram ResponseTime --entity T_5 -o response.svg")]
+pub struct PlotArgs {
+    /// Database folder.
+    pub database: PathBuf,
+    /// Metrics of a chart.
+    #[arg(requires = "chart")]
+    pub metrics: Vec<String>,
+    /// File to write, `-` for standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// svg, html (a page to zoom into) or png; told by the file's name when left out.
+    #[arg(long, value_enum)]
+    pub format: Option<PlotFormat>,
+    /// Recording; needed when the database has several.
+    #[arg(long)]
+    pub recording: Option<String>,
+    /// Begin of the window, e.g. 412ms.
+    #[arg(long, allow_hyphen_values = true, value_name = "T")]
+    pub from: Option<String>,
+    /// End of the window, not part of it.
+    #[arg(long, allow_hyphen_values = true, value_name = "T")]
+    pub to: Option<String>,
+    /// The window is the life of the instance with the greatest (max, the default) or least (min) sample of a metric, with a
+    /// quarter of it on each side.
+    #[arg(long, value_name = "METRIC:ENTITY[:max|:min]", conflicts_with = "chart")]
+    pub around: Option<String>,
+    /// Rows of tasks, of cores, or both.
+    #[arg(long, value_enum, default_value = "both")]
+    pub rows: RowsArg,
+    /// Only rows of these tasks, ISRs, runnables, signals, …; cores stay.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub entity: Vec<String>,
+    /// Kinds of rows: T,I,C (cores),R,SEM,SIG,EVENT,STI,SERVER,BUFFER; when left out, as many as the window has room for.
+    #[arg(long = "type", value_delimiter = ',', value_name = "TYPES")]
+    pub types: Vec<String>,
+    /// A chart instead of a timeline.
+    #[arg(long, value_enum, value_name = "CHART")]
+    pub chart: Option<ChartArg>,
+    /// Chart of loads: length of a window, e.g. 10ms; when left out, a hundredth of the time.
+    #[arg(long, value_name = "T", requires = "chart")]
+    pub window: Option<String>,
+    /// TOML file with requirements: their deadlines are drawn, and what misses them is marked.
+    #[arg(long, value_name = "FILE")]
+    pub requirements: Option<PathBuf>,
+    /// Width in pixels.
+    #[arg(long, default_value_t = 1200, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(320..=20_000))]
+    pub width: u32,
+    /// PNG: how many pixels a pixel becomes, e.g. 2 for paper and fine screens.
+    #[arg(long, default_value_t = 1.0, value_name = "FACTOR")]
+    pub scale: f32,
+    /// Where the legend is.
+    #[arg(long, value_enum, default_value = "bottom")]
+    pub legend: LegendArg,
+    /// Words above the picture.
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+    /// Overwrite the file if it exists.
+    #[arg(long)]
+    pub force: bool,
+    /// SQL of the user, for metrics.
+    #[command(flatten)]
+    pub sql_path: SqlPath,
+    /// Resources to use.
+    #[command(flatten)]
+    pub limits: Limits,
+}
 
-pub(super) fn run(args: &Plot, ui: &Ui) -> Result<u8> {
+/// Formats of pictures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum PlotFormat {
+    Svg,
+    Html,
+    Png,
+}
+
+/// Rows of a timeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum RowsArg {
+    Task,
+    Core,
+    Both,
+}
+
+/// Charts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ChartArg {
+    /// How many samples of a metric are how great, for each entity.
+    Histogram,
+    /// Samples of a metric over time: median, 5 % to 95 %, least and greatest.
+    Distribution,
+    /// Load of the cores over time.
+    Load,
+}
+
+/// Where the legend is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum LegendArg {
+    Top,
+    Bottom,
+    None,
+}
+
+pub(super) fn run(args: &PlotArgs, ui: &Ui) -> Result<u8> {
     let format = format(args)?;
     let control = signals::control();
     let queries = queries_with_folders(&args.sql_path.folders)?;
@@ -35,50 +146,43 @@ pub(super) fn run(args: &Plot, ui: &Ui) -> Result<u8> {
         entities: args.entity.clone(),
         types: args.types.clone(),
     };
-    let options = svg::Options {
-        width: args.width,
-        legend: match args.legend {
-            LegendArg::Top => Legend::Top,
-            LegendArg::Bottom => Legend::Bottom,
-            LegendArg::None => Legend::None,
-        },
-    };
     let mut target = Target::open(Some(&args.output), args.force)?;
-    if format == PlotFormat::Html {
-        if args.chart.is_some() {
+    let svg = match args.chart {
+        Some(_) if format == PictureFormat::Html => {
             return Err(Error::usage("a chart is no page").hint("name it .svg or .png"));
         }
-        let picture = timeline(&session, args, selection, (PAGE_COLUMNS, PAGE_EVENTS), ui)?;
-        html::write(&picture, target.out())?;
-        target.finish()?;
-        return Ok(0);
-    }
-    let drawn = match args.chart {
-        Some(form) => charted(&session, args, selection, form)?,
-        None => svg::drawn(&timeline(&session, args, selection, (args.width, 0), ui)?, &options),
-    };
-    let bytes = match format {
-        PlotFormat::Png if target.is_terminal() => {
-            return Err(Error::usage("png is not for a terminal").hint("use -o FILE"));
+        Some(form) => {
+            svg::chart(&chart(&session, &chart_request(args, selection, form, scale)?)?, args.width)
         }
-        PlotFormat::Png => pixels(&drawn, args.scale)?,
-        PlotFormat::Svg | PlotFormat::Html => drawn.into_bytes(),
+        None => {
+            let request = timeline_request(args, selection, scale)?;
+            let picture = timeline(&session, request, format, args.width)?;
+            report(&picture, scale, ui);
+            if format == PictureFormat::Html {
+                html::write(&picture, target.out())?;
+                target.finish()?;
+                return Ok(0);
+            }
+            let legend = match args.legend {
+                LegendArg::Top => Legend::Top,
+                LegendArg::Bottom => Legend::Bottom,
+                LegendArg::None => Legend::None,
+            };
+            svg::drawn(&picture, &svg::DrawingOptions { width: args.width, legend })
+        }
     };
+    if format == PictureFormat::Png && target.is_terminal() {
+        return Err(Error::usage("png is not for a terminal").hint("use -o FILE"));
+    }
+    let bytes = image(svg, format, args.scale)?;
     target.out().write_all(&bytes).map_err(|e| Error::io("write to", &args.output, e))?;
     target.finish()?;
     ui.status(&format!("{} bytes written to {}", bytes.len(), args.output.display()));
     Ok(0)
 }
 
-fn timeline(
-    session: &Session,
-    args: &Plot,
-    selection: Selection,
-    (columns, exact_up_to): (u32, u64),
-    ui: &Ui,
-) -> Result<Picture> {
-    let scale = session.database().time_scale();
-    let request = Request {
+fn timeline_request(args: &PlotArgs, selection: Selection, scale: TimeScale) -> Result<Request> {
+    Ok(Request {
         selection,
         rows: match args.rows {
             RowsArg::Task => Rows::Task,
@@ -86,28 +190,19 @@ fn timeline(
             RowsArg::Both => Rows::Both,
         },
         around: args.around.as_deref().map(Around::parse).transpose()?,
-        columns,
-        exact_up_to,
         deadlines: args.requirements.as_deref().map_or_else(|| Ok(Vec::new()), |f| deadlines(f, scale))?,
         title: args.title.clone(),
-    };
-    let picture = plot(session, &request)?;
-    if let Some(found) = &picture.highlight {
-        ui.status(&format!(
-            "{}: --from {} --to {}",
-            found.label,
-            argument(picture.from, scale),
-            argument(picture.to, scale)
-        ));
-    }
-    if picture.rows.iter().all(|row| row.runs.is_empty() && row.marks.is_empty() && row.curve.is_none()) {
-        ui.warning("nothing happens in the window, of what is shown");
-    }
-    Ok(picture)
+        ..Request::default()
+    })
 }
 
-fn charted(session: &Session, args: &Plot, selection: Selection, form: ChartArg) -> Result<String> {
-    let window = parse::time("--window", args.window.as_deref(), session.database().time_scale())?;
+fn chart_request(
+    args: &PlotArgs,
+    selection: Selection,
+    form: ChartArg,
+    scale: TimeScale,
+) -> Result<ChartRequest> {
+    let window = parse::time("--window", args.window.as_deref(), scale)?;
     if window.is_some_and(|window| window <= 0) {
         return Err(Error::usage("--window: a length of time greater than 0 is needed"));
     }
@@ -116,43 +211,30 @@ fn charted(session: &Session, args: &Plot, selection: Selection, form: ChartArg)
         ChartArg::Distribution => Form::Distribution,
         ChartArg::Load => Form::Load,
     };
-    let request =
-        ChartRequest { selection, form, metrics: args.metrics.clone(), window, title: args.title.clone() };
-    Ok(svg::chart(&chart(session, &request)?, args.width))
+    Ok(ChartRequest { selection, form, metrics: args.metrics.clone(), window, title: args.title.clone() })
 }
 
-/// An instant as it can be typed.
-fn argument(ticks: i64, scale: TimeScale) -> String {
-    exact(ticks, scale).replace(' ', "")
-}
-
-/// The deadlines of a file of requirements, and what bounds every response time.
-fn deadlines(file: &Path, scale: TimeScale) -> Result<Vec<(String, i64)>> {
-    let text = std::fs::read_to_string(file).map_err(|e| Error::io("read", file, e))?;
-    let requirements = Requirements::parse(&text, file)?;
-    requirements.deadline.iter().map(|d| Ok((d.entity.clone(), d.deadline.ticks(scale)?))).collect()
-}
-
-fn format(args: &Plot) -> Result<PlotFormat> {
-    if let Some(format) = args.format {
-        return Ok(format);
+/// Says which window was found, and that nothing is in it.
+fn report(picture: &Picture, scale: TimeScale, ui: &Ui) {
+    if let Some(found) = &picture.highlight {
+        let argument = |ticks| exact(ticks, scale).replace(' ', "");
+        let (from, to) = (argument(picture.from), argument(picture.to));
+        ui.status(&format!("{}: --from {from} --to {to}", found.label));
     }
-    match args.output.extension().and_then(|e| e.to_str()) {
-        Some("svg") => Ok(PlotFormat::Svg),
-        Some("png") => Ok(PlotFormat::Png),
-        Some("html" | "htm") => Ok(PlotFormat::Html),
-        _ if args.output == Path::new("-") => Ok(PlotFormat::Svg),
-        _ => Err(Error::usage(format!("'{}' does not say what it is to be", args.output.display()))
-            .hint("name it .svg, .html or .png, or use --format")),
+    if picture.rows.iter().all(|row| row.runs.is_empty() && row.marks.is_empty() && row.curve.is_none()) {
+        ui.warning("nothing happens in the window, of what is shown");
     }
 }
 
-#[cfg(feature = "png")]
-fn pixels(svg: &str, scale: f32) -> Result<Vec<u8>> {
-    crate::render::png::png(svg, scale)
-}
-
-#[cfg(not(feature = "png"))]
-fn pixels(_: &str, _: f32) -> Result<Vec<u8>> {
-    Err(Error::usage("this btfdb was built without PNG").hint("use --format svg"))
+fn format(args: &PlotArgs) -> Result<PictureFormat> {
+    match args.format {
+        Some(PlotFormat::Svg) => Ok(PictureFormat::Svg),
+        Some(PlotFormat::Html) => Ok(PictureFormat::Html),
+        Some(PlotFormat::Png) => Ok(PictureFormat::Png),
+        None if args.output == Path::new("-") => Ok(PictureFormat::Svg),
+        None => PictureFormat::of_file(&args.output).ok_or_else(|| {
+            Error::usage(format!("'{}' does not say what it is to be", args.output.display()))
+                .hint("name it .svg, .html or .png, or use --format")
+        }),
+    }
 }

@@ -1,19 +1,57 @@
 //! `btfdb query`.
 
-use super::super::args::{Limits, Query};
+use super::super::args::{KernelArgs, Limits, Output, SqlPath};
 use super::super::signals;
 use super::super::ui::Ui;
 use super::{output, parse};
 use crate::engine::{Session, SessionOptions, queries_with_folders, split};
 use crate::error::{Error, Result};
 use crate::library::Queries;
+use crate::ops::open::OpenOptions;
 use crate::require::Requirements;
 use crate::schema::tables;
 use crate::store::Database;
-use std::path::Path;
+use clap::Args;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub(super) fn run(args: &Query, ui: &Ui) -> Result<u8> {
+/// Run SQL and print its result.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  btfdb query engine.db \"SELECT * FROM recording\"
+  btfdb query engine.db \"SELECT * FROM core_peak\" --param window=10ms --param step=1ms
+  btfdb query kernel.db \"SELECT time, arguments FROM kernel_event\" --event THREAD:RUNNING --pid 1
+  btfdb query engine.db -f report.sql --format json -o report.json")]
+pub struct QueryArgs {
+    /// Database folder.
+    pub database: PathBuf,
+    /// SQL text; several statements are separated by `;`.
+    #[arg(required_unless_present = "file", conflicts_with = "file")]
+    pub sql: Option<String>,
+    /// File with SQL text.
+    #[arg(short, long)]
+    pub file: Option<PathBuf>,
+    /// Value of `$NAME` in the SQL: a number, a time such as 10ms, null, or text; can be repeated.
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    pub params: Vec<String>,
+    /// TOML file with [[chain]] entries, for chain_instance and the chain metrics.
+    #[arg(long, value_name = "FILE")]
+    pub chains: Option<PathBuf>,
+    /// SQL of the user.
+    #[command(flatten)]
+    pub sql_path: SqlPath,
+    /// Which rows table kernel_event has.
+    #[command(flatten)]
+    pub kernel: KernelArgs,
+    /// How to print.
+    #[command(flatten)]
+    pub output: Output,
+    /// Resources to use.
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+pub(super) fn run(args: &QueryArgs, ui: &Ui) -> Result<u8> {
     let script = match (&args.sql, &args.file) {
         (Some(sql), _) => sql.clone(),
         (None, Some(file)) => std::fs::read_to_string(file).map_err(|e| Error::io("read", file, e))?,
@@ -57,10 +95,18 @@ pub(in crate::cli) fn open_with(database: &Path, limits: &Limits, queries: Arc<Q
 /// A session on a database. Without --memory-limit, queries may use half a gibibyte per thread and then spill to temporary
 /// files.
 pub(in crate::cli) fn session(database: Database, limits: &Limits, queries: Arc<Queries>) -> Result<Session> {
+    Session::open_with(database, session_options(limits)?, queries)
+}
+
+fn session_options(limits: &Limits) -> Result<SessionOptions> {
     let threads = parse::threads(limits);
     let memory = parse::memory(limits)?.unwrap_or((threads as u64).saturating_mul(512 << 20));
-    let options = SessionOptions { threads: Some(threads), memory_limit: Some(memory) };
-    Session::open_with(database, options, queries)
+    Ok(SessionOptions { threads: Some(threads), memory_limit: Some(memory) })
+}
+
+/// How traces are opened.
+pub(super) fn open_options(limits: &Limits, queries: Arc<Queries>) -> Result<OpenOptions> {
+    Ok(OpenOptions { time_scale: None, session: session_options(limits)?, queries })
 }
 
 /// The session with the chains of a file.

@@ -201,7 +201,7 @@ pub(super) fn export(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
         Error::usage(first.strip_prefix("error: ").unwrap_or(first)).hint("`.help .export`")
     })?;
     let Command::Export(args) = parsed.command else { return Ok(Flow::Next) };
-    if args.chains.is_some() {
+    if args.chains().is_some() {
         return Err(Error::usage("the chains of a shell are given when it begins")
             .hint("`btfdb shell DB --chains FILE`"));
     }

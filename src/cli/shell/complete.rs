@@ -1,7 +1,7 @@
 //! What could be typed next: names of the database, words of SQL, commands and their arguments. Not for how it is
 //! offered.
 
-use super::commands::{self, EXPORT_OPTIONS, Kind};
+use super::commands::{self, ArgKind};
 use super::lexer::{self, Piece, is_word, pieces};
 use super::words::{KEYWORDS, is_keyword};
 use crate::engine::{Relation, Session};
@@ -61,23 +61,23 @@ pub(super) fn candidates(names: &Names, typed: &str, line: &str) -> Offer {
     let previous = typed.get(..begun).and_then(|t| t.split_whitespace().next_back());
     let last = command.args.last().map(|a| a.kind);
     let kind = match (last, previous) {
-        (Some(Kind::Options), Some("--recording")) => Some(Kind::Recording),
-        (Some(Kind::Options), Some("--table")) => Some(Kind::Relation),
-        (Some(Kind::Options), _) if word.starts_with('-') => last,
-        (Some(kind @ (Kind::Sql | Kind::Line)), _) => Some(kind),
-        _ => command.args.get(before).map(|a| a.kind).or(last.filter(|k| *k == Kind::Options)),
+        (Some(ArgKind::Options), Some("--recording")) => Some(ArgKind::Recording),
+        (Some(ArgKind::Options), Some("--table")) => Some(ArgKind::Relation),
+        (Some(ArgKind::Options), _) if word.starts_with('-') => last,
+        (Some(kind @ (ArgKind::Sql | ArgKind::Line)), _) => Some(kind),
+        _ => command.args.get(before).map(|a| a.kind).or(last.filter(|k| *k == ArgKind::Options)),
     };
     match kind {
-        Some(Kind::Sql) => sql(names, typed, line),
-        Some(Kind::File) => Offer::Files,
-        Some(Kind::Command) => words(begun, word, commands::names()),
-        Some(Kind::Relation) => words(begun, word, names.relations.iter().map(|r| r.name.as_str())),
-        Some(Kind::Metric) => words(begun, word, names.metrics.iter().map(String::as_str)),
-        Some(Kind::Recording) => words(begun, word, names.recordings.iter().map(String::as_str)),
-        Some(Kind::Word(all)) => words(begun, word, all.iter().copied()),
-        Some(Kind::Line) if before == 0 => words(begun, word, commands::SWITCH.iter().copied()),
-        Some(Kind::Options) => words(begun, word, EXPORT_OPTIONS.iter().copied()),
-        Some(Kind::Free | Kind::Line) | None => nothing(typed),
+        Some(ArgKind::Sql) => sql(names, typed, line),
+        Some(ArgKind::File) => Offer::Files,
+        Some(ArgKind::Command) => words(begun, word, commands::names()),
+        Some(ArgKind::Relation) => words(begun, word, names.relations.iter().map(|r| r.name.as_str())),
+        Some(ArgKind::Metric) => words(begun, word, names.metrics.iter().map(String::as_str)),
+        Some(ArgKind::Recording) => words(begun, word, names.recordings.iter().map(String::as_str)),
+        Some(ArgKind::Word(all)) => words(begun, word, all.iter().copied()),
+        Some(ArgKind::Line) if before == 0 => words(begun, word, commands::SWITCH.iter().copied()),
+        Some(ArgKind::Options) => words(begun, word, commands::export_options().iter().map(String::as_str)),
+        Some(ArgKind::Free | ArgKind::Line) | None => nothing(typed),
     }
 }
 
@@ -102,7 +102,8 @@ fn sql(names: &Names, typed: &str, line: &str) -> Offer {
     }
     let word = typed.get(typed.trim_end_matches(is_word).len()..).unwrap_or("");
     let start = typed.len() - word.len();
-    let mut earlier = before.iter().rev().filter(|p| p.kind != lexer::Kind::Comment && p.range.end <= start);
+    let mut earlier =
+        before.iter().rev().filter(|p| p.kind != lexer::TokenKind::Comment && p.range.end <= start);
     let touching = earlier.clone().next().map_or("", |p| p.of(typed));
     let whole = pieces(line);
     if touching == "." {
@@ -110,7 +111,7 @@ fn sql(names: &Names, typed: &str, line: &str) -> Offer {
         let columns = owner_of(names, owner, &whole, line).map_or(&[][..], |r| &r.columns);
         return words(start, word, columns.iter().map(String::as_str));
     }
-    let previous = earlier.find(|p| p.kind != lexer::Kind::Blank).map_or("", |p| p.of(typed));
+    let previous = earlier.find(|p| p.kind != lexer::TokenKind::Blank).map_or("", |p| p.of(typed));
     let relations = names.relations.iter().map(|r| r.name.as_str());
     if ["FROM", "JOIN", "DESCRIBE"].iter().any(|k| k.eq_ignore_ascii_case(previous)) {
         // Those that are called where a table stands come with the first letter.
@@ -140,7 +141,7 @@ fn owner_of<'n>(names: &'n Names, name: &str, pieces: &[Piece], line: &str) -> O
     if let Some(relation) = names.relation(name) {
         return Some(relation);
     }
-    let solid = |p: &&Piece| !matches!(p.kind, lexer::Kind::Blank | lexer::Kind::Comment);
+    let solid = |p: &&Piece| !matches!(p.kind, lexer::TokenKind::Blank | lexer::TokenKind::Comment);
     let texts: Vec<&str> = pieces.iter().filter(solid).map(|p| p.of(line)).collect();
     texts.windows(3).find_map(|w| {
         let [first, second, third] = *w else { return None };

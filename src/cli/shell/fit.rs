@@ -26,7 +26,7 @@ pub(super) fn fitted(
     cap: usize,
     width: usize,
 ) -> Result<Fitted> {
-    // Not much more than the rows that are shown: nobody asks for others.
+    // Not many more than the rows that are shown.
     let mut batches = Vec::new();
     let mut left = cap.saturating_add(1);
     while let Some(batch) = if left > 0 { rows.next().transpose()? } else { None } {

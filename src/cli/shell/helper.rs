@@ -1,4 +1,4 @@
-//! What the line editor asks while somebody types: is it complete, is it SQL, what could follow, which colours. Not the
+//! What the line editor asks during typing: is it complete, is it SQL, what could follow, which colours. Not the
 //! answers, which are in `input`, `complete` and `highlight`.
 
 use super::complete::{Names, Offer, candidates};
@@ -72,7 +72,7 @@ impl Highlighter for Hand {
     }
 
     fn highlight_char(&self, _: &str, _: usize, _: CmdKind) -> bool {
-        // A quote or a dash can change the colour of everything behind it.
+        // A quote or a dash can change the colour of everything after it.
         true
     }
 }

@@ -2,7 +2,7 @@
 //! with NO_COLOR.
 
 use super::commands;
-use super::lexer::{Kind, pieces};
+use super::lexer::{TokenKind, pieces};
 use super::words::is_keyword;
 
 const KEYWORD: &str = "\x1b[1;34m";
@@ -31,10 +31,10 @@ pub(super) fn colored(line: &str) -> String {
     for piece in pieces(sql) {
         let text = piece.of(sql);
         match piece.kind {
-            Kind::Word if is_keyword(text) => paint(&mut out, KEYWORD, text),
-            Kind::Text => paint(&mut out, TEXT, text),
-            Kind::Number => paint(&mut out, NUMBER, text),
-            Kind::Comment => paint(&mut out, COMMENT, text),
+            TokenKind::Word if is_keyword(text) => paint(&mut out, KEYWORD, text),
+            TokenKind::Text => paint(&mut out, TEXT, text),
+            TokenKind::Number => paint(&mut out, NUMBER, text),
+            TokenKind::Comment => paint(&mut out, COMMENT, text),
             _ => out.push_str(text),
         }
     }

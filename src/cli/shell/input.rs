@@ -12,12 +12,12 @@ pub(super) enum Input {
         /// 1-based.
         line: u64,
     },
-    /// One or more statements, behind as many line breaks as there are lines before them, so that every place in an
+    /// One or more statements, after as many line breaks as there are lines before them, so that every place in an
     /// error is a place in the whole text.
     Statements(String),
 }
 
-/// Words that people type who look for the way in or out.
+/// Commands that new users type without a dot.
 const BARE: [&str; 3] = ["help", "quit", "exit"];
 
 /// Lines on their way to commands and statements.
@@ -73,7 +73,7 @@ pub(super) fn collect(text: &str) -> (Vec<Input>, bool) {
     (inputs, open)
 }
 
-/// Splits the arguments of a command at blanks, which count for nothing in quotes and behind `\`; an open quote ends
+/// Splits the arguments of a command at blanks, which count for nothing in quotes and after `\`; an open quote ends
 /// with the text.
 pub(super) fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();

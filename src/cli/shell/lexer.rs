@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// What a piece of text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     /// Letters, digits, `_`.
     Word,
     /// Digits, with a fraction or an exponent.
@@ -24,7 +24,7 @@ pub(super) enum Kind {
 /// A piece of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Piece {
-    pub kind: Kind,
+    pub kind: TokenKind,
     /// In bytes.
     pub range: Range<usize>,
     /// False for a quote or a comment whose end is not typed yet.
@@ -49,28 +49,28 @@ pub(super) fn pieces(text: &str) -> Vec<Piece> {
     pieces
 }
 
-/// Kind and length of the first piece of a text that is not empty, and whether it is closed.
-fn first(text: &str) -> (Kind, usize, bool) {
+/// TokenKind and length of the first piece of a text that is not empty, and whether it is closed.
+fn first(text: &str) -> (TokenKind, usize, bool) {
     let run = |of: fn(char) -> bool| text.find(|c| !of(c)).unwrap_or(text.len());
     let first = text.chars().next().unwrap_or(' ');
     match first {
         _ if text.starts_with("--") => {
             let end = text.find('\n');
-            (Kind::Comment, end.unwrap_or(text.len()), end.is_some())
+            (TokenKind::Comment, end.unwrap_or(text.len()), end.is_some())
         }
         _ if text.starts_with("/*") => {
             let end = end_of_comment(text);
-            (Kind::Comment, end.unwrap_or(text.len()), end.is_some())
+            (TokenKind::Comment, end.unwrap_or(text.len()), end.is_some())
         }
         '\'' | '"' => {
             let end = text.char_indices().skip(1).find(|(_, c)| *c == first).map(|(at, _)| at + 1);
-            let kind = if first == '"' { Kind::Quoted } else { Kind::Text };
+            let kind = if first == '"' { TokenKind::Quoted } else { TokenKind::Text };
             (kind, end.unwrap_or(text.len()), end.is_some())
         }
-        c if c.is_whitespace() => (Kind::Blank, run(char::is_whitespace), true),
-        c if c.is_ascii_digit() => (Kind::Number, run(|c| c.is_ascii_alphanumeric() || c == '.'), true),
-        c if is_word(c) => (Kind::Word, run(is_word), true),
-        c => (Kind::Sign, c.len_utf8(), true),
+        c if c.is_whitespace() => (TokenKind::Blank, run(char::is_whitespace), true),
+        c if c.is_ascii_digit() => (TokenKind::Number, run(|c| c.is_ascii_alphanumeric() || c == '.'), true),
+        c if is_word(c) => (TokenKind::Word, run(is_word), true),
+        c => (TokenKind::Sign, c.len_utf8(), true),
     }
 }
 
@@ -109,14 +109,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn kinds(text: &str) -> Vec<(Kind, &str)> {
+    fn kinds(text: &str) -> Vec<(TokenKind, &str)> {
         let of = |p: &Piece| (p.kind, p.of(text));
-        pieces(text).iter().filter(|p| p.kind != Kind::Blank).map(of).collect()
+        pieces(text).iter().filter(|p| p.kind != TokenKind::Blank).map(of).collect()
     }
 
     #[test]
     fn words_quotes_and_comments() {
-        use Kind::*;
+        use TokenKind::*;
         assert_eq!(
             kinds("SELECT s.\"a b\", 'x;' -- y\n/* a /* b */ c */ 1.5e3"),
             [

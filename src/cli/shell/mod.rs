@@ -16,7 +16,7 @@ mod script;
 mod terminal;
 mod words;
 
-use super::args::{self, Format, Limits};
+use super::args::{Format, Limits, SqlPath};
 use super::commands::{output, parse, query};
 use super::is_broken_pipe;
 use super::ui::Ui;
@@ -28,6 +28,7 @@ use crate::render::{self, InUnit};
 use crate::time::TimeScale;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
+use clap::Args;
 use input::Input;
 use out::Out;
 use std::io::IsTerminal;
@@ -36,9 +37,32 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+/// Ask a database interactively, or run a script from a pipe.
+///
+/// SQL ends with `;` and may span lines; lines that begin with a dot are commands, which `.help` lists. Nothing that
+/// is typed can change the database. From a pipe there is no prompt, and the first error ends the run.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  echo .tables | btfdb shell engine.db
+  btfdb shell engine.db < report.sql
+  btfdb shell engine.db")]
+pub struct ShellArgs {
+    /// Database folder.
+    pub database: PathBuf,
+    /// TOML file with [[chain]] entries, for chain_instance and the chain metrics.
+    #[arg(long, value_name = "FILE")]
+    pub chains: Option<PathBuf>,
+    /// SQL of the user.
+    #[command(flatten)]
+    pub sql_path: SqlPath,
+    /// Resources to use.
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
 /// Rows of a table that are shown on a terminal: a screenful.
 const ROWS: usize = 40;
-/// Columns of text when nobody says how wide the terminal is.
+/// Columns of text when the width of the terminal is not known.
 const WIDTH: usize = 100;
 /// What an error calls the input of a pipe.
 const PIPE: &str = "standard input";
@@ -86,7 +110,7 @@ struct Shell<'a> {
 
 /// Runs the command. A person gets a prompt; a pipe is read to its end, or to the first error, which makes the exit code
 /// 1 whatever it is.
-pub(super) fn run(args: &args::Shell, ui: &Ui) -> Result<u8> {
+pub(super) fn run(args: &ShellArgs, ui: &Ui) -> Result<u8> {
     let interactive = std::io::stdin().is_terminal();
     let interrupt = if interactive { signals::flag() } else { signals::control().flag_shared() };
     let queries = queries_with_folders(&args.sql_path.folders)?;

@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 pub(super) struct Out {
     /// For the next result.
     once: Option<File>,
-    /// For all results until told otherwise; appears when it is complete.
+    /// For all results until `.output` changes it; appears when it is complete.
     file: Option<File>,
 }
 
@@ -47,7 +47,7 @@ impl Out {
         self.once.as_ref().or(self.file.as_ref()).map(|f| f.path.as_path())
     }
 
-    /// True when the next result goes to somebody who looks at it.
+    /// True when the next result goes to a terminal.
     pub fn is_terminal(&self) -> bool {
         self.path().is_none() && std::io::stdout().is_terminal()
     }
@@ -57,7 +57,7 @@ impl Out {
         self.file.take().map_or(Ok(()), |file| file.target.finish())
     }
 
-    /// Writes one result; through `pager` when a person looks at it, who may leave before the end.
+    /// Writes one result; through `pager` on a terminal. The pager may end before the result.
     pub fn write<T: Default>(
         &mut self,
         pager: Option<&str>,

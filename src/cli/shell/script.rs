@@ -1,4 +1,4 @@
-//! Input that nobody types: a pipe or a file, statement by statement. The first error ends it and is given its line. Not
+//! Input from a pipe or a file, statement by statement. The first error ends it and is given its line. Not
 //! for the terminal.
 
 use super::input::{Collector, Input};

@@ -1,7 +1,7 @@
 //! The words of SQL that are coloured and offered while typing. Not every word the engine knows: those that queries over
 //! traces are made of.
 
-/// In capitals; whoever types small letters is offered small ones.
+/// In capitals; after small letters, small ones are offered.
 pub(super) const KEYWORDS: &[&str] = &[
     "ALL",
     "AND",

@@ -1,6 +1,6 @@
 //! Inserted, deleted and changed events are told apart as just those.
 
-use super::super::{Kind, Level};
+use super::super::{DifferenceKind, Level};
 use super::{Owned, at, early, trace};
 
 /// A task that runs ten times with a runnable that reads the same signal often.
@@ -70,7 +70,7 @@ fn an_inserted_event_is_one_difference() {
             assert_eq!(there.differing[0].right.as_ref().unwrap().place.line, Some(n as u64 + 1));
             let back = at(level, &right, &left);
             assert_eq!((back.only_left, back.only_right, back.semantic), (1, 0, 0));
-            assert_eq!(back.first.unwrap().difference.kind, Kind::OnlyLeft);
+            assert_eq!(back.first.unwrap().difference.kind, DifferenceKind::OnlyLeft);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A million events: a swapped pair is found, memory stays bounded, and what is given up is said.
 
-use super::super::{Level, Options, compare};
+use super::super::{CompareOptions, Level, compare};
 use crate::btf::{Place, Record, Records};
 use crate::error::Result;
 use std::fmt::Write as _;
@@ -70,7 +70,7 @@ fn a_swapped_pair_in_a_million_events_is_found() {
     // Event 12·50,000 + 3 is the start of a task on core 1; two later begins its runnable.
     let at = 600_003;
     for level in [Level::Exact, Level::Order] {
-        let options = Options { level, ..Options::default() };
+        let options = CompareOptions { level, ..CompareOptions::default() };
         let mut right = Generated { swapped: Some(at), ..generated(1_000_000) };
         let result = compare(&mut generated(1_000_000), &mut right, &options).unwrap();
         assert_eq!(result.left_events, 1_000_000);
@@ -126,7 +126,7 @@ fn a_swapped_pair_of_one_sequence_is_found_at_order() {
 #[test]
 fn what_waits_too_long_is_given_up() {
     for level in [Level::Exact, Level::Order] {
-        let options = Options { level, pending_limit: 1000, ..Options::default() };
+        let options = CompareOptions { level, pending_limit: 1000, ..CompareOptions::default() };
         let mut right = Generated { missing: Some(30_011), ..generated(100_000) };
         let result = compare(&mut generated(100_000), &mut right, &options).unwrap();
         assert_eq!((result.only_left, result.only_right, result.semantic), (1, 0, 0));
@@ -143,7 +143,7 @@ fn traces_without_anything_in_common_end() {
         other.push(super::Owned::parse(&format!("{},X,{n},R,Y_{},{n},start,{n}", n * 10, n % 7)));
     }
     for level in [Level::Exact, Level::Order] {
-        let options = Options { level, pending_limit: 5000, ..Options::default() };
+        let options = CompareOptions { level, pending_limit: 5000, ..CompareOptions::default() };
         left.next = 0;
         let result = compare(&mut left, &mut super::Trace(&other, 0), &options).unwrap();
         assert_eq!(result.compared, 0);

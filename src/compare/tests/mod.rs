@@ -6,7 +6,7 @@ mod mixed;
 mod options;
 mod properties;
 
-use super::{Comparison, Level, Options, compare};
+use super::{CompareOptions, Comparison, Level, compare};
 use crate::btf::{Place, Record, Records};
 use crate::error::Result;
 
@@ -65,12 +65,12 @@ pub(super) fn trace(text: &str) -> Vec<Owned> {
     text.lines().map(str::trim).filter(|l| !l.is_empty()).map(Owned::parse).collect()
 }
 
-pub(super) fn with(options: &Options, left: &[Owned], right: &[Owned]) -> Comparison {
+pub(super) fn with(options: &CompareOptions, left: &[Owned], right: &[Owned]) -> Comparison {
     compare(&mut Trace(left, 0), &mut Trace(right, 0), options).unwrap()
 }
 
 pub(super) fn at(level: Level, left: &[Owned], right: &[Owned]) -> Comparison {
-    with(&Options { level, ..Options::default() }, left, right)
+    with(&CompareOptions { level, ..CompareOptions::default() }, left, right)
 }
 
 /// Thesis, figure 5.16: T_1 activates T_2 on another core and goes on. When T_2 starts (the line `START`) depends on

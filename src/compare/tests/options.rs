@@ -1,27 +1,31 @@
 //! Ignoring, renaming, tolerances, cutting, aligning.
 
-use super::super::{Level, Options, Tolerance};
+use super::super::{CompareOptions, Level, Tolerance};
 use super::{Owned, early, trace, with};
 
-fn exact() -> Options {
-    Options::default()
+fn exact() -> CompareOptions {
+    CompareOptions::default()
 }
 
-fn timing(ticks: u64, per_mille: u32) -> Options {
-    Options { level: Level::Timing, tolerance: Tolerance { ticks, per_mille }, ..Options::default() }
+fn timing(ticks: u64, per_mille: u32) -> CompareOptions {
+    CompareOptions {
+        level: Level::Timing,
+        tolerance: Tolerance { ticks, per_mille },
+        ..CompareOptions::default()
+    }
 }
 
 #[test]
 fn ignored_types_and_entities_are_left_out() {
     let left = early();
     let right: Vec<Owned> = left.iter().filter(|e| e.kind != "SIG").cloned().collect();
-    let options = Options { ignore_types: vec!["sig".into()], ..exact() };
+    let options = CompareOptions { ignore_types: vec!["sig".into()], ..exact() };
     let result = with(&options, &left, &right);
     assert!(result.equal);
     assert_eq!((result.left_ignored, result.right_ignored, result.compared), (1, 0, 10));
     let right: Vec<Owned> =
         left.iter().filter(|e| e.source != "STI_2" && e.target != "STI_2").cloned().collect();
-    let options = Options { ignore_entities: vec!["STI_2".into()], ..exact() };
+    let options = CompareOptions { ignore_entities: vec!["STI_2".into()], ..exact() };
     assert!(with(&options, &left, &right).equal);
     assert!(!with(&exact(), &left, &right).equal);
 }
@@ -43,7 +47,7 @@ const INTERRUPTED: &str = "0,C,0,T,A,0,start
 fn an_ignored_interrupt_leaves_no_trace_when_asked_for() {
     let left = trace(INTERRUPTED);
     let right: Vec<Owned> = [0, 1, 10, 11].map(|n| left[n].clone()).to_vec();
-    let mut options = Options { ignore_types: vec!["I".into()], ..exact() };
+    let mut options = CompareOptions { ignore_types: vec!["I".into()], ..exact() };
     let result = with(&options, &left, &right);
     assert_eq!((result.left_ignored, result.only_left), (4, 4));
     options.collapse_ignored_isrs = true;
@@ -55,7 +59,8 @@ fn an_ignored_interrupt_leaves_no_trace_when_asked_for() {
 #[test]
 fn a_preemption_by_a_task_stays() {
     let left = trace(&INTERRUPTED.replace("3,I_1,0,R,R_I,0,start", "3,C,0,T,B,0,start"));
-    let options = Options { ignore_entities: vec!["I_1".into()], collapse_ignored_isrs: true, ..exact() };
+    let options =
+        CompareOptions { ignore_entities: vec!["I_1".into()], collapse_ignored_isrs: true, ..exact() };
     assert_eq!(with(&options, &left, &left).left_events, 9);
     // And so does one without any interrupt.
     let quiet: Vec<Owned> = left.iter().filter(|e| e.target != "I_1" && e.target != "B").cloned().collect();
@@ -87,7 +92,7 @@ fn renamed_entities_are_the_same() {
 fn the_task_in_the_note_of_set_event_is_renamed() {
     let left = trace("0,A,0,EVENT,E,0,set_event,B");
     let right = trace("0,A,0,EVENT,E,0,set_event,B2");
-    let options = Options { rename: vec![("B".into(), "B2".into())], ..exact() };
+    let options = CompareOptions { rename: vec![("B".into(), "B2".into())], ..exact() };
     assert!(with(&options, &left, &right).equal);
 }
 
@@ -131,16 +136,16 @@ fn the_end_of_the_longer_trace_is_cut() {
         // What stands at the very time of the end is compared.
         let ends_between = n == 0 || left[n].time > left[n - 1].time;
         for level in [Level::Exact, Level::Order, Level::Timing] {
-            let options = Options { level, cut_to_common_length: true, ..exact() };
+            let options = CompareOptions { level, cut_to_common_length: true, ..exact() };
             let result = with(&options, &left, right);
             assert_eq!(result.equal, ends_between, "{level:?} {n} {result:#?}");
             assert_eq!(with(&options, right, &left).equal, ends_between);
-            assert!(!with(&Options { level, ..exact() }, &left, right).equal);
+            assert!(!with(&CompareOptions { level, ..exact() }, &left, right).equal);
         }
     }
     let mut right = left[..8].to_vec();
     right[7].note = Some("8".into());
-    let options = Options { level: Level::Order, cut_to_common_length: true, ..exact() };
+    let options = CompareOptions { level: Level::Order, cut_to_common_length: true, ..exact() };
     assert_eq!(with(&options, &left, &right).semantic, 1);
 }
 
@@ -150,7 +155,7 @@ fn a_last_event_that_differs_is_not_cut() {
     for last in ["6,C,0,T,A,0,preempt", "6,D,0,T,B,0,terminate", "5,C,0,T,A,0,terminate"] {
         let right = trace(&format!("0,C,0,T,A,0,start\n{last}"));
         for level in [Level::Exact, Level::Order, Level::Timing] {
-            let options = Options { level, cut_to_common_length: true, ..exact() };
+            let options = CompareOptions { level, cut_to_common_length: true, ..exact() };
             assert!(!with(&options, &left, &right).equal, "{level:?} {last}");
             assert!(!with(&options, &right, &left).equal, "{level:?} {last}");
         }
@@ -175,7 +180,7 @@ fn aligned_traces_begin_at_zero() {
 #[test]
 fn what_has_no_effect_is_said() {
     let left = early();
-    let mut options = Options {
+    let mut options = CompareOptions {
         rename: vec![("Zork".into(), "T_1".into()), ("T_2".into(), "T_2".into())],
         ignore_types: vec!["isr".into(), "sig".into()],
         ignore_entities: vec!["Zork".into(), "STI_1".into()],
@@ -186,7 +191,7 @@ fn what_has_no_effect_is_said() {
     };
     let unused = with(&options, &left, &left).unused;
     assert_eq!(unused, ["rename Zork=T_1", "ignore Zork", "ignore isr", "tolerance foo"]);
-    options = Options { level: Level::Order, collapse_ignored_isrs: true, ..timing(1, 0) };
+    options = CompareOptions { level: Level::Order, collapse_ignored_isrs: true, ..timing(1, 0) };
     options.action_tolerances = vec![("start".into(), options.tolerance)];
     assert_eq!(with(&options, &left, &left).unused, ["tolerance", "tolerance start", "collapse-isrs"]);
     assert!(with(&exact(), &left, &left).unused.is_empty());
@@ -198,7 +203,7 @@ fn a_replaced_entity_counts_on_the_rows_of_both() {
     let mut right = left.clone();
     right.iter_mut().filter(|e| e.target == "R_1").for_each(|e| e.target = "R_9".into());
     for level in [Level::Exact, Level::Order] {
-        let result = with(&Options { level, ..exact() }, &left, &right);
+        let result = with(&CompareOptions { level, ..exact() }, &left, &right);
         assert_eq!((result.semantic, result.only_left, result.only_right), (2, 0, 0));
         let row = |name: &str| {
             let row = result.entities.iter().find(|e| e.entity == name).unwrap();
@@ -208,7 +213,7 @@ fn a_replaced_entity_counts_on_the_rows_of_both() {
     }
     // The same where the event is in another sequence then.
     right.iter_mut().filter(|e| e.target == "T_2").for_each(|e| e.target = "T_9".into());
-    let result = with(&Options { level: Level::Order, ..exact() }, &left, &right);
+    let result = with(&CompareOptions { level: Level::Order, ..exact() }, &left, &right);
     let rows: Vec<_> =
         result.entities.iter().filter(|e| e.kind == "T").map(|e| (&*e.entity, e.semantic)).collect();
     assert_eq!(rows, [("T_1", 0), ("T_2", 3), ("T_9", 3)]);
@@ -233,7 +238,7 @@ fn a_relative_tolerance_is_of_the_interval() {
     // Where the clock begins does not count, aligned or not.
     right.iter_mut().for_each(|e| e.time += 7);
     for align in [false, true] {
-        let of = |per_mille| with(&Options { align, ..timing(0, per_mille) }, &left, &right).temporal;
+        let of = |per_mille| with(&CompareOptions { align, ..timing(0, per_mille) }, &left, &right).temporal;
         assert_eq!([of(250), of(200), of(199)], [0, 1, 2]);
     }
 }

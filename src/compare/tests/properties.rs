@@ -1,6 +1,6 @@
 //! What holds for any trace: it equals itself, an interleaving that keeps the sequences is equal, a change is found.
 
-use super::super::{Level, Options, Tolerance};
+use super::super::{CompareOptions, Level, Tolerance};
 use super::{Owned, at, with};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -144,14 +144,14 @@ proptest! {
         prop_assert_eq!(result.equal, same, "{:#?}", result);
         prop_assert_eq!(at(Level::Order, &other, &trace).equal, same);
         let wide = Tolerance { ticks: 1000, per_mille: 0 };
-        let options = Options { level: Level::Timing, tolerance: wide, ..Options::default() };
+        let options = CompareOptions { level: Level::Timing, tolerance: wide, ..CompareOptions::default() };
         prop_assert_eq!(with(&options, &trace, &other).equal, same);
     }
 
     #[test]
     fn any_two_traces_are_told_apart(a in records(), b in records(), limit in 1..20_usize) {
         for level in [Level::Exact, Level::Order] {
-            let options = Options { level, pending_limit: limit, ..Options::default() };
+            let options = CompareOptions { level, pending_limit: limit, ..CompareOptions::default() };
             let result = with(&options, &a, &b);
             prop_assert_eq!(result.equal, if level == Level::Exact { a == b } else { sequences(&a) == sequences(&b) });
             let paired = result.compared + (result.semantic - result.moved);
@@ -186,7 +186,7 @@ proptest! {
         let [short_a, short_b] =
             [&a, &b].map(|of| of.iter().filter(|e| e.time <= common).cloned().collect::<Vec<_>>());
         for level in [Level::Exact, Level::Order, Level::Timing] {
-            let options = Options { level, cut_to_common_length: true, ..Options::default() };
+            let options = CompareOptions { level, cut_to_common_length: true, ..CompareOptions::default() };
             let verdict = with(&options, &a, &b);
             let plain = at(level, &short_a, &short_b);
             prop_assert_eq!(verdict.equal, plain.equal);
@@ -198,7 +198,7 @@ proptest! {
 
     #[test]
     fn all_options_at_once_do_not_panic(a in records(), b in records(), cut in any::<bool>(), align in any::<bool>()) {
-        let options = Options {
+        let options = CompareOptions {
             level: Level::Timing,
             tolerance: Tolerance { ticks: 1, per_mille: 10 },
             ignore_types: vec!["I".into()],
@@ -209,7 +209,7 @@ proptest! {
             align,
             pending_limit: 3,
             differing: 2,
-            ..Options::default()
+            ..CompareOptions::default()
         };
         prop_assert!(with(&options, &a, &b).differing.len() <= 2);
         prop_assert!(with(&options, &a, &a).left_events <= a.len() as u64);

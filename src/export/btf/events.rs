@@ -3,11 +3,11 @@
 use super::numbers::Numbers;
 use super::texts::{Field, Names, Texts, names};
 use super::translate::translated;
-use super::{Exported, misfit};
+use super::{BtfCounts, misfit};
 use crate::btf::Record;
 use crate::btf::spec::Version;
 use crate::error::Result;
-use crate::render::{PORTION, Worker, write_integer, write_unsigned};
+use crate::render::{PORTION, Worker, write_integer};
 use crate::schema::result::{Integers, ResultColumn as _};
 use crate::time::{TimeScale, divide_half_even};
 use arrow::array::{Array, AsArray, RecordBatch};
@@ -44,7 +44,7 @@ pub(super) struct Formatter<'a> {
     style: &'a Style,
     /// As the columns of [`Events`].
     texts: [Texts; 5],
-    done: Exported,
+    done: BtfCounts,
 }
 
 /// The columns of a batch.
@@ -60,13 +60,13 @@ impl<'a> Formatter<'a> {
     /// Nothing is written yet.
     pub fn new(style: &'a Style) -> Self {
         let fields = [Field::Entity, Field::Kind, Field::Entity, Field::Action, Field::Note];
-        Self { style, texts: fields.map(Texts::new), done: Exported::default() }
+        Self { style, texts: fields.map(Texts::new), done: BtfCounts::default() }
     }
 
     /// What was written.
-    pub fn done(self) -> Exported {
+    pub fn done(self) -> BtfCounts {
         let altered = self.texts.iter().map(|t| t.altered).sum::<u64>() + self.done.altered;
-        Exported { altered, ..self.done }
+        BtfCounts { altered, ..self.done }
     }
 
     /// Name by name as each was written before.
@@ -204,7 +204,7 @@ impl Clock {
             Some(divisor) => divide_half_even(ticks, divisor),
             None => (ticks, false),
         };
-        write_unsigned(units, out);
+        write_integer(units, out);
         if ticks != 0 {
             out.extend_from_slice(self.zeros);
         }

@@ -4,7 +4,7 @@
 use super::events::{Job, Piece, Style};
 use super::original::Original;
 use super::texts::expressible;
-use super::{BtfOptions, Exported, Facts};
+use super::{BtfCounts, BtfOptions, Facts};
 use crate::btf::spec::{Parameter, Version};
 use crate::error::Result;
 use crate::formats::btf::Keyword;
@@ -66,12 +66,12 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
     }
 
     /// What became of the lines, and of all times.
-    pub fn done(&self) -> Exported {
-        Exported {
+    pub fn done(&self) -> BtfCounts {
+        BtfCounts {
             shifted_by: self.style.zero.unsigned_abs(),
             unsaid: self.unsaid,
             left_out: self.original.rejected,
-            ..Exported::default()
+            ..BtfCounts::default()
         }
     }
 

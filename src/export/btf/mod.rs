@@ -11,22 +11,105 @@ mod translate;
 
 use std::io::Write;
 
-use super::Selection;
+use super::{Content, ExportRequest, Exported, Exporter};
 use crate::btf::spec::Version;
 use crate::engine::{Order, Session};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ops::ingest::NUMERIC_FORMAT;
+use crate::options::{OptionSpec, Word};
 use crate::render::in_order;
 use crate::schema::{tables, view};
+use crate::selection::Selection;
 use crate::time::TimeScale;
 use events::{Formatter, Style};
 use lines::Lines;
 use numbers::Numbers;
 use original::Original;
 
+/// BTF text.
+pub(super) struct Btf;
+
+const VERSION: &str = "btf-version";
+const TIME_SCALE: &str = "time-scale";
+const NUMERIC: &str = "numeric";
+const SYMBOLIC: &str = "symbolic";
+
+const VERSIONS: [Word; 3] = [Word::plain("2.1.5"), Word::plain("2.2.1"), Word::plain("2.3.0")];
+const UNITS: [Word; 5] =
+    [Word::plain("ps"), Word::plain("ns"), Word::plain("us"), Word::plain("ms"), Word::plain("s")];
+
+impl Exporter for Btf {
+    fn name(&self) -> &'static str {
+        "btf"
+    }
+
+    fn title(&self) -> &'static str {
+        "BTF"
+    }
+
+    fn help(&self) -> &'static str {
+        "BTF text"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["btf"]
+    }
+
+    fn content(&self) -> Content {
+        Content::SystemEvents
+    }
+
+    fn options(&self) -> &'static [OptionSpec] {
+        const OPTIONS: [OptionSpec; 4] = [
+            OptionSpec::choice(
+                VERSION,
+                "VERSION",
+                &VERSIONS,
+                "Version of BTF to write; as imported when left out, 2.1.5 for what was mapped",
+            ),
+            OptionSpec::choice(
+                TIME_SCALE,
+                "UNIT",
+                &UNITS,
+                "Unit of the times in the BTF: ps, ns, us, ms or s; as imported when left out",
+            ),
+            OptionSpec::flag(NUMERIC, "Write numbers for names in the BTF, with tables that explain them")
+                .conflicts_with(SYMBOLIC),
+            OptionSpec::flag(SYMBOLIC, "Write names in the BTF, also when it was imported with numbers"),
+        ];
+        &OPTIONS
+    }
+
+    fn write(&self, session: &Session, request: &ExportRequest, out: &mut dyn Write) -> Result<Exported> {
+        let given = &request.options;
+        let options = BtfOptions {
+            version: given.parsed(VERSION, Version::parse)?,
+            time_scale: given.parsed(TIME_SCALE, TimeScale::parse)?,
+            numeric: (given.has(NUMERIC) || given.has(SYMBOLIC)).then_some(given.has(NUMERIC)),
+            by_time: request.by_time,
+        };
+        let BtfCounts { events, shifted_by, altered, unsaid, left_out, rounded } =
+            export_btf(session, &request.selection, &options, out)?;
+        let version = given.text(VERSION).unwrap_or_default();
+        let scale = session.database().time_scale();
+        Ok(Exported::new(format!("{events} events"), events + unsaid == 0)
+            .warn(unsaid, || format!("{unsaid} lines cannot be said in BTF {version}; they are comments now"))
+            .warn(left_out, || {
+                format!(
+                    "{left_out} lines that were rejected at the import are not written; see table diagnostic"
+                )
+            })
+            .warn(rounded, || format!("{rounded} times were rounded to whole units; see --time-scale"))
+            .warn(altered, || format!("{altered} names held a comma or a control character; BTF shows '_'"))
+            .warn(shifted_by, || {
+                format!("BTF times cannot be negative: all times are later by {shifted_by} {scale}")
+            }))
+    }
+}
+
 /// How BTF is to be written; everything left out is as in the file that was imported, if there was one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct BtfOptions {
+pub(super) struct BtfOptions {
     /// Version of the specification to write: the header and events of others are translated. Default: as imported, and
     /// 2.1.5 for mapped recordings.
     pub version: Option<Version>,
@@ -40,7 +123,7 @@ pub struct BtfOptions {
 
 /// What was exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Exported {
+pub(super) struct BtfCounts {
     /// Number of event lines, without those that are comments now.
     pub events: u64,
     /// Ticks added to every time, because BTF has no negative times; 0 for nearly every recording.
@@ -60,12 +143,12 @@ pub struct Exported {
 /// # Errors
 /// [`ErrorKind::Usage`] when the recording is not clear, [`ErrorKind::Io`] when `out` fails (the cause is then the
 /// [`std::io::Error`]), otherwise those of a query.
-pub fn export_btf(
+pub(super) fn export_btf(
     session: &Session,
     selection: &Selection,
     options: &BtfOptions,
     out: &mut dyn Write,
-) -> Result<Exported> {
+) -> Result<BtfCounts> {
     let recording = selection.recording(session)?;
     let facts = Facts::read(session, &recording)?;
     let begin = session.database().manifest().recording(&recording).and_then(|r| r.begin_at);
@@ -89,7 +172,7 @@ pub fn export_btf(
     let formatters = in_order(session.threads(), &mut lines, || Formatter::new(&style), &mut write)?;
     Ok(formatters.into_iter().fold(lines.done(), |sum, formatter| {
         let done = formatter.done();
-        Exported {
+        BtfCounts {
             events: sum.events + done.events,
             altered: sum.altered + done.altered,
             unsaid: sum.unsaid + done.unsaid,

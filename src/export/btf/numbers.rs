@@ -3,10 +3,10 @@
 use crate::btf::spec::Version;
 use crate::engine::{Param, Session};
 use crate::error::Result;
-use crate::export::Selection;
 use crate::formats::btf::{Header, LineKind};
 use crate::schema::result::{self, Texts};
 use crate::schema::tables;
+use crate::selection::Selection;
 use std::collections::{BTreeMap, HashMap};
 
 /// Numbers for names.

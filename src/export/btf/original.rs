@@ -3,10 +3,10 @@
 use crate::btf::spec::Version;
 use crate::engine::{Param, ResultStream, Session};
 use crate::error::Result;
-use crate::export::Selection;
 use crate::formats::btf::Keyword;
 use crate::schema::result::{self, Integers, Texts};
 use crate::schema::tables;
+use crate::selection::Selection;
 use crate::time::TimeScale;
 
 /// Which lines go with a selection.
@@ -63,7 +63,7 @@ impl Original {
             }
             let kind = lines.kind.value(self.row);
             let parameter = kind == "parameter" || kind == "table_row";
-            // A comment goes with the event behind it, those of the header with any; a parameter always counts.
+            // A comment goes with the event after it, those of the header with any; a parameter always counts.
             self.rejected += u64::from(kind == "rejected");
             let wanted = parameter || self.whole || next == 0 || seq == Some(next);
             let line = (wanted && kind != "rejected")

@@ -4,9 +4,9 @@ use super::script::{Object, Script};
 use crate::btf::spec::{self, Kind};
 use crate::engine::Session;
 use crate::error::Result;
-use crate::export::Selection;
 use crate::export::cursor::Cursor;
 use crate::schema::columns::{process_instance as instance, process_state as state};
+use crate::selection::Selection;
 use std::collections::HashMap;
 
 /// A task or ISR.
@@ -23,7 +23,7 @@ pub(super) struct Task {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Semaphore {
     pub id: String,
-    /// Nobody ever holds it beside another.
+    /// It never has two holders at a time.
     pub mutex: bool,
 }
 

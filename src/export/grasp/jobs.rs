@@ -3,9 +3,9 @@
 use crate::btf::spec::{self, Kind};
 use crate::engine::{ResultStream, Session};
 use crate::error::Result;
-use crate::export::Selection;
 use crate::export::cursor::Cursor;
 use crate::schema::columns::process_state as state;
+use crate::selection::Selection;
 
 /// An instance of a task or ISR.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -110,7 +110,7 @@ impl Jobs {
         Ok(Self { rows, more })
     }
 
-    /// When the next step is; `None` behind the last one.
+    /// When the next step is; `None` after the last one.
     pub fn at(&self) -> Option<i64> {
         self.rows.int(0).filter(|_| self.more)
     }

@@ -30,9 +30,11 @@ mod script;
 #[cfg(test)]
 mod tests;
 
-use super::Selection;
+use super::{Content, ExportRequest, Exported, Exporter};
 use crate::engine::Session;
 use crate::error::{Error, Result};
+use crate::options::{OptionSpec, Word};
+use crate::selection::Selection;
 use declare::Declared;
 use jobs::Jobs;
 use moment::Moment;
@@ -40,9 +42,87 @@ use others::Others;
 use script::{Script, Ticks};
 use std::io::Write;
 
+/// A script for the Grasp player.
+pub(super) struct Grasp;
+
+const TICK: &str = "tick";
+const DIALECT: &str = "dialect";
+
+const DIALECTS: [Word; 2] =
+    [Word { name: "2012", help: "`newTask …`" }, Word { name: "2010", help: "`[Task …] initWith …`" }];
+
+impl Exporter for Grasp {
+    fn name(&self) -> &'static str {
+        "grasp"
+    }
+
+    fn title(&self) -> &'static str {
+        "Grasp"
+    }
+
+    fn help(&self) -> &'static str {
+        "A script for the Grasp player"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["grasp"]
+    }
+
+    fn content(&self) -> Content {
+        Content::SystemEvents
+    }
+
+    fn options(&self) -> &'static [OptionSpec] {
+        const OPTIONS: [OptionSpec; 2] = [
+            OptionSpec::text(
+                TICK,
+                "T",
+                "grasp: what a time of 1 is, e.g. 1us; that of the trace it came from when left out, else a tick of the \
+                 database",
+            ),
+            OptionSpec::choice(
+                DIALECT,
+                "YEAR",
+                &DIALECTS,
+                "grasp: commands as the player of 2012 or the paper of 2010 has them",
+            ),
+        ];
+        &OPTIONS
+    }
+
+    fn write(&self, session: &Session, request: &ExportRequest, out: &mut dyn Write) -> Result<Exported> {
+        let options = GraspOptions {
+            tick: request.options.ticks(TICK, session.database().time_scale())?,
+            dialect: request.options.parsed(DIALECT, Dialect::parse)?,
+        };
+        let GraspCounts { commands, comments, left_out } =
+            export_grasp(session, &request.selection, &options, out)?;
+        Ok(Exported::new(format!("{commands} commands"), commands == 0)
+            .warn(comments, || {
+                format!("{comments} events cannot be said in Grasp; they are comments, # btf: …")
+            })
+            .warn(left_out, || {
+                format!(
+                    "commands left out that only Grasp has (servers, buffers, messages, deadlines, …): {left_out}; all of a \
+                     trace, without --tick, is written as it was"
+                )
+            }))
+    }
+}
+
+impl Dialect {
+    fn parse(year: &str) -> Option<Self> {
+        match year {
+            "2010" => Some(Self::Of2010),
+            "2012" => Some(Self::Of2012),
+            _ => None,
+        }
+    }
+}
+
 /// How Grasp is to be written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct GraspOptions {
+pub(super) struct GraspOptions {
     /// Ticks of the database that are a time of 1 in the script; `None`: that of the trace it came from, else one.
     pub tick: Option<i64>,
     /// How things are declared; `None`: as the trace it came from does, else [`Dialect::Of2012`].
@@ -51,7 +131,7 @@ pub struct GraspOptions {
 
 /// How things are declared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
+pub(super) enum Dialect {
     /// `[Task t] initWith …`, as in the paper.
     Of2010,
     /// `newTask t …`
@@ -60,7 +140,7 @@ pub enum Dialect {
 
 /// What was written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct GraspDone {
+pub(super) struct GraspCounts {
     /// Commands, declarations included.
     pub commands: u64,
     /// Events that Grasp cannot say.
@@ -76,12 +156,12 @@ pub struct GraspDone {
 /// # Errors
 /// [`crate::error::ErrorKind::Usage`] when the recording is not clear, or times in such ticks have no end;
 /// [`crate::error::ErrorKind::Io`] when `out` fails; otherwise those of a query.
-pub fn export_grasp(
+fn export_grasp(
     session: &Session,
     selection: &Selection,
     options: &GraspOptions,
     out: &mut dyn Write,
-) -> Result<GraspDone> {
+) -> Result<GraspCounts> {
     let recording = selection.recording(session)?;
     let own = session.tick_of(&recording)?;
     if selection.is_whole()
@@ -114,5 +194,5 @@ pub fn export_grasp(
         moment.write(at, &mut script)?;
     }
     let left_out = original::of_grasp_alone(session, selection, &recording)?;
-    Ok(GraspDone { left_out, ..script.finish()? })
+    Ok(GraspCounts { left_out, ..script.finish()? })
 }

@@ -1,12 +1,12 @@
 //! What a Grasp trace said, word for word, or with the declarations of the other dialect. Not for recordings of other origin.
 
-use super::{Dialect, GraspDone};
+use super::{Dialect, GraspCounts};
 use crate::engine::Session;
 use crate::error::{Error, ErrorKind, Result};
-use crate::export::Selection;
 use crate::export::cursor::Cursor;
 use crate::formats::grasp::words::{Kind, Word, command, skip_blanks};
 use crate::schema::tables;
+use crate::selection::Selection;
 use std::borrow::Cow;
 use std::io::Write;
 
@@ -57,11 +57,11 @@ pub(super) fn write(
     recording: &str,
     dialect: Option<Dialect>,
     out: &mut dyn Write,
-) -> Result<GraspDone> {
+) -> Result<GraspCounts> {
     // `text` by `seq` is the file.
     let sql = "SELECT text, status FROM grasp_event WHERE recording = $recording ORDER BY seq";
     let mut rows = Cursor::new(session.sql(sql, &[("recording", recording.into())])?);
-    let mut done = GraspDone::default();
+    let mut done = GraspCounts::default();
     while rows.next()? {
         let text = rows.name(0);
         done.commands += u64::from(!["comment", "blank"].contains(&rows.name(1)));

@@ -4,9 +4,9 @@ use crate::btf::spec::{self, Kind};
 use crate::btf::{Action, process_transition};
 use crate::engine::{Order, Session};
 use crate::error::Result;
-use crate::export::Selection;
 use crate::export::cursor::Cursor;
 use crate::schema::tables;
+use crate::selection::Selection;
 use arrow::array::RecordBatch;
 
 /// What a process does with a semaphore.
@@ -83,7 +83,7 @@ impl Others {
         process && action != Some(Action::MtaLimitExceeded) && action.and_then(process_transition).is_some()
     }
 
-    /// When the next one is; `None` behind the last one.
+    /// When the next one is; `None` after the last one.
     pub fn at(&self) -> Option<i64> {
         let held = self.held.last().map(|(at, _)| *at);
         held.or_else(|| self.rows.int(0).filter(|_| self.more))

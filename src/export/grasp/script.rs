@@ -1,6 +1,6 @@
 //! Commands as lines, and times as decimal numbers. Not for which commands.
 
-use super::GraspDone;
+use super::GraspCounts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::grasp::join;
 use std::io::Write;
@@ -44,7 +44,7 @@ pub(super) struct Script<'o> {
     ticks: Ticks,
     old: bool,
     line: String,
-    done: GraspDone,
+    done: GraspCounts,
 }
 
 /// What a command creates.
@@ -71,7 +71,7 @@ impl Object {
 
 impl<'o> Script<'o> {
     pub fn new(out: &'o mut dyn Write, ticks: Ticks, old: bool) -> Self {
-        Self { out, ticks, old, line: String::new(), done: GraspDone::default() }
+        Self { out, ticks, old, line: String::new(), done: GraspCounts::default() }
     }
 
     /// True when objects are those of 2010.
@@ -98,7 +98,7 @@ impl<'o> Script<'o> {
         self.put(&format!("# btf: {}", harmless(text)))
     }
 
-    /// A declaration: the words behind the id are options, of a job its task in front of them.
+    /// A declaration: the words after the id are options, of a job its task in front of them.
     pub fn create(&mut self, object: Object, id: &str, words: &[&str]) -> Result<()> {
         self.done.commands += 1;
         let class = object.class();
@@ -123,7 +123,7 @@ impl<'o> Script<'o> {
     }
 
     /// What was written.
-    pub fn finish(self) -> Result<GraspDone> {
+    pub fn finish(self) -> Result<GraspCounts> {
         Ok(self.done)
     }
 }

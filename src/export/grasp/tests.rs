@@ -3,7 +3,7 @@
 use super::*;
 use crate::engine::tests::fixture::engine;
 
-fn exported(selection: &Selection, options: &GraspOptions) -> (String, GraspDone) {
+fn exported(selection: &Selection, options: &GraspOptions) -> (String, GraspCounts) {
     let (_dir, session) = engine(&["r"]);
     let mut out = Vec::new();
     let done = export_grasp(&session, selection, options, &mut out).unwrap();

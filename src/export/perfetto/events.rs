@@ -92,7 +92,7 @@ impl Export<'_, '_> {
         }
         args.extend(event.note.map(|note| Argument::Text("note", note)));
         let source = known.get(event.source).copied();
-        // A stimulus is what happens; of everything else it is told where it comes from.
+        // A stimulus is the event itself; everything else has its source as a property.
         let track = match (event.kind, source) {
             (Some(Kind::Stimulus), _) => {
                 args.push(Argument::Name("source", event.source));

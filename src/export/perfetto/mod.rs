@@ -7,8 +7,8 @@
 
 mod events;
 mod grasp;
-mod lanes;
 mod packets;
+mod placement;
 mod spans;
 mod states;
 mod tracks;
@@ -17,35 +17,60 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-use super::Selection;
+use super::{CHAINS_OPTION, Content, ExportRequest, Exported, Exporter};
 use crate::btf::spec::{self, Kind};
 use crate::engine::Session;
 use crate::error::Result;
-use packets::{Clock, Packets};
+use crate::options::OptionSpec;
+use crate::selection::Selection;
+use packets::{Clock, Counts, Packets};
 use std::io::Write;
 use tracks::Tracks;
 
-/// What was exported.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct PerfettoDone {
-    /// Tracks, groups of them included.
-    pub tracks: u64,
-    /// Stretches of time.
-    pub slices: u64,
-    /// Events without duration.
-    pub instants: u64,
-    /// Values of signals.
-    pub counters: u64,
-    /// Times that are no whole number of nanoseconds; they were rounded half to even.
-    pub rounded: u64,
-    /// Ticks added to every time, because there are no negative ones; 0 for nearly every recording.
-    pub shifted_by: u64,
-}
+/// A trace for the Perfetto UI.
+pub(super) struct Perfetto;
 
-impl PerfettoDone {
-    /// True when nothing was selected.
-    pub fn is_empty(&self) -> bool {
-        self.slices + self.instants + self.counters == 0
+impl Exporter for Perfetto {
+    fn name(&self) -> &'static str {
+        "perfetto"
+    }
+
+    fn title(&self) -> &'static str {
+        "Perfetto"
+    }
+
+    fn help(&self) -> &'static str {
+        "A trace for the Perfetto UI"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["pftrace", "perfetto-trace"]
+    }
+
+    fn content(&self) -> Content {
+        Content::SystemEvents
+    }
+
+    fn options(&self) -> &'static [OptionSpec] {
+        const OPTIONS: [OptionSpec; 1] = [OptionSpec::text(
+            CHAINS_OPTION,
+            "FILE",
+            "perfetto: TOML file with [[chain]] entries, shown as slices and flows",
+        )];
+        &OPTIONS
+    }
+
+    fn write(&self, session: &Session, request: &ExportRequest, out: &mut dyn Write) -> Result<Exported> {
+        let (counts, shifted_by) = export_perfetto(session, &request.selection, out)?;
+        let Counts { tracks, slices, instants, counters, rounded } = counts;
+        let summary =
+            format!("{slices} slices, {instants} instants and {counters} values on {tracks} tracks");
+        let scale = session.database().time_scale();
+        Ok(Exported::new(summary, slices + instants + counters == 0)
+            .warn(rounded, || format!("{rounded} times were rounded to whole nanoseconds"))
+            .warn(shifted_by, || {
+                format!("times of Perfetto cannot be negative: all times are later by {shifted_by} {scale}")
+            }))
     }
 }
 
@@ -60,17 +85,14 @@ struct Export<'a, 'o> {
     tracks: Tracks,
 }
 
-/// Writes the selected part of a recording. Slices that reach into the window are cut at its ends. An entity is selected
+/// Writes the selected part of a recording; what was written, and how many ticks were added to every time because there are no
+/// negative ones. Slices that reach into the window are cut at its ends. An entity is selected
 /// when it is what a slice is about, or source or target of an event; its core shows what it runs.
 ///
 /// # Errors
 /// [`crate::error::ErrorKind::Usage`] when the recording is not clear, [`crate::error::ErrorKind::Io`] when `out` fails,
 /// otherwise those of a query.
-pub fn export_perfetto(
-    session: &Session,
-    selection: &Selection,
-    out: &mut dyn Write,
-) -> Result<PerfettoDone> {
+fn export_perfetto(session: &Session, selection: &Selection, out: &mut dyn Write) -> Result<(Counts, u64)> {
     let recording = selection.recording(session)?;
     let entry = session.database().manifest().recording(&recording);
     let first = entry.and_then(|r| r.begin_at);
@@ -85,15 +107,7 @@ pub fn export_perfetto(
     export.states()?;
     export.spans()?;
     export.grasp()?;
-    let counts = export.packets.finish()?;
-    Ok(PerfettoDone {
-        tracks: counts.tracks,
-        slices: counts.slices,
-        instants: counts.instants,
-        counters: counts.counters,
-        rounded: counts.rounded,
-        shifted_by: zero.unsigned_abs(),
-    })
+    Ok((export.packets.finish()?, zero.unsigned_abs()))
 }
 
 impl Export<'_, '_> {

@@ -113,7 +113,7 @@ pub(super) struct Track<'a> {
     pub description: &'a str,
 }
 
-/// What is told of a slice or an instant beside its name.
+/// A property of a slice or an instant, in addition to its name.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Argument<'a> {
     Int(&'static str, i64),
@@ -164,10 +164,15 @@ impl Clock {
 /// What was written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Counts {
+    /// Tracks, groups of them included.
     pub tracks: u64,
+    /// Stretches of time.
     pub slices: u64,
+    /// Events without duration.
     pub instants: u64,
+    /// Values of signals.
     pub counters: u64,
+    /// Times that are no whole number of nanoseconds; they were rounded half to even.
     pub rounded: u64,
 }
 

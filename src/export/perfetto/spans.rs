@@ -1,7 +1,7 @@
 //! What lasts, apart from states: runnables, holds of and waits for semaphores, gaps of the recording, event chains.
 
-use super::lanes::Slice;
 use super::packets::{Argument, Flow, Nature};
+use super::placement::Slice;
 use super::tracks::Group;
 use super::{CHAINS, Export, cut};
 use crate::btf::spec::{self, Kind};
@@ -51,7 +51,7 @@ impl Export<'_, '_> {
             let packets = &mut self.packets;
             let Some(process) = rows.text(0) else {
                 let row = self.tracks.row(Group::Others, rows.name(1), Nature::Other, "", packets)?;
-                let track = row.lanes.place((begin, end), packets)?;
+                let track = row.slices.place((begin, end), packets)?;
                 let args = [Argument::Int("instance", rows.int(2).unwrap_or(0))];
                 packets.begin(track, begin, rows.name(1), &args, None)?;
                 packets.end(track, end)?;
@@ -116,7 +116,7 @@ impl Export<'_, '_> {
                     self.tracks.row(Group::Semaphores, rows.name(0), Nature::Other, "waiting", packets)?;
                 let args = [Argument::Int("instance", rows.int(2).unwrap_or(0))];
                 let begin = rows.int(3).unwrap_or(0);
-                let lanes = if below { &mut row.below } else { &mut row.lanes };
+                let tracks = if below { &mut row.below } else { &mut row.slices };
                 let Some(end) = rows.int(4) else {
                     // When it ended is not known: it is shown where it began.
                     let what = if below { "requested by" } else { "assigned to" };
@@ -125,7 +125,7 @@ impl Export<'_, '_> {
                     continue;
                 };
                 let (begin, end) = cut(self.selection, begin, end);
-                let track = lanes.place((begin, end), packets)?;
+                let track = tracks.place((begin, end), packets)?;
                 packets.begin(track, begin, rows.name(1), &args, None)?;
                 packets.end(track, end)?;
             }
@@ -180,7 +180,7 @@ impl Export<'_, '_> {
                 None => packets.instant(row.track, begin, rows.name(3), &outcome, None)?,
                 Some(end) => {
                     let (begin, end) = cut(self.selection, begin, end);
-                    let track = row.lanes.place((begin, end), packets)?;
+                    let track = row.slices.place((begin, end), packets)?;
                     packets.begin(track, begin, &chain.name, &outcome, None)?;
                     packets.end(track, end)?;
                 }

@@ -107,7 +107,7 @@ impl Export<'_, '_> {
         }
         if let Some(core) = core.filter(|_| running || polling) {
             let row = self.tracks.row(Group::Cores, core, Nature::Other, "gaps", packets)?;
-            let track = row.lanes.place((begin, end), packets)?;
+            let track = row.slices.place((begin, end), packets)?;
             let args = [Argument::Int("instance", instance), Argument::Name("state", state)];
             packets.begin(track, begin, process, &args, None)?;
             packets.end(track, end)?;

@@ -1,10 +1,10 @@
-//! Where things are shown: the tree of tracks, and lanes for what overlaps. Not for what is on them.
+//! Where things are shown: the tree of tracks, and more of them for what overlaps. Not for what is on them.
 //!
 //! The recording is a process; its threads are the tasks and ISRs, each with a track of states and its runnables. Beside
 //! them are groups of cores, chains, stimuli, semaphores, signals and others.
 
-use super::lanes::{Lanes, Nests};
 use super::packets::{Nature, Order, Packets, Track};
+use super::placement::{Nests, OverlapTracks};
 use crate::btf::spec::Kind;
 use crate::error::{Error, ErrorKind, Result};
 use std::collections::HashMap;
@@ -42,7 +42,7 @@ pub(super) struct Thread {
     pub number: i64,
     /// Its activations are shown where they come from.
     pub activated: bool,
-    pub states: Lanes,
+    pub states: OverlapTracks,
     pub runnables: Nests,
 }
 
@@ -51,9 +51,9 @@ pub(super) struct Thread {
 pub(super) struct Row {
     pub track: u64,
     /// What happens on it.
-    pub lanes: Lanes,
-    /// What is shown below it: who waits for a semaphore, the gaps of a core.
-    pub below: Lanes,
+    pub slices: OverlapTracks,
+    /// What is shown below it: waits for a semaphore, the gaps of a core.
+    pub below: OverlapTracks,
 }
 
 /// Things by name.
@@ -130,7 +130,7 @@ impl Tracks {
                 rank: number,
                 description: if isr { "Interrupt service routine" } else { "Task" },
             })?;
-            let states = Lanes::new(track, "state", 0);
+            let states = OverlapTracks::new(track, "state", 0);
             Ok(Thread { track, number, activated: false, states, runnables: Nests::new(track) })
         })
     }
@@ -180,7 +180,11 @@ impl Tracks {
                 rank: 0,
                 description: "",
             })?;
-            Ok(Row { track, lanes: Lanes::on(track, group_track, name), below: Lanes::new(track, below, 1) })
+            Ok(Row {
+                track,
+                slices: OverlapTracks::on(track, group_track, name),
+                below: OverlapTracks::new(track, below, 1),
+            })
         })
     }
 }

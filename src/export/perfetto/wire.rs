@@ -2,6 +2,11 @@
 //!
 //! Facts: "Encoding" in the documentation of Protocol Buffers. A field is a key (number and wire type) and a value: a
 //! varint (0), eight bytes (1), or bytes with their length in front (2).
+//!
+//! By hand, not with `prost`: that makes an object on the heap of every message, and needs the schema of all of Perfetto for a dozen
+//! fields.
+
+use crate::varint;
 
 const VARINT: u64 = 0;
 const EIGHT_BYTES: u64 = 1;
@@ -20,13 +25,13 @@ impl<'a> Message<'a> {
     }
 
     fn key(&mut self, field: u32, kind: u64) {
-        varint(self.0, u64::from(field) << 3 | kind);
+        varint::push(u64::from(field) << 3 | kind, self.0);
     }
 
     /// `uint64`, `uint32`, `bool` and enumerations.
     pub fn uint(&mut self, field: u32, value: u64) {
         self.key(field, VARINT);
-        varint(self.0, value);
+        varint::push(value, self.0);
     }
 
     /// `int64` and `int32`: negative values take ten bytes.
@@ -48,7 +53,7 @@ impl<'a> Message<'a> {
     /// `string`.
     pub fn text(&mut self, field: u32, value: &str) {
         self.key(field, LENGTH);
-        varint(self.0, value.len() as u64);
+        varint::push(value.len() as u64, self.0);
         self.0.extend_from_slice(value.as_bytes());
     }
 
@@ -67,18 +72,9 @@ impl<'a> Message<'a> {
             return;
         }
         let mut prefix = Vec::with_capacity(LONGEST);
-        varint(&mut prefix, length as u64);
+        varint::push(length as u64, &mut prefix);
         self.0.splice(start..=start, prefix);
     }
-}
-
-/// Seven bits a byte, the lowest first; the highest bit says that there are more.
-fn varint(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
 }
 
 #[cfg(test)]

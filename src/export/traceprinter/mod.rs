@@ -1,7 +1,7 @@
 //! Kernel events of QNX → lines as traceprinter writes them: for eyes, for scripts that read them, and to compare with
 //! what the vendor's tool says. Not how a value is written (see [`crate::qnx`]) and not which events are chosen.
 //!
-//! [`Style::V6`] is traceprinter 1.02 (Neutrino 6), byte for byte, but for one thing: 1.02 forgets the line end behind a
+//! [`Style::V6`] is traceprinter 1.02 (Neutrino 6), byte for byte, but for one thing: 1.02 omits the line end after a
 //! kernel call that failed, so that the next event stands on the same line; here it has one. [`Style::V7`] is the line
 //! of 7.0 and later after its manual and after programs that read it; its arguments are those of style 6.
 //!
@@ -23,7 +23,77 @@ use crate::qnx::{
 };
 use format::Format;
 
-pub use trace::{PrintOptions, Printed, export_traceprinter};
+use crate::engine::Session;
+use crate::export::{Content, ExportRequest, Exported, Exporter};
+use crate::options::{OptionSpec, Word};
+use std::io::Write;
+use trace::{PrintOptions, Printed, export_traceprinter};
+
+/// Lines of QNX's traceprinter.
+pub(super) struct Traceprinter;
+
+const STYLE: &str = "style";
+const ONE_LINE: &str = "one-line";
+const LINE_FORMAT: &str = "line-format";
+
+const STYLES: [Word; 2] =
+    [Word { name: "6", help: "traceprinter 1.02" }, Word { name: "7", help: "7.0 and later" }];
+
+impl Exporter for Traceprinter {
+    fn name(&self) -> &'static str {
+        "traceprinter"
+    }
+
+    fn title(&self) -> &'static str {
+        "lines of traceprinter"
+    }
+
+    fn help(&self) -> &'static str {
+        "Lines of QNX's traceprinter"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn content(&self) -> Content {
+        Content::KernelEvents
+    }
+
+    fn options(&self) -> &'static [OptionSpec] {
+        const OPTIONS: [OptionSpec; 3] = [
+            OptionSpec::choice(
+                STYLE,
+                "VERSION",
+                &STYLES,
+                "traceprinter: whose lines; those of the trace's own version when left out",
+            ),
+            OptionSpec::flag(ONE_LINE, "traceprinter: arguments on the line of their event"),
+            OptionSpec::text(
+                LINE_FORMAT,
+                "FORMAT",
+                "traceprinter, style 7: what stands before the arguments, e.g. 't:0x%08c CPU:%02C %-16Z:%-18z'",
+            ),
+        ];
+        &OPTIONS
+    }
+
+    fn write(&self, session: &Session, request: &ExportRequest, out: &mut dyn Write) -> Result<Exported> {
+        let options = PrintOptions {
+            style: request.options.parsed(STYLE, Style::parse)?,
+            one_line: request.options.has(ONE_LINE),
+            format: request.options.text(LINE_FORMAT).map(str::to_owned),
+            by_time: request.by_time,
+        };
+        let (selection, filter) = (&request.selection, &request.kernel_filter);
+        let Printed { events, incomplete } = export_traceprinter(session, selection, filter, &options, out)?;
+        Ok(Exported::new(format!("{events} events"), events + incomplete == 0).warn(incomplete, || {
+            format!(
+                "{incomplete} events of which parts are missing are not printed, as traceprinter does; see column status"
+            )
+        }))
+    }
+}
 
 /// Whose lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +102,16 @@ pub enum Style {
     V6,
     /// Neutrino 7 and 8.
     V7,
+}
+
+impl Style {
+    fn parse(version: &str) -> Option<Self> {
+        match version {
+            "6" => Some(Self::V6),
+            "7" => Some(Self::V7),
+            _ => None,
+        }
+    }
 }
 
 /// Prints the events of one trace.
@@ -95,7 +175,7 @@ impl Printer {
         out.text("\n");
     }
 
-    /// The arguments as the tables give them: behind the name, or each on a line of its own when there are more than two
+    /// The arguments as the tables give them: after the name, or each on a line of its own when there are more than two
     /// words.
     fn arguments(&self, event: &Event<'_>, out: &mut Vec<u8>) {
         if is_failure(event) {

@@ -3,20 +3,19 @@
 use super::{Printer, Style};
 use crate::engine::Session;
 use crate::error::{Error, ErrorKind, Result};
-use crate::export::Selection;
-use crate::qnx::KernelFilter;
-use crate::qnx::{Class, Event, Flavour, Status, Version};
+use crate::qnx::{Class, Event, Flavour, KernelFilter, Status, Version};
 use crate::render::{PORTION, Worker, in_order};
 use crate::schema::columns::kernel_event as column;
 use crate::schema::result::{self, Integers, Texts, Unsigned};
 use crate::schema::{tables, view};
+use crate::selection::Selection;
 use crate::store::Resequenced;
 use arrow::array::RecordBatch;
 use std::io::Write;
 
 /// How to print.
 #[derive(Debug, Clone)]
-pub struct PrintOptions {
+pub(super) struct PrintOptions {
     /// Whose lines; those of the trace's own version when `None`.
     pub style: Option<Style>,
     /// Arguments on the line of their event.
@@ -29,7 +28,7 @@ pub struct PrintOptions {
 
 /// What was printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Printed {
+pub(super) struct Printed {
     /// Events with lines.
     pub events: u64,
     /// Events of which parts are missing: the printer says nothing of them.
@@ -41,7 +40,7 @@ pub struct Printed {
 /// # Errors
 /// [`ErrorKind::Usage`] when the recording is not clear or is no kernel trace, [`ErrorKind::Io`] when `out` fails, otherwise
 /// those of a query.
-pub fn export_traceprinter(
+pub(super) fn export_traceprinter(
     session: &Session,
     selection: &Selection,
     filter: &KernelFilter,

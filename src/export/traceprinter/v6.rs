@@ -88,7 +88,7 @@ impl Printer {
         out.text(&format!("{:<8}:{name:<width$}", event.class.as_str()));
     }
 
-    /// The words of a state, on one line whatever their number; a blank stands behind the thread.
+    /// The words of a state, on one line whatever their number; a blank follows the thread.
     pub(super) fn thread(&self, event: &Event<'_>, out: &mut Vec<u8>) {
         out.text(" pid:");
         dec(out, i64::from(event.word(0) as i32));
@@ -111,7 +111,7 @@ impl Printer {
         }
     }
 
-    /// What stands behind the class of an interrupt. `gap`: blanks before what differs.
+    /// What follows the class of an interrupt. `gap`: blanks before what differs.
     pub(super) fn interrupt_event(&self, event: &Event<'_>, gap: &str, out: &mut Vec<u8>) {
         let number = if event.class == Class::HandlerEnter { event.word(1) } else { event.word(0) };
         Self::interrupt(number, out);

@@ -8,6 +8,7 @@
 use std::io::{self, Write};
 
 use crate::picture::{Curve, Highlight, Link, Mark, Name, Picture, Row, Run, Shape};
+use crate::varint;
 
 /// The greatest offset that a page tells exactly: 52 days in nanoseconds.
 pub(super) const FAR: i64 = (1 << 52) - 1;
@@ -18,21 +19,21 @@ pub(super) const VERSION: u64 = 1;
 /// The last number of the data, by which a page sees that it has all of it.
 pub(super) const END: u64 = 0xB7F;
 
-/// A run with an instance has this bit beside its state.
+/// A run with an instance has this bit in addition to its state.
 const INSTANCE: u64 = 1 << 4;
 /// A run that stands for several.
 const MERGED: u64 = 1 << 5;
-/// A run that is not in the lowest lane.
-const LANE: u64 = 1 << 6;
+/// A run that is not in the lowest track.
+const TRACK: u64 = 1 << 6;
 
-/// A mark that stands for several has this bit beside its kind.
+/// A mark that stands for several has this bit in addition to its kind.
 const SEVERAL: u64 = 1 << 4;
 /// A mark of which something is said.
 const NAMED: u64 = 1 << 5;
 
 /// Writes all of `picture`, which is not kept a second time. `out` should be buffered.
 pub(super) fn encode(picture: &Picture, out: &mut dyn Write) -> io::Result<()> {
-    let mut encoder = Encoder { out, from: picture.from };
+    let mut encoder = Encoder { out, from: picture.from, number: Vec::new() };
     encoder.unsigned(VERSION)?;
     for text in [picture.scale.as_str(), &picture.title, &picture.description, &picture.from.to_string()] {
         encoder.text(text)?;
@@ -53,26 +54,19 @@ struct Encoder<'a> {
     out: &'a mut dyn Write,
     /// Begin of the window.
     from: i64,
+    /// The bytes of one number.
+    number: Vec<u8>,
 }
 
 impl Encoder<'_> {
-    fn unsigned(&mut self, mut value: u64) -> io::Result<()> {
-        let mut bytes = [0; 10];
-        let mut length = 0;
-        for byte in &mut bytes {
-            length += 1;
-            *byte = (value & 0x7f) as u8;
-            value >>= 7;
-            if value == 0 {
-                break;
-            }
-            *byte |= 0x80;
-        }
-        self.out.write_all(&bytes[..length])
+    fn unsigned(&mut self, value: u64) -> io::Result<()> {
+        self.number.clear();
+        varint::push(value, &mut self.number);
+        self.out.write_all(&self.number)
     }
 
     fn signed(&mut self, value: i64) -> io::Result<()> {
-        self.unsigned((value << 1 ^ value >> 63).cast_unsigned())
+        self.unsigned(varint::zigzag(value))
     }
 
     fn count(&mut self, value: usize) -> io::Result<()> {
@@ -125,7 +119,7 @@ impl Encoder<'_> {
         self.text(&row.label)?;
         self.unsigned(row.kind as u64)?;
         self.count(row.parent.map_or(0, |parent| parent + 1))?;
-        self.unsigned(row.lanes.into())?;
+        self.unsigned(row.tracks.into())?;
         self.runs(&row.runs, names)?;
         self.marks(&row.marks)?;
         match &row.curve {
@@ -139,18 +133,18 @@ impl Encoder<'_> {
         for run in runs {
             let flag = |set: bool, bit| if set { bit } else { 0 };
             let flags = flag(run.instance.is_some(), INSTANCE) | flag(!is_exact(run), MERGED);
-            self.unsigned(run.state as u64 | flags | flag(run.lane > 0, LANE))?;
+            self.unsigned(run.state as u64 | flags | flag(run.track > 0, TRACK))?;
         }
-        for run in runs.iter().filter(|run| run.lane > 0) {
-            self.unsigned(run.lane.into())?;
+        for run in runs.iter().filter(|run| run.track > 0) {
+            self.unsigned(run.track.into())?;
         }
-        // States of a process follow each other: most begin where the one before them in their lane ends.
+        // States of a process follow each other: most begin where the one before them in their track ends.
         let mut ends: Vec<i64> = Vec::new();
         for run in runs {
-            let (lane, begin) = (usize::from(run.lane), self.at(run.begin));
-            ends.resize(ends.len().max(lane + 1), 0);
-            self.signed(begin - ends[lane])?;
-            ends[lane] = begin + self.length(run);
+            let (track, begin) = (usize::from(run.track), self.at(run.begin));
+            ends.resize(ends.len().max(track + 1), 0);
+            self.signed(begin - ends[track])?;
+            ends[track] = begin + self.length(run);
         }
         for run in runs {
             self.unsigned(self.length(run).cast_unsigned())?;

@@ -1,26 +1,29 @@
-//! A picture → one HTML file that needs nothing else: the data, the script that draws it, and the rows as a table for
-//! those who see no picture. Not for what is drawn (see [`crate::picture`]); how it is drawn says `page/`.
+//! A picture → one HTML file that needs nothing else: the data, the script that draws it, and the rows as a table for screen
+//! readers. Not for what is drawn (see [`crate::picture`]); `page/` draws it.
 
-mod base64;
 mod encode;
 
 use std::io::{self, BufWriter, Write};
 
+use base64::engine::{Engine, general_purpose::STANDARD};
+use base64::write::EncoderWriter;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use sha2::{Digest, Sha256};
 
+use super::markup::escaped;
 use super::unwritable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::picture::{Picture, Row, State};
 use crate::time::format_duration;
 
-use base64::Base64;
-
 /// The page; a name in double braces is a place for one of the parts.
 const PAGE: &str = include_str!("page/page.html");
 
 const STYLE: &str = include_str!("page/style.css");
+
+/// Characters of a line of data: an editor that opens the page would choke on one line of megabytes.
+const LINE: usize = 1 << 10;
 
 /// One program in pieces, in the order in which they need each other.
 const SCRIPTS: [&str; 19] = [
@@ -77,8 +80,8 @@ pub fn write(picture: &Picture, out: &mut dyn Write) -> Result<()> {
 fn write_part(part: &str, picture: &Picture, script: &str, out: &mut dyn Write) -> Result<()> {
     let written = match part {
         "policy" => out.write_all(policy(script).as_bytes()),
-        "title" => escape(&picture.title, out),
-        "description" => escape(&picture.description, out),
+        "title" => out.write_all(escaped(&picture.title).as_bytes()),
+        "description" => out.write_all(escaped(&picture.description).as_bytes()),
         "style" => out.write_all(STYLE.as_bytes()),
         "script" => out.write_all(script.as_bytes()),
         "notes" => picture.notes.iter().try_for_each(|note| element("li", note, out)),
@@ -89,24 +92,17 @@ fn write_part(part: &str, picture: &Picture, script: &str, out: &mut dyn Write) 
     written.map_err(unwritable)
 }
 
-/// Who may do what: this style and this script run, and nothing else is fetched or sent.
+/// What is allowed: this style and this script run, and nothing else is fetched or sent.
 fn policy(script: &str) -> String {
-    let hash = |text: &str| {
-        let mut base64 = Base64::new(Vec::new());
-        base64.write_all(&Sha256::digest(text))?;
-        base64.finish()
-    };
-    let source = |text: &str| {
-        let hash = hash(text).unwrap_or_default();
-        format!("'sha256-{}'", String::from_utf8_lossy(&hash))
-    };
+    let source = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
     let (script, style) = (source(script), source(STYLE));
     format!("default-src 'none'; script-src {script}; style-src {style}; base-uri 'none'; form-action 'none'")
 }
 
 /// The picture itself, deflated (zlib) and in base64.
 fn data(picture: &Picture, out: &mut dyn Write) -> io::Result<()> {
-    let deflated = ZlibEncoder::new(Base64::new(out), Compression::default());
+    let base64 = EncoderWriter::new(Wrapped { out, column: 0 }, &STANDARD);
+    let deflated = ZlibEncoder::new(base64, Compression::default());
     let mut buffered = BufWriter::with_capacity(1 << 16, deflated);
     encode::encode(picture, &mut buffered)?;
     let deflated = buffered.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -141,27 +137,33 @@ fn table_row(row: &Row, picture: &Picture, out: &mut dyn Write) -> io::Result<()
 }
 
 fn element(tag: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
-    write!(out, "<{tag}>")?;
-    escape(text, out)?;
-    write!(out, "</{tag}>")
+    write!(out, "<{tag}>{}</{tag}>", escaped(text))
 }
 
-/// Text that is nothing but text wherever it stands in HTML. Control characters, which HTML does not allow, are shown as
-/// U+FFFD.
-fn escape(text: &str, out: &mut dyn Write) -> io::Result<()> {
-    for c in text.chars() {
-        match c {
-            '&' => out.write_all(b"&amp;")?,
-            '<' => out.write_all(b"&lt;")?,
-            '>' => out.write_all(b"&gt;")?,
-            '"' => out.write_all(b"&quot;")?,
-            '\'' => out.write_all(b"&#39;")?,
-            '\n' | '\t' => write!(out, "{c}")?,
-            c if c.is_control() => write!(out, "\u{fffd}")?,
-            c => write!(out, "{c}")?,
+/// Breaks what is written into lines.
+struct Wrapped<W> {
+    out: W,
+    column: usize,
+}
+
+impl<W: Write> Write for Wrapped<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut left = bytes;
+        while !left.is_empty() {
+            let (now, later) = left.split_at(left.len().min(LINE - self.column));
+            self.out.write_all(now)?;
+            (left, self.column) = (later, self.column + now.len());
+            if self.column == LINE {
+                self.out.write_all(b"\n")?;
+                self.column = 0;
+            }
         }
+        Ok(bytes.len())
     }
-    Ok(())
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::base64::Base64;
 use super::encode::{END, FAR, VERSION};
 use super::write;
+use super::{LINE, Wrapped};
 use crate::picture::{
     Curve, Highlight, Link, LinkKind, Mark, MarkKind, Picture, Point, Row, RowKind, Run, Shape, State,
 };
@@ -161,7 +161,7 @@ impl Decoder {
         let (id, label) = (self.text(), self.text());
         let kind = KINDS[self.count()];
         let parent = self.count().checked_sub(1);
-        let lanes = u16::try_from(self.unsigned()).unwrap();
+        let tracks = u16::try_from(self.unsigned()).unwrap();
         let (runs, marks) = (self.runs(names), self.marks());
         let shape = match self.unsigned() {
             0 => None,
@@ -169,7 +169,7 @@ impl Decoder {
             _ => Some(Shape::Lines),
         };
         let curve = shape.map(|shape| self.curve(shape));
-        Row { id, label, kind, parent, lanes, runs, marks, curve }
+        Row { id, label, kind, parent, tracks, runs, marks, curve }
     }
 
     fn runs(&mut self, names: usize) -> Vec<Run> {
@@ -178,7 +178,7 @@ impl Decoder {
             let flagged = |flag: &u64| bit == 0 || flag & bit != 0;
             flags.iter().enumerate().map(|(n, flag)| if flagged(flag) { read(self, n) } else { 0 }).collect()
         };
-        let lanes = column(64, &mut |d, _| d.unsigned().cast_signed());
+        let tracks = column(64, &mut |d, _| d.unsigned().cast_signed());
         let gaps = column(0, &mut |d, _| d.signed());
         let lengths = column(0, &mut |d, _| d.unsigned().cast_signed());
         let names_of = column(0, &mut |d, _| d.unsigned().cast_signed());
@@ -197,14 +197,14 @@ impl Decoder {
         let mut ends = std::collections::HashMap::new();
         let mut runs: Vec<Run> = Vec::new();
         for (n, flag) in flags.iter().enumerate() {
-            let end = ends.entry(lanes[n]).or_insert(self.from);
+            let end = ends.entry(tracks[n]).or_insert(self.from);
             let begin = *end + gaps[n];
             *end = begin + lengths[n];
             let state = STATES[(flag & 15) as usize];
             runs.push(Run {
                 begin,
                 end: *end,
-                lane: u16::try_from(lanes[n]).unwrap(),
+                track: u16::try_from(tracks[n]).unwrap(),
                 state,
                 name: u32::try_from(names_of[n] - 1).ok(),
                 instance: (flag & 16 != 0).then_some(instances[n]),
@@ -321,13 +321,13 @@ fn run(from: i64, names: usize) -> impl Strategy<Value = Run> {
     let instance = option::of(prop_oneof![-3..40i64, any::<i64>()]);
     let place = (-FAR >> 1..FAR >> 1, length(), prop_oneof![3 => Just(0), 1 => 0..5u16]);
     (place, select(&STATES[..]), name(names), instance, merged).prop_map(
-        move |((begin, length, lane), state, name, instance, merged)| {
+        move |((begin, length, track), state, name, instance, merged)| {
             let (begin, end) = (from + begin, from + begin + length);
             let occupied = if state.is_occupied() { length } else { 0 };
             let (count, covered, occupied, longest, shift) =
                 merged.unwrap_or((1, length, occupied, length, 0));
             let longest_at = begin + shift;
-            Run { begin, end, lane, state, name, instance, count, covered, occupied, longest, longest_at }
+            Run { begin, end, track, state, name, instance, count, covered, occupied, longest, longest_at }
         },
     )
 }
@@ -366,12 +366,12 @@ fn picture() -> impl Strategy<Value = Picture> {
             (any::<String>(), any::<String>(), select(&KINDS[..]), option::of(0..3usize), 1..9u16),
             (vec(run(from, n), 0..12), vec(mark(from, n), 0..12), option::of(curve(from))),
         );
-        let row = row.prop_map(|((id, label, kind, parent, lanes), (runs, marks, curve))| Row {
+        let row = row.prop_map(|((id, label, kind, parent, tracks), (runs, marks, curve))| Row {
             id,
             label,
             kind,
             parent,
-            lanes,
+            tracks,
             runs,
             marks,
             curve,
@@ -417,12 +417,14 @@ proptest! {
     }
 
     #[test]
-    fn base64_is_the_same_however_it_is_written(bytes in vec(any::<u8>(), 0..2000), step in 1..100usize) {
-        let mut writer = Base64::new(Vec::new());
-        bytes.chunks(step).for_each(|part| writer.write_all(part).unwrap());
-        let text = String::from_utf8(writer.finish().unwrap()).unwrap();
-        prop_assert_eq!(text.replace('\n', "").len(), bytes.len().div_ceil(3) * 4);
-        prop_assert_eq!(base64(&text), bytes);
+    fn lines_are_the_same_however_they_are_written(length in 0..5000usize, step in 1..2000usize) {
+        let text = vec![b'x'; length];
+        let mut writer = Wrapped { out: Vec::new(), column: 0 };
+        text.chunks(step).for_each(|part| writer.write_all(part).unwrap());
+        let lines: Vec<_> = writer.out.split(|byte| *byte == b'\n').map(<[u8]>::len).collect();
+        prop_assert_eq!(lines.iter().sum::<usize>(), length);
+        prop_assert!(lines.split_last().unwrap().1.iter().all(|line| *line == LINE), "{:?}", lines);
+        prop_assert!(lines.iter().all(|line| *line <= LINE));
     }
 }
 
@@ -442,21 +444,11 @@ fn empty() -> Picture {
 }
 
 #[test]
-fn base64_is_that_of_the_standard() {
-    for (text, expected) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
-    {
-        let mut writer = Base64::new(Vec::new());
-        writer.write_all(text.as_bytes()).unwrap();
-        assert_eq!(writer.finish().unwrap(), expected.as_bytes());
-    }
-}
-
-#[test]
 fn what_is_too_far_away_is_as_far_as_can_be_told() {
     let run = Run {
         begin: i64::MIN,
         end: i64::MAX,
-        lane: 0,
+        track: 0,
         state: State::Waiting,
         name: None,
         instance: None,
@@ -471,7 +463,7 @@ fn what_is_too_far_away_is_as_far_as_can_be_told() {
         label: "T".into(),
         kind: RowKind::Task,
         parent: None,
-        lanes: 1,
+        tracks: 1,
         runs: vec![run, Run { end: -5, begin: 5, ..run }],
         marks: vec![Mark { at: i64::MAX, last: i64::MAX, kind: MarkKind::Deadline, name: None, count: 1 }],
         curve: None,

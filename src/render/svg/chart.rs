@@ -6,6 +6,7 @@ use super::layout::{LABEL, SMALL};
 use super::sheet::{Across, PX, Sheet, px};
 use super::text;
 use crate::picture::{Axis, Bar, Chart, Column, Content, Measure, Panel, exact, length};
+use crate::render::markup;
 use crate::time::TimeScale;
 
 const MARGIN: i64 = 16 * PX;
@@ -42,7 +43,7 @@ pub fn drawn(chart: &Chart, width: u32) -> String {
     }
     for panel in &chart.panels {
         let across = Across { left: left + LEFT, width: right - left - LEFT - 10 * PX, from: 0, to: 1 };
-        sheet.open("panel", &format!(" data-panel='{}'", text::escaped(&panel.title)));
+        sheet.open("panel", &format!(" data-panel='{}'", markup::escaped(&panel.title)));
         y += 24 * PX;
         sheet.words("", (left, y), LABEL, "", &panel.title);
         let begin = left + text::width(&panel.title, LABEL) + 10 * PX;

@@ -63,11 +63,11 @@ pub(super) fn labels(
         let room = layout.labels - place.indent;
         let words = text::fitted(&row.label, room, LABEL);
         let y = place.middle() + LABEL * 36 / 100;
-        let size = if place.lane * i64::from(row.lanes) < LABEL { SMALL } else { LABEL };
+        let size = if place.track * i64::from(row.tracks) < LABEL { SMALL } else { LABEL };
         sheet.words("label", (left + place.indent, y), size, "", &words);
         if let (RowKind::Task | RowKind::Isr, Some(n)) = (row.kind, colours.get(row.label.as_str())) {
             // The colour that it has in the rows of cores.
-            let swatch = [left + layout.labels + 3 * PX, place.lanes, 4 * PX, place.bottom - place.lanes];
+            let swatch = [left + layout.labels + 3 * PX, place.tracks, 4 * PX, place.bottom - place.tracks];
             sheet.rect(&format!("p{n}"), swatch, " style='stroke:none'", "");
         }
     }
@@ -85,7 +85,8 @@ pub(super) fn links(picture: &Picture, layout: &Layout, across: Across, sheet: &
         else {
             continue;
         };
-        let (a, b) = if from.bottom < to.bottom { (from.bottom, to.lanes) } else { (from.lanes, to.bottom) };
+        let (a, b) =
+            if from.bottom < to.bottom { (from.bottom, to.tracks) } else { (from.tracks, to.bottom) };
         let d = format!("M{} {}L{} {}", px(across.x(link.from_at)), px(a), px(across.x(link.to_at)), px(b));
         let word = link_word(link.kind);
         sheet.path("l", &d, &format!(" data-link='{}' data-at='{}'", word, link.from_at));

@@ -20,13 +20,13 @@ const HEADING: i64 = 20 * PX;
 /// Where a row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
-    /// Top of the room of its marks, which stand above its lanes.
+    /// Top of the room of its marks, which stand above its tracks.
     pub top: i64,
-    /// Top of its highest lane.
-    pub lanes: i64,
-    /// Height of a lane.
-    pub lane: i64,
-    /// Bottom of its lowest lane.
+    /// Top of its highest track.
+    pub tracks: i64,
+    /// Height of a track.
+    pub track: i64,
+    /// Bottom of its lowest track.
     pub bottom: i64,
     /// How far its label is to the right.
     pub indent: i64,
@@ -34,12 +34,12 @@ pub(super) struct Place {
 
 impl Place {
     pub fn middle(&self) -> i64 {
-        (self.lanes + self.bottom) / 2
+        (self.tracks + self.bottom) / 2
     }
 
-    /// Top of a lane; 0 is the lowest.
-    pub fn lane_top(&self, lane: u16) -> i64 {
-        (self.bottom - (i64::from(lane) + 1) * self.lane).max(self.lanes)
+    /// Top of a track; 0 is the lowest.
+    pub fn track_top(&self, track: u16) -> i64 {
+        (self.bottom - (i64::from(track) + 1) * self.track).max(self.tracks)
     }
 }
 
@@ -55,11 +55,11 @@ pub(super) struct Layout {
     pub bottom: i64,
 }
 
-/// Height of a lane of rows of a kind.
-fn lane(row: &Row) -> i64 {
+/// Height of a track of rows of a kind.
+fn track(row: &Row) -> i64 {
     let height = match row.kind {
         RowKind::Core => 16,
-        RowKind::Task | RowKind::Isr if row.lanes > 1 => 10,
+        RowKind::Task | RowKind::Isr if row.tracks > 1 => 10,
         RowKind::Task | RowKind::Isr => 14,
         RowKind::Runnable => 12,
         RowKind::Semaphore => 12,
@@ -73,7 +73,7 @@ fn lane(row: &Row) -> i64 {
     height * PX
 }
 
-/// Room for marks above the lanes.
+/// Room for marks above the tracks.
 fn marks(row: &Row) -> i64 {
     match row.marks.is_empty() {
         true => 4 * PX,
@@ -98,9 +98,9 @@ impl Layout {
                 widest = widest.max(text::width(heading, SMALL));
                 last = Some(heading);
             }
-            let lanes = y + marks(row);
-            let bottom = lanes + lane(row) * i64::from(row.lanes);
-            places.push(Place { top: y, lanes, lane: lane(row), bottom, indent: depth * INDENT });
+            let tracks = y + marks(row);
+            let bottom = tracks + track(row) * i64::from(row.tracks);
+            places.push(Place { top: y, tracks, track: track(row), bottom, indent: depth * INDENT });
             widest = widest.max(text::width(&row.label, LABEL) + depth * INDENT);
             y = bottom + 5 * PX;
         }

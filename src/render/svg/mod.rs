@@ -16,6 +16,7 @@ use std::io::Write;
 
 use crate::error::{Error, Result};
 use crate::picture::{MarkKind, Picture, RowKind, State};
+use crate::render::markup;
 pub use chart::drawn as chart;
 use frame::Occurring;
 use layout::{LABEL, Layout};
@@ -36,14 +37,14 @@ pub enum Legend {
 
 /// How a picture is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
+pub struct DrawingOptions {
     /// Width in pixels, at least 320.
     pub width: u32,
     /// Where the legend is.
     pub legend: Legend,
 }
 
-impl Default for Options {
+impl Default for DrawingOptions {
     fn default() -> Self {
         Self { width: 1200, legend: Legend::default() }
     }
@@ -57,13 +58,13 @@ const MARGIN: i64 = 16 * PX;
 ///
 /// # Errors
 /// When the destination fails.
-pub fn write(picture: &Picture, options: &Options, out: &mut dyn Write) -> Result<()> {
+pub fn write(picture: &Picture, options: &DrawingOptions, out: &mut dyn Write) -> Result<()> {
     let drawn = drawn(picture, options);
     out.write_all(drawn.as_bytes()).map_err(|e| Error::io("write to", "the picture", e))
 }
 
 /// [`write()`] to a string.
-pub fn drawn(picture: &Picture, options: &Options) -> String {
+pub fn drawn(picture: &Picture, options: &DrawingOptions) -> String {
     let width = i64::from(options.width.clamp(320, 20_000)) * PX;
     let occurring = Occurring::of(picture);
     let mut sheet = Sheet::default();
@@ -114,7 +115,7 @@ pub fn drawn(picture: &Picture, options: &Options) -> String {
     )
 }
 
-/// Colours of tasks and ISRs, in the order of their rows, if there are rows of cores that they are told from.
+/// Colours of tasks and ISRs, in the order of their rows, if there are rows of cores, where they distinguish them.
 fn colours(picture: &Picture) -> HashMap<&str, usize> {
     let process = |row: &&crate::picture::Row| matches!(row.kind, RowKind::Task | RowKind::Isr);
     let rows = picture.rows.iter().filter(process);
@@ -138,8 +139,8 @@ fn document(
     out.push_str(&format!(
         "<svg xmlns='http://www.w3.org/2000/svg' class='btfdb' role='img' aria-labelledby='title desc' \
          width='{width}' height='{height}' viewBox='0 0 {width} {height}'>\n<title id='title'>{}</title>\n<desc id='desc'>{}</desc>\n",
-        text::escaped(title),
-        text::escaped(description)
+        markup::escaped(title),
+        markup::escaped(description)
     ));
     style::definitions(states, marks, &mut out);
     out.push_str(&format!("\n<path d='M0 0H{width}V{height}H0Z' fill='#ffffff'/>\n"));

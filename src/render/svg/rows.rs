@@ -8,6 +8,7 @@ use super::layout::{Place, SMALL};
 use super::sheet::{Across, PX, Sheet, px};
 use super::{style, text};
 use crate::picture::{Curve, Mark, Picture, Row, RowKind, Run, SHADES, Shape, State, exact, length, shades};
+use crate::render::markup;
 
 /// What rows are drawn with.
 pub(super) struct Pen<'a> {
@@ -19,7 +20,7 @@ pub(super) struct Pen<'a> {
     pub colours: HashMap<&'a str, usize>,
 }
 
-/// What is one path: merged runs, the parts of them that run, exact runs; the lane; the state; how high, or which
+/// What is one path: merged runs, the parts of them that run, exact runs; the track; the state; how high, or which
 /// colour.
 type Layer = (u8, u16, State, i64);
 
@@ -42,7 +43,7 @@ impl Pen<'_> {
     /// The runs, marks and curve of a row.
     pub fn row(&self, row: &Row, place: Place, sheet: &mut Sheet) {
         let count: u64 = row.runs.iter().map(|run| u64::from(run.count)).sum();
-        let more = format!(" data-row='{}' data-count='{count}'", text::escaped(&row.id));
+        let more = format!(" data-row='{}' data-count='{count}'", markup::escaped(&row.id));
         sheet.open(&format!("row {}", row.kind.as_str()), &more);
         let base = format!("M{} {}H{}", px(self.across.left), px(place.bottom), px(self.across.right()));
         sheet.path("f", &base, "");
@@ -105,20 +106,20 @@ impl Pen<'_> {
 
     fn run(&self, row: &Row, run: &Run, place: Place, sheet: &mut Sheet) {
         let (x, width) = self.span(run);
-        let top = place.lane_top(run.lane);
+        let top = place.track_top(run.track);
         let data = format!(" data-begin='{}' data-end='{}' data-count='{}'", run.begin, run.end, run.count);
         if run.count > 1 {
-            sheet.rect("b", [x, top, width, place.lane], &data, &self.said(row, run));
-            let height = place.lane * i64::try_from(shades(run).1).unwrap_or(0) / SHADES as i64;
+            sheet.rect("b", [x, top, width, place.track], &data, &self.said(row, run));
+            let height = place.track * i64::try_from(shades(run).1).unwrap_or(0) / SHADES as i64;
             if height > 0 {
                 let class = if row.kind == RowKind::Trace { "gap" } else { "running" };
-                let bar = [x, top + place.lane - height, width, height];
+                let bar = [x, top + place.track - height, width, height];
                 sheet.rect(class, bar, " style='stroke:none' pointer-events='none'", "");
             }
             return;
         }
-        let height = place.lane * style::look(run.state).height / 100;
-        let bar = [x, top + place.lane - height, width, height];
+        let height = place.track * style::look(run.state).height / 100;
+        let bar = [x, top + place.track - height, width, height];
         let class = match self.colour(row, run) {
             Some(n) => format!("s p{n}"),
             None => format!("s {}", run.state.as_str()),
@@ -134,29 +135,29 @@ impl Pen<'_> {
             let span = self.span(run);
             if run.count > 1 {
                 let shade = i64::try_from(shades(run).1).unwrap_or(0);
-                paths.entry((0, run.lane, State::Ready, SHADES as i64)).or_default().push(span);
+                paths.entry((0, run.track, State::Ready, SHADES as i64)).or_default().push(span);
                 if shade > 0 {
-                    paths.entry((1, run.lane, State::Running, shade)).or_default().push(span);
+                    paths.entry((1, run.track, State::Running, shade)).or_default().push(span);
                 }
             } else {
                 let colour = self.colour(row, run).map_or(0, |n| n as i64 + 1);
-                paths.entry((2, run.lane, run.state, colour)).or_default().push(span);
+                paths.entry((2, run.track, run.state, colour)).or_default().push(span);
             }
         }
-        for ((layer, lane, state, shade), spans) in paths {
-            let top = place.lane_top(lane);
+        for ((layer, track, state, shade), spans) in paths {
+            let top = place.track_top(track);
             let height = match layer {
-                2 => place.lane * style::look(state).height / 100,
-                _ => place.lane * shade / SHADES as i64,
+                2 => place.track * style::look(state).height / 100,
+                _ => place.track * shade / SHADES as i64,
             };
             if layer == 2 {
-                let d = boxes(&spans, top + place.lane - height, height);
+                let d = boxes(&spans, top + place.track - height, height);
                 let class =
                     if shade > 0 { format!("s p{}", shade - 1) } else { format!("s {}", state.as_str()) };
                 sheet.path(&class, &d, "");
                 continue;
             }
-            let d = dashes(&spans, top + place.lane - height / 2);
+            let d = dashes(&spans, top + place.track - height / 2);
             let class = if layer == 0 { "behind" } else { "bar" };
             sheet.path(class, &d, &format!(" stroke-width='{}'", px(height)));
         }
@@ -168,7 +169,7 @@ impl Pen<'_> {
             let look = style::look(run.state);
             let (x, width) = self.span(run);
             let (name, room) = (self.name(run.name), width - 4 * PX);
-            let size = SMALL.min(place.lane - 2 * PX);
+            let size = SMALL.min(place.track - 2 * PX);
             if name.is_empty() || look.height < 100 || size < 7 * PX {
                 continue;
             }
@@ -178,7 +179,7 @@ impl Pen<'_> {
                 false if room > 40 * PX => text::fitted(name, room, size),
                 false => continue,
             };
-            let y = place.lane_top(run.lane) + place.lane / 2 + size * 35 / 100;
+            let y = place.track_top(run.track) + place.track / 2 + size * 35 / 100;
             if look.pattern != style::Pattern::Plain {
                 // On a ground of its own: lines through letters cannot be read.
                 let wide = text::width(&words, size) + 3 * PX;
@@ -192,12 +193,12 @@ impl Pen<'_> {
                 px(y),
                 px(size),
                 self.colour(row, run).map_or(look.words, |n| style::PROCESSES[n].1),
-                text::escaped(&words)
+                markup::escaped(&words)
             );
         }
     }
 
-    /// Marks stand above the lanes; those that are many and not rare are short lines.
+    /// Marks stand above the tracks; those that are many and not rare are short lines.
     fn marks(&self, row: &Row, place: Place, sheet: &mut Sheet) {
         let room = 6 * PX;
         let mut of_kind: BTreeMap<_, Vec<&Mark>> = BTreeMap::new();
@@ -212,7 +213,7 @@ impl Pen<'_> {
                     let x = self.across.x(mark.at);
                     // Lines nearer than a pixel are one.
                     if d.is_empty() || x - last >= PX {
-                        let _ = write!(d, "M{} {}v4", px(x), px(place.lanes - 5 * PX));
+                        let _ = write!(d, "M{} {}v4", px(x), px(place.tracks - 5 * PX));
                         last = x;
                     }
                 }
@@ -225,7 +226,7 @@ impl Pen<'_> {
                 continue;
             }
             for mark in marks {
-                let place = (self.across.x(mark.at), place.lanes);
+                let place = (self.across.x(mark.at), place.tracks);
                 let more = format!(
                     " class='k' data-mark='{}' data-at='{}' data-count='{}'",
                     kind.as_str(),
@@ -256,7 +257,7 @@ impl Pen<'_> {
         let values = || curve.points.iter().flat_map(|p| [p.least, p.greatest]);
         let least = values().fold(if curve.limit.is_some() { 0.0 } else { f64::INFINITY }, f64::min);
         let most = values().fold(curve.limit.unwrap_or(f64::NEG_INFINITY), f64::max);
-        let height = place.bottom - place.lanes - 2 * PX;
+        let height = place.bottom - place.tracks - 2 * PX;
         let y = |value: f64| {
             let share = if most > least { (value - least) / (most - least) } else { 0.5 };
             place.bottom - PX - (share * height as f64).round() as i64
@@ -316,7 +317,7 @@ impl Pen<'_> {
             if curve.shape == Shape::Steps && text::width(&words, 8 * PX) + 5 * PX <= end - x {
                 let line = y(point.value);
                 // Below the line where there is no room above it.
-                let base = if line - place.lanes < 10 * PX { line + 9 * PX } else { line - 2 * PX };
+                let base = if line - place.tracks < 10 * PX { line + 9 * PX } else { line - 2 * PX };
                 let at = (x + 3 * PX, base);
                 sheet.words("q", at, 8 * PX, "", &words);
             }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::text;
+use crate::render::markup;
 
 /// A pixel.
 pub(super) const PX: i64 = 100;
@@ -90,7 +90,7 @@ impl Sheet {
             self.out.push_str("/>");
         } else {
             self.out.push_str("><title>");
-            text::escape(title, &mut self.out);
+            markup::escape(title, &mut self.out);
             let _ = write!(self.out, "</title></{tag}>");
         }
     }
@@ -101,7 +101,7 @@ impl Sheet {
         let anchor = if anchor.is_empty() { String::new() } else { format!(" text-anchor='{anchor}'") };
         let _ =
             write!(self.out, "<text{class} x='{}' y='{}' font-size='{}'{anchor}>", px(x), px(y), px(size));
-        text::escape(words, &mut self.out);
+        markup::escape(words, &mut self.out);
         self.out.push_str("</text>");
     }
 }

@@ -1,4 +1,4 @@
-//! How states and marks look: colour, pattern and shape, so that they are told apart on paper and by those who see no colours.
+//! How states and marks look: colour, pattern and shape, so that they differ on black-and-white paper and for colour-blind readers.
 //! Not for where they are.
 
 use crate::picture::{MarkKind, RowKind, State};
@@ -22,7 +22,7 @@ pub(super) struct Look {
     pub ink: &'static str,
     pub edge: &'static str,
     pub pattern: Pattern,
-    /// Share of the lane's height, in percent.
+    /// Share of the track's height, in percent.
     pub height: i64,
     /// Colour of words in it.
     pub words: &'static str,

@@ -15,9 +15,9 @@ fn row(kind: RowKind, label: &str, stretches: &[(i64, i64, State)], columns: u32
         runs.add(Stretch { begin: *begin, end: *end, state: *state, name: Some(0), instance: Some(n) });
     }
     let mut runs = runs.finish();
-    let lanes = spread(&mut runs);
+    let tracks = spread(&mut runs);
     let id = format!("{}:{label}", kind.as_str());
-    Row { id, label: label.into(), kind, parent: None, lanes, runs, marks: Vec::new(), curve: None }
+    Row { id, label: label.into(), kind, parent: None, tracks, runs, marks: Vec::new(), curve: None }
 }
 
 fn picture(rows: Vec<Row>) -> Picture {
@@ -80,7 +80,7 @@ fn texts(svg: &str) -> Vec<(String, f64, f64, f64, f64)> {
 
 #[test]
 fn everything_is_drawn_and_well_formed() {
-    let svg = drawn(&full(), &Options::default());
+    let svg = drawn(&full(), &DrawingOptions::default());
     let document = roxmltree::Document::parse(&svg).unwrap();
     let root = document.root_element();
     assert_eq!(root.attribute("role"), Some("img"));
@@ -108,13 +108,13 @@ fn everything_is_drawn_and_well_formed() {
         }
     }
     assert!(!svg.contains("NaN") && !svg.contains("inf"));
-    assert_eq!(svg, drawn(&full(), &Options::default()));
+    assert_eq!(svg, drawn(&full(), &DrawingOptions::default()));
 }
 
 #[test]
 fn texts_stay_on_the_sheet_and_off_each_other() {
     for (width, legend) in [(1200, Legend::Bottom), (700, Legend::Top), (320, Legend::None)] {
-        let svg = drawn(&full(), &Options { width, legend });
+        let svg = drawn(&full(), &DrawingOptions { width, legend });
         let texts = texts(&svg);
         assert!(texts.iter().all(|t| t.1 >= 0.0 && t.2 <= f64::from(width)), "{texts:?}");
         for (n, a) in texts.iter().enumerate() {
@@ -157,7 +157,7 @@ fn a_picture_of_much_is_small() {
                 label,
                 kind: RowKind::Task,
                 parent: None,
-                lanes: 1,
+                tracks: 1,
                 runs,
                 marks: Vec::new(),
                 curve: None,
@@ -165,7 +165,7 @@ fn a_picture_of_much_is_small() {
         })
         .collect();
     let picture = Picture { to: 12_000_000, ..picture(rows) };
-    let svg = drawn(&picture, &Options::default());
+    let svg = drawn(&picture, &DrawingOptions::default());
     assert!(svg.len() < 2_000_000, "{} bytes", svg.len());
     roxmltree::Document::parse(&svg).unwrap();
 }
@@ -179,7 +179,7 @@ fn what_is_rare_is_drawn_one_by_one_among_much() {
     rare.iter().for_each(|at| marks.add(*at, MarkKind::Violation, None));
     let mut row = row(RowKind::Task, "T", &[], 10);
     row.marks = marks.finish();
-    let svg = drawn(&Picture { to: 1_000_000, ..picture(vec![row]) }, &Options::default());
+    let svg = drawn(&Picture { to: 1_000_000, ..picture(vec![row]) }, &DrawingOptions::default());
     let document = roxmltree::Document::parse(&svg).unwrap();
     let of = |kind| document.descendants().filter(move |n| n.attribute("data-mark") == Some(kind));
     let at: Vec<i64> = of("violation").map(|n| n.attribute("data-at").unwrap().parse().unwrap()).collect();
@@ -190,10 +190,10 @@ fn what_is_rare_is_drawn_one_by_one_among_much() {
 
 #[test]
 fn an_empty_picture_is_a_picture() {
-    let svg = drawn(&picture(Vec::new()), &Options { width: 0, legend: Legend::Top });
+    let svg = drawn(&picture(Vec::new()), &DrawingOptions { width: 0, legend: Legend::Top });
     roxmltree::Document::parse(&svg).unwrap();
     let mut bytes = Vec::new();
-    write(&picture(Vec::new()), &Options::default(), &mut bytes).unwrap();
+    write(&picture(Vec::new()), &DrawingOptions::default(), &mut bytes).unwrap();
     assert!(bytes.starts_with(b"<svg ") && bytes.ends_with(b"</svg>\n"));
 }
 
@@ -201,7 +201,7 @@ fn an_empty_picture_is_a_picture() {
 fn a_mark_of_many_says_so() {
     let mut row = row(RowKind::Task, "T", &[(0, 10, State::Running)], 10);
     row.marks = vec![Mark { at: 5, last: 9, kind: MarkKind::ActivationLost, name: None, count: 7 }];
-    let svg = drawn(&picture(vec![row]), &Options::default());
+    let svg = drawn(&picture(vec![row]), &DrawingOptions::default());
     assert!(svg.contains("T: 7 × activation lost, 5 ns – 9 ns"), "{svg}");
 }
 
@@ -212,7 +212,7 @@ fn what_is_merged_is_as_high_as_the_share_that_runs() {
     let merged = row(RowKind::Task, "T", &stretches, 10);
     let small: Vec<_> = (0..500).map(|n| (2 * n, 2 * n + 1, State::Running)).collect();
     let rows = std::iter::repeat_with(|| row(RowKind::Task, "U", &small, 100_000)).take(20);
-    let svg = drawn(&picture(std::iter::once(merged).chain(rows).collect()), &Options::default());
+    let svg = drawn(&picture(std::iter::once(merged).chain(rows).collect()), &DrawingOptions::default());
     let height = |class: &str| {
         let path = svg.split("<path ").find(|path| path.starts_with(&format!("class='{class}'")));
         let path = path.and_then(|path| path.split('>').next()).expect("a path of that class");

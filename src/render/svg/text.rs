@@ -1,7 +1,7 @@
-//! Text in a drawing: how wide it is, what is cut off so that it fits, and how it stands in XML. Not for where it goes.
+//! Text in a drawing: how wide it is, and what is cut off so that it fits. Not for where it goes.
 
-/// Widths of the characters from U+0020 to U+007E of DejaVu Sans, in thousandths of the size. It and Verdana are the widest of
-/// the usual fonts without serifs: what fits in them fits in others.
+/// Widths of the characters from U+0020 to U+007E of DejaVu Sans, in thousandths of the size. It and Verdana are the widest
+/// common fonts without serifs: what fits in them fits in others.
 const WIDTHS: [u16; 95] = [
     318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, 636, 636, 636, 636, 636,
     636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632, 575, 775, 752, 295,
@@ -59,31 +59,6 @@ pub(super) fn lines(text: &str, room: i64, size: i64) -> Vec<String> {
     lines
 }
 
-/// Appends a text as it stands between tags and in attributes. What XML 1.0 has no place for becomes U+FFFD.
-pub(super) fn escape(text: &str, out: &mut String) {
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\n' | '\r' | '\t' => out.push(' '),
-            c if c < ' ' || matches!(c, '\u{fffe}' | '\u{ffff}' | '\u{7f}'..='\u{9f}') => {
-                out.push('\u{fffd}')
-            }
-            c => out.push(c),
-        }
-    }
-}
-
-/// [`escape`]d.
-pub(super) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    escape(text, &mut out);
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,13 +83,5 @@ mod tests {
         let size = 1000;
         assert_eq!(lines("a bb ccc", width("a bb", size), size), ["a bb", "ccc"]);
         assert_eq!(lines("  ", 10, size), Vec::<String>::new());
-    }
-
-    #[test]
-    fn markup_and_control_characters_are_no_danger() {
-        assert_eq!(
-            escaped("a<b & 'c' \"d\">\u{0}\n\u{85}é"),
-            "a&lt;b &amp; &#39;c&#39; &quot;d&quot;&gt;\u{fffd} \u{fffd}é"
-        );
     }
 }

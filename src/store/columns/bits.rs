@@ -20,17 +20,17 @@ pub(super) fn padded(width: u32) -> u32 {
 #[inline]
 pub(super) fn extremes(numbers: &[i64], flip: i64) -> Option<(i64, i64)> {
     // Four at once: each comparison would wait for the one before.
-    const LANES: usize = 4;
+    const WIDTH: usize = 4;
     let first = *numbers.first()? ^ flip;
-    let (mut least, mut greatest) = ([first; LANES], [first; LANES]);
-    let (fours, rest) = numbers.as_chunks::<LANES>();
+    let (mut least, mut greatest) = ([first; WIDTH], [first; WIDTH]);
+    let (fours, rest) = numbers.as_chunks::<WIDTH>();
     for four in fours {
-        for lane in 0..LANES {
-            least[lane] = least[lane].min(four[lane] ^ flip);
-            greatest[lane] = greatest[lane].max(four[lane] ^ flip);
+        for n in 0..WIDTH {
+            least[n] = least[n].min(four[n] ^ flip);
+            greatest[n] = greatest[n].max(four[n] ^ flip);
         }
     }
-    let all = |lanes: [i64; LANES]| lanes.into_iter().chain(rest.iter().map(|number| number ^ flip));
+    let all = |four: [i64; WIDTH]| four.into_iter().chain(rest.iter().map(|number| number ^ flip));
     all(least).min().zip(all(greatest).max())
 }
 
@@ -81,20 +81,6 @@ fn whole<T: Copy + Into<u64>, const N: usize>(
     places.iter_mut().zip(values).for_each(|(place, value)| *place = bytes((*value).into()));
 }
 
-/// Appends a number in groups of seven bits, the lowest first (ULEB128).
-pub(super) fn varint(mut number: u64, out: &mut Vec<u8>) {
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
-}
-
-/// [`varint`] of a signed number, small ones of either sign being short.
-pub(super) fn zigzag(number: i64, out: &mut Vec<u8>) {
-    varint(((number << 1) ^ (number >> 63)) as u64, out);
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
@@ -104,26 +90,6 @@ pub(super) mod tests {
     pub fn number(bytes: &[u8], n: usize, width: u32) -> u64 {
         let bits = n * width as usize..(n + 1) * width as usize;
         bits.enumerate().map(|(place, bit)| u64::from(bytes[bit / 8] >> (bit % 8) & 1) << place).sum()
-    }
-
-    /// Takes a [`varint`] off the bytes.
-    pub fn take_varint(bytes: &mut &[u8]) -> u64 {
-        let mut number = 0;
-        for shift in (0..).step_by(7) {
-            let byte = bytes[0];
-            *bytes = &bytes[1..];
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                break;
-            }
-        }
-        number
-    }
-
-    /// Takes a [`zigzag`] off the bytes.
-    pub fn take_zigzag(bytes: &mut &[u8]) -> i64 {
-        let number = take_varint(bytes);
-        (number >> 1) as i64 ^ -((number & 1) as i64)
     }
 
     proptest! {
@@ -141,16 +107,6 @@ pub(super) mod tests {
         fn extremes_are_those_of_all(numbers: Vec<i64>, flip: i64) {
             let flipped = || numbers.iter().map(|number| number ^ flip);
             prop_assert_eq!(extremes(&numbers, flip), flipped().min().zip(flipped().max()));
-        }
-
-        #[test]
-        fn varints_come_back(number: i64) {
-            let mut out = Vec::new();
-            zigzag(number, &mut out);
-            varint(number as u64, &mut out);
-            let mut bytes = out.as_slice();
-            prop_assert_eq!((take_zigzag(&mut bytes), take_varint(&mut bytes)), (number, number as u64));
-            prop_assert!(bytes.is_empty());
         }
     }
 }

@@ -2,6 +2,7 @@
 //! numbers take a byte or none. Not the pages around them.
 
 use super::bits;
+use crate::varint;
 
 /// Numbers of a block, which has one smallest difference.
 const BLOCK: usize = 128;
@@ -10,10 +11,10 @@ const MINI: usize = 32;
 
 /// Appends `numbers`.
 pub(super) fn encode(numbers: &[i64], out: &mut Vec<u8>) {
-    bits::varint(BLOCK as u64, out);
-    bits::varint((BLOCK / MINI) as u64, out);
-    bits::varint(numbers.len() as u64, out);
-    bits::zigzag(numbers.first().copied().unwrap_or(0), out);
+    varint::push(BLOCK as u64, out);
+    varint::push((BLOCK / MINI) as u64, out);
+    varint::push(numbers.len() as u64, out);
+    varint::push(varint::zigzag(numbers.first().copied().unwrap_or(0)), out);
     let mut before = numbers.first().copied().unwrap_or(0);
     for block in numbers.get(1..).unwrap_or_default().chunks(BLOCK) {
         // Differences wrap around, and so do the reader's sums.
@@ -24,7 +25,7 @@ pub(super) fn encode(numbers: &[i64], out: &mut Vec<u8>) {
         }
         let used = deltas.get(..block.len()).unwrap_or_default();
         let least = bits::extremes(used, 0).map_or(0, |(least, _)| least);
-        bits::zigzag(least, out);
+        varint::push(varint::zigzag(least), out);
         // What is missing in the last block is as if it were the smallest.
         let mut above = [0u64; BLOCK];
         for (above, delta) in above.iter_mut().zip(used) {
@@ -44,17 +45,18 @@ pub(super) fn encode(numbers: &[i64], out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::columns::bits::tests::{number, take_varint, take_zigzag};
+    use crate::store::columns::bits::tests::number;
+    use crate::varint::tests::{take, unzigzag};
     use proptest::prelude::*;
 
     /// Reads what the format describes, number by number.
     fn decode(mut bytes: &[u8]) -> Vec<i64> {
-        let block = take_varint(&mut bytes) as usize;
-        let minis = take_varint(&mut bytes) as usize;
-        let count = take_varint(&mut bytes) as usize;
-        let mut numbers = vec![take_zigzag(&mut bytes)];
+        let block = take(&mut bytes) as usize;
+        let minis = take(&mut bytes) as usize;
+        let count = take(&mut bytes) as usize;
+        let mut numbers = vec![unzigzag(take(&mut bytes))];
         while numbers.len() < count {
-            let least = take_zigzag(&mut bytes);
+            let least = unzigzag(take(&mut bytes));
             let (widths, rest) = bytes.split_at(minis);
             bytes = rest;
             for width in widths {

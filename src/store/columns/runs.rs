@@ -2,6 +2,7 @@
 //! names and the levels that say which rows are null. Not the pages around them.
 
 use super::bits;
+use crate::varint;
 
 /// Shorter repetitions cost less among packed values.
 const SHORTEST_REPEAT: usize = 8;
@@ -55,7 +56,7 @@ pub(super) fn encode_bits(bytes: &[u8], count: usize, out: &mut Vec<u8>) {
 /// Appends values of one bit, which are packed already.
 fn packed(bytes: &[u8], out: &mut Vec<u8>) {
     if !bytes.is_empty() {
-        bits::varint(((bytes.len() as u64) << 1) | 1, out);
+        varint::push(((bytes.len() as u64) << 1) | 1, out);
         out.extend_from_slice(bytes);
     }
 }
@@ -63,7 +64,7 @@ fn packed(bytes: &[u8], out: &mut Vec<u8>) {
 /// Appends `count` times the same value.
 pub(super) fn repeat(value: u32, count: usize, width: u32, out: &mut Vec<u8>) {
     if count > 0 {
-        bits::varint((count as u64) << 1, out);
+        varint::push((count as u64) << 1, out);
         out.extend(value.to_le_bytes().iter().take(width.div_ceil(8) as usize));
     }
 }
@@ -74,7 +75,7 @@ fn pack(values: &[u32], width: u32, out: &mut Vec<u8>) {
         return;
     }
     let groups = values.len().div_ceil(GROUP);
-    bits::varint(((groups as u64) << 1) | 1, out);
+    varint::push(((groups as u64) << 1) | 1, out);
     let end = out.len() + groups * width as usize;
     bits::pack(values, width, out);
     out.resize(end, 0);
@@ -83,14 +84,15 @@ fn pack(values: &[u32], width: u32, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::columns::bits::tests::{number, take_varint};
+    use crate::store::columns::bits::tests::number;
+    use crate::varint::tests::take;
     use proptest::prelude::*;
 
     /// Reads runs as the format describes them, bit by bit.
     fn decode(mut bytes: &[u8], width: u32, count: usize) -> Vec<u32> {
         let mut values = Vec::new();
         while values.len() < count {
-            let header = take_varint(&mut bytes);
+            let header = take(&mut bytes);
             let n = (header >> 1) as usize;
             if header & 1 == 1 {
                 let (packed, rest) = bytes.split_at(n * width as usize);

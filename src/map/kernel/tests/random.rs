@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::btf::{Action, EntityType, NameId, Place, ProcessState, Record, RunnableState};
 use crate::btf::{process_transition, runnable_transition};
-use crate::check::{Checker, Options};
+use crate::check::{CheckOptions, Checker};
 use crate::qnx::{Flavour, Version};
 
 /// Asserts what holds for every mapping.
@@ -105,7 +105,7 @@ fn numbers(run: &Run) {
 /// that BTF 2.1.5 does not foresee, and OS events that the kernel sets while no thread runs.
 fn conforms(run: &Run) {
     let version = crate::btf::spec::Version::V2_1_5;
-    let mut checker = Checker::new(Options { version: Some(version), header: false });
+    let mut checker = Checker::new(CheckOptions { version: Some(version), header: false });
     for (n, output) in run.outputs.iter().enumerate() {
         let (Output::Event(e) | Output::Closing(e)) = output else { continue };
         let (source, target) = (run.names.text(e.source), run.names.text(e.target));

@@ -147,8 +147,8 @@ class Overview {
     const counted = new Uint32Array(STATES.length);
     places.forEach((place, index) => {
       const y = 4 + index * strip;
-      for (const lane of place.row.lanes) {
-        const { begin, end, levels, n } = lane;
+      for (const track of place.row.tracks) {
+        const { begin, end, levels, n } = track;
         let i = 0;
         while (i < n) {
           const column = Math.floor(begin[i] / perColumn);

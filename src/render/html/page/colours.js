@@ -24,7 +24,7 @@ function namesOnCores(picture) {
   const names = new Set();
   for (const row of picture.rows) {
     if (row.kind !== kind.Core) continue;
-    for (const lane of row.lanes) for (const name of lane.name) if (name >= 0) names.add(name);
+    for (const track of row.tracks) for (const name of track.name) if (name >= 0) names.add(name);
   }
   return [...names].sort((a, b) => (picture.names[a] < picture.names[b] ? -1 : 1));
 }

@@ -102,16 +102,16 @@ function decode(bytes) {
 
 function decodeRow(r, index, names) {
   const row = { index, id: r.text(), label: r.text(), kind: r.unsigned(), parent: r.unsigned() - 1 };
-  const lanes = r.unsigned();
-  row.lanes = decodeRuns(r, lanes, names);
-  row.lanes.forEach((lane, number) => Object.assign(lane, { row, number }));
+  const tracks = r.unsigned();
+  row.tracks = decodeRuns(r, tracks, names);
+  row.tracks.forEach((track, number) => Object.assign(track, { row, number }));
   row.marks = decodeMarks(r);
   const shape = r.unsigned();
   row.curve = shape ? decodeCurve(r, shape) : null;
   return row;
 }
 
-function newLane(n) {
+function newTrack(n) {
   return {
     n,
     begin: new Float64Array(n),
@@ -126,36 +126,36 @@ function newLane(n) {
   };
 }
 
-/** The runs of each lane. */
-function decodeRuns(r, lanes, names) {
+/** The runs of each track. */
+function decodeRuns(r, tracks, names) {
   const n = r.unsigned();
   const flags = new Uint8Array(n);
   for (let i = 0; i < n; i++) flags[i] = r.unsigned();
-  const lane = new Uint16Array(n);
-  for (let i = 0; i < n; i++) if (flags[i] & 64) lane[i] = r.unsigned();
-  for (let i = 0; i < n; i++) lanes = Math.max(lanes, lane[i] + 1);
-  const sizes = new Uint32Array(lanes);
-  for (let i = 0; i < n; i++) sizes[lane[i]]++;
-  const all = Array.from(sizes, newLane);
-  // Where in its lane a run goes.
+  const track = new Uint16Array(n);
+  for (let i = 0; i < n; i++) if (flags[i] & 64) track[i] = r.unsigned();
+  for (let i = 0; i < n; i++) tracks = Math.max(tracks, track[i] + 1);
+  const sizes = new Uint32Array(tracks);
+  for (let i = 0; i < n; i++) sizes[track[i]]++;
+  const all = Array.from(sizes, newTrack);
+  // Where in its track a run goes.
   const slot = new Uint32Array(n);
   sizes.fill(0);
-  for (let i = 0; i < n; i++) slot[i] = sizes[lane[i]]++;
-  const ends = new Float64Array(lanes);
+  for (let i = 0; i < n; i++) slot[i] = sizes[track[i]]++;
+  const ends = new Float64Array(tracks);
   const begins = new Float64Array(n);
   for (let i = 0; i < n; i++) begins[i] = r.signed();
   // Begins are told from the end of the run before, so lengths come first.
   for (let i = 0; i < n; i++) {
-    const to = all[lane[i]];
-    const begin = ends[lane[i]] + begins[i];
+    const to = all[track[i]];
+    const begin = ends[track[i]] + begins[i];
     to.begin[slot[i]] = begin;
-    to.end[slot[i]] = ends[lane[i]] = begin + r.unsigned();
+    to.end[slot[i]] = ends[track[i]] = begin + r.unsigned();
     to.state[slot[i]] = flags[i] & 15;
   }
-  for (let i = 0; i < n; i++) all[lane[i]].name[slot[i]] = r.unsigned() - 1;
+  for (let i = 0; i < n; i++) all[track[i]].name[slot[i]] = r.unsigned() - 1;
   const last = new Array(names + 1).fill(0);
   for (let i = 0; i < n; i++) {
-    const to = all[lane[i]];
+    const to = all[track[i]];
     if (!(flags[i] & 16)) {
       to.instance[slot[i]] = NaN;
       continue;
@@ -177,7 +177,7 @@ function decodeRuns(r, lanes, names) {
   }
   for (let i = 0; i < n; i++) {
     if (!(flags[i] & 32)) continue;
-    const to = all[lane[i]];
+    const to = all[track[i]];
     const merged = { count: r.unsigned(), covered: r.unsigned(), occupied: r.unsigned(), longest: r.unsigned() };
     merged.longestAt = to.begin[slot[i]] + r.signed();
     (to.merged ??= new Map()).set(slot[i], merged);

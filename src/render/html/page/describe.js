@@ -5,26 +5,26 @@ function livesOf(row, span) {
   if (row.lives) return row.lives;
   const lives = new Map();
   if (row.kind !== kind.Core) {
-    for (const lane of row.lanes) {
-      for (let i = 0; i < lane.n; i++) {
-        const instance = instanceOf(lane, i);
-        if (instance === null || lane.merged?.has(i)) continue;
+    for (const track of row.tracks) {
+      for (let i = 0; i < track.n; i++) {
+        const instance = instanceOf(track, i);
+        if (instance === null || track.merged?.has(i)) continue;
         let life = lives.get(instance);
         if (!life) {
-          life = { row, lane, first: i, last: i, instance, begin: lane.begin[i], end: lane.end[i], pieces: 0, spent: new Float64Array(STATES.length) };
+          life = { row, track, first: i, last: i, instance, begin: track.begin[i], end: track.end[i], pieces: 0, spent: new Float64Array(STATES.length) };
           lives.set(instance, life);
         }
         life.last = i;
-        life.begin = Math.min(life.begin, lane.begin[i]);
-        life.end = Math.max(life.end, lane.end[i]);
+        life.begin = Math.min(life.begin, track.begin[i]);
+        life.end = Math.max(life.end, track.end[i]);
         life.pieces++;
-        life.spent[lane.state[i]] += lane.end[i] - lane.begin[i];
+        life.spent[track.state[i]] += track.end[i] - track.begin[i];
       }
     }
   }
   // What reaches over a border of the picture is not known in full, but for one that has just been activated.
   for (const life of lives.values()) {
-    life.complete = (life.begin > 0 || life.lane.state[life.first] === state.Active) && life.end < span && life.begin > -FAR;
+    life.complete = (life.begin > 0 || life.track.state[life.first] === state.Active) && life.end < span && life.begin > -FAR;
   }
   return (row.lives = lives);
 }
@@ -75,17 +75,17 @@ function describe(app, item) {
     }
     return { title: shown(curve.value[i]), colour: palette.signal, facts };
   }
-  const { lane, index: i } = item;
-  const number = lane.state[i];
-  const merged = lane.merged?.get(i);
-  const name = nameOf(app, lane.name[i]);
-  const instance = instanceOf(lane, i);
+  const { track, index: i } = item;
+  const number = track.state[i];
+  const merged = track.merged?.get(i);
+  const name = nameOf(app, track.name[i]);
+  const instance = instanceOf(track, i);
   facts.push(["State", word(STATES[number])]);
   if (name) facts.push([number === state.Gap ? "Reason" : merged ? "Longest of" : (NAMED[KINDS[row.kind]] ?? "Name"), name]);
   if (instance !== null) facts.push(["Instance", String(instance)]);
-  instant("Begin", lane.begin[i]);
-  instant("End", lane.end[i]);
-  length("Duration", lane.end[i] - lane.begin[i]);
+  instant("Begin", track.begin[i]);
+  instant("End", track.end[i]);
+  length("Duration", track.end[i] - track.begin[i]);
   if (merged) {
     facts.push(["Stands for", `${plural(merged.count, "run")}, merged`]);
     length("They cover", merged.covered);
@@ -93,7 +93,7 @@ function describe(app, item) {
     length("Longest", merged.longest);
     instant("Longest at", merged.longestAt);
   }
-  const colour = app.byName && row.kind === kind.Core && number === state.Running && lane.name[i] >= 0 ? palette.names[palette.ofName[lane.name[i]]] : palette.states[number];
+  const colour = app.byName && row.kind === kind.Core && number === state.Running && track.name[i] >= 0 ? palette.names[palette.ofName[track.name[i]]] : palette.states[number];
   const own = [kind.Task, kind.Isr].includes(row.kind);
   const who = [own ? row.label : name || (row.kind === kind.Core ? "" : row.label), instance === null ? "" : `#${instance}`].filter(Boolean).join(" ");
   return { title: merged ? `${merged.count} merged` : [who, word(STATES[number])].filter(Boolean).join(" · "), colour, facts };
@@ -101,22 +101,22 @@ function describe(app, item) {
 
 function describeGroup(app, item, facts) {
   const { clock, palette } = app;
-  const { lane, first, last } = item;
+  const { track, first, last } = item;
   const covered = new Float64Array(STATES.length);
   const counted = new Uint32Array(STATES.length);
-  lane.levels.sum(first, last, covered, counted);
-  const longest = lane.levels.longest(first, last);
-  const length = lane.end[last - 1] - lane.begin[first];
-  facts.push(["From", clock.instant(lane.begin[first]), clock.exactInstant(lane.begin[first])]);
-  facts.push(["To", clock.instant(lane.end[last - 1]), clock.exactInstant(lane.end[last - 1])]);
+  track.levels.sum(first, last, covered, counted);
+  const longest = track.levels.longest(first, last);
+  const length = track.end[last - 1] - track.begin[first];
+  facts.push(["From", clock.instant(track.begin[first]), clock.exactInstant(track.begin[first])]);
+  facts.push(["To", clock.instant(track.end[last - 1]), clock.exactInstant(track.end[last - 1])]);
   for (const number of STACK) {
     if (!counted[number]) continue;
     const share = length > 0 ? ` (${((100 * covered[number]) / length).toFixed(1)} %)` : "";
     facts.push([word(STATES[number]), `${plural(counted[number], "run")}, ${clock.length(covered[number])}${share}`]);
   }
-  const name = nameOf(app, lane.name[longest]);
-  facts.push(["Longest", `${[name, word(STATES[lane.state[longest]])].filter(Boolean).join(" · ")}, ${clock.length(lane.levels.length(longest))}`]);
-  return { title: `${plural(last - first, "run")} here`, colour: palette.states[lane.state[longest]], facts };
+  const name = nameOf(app, track.name[longest]);
+  facts.push(["Longest", `${[name, word(STATES[track.state[longest]])].filter(Boolean).join(" · ")}, ${clock.length(track.levels.length(longest))}`]);
+  return { title: `${plural(last - first, "run")} here`, colour: palette.states[track.state[longest]], facts };
 }
 
 /** An item in one sentence. */

@@ -48,7 +48,7 @@ class Field {
     this.columns = false;
     this.boxes = [];
     for (const place of places) {
-      for (const lane of place.row.lanes) this.lane(place, lane, top);
+      for (const track of place.row.tracks) this.track(place, track, top);
     }
     this.paintColumns();
     this.paintBoxes();
@@ -60,20 +60,20 @@ class Field {
     if (app.search.total) for (const place of places) this.matches(place, top);
   }
 
-  /** Sorts the runs of a lane into boxes, which are wide enough to be seen, and columns. */
-  lane(place, lane, top) {
+  /** Sorts the runs of a track into boxes, which are wide enough to be seen, and columns. */
+  track(place, track, top) {
     const { view, ratio, app } = this;
-    const { begin, end, levels, n } = lane;
+    const { begin, end, levels, n } = track;
     if (!n) return;
     const perTick = (this.width * ratio) / view.span;
     const columns = this.canvas.width;
-    const y = place.y - top + app.layout.laneTop(place, lane);
-    const height = place.laneHeight - (place.row.lanes.length > 1 ? 1 : 0);
+    const y = place.y - top + app.layout.trackTop(place, track);
+    const height = place.trackHeight - (place.row.tracks.length > 1 ? 1 : 0);
     let i = levels.from(view.from);
     while (i < n && begin[i] < view.to) {
       const width = (end[i] - begin[i]) * perTick;
       if (width >= 2) {
-        this.box(lane, i, y, height, perTick);
+        this.box(track, i, y, height, perTick);
         i++;
         continue;
       }
@@ -82,29 +82,29 @@ class Field {
       // Only the last that begins in a column reaches far beyond it.
       const wide = next - 1 > i && (end[next - 1] - begin[next - 1]) * perTick >= 2;
       if (wide) next--;
-      if (column < columns) this.column(place, lane, i, next, column, y, height, perTick);
+      if (column < columns) this.column(place, track, i, next, column, y, height, perTick);
       i = next;
     }
   }
 
-  box(lane, i, y, height, perTick) {
-    const number = lane.state[i];
+  box(track, i, y, height, perTick) {
+    const number = track.state[i];
     if (this.app.off.states.has(number)) return;
-    const from = (lane.begin[i] - this.view.from) * perTick;
-    const to = (lane.end[i] - this.view.from) * perTick;
+    const from = (track.begin[i] - this.view.from) * perTick;
+    const to = (track.end[i] - this.view.from) * perTick;
     const x = Math.max(Math.round(from), -8);
     const width = Math.max(1, Math.min(Math.round(to), this.canvas.width + 8) - x);
-    this.boxes.push({ lane, i, number, x, width, y, height, colour: this.colour(lane, i, number) });
+    this.boxes.push({ track, i, number, x, width, y, height, colour: this.colour(track, i, number) });
   }
 
   /** An index in the colours: of the state, or of the name where a core says who runs on it. */
-  colour(lane, i, number) {
-    const named = this.app.byName && lane.row.kind === kind.Core && lane.name[i] >= 0 && number === state.Running;
-    return named ? STATES.length + this.palette.ofName[lane.name[i]] : number;
+  colour(track, i, number) {
+    const named = this.app.byName && track.row.kind === kind.Core && track.name[i] >= 0 && number === state.Running;
+    return named ? STATES.length + this.palette.ofName[track.name[i]] : number;
   }
 
   /** A column of pixels: the shares of its time that states have, above each other. */
-  column(place, lane, i, next, column, y, height, perTick) {
+  column(place, track, i, next, column, y, height, perTick) {
     if (!this.image) {
       this.image = this.context.createImageData(this.canvas.width, this.canvas.height);
       this.pixels = new Uint32Array(this.image.data.buffer);
@@ -116,7 +116,7 @@ class Field {
     const { covered, counted, palette, ratio } = this;
     covered.fill(0);
     counted.fill(0);
-    lane.levels.sum(i, next, covered, counted);
+    track.levels.sum(i, next, covered, counted);
     const bottom = Math.round((y + height) * ratio);
     const room = Math.round(height * ratio);
     const named = this.app.byName && place.row.kind === kind.Core && counted[state.Running];
@@ -127,7 +127,7 @@ class Field {
       if (!counted[number] || this.app.off.states.has(number) || (!timeless && covered[number] <= 0)) continue;
       const share = Math.max(ratio, Math.round(Math.min(1, covered[number] * perTick) * room * LOOKS[number].height));
       const end = Math.min(room, used + share);
-      const colour = named && number === state.Running ? this.colour(lane, lane.levels.longest(i, next), number) : number;
+      const colour = named && number === state.Running ? this.colour(track, track.levels.longest(i, next), number) : number;
       const value = palette.pixels[colour];
       const first = Math.max(0, bottom - end);
       const last = Math.min(this.canvas.height, bottom - used);
@@ -164,19 +164,19 @@ class Field {
     for (const [colour, group] of byColour) {
       c.fillStyle = colour < STATES.length ? palette.states[colour] : palette.names[colour - STATES.length];
       for (const box of group) {
-        const merged = box.lane.merged?.get(box.i);
+        const merged = box.track.merged?.get(box.i);
         if (merged) this.mergedBox(c, box, merged);
         else c.fillRect(box.x, box.bottom - box.high, box.inner, box.high);
       }
       const pattern = colour < STATES.length && palette.patterns[colour];
       if (pattern) {
         c.fillStyle = pattern;
-        for (const box of group) if (box.width > 3 * ratio && !box.lane.merged?.has(box.i)) c.fillRect(box.x, box.bottom - box.high, box.inner, box.high);
+        for (const box of group) if (box.width > 3 * ratio && !box.track.merged?.has(box.i)) c.fillRect(box.x, box.bottom - box.high, box.inner, box.high);
       }
       if (colour < STATES.length && LOOKS[colour].outline) {
         c.strokeStyle = palette.outline;
         c.lineWidth = 1;
-        for (const box of group) if (box.width > 2 && !box.lane.merged?.has(box.i)) c.strokeRect(box.x + 0.5, box.bottom - box.high + 0.5, box.inner - 1, box.high - 1);
+        for (const box of group) if (box.width > 2 && !box.track.merged?.has(box.i)) c.strokeRect(box.x + 0.5, box.bottom - box.high + 0.5, box.inner - 1, box.high - 1);
       }
     }
     c.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -187,7 +187,7 @@ class Field {
 
   /** Several runs in one: the share of time that they cover, in front of a paler whole. */
   mergedBox(c, box, merged) {
-    const whole = Math.max(1, box.lane.end[box.i] - box.lane.begin[box.i]);
+    const whole = Math.max(1, box.track.end[box.i] - box.track.begin[box.i]);
     const share = Math.min(1, merged.covered / whole);
     c.globalAlpha = 0.28;
     c.fillRect(box.x, box.bottom - box.full, box.inner, box.full);
@@ -198,12 +198,12 @@ class Field {
 
   /** What is written in a box: as much as fits into the part that is seen. */
   text(c, box) {
-    const { lane, i, ratio } = { lane: box.lane, i: box.i, ratio: this.ratio };
+    const { track, i, ratio } = { track: box.track, i: box.i, ratio: this.ratio };
     const left = Math.max(box.x / ratio, 0) + 4;
     const room = Math.min((box.x + box.inner) / ratio, this.width) - left - 3;
-    const merged = lane.merged?.get(i);
+    const merged = track.merged?.get(i);
     if ((merged ? box.full : box.high) / ratio < 12) return;
-    const text = this.words(lane, i, merged).find((words) => this.widthOf(words) <= room);
+    const text = this.words(track, i, merged).find((words) => this.widthOf(words) <= room);
     if (!text) return;
     const middle = (box.bottom - (merged ? box.full : box.high) / 2) / ratio + 0.5;
     c.fillStyle = merged ? this.palette.ink : this.palette.texts[box.colour];
@@ -232,13 +232,13 @@ class Field {
   }
 
   /** What may be written in a box, best first. In the row of a process the instance says more than the core. */
-  words(lane, i, merged) {
+  words(track, i, merged) {
     if (merged) return [`${plural(merged.count, "run")} merged`, `${grouped(String(merged.count))} merged`, `×${merged.count}`];
-    const name = lane.name[i] >= 0 ? this.app.picture.names[lane.name[i]] : "";
-    const instance = instanceOf(lane, i);
+    const name = track.name[i] >= 0 ? this.app.picture.names[track.name[i]] : "";
+    const instance = instanceOf(track, i);
     const number = instance === null ? "" : `#${instance}`;
     const short = name.length > 5 ? `${name.slice(0, 4)}…` : "";
-    if (lane.row.kind === kind.Task || lane.row.kind === kind.Isr) return [`${number} ${name}`.trim(), number || name];
+    if (track.row.kind === kind.Task || track.row.kind === kind.Isr) return [`${number} ${name}`.trim(), number || name];
     return [`${name} ${number}`.trim(), name || number, name.length > 9 ? `${name.slice(0, 8)}…` : "", short];
   }
 
@@ -301,12 +301,12 @@ class Field {
     const perTick = width / view.span;
     c.fillStyle = this.palette.match;
     for (const hits of this.app.search.of(place.row.index)) {
-      const lane = hits.lane;
-      const y = lane ? place.y - top + this.app.layout.laneTop(place, lane) + place.laneHeight - 3 : place.y - top + place.gutterTop;
-      let k = lane ? upperBound(hits.end, view.from, 0, hits.n) : lowerBound(hits.begin, view.from, 0, hits.n);
+      const track = hits.track;
+      const y = track ? place.y - top + this.app.layout.trackTop(place, track) + place.trackHeight - 3 : place.y - top + place.gutterTop;
+      let k = track ? upperBound(hits.end, view.from, 0, hits.n) : lowerBound(hits.begin, view.from, 0, hits.n);
       while (k < hits.n && hits.begin[k] < view.to) {
         const x = (hits.begin[k] - view.from) * perTick;
-        const w = lane ? (hits.end[k] - hits.begin[k]) * perTick : 3;
+        const w = track ? (hits.end[k] - hits.begin[k]) * perTick : 3;
         c.fillRect(Math.max(x, -2), y, Math.max(2, Math.min(w, width + 4)), 3);
         k = w > 1 ? k + 1 : gallop(hits.begin, view.at(Math.floor(x) + 1, width), k + 1, hits.n);
       }
@@ -315,8 +315,8 @@ class Field {
 }
 
 /** The number of an instance, exactly; null where there is none. */
-function instanceOf(lane, i) {
-  return lane.wide?.get(i) ?? (Number.isNaN(lane.instance[i]) ? null : lane.instance[i]);
+function instanceOf(track, i) {
+  return track.wide?.get(i) ?? (Number.isNaN(track.instance[i]) ? null : track.instance[i]);
 }
 
 function arrowHead(c, x0, y0, x1, y1) {

@@ -5,8 +5,8 @@ const GUTTER = 13;
 const CURVE = 38;
 const LEAST = 20;
 
-/** The height of a lane by kind of row. */
-const LANE = { Core: 18, Task: 16, Isr: 16, Runnable: 13, Semaphore: 13, Event: 13, Signal: 13, Stimulus: 13, Server: 14, Buffer: 13, Trace: 13 };
+/** The height of a track by kind of row. */
+const TRACK = { Core: 18, Task: 16, Isr: 16, Runnable: 13, Semaphore: 13, Event: 13, Signal: 13, Stimulus: 13, Server: 14, Buffer: 13, Trace: 13 };
 
 class Layout {
   constructor(rows) {
@@ -53,16 +53,16 @@ class Layout {
   }
 
   place(row, y, depth) {
-    const runs = row.lanes.some((lane) => lane.n > 0);
-    const laneHeight = Math.round(LANE[KINDS[row.kind]] * this.scale);
+    const runs = row.tracks.some((track) => track.n > 0);
+    const trackHeight = Math.round(TRACK[KINDS[row.kind]] * this.scale);
     const gutter = row.marks.n > 0 ? GUTTER : 0;
     const curve = row.curve ? Math.round(CURVE * this.scale) : 0;
-    const bands = runs ? laneHeight * row.lanes.length : 0;
+    const bands = runs ? trackHeight * row.tracks.length : 0;
     const wanted = PAD + gutter + curve + bands + PAD;
     const height = Math.max(LEAST, wanted);
     // What is left over is above, so that bands of neighbours are alike.
     const bandTop = height - PAD - bands;
-    return { row, y, depth, height, laneHeight, bandTop, curveTop: bandTop - curve, curve, gutterTop: bandTop - curve - gutter, gutter, runs };
+    return { row, y, depth, height, trackHeight, bandTop, curveTop: bandTop - curve, curve, gutterTop: bandTop - curve - gutter, gutter, runs };
   }
 
   /** The place of a row at a height; null below the last. */
@@ -81,15 +81,15 @@ class Layout {
     return this.places.filter((place) => place.y + place.height > top && place.y < bottom);
   }
 
-  /** The lane of a place at a height within it; the lowest lane is 0. */
-  laneAt(place, y) {
+  /** The track of a place at a height within it; the lowest track is 0. */
+  trackAt(place, y) {
     if (!place.runs || y < place.bandTop) return null;
-    const lane = place.row.lanes.length - 1 - Math.floor((y - place.bandTop) / place.laneHeight);
-    return place.row.lanes[Math.max(0, Math.min(lane, place.row.lanes.length - 1))];
+    const track = place.row.tracks.length - 1 - Math.floor((y - place.bandTop) / place.trackHeight);
+    return place.row.tracks[Math.max(0, Math.min(track, place.row.tracks.length - 1))];
   }
 
-  laneTop(place, lane) {
-    return place.bandTop + (place.row.lanes.length - 1 - lane.number) * place.laneHeight;
+  trackTop(place, track) {
+    return place.bandTop + (place.row.tracks.length - 1 - track.number) * place.trackHeight;
   }
 
   /** Moves a row up (-1) or down (1) among those of the same parent; false at the end. */

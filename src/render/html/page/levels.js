@@ -34,17 +34,17 @@ function gallop(values, value, low, high) {
   return lowerBound(values, value, low, Math.min(end, high));
 }
 
-/** Sums per state and the longest run, for any stretch of a lane. */
-class LaneLevels {
-  constructor(lane) {
-    this.lane = lane;
-    this.occupied = lane.row.kind === kind.Semaphore ? state.Held : state.Running;
-    const { n } = lane;
+/** Sums per state and the longest run, for any stretch of a track. */
+class TrackLevels {
+  constructor(track) {
+    this.track = track;
+    this.occupied = track.row.kind === kind.Semaphore ? state.Held : state.Running;
+    const { n } = track;
     const blocks = Math.ceil(n / BLOCK);
     this.slots = new Int8Array(STATES.length).fill(-1);
     this.states = [];
-    for (let i = 0; i < n; i++) if (this.slots[lane.state[i]] < 0) this.slots[lane.state[i]] = this.states.push(lane.state[i]) - 1;
-    if (lane.merged && this.slots[this.occupied] < 0) this.slots[this.occupied] = this.states.push(this.occupied) - 1;
+    for (let i = 0; i < n; i++) if (this.slots[track.state[i]] < 0) this.slots[track.state[i]] = this.states.push(track.state[i]) - 1;
+    if (track.merged && this.slots[this.occupied] < 0) this.slots[this.occupied] = this.states.push(this.occupied) - 1;
     this.covered = this.states.map(() => new Float64Array(blocks + 1));
     this.counted = this.states.map(() => new Uint32Array(blocks + 1));
     const covered = new Float64Array(STATES.length);
@@ -76,17 +76,17 @@ class LaneLevels {
 
   /** The length of a run; of several, of the longest. */
   length(i) {
-    const merged = this.lane.merged?.get(i);
-    return merged ? merged.longest : this.lane.end[i] - this.lane.begin[i];
+    const merged = this.track.merged?.get(i);
+    return merged ? merged.longest : this.track.end[i] - this.track.begin[i];
   }
 
   add(i, covered, counted) {
-    const { lane } = this;
-    const number = lane.state[i];
+    const { track } = this;
+    const number = track.state[i];
     counted[number]++;
-    const merged = lane.merged?.get(i);
+    const merged = track.merged?.get(i);
     if (!merged) {
-      covered[number] += lane.end[i] - lane.begin[i];
+      covered[number] += track.end[i] - track.begin[i];
       return;
     }
     const occupied = OCCUPIED[number] ? merged.covered : merged.occupied;
@@ -133,9 +133,9 @@ class LaneLevels {
 
   /** The first run that ends after `at`, or begins there. */
   from(at) {
-    const { lane } = this;
-    let i = upperBound(lane.end, at, 0, lane.n);
-    while (i > 0 && lane.begin[i - 1] >= at) i--;
+    const { track } = this;
+    let i = upperBound(track.end, at, 0, track.n);
+    while (i > 0 && track.begin[i - 1] >= at) i--;
     return i;
   }
 }
@@ -221,7 +221,7 @@ class LinkLevels {
 /** Gives every part of a picture its levels. */
 function addLevels(picture) {
   for (const row of picture.rows) {
-    for (const lane of row.lanes) lane.levels = new LaneLevels(lane);
+    for (const track of row.tracks) track.levels = new TrackLevels(track);
     row.marks.levels = new MarkLevels(row.marks);
     if (row.curve) row.curve.levels = new CurveLevels(row.curve);
   }

@@ -14,7 +14,7 @@ class App {
     this.worst = { all: true, question: null, at: -1, found: [] };
     this.hasCores = picture.rows.some((row) => row.kind === kind.Core);
     this.byName = true;
-    this.size = picture.rows.reduce((sum, row) => sum + row.lanes.reduce((n, lane) => n + lane.n, 0), 0);
+    this.size = picture.rows.reduce((sum, row) => sum + row.tracks.reduce((n, track) => n + track.n, 0), 0);
     /** The selected row as an index, and the selected item. */
     this.row = null;
     this.item = null;
@@ -164,8 +164,8 @@ class App {
     if (!snapping) return Math.round(at);
     const top = byId("scroller").scrollTop;
     const place = this.layout.at(y + top);
-    const lane = place && this.layout.laneAt(place, y + top - place.y);
-    return snap(this, place, lane, at, (7 / this.width) * this.view.span);
+    const track = place && this.layout.trackAt(place, y + top - place.y);
+    return snap(this, place, track, at, (7 / this.width) * this.view.span);
   }
 
   click(at) {
@@ -423,7 +423,7 @@ function drawTop(app, c, top) {
     if (!place) return;
     const [x0, x1] = extent(item).map((at) => Math.min(Math.max(view.x(at, width), -9), width + 9));
     let [y, high] = [place.y - top + place.gutterTop, place.gutter + 1];
-    if (item.type === "run" || item.type === "group") [y, high] = [place.y - top + layout.laneTop(place, item.lane), place.laneHeight];
+    if (item.type === "run" || item.type === "group") [y, high] = [place.y - top + layout.trackTop(place, item.track), place.trackHeight];
     if (item.type === "point") [y, high] = [place.y - top + place.curveTop, place.curve];
     c.strokeStyle = colour;
     c.lineWidth = wide;

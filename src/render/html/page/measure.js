@@ -35,15 +35,15 @@ class Measure {
 function spentBetween(row, from, to) {
   const covered = new Float64Array(STATES.length);
   const counted = new Uint32Array(STATES.length);
-  for (const lane of row.lanes) {
-    const { begin, end, levels, n } = lane;
+  for (const track of row.tracks) {
+    const { begin, end, levels, n } = track;
     let i = upperBound(end, from, 0, n);
     let j = lowerBound(begin, to, i, n);
     // The first and the last may reach over a cursor.
     const cut = (k) => {
-      if (lane.merged?.has(k)) return levels.add(k, covered, counted);
-      counted[lane.state[k]]++;
-      covered[lane.state[k]] += Math.min(end[k], to) - Math.max(begin[k], from);
+      if (track.merged?.has(k)) return levels.add(k, covered, counted);
+      counted[track.state[k]]++;
+      covered[track.state[k]] += Math.min(end[k], to) - Math.max(begin[k], from);
       return undefined;
     };
     if (i < j) cut(i++);

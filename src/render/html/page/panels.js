@@ -127,14 +127,14 @@ function fillSelection(app) {
 
 /** The instance that a run belongs to. */
 function lifeOf(app, item) {
-  if (item?.type !== "run" || item.lane.merged?.has(item.index)) return null;
-  const instance = instanceOf(item.lane, item.index);
+  if (item?.type !== "run" || item.track.merged?.has(item.index)) return null;
+  const instance = instanceOf(item.track, item.index);
   return instance === null ? null : (livesOf(item.row, app.picture.span).get(instance) ?? null);
 }
 
 function aboutPicture(app) {
   const { picture, clock } = app;
-  const total = picture.rows.reduce((sum, row) => sum + row.lanes.reduce((n, lane) => n + lane.n, 0), 0);
+  const total = picture.rows.reduce((sum, row) => sum + row.tracks.reduce((n, track) => n + track.n, 0), 0);
   const marks = picture.rows.reduce((sum, row) => sum + row.marks.n, 0);
   const parts = [
     make("p", { class: "quiet" }, "Click a stretch or a mark, or press . for the first that is seen. ? shows all keys."),
@@ -248,7 +248,7 @@ function fillLegend(app) {
   const panel = byId("panel-legend");
   const { picture, palette } = app;
   const { rows, links } = picture;
-  const states = new Set(rows.flatMap((row) => row.lanes.flatMap((lane) => lane.levels.states)));
+  const states = new Set(rows.flatMap((row) => row.tracks.flatMap((track) => track.levels.states)));
   const marks = new Set(MARKS.map((_, number) => number).filter((number) => rows.some((row) => row.marks.levels.all & (1 << number))));
   const section = (title, numbers, off, words, draw) => {
     if (!numbers.length) return [];

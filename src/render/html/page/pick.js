@@ -19,8 +19,8 @@ function itemAt(app, x, y) {
     const index = upperBound(row.curve.at, at, 0, row.curve.n) - 1;
     return index < 0 ? null : { type: "point", row, index };
   }
-  const lane = app.layout.laneAt(place, within);
-  return lane ? runAt(lane, x, app, perPixel) : null;
+  const track = app.layout.trackAt(place, within);
+  return track ? runAt(track, x, app, perPixel) : null;
 }
 
 function markNear(row, at, reach, off) {
@@ -38,28 +38,28 @@ function markNear(row, at, reach, off) {
 }
 
 /** The run at a pixel; several that share it are a group. */
-function runAt(lane, x, app, perPixel) {
+function runAt(track, x, app, perPixel) {
   const { view } = app;
   const at = view.at(x, app.width);
-  let i = upperBound(lane.end, at, 0, lane.n);
-  if (i < lane.n && lane.begin[i] <= at && lane.end[i] - lane.begin[i] >= 2 * perPixel) return { type: "run", row: lane.row, lane, index: i };
+  let i = upperBound(track.end, at, 0, track.n);
+  if (i < track.n && track.begin[i] <= at && track.end[i] - track.begin[i] >= 2 * perPixel) return { type: "run", row: track.row, track, index: i };
   const [from, to] = [at - perPixel, at + perPixel];
-  let first = lane.levels.from(from);
+  let first = track.levels.from(from);
   // What reaches far into the pixels beside is not what is meant here.
-  if (first < lane.n && lane.end[first] - lane.begin[first] >= 2 * perPixel && lane.begin[first] < from) first++;
-  const last = upperBound(lane.begin, to, first, lane.n);
-  if (last <= first) return i < lane.n && lane.begin[i] <= at ? { type: "run", row: lane.row, lane, index: i } : null;
-  if (last - first === 1) return { type: "run", row: lane.row, lane, index: first };
-  return { type: "group", row: lane.row, lane, first, last };
+  if (first < track.n && track.end[first] - track.begin[first] >= 2 * perPixel && track.begin[first] < from) first++;
+  const last = upperBound(track.begin, to, first, track.n);
+  if (last <= first) return i < track.n && track.begin[i] <= at ? { type: "run", row: track.row, track, index: i } : null;
+  if (last - first === 1) return { type: "run", row: track.row, track, index: first };
+  return { type: "group", row: track.row, track, first, last };
 }
 
 /** Begin and end of an item. */
 function extent(item) {
   switch (item.type) {
     case "run":
-      return [item.lane.begin[item.index], item.lane.end[item.index]];
+      return [item.track.begin[item.index], item.track.end[item.index]];
     case "group":
-      return [item.lane.begin[item.first], item.lane.end[item.last - 1]];
+      return [item.track.begin[item.first], item.track.end[item.last - 1]];
     case "mark": {
       const at = item.row.marks.at[item.index];
       return [at, item.row.marks.several.get(item.index)?.last ?? at];
@@ -72,21 +72,21 @@ function extent(item) {
 /** What an item is when one has to be chosen: of a group the longest. */
 function single(item) {
   if (item?.type !== "group") return item;
-  return { type: "run", row: item.row, lane: item.lane, index: item.lane.levels.longest(item.first, item.last) };
+  return { type: "run", row: item.row, track: item.track, index: item.track.levels.longest(item.first, item.last) };
 }
 
 /** The item after (1) or before (-1) another of the same kind in its row; null at the end. */
 function beside(item, by) {
-  const n = item.type === "run" ? item.lane.n : item.type === "mark" ? item.row.marks.n : item.row.curve.n;
+  const n = item.type === "run" ? item.track.n : item.type === "mark" ? item.row.marks.n : item.row.curve.n;
   const index = item.index + by;
   return index < 0 || index >= n ? null : { ...item, index };
 }
 
 /** The first item of a row that begins in what is seen; of any type. */
 function firstSeen(row, view) {
-  for (const lane of row.lanes) {
-    const index = lane.levels.from(view.from);
-    if (index < lane.n && lane.begin[index] < view.to) return { type: "run", row, lane, index };
+  for (const track of row.tracks) {
+    const index = track.levels.from(view.from);
+    if (index < track.n && track.begin[index] < view.to) return { type: "run", row, track, index };
   }
   const mark = lowerBound(row.marks.at, view.from, 0, row.marks.n);
   if (mark < row.marks.n && row.marks.at[mark] < view.to) return { type: "mark", row, index: mark };
@@ -95,7 +95,7 @@ function firstSeen(row, view) {
 }
 
 /** The border of a run, mark or point of the row that is nearest to an instant, within a reach; else the instant. */
-function snap(app, place, lane, at, reach) {
+function snap(app, place, track, at, reach) {
   let best = Math.round(at);
   let distance = reach;
   const offer = (candidate) => {
@@ -107,7 +107,7 @@ function snap(app, place, lane, at, reach) {
     if (i > 0) offer(values[i - 1]);
   };
   if (!place) return best;
-  for (const each of lane ? [lane] : place.row.lanes) {
+  for (const each of track ? [track] : place.row.tracks) {
     near(each.begin, each.n);
     near(each.end, each.n);
   }

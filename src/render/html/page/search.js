@@ -12,7 +12,7 @@ class Search {
     this.byRow = new Map();
   }
 
-  /** What was found in a row: per lane and for its marks {lane, n, index, begin, end}. */
+  /** What was found in a row: per track and for its marks {track, n, index, begin, end}. */
   of(row) {
     return this.byRow.get(row) ?? [];
   }
@@ -38,15 +38,15 @@ class Search {
       // A row that is named stands for all of its runs, but for nothing when there is no more to it than being named.
       const fits = (name, ofWord) => all || texts.every((_, k) => inRow[k] || (name >= 0 && inNames[k][name]) || ofWord(k));
       const groups = [];
-      for (const lane of row.lanes) {
+      for (const track of row.tracks) {
         const found = [];
         const wanted = instances.map(Number);
-        for (let i = 0; i < lane.n; i++) {
+        for (let i = 0; i < track.n; i++) {
           let fit = true;
-          for (let k = 0; k < wanted.length; k++) fit &&= lane.instance[i] === wanted[k] && String(instanceOf(lane, i)) === instances[k];
-          if (fit && fits(lane.name[i], (k) => inStates[k][lane.state[i]])) found.push(i);
+          for (let k = 0; k < wanted.length; k++) fit &&= track.instance[i] === wanted[k] && String(instanceOf(track, i)) === instances[k];
+          if (fit && fits(track.name[i], (k) => inStates[k][track.state[i]])) found.push(i);
         }
-        if (found.length) groups.push(this.group(lane, found, (i) => lane.begin[i], (i) => lane.end[i]));
+        if (found.length) groups.push(this.group(track, found, (i) => track.begin[i], (i) => track.end[i]));
       }
       if (!instances.length) {
         const { marks } = row;
@@ -63,13 +63,13 @@ class Search {
     }
   }
 
-  group(lane, found, begin, end) {
-    return { lane, n: found.length, index: Uint32Array.from(found), begin: Float64Array.from(found, begin), end: Float64Array.from(found, end) };
+  group(track, found, begin, end) {
+    return { track, n: found.length, index: Uint32Array.from(found), begin: Float64Array.from(found, begin), end: Float64Array.from(found, end) };
   }
 
   item(group, k) {
     const index = group.index[k];
-    return group.lane ? { type: "run", row: group.row, lane: group.lane, index } : { type: "mark", row: group.row, index };
+    return group.track ? { type: "run", row: group.row, track: group.track, index } : { type: "mark", row: group.row, index };
   }
 
   /** Every group, with its place in the order of rows. */
@@ -80,10 +80,10 @@ class Search {
 
   /** Where an item is among the groups: its begin and the order of its group. */
   place(item) {
-    const lane = item.type === "run" ? item.lane : null;
+    const track = item.type === "run" ? item.track : null;
     let order = -1;
     for (const [group, number] of this.groups()) {
-      if (group.row === item.row && group.lane === lane) return [extent(item)[0], number, item.index];
+      if (group.row === item.row && group.track === track) return [extent(item)[0], number, item.index];
       if (group.row.index < item.row.index) order = number;
     }
     return [extent(item)[0], order + 0.5, item.index];

@@ -41,13 +41,13 @@ function questions(app, rows) {
     const find = () => {
       const best = new Best();
       for (const life of complete) {
-        best.offer(measure(life), () => ({ begin: life.begin, end: life.end, text: `${life.row.label} #${life.instance}`, item: { type: "run", row: life.row, lane: life.lane, index: life.first } }));
+        best.offer(measure(life), () => ({ begin: life.begin, end: life.end, text: `${life.row.label} #${life.instance}`, item: { type: "run", row: life.row, track: life.track, index: life.first } }));
       }
       return best.items;
     };
     list.push({ name, find, note: lives.length > complete.length ? `${plural(lives.length - complete.length, "instance")} cut off by the borders of the picture left out` : "" });
   }
-  const states = new Set(rows.flatMap((row) => row.lanes.flatMap((lane) => lane.levels.states)));
+  const states = new Set(rows.flatMap((row) => row.tracks.flatMap((track) => track.levels.states)));
   for (const number of STACK.filter((number) => states.has(number))) {
     list.push({ name: `Longest run: ${word(STATES[number])}`, find: () => longestRuns(app, rows, number), note: "" });
   }
@@ -60,17 +60,17 @@ function questions(app, rows) {
 function longestRuns(app, rows, number) {
   const best = new Best();
   for (const row of rows) {
-    for (const lane of row.lanes) {
-      if (!lane.levels.states.includes(number)) continue;
-      for (let i = 0; i < lane.n; i++) {
-        if (lane.state[i] !== number) continue;
-        const value = lane.levels.length(i);
+    for (const track of row.tracks) {
+      if (!track.levels.states.includes(number)) continue;
+      for (let i = 0; i < track.n; i++) {
+        if (track.state[i] !== number) continue;
+        const value = track.levels.length(i);
         if (value <= best.least) continue;
-        const merged = lane.merged?.get(i);
-        const begin = merged ? merged.longestAt : lane.begin[i];
-        const instance = instanceOf(lane, i);
-        const text = [row.label, nameOf(app, lane.name[i]), instance === null ? "" : `#${instance}`].filter(Boolean).join(" ");
-        best.offer(value, () => ({ begin, end: begin + value, text, item: { type: "run", row, lane, index: i } }));
+        const merged = track.merged?.get(i);
+        const begin = merged ? merged.longestAt : track.begin[i];
+        const instance = instanceOf(track, i);
+        const text = [row.label, nameOf(app, track.name[i]), instance === null ? "" : `#${instance}`].filter(Boolean).join(" ");
+        best.offer(value, () => ({ begin, end: begin + value, text, item: { type: "run", row, track, index: i } }));
       }
     }
   }

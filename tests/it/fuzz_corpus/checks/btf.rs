@@ -2,7 +2,7 @@
 //! gives can be written and read again, and whatever it gives can be checked.
 
 use btfdb::btf::{Place, Record};
-use btfdb::check::{Checker, Options};
+use btfdb::check::{CheckOptions, Checker};
 use btfdb::formats::btf::{EventRows, Header, LineKind, Parser, parse_chunk, probe, speaks_freertos};
 use btfdb::input::Beside;
 use btfdb::schema::TextList;
@@ -91,7 +91,7 @@ fn read_again(rows: &EventRows) {
 }
 
 fn checked(rows: &EventRows) {
-    let (mut checker, mut header) = (Checker::new(Options::default()), Header::default());
+    let (mut checker, mut header) = (Checker::new(CheckOptions::default()), Header::default());
     let mut others = rows.others.iter().peekable();
     for n in 0..rows.time.len() {
         while let Some(other) = others.next_if(|o| o.before as usize <= n) {

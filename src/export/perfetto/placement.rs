@@ -1,21 +1,21 @@
-//! Which track a stretch of time is shown on: slices of one track may not cross, so what overlaps gets a lane more. Lanes of
-//! one name below one parent are shown as one track. Not for what is on them.
+//! Which track a slice is placed on: slices of one track may not cross, so slices that overlap get tracks of their own. The
+//! Perfetto UI shows tracks of one name below one parent as one. Not for what the slices are.
 
 use super::packets::{Nature, Order, Packets, Track};
 use crate::error::Result;
 
-/// Lanes for stretches that are beside each other.
+/// Tracks of one name for slices that may overlap.
 #[derive(Debug)]
-pub(super) struct Lanes {
+pub(super) struct OverlapTracks {
     parent: u64,
     name: String,
     rank: i64,
-    lanes: Vec<Lane>,
+    slots: Vec<Slot>,
 }
 
-/// A track, and until when it is taken.
+/// One of these tracks, and until when it is taken.
 #[derive(Debug)]
-struct Lane {
+struct Slot {
     track: u64,
     end: i64,
     /// The instance whose stretches are on it, until it ends.
@@ -28,16 +28,16 @@ struct Occupant {
     started: bool,
 }
 
-impl Lanes {
-    /// Lanes below a track.
+impl OverlapTracks {
+    /// Tracks below a parent.
     pub fn new(parent: u64, name: &str, rank: i64) -> Self {
-        Self { parent, name: name.to_owned(), rank, lanes: Vec::new() }
+        Self { parent, name: name.to_owned(), rank, slots: Vec::new() }
     }
 
-    /// Lanes of which the first is there already.
+    /// Tracks of which the first exists already.
     pub fn on(track: u64, parent: u64, name: &str) -> Self {
-        let lane = Lane { track, end: i64::MIN, occupant: None };
-        Self { parent, name: name.to_owned(), rank: 0, lanes: vec![lane] }
+        let slot = Slot { track, end: i64::MIN, occupant: None };
+        Self { parent, name: name.to_owned(), rank: 0, slots: vec![slot] }
     }
 
     fn more(&mut self, packets: &mut Packets<'_>) -> Result<u64> {
@@ -49,25 +49,25 @@ impl Lanes {
             rank: self.rank,
             description: "",
         })?;
-        self.lanes.push(Lane { track, end: i64::MIN, occupant: None });
+        self.slots.push(Slot { track, end: i64::MIN, occupant: None });
         Ok(track)
     }
 
     /// The track for a stretch `[begin, end)`. Tracks are found if the stretches come in the order of their ends or of their
     /// begins.
     pub fn place(&mut self, (begin, end): (i64, i64), packets: &mut Packets<'_>) -> Result<u64> {
-        let found = self.lanes.iter().position(|lane| lane.end <= begin && lane.occupant.is_none());
+        let found = self.slots.iter().position(|slot| slot.end <= begin && slot.occupant.is_none());
         let track = match found {
             None => self.more(packets)?,
-            Some(found) => self.lanes.get(found).map_or(0, |lane| lane.track),
+            Some(found) => self.slots.get(found).map_or(0, |slot| slot.track),
         };
-        if let Some(lane) = self.lanes.iter_mut().find(|lane| lane.track == track) {
-            lane.end = end;
+        if let Some(slot) = self.slots.iter_mut().find(|slot| slot.track == track) {
+            slot.end = end;
         }
         Ok(track)
     }
 
-    /// The same for a stretch of an instance, which keeps its track until [`Lanes::leave`]; and whether this is the first one
+    /// The same for a stretch of an instance, which keeps its track until [`OverlapTracks::leave`]; and whether this is the first one
     /// that `starts` it.
     pub fn place_instance(
         &mut self,
@@ -76,26 +76,28 @@ impl Lanes {
         (begin, end): (i64, i64),
         packets: &mut Packets<'_>,
     ) -> Result<(u64, bool)> {
-        let of = |lane: &Lane| lane.occupant.as_ref().map(|o| o.instance);
-        let find = |lanes: &[Lane], who| lanes.iter().position(|lane| of(lane) == who && lane.end <= begin);
-        let place = find(&self.lanes, Some(instance)).or_else(|| find(&self.lanes, None));
+        let of = |slot: &Slot| slot.occupant.as_ref().map(|o| o.instance);
+        let find = |slots: &[Slot], occupant| {
+            slots.iter().position(|slot| of(slot) == occupant && slot.end <= begin)
+        };
+        let place = find(&self.slots, Some(instance)).or_else(|| find(&self.slots, None));
         if place.is_none() {
             self.more(packets)?;
         }
-        let last = self.lanes.len().saturating_sub(1);
-        let Some(lane) = self.lanes.get_mut(place.unwrap_or(last)) else { return Ok((0, false)) };
-        lane.end = end;
-        let occupant = lane.occupant.get_or_insert(Occupant { instance, started: false });
+        let last = self.slots.len().saturating_sub(1);
+        let Some(slot) = self.slots.get_mut(place.unwrap_or(last)) else { return Ok((0, false)) };
+        slot.end = end;
+        let occupant = slot.occupant.get_or_insert(Occupant { instance, started: false });
         let first = starts && !occupant.started;
         occupant.started |= starts;
-        Ok((lane.track, first))
+        Ok((slot.track, first))
     }
 
     /// An instance has ended.
     pub fn leave(&mut self, instance: i64) {
-        for lane in &mut self.lanes {
-            if lane.occupant.as_ref().is_some_and(|o| o.instance == instance) {
-                lane.occupant = None;
+        for slot in &mut self.slots {
+            if slot.occupant.as_ref().is_some_and(|o| o.instance == instance) {
+                slot.occupant = None;
             }
         }
     }

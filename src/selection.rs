@@ -1,4 +1,4 @@
-//! Which part of a recording is exported, as a condition in SQL. Not for what a table is (see [`crate::schema`]).
+//! Which part of a recording is exported or drawn, as a condition in SQL. Not for what a table is (see [`crate::schema`]).
 
 use crate::btf::spec;
 use crate::engine::{Param, Session};
@@ -23,7 +23,7 @@ pub struct Selection {
 
 /// A condition with its parameters.
 #[derive(Debug, Default)]
-pub(super) struct Condition {
+pub(crate) struct Condition {
     terms: Vec<String>,
     params: Vec<(String, Param)>,
     /// Parts of the selection that the table has no column for.
@@ -52,13 +52,13 @@ impl Selection {
     }
 
     /// True when all of the recording is selected.
-    pub(super) fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.from.is_none() && self.to.is_none() && self.entities.is_empty() && self.types.is_empty()
     }
 
     /// The rows of anything with a recording that last from one instant to another, expressions in SQL, and have a part in
     /// the window. `entities` and `types` are the columns that name the entities of a row and their types.
-    pub(super) fn overlap(
+    pub(crate) fn overlap(
         &self,
         recording: &str,
         (begin, end): (&str, &str),
@@ -84,7 +84,7 @@ impl Selection {
     }
 
     /// The rows of `table` that are selected.
-    pub(super) fn condition(&self, table: &TableSpec, recording: &str) -> Condition {
+    pub(crate) fn condition(&self, table: &TableSpec, recording: &str) -> Condition {
         let mut condition = Condition::default();
         let recording_column = columns::recording::RECORDING;
         condition.push(&[recording_column], "=", recording.into());

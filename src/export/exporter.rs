@@ -1,0 +1,200 @@
+//! What a format of the export is: its name, its options, and how it is written. Not the formats themselves, each of which has
+//! a folder or file of its own.
+
+use super::EXPORTERS;
+use super::btf::Btf;
+use crate::engine::Session;
+use crate::error::{Error, Result};
+use crate::options::{OptionSpec, OptionValues};
+use crate::qnx::KernelFilter;
+use crate::schema::tables;
+use crate::selection::Selection;
+use std::fmt;
+use std::io::Write;
+use std::path::Path;
+
+/// A format that a part of a recording can be written in.
+pub trait Exporter: Sync {
+    /// The word for it on the command line.
+    fn name(&self) -> &'static str;
+
+    /// What it is called in sentences.
+    fn title(&self) -> &'static str;
+
+    /// The help: a few words, without a full stop.
+    fn help(&self) -> &'static str;
+
+    /// Extensions of files in this format, without dots.
+    fn extensions(&self) -> &'static [&'static str];
+
+    /// What it holds.
+    fn content(&self) -> Content;
+
+    /// Options that mean something to this format only.
+    fn options(&self) -> &'static [OptionSpec] {
+        &[]
+    }
+
+    /// Writes what is requested. [`ExportRequest::check`] has accepted the request.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Usage`] when the recording is not clear or an option makes no sense,
+    /// [`crate::error::ErrorKind::Io`] when `out` fails (the cause is then the [`std::io::Error`]), otherwise those of a query.
+    fn write(&self, session: &Session, request: &ExportRequest, out: &mut dyn Write) -> Result<Exported>;
+}
+
+/// What a format holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// The system events of a recording.
+    SystemEvents,
+    /// The events of a QNX kernel trace.
+    KernelEvents,
+    /// Any table.
+    Table,
+}
+
+/// What is to be written.
+#[derive(Debug, Clone)]
+pub struct ExportRequest {
+    /// The part of the recording.
+    pub selection: Selection,
+    /// The table, for formats that hold any.
+    pub table: String,
+    /// Which kernel events, where these are written.
+    pub kernel_filter: KernelFilter,
+    /// Lines in the order of time, not in that of the file that was imported.
+    pub by_time: bool,
+    /// Values for the options that formats declare.
+    pub options: OptionValues,
+}
+
+impl Default for ExportRequest {
+    /// Everything.
+    fn default() -> Self {
+        Self {
+            selection: Selection::default(),
+            table: tables::BTF_EVENT.name.to_owned(),
+            kernel_filter: KernelFilter::default(),
+            by_time: false,
+            options: OptionValues::default(),
+        }
+    }
+}
+
+impl ExportRequest {
+    /// Checks that the request fits the format, before anything is written.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Usage`] for a window that ends before it begins, and for a table, an option or a filter that
+    /// means nothing to the format.
+    pub fn check(&self, exporter: &dyn Exporter) -> Result<()> {
+        if let (Some(from), Some(to)) = (self.selection.from, self.selection.to)
+            && from > to
+        {
+            return Err(Error::usage("--from is later than --to"));
+        }
+        if exporter.content() == Content::SystemEvents && self.table != tables::BTF_EVENT.name {
+            let (name, table) = (exporter.name(), &self.table);
+            return Err(Error::usage(format!("{name} holds system events, not table '{table}'"))
+                .hint("use --format csv or --format parquet"));
+        }
+        let declares = |exporter: &dyn Exporter, name| exporter.options().iter().any(|o| o.name == name);
+        // In the order of the help.
+        for owner in EXPORTERS {
+            let foreign = |o: &&OptionSpec| self.options.has(o.name) && !declares(exporter, o.name);
+            if let Some(option) = owner.options().iter().find(foreign) {
+                return Err(Error::usage(format!("--{} is for {} only", option.name, owner.title()))
+                    .hint(format!("use --format {}", owner.name())));
+            }
+        }
+        let has_kernel_events =
+            exporter.content() == Content::KernelEvents || self.table == tables::KERNEL_EVENT.name;
+        if !self.kernel_filter.is_all() && !has_kernel_events {
+            return Err(Error::usage("filters of kernel events are for kernel events only")
+                .hint("use --format traceprinter, or --table kernel_event"));
+        }
+        Ok(())
+    }
+}
+
+/// What was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exported {
+    /// How much of what, e.g. `12 events`.
+    pub summary: String,
+    /// Nothing is selected.
+    pub is_empty: bool,
+    /// In what the file differs from the database, in sentences without full stops.
+    pub warnings: Vec<String>,
+}
+
+impl Exported {
+    /// Without warnings.
+    pub(super) fn new(summary: String, is_empty: bool) -> Self {
+        Self { summary, is_empty, warnings: Vec::new() }
+    }
+
+    /// Adds a warning about `count` things; none when there are none.
+    pub(super) fn warn(mut self, count: u64, sentence: impl FnOnce() -> String) -> Self {
+        if count > 0 {
+            self.warnings.push(sentence());
+        }
+        self
+    }
+}
+
+impl dyn Exporter {
+    /// The format of that name.
+    pub fn named(name: &str) -> Option<&'static dyn Exporter> {
+        EXPORTERS.iter().copied().find(|exporter| exporter.name() == name)
+    }
+
+    /// The format of a file, by its extension; BTF where that tells nothing.
+    pub fn of_file(path: &Path) -> &'static dyn Exporter {
+        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        let found = EXPORTERS.iter().find(|exporter| exporter.extensions().contains(&extension));
+        *found.unwrap_or(&(&Btf as &dyn Exporter))
+    }
+}
+
+impl fmt::Debug for dyn Exporter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_extensions_lead_to_one_format() {
+        let mut words: Vec<&str> = EXPORTERS.iter().map(|e| e.name()).collect();
+        for exporter in EXPORTERS {
+            assert_eq!(<dyn Exporter>::named(exporter.name()).unwrap().name(), exporter.name());
+            for extension in exporter.extensions() {
+                let path = Path::new("a").with_extension(extension);
+                assert_eq!(<dyn Exporter>::of_file(&path).name(), exporter.name());
+            }
+        }
+        words.sort_unstable();
+        words.dedup();
+        assert_eq!(words.len(), EXPORTERS.len());
+    }
+
+    #[test]
+    fn an_option_of_another_format_is_refused() {
+        for exporter in EXPORTERS {
+            for owner in EXPORTERS {
+                for option in owner.options() {
+                    let mut request = ExportRequest::default();
+                    request.options.set(option.name, ["1".to_owned()]);
+                    let own = exporter.options().iter().any(|o| o.name == option.name);
+                    let checked = request.check(*exporter);
+                    assert_eq!(checked.is_ok(), own, "{} --{}", exporter.name(), option.name);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! `check`: the recordings of a trace against the rules of BTF. Not the rules (see [`crate::check`] and
+//! [`crate::formats::grasp`]).
+
+use super::grasp;
+use super::open::Trace;
+use crate::btf::spec::Version;
+use crate::check::{CheckOptions, Checker, Report};
+use crate::error::{Error, Result};
+
+/// Checks the recordings of a trace, or one of them, against a version of BTF: the one that is given, else the one that the
+/// recording names; 2.1.5 for what the mapper wrote. A report per recording, with its name.
+///
+/// # Errors
+/// [`crate::error::ErrorKind::Usage`] when there is no recording; those of a query.
+pub fn check(
+    trace: &Trace,
+    recording: Option<&str>,
+    version: Option<Version>,
+) -> Result<Vec<(String, Report)>> {
+    let wanted = trace.wanted(recording)?;
+    if trace.recordings.is_empty() {
+        return Err(
+            Error::usage(format!("'{}' holds no recording", trace.name)).hint("`btfdb ingest` adds one")
+        );
+    }
+    wanted.map(|name| Ok((name.to_owned(), check_recording(trace, name, version)?))).collect()
+}
+
+fn check_recording(trace: &Trace, recording: &str, version: Option<Version>) -> Result<Report> {
+    let mut records = trace.session.records(recording)?;
+    let header = records.has_lines();
+    let version = version.or((!header).then_some(Version::V2_1_5));
+    let mut checker = Checker::new(CheckOptions { version, header });
+    // The lines in front of an event come before it.
+    let mut others = Vec::new();
+    loop {
+        let next = records.next_with(|line, text| others.push((line, text.to_owned())))?;
+        others.drain(..).for_each(|(line, text)| checker.other_line(line, &text));
+        let Some((place, record)) = next else { break };
+        checker.event(place, &record);
+    }
+    let mut report = checker.finish();
+    for (line, fault) in grasp::faults(trace.session.database(), recording)? {
+        let line = u64::try_from(line).ok().filter(|line| *line > 0);
+        report.add(fault.rule.id(), line, fault.time, fault.message);
+    }
+    Ok(report)
+}

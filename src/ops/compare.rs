@@ -1,0 +1,56 @@
+//! `compare`: two traces, or their metrics. Not how events are compared (see [`crate::compare`]).
+
+use super::Control;
+use super::open::{OpenOptions, Trace};
+use crate::compare::{CompareOptions, Comparison, compare};
+use crate::error::{Error, Result};
+use crate::metrics::{MetricDelta, compare_metrics};
+use crate::time::TimeScale;
+use std::sync::Arc;
+
+/// Two recordings that count time in the same unit.
+pub struct Pair {
+    a: Trace,
+    b: Trace,
+}
+
+impl Pair {
+    /// Opens two traces of one recording each.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Usage`] when one holds several recordings, or none, or when they are databases with different
+    /// units of time; those of [`Trace::open`].
+    pub fn open(a: &str, b: &str, options: &OpenOptions, control: &Arc<Control>) -> Result<Self> {
+        let (a, b) = Trace::open_two(a, b, options, control)?;
+        a.one()?;
+        b.one()?;
+        if a.time_scale() != b.time_scale() {
+            return Err(Error::usage("the two databases count time in different units")
+                .hint("make one of them anew with the --time-scale of the other"));
+        }
+        Ok(Self { a, b })
+    }
+
+    /// The unit of all ticks.
+    pub fn time_scale(&self) -> TimeScale {
+        self.a.time_scale()
+    }
+
+    /// Compares the events.
+    ///
+    /// # Errors
+    /// Those of a query.
+    pub fn compare(&self, options: &CompareOptions) -> Result<Comparison> {
+        let mut left = self.a.session.records(self.a.one()?)?;
+        let mut right = self.b.session.records(self.b.one()?)?;
+        compare(&mut left, &mut right, options)
+    }
+
+    /// Compares metrics, all of them when `names` is empty: see [`compare_metrics`].
+    ///
+    /// # Errors
+    /// When there is no such metric; those of a query.
+    pub fn compare_metrics(&self, names: &[String], threshold: f64) -> Result<Vec<MetricDelta>> {
+        compare_metrics((&self.a.session, self.a.one()?), (&self.b.session, self.b.one()?), names, threshold)
+    }
+}

@@ -1,0 +1,47 @@
+//! `metrics`: tables and histograms of metrics, and the measurement table of Grasp, which is asked for like a metric. Not how
+//! metrics are computed.
+
+use crate::engine::Session;
+use crate::error::{Error, Result};
+use crate::metrics::{Histogram, MEASUREMENT, MetricFilter};
+use arrow::array::RecordBatch;
+
+/// Whether a name is that of the measurement table of Grasp.
+pub fn is_measurement(name: &str) -> bool {
+    name.eq_ignore_ascii_case(MEASUREMENT)
+}
+
+/// The statistics of metrics, of all when `names` is empty; or the measurement table of Grasp, which stands alone.
+///
+/// # Errors
+/// [`crate::error::ErrorKind::Usage`] when there is no such metric, or other metrics or windows are asked for together with the
+/// measurement table; those of a query.
+pub fn table(session: &Session, names: &[String], filter: &MetricFilter) -> Result<RecordBatch> {
+    if !names.iter().any(|name| is_measurement(name)) {
+        return session.metrics(names, filter);
+    }
+    check_measurement(names, filter.windows.is_some())?;
+    session.measurement(filter)
+}
+
+/// How many samples of metrics are how great.
+///
+/// # Errors
+/// [`crate::error::ErrorKind::Usage`] when there is no such metric, and for the measurement table; those of a query.
+pub fn histograms(session: &Session, names: &[String], filter: &MetricFilter) -> Result<Vec<Histogram>> {
+    if names.iter().any(|name| is_measurement(name)) {
+        check_measurement(names, true)?;
+    }
+    session.histograms(names, filter)
+}
+
+fn check_measurement(names: &[String], parts: bool) -> Result<()> {
+    if names.len() > 1 {
+        return Err(Error::usage(format!("{MEASUREMENT} is a table of its own, without other metrics")));
+    }
+    if parts {
+        return Err(Error::usage(format!("{MEASUREMENT} has neither windows nor histograms"))
+            .hint("the metrics NetExecutionTime and ResponseTime have"));
+    }
+    Ok(())
+}

@@ -1,0 +1,140 @@
+//! Opening what is named as a trace: a database, one recording of it (`engine.db:idle`), or a trace file, which is read into a
+//! temporary database. Not for what is then done with it.
+
+use super::Control;
+use super::ingest::{Options, ingest};
+use crate::description::{Description, plan};
+use crate::engine::{Session, SessionOptions};
+use crate::error::{Error, Result};
+use crate::library::Queries;
+use crate::store::{Database, RealDisk};
+use crate::time::TimeScale;
+use std::path::Path;
+use std::sync::Arc;
+use tempfile::TempDir;
+
+/// How traces are opened.
+#[derive(Debug, Clone)]
+pub struct OpenOptions {
+    /// Time scale of the database that is made for a file; when `None`, that of the file, and nanoseconds at least.
+    pub time_scale: Option<TimeScale>,
+    /// Limits of the session.
+    pub session: SessionOptions,
+    /// The library of SQL.
+    pub queries: Arc<Queries>,
+}
+
+/// An opened trace.
+pub struct Trace {
+    /// What it was named.
+    pub name: String,
+    /// Its database.
+    pub session: Session,
+    /// Names of the recordings that are meant.
+    pub recordings: Vec<String>,
+    /// Where the database of a file is; removed with this value.
+    temporary: Option<TempDir>,
+}
+
+impl Trace {
+    /// Opens what the user named. `control` cancels reading a file and the statements of the session.
+    ///
+    /// # Errors
+    /// When there is no such database, recording or file; those of an ingest.
+    pub fn open(name: &str, options: &OpenOptions, control: &Arc<Control>) -> Result<Self> {
+        let (path, recording) = match name.rsplit_once(':') {
+            Some((path, recording)) if !Path::new(name).exists() => (path, Some(recording)),
+            _ => (name, None),
+        };
+        let path = Path::new(path);
+        if path.is_file() {
+            return Self::of_file(name, path, options, control);
+        }
+        if path.is_dir() && !Database::is_at(path) {
+            return Err(Error::usage(format!("'{name}' is neither a database nor a trace file"))
+                .hint("a recording of exports is ingested first: btfdb ingest my.db RECORDING"));
+        }
+        let session = session(path, options, control)?;
+        let recordings = match recording {
+            Some(recording) => {
+                session.check_recording(Some(recording))?;
+                vec![recording.to_owned()]
+            }
+            None => session.database().recordings().iter().map(|r| r.name.clone()).collect(),
+        };
+        Ok(Self { name: name.to_owned(), session, recordings, temporary: None })
+    }
+
+    fn of_file(name: &str, path: &Path, options: &OpenOptions, control: &Arc<Control>) -> Result<Self> {
+        let folder = TempDir::new().map_err(|e| Error::io("make a temporary folder for", path, e))?;
+        let database = folder.path().join("trace.db");
+        let plans = plan(&[path.to_owned()], &Description::default(), true)?;
+        let all = || std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = options.session.threads.unwrap_or_else(all);
+        let ingesting =
+            Options { time_scale: options.time_scale, threads, hash: false, ..Options::default() };
+        let recordings = plans.iter().map(|plan| plan.name.clone()).collect();
+        ingest(Arc::new(RealDisk), &database, &plans, &ingesting, control)?;
+        let session = session(&database, options, control)?;
+        Ok(Self { name: name.to_owned(), session, recordings, temporary: Some(folder) })
+    }
+
+    /// Opens two traces that count time in the same unit, the finer of both: a file is read again for that.
+    ///
+    /// # Errors
+    /// Those of [`Trace::open`]; [`crate::error::ErrorKind::Usage`] when both are databases with different units.
+    pub fn open_two(a: &str, b: &str, options: &OpenOptions, control: &Arc<Control>) -> Result<(Self, Self)> {
+        let (mut a, mut b) = (Self::open(a, options, control)?, Self::open(b, options, control)?);
+        let (of_a, of_b) = (a.time_scale(), b.time_scale());
+        let in_scale = |scale| OpenOptions { time_scale: Some(scale), ..options.clone() };
+        if of_a != of_b {
+            if a.is_file() && (of_b.decimals() > of_a.decimals() || !b.is_file()) {
+                a = Self::open(&a.name, &in_scale(of_b), control)?;
+            } else if b.is_file() {
+                b = Self::open(&b.name, &in_scale(of_a), control)?;
+            }
+        }
+        Ok((a, b))
+    }
+
+    fn is_file(&self) -> bool {
+        self.temporary.is_some()
+    }
+
+    /// The unit of its ticks.
+    pub fn time_scale(&self) -> TimeScale {
+        self.session.database().time_scale()
+    }
+
+    /// The one recording that is meant.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Usage`] when there are none or several.
+    pub fn one(&self) -> Result<&str> {
+        let name = &self.name;
+        match self.recordings.as_slice() {
+            [one] => Ok(one),
+            [] => Err(Error::usage(format!("'{name}' holds no recording"))),
+            [first, ..] => {
+                let count = self.recordings.len();
+                Err(Error::usage(format!("'{name}' holds {count} recordings"))
+                    .hint(format!("name one, e.g. {name}:{first}")))
+            }
+        }
+    }
+
+    /// The recordings that are meant, or the one of them that is wanted.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Usage`] when the database has no recording of that name.
+    pub fn wanted<'a>(&'a self, recording: Option<&'a str>) -> Result<impl Iterator<Item = &'a str>> {
+        self.session.check_recording(recording)?;
+        let is_wanted = move |name: &&str| recording.is_none_or(|wanted| wanted == *name);
+        Ok(self.recordings.iter().map(String::as_str).filter(is_wanted))
+    }
+}
+
+fn session(path: &Path, options: &OpenOptions, control: &Control) -> Result<Session> {
+    let session = Session::open_with(Database::open(path)?, options.session, Arc::clone(&options.queries))?;
+    Ok(session.with_interrupt(control.flag_shared()))
+}

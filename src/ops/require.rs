@@ -1,0 +1,46 @@
+//! Requirements of a file against the recordings of a trace. Not how they are measured (see [`crate::require`]).
+
+use super::Control;
+use super::open::{OpenOptions, Trace};
+use crate::error::{Error, ErrorKind, Result};
+use crate::require::{Outcome, Requirements, measure};
+use crate::time::TimeScale;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Outcomes of requirements, and the unit of their ticks.
+pub struct Measured {
+    /// One for each requirement and entity of each recording.
+    pub outcomes: Vec<Outcome>,
+    /// Unit of every tick.
+    pub time_scale: TimeScale,
+}
+
+/// Measures the requirements in `file` in a trace, or in one of its recordings.
+///
+/// # Errors
+/// When the file is missing or has mistakes; when the trace has nothing that the requirements are about; those of opening it and of
+/// a query.
+pub fn requirements(
+    file: &Path,
+    trace: &str,
+    recording: Option<&str>,
+    options: &OpenOptions,
+    control: &Arc<Control>,
+) -> Result<Measured> {
+    let text = std::fs::read_to_string(file).map_err(|e| Error::io("read", file, e))?;
+    let requirements = Requirements::parse(&text, file)?;
+    let mut trace = Trace::open(trace, options, control)?;
+    trace.session = trace.session.with_chains(&requirements.chains())?;
+    let mut outcomes = Vec::new();
+    for recording in trace.wanted(recording)? {
+        let measured = measure(&trace.session, &requirements, recording);
+        // A bound that is no time is a mistake in the file.
+        outcomes.extend(measured.map_err(|e| if e.kind() == ErrorKind::Input { e.at(file) } else { e })?);
+    }
+    if outcomes.is_empty() {
+        let name = &trace.name;
+        return Err(Error::usage(format!("'{name}' holds nothing that the requirements are about")));
+    }
+    Ok(Measured { outcomes, time_scale: trace.time_scale() })
+}
