@@ -135,6 +135,30 @@ fn links_lead_somewhere() {
     assert!(links > 50, "only {links} links were found");
 }
 
+/// The part of a path before the first piece that stands for a name (`src/formats/NAME/mod.rs`).
+fn before_placeholder(path: &str) -> PathBuf {
+    let placeholder = |piece: &str| piece.contains("NAME") || piece.contains('*') || piece == "…";
+    path.trim_end_matches('/').split('/').take_while(|piece| !placeholder(piece)).collect()
+}
+
+#[test]
+fn paths_that_documents_name_exist() {
+    const ROOTS: [&str; 8] =
+        ["src/", "tests/", "docs/", "queries/", "schemas/", "benches/", "fuzz/", "build/"];
+    let mut paths = 0;
+    for name in ["CONTRIBUTING.md", "SECURITY.md", "README.md", "tests/README.md", "docs/README.md"] {
+        let text = document(name);
+        for code in
+            text.split('`').skip(1).step_by(2).filter(|c| ROOTS.iter().any(|root| c.starts_with(root)))
+        {
+            let path = code.split_whitespace().next().unwrap_or_default();
+            assert!(root().join(before_placeholder(path)).exists(), "{name} names {path}");
+            paths += 1;
+        }
+    }
+    assert!(paths > 10, "only {paths} paths were found");
+}
+
 #[test]
 fn the_index_has_every_document() {
     let index = document("docs/README.md");
