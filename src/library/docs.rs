@@ -9,21 +9,21 @@ use super::table_functions::{TABLE_FUNCTIONS, TableFunction};
 const OF_YOUR_OWN: &str = "
 ## Files of your own
 
-`btfdb query`, `metrics`, `shell` and `check --requirements` take `--sql-path DIR`, as often as you like: a folder of `.sql` files,
-in it or in folders in it. A file holds one `SELECT` and is named after what it is: `Writes.sql` is the metric Writes. Its
-header, the comment lines at its top, says what that is, in text and in lines `-- KEY: VALUE`:
+`btfdb query`, `metrics`, `shell` and `check --requirements` take `--sql-path DIR`, any number of times. DIR is a folder of `.sql`
+files, which may be in subfolders. A file holds one `SELECT` and has the name of its metric or view: `Writes.sql` is the metric
+Writes. Its header, the comment lines at its top, describes it in text and in lines `-- KEY: VALUE`:
 
 | key | value |
 |---|---|
 | unit | `duration` (ticks), `count` or `percent`. The file is a metric and has the columns recording, entity, type, core, instance, value and at, one row per sample; `value` is NULL for an instance that the trace cuts off. |
-| fold | For a metric with one value per entity and window of time. `sum`: the values whose `at` lies in the window are added. `share`: a row is a stretch of time, `value` ticks from `at` on; its part in the window counts, in percent of the window. |
+| fold | For a metric with one value per entity and window of time. `sum`: the values whose `at` is in the window are added. `share`: a row is a span of `value` ticks from `at` on; its part in the window counts, in percent of the window. |
 | group | `core`: one result per core and entity instead of one for all cores. |
 | alias | NAME and text: another name of a metric. |
 | column | NAME, type and text, for every column in its order. The file is a view. Types: text, integer, time, duration, percent, number, boolean, list. |
-| param | NAME, type and text: what `$NAME` in the SQL is. A metric has `from` and `to`, the time that is asked for, or none. |
+| param | NAME, type and text: the meaning of `$NAME` in the SQL. A metric has the parameters `from` and `to`, the requested time, or none. |
 
-Views may read tables, views that ship with btfdb and each other. A header that does not fit its SQL is an error, as is a name that
-is taken. For example, how often each signal is written, in `Writes.sql`:
+Views may read tables, shipped views and each other. A header that does not fit its SQL is an error, and so is a name that exists
+already. An example is `Writes.sql`, which counts the writes of each signal:
 ";
 
 /// An SQL file of a user.
@@ -44,31 +44,62 @@ FROM btf_event
 WHERE target_type = 'SIG' AND action = 'write'
 ";
 
-/// What is the same for all table functions, and what plain SQL does.
-const INTERVALS: &str = "\n## Table functions\n\nThey are called in FROM. A relation is the name of a table, a view or a `WITH` query, or a \
-     query in brackets, which is also how columns get the\nnames that are asked for: `interval_merge((SELECT core, start_at AS begin_at, \
-     terminate_at AS end_at FROM process_instance), core)`.\n\nIntervals are half-open, `[begin_at, end_at)`. One that does not end \
-     after it begins has no instant and is left out, as is one whose begin or end is NULL.\nNULL is a key like any other, as in GROUP \
-     BY; where keys are compared, NULL equals nothing, as in a join.\n\nAll of them run in one pass over rows in the order of time and \
-     hold what is open at one instant, and a few numbers per key. Rows that\nare in this order already are not sorted, a sort of \
-     others goes by way of the disk within `--memory-limit`.\n\nTwo questions need no function. **What overlaps?** A join, inner or \
-     outer, `EXISTS` or `NOT EXISTS`, with `a.begin_at < b.end_at AND\nb.begin_at < a.end_at` (or, for an instant, `a.begin_at <= \
-     b.time AND b.time < a.end_at`) runs as a sweep, with equal keys or without; `EXPLAIN` shows\n`OverlapJoinExec`. **What was \
-     the case then?** Within one table, `last_value(…) IGNORE NULLS OVER (ORDER BY time, seq)` is a pass over it as it lies; for\n\
-     two relations, `as_of` or\n\n```sql\nSELECT e.time, e.variable, s.process\nFROM data_event AS e\nLEFT JOIN LATERAL (\n    \
-     SELECT process FROM process_state AS p\n    WHERE p.core = e.core AND p.state = 'running' AND p.begin_at <= e.time\n    ORDER BY \
-     p.begin_at DESC LIMIT 1\n) AS s ON true\n```\n\nwhich is the same: `EXPLAIN` shows `AsOfJoinExec`. For one column, the query in \
-     brackets can stand in SELECT.\n";
+/// What all table functions have in common, and what plain SQL does.
+const INTERVALS: &str = "
+## Table functions
 
-/// All metrics, views and table functions as Markdown: what they say, what they have to be given, and every column.
+Table functions are called in FROM. A relation is the name of a table, a view or a `WITH` query, or a query in brackets. A
+query in brackets can also rename columns: `interval_merge((SELECT core, start_at AS begin_at, terminate_at AS end_at FROM
+process_instance), core)`.
+
+Intervals are half-open, `[begin_at, end_at)`. An interval that does not end after it begins is empty and left out, and so is
+one whose begin or end is NULL. NULL is a key like any other, as in GROUP BY. Where keys are compared, NULL equals nothing, as in
+a join.
+
+Each function runs in one pass over rows in the order of time. It holds what is open at one instant, and a few numbers per key.
+Rows that are in this order already are not sorted. A sort of others needs at most `--memory-limit` of memory, and the disk.
+
+Two questions need no function:
+
+* **What overlaps?** A join, inner or outer, `EXISTS` or `NOT EXISTS`, with `a.begin_at < b.end_at AND b.begin_at < a.end_at` (or,
+  for an instant, `a.begin_at <= b.time AND b.time < a.end_at`) runs as a sweep, with or without equal keys. `EXPLAIN` shows
+  `OverlapJoinExec`.
+* **What was the case then?** Within one table, `last_value(…) IGNORE NULLS OVER (ORDER BY time, seq)` is one pass without a sort.
+  For two relations, use `as_of` or the following join, which is the same. `EXPLAIN` shows `AsOfJoinExec`. For one column, the
+  query in brackets can be in SELECT.
+
+```sql
+SELECT e.time, e.variable, s.process
+FROM data_event AS e
+LEFT JOIN LATERAL (
+    SELECT process FROM process_state AS p
+    WHERE p.core = e.core AND p.state = 'running' AND p.begin_at <= e.time
+    ORDER BY p.begin_at DESC LIMIT 1
+) AS s ON true
+```
+";
+
+/// The begin of the page.
+const INTRODUCTION: &str = "\
+# The SQL library
+
+Every database has these views in addition to its [tables](tables.md). A view with parameters needs their values: `btfdb query
+engine.db \"SELECT * FROM core_peak\" --param window=10ms --param step=1ms`.
+
+`btfdb metrics` computes the metrics; [metrics.md](metrics.md) describes its result. `btfdb metrics --show NAME` prints the SQL
+of a metric. Times are ticks, as in the tables.
+
+`--sql-path` adds files of your own; the end of this page describes them.
+
+## Metrics
+
+| metric | value | meaning |
+|---|---|---|
+";
+
+/// All metrics, views and table functions as Markdown, with every parameter and column.
 pub fn docs() -> String {
-    let mut out = String::from(
-        "# The SQL library\n\nViews are there in every database, beside the [tables](tables.md). A view with parameters needs their \
-         values:\n`btfdb query engine.db \"SELECT * FROM core_peak\" --param window=10ms --param step=1ms`. Metrics are what \
-         `btfdb metrics` computes, [here](metrics.md)\nis what it answers; `btfdb metrics --show NAME` prints the SQL of one. Times \
-         are ticks, as in the tables. Files of your own are\nadded with `--sql-path`, see the end of this page.\n\n\
-         ## Metrics\n\n| metric | value | meaning |\n|---|---|---|\n",
-    );
+    let mut out = INTRODUCTION.to_owned();
     let queries = Queries::shipped();
     for metric in queries.metrics() {
         // Writing to a string cannot fail.
