@@ -1,5 +1,5 @@
 //! Writes a kernel event trace of a simulated QNX machine, of any size, for measuring and for experiments. It
-//! depends on nothing but the project's own writer and simulator:
+//! depends on nothing but the simulator in `src/simulate/neutrino`:
 //!
 //! ```text
 //! rustc --edition 2024 -O benches/kev.rs -o /tmp/kev
@@ -12,15 +12,15 @@
 
 #![allow(dead_code, unused_imports, reason = "tests of the project use the rest")]
 
-#[path = "../src/formats/qnx/writer/mod.rs"]
-mod writer;
+#[path = "../src/simulate/neutrino/mod.rs"]
+mod neutrino;
 
 use std::error::Error;
 use std::fs::File;
 use std::io::BufWriter;
 
-use writer::machine::{Options, simulate};
-use writer::{ByteOrder, Release};
+use neutrino::machine::{Options, simulate};
+use neutrino::{ByteOrder, Release};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);

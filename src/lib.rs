@@ -27,6 +27,7 @@
 //! | [`store`] | the database folder: manifest, commit, lock | formats, mapping, SQL |
 //! | [`map`] | software events, kernel events, commands of Grasp → system events: the rules | bytes, paths, Parquet, SQL |
 //! | [`qnx`] | the vocabulary of QNX kernel traces | records, files |
+//! | [`simulate`] | simulated systems that write recordings, for tests and benchmarks | every other room: tests compare the two |
 //! | [`mod@derive`] | system events, as their writer means them → instances and states | files, the text of BTF |
 //! | [`check`] | does a trace keep the rules of its BTF version | readers, the store, mapping |
 //! | [`compare`] | two streams of BTF records → where they differ | files, Parquet, SQL |
@@ -105,6 +106,7 @@ mod pipeline;
 pub mod qnx;
 pub mod render;
 pub mod schema;
+pub mod simulate;
 pub mod store;
 pub mod time;
 mod varint;

@@ -1,6 +1,9 @@
 //! The vocabulary of QNX Neutrino kernel traces as data: classes, events, thread states, kernel calls and what their
 //! arguments are, by version. Knows no files, no records of 16 bytes (see `formats::qnx`) and no mapping.
 //!
+//! The other rooms of QNX: `formats::qnx` (records and listings to events), `ops::kernel` (one file into the database),
+//! `map::kernel` (kernel events to BTF), `export::traceprinter` (events to text), `simulate::neutrino` (test recordings).
+//!
 //! Everything here rests on published headers, manuals and listings; no file of a real target was at hand.
 
 mod arguments;

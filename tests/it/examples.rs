@@ -1,7 +1,7 @@
 //! Every example of the help texts and of the README runs as it is written.
 
 use crate::support::{Bench, root};
-use btfdb::formats::qnx::writer::machine::{Options, simulate};
+use btfdb::simulate::neutrino::machine::{Options, simulate};
 use std::process::Command;
 
 /// A folder in which the examples make sense.

@@ -2,8 +2,8 @@
 //! listings and a second mapping work. Not what the tables say about the machine (see `qnx_truth`).
 
 use crate::support::{Bench, Run, tree};
-use btfdb::formats::qnx::writer::machine::{Options, Truth, simulate};
-use btfdb::formats::qnx::writer::{ByteOrder, Faults, Release, Target};
+use btfdb::simulate::neutrino::machine::{Options, Truth, simulate};
+use btfdb::simulate::neutrino::{ByteOrder, Faults, Release, Target};
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -3,8 +3,8 @@
 
 use crate::qnx::{RELEASES, csv, trace};
 use crate::support::Bench;
-use btfdb::formats::qnx::writer::machine::Truth;
-use btfdb::formats::qnx::writer::{ByteOrder, Release};
+use btfdb::simulate::neutrino::machine::Truth;
+use btfdb::simulate::neutrino::{ByteOrder, Release};
 use std::collections::BTreeMap;
 
 const RUNNING: u16 = 1;

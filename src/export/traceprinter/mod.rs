@@ -1,5 +1,6 @@
 //! Kernel events of QNX → lines as traceprinter writes them: for eyes, for scripts that read them, and to compare with
-//! what the vendor's tool says. Not how a value is written (see [`crate::qnx`]) and not which events are chosen.
+//! what the vendor's tool says. Not how a value is written (see [`crate::qnx`], which lists the other rooms of QNX) and
+//! not which events are chosen.
 //!
 //! [`Style::V6`] is traceprinter 1.02 (Neutrino 6), byte for byte, but for one thing: 1.02 omits the line end after a
 //! kernel call that failed, so that the next event stands on the same line; here it has one. [`Style::V7`] is the line

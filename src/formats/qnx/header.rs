@@ -185,8 +185,8 @@ impl Syspage {
 
 #[cfg(test)]
 mod tests {
-    use super::super::writer::{ByteOrder, Target};
     use super::*;
+    use crate::simulate::neutrino::{ByteOrder, Target};
 
     fn parse(text: &str) -> Vec<(String, String)> {
         attributes(text.as_bytes())

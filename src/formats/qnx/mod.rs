@@ -1,5 +1,6 @@
 //! Kernel traces of QNX Neutrino: `.kev` files, byte for byte. A file is attributes, a copy of the target's syspage and
-//! records of 16 bytes; records become events with full times. What the words of an event mean is in `crate::qnx`.
+//! records of 16 bytes; records become events with full times. What the words of an event mean is in `crate::qnx`,
+//! which also lists the other rooms of QNX.
 //!
 //! The layout rests on published headers, manuals and listings of the printer, because no file of a real target could be
 //! had: what they leave open is decided in the safe direction (kept, counted, told), and said where it is.
@@ -11,13 +12,10 @@
 //! * `combine` – parts of events to events
 //! * `timeline` – full times for the events of all CPUs
 //! * `listing`, `listed` – the text of the printer instead of records
-//! * `writer` – such files for tests and benchmarks; knows nothing of the reader
 //! * `decoder` – the stream: bytes in, events and buffers out
 
 mod batch;
 mod buffers;
-#[cfg(test)]
-mod cases;
 mod clock;
 mod combine;
 mod decoder;
@@ -27,7 +25,6 @@ pub mod listing;
 #[cfg(test)]
 mod tests;
 mod timeline;
-pub mod writer;
 
 pub use batch::Batch;
 pub use buffers::{Buffer, Buffers};

@@ -1,5 +1,5 @@
 //! QNX kernel events to system events, and to the native tables of kernel traces. Kernel events in, BTF events and rows
-//! out, one at a time; knows no files, no records of 16 bytes, no SQL.
+//! out, one at a time; knows no files, no records of 16 bytes, no SQL. The other rooms of QNX are listed in [`crate::qnx`].
 //!
 //! Threads are tasks, interrupts are ISRs, kernel calls, handlers and instrumented functions are runnables. A kernel
 //! trace says less than BTF wants (a thread gets a CPU before its predecessor is said to have lost it; a blocked one may

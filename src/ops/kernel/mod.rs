@@ -1,5 +1,5 @@
 //! Kernel traces into the database: one file, in one pass, its events by CPU in the order of time. Not the decoding (see
-//! `formats::qnx`), nor what the events say about tasks (see `map::kernel`).
+//! `formats::qnx`), nor what the events say about tasks (see `map::kernel`). The other rooms of QNX are listed in [`crate::qnx`].
 
 mod ingest;
 mod keep;

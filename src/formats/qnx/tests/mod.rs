@@ -1,9 +1,11 @@
 //! The decoder as a whole: the re-encoded listings with their expected tables, and any bytes in any pieces.
 
-use super::writer::ExpectedEvent;
-use super::{Batch, Buffers, Decoder, cases};
+mod cases;
+
+use super::{Batch, Buffers, Decoder};
 use crate::input::Beside;
 use crate::qnx::{Class, Event, Status};
+use crate::simulate::neutrino::ExpectedEvent;
 use proptest::prelude::*;
 use std::fmt::Write as _;
 use std::path::PathBuf;

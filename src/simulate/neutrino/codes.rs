@@ -1,5 +1,8 @@
-//! The 15 bits of a record that say which event it is, as a writer sees them. A table of its own: shares nothing with what
-//! reads traces, so that a test that writes and reads compares two understandings of the documents.
+//! The 15 bits of a record that say which event it is, as the writer composes them.
+//!
+//! These numbers repeat those of `crate::qnx` on purpose. They are an independent check: `formats::qnx::tests` compares
+//! class, event and layout of every simulated record with what `qnx::Class::of_header` makes of its bits, and
+//! `tests/it/qnx_truth.rs` compares states by name. A shared table would make both tests compare a number with itself.
 //!
 //! Sources: figure 4 and section c of the kernel's instrumentation document (two fields: class 5 bits, event 10 bits), and
 //! the interface of `sys/trace.h` 6.5 to 8.0 for the numbers of classes and events.

@@ -1,7 +1,9 @@
-//! Writes kernel event traces, for tests and measurements: record by record, as an instrumented kernel would, or whole
-//! simulated machines. Written from the documents and from no reader; it shares nothing with what reads traces, so that
-//! tests compare two understandings of the layout. Needs nothing but the standard library, `benches/kev.rs` takes it as it
-//! is. Not an export: there is no way from a database to here.
+//! Writes QNX kernel traces (`.kev`) for tests and measurements: record by record, as an instrumented kernel would, or from
+//! a whole simulated machine. The other rooms of QNX are listed in `crate::qnx`.
+//!
+//! This folder is written from the documents and shares no code with the readers, not even the numbers of classes and
+//! events (see `codes`): a test that writes and reads compares two understandings of the layout. It needs only the
+//! standard library, so `benches/kev.rs` compiles it alone.
 
 pub mod codes;
 mod header;
