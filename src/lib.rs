@@ -13,37 +13,41 @@
 //! ```
 //!
 //! Data flows from left to right; imports point to the left or down, never back. `ops` wires the stages, one
-//! file per verb; `description` says what a recording consists of.
+//! file per verb; `description` says what a recording consists of. `tests/it/architecture.rs` reads the table of rooms
+//! and fails on an import that it does not allow.
 //!
 //! # The rooms
 //!
-//! | module | what it is for | what it must not know |
-//! |---|---|---|
-//! | [`error`], [`diagnostics`], [`time`], `varint` | failures; findings about content; exact ticks; variable-length integers | everything else |
-//! | [`btf`] | the vocabulary, the fields of a line and the state charts of BTF | how events come about |
-//! | [`input`] | bytes: files, pipes, compressed | trace formats |
-//! | [`formats`] | one folder per foreign format | files, Parquet, each other |
-//! | [`schema`] | tables and columns, from `schemas/*.toml` | the disk, SQL |
-//! | [`store`] | the database folder: manifest, commit, lock | formats, mapping, SQL |
-//! | [`map`] | software events, kernel events, commands of Grasp → system events: the rules | bytes, paths, Parquet, SQL |
-//! | [`qnx`] | the vocabulary of QNX kernel traces | records, files |
-//! | [`simulate`] | simulated systems that write recordings, for tests and benchmarks | every other room: tests compare the two |
-//! | [`mod@derive`] | system events, as their writer means them → instances and states | files, the text of BTF |
-//! | [`check`] | does a trace keep the rules of its BTF version | readers, the store, mapping |
-//! | [`compare`] | two streams of BTF records → where they differ | files, Parquet, SQL |
-//! | [`description`] | what is not a trace: `recording.toml`, ORTI, OS headers, symbols | trace data |
-//! | [`picture`] | rows over time and what happens in them: what is drawn | tables, pixels |
-//! | [`options`] | options that a format or an export declares for itself | the command line |
-//! | `library` | the SQL files of `queries/` and of the user: headers, names, documentation | running SQL |
-//! | `chain` | chains of events: which event follows from which | where events come from |
-//! | `engine` | SQL over a database: tables, functions, operators and optimizer rules of DataFusion, sessions | metrics, the terminal |
-//! | `metrics` | rows of metrics → statistics, histograms, comparisons | DataFusion, the terminal |
-//! | `selection` | which part of a recording is meant: window, entities, types | what is done with it |
-//! | `plot` | a window of a recording → its picture | how it is drawn |
-//! | `require` | timing requirements: what is required, what was measured | the terminal |
-//! | `export`, [`render`] | tables and results → files, also in the formats of others; results → text; pictures → SVG, PNG, pages | arguments |
-//! | [`ops`] | what btfdb can do, one file per verb | the terminal, the environment |
-//! | `cli` | arguments, the shell, progress, signals, exit codes | Parquet, Arrow builders |
+//! | module | what it is for | may import | must not know |
+//! |---|---|---|---|
+//! | [`error`], [`diagnostics`], [`time`] | failures; findings about content; exact ticks | – | everything else |
+//! | [`btf`] | the specification of BTF as data, the fields of a line, the event that mappers write | diagnostics, error, schema | how events come about |
+//! | `options` | options that formats and exports declare for the command line | error, time | the command line |
+//! | `varint` | variable-length integers, as Parquet and Protocol Buffers write them | – | everything else |
+//! | [`qnx`] | the vocabulary of QNX kernel traces | error, schema | records, files |
+//! | [`input`] | bytes: files, pipes, compressed | error | trace formats |
+//! | `pipeline` | stages that run in threads of their own and keep the order | error | what is computed |
+//! | [`formats`] | one folder per foreign format | btf, diagnostics, error, input, qnx, schema, time | files, Parquet, each other |
+//! | [`schema`] | tables and columns, from `schemas/*.toml` | error | the disk, SQL |
+//! | [`store`] | the database folder: manifest, commit, lock | error, pipeline, schema, time, varint | formats, mapping, SQL |
+//! | [`description`] | what is not a trace: `recording.toml`, ORTI, OS headers, symbols | diagnostics, error, map, time | trace data |
+//! | [`map`] | software events, kernel events, commands of Grasp → system events: the rules | btf, description, diagnostics, error, qnx, schema, time | bytes, paths, Parquet, SQL |
+//! | [`mod@derive`] | system events, as their writer means them → instances and states | btf, error, schema | files, the text of BTF |
+//! | [`check`] | does a trace keep the rules of its BTF version | btf, diagnostics | readers, the store, mapping |
+//! | [`compare`] | two streams of BTF records → where they differ | btf, error | files, Parquet, SQL |
+//! | [`simulate`] | simulated systems that write recordings, for tests and benchmarks | – | the readers: a test compares the two |
+//! | [`ops`] | what btfdb can do, one file per verb | btf, check, compare, derive, description, diagnostics, engine, error, formats, input, library, map, metrics, picture, pipeline, plot, qnx, render, require, schema, store, time | the terminal, the environment |
+//! | [`picture`] | rows over time and what happens in them: what is drawn | btf, time | tables, pixels |
+//! | [`render`] | results → text; pictures → SVG, PNG, pages | error, picture, time, varint | the database |
+//! | `library` | the SQL files of `queries/` and of the user: headers, names, documentation | error, schema | running SQL |
+//! | `chain` | chains of events: which event follows from which | – | where events come from |
+//! | `engine` | SQL over a database: tables, functions, operators and optimizer rules of DataFusion, sessions | btf, chain, error, library, schema, store, time | metrics, the terminal |
+//! | `metrics` | rows of metrics → statistics, histograms, comparisons | engine, error, library, pipeline, render, schema, time | DataFusion, the terminal |
+//! | `selection` | a part of a database: recording, window, entities, types → a condition in SQL | btf, engine, error, schema | what is done with it |
+//! | `export` | tables and results → files, also in the formats of others | btf, chain, engine, error, formats, ops, options, qnx, render, schema, selection, store, time, varint | arguments |
+//! | `plot` | a window of a recording → its picture | btf, engine, error, library, metrics, picture, schema, selection, store, time | how it is drawn |
+//! | `require` | timing requirements: what is required, what was measured | chain, engine, error, metrics, render, time | the terminal |
+//! | `cli` | arguments, the shell, progress, signals, exit codes | all | Parquet, Arrow builders |
 //!
 //! # Invariants
 //!

@@ -1,6 +1,6 @@
 //! Which part of a recording is exported or drawn, as a condition in SQL. Not for what a table is (see [`crate::schema`]).
 
-use crate::btf::spec;
+use crate::btf::spec::{ENTITY_TYPES, EntityType, EntityTypeRule};
 use crate::engine::{Param, Session};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnType, TableSpec, columns, tables};
@@ -106,10 +106,10 @@ impl Selection {
 
 /// A type as any writer may have spelled it: `i` also selects `I` and `ISR`.
 pub(crate) fn spellings(word: &str) -> Vec<String> {
-    let known = spec::kind_alias(word);
-    let rules = spec::KINDS.iter().filter(|rule| Some(rule.kind) == known);
-    let ids = rules.flat_map(|rule| rule.aliases.iter().chain([&rule.id]));
-    let mut all: Vec<String> = ids.map(|id| (*id).to_owned()).chain([word.to_owned()]).collect();
+    let known = EntityType::parse_tolerant(word);
+    let rules = ENTITY_TYPES.iter().filter(|rule| Some(rule.entity_type) == known);
+    let ids = rules.flat_map(EntityTypeRule::spellings);
+    let mut all: Vec<String> = ids.map(str::to_owned).chain([word.to_owned()]).collect();
     all.sort_unstable();
     all.dedup();
     all

@@ -1,5 +1,5 @@
-//! The fields of an event line of BTF text, and why a line is none. Not a reader of files, and not the meaning of the
-//! fields.
+//! The fields of an event line of BTF text, or the reason why a line is no event. Not a reader of files, and
+//! not the meaning of the fields.
 
 use crate::diagnostics::excerpt;
 use std::fmt;
@@ -34,7 +34,7 @@ pub enum Unreadable {
     Time(String),
     /// An instance is no whole number of 64 bits.
     Instance(String),
-    /// It is as long as a reader cuts lines.
+    /// It is longer than the limit at which readers cut lines.
     TooLong,
 }
 

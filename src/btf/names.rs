@@ -1,4 +1,5 @@
-//! Interned entity names: small ids inside the mapper, text at its rim. Not a symbol table of addresses.
+//! Interned entity names: small ids inside the mapper, text at its interfaces. Not a symbol table of
+//! addresses.
 
 use crate::schema::{Name, Numbering};
 use std::collections::HashMap;
@@ -9,14 +10,14 @@ use std::hash::{BuildHasherDefault, Hasher};
 pub struct NameId(u32);
 
 impl NameId {
-    /// Its place among all names, from 0: for tables with a row per name.
+    /// Its index among all names, from 0: for tables with a row per name.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A map from ids and instances. Such keys are small numbers that nobody chose to collide, so mixing them with one
-/// multiplication is enough, and several times as fast as the hash of the standard library.
+/// A map from ids and instances. Such keys are small numbers that are not chosen to collide, so one
+/// multiplication mixes them well enough, several times faster than the hash of the standard library.
 pub type IdMap<K, V> = HashMap<K, V, BuildHasherDefault<IdHasher>>;
 
 /// See [`IdMap`].
@@ -47,7 +48,7 @@ impl Hasher for IdHasher {
     }
 }
 
-/// A value for each of some names, found by the name's place among all: for what is asked at every event.
+/// A map from names to values, stored by the index of the name: for look-ups at every event.
 #[derive(Debug, Clone)]
 pub struct NameMap<T> {
     rows: Vec<Option<T>>,
@@ -90,7 +91,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The id of `text`, new or known.
+    /// The id of `text`; a new one at its first use.
     pub fn intern(&mut self, text: &str) -> NameId {
         if let Some(id) = self.ids.get(text) {
             return *id;
@@ -112,8 +113,8 @@ impl Names {
         self.texts.iter().skip(n).map(String::as_str)
     }
 
-    /// Learns the next names of another interner, so that its ids mean the same here. Only for an interner that has
-    /// learnt everything from that one.
+    /// Learns the next names of another interner, so that its ids mean the same here. Only for an interner
+    /// that has learnt everything from that one.
     pub fn learn(&mut self, next: &[String]) {
         for text in next {
             self.intern(text);

@@ -1,5 +1,5 @@
-//! One event line of a BTF file as it says it: text that may be of any vendor, instances that may be missing. Readers
-//! give it, `check` and `compare` look at it. The mapper's own events are [`super::Event`].
+//! One event line of a BTF file, unchanged: text of any vendor, instances that may be missing. Readers
+//! produce it, `check` and `compare` judge it. The events of the mappers are [`super::Event`].
 
 use crate::error::Result;
 use serde::Serialize;

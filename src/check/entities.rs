@@ -1,9 +1,9 @@
-//! What is known of each entity by name: its type, its instance counter, who is on it. Not the state of its
-//! instances, which is with the charts.
+//! What the trace says about each name: the type of the entity, its instance counter, the process on a core.
+//! Not the state of its instances (see `processes`, `runnables`, `semaphores`).
 
 use std::collections::HashMap;
 
-use crate::btf::spec::{Kind, Kinds, State};
+use crate::btf::spec::{EntityType, EntityTypes, State};
 use crate::diagnostics::excerpt;
 
 /// An entity: its number in the order of first appearance.
@@ -12,21 +12,21 @@ pub(super) type EntityId = u32;
 /// An instance of an entity; [`NO_INSTANCE`] where the field is empty.
 pub(super) type Key = (EntityId, i64);
 
-/// The instance that stands for an empty field. A file cannot name it: no trace gets to this number, and if one
-/// did, two instances would share a state.
+/// The instance that stands for an empty field. No trace reaches this number; if one did, two instances would
+/// share a state.
 pub(super) const NO_INSTANCE: i64 = i64::MIN;
 
 /// Everything about one name.
 #[derive(Debug)]
 pub(super) struct Entity {
     pub(super) name: Box<str>,
-    /// The type, once it is known for sure: from an event that happened to it or from a table.
-    pub(super) kind: Option<Kind>,
-    /// What it can be, by the events that it caused.
-    possible: Kinds,
+    /// The type, once it is certain: from an event that happened to it or from a table.
+    pub(super) kind: Option<EntityType>,
+    /// The types that it can have, by the events that it caused.
+    possible: EntityTypes,
     /// First and last instance that came into being in this trace.
     range: Option<(i64, i64)>,
-    /// Instances out of that range that ended, because they began before the trace; the latest ones.
+    /// Instances outside of that range that ended, because they began before the trace; the latest ones.
     ended: Vec<i64>,
     /// For a stimulus: the instance that caused something first, and when.
     pub(super) first_cause: Option<(i64, i64)>,
@@ -38,16 +38,17 @@ pub(super) struct Entity {
     pub(super) is_target: bool,
     /// True if the name has characters that stand for bytes which are no UTF-8.
     pub(super) damaged: bool,
-    /// Entities of other types that the trace gives the same name. Each has its own instances and states, so that the
-    /// name is the only thing wrong with them.
+    /// Entities of other types with the same name. Each has its own instances and states, so that only the
+    /// name is reported.
     namesakes: Vec<EntityId>,
 }
 
 impl Entity {
-    /// How many ended instances of before the trace are remembered. More than were alive then is not needed.
+    /// How many ended instances from before the trace are remembered: as many as can be alive when a trace
+    /// begins.
     const ENDED: usize = 64;
 
-    /// Counts a new instance; gives the one that should have come, if another came.
+    /// Counts a new instance; returns the expected one if this is another.
     pub(super) fn count(&mut self, instance: i64) -> Option<i64> {
         let Some((_, last)) = &mut self.range else {
             self.range = Some((instance, instance));
@@ -76,13 +77,13 @@ impl Entity {
         self.ended.push(instance);
     }
 
-    /// True if an instance that is not alive is known to be over, and not merely unknown.
+    /// True if the instance has ended; false also for an instance of which nothing was seen.
     pub(super) fn has_ended(&self, instance: i64) -> bool {
         self.began_here(instance) || self.ended.contains(&instance)
     }
 
-    /// True if the instance has not come into being yet. Numbers go up without a gap, so that one above the last that
-    /// did is not older than the trace.
+    /// True if the instance does not exist yet. Numbers rise without gaps, so a number above the last one is
+    /// not older than the trace.
     pub(super) fn is_to_come(&self, instance: i64) -> bool {
         self.range.is_some_and(|(_, last)| instance > last)
     }
@@ -93,18 +94,19 @@ impl Entity {
     }
 }
 
-/// True for a text that was not UTF-8 in the file: readers put this character in place of what they cannot read.
+/// True for a text that was not UTF-8 in the file: readers put this character in place of what they cannot
+/// read.
 pub(super) fn is_damaged(text: &str) -> bool {
     text.contains(char::REPLACEMENT_CHARACTER)
 }
 
-/// What an event adds to the knowledge about a name.
+/// How an event fits what is known about a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Learnt {
     /// It fits.
     Fits,
     /// The name has this other type.
-    Is(Kind),
+    Is(EntityType),
     /// The name caused events that an entity of this type does not cause.
     Acted,
 }
@@ -117,26 +119,27 @@ pub(super) struct Entities {
 }
 
 impl Entities {
-    /// The entity of a name, new or known.
+    /// The entity of a name; a new one at its first use.
     pub(super) fn intern(&mut self, name: &str) -> EntityId {
         if let Some(id) = self.ids.get(name) {
             return *id;
         }
-        // The name of the simulation environment is part of the specification (2.1.5, table 21 and its listings).
-        let kind = matches!(name, "SIM" | "Simulation").then_some(Kind::Simulation);
+        // The name of the simulation environment is part of the specification (2.1.5, table 21 and its
+        // listings).
+        let kind = matches!(name, "SIM" | "Simulation").then_some(EntityType::Simulation);
         let id = self.add(name.into(), kind);
         self.ids.insert(name.into(), id);
         id
     }
 
-    fn add(&mut self, name: Box<str>, kind: Option<Kind>) -> EntityId {
+    fn add(&mut self, name: Box<str>, kind: Option<EntityType>) -> EntityId {
         // 2^32 distinct names do not fit in memory, so the cast cannot lose anything.
         let id = self.all.len() as EntityId;
         self.all.push(Entity {
             damaged: is_damaged(&name),
             name,
             kind,
-            possible: Kinds::ANY,
+            possible: EntityTypes::ANY,
             range: None,
             ended: Vec::new(),
             first_cause: None,
@@ -172,29 +175,29 @@ impl Entities {
         if instance == NO_INSTANCE { format!("'{name}'") } else { format!("'{name}' instance {instance}") }
     }
 
-    /// The type, if known for sure.
-    pub(super) fn kind(&self, id: EntityId) -> Option<Kind> {
+    /// The type, if it is certain.
+    pub(super) fn kind(&self, id: EntityId) -> Option<EntityType> {
         self.get(id).and_then(|entity| entity.kind)
     }
 
     /// What the entity can be, if it causes an event that only these types cause.
-    pub(super) fn possible(&self, id: EntityId, kinds: Kinds) -> Kinds {
+    pub(super) fn possible(&self, id: EntityId, kinds: EntityTypes) -> EntityTypes {
         let Some(entity) = self.get(id) else { return kinds };
-        entity.kind.map_or(entity.possible.and(kinds), |kind| Kinds::of(&[kind]))
+        entity.kind.map_or(entity.possible.and(kinds), |kind| EntityTypes::of(&[kind]))
     }
 
     /// What the entities of a name can be; `None` if there is none.
-    pub(super) fn kinds_of(&self, name: &str) -> Option<Kinds> {
+    pub(super) fn kinds_of(&self, name: &str) -> Option<EntityTypes> {
         let id = *self.ids.get(name)?;
         let namesakes = self.get(id)?.namesakes.iter().filter_map(|other| self.kind(*other));
-        Some(namesakes.fold(self.possible(id, Kinds::ANY), Kinds::with))
+        Some(namesakes.fold(self.possible(id, EntityTypes::ANY), EntityTypes::with))
     }
 
     /// The name is that of an entity of this type: something happened to it, or a table says so.
-    pub(super) fn is(&mut self, id: EntityId, kind: Kind) -> Learnt {
+    pub(super) fn is(&mut self, id: EntityId, kind: EntityType) -> Learnt {
         match self.get_mut(id) {
-            Some(Entity { kind: Some(known), .. }) if *known == kind => Learnt::Fits,
-            Some(Entity { kind: Some(known), .. }) => Learnt::Is(*known),
+            Some(Entity { kind: Some(own), .. }) if *own == kind => Learnt::Fits,
+            Some(Entity { kind: Some(own), .. }) => Learnt::Is(*own),
             Some(entity) => {
                 entity.kind = Some(kind);
                 if entity.possible.has(kind) { Learnt::Fits } else { Learnt::Acted }
@@ -203,12 +206,12 @@ impl Entities {
         }
     }
 
-    /// The entity of this type among those that share the name of `id`, and what that tells: `Is` the first time.
-    pub(super) fn of_kind(&mut self, id: EntityId, kind: Kind) -> (EntityId, Learnt) {
+    /// The entity of this type among those that share the name of `id`, and how it fits: `Is` the first time.
+    pub(super) fn of_kind(&mut self, id: EntityId, kind: EntityType) -> (EntityId, Learnt) {
         let learnt = self.is(id, kind);
         let Learnt::Is(_) = learnt else { return (id, learnt) };
-        if let Some(known) = self.namesake(id, Kinds::of(&[kind])) {
-            return (known, Learnt::Fits);
+        if let Some(namesake) = self.namesake(id, EntityTypes::of(&[kind])) {
+            return (namesake, Learnt::Fits);
         }
         let namesake = self.add(self.name(id).into(), Some(kind));
         if let Some(entity) = self.get_mut(id) {
@@ -218,20 +221,20 @@ impl Entities {
     }
 
     /// The entity that causes an event which only these types cause: `id`, or one that shares its name.
-    pub(super) fn cause(&self, id: EntityId, kinds: Kinds) -> EntityId {
+    pub(super) fn cause(&self, id: EntityId, kinds: EntityTypes) -> EntityId {
         match self.kind(id) {
             Some(kind) if !kinds.has(kind) => self.namesake(id, kinds).unwrap_or(id),
             _ => id,
         }
     }
 
-    fn namesake(&self, id: EntityId, kinds: Kinds) -> Option<EntityId> {
+    fn namesake(&self, id: EntityId, kinds: EntityTypes) -> Option<EntityId> {
         let namesakes = &self.get(id)?.namesakes;
         namesakes.iter().copied().find(|other| self.kind(*other).is_some_and(|kind| kinds.has(kind)))
     }
 
     /// The name causes an event that only entities of these types cause.
-    pub(super) fn acts_as(&mut self, id: EntityId, kinds: Kinds) -> Learnt {
+    pub(super) fn acts_as(&mut self, id: EntityId, kinds: EntityTypes) -> Learnt {
         let Some(entity) = self.get_mut(id) else { return Learnt::Fits };
         match entity.kind {
             Some(kind) if kinds.has(kind) => Learnt::Fits,
@@ -247,8 +250,8 @@ impl Entities {
         }
     }
 
-    /// The state of an instance of which nothing is open (2.3.0, tables 2-10 and 2-25: TERMINATED is what is over and
-    /// what has not begun); `None` if it may be older than the trace.
+    /// The state of an instance of which nothing is open (2.3.0, tables 2-10 and 2-25: TERMINATED is what is
+    /// over and what has not begun); `None` if it may be older than the trace.
     pub(super) fn state_if_closed(&self, key: Key) -> Option<State> {
         let entity = self.get(key.0)?;
         (entity.has_ended(key.1) || entity.is_to_come(key.1)).then_some(State::Terminated)
@@ -258,15 +261,15 @@ impl Entities {
     pub(super) fn condition(&self, key: Key, state: State) -> &'static str {
         let to_come = state == State::Terminated && self.get(key.0).is_some_and(|e| e.is_to_come(key.1));
         match self.kind(key.0) {
-            Some(Kind::Runnable) if to_come => "not started yet",
+            Some(EntityType::Runnable) if to_come => "not started yet",
             _ if to_come => "not activated yet",
             _ => state.as_str(),
         }
     }
 
-    /// True if nothing speaks against it being a core. An empty field is no core.
+    /// True if it can be a core. An empty field is no core.
     pub(super) fn may_be_core(&self, id: EntityId) -> bool {
-        let may_be = |e: &Entity| e.kind.map_or(e.possible.has(Kind::Core), |k| k == Kind::Core);
+        let may_be = |e: &Entity| e.kind.map_or(e.possible.has(EntityType::Core), |k| k == EntityType::Core);
         self.get(id).is_some_and(|e| may_be(e) && !e.name.is_empty())
     }
 }

@@ -1,11 +1,12 @@
 //! The fields of one event line: words, names, instances, note, source. Not what the event does.
 
+use super::Checker;
 use super::entities::{EntityId, Learnt, is_damaged};
 use super::report::NOT_UTF8;
 use super::rules::Id;
+use super::step::Step;
 use super::words::Meaning;
-use super::{Checker, Step};
-use crate::btf::spec::{Content, Kind, Kinds, State, Version};
+use crate::btf::spec::{Content, EntityType, EntityTypes, State, Version};
 use crate::btf::{Place, Record};
 use crate::diagnostics::excerpt;
 
@@ -29,7 +30,7 @@ impl Checker {
         if let Some(fault) = meaning.kind_fault.filter(|_| !record.target_type.is_empty()) {
             let word = record.target_type;
             self.findings.event(fault, place, record, || match meaning.kind {
-                Some(kind) if fault == Id::TypeAlias => format!("{} means {}", quoted(word), kind.id()),
+                Some(kind) if fault == Id::TypeAlias => format!("{} means {}", quoted(word), kind),
                 _ => format!("{} is not in BTF {version}", quoted(word)),
             });
             self.findings.word(fault, &[word]);
@@ -59,7 +60,13 @@ impl Checker {
     }
 
     /// The name of the target has the type that the line says. Gives the entity of that name and type.
-    pub(super) fn target(&mut self, place: Place, record: &Record<'_>, id: EntityId, kind: Kind) -> EntityId {
+    pub(super) fn target(
+        &mut self,
+        place: Place,
+        record: &Record<'_>,
+        id: EntityId,
+        kind: EntityType,
+    ) -> EntityId {
         self.kinds = self.kinds.with(kind);
         let (target, learnt) = self.entities.of_kind(id, kind);
         if let Some(entity) = self.entities.get_mut(id) {
@@ -67,14 +74,16 @@ impl Checker {
         }
         match learnt {
             Learnt::Fits => {}
-            // The simulation environment is known by its name; that it is called the same as its type is no clash.
-            Learnt::Is(Kind::Simulation) if matches!(kind, Kind::Simulation | Kind::System) => {}
+            // The simulation environment is recognised by its name, which is also the word of its type: no
+            // conflict.
+            Learnt::Is(EntityType::Simulation)
+                if matches!(kind, EntityType::Simulation | EntityType::System) => {}
             Learnt::Is(other) => self.findings.event(Id::NameOfTwoTypes, place, record, || {
-                format!("{} is {} elsewhere", quoted(record.target), other.id())
+                format!("{} is {} elsewhere", quoted(record.target), other)
             }),
-            // One of the two lines is wrong; which one, only the writer knows.
+            // One of the two lines is wrong; the trace does not say which.
             Learnt::Acted => self.findings.event(Id::SourceKind, place, record, || {
-                let (name, kind) = (quoted(record.target), kind.id());
+                let (name, kind) = (quoted(record.target), kind);
                 format!(
                     "{name} caused events before that {kind} does not: a wrong source, or a name of two types"
                 )
@@ -91,15 +100,16 @@ impl Checker {
         meaning: Meaning,
     ) {
         let old = self.version == Version::V2_1_5;
-        // The source has no type of its own in the line: it is what is known of its name, and what the event needs.
+        // A line does not give the type of the source: it follows from earlier lines and from what the event
+        // needs.
         let sources =
-            meaning.rule.filter(|_| meaning.action_fault.is_none()).map_or(Kinds::ANY, |r| r.sources);
+            meaning.rule.filter(|_| meaning.action_fault.is_none()).map_or(EntityTypes::ANY, |r| r.sources);
         let sides = [
             ("source", record.source_instance, self.entities.possible(source, sources), old),
             (
                 "target",
                 record.target_instance,
-                meaning.kind.map_or(Kinds::ANY, |kind| Kinds::of(&[kind])),
+                meaning.kind.map_or(EntityTypes::ANY, |kind| EntityTypes::of(&[kind])),
                 false,
             ),
         ];
@@ -111,15 +121,20 @@ impl Checker {
                 }
                 continue;
             };
-            let known = !kinds.is_empty();
-            // 2.1.5: -1 for the simulation and schedulers, and for whatever a tag at the start is about.
-            let of_simulation = known
-                && kinds.within(Kinds::of(&[Kind::Simulation, Kind::System, Kind::Scheduler]))
-                || meaning.kind == Some(Kind::Simulation);
+            let has_type = !kinds.is_empty();
+            // 2.1.5: -1 for the simulation and schedulers, and for the entity that a tag at the start is
+            // about.
+            let of_simulation = has_type
+                && kinds.within(EntityTypes::of(&[
+                    EntityType::Simulation,
+                    EntityType::System,
+                    EntityType::Scheduler,
+                ]))
+                || meaning.kind == Some(EntityType::Simulation);
             if instance < 0 && !(old && instance == -1 && of_simulation) {
                 self.findings
                     .event(Id::NegativeInstance, place, record, || format!("the {side} is below zero"));
-            } else if instance > 0 && !old && known && kinds.and(Kinds::WITH_INSTANCES).is_empty() {
+            } else if instance > 0 && !old && has_type && kinds.and(EntityTypes::WITH_INSTANCES).is_empty() {
                 let what = kinds.words();
                 self.findings
                     .event(Id::InstanceNotZero, place, record, || format!("the {side} is {what}: always 0"));
@@ -155,9 +170,9 @@ impl Checker {
         match self.entities.acts_as(step.source.0, wanted) {
             Learnt::Fits => {}
             Learnt::Is(kind) => {
-                let rule = if kind == Kind::Simulation { Id::SimSource } else { Id::SourceKind };
+                let rule = if kind == EntityType::Simulation { Id::SimSource } else { Id::SourceKind };
                 step.fault(&mut self.findings, rule, || {
-                    format!("{} is {}, not {}", quoted(record.source), kind.id(), wanted.words())
+                    format!("{} is {}, not {}", quoted(record.source), kind, wanted.words())
                 });
                 return;
             }
@@ -169,18 +184,18 @@ impl Checker {
             }
         }
         let kind = self.entities.kind(step.source.0);
-        let new_trigger = step.kind == Kind::Stimulus && rule.sources.has(Kind::Stimulus);
-        if new_trigger && kind == Some(Kind::Simulation) {
+        let new_trigger = step.kind == EntityType::Stimulus && rule.sources.has(EntityType::Stimulus);
+        if new_trigger && kind == Some(EntityType::Simulation) {
             step.fault(&mut self.findings, Id::SimTrigger, || "defined with itself as the source".to_owned());
         }
-        let own = rule.own || (new_trigger && kind == Some(Kind::Stimulus));
+        let own = rule.own || (new_trigger && kind == Some(EntityType::Stimulus));
         if own && step.source != step.target {
             step.fault(&mut self.findings, Id::SourceNotSelf, || {
                 format!("{} causes it itself", quoted(record.target))
             });
         }
         if rule.source_running
-            && !(Kinds::PROCESS.and(wanted)).is_empty()
+            && !(EntityTypes::PROCESS.and(wanted)).is_empty()
             && let Some(state) = self.source_state(step).filter(|state| *state != State::Running)
         {
             step.fault(&mut self.findings, Id::SourceNotRunning, || {

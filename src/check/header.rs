@@ -1,5 +1,4 @@
-//! The lines that are no events: parameters, tables, comments. Not the events, and not what a reader does with
-//! the parameters.
+//! The lines that are no events: parameters, tables, comments. Not how a reader uses the parameters.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -9,7 +8,7 @@ use super::entities::{Learnt, is_damaged};
 use super::report::{NOT_UTF8, Occurrence};
 use super::rules::Id;
 use super::words::Words;
-use crate::btf::spec::{self, Form, Kind, Parameter, TIME_SCALES, Version};
+use crate::btf::spec::{EntityType, Form, Parameter, TIME_SCALES, Version};
 use crate::btf::{Fields, Place, Unreadable};
 use crate::diagnostics::excerpt;
 
@@ -74,8 +73,8 @@ impl Checker {
         }
     }
 
-    /// A file with carriage returns alone at the ends of its lines is one line to a reader. What it says of itself is
-    /// looked at all the same, so that nothing else is reported for the same cause.
+    /// A file whose line ends are carriage returns alone is one line to a reader. Its parameters are read all
+    /// the same, so that nothing else is reported for the same cause.
     fn lines_in_one(&mut self, line: Line<'_>) {
         self.header.started |= !line.text.starts_with('#');
         for part in line.text.split('\r').filter(|part| part.starts_with('#')) {
@@ -148,8 +147,8 @@ impl Checker {
             Form::TimeScale => {
                 self.header.has_time_scale = true;
                 if !TIME_SCALES.contains(&value) {
-                    let known = TIME_SCALES.join(", ");
-                    self.line_fault(Id::TimescaleUnit, line, || format!("none of {known}"));
+                    let scales = TIME_SCALES.join(", ");
+                    self.line_fault(Id::TimescaleUnit, line, || format!("none of {scales}"));
                 }
             }
             Form::Date if !is_date(value) => {
@@ -211,7 +210,9 @@ impl Checker {
         if !(kind_defined && entity_defined) {
             self.line_fault(Id::TableReference, line, || "not defined in a table before".to_owned());
         }
-        let Some(kind) = spec::kind(self.version, &kind).or_else(|| spec::kind_alias(&kind)) else {
+        let Some(kind) =
+            EntityType::of_version(self.version, &kind).or_else(|| EntityType::parse_tolerant(&kind))
+        else {
             return;
         };
         let names: Vec<String> = name.into_iter().chain([entity.to_owned()]).collect();
@@ -223,15 +224,15 @@ impl Checker {
         }
     }
 
-    fn declare(&mut self, line: Line<'_>, name: &str, kind: Kind) {
+    fn declare(&mut self, line: Line<'_>, name: &str, kind: EntityType) {
         let id = self.entities.intern(name);
         match self.entities.is(id, kind) {
             Learnt::Fits => {}
             Learnt::Is(other) => self.line_fault(Id::NameOfTwoTypes, line, || {
-                format!("'{}' is {} and {}", excerpt(name.as_bytes()), other.id(), kind.id())
+                format!("'{}' is {} and {}", excerpt(name.as_bytes()), other, kind)
             }),
             Learnt::Acted => self.line_fault(Id::SourceKind, line, || {
-                format!("'{}' caused events that {} does not", excerpt(name.as_bytes()), kind.id())
+                format!("'{}' caused events that {} does not", excerpt(name.as_bytes()), kind)
             }),
         }
     }
@@ -254,8 +255,8 @@ impl Checker {
     }
 }
 
-/// Readers keep an excerpt of a line that is too long, with its control characters escaped. If it is a header with
-/// carriage returns alone, this gives back its lines that are whole.
+/// Readers keep an excerpt of a line that is too long, with its control characters escaped. If it is a header
+/// whose line ends are carriage returns alone, this returns the lines that are complete.
 pub(super) fn uncut(text: &str) -> Cow<'_, str> {
     if text.starts_with('#')
         && let Some(text) = text.strip_suffix('…')

@@ -1,10 +1,10 @@
-//! The conformance checker: does a trace keep the rules of its BTF version. It looks at lines in file order, keeps
-//! what is open, and reports every violation of [`RULES`] with its count and first lines. Not a reader of files,
-//! not a printer of reports, and it repairs nothing.
+//! The conformance checker: does a trace keep the rules of its BTF version? It reads lines in file order,
+//! keeps the state of open instances, and reports every violation of [`RULES`] with its count and first
+//! lines. It reads no files, prints no reports and repairs nothing.
 //!
-//! A trace may start anywhere: the first state of an instance is the one that its first event needs, and of what
-//! is not known nothing is said. After a violation the checker goes on from the state that the event leads to, so
-//! that one fault is counted once.
+//! A trace may start anywhere: the first state of an instance is the one that its first event needs, and
+//! nothing is reported about an unknown state. After a violation the checker continues from the state that
+//! the event leads to, so that one fault is counted once.
 
 mod entities;
 mod fields;
@@ -15,6 +15,8 @@ mod report;
 mod rules;
 mod runnables;
 mod semaphores;
+mod software;
+mod step;
 mod stimuli;
 #[cfg(test)]
 mod tests;
@@ -24,15 +26,16 @@ mod words;
 pub use report::{Finding, Occurrence, Report};
 pub use rules::{RULES, Rule};
 
-use crate::btf::spec::{ActionRule, Kind, Kinds, Number, State, Version};
+use crate::btf::spec::{EntityType, EntityTypes, Number, State, Version};
 use crate::btf::{Place, Record};
-use entities::{Entities, Key, NO_INSTANCE};
+use entities::{Entities, NO_INSTANCE};
 use header::Header;
 use notes::Notes;
-use processes::Software;
 use report::Findings;
 use rules::Id;
 use semaphores::Semaphores;
+use software::Software;
+use step::Step;
 use stimuli::Stimuli;
 use version::Held;
 use words::Words;
@@ -42,7 +45,8 @@ use words::Words;
 pub struct CheckOptions {
     /// The version to check against; `None` for the one that the header names, or 2.2.1 if it names none.
     pub version: Option<Version>,
-    /// False for a recording that has no header, because it was mapped: then lines other than events are ignored.
+    /// False for a recording that has no header, because it was mapped: then lines other than events are
+    /// ignored.
     pub header: bool,
 }
 
@@ -65,7 +69,7 @@ pub struct Checker {
     words: Words,
     entities: Entities,
     /// Types that events happened to.
-    kinds: Kinds,
+    kinds: EntityTypes,
     software: Software,
     semaphores: Semaphores,
     stimuli: Stimuli,
@@ -75,23 +79,6 @@ pub struct Checker {
     first_time: Option<i64>,
     last_time: Option<i64>,
     largest_step_back: u64,
-}
-
-/// An event of which the action is known.
-struct Step<'a> {
-    place: Place,
-    record: &'a Record<'a>,
-    source: Key,
-    target: Key,
-    kind: Kind,
-    rule: &'static ActionRule,
-}
-
-impl Step<'_> {
-    /// Counts a violation by this event.
-    fn fault(&self, findings: &mut Findings, rule: Id, message: impl FnOnce() -> String) {
-        findings.event(rule, self.place, self.record, message);
-    }
 }
 
 impl Checker {
@@ -106,7 +93,7 @@ impl Checker {
             header: Header::default(),
             words: Words::new(version, None),
             entities: Entities::default(),
-            kinds: Kinds::NONE,
+            kinds: EntityTypes::NONE,
             software: Software::default(),
             semaphores: Semaphores::default(),
             stimuli: Stimuli::default(),
@@ -146,14 +133,14 @@ impl Checker {
         let source = (self.entities.intern(record.source), record.source_instance.unwrap_or(NO_INSTANCE));
         let target = (self.entities.intern(record.target), record.target_instance.unwrap_or(NO_INSTANCE));
         self.encoding(place, record, [source.0, target.0], meaning);
-        // An empty name is a fault already, and nobody's state.
+        // An empty name is a fault already, and has no state.
         let Some(kind) = meaning.kind.filter(|_| !record.target.is_empty()) else { return };
         let target = (self.target(place, record, target.0, kind), target.1);
         self.instances(place, record, source.0, meaning);
         let Some(rule) = meaning.rule else { return };
         let source = (self.entities.cause(source.0, rule.sources), source.1);
         let step = Step { place, record, source, target, kind, rule };
-        // An action of another version is a fault already; what it does is clear, how it is written is not.
+        // An action of another version is a fault already. Its effect is clear, its spelling is not judged.
         if meaning.kind_fault.is_none() && meaning.action_fault.is_none() && !record.source.is_empty() {
             self.note(&step);
             self.source(&step);
@@ -195,12 +182,14 @@ impl Checker {
     fn effect(&mut self, step: &Step<'_>) {
         self.stimulus_causes(step);
         match step.kind {
-            Kind::Task | Kind::Isr => self.software.process(step, &mut self.entities, &mut self.findings),
-            Kind::Runnable => self.software.runnable(step, &mut self.entities, &mut self.findings),
-            Kind::Semaphore => {
+            EntityType::Task | EntityType::Isr => {
+                self.software.process(step, &mut self.entities, &mut self.findings)
+            }
+            EntityType::Runnable => self.software.runnable(step, &mut self.entities, &mut self.findings),
+            EntityType::Semaphore => {
                 self.semaphores.event(self.version, step, &self.entities, &mut self.findings);
             }
-            Kind::Stimulus => self.stimulus_triggered(step),
+            EntityType::Stimulus => self.stimulus_triggered(step),
             _ => {}
         }
     }

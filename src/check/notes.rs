@@ -2,14 +2,15 @@
 
 use std::collections::HashMap;
 
+use super::Checker;
 use super::entities::Entities;
 use super::report::{Findings, Occurrence, event_line};
 use super::rules::Id;
-use super::{Checker, Step};
-use crate::btf::spec::Kinds;
+use super::step::Step;
+use crate::btf::spec::EntityTypes;
 use crate::diagnostics::excerpt;
 
-/// Names of which it is not known yet what they are, how often they stand in a note, and the first time.
+/// Names whose type is unknown so far, with how often they stand in a note, and the first time.
 #[derive(Debug, Default)]
 pub(super) struct Notes(HashMap<Box<str>, (u64, Occurrence)>);
 
@@ -17,13 +18,13 @@ impl Notes {
     /// More names are not looked at: a file of random words must not fill the memory.
     const LIMIT: usize = 4096;
 
-    /// At the end everything is known that the trace says of them.
+    /// Judges the names at the end of the trace, when all types are known.
     pub(super) fn finish(self, entities: &Entities, findings: &mut Findings) {
         let mut all: Vec<_> = self.0.into_iter().collect();
         all.sort_by_key(|(_, (_, first))| first.place.seq);
         for (name, (count, first)) in all {
             let fault = match entities.kinds_of(&name) {
-                // Not all processes have events in a part of a trace: only worth knowing.
+                // A part of a trace need not have events of every process: this is an info.
                 None => Some((Id::NoteUnknown, format!("{} has no event", quoted(&name)))),
                 Some(kinds) => no_process(&name, kinds).map(|message| (Id::NoteNotProcess, message)),
             };
@@ -43,7 +44,7 @@ impl Checker {
         if let Some(message) = kinds.and_then(|kinds| no_process(name, kinds)) {
             return step.fault(&mut self.findings, Id::NoteNotProcess, || message);
         }
-        if kinds.is_some_and(|kinds| kinds.within(Kinds::PROCESS)) {
+        if kinds.is_some_and(|kinds| kinds.within(EntityTypes::PROCESS)) {
             return;
         }
         let notes = &mut self.notes.0;
@@ -61,8 +62,8 @@ impl Checker {
 }
 
 /// What is wrong with a name that is none of a process.
-fn no_process(name: &str, kinds: Kinds) -> Option<String> {
-    let wrong = kinds.and(Kinds::PROCESS).is_empty();
+fn no_process(name: &str, kinds: EntityTypes) -> Option<String> {
+    let wrong = kinds.and(EntityTypes::PROCESS).is_empty();
     wrong.then(|| format!("{} is {}", quoted(name), kinds.words()))
 }
 

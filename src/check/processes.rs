@@ -1,45 +1,14 @@
 //! Processes: their state chart, their instances, and the core they are on. Not the runnables in them (see
-//! `runnables`), which only share the table of open instances.
+//! `runnables`).
 
-use std::collections::HashMap;
-
-use super::Step;
-use super::entities::{Entities, EntityId, Key, NO_INSTANCE};
+use super::entities::{Entities, EntityId, NO_INSTANCE};
 use super::report::Findings;
 use super::rules::Id;
-use super::runnables::Frame;
-use crate::btf::spec::{Kind, State, Transition};
-
-/// A process instance that is not over.
-#[derive(Debug, Default)]
-pub(super) struct Process {
-    /// `None` until its first event: a trace may start anywhere.
-    pub(super) state: Option<State>,
-    /// The core it is or was on.
-    core: Option<EntityId>,
-    /// Its open runnables, outermost first.
-    pub(super) frames: Vec<Frame>,
-    /// How many of them are older than the trace.
-    pub(super) old: usize,
-}
-
-/// Open instances of processes and runnables.
-#[derive(Debug, Default)]
-pub(super) struct Software {
-    pub(super) processes: HashMap<Key, Process>,
-    /// Open runnables and the process instance that each runs in.
-    pub(super) runnables: HashMap<Key, Key>,
-}
+use super::software::{Process, Software, end};
+use super::step::Step;
+use crate::btf::spec::{EntityType, State, Transition};
 
 impl Software {
-    /// The state of a process instance, as far as it is known.
-    pub(super) fn process_state(&self, key: Key, entities: &Entities) -> Option<State> {
-        match self.processes.get(&key) {
-            Some(process) => process.state,
-            None => entities.state_if_closed(key),
-        }
-    }
-
     /// An event of a task or ISR.
     pub(super) fn process(&mut self, step: &Step<'_>, entities: &mut Entities, findings: &mut Findings) {
         let Some(transition) = step.rule.moves else { return };
@@ -62,7 +31,7 @@ impl Software {
         }
         let mut process = self.processes.remove(&key).unwrap_or_default();
         check_runnables(step, transition, &process, entities, findings);
-        if step.rule.sources.has(Kind::Core) {
+        if step.rule.sources.has(EntityType::Core) {
             move_between_cores(step, transition, &mut process, entities, findings);
         }
         process.state = Some(transition.to);
@@ -75,12 +44,6 @@ impl Software {
         } else {
             self.processes.insert(key, process);
         }
-    }
-}
-
-pub(super) fn end(entities: &mut Entities, key: Key) {
-    if let Some(entity) = entities.get_mut(key.0) {
-        entity.end(key.1);
     }
 }
 
@@ -137,7 +100,8 @@ fn move_between_cores(
     {
         vacate(entities, core);
     }
-    // Some loggers write the previous task as the source: that is a fault of its own, and says nothing of cores.
+    // Some loggers write the previous task as the source: that is a fault of its own, and says nothing about
+    // cores.
     let core = step.source.0;
     if !entities.may_be_core(core) {
         return;

@@ -1,5 +1,5 @@
-//! What a check found: every violation counted, the first ones kept with their line. Not the rules, and not the
-//! text or JSON that a user sees.
+//! What a check found: every violation counted, the first ones kept with their line. Not the rules, and not
+//! the text or JSON that a user sees.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -23,7 +23,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Adds a violation in a Grasp trace, which no BTF event shows, by the id of its rule, at a line and time of the file.
+    /// Adds a violation in a Grasp trace, which no BTF event shows, by the id of its rule, at a line and time
+    /// of the file.
     pub fn add(&mut self, rule: &str, line: Option<u64>, time: i64, message: String) {
         let rules = GRASP.iter().filter_map(|id| RULES.get(*id as usize));
         let Some(rule) = rules.into_iter().find(|r| r.id == rule) else { return };
@@ -97,7 +98,7 @@ impl Findings {
         Self(RULES.iter().map(|_| None).collect())
     }
 
-    /// Counts a violation; `occurrence` is asked only if it is kept.
+    /// Counts a violation; `occurrence` is called only if it is kept.
     pub(super) fn add(&mut self, rule: Id, occurrence: impl FnOnce() -> Occurrence) {
         self.add_many(rule, 1, occurrence);
     }

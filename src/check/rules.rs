@@ -18,7 +18,8 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Where it is written in the specification that a trace is checked against; all places, if not in that one.
+    /// Where it is written in the specification that a trace is checked against; all places, if not in that
+    /// one.
     pub fn section_in(&self, version: Version) -> &'static str {
         let old = version == Version::V2_1_5;
         self.section.split("; ").find(|part| part.starts_with("BTF 2.1.") == old).unwrap_or(self.section)
@@ -33,8 +34,8 @@ macro_rules! rules {
 
         /// Every rule, in the order of the report.
         ///
-        /// An error breaks what a specification demands, a warning is content that another version or a vendor has,
-        /// an info is worth knowing. Sections without a version in front are those of the newest.
+        /// An error breaks what a specification demands, a warning is content that another version or a
+        /// vendor has, an info is worth knowing. Sections without a version in front are those of the newest.
         pub const RULES: &[Rule] = &[
             $(Rule { id: $id, section: $section, severity: Severity::$severity, meaning: $meaning }),*
         ];
@@ -85,7 +86,8 @@ rules! {
         "a mapping stands after the first event of its entity or type";
     UnreadableLine "unreadable-line" Error "BTF 2.2.1 §2; BTF 2.1.5 §2"
         "a line that is no comment, parameter or event";
-    // Readers replace such bytes, so that only the replacement is seen, and a file may have that one itself.
+    // Readers replace such bytes. Only the replacement is seen here, and a file may contain that character
+    // itself.
     NotUtf8 "not-utf8" Warning "BTF 2.2.1 §2; BTF 2.1.5 §2"
         "a line with bytes that are no UTF-8";
 
@@ -177,7 +179,7 @@ rules! {
         "a runnable starts or resumes while its process is off the core";
     RunnableNotSuspended "runnable-not-suspended" Error "BTF 2.2.1 §2.3.3.3; BTF 2.1.5 §2.3"
         "a process leaves its core while one of its runnables is running";
-    // Not an error: who called is not written, and a writer suspends callers for the time of a call.
+    // Not an error: the caller is not recorded, and one writer suspends callers for the time of a call.
     RunnableStartOrder "runnable-start-order" Warning "BTF 2.2.1 §2.3.3"
         "a runnable starts while the one that may have called it is suspended";
     RunnableSuspendOrder "runnable-suspend-order" Error "BTF 2.2.1 §2.3.3.3"

@@ -1,26 +1,15 @@
-//! Runnables: their state chart and their order within the process they run in. The one that calls a runnable is
-//! not written in BTF, so that nesting follows from a stack per process instance. Not their durations.
+//! Runnables: their state chart and their order within the process they run in. BTF does not
+//! name the caller of a runnable, so nesting follows from a stack per process instance. Not their durations.
 
-use super::Step;
 use super::entities::{Entities, Key, NO_INSTANCE};
-use super::processes::{Process, Software, end};
 use super::report::Findings;
 use super::rules::Id;
+use super::software::{Frame, Process, Software, end};
+use super::step::Step;
 use crate::btf::spec::State;
 
-/// An open runnable.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Frame {
-    pub(super) key: Key,
-    pub(super) state: State,
-    /// True if the one outside of it was running when this one was: then that one called it (2.3.0 §2.3.3: a runnable is
-    /// running while its sub-runnable is). Some tools suspend the caller for the time of a call, and others what has
-    /// nothing to do with it; who called then is not written.
-    called: bool,
-}
-
-/// Deeper nesting than this is forgotten from the outside: a trace in which nothing terminates must not fill the
-/// memory.
+/// Of deeper nesting the outermost runnables are forgotten: a trace in which nothing terminates must not fill
+/// the memory.
 const DEPTH: usize = 256;
 
 impl Software {
@@ -112,18 +101,18 @@ fn enters(step: &Step<'_>) -> bool {
     step.rule.moves.is_some_and(|transition| transition.to == State::Running)
 }
 
-/// The rule about nesting that the step breaks, and the runnable in its way.
+/// The rule about nesting that the step breaks, and the runnable it conflicts with.
 fn order_fault(step: &Step<'_>, process: &Process) -> Option<(Id, Key)> {
     let frames = &process.frames;
     let position = frames.iter().rposition(|frame| frame.key == step.target);
-    // A runnable that began before the trace is outside of all that began in it; more is not known about it.
+    // A runnable that began before the trace is outside of all that began in it. Nothing else is certain.
     let (below, above) = match position {
         Some(n) => (frames.get(..=n).unwrap_or(&[]), frames.get(n + 1..).unwrap_or(&[])),
         None => (&[] as &[Frame], frames.get(process.old..).unwrap_or(&[])),
     };
-    // From the inside to the outside, as far as it is certain that each called the next.
+    // From the innermost outwards, as long as it is certain that each was called by the next.
     let callers = below.iter().rev().take_while(|f| f.called).zip(below.iter().rev().skip(1)).map(|(_, f)| f);
-    // One of before the trace has been running all the time until now, so that it called the first of them.
+    // A runnable from before the trace has been running until now, so it called the first of them.
     let outer_ran = position.is_none();
     let certain = |(n, frame): &(usize, &Frame)| frame.called || (*n == 0 && outer_ran);
     let mut callees = above.iter().enumerate().take_while(certain).map(|(_, frame)| frame);
@@ -145,7 +134,7 @@ fn order_fault(step: &Step<'_>, process: &Process) -> Option<(Id, Key)> {
 }
 
 impl Process {
-    /// Moves the runnable of a step to a state; gives a runnable that had to be forgotten.
+    /// Moves the runnable of a step to a state; returns a runnable that had to be forgotten.
     fn apply(&mut self, step: &Step<'_>, to: State) -> Option<Key> {
         let position = self.frames.iter().rposition(|frame| frame.key == step.target);
         match position {
@@ -158,8 +147,8 @@ impl Process {
                 }
             }
             Some(n) => {
-                if let Some(known) = self.frames.get_mut(n) {
-                    known.state = to;
+                if let Some(frame) = self.frames.get_mut(n) {
+                    frame.state = to;
                 }
                 return None;
             }
@@ -179,7 +168,7 @@ impl Process {
         self.frames.insert(n, Frame { key: step.target, state: to, called });
         self.old += usize::from(!step.rule.counts);
         if let Some(inner) = self.frames.get_mut(n + 1) {
-            // What is suspended for the first time was running since before the trace, whoever else ran.
+            // A runnable that is suspended for the first time has been running since before the trace.
             inner.called = to == State::Suspended;
         }
         if self.frames.len() <= DEPTH {

@@ -1,13 +1,13 @@
-//! Semaphores: their state chart, and the order of the steps of an access. Not who holds a semaphore for how
-//! long, which is a metric.
+//! Semaphores: their state chart, and the order of the steps of an access. Not how long a process holds a
+//! semaphore, which is a metric.
 
 use std::collections::HashMap;
 
-use super::Step;
 use super::entities::{Entities, Key};
 use super::report::{Findings, Occurrence, event_line};
 use super::rules::Id;
-use crate::btf::spec::{State, Version};
+use super::step::Step;
+use crate::btf::spec::{Action, State, Version};
 
 /// How far an access has come (2.2.1 §2.3.7: the order constraints of the single events).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,8 +38,8 @@ impl Stage {
 #[derive(Debug, Default)]
 struct Semaphore {
     state: Option<State>,
-    /// True once a request, or an increment or decrement, was seen: then they are recorded, and a step without
-    /// them is out of order.
+    /// True once a request, or an increment or decrement, was seen: then they are recorded, and a step
+    /// without them is out of order.
     requests: bool,
     counts: bool,
     /// Accesses that are not over, by process instance.
@@ -49,7 +49,7 @@ struct Semaphore {
     first_note: Option<Box<Occurrence>>,
 }
 
-/// More processes do not wait for one semaphore; the oldest is forgotten.
+/// At most this many accesses are kept for one semaphore; then the oldest is forgotten.
 const ACCESSES: usize = 64;
 
 /// All semaphores.
@@ -99,7 +99,7 @@ impl Semaphores {
         }
     }
 
-    /// At the end it is known which semaphores do not count.
+    /// Reports the notes of semaphores that do not count, which only the end of the trace shows.
     pub(super) fn finish(self, findings: &mut Findings) {
         let mut without: Vec<_> = self.0.into_values().filter(|semaphore| !semaphore.counts).collect();
         without.sort_by_key(|semaphore| semaphore.first_note.as_ref().map(|note| note.place.seq));
@@ -120,26 +120,26 @@ impl Semaphore {
         let before = position.and_then(|n| self.accesses.get(n)).map(|(_, stage)| *stage);
         let counted = if self.counts { Incremented } else { Requested };
         let (expected, after): (&[Stage], Option<Stage>) = match step.rule.action {
-            "requestsemaphore" => (&[], Some(Requested)),
-            "increment" => (&[Requested], Some(Incremented)),
-            "queued" => (&[counted], Some(Queued)),
-            "waiting" => (&[counted, Queued], Some(Waiting)),
-            "assigned" => (&[counted, Queued, Waiting], Some(Assigned)),
-            "released" => (&[Assigned], self.counts.then_some(Released)),
-            "decrement" => (&[Released], None),
+            Action::RequestSemaphore => (&[], Some(Requested)),
+            Action::Increment => (&[Requested], Some(Incremented)),
+            Action::Queued => (&[counted], Some(Queued)),
+            Action::Waiting => (&[counted, Queued], Some(Waiting)),
+            Action::Assigned => (&[counted, Queued, Waiting], Some(Assigned)),
+            Action::Released => (&[Assigned], self.counts.then_some(Released)),
+            Action::Decrement => (&[Released], None),
             _ => return Ok(()),
         };
-        // An access of which nothing is known may have begun before the trace, unless its process began in it and
-        // requests are written.
+        // An access without an earlier step may have begun before the trace, unless its process began in it
+        // and requests are recorded.
         let began_here = entities.get(process.0).is_some_and(|entity| entity.began_here(process.1));
-        let unknown_is_fine =
-            !(self.requests && began_here) || matches!(step.rule.action, "released" | "decrement");
+        let unknown_is_fine = !(self.requests && began_here)
+            || matches!(step.rule.action, Action::Released | Action::Decrement);
         let fits = match before {
             Some(stage) => expected.is_empty() || expected.contains(&stage),
             None => expected.is_empty() || unknown_is_fine,
         };
-        self.requests |= step.rule.action == "requestsemaphore";
-        self.counts |= matches!(step.rule.action, "increment" | "decrement");
+        self.requests |= step.rule.action == Action::RequestSemaphore;
+        self.counts |= matches!(step.rule.action, Action::Increment | Action::Decrement);
         match (position, after) {
             (Some(n), Some(stage)) => {
                 if let Some(access) = self.accesses.get_mut(n) {

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
+use super::Checker;
 use super::entities::{EntityId, NO_INSTANCE};
 use super::report::{Findings, Occurrence, event_line};
 use super::rules::Id;
-use super::{Checker, Step};
-use crate::btf::spec::Kind;
+use super::step::Step;
+use crate::btf::spec::EntityType;
 
-/// What stimuli have caused without a trigger, until it is known whether the trace records triggers: not every
+/// What stimuli caused without a trigger, kept until the trace shows whether it records triggers: not every
 /// entity type has to be in a file (2.3.0 §2.3), and the listings 2-3, 2-7 and 2-11 have activations only.
 #[derive(Debug, Default)]
 pub(super) struct Stimuli {
@@ -19,7 +20,7 @@ pub(super) struct Stimuli {
 }
 
 impl Stimuli {
-    /// At the end it is known whether triggers are recorded.
+    /// Reports missing triggers if the trace records triggers.
     pub(super) fn finish(self, findings: &mut Findings) {
         if !self.triggers {
             return;
@@ -67,8 +68,9 @@ impl Checker {
         }
         let Some(entity) = self.entities.get_mut(id) else { return };
         // In 2.1 processes and cores can be the source of the same event.
-        let only_stimuli = !step.rule.sources.has(Kind::Core) && !step.rule.sources.has(Kind::Task);
-        if !entity.kind.map_or(only_stimuli, |kind| kind == Kind::Stimulus) {
+        let only_stimuli =
+            !step.rule.sources.has(EntityType::Core) && !step.rule.sources.has(EntityType::Task);
+        if !entity.kind.map_or(only_stimuli, |kind| kind == EntityType::Stimulus) {
             return;
         }
         entity.last_cause = entity.last_cause.max(Some(instance));
@@ -79,8 +81,8 @@ impl Checker {
                 format!("the last trigger is of instance {last}")
             }),
             Some(_) => {}
-            // The first instance may have been triggered before the trace, unless it is the first of all and the
-            // trace begins earlier.
+            // The first instance may have been triggered before the trace, unless it is the first of all and
+            // the trace begins earlier.
             None if instance == first && (instance > 0 || Some(since) == self.first_time) => {}
             None => {
                 let new = || Occurrence {

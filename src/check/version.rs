@@ -1,4 +1,5 @@
-//! By which version a trace is judged, and whether it says so where it must. Not the other parameters.
+//! The version that a trace is judged by, and whether the trace names it in the right place. Not the other
+//! parameters.
 
 use super::Checker;
 use super::header::Line;
@@ -7,8 +8,8 @@ use super::words::Words;
 use crate::btf::spec::{Form, Parameter, Version};
 use crate::diagnostics::excerpt;
 
-/// Lines before the first event. They wait until the version is known: a line that stands before `#version` keeps
-/// or breaks the rules of the same version as the lines after it.
+/// Lines before the first event, held until the version is known: the lines before `#version` are judged by
+/// the same version as those after it.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     lines: Vec<(u64, String)>,
@@ -16,7 +17,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// A longer header is judged by what it has said until here.
+    /// A longer header is judged by its lines up to here.
     const BYTES: usize = 1 << 20;
 
     /// Takes a line; false if there is no room for more.
@@ -31,8 +32,8 @@ impl Checker {
     /// Decides on the version and judges the lines that waited for it.
     pub(super) fn release(&mut self) {
         let Some(held) = self.held.take() else { return };
-        // A header that was pasted before another is the rule rather than the exception among files with two: the
-        // one next to the events was written with them.
+        // In files with two headers, one was usually pasted before the other: the one next to the events was
+        // written with them.
         let named = held.lines.iter().rev().find_map(|(_, text)| text.rsplit('\r').find_map(version_in));
         if let Some((text, version)) = named {
             (self.version, self.named) = (version, Version::number(text));
@@ -49,7 +50,7 @@ impl Checker {
         match Version::parse(value) {
             None if value.is_empty() => {}
             None => self.line_fault(Id::VersionUnknown, line, || format!("checked against {version}")),
-            Some(known) if known != version => {
+            Some(named) if named != version => {
                 self.line_fault(Id::VersionMismatch, line, || format!("checked against {version}"));
             }
             // 2.1.5 stands for all before it, 2.2.1 for 2.2.0: the differences are those of `FORMER_WORDS`.

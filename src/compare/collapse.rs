@@ -1,17 +1,17 @@
-//! Takes the traces of an ignored interrupt out of the process that it interrupted: suspends, preempt, resume and
-//! resumes. Only where nothing else happened on the core; whatever is not certain stays.
+//! Removes the effects of an ignored interrupt from the process that it interrupted: suspends, preempt,
+//! resume and resumes. Only where nothing else happened on the core; in doubt an event stays.
 
 use super::event::{Class, Event, Map, Step, Verb};
 use crate::btf::NameId;
 use std::collections::VecDeque;
 
-/// How many events may wait for an interruption to end; with more, the oldest stay.
+/// At most this many events wait for an interruption to end; then the oldest stay.
 const LIMIT: usize = 1 << 16;
 
 /// A process instance.
 type Process = (NameId, Option<i64>);
 
-/// An interruption that may turn out to be of ignored events only.
+/// An interruption that may consist of ignored events only.
 #[derive(Debug, Default)]
 struct Gap {
     /// Ordinals of its events: suspends, preempt, resume, resumes of runnables.
@@ -57,7 +57,7 @@ impl Collapse {
         None
     }
 
-    /// No more events come: what waits stays.
+    /// No more events come: the waiting ones stay.
     pub(super) fn end(&mut self) {
         self.gaps.clear();
         self.queue.iter_mut().flatten().for_each(|(_, certain)| *certain = true);
@@ -82,7 +82,7 @@ impl Collapse {
         let core = key.source;
         let ordinal = self.base + self.queue.len() as u64;
         if on_core {
-            // Another process came to the core: the interruption was not of ignored events only.
+            // Another process came to the core: the interruption does not consist of ignored events only.
             let others = self.gaps.iter().filter(|(other, gap)| gap.core == Some(core) && **other != process);
             let others: Vec<Process> = others.map(|(other, _)| *other).collect();
             others.into_iter().for_each(|other| self.keep(other));
@@ -157,10 +157,10 @@ impl Collapse {
 /// What becomes of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Action {
-    /// It stays, and so does all that waits of its process.
+    /// It stays, with all waiting events of its process.
     Keep,
     /// It waits.
     Hold,
-    /// It goes, with all that waits of its process.
+    /// It is dropped, with all waiting events of its process.
     Drop,
 }

@@ -1,19 +1,19 @@
-//! Runs the comparison: reads both sides in step, pairs the events of each sequence, and tells `report` what does
-//! not fit. Positions in further sequences are settled in `settle`.
+//! Runs the comparison: reads both sides in step, pairs the events of each sequence, and passes differences
+//! to `report`. Positions in further sequences are settled in `settle`.
 
+use super::align::{Pending, Step};
 use super::event::{Event, Map, Words};
 use super::feed::{self, Feed};
 use super::index::ByIndex;
 use super::report::{Report, View};
 use super::result::{Comparison, DifferenceKind, Line};
-use super::resync::{Pending, SMALLEST, Step};
-use super::sequence::{About, Id, Table};
+use super::sequence::{About, Id, SMALLEST_WINDOW, Table};
 use super::side::{Side, State};
 use super::{CompareOptions, Level, Tolerance};
 use crate::btf::{NameId, Records};
 use crate::error::Result;
 
-/// One comparison under way.
+/// A running comparison.
 pub(super) struct Engine<'o> {
     options: &'o CompareOptions,
     words: Words,
@@ -76,7 +76,7 @@ impl<'o> Engine<'o> {
                 side.ended = head.is_none();
             }
             let side = match &heads {
-                [Some(left), Some(right)] => self.behind(left, right),
+                [Some(left), Some(right)] => self.next_side(left, right),
                 [None, None] => break,
                 [None, Some(event)] if self.is_cut(ends[0], event) => break,
                 [Some(event), None] if self.is_cut(ends[1], event) => break,
@@ -101,9 +101,10 @@ impl<'o> Engine<'o> {
         Ok(self.report.finish(&self.words))
     }
 
-    /// The side to read next: the one with the earlier time, measured from its own start. A side with many unpaired events
-    /// waits. Where the end is cut, times count as they are, so that no side is read past the end of the other.
-    fn behind(&self, left: &Event, right: &Event) -> usize {
+    /// The side to read next: the one with the earlier time, measured from its own start. A side with many
+    /// pending events waits. Where the end is cut, absolute times count, so that no side is read past the end
+    /// of the other.
+    fn next_side(&self, left: &Event, right: &Event) -> usize {
         if self.options.cut_to_common_length {
             return usize::from(right.time < left.time);
         }
@@ -140,10 +141,10 @@ impl<'o> Engine<'o> {
         for (n, id) in members.into_iter().flatten().enumerate() {
             let Some(sequence) = self.table.get(id) else { continue };
             let about = sequence.about;
-            let Some(lane) = sequence.lanes.get_mut(side) else { continue };
-            lane.unsettled.push_back(ordinal);
+            let Some(backlog) = sequence.backlogs.get_mut(side) else { continue };
+            backlog.unsettled.push_back(ordinal);
             if n == 0 {
-                lane.unpaired.push_back(ordinal);
+                backlog.unpaired.push_back(ordinal);
             }
             let (sides, words, origins) = (&self.sides, &self.words, self.origins);
             self.report.arrived(about, side, || line(sides, words, origins, side, ordinal));
@@ -152,41 +153,44 @@ impl<'o> Engine<'o> {
         self.relieve(side);
     }
 
-    /// Pairs what can be paired in a sequence. `force`: decides about its first event with what there is.
+    /// Pairs what can be paired in a sequence. `force`: decides about its first event without waiting for
+    /// more.
     fn pump(&mut self, id: Id, mut force: bool) {
         loop {
             let offset = self.offset(id);
             let Some(sequence) = self.table.get(id) else { return };
-            let [left, right] = &mut sequence.lanes;
+            let [left, right] = &mut sequence.backlogs;
             match (left.unpaired.front().copied(), right.unpaired.front().copied()) {
                 (Some(l), Some(r)) => {
                     let events = self.sides[0].get(l).zip(self.sides[1].get(r));
                     let same = events.is_some_and(|(l, r)| l.event.key == r.event.key);
                     let apart = events.map_or(0, |(l, r)| r.event.time.saturating_sub(l.event.time));
-                    // Times say which of several equal events is gone. Where they do not count, they are asked only
-                    // when the traces are known to differ, so that the verdict never depends on them.
+                    // Times show which of several equal events is missing. At levels where times do not
+                    // count, they are used only after a difference was found, so that the verdict never
+                    // depends on them.
                     if same && self.options.level != Level::Exact && self.report.is_different() {
-                        let (lanes, complete) = (&sequence.lanes, [false; 2]);
+                        let (backlogs, complete) = (&sequence.backlogs, [false; 2]);
                         let offset = self.starts[1].saturating_sub(self.starts[0]);
-                        let pending = Pending { lanes, sides: &self.sides, complete, offset };
+                        let pending = Pending { backlogs, sides: &self.sides, complete, offset };
                         if let Some((step, count)) = pending.shift(apart) {
                             (0..count).for_each(|_| self.take(id, step));
                             continue;
                         }
                     }
-                    let [left, right] = &mut sequence.lanes;
+                    let [left, right] = &mut sequence.backlogs;
                     if same && (self.options.level != Level::Exact || apart == offset) {
                         left.unpaired.pop_front();
                         right.unpaired.pop_front();
-                        sequence.window = SMALLEST;
+                        sequence.window = SMALLEST_WINDOW;
                         self.pair(id, l, r);
                         continue;
                     }
                     let complete = self.sides.each_ref().map(|side| side.ended || force);
-                    let pending = Pending { lanes: &sequence.lanes, sides: &self.sides, complete, offset };
-                    let mut window = if force { SMALLEST } else { sequence.window };
+                    let pending =
+                        Pending { backlogs: &sequence.backlogs, sides: &self.sides, complete, offset };
+                    let mut window = if force { SMALLEST_WINDOW } else { sequence.window };
                     let steps = pending.steps(&mut window);
-                    sequence.window = if steps.is_some() { SMALLEST } else { window };
+                    sequence.window = if steps.is_some() { SMALLEST_WINDOW } else { window };
                     let Some(steps) = steps else { return };
                     steps.into_iter().for_each(|step| self.take(id, step));
                     force = false;
@@ -204,8 +208,8 @@ impl<'o> Engine<'o> {
         }
     }
 
-    /// Pairs what came in one instant, when both sides have been read beyond it: of events that are equal, those of the
-    /// same time are known then.
+    /// Pairs the events of one instant when both sides have been read beyond it: then all equal events of the
+    /// same time are there.
     fn pump_open(&mut self) {
         let mut open = std::mem::take(&mut self.open);
         open.sort_unstable();
@@ -216,15 +220,15 @@ impl<'o> Engine<'o> {
 
     /// How much later the right is in a sequence.
     fn offset(&self, id: Id) -> i64 {
-        let known = self.table.peek(id).and_then(|s| s.last_times);
-        let (left, right) = known.unwrap_or((self.starts[0], self.starts[1]));
+        let last = self.table.peek(id).and_then(|s| s.last_times);
+        let (left, right) = last.unwrap_or((self.starts[0], self.starts[1]));
         right.saturating_sub(left)
     }
 
     /// Takes the next events of a sequence as one step says.
     fn take(&mut self, id: Id, step: Step) {
         let Some(sequence) = self.table.get(id) else { return };
-        let [left, right] = &mut sequence.lanes;
+        let [left, right] = &mut sequence.backlogs;
         let left = if step == Step::Right { None } else { left.unpaired.pop_front() };
         let right = if step == Step::Left { None } else { right.unpaired.pop_front() };
         match (left, right) {
@@ -262,13 +266,13 @@ impl<'o> Engine<'o> {
             }
         };
         if differs {
-            self.tell(DifferenceKind::Time, id, left, right);
+            self.report_pair(DifferenceKind::Time, id, left, right);
         }
         self.settle_all(members);
     }
 
     /// Reports a difference between two events that are both there.
-    pub(super) fn tell(&mut self, kind: DifferenceKind, id: Id, left: u64, right: u64) {
+    pub(super) fn report_pair(&mut self, kind: DifferenceKind, id: Id, left: u64, right: u64) {
         let view = View { sides: &self.sides, table: &self.table, words: &self.words, origins: self.origins };
         let [here, there] = &self.sides;
         let events = [
@@ -278,9 +282,9 @@ impl<'o> Engine<'o> {
         self.report.difference(&view, kind, id, events);
     }
 
-    /// Two events are one that has changed; their positions count no more.
+    /// Two events are one that has changed; their positions do not count any more.
     fn changed(&mut self, id: Id, left: u64, right: u64) {
-        self.tell(DifferenceKind::Changed, id, left, right);
+        self.report_pair(DifferenceKind::Changed, id, left, right);
         let mut members = [[None; 3]; 2];
         for ((side, ordinal), members) in self.sides.iter_mut().zip([left, right]).zip(&mut members) {
             if let Some(slot) = side.get_mut(ordinal) {
@@ -304,8 +308,8 @@ impl<'o> Engine<'o> {
         self.settle_all((members, members));
     }
 
-    /// Keeps a side within the limit: decides about the event that has waited longest, here or, when only the verdict
-    /// on positions is missing, there.
+    /// Keeps a side within the limit: decides about the event that has waited longest, here or, when only the
+    /// verdict on positions is missing, there.
     fn relieve(&mut self, side: usize) {
         let is_over =
             |sides: &[Side; 2]| sides.get(side).is_some_and(|s| s.is_over(self.options.pending_limit));

@@ -1,5 +1,5 @@
-//! A record made small: names become numbers, so that two events compare with a few instructions, and what a word
-//! means for the order of a trace is looked up once. Not a parser, and no check of what a record says.
+//! A record in compact form: names are interned, so that two events compare with a few instructions, and the
+//! meaning of a word for the order of a trace is looked up once. Not a parser, and no check of the record.
 
 use crate::btf::{NameId, Names, Place, Record};
 use std::collections::{HashMap, HashSet};
@@ -175,7 +175,7 @@ pub(super) struct Event {
 }
 
 impl Event {
-    /// Source and target as their own file calls them.
+    /// Source and target by the names of their own file.
     pub(super) fn own_names(&self) -> [NameId; 2] {
         let [source, _, target, _] = self.raw;
         [source, target]
@@ -222,8 +222,8 @@ impl Words {
     /// The number and meaning of a type.
     pub(super) fn kind(&mut self, text: &str) -> (NameId, Class) {
         let raw = self.names.intern(text);
-        if let Some(known) = self.classes.get(&raw) {
-            return *known;
+        if let Some(class) = self.classes.get(&raw) {
+            return *class;
         }
         let word = normal_type(text);
         let class = match word.as_str() {
@@ -241,8 +241,8 @@ impl Words {
 
     fn step(&mut self, text: &str) -> (NameId, (NameId, Step, Verb)) {
         let raw = self.names.intern(text);
-        if let Some(known) = self.steps.get(&raw) {
-            return (raw, *known);
+        if let Some(step) = self.steps.get(&raw) {
+            return (raw, *step);
         }
         let lower = text.to_ascii_lowercase();
         let step = match lower.as_str() {
@@ -306,12 +306,12 @@ impl Words {
         self.names.find(from).and_then(|name| self.renamed.get(&name)).is_some_and(|(_, used)| *used)
     }
 
-    /// True when an event had this type, in whatever spelling.
+    /// True when an event had this type, in any spelling.
     pub(super) fn has_type(&self, text: &str) -> bool {
         self.classes.keys().any(|raw| normal_type(self.names.text(*raw)) == normal_type(text))
     }
 
-    /// True when an event had this action, in whatever spelling.
+    /// True when an event had this action, in any spelling.
     pub(super) fn has_action(&self, text: &str) -> bool {
         self.steps.keys().any(|raw| self.names.text(*raw).eq_ignore_ascii_case(text))
     }

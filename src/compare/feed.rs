@@ -1,4 +1,4 @@
-//! Reads one side: records become events, times are aligned, what is to be ignored is left out and counted. Nothing
+//! Reads one side: records become events, times are aligned, ignored events are left out and counted. Nothing
 //! is compared here.
 
 use super::collapse::Collapse;
@@ -20,7 +20,7 @@ pub(super) struct Feed<'a> {
     types: Vec<String>,
     /// Whether a type is one of `types`, by its number.
     type_is_ignored: Map<NameId, bool>,
-    /// Whether it was met.
+    /// Whether an event had it.
     entities: Map<NameId, bool>,
     /// Processes of an ignored type: what they cause is ignored too.
     processes: Set,
@@ -113,7 +113,7 @@ impl<'a> Feed<'a> {
     }
 }
 
-/// The options that no event of either side was in need of, in the words of the command line.
+/// The options that had no effect on any event of either side, in the words of the command line.
 pub(super) fn unused(options: &CompareOptions, feeds: &[Feed<'_>; 2], words: &mut Words) -> Vec<String> {
     let mut unused = Vec::new();
     for (from, to) in options.rename.iter().filter(|(from, _)| !words.was_renamed(from)) {

@@ -1,5 +1,5 @@
-//! The thesis' own comparison (chapter 5.1.3): events at the same index, with no attempt to find back. Not the verdict
-//! of the module: what corresponds to what is found in `engine`.
+//! The comparison of the thesis (chapter 5.1.3): events at the same index, without alignment. Not the verdict
+//! of the module, which pairs events in `engine`.
 
 use super::event::{Event, Key};
 use super::result::Strict;
@@ -18,8 +18,8 @@ pub(super) struct ByIndex {
 }
 
 impl ByIndex {
-    /// Takes the next event of a side. When the other is more than `limit` events behind, the oldest index counts as
-    /// different without a look.
+    /// Takes the next event of a side. When it has more than `limit` events more than the other side, the
+    /// oldest index counts as different without a comparison.
     pub(super) fn put(&mut self, side: usize, event: &Event, limit: usize) {
         if self.side != side && self.lost > 0 {
             self.lost -= 1;

@@ -1,17 +1,19 @@
-//! Tells two BTF traces apart: where they differ, in which way, and whether the difference means anything. Pure
-//! functions over two streams of [`Record`](crate::btf::Record)s; no files, no Parquet, no SQL, no printing. Not a
+//! Compares two BTF traces: where they differ, how, and whether the difference is relevant. Pure functions
+//! over two streams of [`Record`](crate::btf::Record)s; no files, no Parquet, no SQL, no printing. Not a
 //! comparison of metrics, and no check of either trace against the specification.
 //!
 //! # Levels
 //!
-//! * [`Level::Exact`] is the definition of the thesis, chapter 5.1.3: same length, and equal event by event. A
-//!   difference is *temporal* (times differ) or *semantic* (any other field differs).
-//! * [`Level::Order`]: the thesis found that the total order is the wrong order for more than one core (figure
-//!   5.16): when a task activates a task on another core, the position of the start among the actions of the first
-//!   task depends on the time a service takes. Here only the order within each *sequence* counts; times do not.
+//! * [`Level::Exact`] is the definition of the thesis, chapter 5.1.3: same length, and equal event by event.
+//!   A difference is *temporal* (times differ) or *semantic* (any other field differs).
+//! * [`Level::Order`]: the thesis found that the total order is the wrong order for more than one core
+//!   (figure 5.16): when a task activates a task on another core, the position of the start among the actions
+//!   of the first task depends on the time a service takes. Here only the order within each *sequence*
+//!   counts; times do not.
 //! * [`Level::Timing`]: equal at level `order`, and the times of each pair are within a [`Tolerance`].
 //!
-//! At the levels `order` and `timing` types and actions are compared by meaning: `ISR` is `I`, and case is ignored.
+//! At the levels `order` and `timing` types and actions are compared by meaning: `ISR` is `I`, and case is
+//! ignored.
 //!
 //! # The sequences of level `order`
 //!
@@ -23,34 +25,40 @@
 //! | entity to itself | events whose source is their target: states of a semaphore, a scheduler, triggers of a stimulus |
 //! | environment to entity | events from `SIM` or from any source with a negative instance, per target; the same for instruction blocks, whose source is a signal |
 //!
-//! An event that is in several sequences is compared in each. Traces are equal when each sequence is. What follows:
+//! An event that is in several sequences is compared in each. Traces are equal when each sequence is. What
+//! follows:
 //!
-//! * A signal, semaphore or OS event that two cores use is not one sequence: their accesses may interleave freely.
-//! * `release` and `release_parking` name the core a process was on *last*; they are caused elsewhere, so they are
-//!   not in the sequence of that core. Migration notices are not either.
-//! * A process is on a core from start, resume, run, poll or poll_parking to preempt, wait, park or terminate. Before
-//!   the first of these (a trace may begin mid-execution) its events are in its own sequence only.
+//! * A signal, semaphore or OS event that two cores use is not one sequence: their accesses may interleave
+//!   freely.
+//! * `release` and `release_parking` name the core a process was on *last*; they are caused elsewhere, so
+//!   they are not in the sequence of that core. Migration notices are not either.
+//! * A process is on a core from start, resume, run, poll or poll_parking to preempt, wait, park or
+//!   terminate. Before the first of these (a trace may begin mid-execution) its events are in its own
+//!   sequence only.
 //! * Entities are known by name; an instance that is missing is an instance of its own.
 //!
-//! # Finding back
+//! # Alignment after a difference
 //!
-//! Each event is paired in one sequence, its *home*: the target if that is a process, else the source (the first
-//! sequence that applies). Where the two sides differ, the events that wait are put next to each other at the smallest
-//! cost until both sides agree again, so that an inserted event is one difference and not a million. In the other
-//! sequences of an event only the position of the pair is compared, so that an event whose place is known to differ is
-//! reported once. An event that both traces have at different positions, with at most 32 pairs in between, is one
-//! difference of [`DifferenceKind::Moved`]; further away it is one that is gone and another that came. An event that differs in
-//! up to three fields is one of [`DifferenceKind::Changed`], also when the change puts it into another sequence, if its time is
-//! the same. Which of several equal events is gone is told by their times. The verdict *equal* does not depend on any
-//! of this: it is given only when nothing at all had to be looked for.
+//! Each event is paired in one sequence, its *home*: the target if that is a process, else the source (the
+//! first sequence that applies). Where the two sides differ, the pending events are aligned at the smallest
+//! cost until both sides agree again, so that an inserted event is one difference and not a million. In the
+//! other sequences of an event only the position of the pair is compared, so that an event at a different
+//! place is reported once. An event that both traces have at different positions, with at most 32 pairs in
+//! between, is one difference of [`DifferenceKind::Moved`]; further apart they are two: one event was removed
+//! and one was added. An event that differs in up to three fields is one of [`DifferenceKind::Changed`], also
+//! when the change puts it into another sequence, if its time is the same. Which of several equal events is
+//! missing follows from their times. The verdict *equal* does not depend on any of this: it is given only
+//! when no alignment was necessary.
 //!
 //! # Memory
 //!
-//! The side whose time is behind is read first, so that few events wait for a partner. An event that has waited for
-//! [`CompareOptions::pending_limit`] events of its side is given up and counted ([`Comparison::given_up`]). Names stay in
-//! memory (distinct names, not events). An instance without an event for long (16 Ki events; on a core: the limit) is
-//! forgotten: its next event counts as the first of an instance, and it is on no core until an event says so.
+//! The side with the earlier time is read first, so that few events wait for a partner. An event that has
+//! waited for [`Options::pending_limit`] events of its side is given up and counted
+//! ([`Comparison::given_up`]). Names stay in memory (distinct names, not events). An instance without an
+//! event for long (16 Ki events; on a core: the limit) is forgotten: its next event counts as the first of an
+//! instance, and it is on no core until an event says so.
 
+mod align;
 mod collapse;
 mod engine;
 mod event;
@@ -60,7 +68,6 @@ mod options;
 mod orphans;
 mod report;
 mod result;
-mod resync;
 mod sequence;
 mod settle;
 mod side;

@@ -19,12 +19,12 @@ pub enum Level {
 pub struct Tolerance {
     /// Distance of the two times, in ticks.
     pub ticks: u64,
-    /// Per mille of the *interval*: the time since the previous event of the same sequence that both traces have (the
-    /// home sequence, see [`super`]). The first event of a process or stimulus instance is measured from the first of
-    /// the instance before, so an activation from the activation before; what has no predecessor, from the first event
-    /// of its trace. The two intervals may differ by so many per mille of the longer one. A clock that drifts stays
-    /// within this bound however long the trace is, and where a clock begins does not count, with or without
-    /// [`CompareOptions::align`]: give `ticks` alone to bound that.
+    /// Per mille of the *interval*: the time since the previous event of the same sequence that both traces
+    /// have (the home sequence, see [`super`]). The first event of a process or stimulus instance is measured
+    /// from the first of the instance before, so an activation from the activation before; what has no
+    /// predecessor, from the first event of its trace. The two intervals may differ by so many per mille of
+    /// the longer one. A clock that drifts stays within this bound however long the trace is, and where a
+    /// clock begins does not count, with or without [`Options::align`]: give `ticks` alone to bound that.
     pub per_mille: u32,
 }
 
@@ -35,14 +35,15 @@ impl Tolerance {
         let since = |now: i64, then: i64| i128::from(now) - i128::from(then);
         let (left, right) = (since(times.0, previous.0), since(times.1, previous.1));
         let bound = left.abs().max(right.abs()) * i128::from(self.per_mille);
-        // Without a bound in ticks only the interval counts: equal times are no exception, or the zero of a clock would
-        // matter.
+        // Without a bound in ticks only the interval counts: equal times are no exception, or the zero of a
+        // clock would matter.
         let within = apart <= self.ticks && (self.ticks > 0 || self.per_mille == 0);
         within || (self.per_mille > 0 && (left - right).abs() * 1000 <= bound)
     }
 }
 
-/// What to compare. Names of entities are those of the right trace (after renaming) or those of its own trace.
+/// What to compare. Names of entities are those of the right trace (after renaming) or those of its own
+/// trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompareOptions {
     /// How alike the traces must be.
@@ -52,19 +53,19 @@ pub struct CompareOptions {
     /// Level `timing`: tolerances of single actions, by the word of BTF, e.g. `start`.
     pub action_tolerances: Vec<(String, Tolerance)>,
     /// Types whose events are left out, e.g. `SIG`; case and `I`/`ISR` do not matter. For a process type this
-    /// includes what processes of the type cause, once an event has told that they are.
+    /// includes what processes of the type cause, once an event has shown their type.
     pub ignore_types: Vec<String>,
     /// Entities that are left out, whether they are source or target.
     pub ignore_entities: Vec<String>,
-    /// Also leaves out the interruption by ignored events: a preempt of a process that is followed on its core by
-    /// ignored events only (one at least) and then by its resume, together with the suspends of its runnables right
-    /// before and their resumes right after. Without this they remain differences.
+    /// Also leaves out the interruption by ignored events: a preempt of a process that is followed on its
+    /// core by ignored events only (one at least) and then by its resume, together with the suspends of its
+    /// runnables right before and their resumes right after. Without this they remain differences.
     pub collapse_ignored_isrs: bool,
     /// Entities of the left trace (first) as the right trace calls them (second).
     pub rename: Vec<(String, String)>,
-    /// Leaves out the end of the longer trace (thesis, chapter 5.1.3), alike at all levels: events later than the last
-    /// event of the other trace do not take part. Events at the very time of that last event do. Times are those that
-    /// are compared: with `align` each trace counts from its own first event.
+    /// Leaves out the end of the longer trace (thesis, chapter 5.1.3), alike at all levels: events later than
+    /// the last event of the other trace do not take part. Events at the very time of that last event do.
+    /// Times are those that are compared: with `align` each trace counts from its own first event.
     pub cut_to_common_length: bool,
     /// Measures the times of each trace from its own first event.
     pub align: bool,

@@ -1,16 +1,17 @@
-//! Events that found no partner in their sequence, kept for a while: one of each side may be the same event at another
-//! place nearby, or one that has changed so that it is in another sequence now. Only the search; `report` counts.
+//! Events without a partner in their sequence, kept for a while: one of each side may be the same event at
+//! another place nearby, or an event that has changed so that it is in another sequence now. Only the search;
+//! `report` counts.
 
+use super::align::SIMILAR;
 use super::event::Event;
 use super::result::Line;
-use super::resync::SIMILAR;
 use super::sequence::About;
 use std::collections::VecDeque;
 
 /// How many of a side are kept.
 const ROOM: usize = 512;
-/// An event has moved when at most so many pairs of its sequence lie between its two places. Further away it is rather
-/// one that is gone and another that came.
+/// An event has moved when at most this many pairs of its sequence lie between its two places. Further apart
+/// they are two events: one was removed and one was added.
 const NEAR: u64 = 32;
 
 /// The events of a sequence around one event, and how many of them come after it.
@@ -33,19 +34,20 @@ pub(super) struct Orphan {
 #[derive(Debug, Default)]
 pub(super) struct Orphans {
     sides: [VecDeque<Orphan>; 2],
-    /// Nothing is decided before all are there.
+    /// Nothing is decided before all events are there.
     held: bool,
 }
 
 impl Orphans {
-    /// Takes one; gives the two halves of one event when another one had to make room and has a partner.
+    /// Adds an orphan. When an older one has to be removed and has a partner, returns the two halves of that
+    /// event.
     pub(super) fn put(&mut self, side: usize, orphan: Orphan) -> Option<[Orphan; 2]> {
         let queue = self.sides.get_mut(side)?;
         queue.push_back(orphan);
         if self.held || queue.len() <= ROOM { None } else { self.take_oldest(side) }
     }
 
-    /// From now on they come sequence by sequence and not in the order of time: waits for all.
+    /// From now on orphans come sequence by sequence and not in order of time: waits for all.
     pub(super) fn hold(&mut self) {
         self.held = true;
     }

@@ -1,4 +1,4 @@
-//! Counts the differences and keeps the first of them in full. Which differences there are is found in `engine`.
+//! Counts the differences and keeps the first ones in full. The differences are found in `engine`.
 
 use super::event::{Event, Map, Words};
 use super::orphans::{Context, Orphan, Orphans};
@@ -13,10 +13,10 @@ use std::collections::BTreeMap;
 
 /// How many events before and after the first difference are shown.
 const CONTEXT: usize = 3;
-/// More differences are kept than are given, because two may become one.
+/// This many differences more than wanted are kept, because two may become one.
 const SPARE: usize = 1024;
 
-/// What is looked at while reporting.
+/// The state of the comparison that a report needs.
 pub(super) struct View<'a> {
     pub(super) sides: &'a [Side; 2],
     pub(super) table: &'a Table,
@@ -120,8 +120,8 @@ impl Report {
         }
     }
 
-    /// Takes an event without a partner: a difference of its own, unless the other half of it turns up. `home`: its
-    /// sequence and how many pairs were made in it.
+    /// Takes an event without a partner: a difference of its own, unless the other half of it turns up.
+    /// `home`: its sequence and how many pairs were made in it.
     pub(super) fn unpaired(
         &mut self,
         view: &View<'_>,
@@ -151,7 +151,7 @@ impl Report {
         }
     }
 
-    /// True when the verdict is known.
+    /// True when a difference was found.
     pub(super) fn is_different(&self) -> bool {
         self.first.is_some()
     }
@@ -188,12 +188,12 @@ impl Report {
             first.divergence.difference = joined.clone();
             let Divergence { left_context, right_context, .. } = &mut first.divergence;
             let (half, lines) = if rank.1 == 0 { (right, right_context) } else { (left, left_context) };
-            if let Some((known, _)) = half.context {
-                *lines = known;
+            if let Some((context, _)) = half.context {
+                *lines = context;
             }
         }
-        if let Some(known) = self.differing.get_mut(&rank) {
-            *known = joined;
+        if let Some(kept) = self.differing.get_mut(&rank) {
+            *kept = joined;
         }
     }
 
@@ -313,16 +313,16 @@ impl Report {
     }
 }
 
-/// The events around a difference in its sequence on one side, and how many of them come after it. A side without
-/// the event is shown from its first unpaired event on.
+/// The events around a difference in its sequence on one side, and how many of them come after it. A side
+/// without the event is shown from its first unpaired event on.
 fn context(view: &View<'_>, sequence: Id, side: usize, events: Events<'_>) -> Context {
-    let lane = view.table.peek(sequence).and_then(|s| s.lanes.get(side));
-    let Some((lane, kept)) = lane.zip(view.sides.get(side)) else { return (Vec::new(), 0) };
+    let backlog = view.table.peek(sequence).and_then(|s| s.backlogs.get(side));
+    let Some((backlog, kept)) = backlog.zip(view.sides.get(side)) else { return (Vec::new(), 0) };
     let own = events.get(side).copied().flatten().map(|(ordinal, _)| ordinal);
-    let at = own.or(lane.unpaired.front().copied()).unwrap_or(u64::MAX);
-    let open = &lane.unsettled;
+    let at = own.or(backlog.unpaired.front().copied()).unwrap_or(u64::MAX);
+    let open = &backlog.unsettled;
     let start = open.partition_point(|o| *o < at);
-    let before = lane.settled.iter().filter(|o| **o < at).chain(open.iter().take(start));
+    let before = backlog.settled.iter().filter(|o| **o < at).chain(open.iter().take(start));
     let before: Vec<u64> = before.copied().collect();
     let after = open.iter().skip(start).copied().filter(|o| Some(*o) != own).take(CONTEXT);
     let line = |ordinal: u64| kept.get(ordinal).map(|slot| view.line(side, &slot.event));

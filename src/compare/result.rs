@@ -1,5 +1,5 @@
-//! What a comparison says: verdict, counts, the first divergence with its surroundings, one row per entity. Plain
-//! data for a caller to print or to serialise; nothing is decided here.
+//! What a comparison says: verdict, counts, the first divergence with its surroundings, one row per entity.
+//! Plain data for a caller to print or to serialise; nothing is decided here.
 
 use super::Level;
 use crate::btf::Place;
@@ -15,7 +15,7 @@ pub struct Line {
     pub text: String,
 }
 
-/// In which way two traces differ at a place.
+/// How two traces differ at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DifferenceKind {
@@ -34,7 +34,7 @@ pub enum DifferenceKind {
 /// One difference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// In which way the traces differ.
+    /// How the traces differ.
     pub kind: DifferenceKind,
     /// The sequence in which the difference shows, e.g. `core Core_0` or `task T_1 instance 5`.
     pub sequence: String,
@@ -52,8 +52,8 @@ pub struct Divergence {
     /// The difference itself.
     #[serde(flatten)]
     pub difference: Difference,
-    /// Up to three events of the same sequence before, then up to three after, in the order of the left trace; the
-    /// event itself is not repeated.
+    /// Up to three events of the same sequence before, then up to three after, in the order of the left
+    /// trace; the event itself is not repeated.
     pub left_context: Vec<Line>,
     /// The same of the right trace.
     pub right_context: Vec<Line>,
@@ -70,8 +70,9 @@ pub struct TimeDifference {
     pub right: Place,
 }
 
-/// The verdict of the thesis, chapter 5.1.3: event by event at the same index, with no attempt to find back. Where one
-/// trace is more than [`super::CompareOptions::pending_limit`] events ahead, an index counts as different without a look.
+/// The verdict of the thesis, chapter 5.1.3: event by event at the same index, with no attempt to find back.
+/// Where one trace is more than [`super::Options::pending_limit`] events longer so far, an index counts as
+/// different without a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Strict {
     /// Both traces have the same number of events.
@@ -130,11 +131,12 @@ pub struct Comparison {
     /// Events that may have a partner further on than the limit of pending events let us look; they count as
     /// differences, and with this above 0 the other numbers are an upper bound.
     pub given_up: u64,
-    /// What was asked for in vain, in the words of the command: `rename A=B`, `ignore NAME` and `tolerance ACTION` that
-    /// no event of either trace matches, and what has no effect at this level or without another option.
+    /// What was asked for in vain, in the words of the command: `rename A=B`, `ignore NAME` and `tolerance
+    /// ACTION` that no event of either trace matches, and what has no effect at this level or without another
+    /// option.
     pub unused: Vec<String>,
-    /// The largest distance in time of two events that correspond, those that have moved or changed included; `None`
-    /// when there are none.
+    /// The largest distance in time of two events that correspond, those that have moved or changed included;
+    /// `None` when there are none.
     pub max_time_difference: Option<TimeDifference>,
     /// The verdict of the thesis; only at level `exact`.
     pub strict: Option<Strict>,

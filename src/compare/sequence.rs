@@ -1,15 +1,17 @@
-//! Which sequences there are and to which of them an event belongs: the partial order of the module documentation
-//! as code. What is pending in a sequence is kept here; how it is compared is not (see `engine`).
+//! Which sequences there are and to which of them an event belongs: the partial order of the module
+//! documentation as code. Also what is pending in each sequence. Not how it is compared (see `engine`).
 
 use super::event::{Class, Event, Map, Step, Words};
-use super::resync::SMALLEST;
 use crate::btf::NameId;
 use std::collections::VecDeque;
 
 /// With more sequences than this, those that are not needed are forgotten.
 const SWEEP: usize = 1 << 14;
-/// An instance that is not on a core is forgotten after so many events without one of its own.
+/// An instance that is not on a core is forgotten after this many events of others.
 const IDLE: u64 = 1 << 14;
+
+/// The window with which the search for the next agreement begins, in events (see `align`).
+pub(super) const SMALLEST_WINDOW: usize = 4;
 
 /// What a sequence is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -32,7 +34,7 @@ pub(super) type Members = [Option<Id>; 3];
 
 /// The events of one side that a sequence still has to look at, by their ordinal in the side.
 #[derive(Debug, Default)]
-pub(super) struct Lane {
+pub(super) struct Backlog {
     /// Events without a partner that this sequence pairs.
     pub(super) unpaired: VecDeque<u64>,
     /// All events whose position is not settled.
@@ -47,8 +49,8 @@ pub(super) struct Lane {
 #[derive(Debug)]
 pub(super) struct Sequence {
     pub(super) about: About,
-    pub(super) lanes: [Lane; 2],
-    /// The window that was too small to find back, or the smallest; see `resync`.
+    pub(super) backlogs: [Backlog; 2],
+    /// The window in which no agreement was found yet, or the smallest; see `align`.
     pub(super) window: usize,
     /// How many pairs were made.
     pub(super) pairs: u64,
@@ -71,7 +73,8 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// `total`: one sequence for everything. `keep`: for how many events an idle instance on a core is remembered.
+    /// `total`: one sequence for everything. `keep`: for how many events an idle instance on a core is
+    /// remembered.
     pub(super) fn new(total: bool, keep: usize) -> Self {
         let (ids, sequences, free) = (Map::default(), Vec::new(), Vec::new());
         Self { total, ids, sequences, free, sweep_at: SWEEP, clock: 0, keep: keep as u64 }
@@ -114,8 +117,8 @@ impl Table {
                 let places = match event.step {
                     Step::Enter | Step::Leave => {
                         let core = (event.step == Step::Enter).then_some(key.source);
-                        if let Some(lane) = self.lane(home, side) {
-                            lane.core = core;
+                        if let Some(backlog) = self.backlog(home, side) {
+                            backlog.core = core;
                         }
                         [Some(About::Core(key.source)), None]
                     }
@@ -146,11 +149,11 @@ impl Table {
 
     fn core_of(&self, side: usize, instance: About) -> Option<About> {
         let id = self.ids.get(&instance)?;
-        self.peek(*id)?.lanes.get(side)?.core.map(About::Core)
+        self.peek(*id)?.backlogs.get(side)?.core.map(About::Core)
     }
 
-    fn lane(&mut self, id: Id, side: usize) -> Option<&mut Lane> {
-        self.get(id)?.lanes.get_mut(side)
+    fn backlog(&mut self, id: Id, side: usize) -> Option<&mut Backlog> {
+        self.get(id)?.backlogs.get_mut(side)
     }
 
     fn id(&mut self, about: About) -> Id {
@@ -164,8 +167,8 @@ impl Table {
         }
         let fresh = Sequence {
             about,
-            lanes: [Lane::default(), Lane::default()],
-            window: SMALLEST,
+            backlogs: [Backlog::default(), Backlog::default()],
+            window: SMALLEST_WINDOW,
             pairs: 0,
             last_times: None,
             touched: self.clock,
@@ -187,17 +190,17 @@ impl Table {
         id
     }
 
-    /// Forgets instances that are idle, so that memory does not grow with their number: those on a core only after
-    /// long, because what they cause belongs to that core.
+    /// Forgets instances that are idle, so that memory does not grow with their number: those on a core only
+    /// after long, because what they cause belongs to that core.
     fn sweep(&mut self) {
         let (clock, sequences, free) = (self.clock, &self.sequences, &mut self.free);
         let (soon, late) = (clock.saturating_sub(IDLE.min(self.keep)), clock.saturating_sub(self.keep));
         self.ids.retain(|about, id| {
             let Some(s) = sequences.get(*id as usize) else { return false };
-            let running = s.lanes.iter().any(|lane| lane.core.is_some());
+            let running = s.backlogs.iter().any(|backlog| backlog.core.is_some());
             let idle = matches!(about, About::Instance(..))
                 && s.touched < if running { late } else { soon }
-                && s.lanes.iter().all(|l| l.unsettled.is_empty() && l.unpaired.is_empty());
+                && s.backlogs.iter().all(|l| l.unsettled.is_empty() && l.unpaired.is_empty());
             if idle {
                 free.push(*id);
             }

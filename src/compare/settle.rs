@@ -1,5 +1,5 @@
-//! Compares the positions of pairs in every sequence they belong to. Pairs are made in `engine`; here it only matters
-//! whether they come in the same order on both sides.
+//! Compares the positions of pairs in every sequence they belong to. Pairs are made in `engine`; here it only
+//! matters whether they come in the same order on both sides.
 
 use super::engine::Engine;
 use super::result::DifferenceKind;
@@ -10,7 +10,7 @@ use super::side::State;
 enum Front {
     /// Nothing.
     Empty,
-    /// An event that has no partner yet, so that nothing can be said.
+    /// An event that has no partner yet.
     Waiting,
     /// An event and its partner.
     Paired(u64, u64),
@@ -55,7 +55,7 @@ impl Engine<'_> {
 
     /// Without settling other sequences at once: they are settled when their next event comes, or at the end.
     fn report_moved(&mut self, id: Id, left: u64, right: u64) {
-        self.tell(DifferenceKind::Moved, id, left, right);
+        self.report_pair(DifferenceKind::Moved, id, left, right);
         for (side, ordinal) in self.sides.iter_mut().zip([left, right]) {
             if let Some(slot) = side.get_mut(ordinal) {
                 slot.state = State::Out;
@@ -63,17 +63,18 @@ impl Engine<'_> {
         }
     }
 
-    /// What stands first on a side, after passing over what does not count in this sequence.
+    /// The first event on a side that counts in this sequence.
     fn front(&mut self, id: Id, side: usize) -> Front {
         loop {
-            let lane = self.table.peek(id).and_then(|s| s.lanes.get(side));
-            let Some(ordinal) = lane.and_then(|lane| lane.unsettled.front().copied()) else {
+            let backlog = self.table.peek(id).and_then(|s| s.backlogs.get(side));
+            let Some(ordinal) = backlog.and_then(|backlog| backlog.unsettled.front().copied()) else {
                 return Front::Empty;
             };
             match self.sides.get(side).and_then(|s| s.get(ordinal)).map_or(State::Out, |slot| slot.state) {
                 State::Waiting => return Front::Waiting,
                 State::Paired(other) => {
-                    // Sides disagree on the core of a pair only after a difference that is reported elsewhere.
+                    // Sides disagree on the core of a pair only after a difference that is reported
+                    // elsewhere.
                     let partner = self.sides.get(1 - side).and_then(|s| s.get(other));
                     if partner.is_some_and(|slot| slot.is_in(id)) {
                         return Front::Paired(ordinal, other);
@@ -87,16 +88,16 @@ impl Engine<'_> {
 
     /// How many events of a sequence stand before an ordinal on a side; `None` if it is not there.
     fn distance(&self, id: Id, side: usize, ordinal: u64) -> Option<usize> {
-        self.table.peek(id)?.lanes.get(side)?.unsettled.binary_search(&ordinal).ok()
+        self.table.peek(id)?.backlogs.get(side)?.unsettled.binary_search(&ordinal).ok()
     }
 
     fn pop(&mut self, id: Id, side: usize) {
-        let Some(lane) = self.table.get(id).and_then(|s| s.lanes.get_mut(side)) else { return };
-        let Some(ordinal) = lane.unsettled.pop_front() else { return };
-        if lane.settled.len() >= 3 {
-            lane.settled.pop_front();
+        let Some(backlog) = self.table.get(id).and_then(|s| s.backlogs.get_mut(side)) else { return };
+        let Some(ordinal) = backlog.unsettled.pop_front() else { return };
+        if backlog.settled.len() >= 3 {
+            backlog.settled.pop_front();
         }
-        lane.settled.push_back(ordinal);
+        backlog.settled.push_back(ordinal);
         if let Some(slot) = self.sides.get_mut(side).and_then(|s| s.get_mut(ordinal)) {
             slot.unsettled = slot.unsettled.saturating_sub(1);
         }

@@ -1,11 +1,11 @@
-//! The events of one side that are not done with, by their ordinal, and a little history for context. Not the
-//! reading of them (see `feed`).
+//! The unfinished events of one side by their ordinal, and a short history for context. Not how they are read
+//! (see `feed`).
 
 use super::event::Event;
 use super::sequence::{Id, Members};
 use std::collections::VecDeque;
 
-/// How many events are kept after they are done with, so that a difference can be shown with what came before.
+/// This many finished events are kept, so that a difference can be shown with the events before it.
 const HISTORY: usize = 4096;
 
 /// What has become of an event.
@@ -56,7 +56,7 @@ impl Side {
         self.slots.len()
     }
 
-    /// Forgets events that are done with, but for a little history.
+    /// Removes finished events except a short history.
     pub(super) fn trim(&mut self) {
         while self.slots.len() >= HISTORY
             && self.slots.front().is_some_and(|s| s.state != State::Waiting && s.unsettled == 0)
@@ -66,7 +66,7 @@ impl Side {
         }
     }
 
-    /// Adds an event and forgets old ones.
+    /// Adds an event and removes old ones.
     pub(super) fn push(&mut self, event: Event, members: Members) -> u64 {
         self.trim();
         let unsettled = members.iter().flatten().count() as u8;

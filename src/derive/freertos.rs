@@ -1,11 +1,12 @@
-//! What the FreeRTOS loggers mean by their BTF: they write `preempt` and `resume` only, creation is a `preempt` with a
-//! note, a task is called `[core/id]name` after the core it is on, and the source of a `resume` is the task before.
-//! Read literally, several tasks run on one core, and one that migrates is several tasks.
+//! The BTF dialect of the FreeRTOS loggers: they write `preempt` and `resume` only, creation is a `preempt`
+//! with a note, a task is named `[core/id]name` after its core, and the source of a `resume` is the previous
+//! task. Read literally, several tasks would run on one core, and a task that migrates would be several
+//! tasks.
 
-use super::records::Step;
+use super::step::Step;
 use crate::btf::{Action, EntityType, NameId, NameMap, Names};
 
-/// Per task: what was last said of it.
+/// The last known state of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Life {
     Created,
@@ -13,18 +14,18 @@ enum Life {
     Ready,
 }
 
-/// Reads the events of tasks as they are meant.
+/// Translates events of tasks to standard BTF.
 #[derive(Debug, Default)]
 pub(super) struct FreeRtos {
     tasks: NameMap<Life>,
-    /// Process and core that a name of the trace means.
+    /// The process and the core that a name in the trace stands for.
     meanings: NameMap<(NameId, Option<NameId>)>,
-    /// The core that spoke last, for names that tell no core.
+    /// The core of the last event, for names without a core.
     core: Option<NameId>,
 }
 
 impl FreeRtos {
-    /// The event that is meant; `None` when it says nothing new.
+    /// The event in standard BTF; `None` when it says nothing new.
     pub fn read(&mut self, step: Step, note: Option<&str>, names: &mut Names) -> Option<Step> {
         if step.kind != EntityType::Task {
             return Some(step);
@@ -53,8 +54,8 @@ impl FreeRtos {
     }
 
     fn meaning(&mut self, name: NameId, names: &mut Names) -> (NameId, Option<NameId>) {
-        if let Some(known) = self.meanings.get(name) {
-            return *known;
+        if let Some(meaning) = self.meanings.get(name) {
+            return *meaning;
         }
         let text = names.text(name).to_owned();
         let numbered = text.strip_prefix('[').and_then(|t| t.split_once(']'));

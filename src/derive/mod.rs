@@ -1,10 +1,11 @@
-//! System events to instances: the tables `process_instance`, `process_state` and `runnable_instance`, from
-//! BTF events in time order, whoever wrote them. Needs no software events and no files.
+//! System events to instances: the tables `process_instance`, `process_state` and `runnable_instance` from
+//! BTF events in time order, mapped or read from a file. Needs no software events and no files.
 
 mod freertos;
 mod processes;
 mod records;
 mod runnables;
+mod step;
 
 use crate::btf::{EntityType, Event, NameId, Names};
 use crate::schema::{ProcessInstanceRows, ProcessStateRows, RunnableInstanceRows};
@@ -33,13 +34,13 @@ pub struct Violations {
     pub runnable: u64,
 }
 
-/// The state of all open instances. An instance whose first event is not its activation was there before the
-/// trace began: it has been, since `begin`, in the state that its first action leaves.
+/// The state of all open instances. An instance whose first event is not its activation existed before the
+/// trace began: since `begin` it has been in the state that its first action leaves.
 #[derive(Debug)]
 pub struct Derive {
     processes: Processes,
     runnables: Runnables,
-    /// The rows made so far; take them at will.
+    /// The rows made so far; the caller may take them at any time.
     pub rows: Rows,
 }
 
@@ -49,7 +50,8 @@ impl Derive {
         Self { processes: Processes::new(begin), runnables: Runnables::new(begin), rows: Rows::default() }
     }
 
-    /// The same for a trace that need not tell of activations: a first event `start` says nothing of the time before.
+    /// The same for a trace that may omit activations: a first event `start` says nothing about the time
+    /// before it.
     pub fn of_foreign_trace(begin: i64) -> Self {
         let mut derive = Self::new(begin);
         derive.processes.starts_are_activations = true;

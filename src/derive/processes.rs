@@ -1,27 +1,28 @@
 //! Instances and states of tasks and ISRs. Not runnables.
 
 use super::Rows;
-use crate::btf::{Action, EntityType, Event, IdMap, NameId, Names, ProcessState, process_transition};
+use crate::btf::spec::process_transition;
+use crate::btf::{Action, EntityType, Event, IdMap, NameId, Names, State};
 use crate::schema::{ProcessInstanceRow, ProcessStateRow};
 use std::collections::hash_map::Entry;
 
 /// An open instance.
 #[derive(Debug)]
 struct Open {
-    /// Instances are numbered by their first events, so that what is open is written in a fixed order.
+    /// Instances are numbered by their first events, so that open ones are written in a fixed order.
     born: u64,
     process: NameId,
     instance: i64,
     kind: EntityType,
     core: Option<NameId>,
-    state: ProcessState,
+    state: State,
     since: i64,
     activate_at: Option<i64>,
     start_at: Option<i64>,
     /// Time in each state after the start, by `slot`.
     spent: [i64; 5],
     preemptions: i64,
-    /// Activations lost right before its own, if that was seen.
+    /// Activations lost right before its own; `None` if its activation was not seen.
     lost_before: Option<i64>,
     /// Cut off by the left edge or a gap.
     cut: bool,
@@ -33,23 +34,23 @@ struct Open {
 pub(super) struct Processes {
     begin: i64,
     open: IdMap<(NameId, i64), Open>,
-    /// Activations lost one after the other: the number of the last one, and how many.
+    /// Consecutive lost activations: the number of the last one, and how many.
     lost: IdMap<NameId, (i64, i64)>,
     born: u64,
     pub violations: u64,
-    /// An instance that starts without having been activated has not been active before.
+    /// An instance that starts without an activation was not in state ACTIVE before.
     pub starts_are_activations: bool,
 }
 
-/// Where the time in a state is summed; ACTIVE time is the start delay, not part of an execution.
-fn slot(state: ProcessState) -> Option<usize> {
+/// The index of a state in `Open::spent`; ACTIVE time is the start delay, not part of an execution.
+fn slot(state: State) -> Option<usize> {
     match state {
-        ProcessState::Running => Some(0),
-        ProcessState::Ready => Some(1),
-        ProcessState::Waiting => Some(2),
-        ProcessState::Polling => Some(3),
-        ProcessState::Parking => Some(4),
-        ProcessState::Active | ProcessState::Terminated => None,
+        State::Running => Some(0),
+        State::Ready => Some(1),
+        State::Waiting => Some(2),
+        State::Polling => Some(3),
+        State::Parking => Some(4),
+        _ => None,
     }
 }
 
@@ -71,13 +72,13 @@ impl Processes {
     }
 
     pub fn event(&mut self, event: &Event, names: &Names, rows: &mut Rows) {
-        let Some((from, to)) = process_transition(event.action) else { return };
         if event.action == Action::MtaLimitExceeded {
             let (last, run) = self.lost.entry(event.target).or_default();
             *run = if last.checked_add(1) == Some(event.target_instance) { *run + 1 } else { 1 };
             *last = event.target_instance;
             return;
         }
+        let Some((from, to)) = process_transition(event.action) else { return };
         let mut open = match self.open.entry((event.target, event.target_instance)) {
             Entry::Occupied(open) => open,
             Entry::Vacant(place) => {
@@ -128,11 +129,12 @@ impl Processes {
 }
 
 impl Open {
-    /// Takes an event into account that leads from the first to the second state; true when the instance has ended.
+    /// Takes an event into account that leads from the first to the second state; true when the instance
+    /// ends.
     fn event(
         &mut self,
         event: &Event,
-        (from, to): (ProcessState, ProcessState),
+        (from, to): (State, State),
         names: &Names,
         rows: &mut Rows,
         violations: &mut u64,
@@ -147,7 +149,7 @@ impl Open {
             *violations += 1;
         }
         let core = (event.action != Action::Activate).then_some(event.source);
-        // The stretch that ends was spent on the core before, unless none was known.
+        // The stretch that ends was spent on the previous core, unless none is known.
         self.core = self.core.or(core);
         self.leave(event.time, names, rows);
         self.core = core.or(self.core);
@@ -162,7 +164,7 @@ impl Open {
         event.action == Action::Terminate
     }
 
-    fn new(born: u64, event: &Event, state: ProcessState, since: i64, cut: bool) -> Self {
+    fn new(born: u64, event: &Event, state: State, since: i64, cut: bool) -> Self {
         Self {
             born,
             process: event.target,
@@ -181,9 +183,9 @@ impl Open {
         }
     }
 
-    /// The stretch of the present state ends at `time`. Stretches of no length are not written.
+    /// The stretch of the current state ends at `time`. Stretches of no length are not written.
     fn leave(&mut self, time: i64, names: &Names, rows: &mut Rows) {
-        if time <= self.since || self.state == ProcessState::Terminated {
+        if time <= self.since || self.state == State::Terminated {
             return;
         }
         if let Some(spent) = slot(self.state).and_then(|s| self.spent.get_mut(s)) {

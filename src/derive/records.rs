@@ -1,9 +1,10 @@
-//! Rows of `btf_event`, as any writer may have written them, to the events that instances are derived from: spellings,
-//! instances that are missing, dialects. Not the reading of BTF text.
+//! Rows of `btf_event` of any writer to the events that instances are derived from: other spellings, missing
+//! instances, dialects. Not the reading of BTF text.
 
 use super::Derive;
 use super::freertos::FreeRtos;
-use crate::btf::{Action, EntityType, Event, IdMap, NameId, Names, Note};
+use super::step::{self, Instances, Step};
+use crate::btf::{Action, EntityType, Event, NameId, Names, Note};
 use crate::error::Result;
 use crate::schema::{BtfEventView, begins_with};
 use arrow::array::{Array as _, RecordBatch, StringArray};
@@ -26,16 +27,7 @@ pub struct FromRecords {
     freertos: Option<FreeRtos>,
     sources: Known,
     targets: Known,
-    /// Instances of entities that have none in the trace: the present one, and whether it is open.
-    unnumbered: IdMap<NameId, (i64, bool)>,
-}
-
-/// An event of a process or runnable, before its instance is known.
-pub(super) struct Step {
-    pub kind: EntityType,
-    pub source: NameId,
-    pub target: NameId,
-    pub action: Action,
+    instances: Instances,
 }
 
 impl FromRecords {
@@ -43,7 +35,7 @@ impl FromRecords {
     pub fn new(dialect: Dialect) -> Self {
         let freertos = (dialect == Dialect::FreeRtos).then(FreeRtos::default);
         let (sources, targets) = (Known::default(), Known::default());
-        Self { names: Names::default(), freertos, sources, targets, unnumbered: IdMap::default() }
+        Self { names: Names::default(), freertos, sources, targets, instances: Instances::default() }
     }
 
     /// Takes the rows of a batch into account, in their order.
@@ -62,6 +54,9 @@ impl FromRecords {
                 continue;
             };
             let Some(action) = actions.get(row) else { continue };
+            if !step::concerns_instances(kind, action) {
+                continue;
+            }
             let source = self.sources.name(rows.source.key(row), &mut self.names);
             let target = self.targets.name(rows.target.key(row), &mut self.names);
             let mut step = Step { kind, source, target, action };
@@ -74,10 +69,11 @@ impl FromRecords {
             let process_names = kind == EntityType::Runnable;
             let source_instance = match rows.source_instance.get(row) {
                 Some(instance) => instance,
-                None if process_names => self.unnumbered.get(&step.source).map_or(0, |(n, _)| *n),
+                None if process_names => self.instances.current(step.source),
                 None => 0,
             };
-            let target_instance = rows.target_instance.get(row).unwrap_or_else(|| self.number(&step));
+            let target_instance =
+                rows.target_instance.get(row).unwrap_or_else(|| self.instances.of_event(&step));
             let event = Event {
                 time: rows.time.value(row),
                 source: step.source,
@@ -91,19 +87,6 @@ impl FromRecords {
             derive.event(&event, &self.names);
         }
         Ok(())
-    }
-
-    /// The instance of an entity whose trace gives none: a new one when it is activated, or started without that.
-    fn number(&mut self, step: &Step) -> i64 {
-        let present = self.unnumbered.entry(step.target).or_insert((-1, false));
-        let begins = match step.action {
-            Action::Activate => true,
-            Action::Start => !present.1 || step.kind == EntityType::Runnable,
-            _ => !present.1,
-        };
-        present.0 += i64::from(begins);
-        present.1 = step.action != Action::Terminate;
-        present.0
     }
 }
 

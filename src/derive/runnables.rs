@@ -2,7 +2,8 @@
 //! depth is the number of runnables that are open in the same process instance (BTF 2.1.5, runnable events).
 
 use super::processes::Processes;
-use crate::btf::{Event, IdMap, NameId, Names, RunnableState, runnable_transition};
+use crate::btf::spec::runnable_transition;
+use crate::btf::{Event, IdMap, NameId, Names, State};
 use crate::schema::{RunnableInstanceRow, RunnableInstanceRows};
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ struct Open {
     process: (NameId, i64),
     core: Option<NameId>,
     depth: i64,
-    state: RunnableState,
+    state: State,
     since: i64,
     start_at: Option<i64>,
     running: i64,
@@ -69,7 +70,7 @@ impl Runnables {
         let id = match self.by_instance.get(&key) {
             Some(id) => *id,
             None => {
-                let started = from == RunnableState::Terminated;
+                let started = from == State::Terminated;
                 let nest = self.nested.entry(process).or_default();
                 self.born += 1;
                 self.by_instance.insert(key, self.born);
@@ -102,7 +103,7 @@ impl Runnables {
         }
         open.leave(event.time);
         open.state = to;
-        if to == RunnableState::Terminated {
+        if to == State::Terminated {
             self.by_instance.remove(&key);
             if let Some(open) = self.open.remove(&id) {
                 self.left(id, &open);
@@ -115,7 +116,7 @@ impl Runnables {
     pub fn gap(&mut self, core: NameId, begin: i64, names: &Names, rows: &mut RunnableInstanceRows) {
         let cut: Vec<u64> =
             self.open.iter().filter(|(_, o)| o.core == Some(core)).map(|(id, _)| *id).collect();
-        // Those that were called last first: their time is part of their callers'.
+        // The last called first: their time is part of the time of their callers.
         for id in cut.iter().rev() {
             if let Some(open) = self.open.get_mut(id) {
                 open.leave(begin);
@@ -148,14 +149,14 @@ impl Runnables {
         self.nested.clear();
     }
 
-    /// Its caller has spent the time, too.
+    /// Adds its time to that of the runnables its caller called.
     fn returned(&mut self, open: &Open) {
         if let Some(caller) = open.caller.and_then(|id| self.open.get_mut(&id)) {
             caller.callees += open.running;
         }
     }
 
-    /// Takes a runnable that is closed from those of its process instance.
+    /// Removes a closed runnable from the open ones of its process instance.
     fn left(&mut self, id: u64, open: &Open) {
         if let Some(nest) = self.nested.get_mut(&open.process) {
             nest.depth -= 1;
@@ -173,28 +174,28 @@ impl Open {
     fn leave(&mut self, time: i64) {
         let stretch = (time - self.since).max(0);
         match self.state {
-            RunnableState::Running => self.running += stretch,
-            RunnableState::Suspended => self.suspended += stretch,
-            RunnableState::Terminated => {}
+            State::Running => self.running += stretch,
+            State::Suspended => self.suspended += stretch,
+            _ => {}
         }
         self.since = time;
     }
 
     fn write(&self, terminate_at: Option<i64>, names: &Names, rows: &mut RunnableInstanceRows) {
         // `SIM`, instance −1, is no process: the runnable ran outside of every process.
-        let known = self.process.1 >= 0;
+        let in_process = self.process.1 >= 0;
         rows.push(RunnableInstanceRow {
             runnable: names.name(self.runnable),
             instance: self.instance,
-            process: known.then(|| names.name(self.process.0)),
-            process_instance: known.then_some(self.process.1),
+            process: in_process.then(|| names.name(self.process.0)),
+            process_instance: in_process.then_some(self.process.1),
             core: self.core.map(|c| names.name(c)),
             depth: self.depth,
             start_at: self.start_at,
             terminate_at,
             running: self.running,
             suspended: self.suspended,
-            callees: (known && self.start_at.is_some()).then_some(self.callees),
+            callees: (in_process && self.start_at.is_some()).then_some(self.callees),
             complete: !self.cut && self.start_at.is_some() && terminate_at.is_some(),
         });
     }

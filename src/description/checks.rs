@@ -1,7 +1,7 @@
 //! Do the description files of a core belong together? A swapped ORTI file maps without complaint and is
 //! wrong from the first event, so contradictions are errors, not findings.
 
-use super::setup::CoreFiles;
+use super::files::CoreFiles;
 use crate::description::orti::{Orti, OsHeader};
 use crate::error::{Error, Result};
 use crate::map::CoreSetup;

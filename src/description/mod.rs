@@ -3,10 +3,12 @@
 
 mod checks;
 mod detect;
+mod files;
 pub mod orti;
 mod recording_toml;
 mod setup;
 
 pub use detect::{Plan, plan};
+pub use files::{CoreFiles, SetupFile};
 pub use recording_toml::{CoreDescription, Description, NameList};
-pub use setup::{CoreFiles, SetupFile, StoredSetup};
+pub use setup::StoredSetup;

@@ -1,4 +1,4 @@
-//! `recording.toml`: the keys of a recording and their meaning (DESIGN §3). Not the files it names.
+//! `recording.toml`: the keys of a recording and their meaning. Not the files it names.
 
 use crate::error::{Error, Result, did_you_mean};
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub struct Description {
     pub category1_isrs: NameList,
     /// Radix of data values without a prefix: `hex` (TRACE32's default) or `decimal`.
     pub data_radix: Option<String>,
-    /// Columns of the data exports, when they have no header and cannot be told by their content.
+    /// Columns of the data exports, when they have no header and do not follow from the content.
     pub data_columns: Option<Vec<String>>,
     /// Task body function → task.
     #[serde(default)]

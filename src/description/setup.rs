@@ -3,6 +3,7 @@
 
 use super::checks;
 use super::detect::Plan;
+use super::files::{CoreFiles, read_file};
 use super::recording_toml::{Description, NameList};
 use crate::description::orti::{Finding, Orti, OsHeader, Symbols};
 use crate::diagnostics::{Diagnostic, Log};
@@ -11,7 +12,6 @@ use crate::map::{CoreSetup, Profile, Setup};
 use crate::time::TimeScale;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// The stored setup.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
@@ -34,33 +34,8 @@ pub struct StoredSetup {
     pub cores: Vec<CoreFiles>,
 }
 
-/// What describes one core.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
-pub struct CoreFiles {
-    /// BTF name of the core.
-    pub name: String,
-    /// ORTI file.
-    pub orti: Option<SetupFile>,
-    /// OS header.
-    pub os_header: Option<SetupFile>,
-    /// Symbol table.
-    pub symbols: Option<SetupFile>,
-}
-
-/// A small text file, kept whole.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
-pub struct SetupFile {
-    /// Path as the description gives it.
-    pub path: String,
-    /// Content; bytes that are no UTF-8 are replaced.
-    pub text: String,
-}
-
-/// No ORTI, header or name list is larger than this.
-const MAX_FILE: u64 = 64 << 20;
-
 impl StoredSetup {
-    /// Reads every file that `plan` names beside the trace data.
+    /// Reads every file that `plan` names, except the trace data.
     ///
     /// # Errors
     /// A file that is missing or far too large; an unknown mapping profile.
@@ -171,14 +146,4 @@ fn note(log: &mut Log, path: &str, findings: &[Finding]) {
             text: String::new(),
         });
     }
-}
-
-fn read_file(base: &Path, path: &str) -> Result<SetupFile> {
-    let full = base.join(path);
-    let size = std::fs::metadata(&full).map_err(|e| Error::io("read", &full, e))?.len();
-    if size > MAX_FILE {
-        return Err(Error::input(format!("{size} bytes are too many for a description file")).at(&full));
-    }
-    let bytes = std::fs::read(&full).map_err(|e| Error::io("read", &full, e))?;
-    Ok(SetupFile { path: path.to_owned(), text: String::from_utf8_lossy(&bytes).into_owned() })
 }

@@ -1,8 +1,7 @@
 //! What a format of the export is: its name, its options, and how it is written. Not the formats themselves, each of which has
 //! a folder or file of its own.
 
-use super::EXPORTERS;
-use super::btf::Btf;
+use super::{EXPORTERS, FALLBACK};
 use crate::engine::Session;
 use crate::error::{Error, Result};
 use crate::options::{OptionSpec, OptionValues};
@@ -150,11 +149,11 @@ impl dyn Exporter {
         EXPORTERS.iter().copied().find(|exporter| exporter.name() == name)
     }
 
-    /// The format of a file, by its extension; BTF where that tells nothing.
+    /// The format of a file, by its extension; BTF where that does not decide.
     pub fn of_file(path: &Path) -> &'static dyn Exporter {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         let found = EXPORTERS.iter().find(|exporter| exporter.extensions().contains(&extension));
-        *found.unwrap_or(&(&Btf as &dyn Exporter))
+        found.copied().unwrap_or(FALLBACK)
     }
 }
 

@@ -25,5 +25,8 @@ pub const EXPORTERS: &[&dyn Exporter] = &[
     &traceprinter::Traceprinter,
 ];
 
+/// The format of a file whose extension does not decide.
+const FALLBACK: &dyn Exporter = &btf::Btf;
+
 #[cfg(test)]
 mod tests;

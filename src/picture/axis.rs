@@ -1,15 +1,15 @@
-//! Where the lines of a time axis stand, and what is written below them: multiples of 1, 2 or 5 times a power of ten, in
-//! exact integers. Not for how they are drawn.
+//! Where the lines of a time axis stand, and what is written below them: multiples of 1, 2 or 5 times a power
+//! of ten, in exact integers. Not for how they are drawn.
 
 use crate::time::{TimeScale, format_duration};
 
-/// Labels of more characters are told from a common begin.
+/// Longer labels are given relative to a common begin.
 const LONG: usize = 9;
 
 /// The lines of a time axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
-    /// The title of the axis: the unit, and what the labels count from where that is not 0.
+    /// The text next to the axis: the unit, and the origin of the labels if that is not 0.
     pub title: String,
     /// Lines with labels: when, in ticks, and the words.
     pub major: Vec<(i64, String)>,
@@ -43,7 +43,7 @@ fn per(unit: TimeScale, scale: TimeScale) -> u64 {
     10u64.pow(scale.decimals() - unit.decimals())
 }
 
-/// So many ticks in a unit, with so many decimal places; exact when those are enough.
+/// Ticks in a unit, with a number of decimal places; exact when those suffice.
 fn decimal(ticks: i128, unit: u64, places: usize) -> String {
     let sign = if ticks < 0 { "-" } else { "" };
     let (magnitude, unit) = (ticks.unsigned_abs(), u128::from(unit));
@@ -73,7 +73,7 @@ fn unit_of(ticks: u64, scale: TimeScale) -> TimeScale {
 }
 
 impl Axis {
-    /// The axis of a window `[from, to)`, in ticks of `scale`, with at most about so many labels.
+    /// The axis of a window `[from, to)`, in ticks of `scale`, with about this many labels at most.
     pub fn new(from: i64, to: i64, scale: TimeScale, most: u32) -> Self {
         let span = (i128::from(to) - i128::from(from)).max(1).unsigned_abs();
         let step = round(span.div_ceil(u128::from(most.max(1))));
@@ -118,7 +118,7 @@ pub fn exact(ticks: i64, scale: TimeScale) -> String {
     format!("{} {unit}", decimal(i128::from(ticks), per(unit, scale), places))
 }
 
-/// A length of time with all its digits where they are few, else rounded.
+/// A length of time: exact if that needs few digits, else rounded.
 pub fn length(ticks: i64, scale: TimeScale) -> String {
     let all = exact(ticks, scale);
     if all.len() <= 14 { all } else { format_duration(ticks, scale) }

@@ -1,5 +1,5 @@
-//! A chart of metrics as data: a panel for each entity. Not for computing what is in it (see `plot`), and not for drawing it
-//! (see [`crate::render`]).
+//! A chart of metrics as data: a panel for each entity. Not for computing what is in it (see `plot`), and not
+//! for drawing it (see [`crate::render`]).
 
 use crate::time::TimeScale;
 

@@ -1,5 +1,5 @@
-//! Many values over time → for every column of the picture the last, the least and the greatest. Not for what the values
-//! are.
+//! Values over time → the last, the least and the greatest value of each column of the picture. Not their
+//! meaning.
 
 use super::grid::{Cursor, Grid};
 use super::{Curve, Point, Shape};
@@ -23,7 +23,8 @@ impl Values {
         Self { grid, cursor: Cursor::new(grid), shape, points: Vec::new(), before: None, column: None }
     }
 
-    /// Adds a value; what is no finite number is none. Steps before the window tell the value at its begin.
+    /// Adds a value; a value that is not finite is ignored. Steps before the window give the value at its
+    /// begin.
     pub fn add(&mut self, at: i64, value: f64) {
         if !value.is_finite() || at >= self.grid.to() {
             return;

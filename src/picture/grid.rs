@@ -1,4 +1,4 @@
-//! A window of time cut into the columns that a picture has room for. Not for what is drawn in them.
+//! A window of time cut into the columns of a picture. Not what is drawn in them.
 
 /// A half-open window `[from, to)` in ticks, and how many columns it is drawn with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,17 +16,18 @@ impl Grid {
         Self { from, to, columns: columns.max(1), exact: false }
     }
 
-    /// The same window without reduction to columns.
+    /// The same window without columns: everything is drawn as it is, nothing is merged.
     pub fn exact(self) -> Self {
         Self { exact: true, ..self }
     }
 
-    /// What is one in the picture has one number: that of its column, or the instant itself where nothing is reduced.
+    /// Instants with the same number are drawn as one: the number of the column, or the instant itself where
+    /// nothing is merged.
     pub fn place(&self, at: i64) -> i64 {
         if self.exact { at } else { i64::from(self.column(at)) }
     }
 
-    /// Nothing is reduced to columns.
+    /// Nothing is merged into columns.
     pub fn is_exact(&self) -> bool {
         self.exact
     }
@@ -74,7 +75,7 @@ impl Grid {
     }
 }
 
-/// A grid that remembers the column that was asked for last: what comes in order of time is mostly in it again.
+/// A grid that remembers the last column: in order of time the next instant is mostly in the same one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cursor {
     grid: Grid,

@@ -1,5 +1,5 @@
-//! Many instants → for every kind and column of the picture one mark that says how many it stands for. Not for stretches
-//! (see `runs`).
+//! Instants → one mark for each kind and column of the picture, with their number. Not stretches (see
+//! `runs`).
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ pub struct Marks {
     /// By kind and column; empty until there is something.
     kinds: [Vec<Option<Mark>>; MarkKind::COUNT],
     count: u64,
-    /// What was said later, of marks that have no column to be found by.
+    /// Names given later to marks that have no column.
     said: HashMap<(MarkKind, i64), Name>,
 }
 
@@ -25,7 +25,7 @@ impl Marks {
         Self { grid, cursor: Cursor::new(grid), kinds, count: 0, said: HashMap::new() }
     }
 
-    /// Adds an instant; one outside the window is none.
+    /// Adds an instant; one outside the window is ignored.
     pub fn add(&mut self, at: i64, kind: MarkKind, name: Option<Name>) {
         if !self.grid.shows(at, at) {
             return;
@@ -48,7 +48,7 @@ impl Marks {
         }
     }
 
-    /// Says something of the mark that stands for an instant, if that is the first one of its kind in its column.
+    /// Names the mark of an instant, if it is the first one of its kind in its column.
     pub fn name(&mut self, at: i64, kind: MarkKind, name: Name) {
         if self.grid.is_exact() {
             self.said.insert((kind, at), name);
@@ -67,7 +67,7 @@ impl Marks {
         self.count
     }
 
-    /// Adds what another one has collected for the same columns. Its names mean what `name` makes of them.
+    /// Merges the marks of another collector for the same columns; `name` translates its names.
     pub fn join(&mut self, other: Self, name: impl Fn(Name) -> Name) {
         self.count += other.count;
         for (mine, theirs) in self.kinds.iter_mut().zip(other.kinds) {

@@ -1,9 +1,9 @@
-//! A picture of a recording as data: rows over time and what happens in them. Not for reading it from a database (see
-//! `plot`), and not for drawing it (see [`crate::render`]).
+//! A picture of a recording as data: rows over time and what happens in them. Not how it is read from a
+//! database (see `plot`) or drawn (see [`crate::render`]).
 //!
-//! A picture never grows with the trace: stretches and instants that would fall on one pixel are one [`Run`] or [`Mark`]
-//! that says how many it stands for, how long the longest is, and how much of the time they cover. Nothing rare is lost
-//! that way: a mark of a violation is never merged into one of another kind.
+//! A picture never grows with the trace: stretches and instants that would fall on one pixel are one [`Run`]
+//! or [`Mark`] with their number, the length of the longest and the time they cover. Rare marks are not lost:
+//! a mark of a violation is never merged into one of another kind.
 
 mod axis;
 mod chart;
@@ -14,6 +14,7 @@ mod runs;
 #[cfg(test)]
 mod tests;
 
+use crate::btf;
 use crate::time::TimeScale;
 
 pub use axis::{Axis, exact, length};
@@ -29,7 +30,7 @@ pub(crate) use runs::{SHADES, shades};
 pub struct Picture {
     /// First line above the picture.
     pub title: String,
-    /// What is to be seen, in a sentence: for screen readers, and below the title.
+    /// The picture in one sentence: the alternative text, also shown below the title.
     pub description: String,
     /// The unit of all ticks.
     pub scale: TimeScale,
@@ -45,7 +46,7 @@ pub struct Picture {
     pub links: Vec<Link>,
     /// What the picture is about, when it is about one thing: an instance and its life.
     pub highlight: Option<Highlight>,
-    /// What a reader has to know: what was merged, what was left out and why. One sentence each.
+    /// Notes for the reader: what was merged, what was left out and why. One sentence each.
     pub notes: Vec<String>,
 }
 
@@ -61,9 +62,9 @@ pub enum RowKind {
     Task,
     /// An interrupt service routine: its states.
     Isr,
-    /// A runnable: its executions; tracks are the depth of nesting.
+    /// A runnable: its executions, one track for each depth of nesting.
     Runnable,
-    /// A semaphore, mutex or resource: its holders and the processes that wait for it.
+    /// A semaphore, mutex or resource: the processes that hold it and wait for it.
     Semaphore,
     /// An event of the operating system: set, waited for, cleared.
     Event,
@@ -126,9 +127,9 @@ pub struct Row {
     pub kind: RowKind,
     /// The row it belongs to, as an index in [`Picture::rows`]: it is drawn below that one, indented.
     pub parent: Option<usize>,
-    /// Number of tracks that runs use, at least 1.
+    /// Number of tracks within the row, at least 1: runs that overlap are on different tracks.
     pub tracks: u16,
-    /// Sorted by begin, then track; those of one track do not overlap.
+    /// Sorted by begin, then track; runs on one track do not overlap.
     pub runs: Vec<Run>,
     /// Sorted by time.
     pub marks: Vec<Mark>,
@@ -155,7 +156,7 @@ pub enum State {
     Critical,
     /// Holds (rows of semaphores).
     Held,
-    /// Is asked for and not had (rows of semaphores).
+    /// Requested but not held (rows of semaphores).
     Wanted,
     /// Nothing was recorded: `gap`.
     Gap,
@@ -166,7 +167,7 @@ pub enum State {
 pub struct Run {
     /// Begin, in ticks; may lie before the window.
     pub begin: i64,
-    /// End, in ticks, not part of it; may lie behind the window.
+    /// End, in ticks, not part of it; may lie after the window.
     pub end: i64,
     /// 0 is the lowest.
     pub track: u16,
@@ -240,15 +241,28 @@ impl State {
         Self::Gap,
     ];
 
+    /// The drawing of a state of a process; `None` for states that are not drawn.
+    pub fn of_process(state: btf::State) -> Option<Self> {
+        match state {
+            btf::State::Active => Some(Self::Active),
+            btf::State::Running => Some(Self::Running),
+            btf::State::Ready => Some(Self::Ready),
+            btf::State::Waiting => Some(Self::Waiting),
+            btf::State::Polling => Some(Self::Polling),
+            btf::State::Parking => Some(Self::Parking),
+            _ => None,
+        }
+    }
+
     /// One word in lower case, for identifiers and classes.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Active => "active",
-            Self::Running => "running",
-            Self::Ready => "ready",
-            Self::Waiting => "waiting",
-            Self::Polling => "polling",
-            Self::Parking => "parking",
+            Self::Active => btf::State::Active.as_str(),
+            Self::Running => btf::State::Running.as_str(),
+            Self::Ready => btf::State::Ready.as_str(),
+            Self::Waiting => btf::State::Waiting.as_str(),
+            Self::Polling => btf::State::Polling.as_str(),
+            Self::Parking => btf::State::Parking.as_str(),
             Self::Critical => "critical",
             Self::Held => "held",
             Self::Wanted => "wanted",
@@ -313,7 +327,7 @@ impl MarkKind {
         self as usize
     }
 
-    /// Those that are drawn whatever happens around them, each of them.
+    /// True for marks that are drawn one by one, however many other marks there are.
     pub fn is_rare(self) -> bool {
         matches!(self, Self::ActivationLost | Self::Violation)
     }
@@ -337,7 +351,7 @@ pub struct Mark {
 /// What a line between two rows means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LinkKind {
-    /// The first row's process makes way for the second one's.
+    /// The process of the first row is preempted by that of the second.
     Preemption,
     /// The first activates the second.
     Activation,

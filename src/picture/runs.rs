@@ -1,13 +1,13 @@
-//! Many stretches of time → those that are wide enough to be seen, and for each column of the picture what the others
-//! amount to: coverage, the longest, and how many. Memory is that of the columns, whatever comes. Not for instants (see
-//! `marks`) or numbers (see `curves`).
+//! Stretches of time → those that are wide enough to be seen, and for each column of the picture a summary of
+//! the others: coverage, the longest, and their number. Memory depends on the number of columns only. Not
+//! instants (see `marks`) or numbers (see `curves`).
 
 use super::grid::{Cursor, Grid};
 use super::{Name, Run, State};
 
-/// A stretch that touches so many columns is drawn by itself: it covers at least one of them.
+/// A stretch that touches this many columns is drawn by itself: it covers at least one of them.
 const WIDE: u32 = 3;
-/// Shades that can be told from each other: columns with the same one are drawn as one.
+/// The number of distinguishable shades: neighbouring columns of one shade are drawn as one.
 pub(crate) const SHADES: i128 = 8;
 
 /// One stretch of time.
@@ -25,7 +25,7 @@ pub struct Stretch {
     pub instance: Option<i64>,
 }
 
-/// What does not get a run of its own, by column.
+/// Stretches without a run of their own, by column.
 #[derive(Debug, Clone, Copy)]
 struct Cell {
     begin: i64,
@@ -83,7 +83,7 @@ impl Cell {
         Self { begin: stretch.begin, end: stretch.end, count: 1, longest: stretch, covered }
     }
 
-    /// One more: what is done for every row of a long recording.
+    /// Adds one stretch: this runs for every row of a long recording.
     fn add(&mut self, stretch: Stretch) {
         let length = stretch.length();
         self.begin = self.begin.min(stretch.begin);
@@ -139,7 +139,7 @@ impl Runs {
         Self { grid, cursor: Cursor::new(grid), cells: Vec::new(), wide: Vec::new(), count: 0, covered: 0 }
     }
 
-    /// Adds a stretch; one outside the window is none.
+    /// Adds a stretch; one outside the window is ignored.
     pub fn add(&mut self, stretch: Stretch) {
         let Stretch { begin, end, .. } = stretch;
         if !self.grid.shows(begin, end) || end < begin {
@@ -151,7 +151,8 @@ impl Runs {
             self.wide.push(stretch);
             return;
         }
-        // The last tick tells the column of the end: asked for first, so that the cursor stays with the begin.
+        // The last tick gives the column of the end. It is looked up first, so that the cursor stays at the
+        // begin.
         let last = self.cursor.column(begin.max(end.saturating_sub(1)));
         let first = self.cursor.column(begin);
         if last - first + 1 >= WIDE {
@@ -178,7 +179,7 @@ impl Runs {
         self.covered
     }
 
-    /// Adds what another one has collected for the same columns. Its names mean what `name` makes of them.
+    /// Merges the stretches of another collector for the same columns; `name` translates its names.
     pub fn join(&mut self, mut other: Self, name: impl Fn(Name) -> Name) {
         let renamed = |stretch: &mut Stretch| stretch.name = stretch.name.map(&name);
         other.wide.iter_mut().for_each(renamed);
@@ -199,7 +200,8 @@ impl Runs {
         }
     }
 
-    /// The runs in order of time. Columns next to each other in which the same state covers about as much are one run.
+    /// The runs in order of time. Columns next to each other in which the same state covers about as much are
+    /// one run.
     pub fn finish(self) -> Vec<Run> {
         let width = self.grid.begin_of(1).saturating_sub(self.grid.from()).max(1);
         let mut runs: Vec<Run> = self.wide.iter().map(Stretch::exact).collect();
@@ -216,7 +218,7 @@ impl Runs {
     }
 }
 
-/// How much of a merged run is covered, and how much of it is occupied, in so many shades.
+/// The shades of a merged run: how much of it is covered, and how much is occupied.
 pub(crate) fn shades(run: &Run) -> (i128, i128) {
     let length = i128::from(run.end.saturating_sub(run.begin)).max(1);
     let shade = |ticks: i64| ((i128::from(ticks) * SHADES + length - 1) / length).clamp(0, SHADES);
@@ -239,7 +241,7 @@ fn extend(last: &mut Run, next: &Run) {
     }
 }
 
-/// Gives runs that overlap tracks of their own; returns how many there are. They are in order of time, of one track.
+/// Distributes overlapping runs, which come in order of time, to tracks; returns the number of tracks.
 pub fn spread(runs: &mut [Run]) -> u16 {
     let mut ends: Vec<i64> = Vec::new();
     for run in runs.iter_mut() {
@@ -254,5 +256,5 @@ pub fn spread(runs: &mut [Run]) -> u16 {
     u16::try_from(ends.len().max(1)).unwrap_or(1)
 }
 
-/// More that happens at once is drawn over each other.
+/// More simultaneous runs are drawn on top of each other.
 const MOST_TRACKS: usize = 4;

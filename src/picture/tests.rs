@@ -45,7 +45,7 @@ proptest! {
         let occupied = shown.iter().filter(|s| s.state.is_occupied()).map(length).sum::<i64>();
         prop_assert_eq!(runs.iter().map(|r| r.occupied).sum::<i64>(), occupied);
         prop_assert!(runs.len() <= 2 * columns as usize);
-        // Those of one track stay one after the other, and say what they stand for.
+        // Runs of one track do not overlap, and say how many they stand for.
         prop_assert!(runs.windows(2).all(|pair| pair[0].end <= pair[1].begin), "{:?}", runs);
         for run in &runs {
             let within: Vec<_> = shown.iter().filter(|s| run.begin <= s.begin && s.end <= run.end).collect();

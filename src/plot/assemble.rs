@@ -1,5 +1,5 @@
-//! All rows of a picture in their order, with the lines between them and the sentences about what is left out. Not for reading
-//! any table.
+//! All rows of a picture in their order, with the lines between them and the notes about what is left out.
+//! Reads no table.
 
 use std::collections::BTreeMap;
 
@@ -118,7 +118,7 @@ fn cores(states: &States, names: &mut Names, chosen: &dyn Fn(&str) -> bool, rows
     let mut made = Vec::new();
     for (core, runs) in states.cores.iter().zip(&states.of_core) {
         let Some(runs) = runs.clone() else { continue };
-        // Who asks for tasks by name wants to see where they run.
+        // Tasks that are asked for by name are shown with the cores they run on.
         if rows == Rows::Core && !chosen(core) && states.cores.iter().any(|core| chosen(core)) {
             continue;
         }
@@ -159,14 +159,14 @@ fn processes(
         let first = runs.iter().find_map(|run| run.name);
         let several = runs.iter().filter_map(|run| run.name).any(|core| Some(core) != first);
         for run in &mut runs {
-            // The core says something where it changes.
+            // The core is named where it changes.
             let core = run.name.filter(|_| several).and_then(|core| states.cores.get(core as usize));
             run.name = core.map(|core| names.number(core));
         }
         let kind = if isr { RowKind::Isr } else { RowKind::Task };
         made.push(row(kind, name, runs, marks.map(Marks::finish).unwrap_or_default()));
     }
-    // What only lost its activations has no states.
+    // A process whose activations were all lost has no states.
     for ((name, isr), marks) in rare {
         let kind = if isr { RowKind::Isr } else { RowKind::Task };
         if wanted(&name, isr) {
@@ -205,7 +205,7 @@ fn order(rows: &mut [Row]) {
     rows.sort_by(|a, b| (rank(a.kind)).cmp(&rank(b.kind)).then_with(|| natural(&a.label, &b.label)));
 }
 
-/// Of many rows of one kind, those in which most happens.
+/// Of many rows of one kind, the busiest ones.
 fn cap(rows: &mut Vec<Row>, notes: &mut Vec<String>) {
     for kind in RowKind::ALL {
         let count = rows.iter().filter(|row| row.kind == kind).count();
@@ -255,7 +255,7 @@ fn retain(rows: &mut Vec<Row>, keep: &[bool]) {
     }
 }
 
-/// Stretches of the row lie over each other, because it has no more tracks.
+/// True if stretches of the row overlap, because it has no more tracks.
 fn is_crowded(row: &Row) -> bool {
     let mut ends = vec![i64::MIN; usize::from(row.tracks)];
     row.runs.iter().filter(|run| run.count == 1).any(|run| match ends.get_mut(usize::from(run.track)) {
@@ -264,7 +264,7 @@ fn is_crowded(row: &Row) -> bool {
     })
 }
 
-/// What a reader has to know.
+/// The notes for the reader.
 fn explain(context: &Context<'_>, show: &Show, rows: &[Row], notes: &mut Vec<String>) {
     let merged = rows.iter().flat_map(|row| &row.runs).filter(|run| run.count > 1);
     let (runs, stretches) = merged.fold((0u64, 0u64), |n, run| (n.0 + 1, n.1 + u64::from(run.count)));

@@ -11,7 +11,7 @@ use crate::picture::{Bar, Chart, Column, Content, Grid, Measure, Panel, exact, l
 use crate::schema::result::{self, Fractions, Integers, Texts};
 use crate::selection::Selection;
 
-/// More panels are no chart.
+/// The most panels of a chart.
 const MOST_PANELS: usize = 24;
 /// Columns of samples over time.
 const COLUMNS: u32 = 120;
@@ -19,7 +19,7 @@ const COLUMNS: u32 = 120;
 /// Which chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// How many samples of a metric are how great.
+    /// A histogram: the number of samples of a metric by value.
     Histogram,
     /// Samples of a metric over time.
     Distribution,
@@ -45,8 +45,8 @@ pub struct ChartRequest {
 /// Computes what is drawn.
 ///
 /// # Errors
-/// [`crate::error::ErrorKind::Usage`] when there is no such recording, window or metric, or the metric has no samples over time;
-/// otherwise those of a query.
+/// [`crate::error::ErrorKind::Usage`] when there is no such recording, window or metric, or the metric has no
+/// samples over time; otherwise those of a query.
 pub fn chart(session: &Session, request: &ChartRequest) -> Result<Chart> {
     let recording = request.selection.recording(session)?;
     let span = super::span(session, &recording)?;

@@ -1,5 +1,5 @@
-//! What only Grasp traces tell: budgets of servers as curves, buffers as steps, deadlines, and messages below the time line. Not for
-//! tasks and mutexes, which are in the same tables as those of other traces.
+//! What only Grasp traces contain: budgets of servers as curves, buffers as steps, deadlines, and messages
+//! below the time line. Not tasks and mutexes, which are in the tables of all traces.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,8 @@ const LEVELS: &str = "
     WHERE recording = $recording AND begin_at < $to AND end_at >= $from
     ORDER BY buffer, begin_at, line";
 
-/// Messages, with the name of the task that they are about; and of a deadline of a job that arrived once, whether it was missed.
+/// Messages, with the name of the task that they are about; and of a deadline of a job that arrived once,
+/// whether it was missed.
 const MESSAGES: &str = "
     WITH task AS (
         SELECT task, min(coalesce(name, task)) AS name
@@ -44,14 +45,14 @@ const MESSAGES: &str = "
     WHERE m.recording = $recording AND m.time >= $from AND m.time < $to
     ORDER BY m.time, m.line";
 
-/// A row in the making.
+/// A row under construction.
 struct Parts {
     values: Values,
     marks: Marks,
     limit: Option<i64>,
 }
 
-/// What the trace says of instants: marks in the rows of tasks, by name, and in a row of their own.
+/// Marks: those in the rows of tasks, by name, and those in a row of their own.
 #[derive(Default)]
 pub(super) struct Said {
     pub of_task: BTreeMap<String, Marks>,
@@ -97,7 +98,8 @@ fn servers(context: &Context<'_>) -> Result<BTreeMap<String, Parts>> {
             let (Some(first), Some(last)) = (first.get(row), last.get(row)) else { continue };
             let consumers = consumers.get(row).unwrap_or(0);
             server.limit = server.limit.or(capacity.get(row));
-            // The part of the piece that lies in the window: the budget falls by the number of consumers per tick.
+            // The part of the piece that lies in the window: the budget falls by the number of consumers per
+            // tick.
             let at = |time: i64| first.saturating_sub(time.saturating_sub(begin).saturating_mul(consumers));
             let (from, to) = (begin.max(grid.from()), end.min(grid.to() - 1));
             if from <= to {
@@ -177,7 +179,7 @@ pub(super) fn said(context: &Context<'_>, names: &mut Names) -> Result<Said> {
     Ok(said)
 }
 
-/// The row of what is said of no task.
+/// The row of marks without a task.
 pub(super) fn messages(marks: Marks) -> Row {
     Row {
         id: "trace:messages".to_owned(),

@@ -6,7 +6,7 @@ use arrow::array::RecordBatch;
 
 use super::Context;
 use super::names::Names;
-use crate::btf::spec;
+use crate::btf::EntityType;
 use crate::error::Result;
 use crate::picture::{MarkKind, Marks, exact};
 use crate::schema::{columns::process_instance, tables, view};
@@ -17,7 +17,8 @@ view! {
     struct Instances of process_instance { process, r#type, instance, activate_at, terminate_at }
 }
 
-/// Instances that came too late, the first of each row and column: when it should have ended, in so many words.
+/// Instances that missed their deadline, the first of each row and column: the deadline, and the text about
+/// it.
 type Late = BTreeMap<(usize, i64), (i64, String)>;
 
 /// What a thread collects.
@@ -26,8 +27,8 @@ struct Worker {
     late: Late,
 }
 
-/// The marks of processes, two for each of the names, which are sorted: as a task, and as an ISR; and how many activations
-/// and missed deadlines there are.
+/// The marks of processes, two for each of the names, which are sorted: as a task, and as an ISR; and how
+/// many activations and missed deadlines there are.
 ///
 /// # Errors
 /// Those of a scan.
@@ -57,7 +58,8 @@ pub(super) fn read(
         let rows = Instances::of(batch)?;
         let process =
             rows.process.translate(|name| processes.binary_search_by(|n| n.as_str().cmp(name)).ok());
-        let isr = rows.r#type.translate(|name| Some(spec::kind_alias(name) == Some(spec::Kind::Isr)));
+        let isr =
+            rows.r#type.translate(|name| Some(EntityType::parse_tolerant(name) == Some(EntityType::Isr)));
         for row in 0..rows.len() {
             let (Some(process), Some(at)) = (process.get(row), rows.activate_at.get(row)) else { continue };
             let slot = 2 * process + usize::from(isr.get(row).unwrap_or(false));
@@ -68,7 +70,7 @@ pub(super) fn read(
             let by = at.saturating_add(deadline);
             marks.add(by, MarkKind::Deadline, None);
             let end = rows.terminate_at.get(row);
-            // What has not ended by the end of the recording is late if that is.
+            // An instance that has not ended is late if the recording ends after its deadline.
             if end.unwrap_or(last) > by && grid.shows(by, by) {
                 let instance = rows.instance.get(row).map(|n| format!(" #{n}")).unwrap_or_default();
                 let name = processes.get(process).map(String::as_str).unwrap_or_default();

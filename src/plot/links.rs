@@ -1,15 +1,15 @@
-//! Lines between rows: from an instance that is preempted to the one that it makes way for. Found in what is drawn exactly. Not
-//! for what runs were merged.
+//! Lines between rows: from an instance that is preempted to the one that preempts it. Found between runs
+//! that are drawn exactly, not between merged runs.
 
 use std::collections::HashMap;
 
 use super::names::Names;
 use crate::picture::{Link, LinkKind, Row, RowKind, State};
 
-/// More lines than this are no help.
+/// More lines than this would hide the picture.
 const MOST: usize = 600;
 
-/// Preemptions between rows of tasks and ISRs, in order of time; and whether there are too many of them, then there are none.
+/// Preemptions between rows of tasks and ISRs, in order of time. True with no lines: there are too many.
 pub(super) fn preemptions(rows: &[Row], names: &Names) -> (Vec<Link>, bool) {
     let by_name: HashMap<&str, Vec<usize>> = {
         let mut all: HashMap<&str, Vec<usize>> = HashMap::new();

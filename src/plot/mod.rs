@@ -1,5 +1,5 @@
-//! A recording → the [`Picture`] of a window of it: which rows, what is in them, and what is left out and said so. Not for how
-//! a picture is drawn (see [`crate::render`]), and not for how it is reduced (see [`crate::picture`]).
+//! A recording → the [`Picture`] of a window of it: its rows, their content, and notes about what is left
+//! out. Not how a picture is drawn (see [`crate::render`]) or reduced to pixels (see [`crate::picture`]).
 
 mod around;
 mod assemble;
@@ -31,8 +31,8 @@ pub use show::Rows;
 /// What is to be drawn.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// Recording, window, and which entities and types (as BTF abbreviates them; `C`: cores) get rows; without, that is
-    /// decided by how much happens in the window.
+    /// Recording, window, and which entities and types (as BTF abbreviates them; `C`: cores) get rows;
+    /// without, that is decided by how much happens in the window.
     pub selection: Selection,
     /// Rows of tasks, of cores, or both.
     pub rows: Rows,
@@ -48,7 +48,7 @@ pub struct Request {
     pub title: Option<String>,
 }
 
-/// A request, and what is known of the recording.
+/// A request, and facts about the recording.
 pub(crate) struct Context<'a> {
     pub session: &'a Session,
     pub request: &'a Request,
@@ -102,8 +102,8 @@ fn window(selection: &Selection, span: (i64, i64)) -> Result<(i64, i64)> {
     }
 }
 
-/// A window: `20 ns to 99.00086 ms, 99.00084 ms`. That of a whole recording ends one tick behind its last event, which is no
-/// time to be read.
+/// A window: `20 ns to 99.00086 ms, 99.00084 ms`. The window of a whole recording ends one tick after its
+/// last event; the text names the last event.
 fn in_words((from, to): (i64, i64), span: (i64, i64), scale: TimeScale) -> String {
     let end = if to == span.1.saturating_add(1) { span.1 } else { to };
     let long = length(end.saturating_sub(from), scale);

@@ -1,4 +1,4 @@
-//! The texts of a picture, each once; and their order for people, in which T_2 comes before T_10. Not for what they name.
+//! The texts of a picture, each once, and natural order, in which T_2 comes before T_10. Not what they name.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// The number of a text, which it keeps.
+    /// The number of a text; always the same.
     pub fn number(&mut self, text: &str) -> Name {
         if let Some(number) = self.numbers.get(text) {
             return *number;

@@ -1,5 +1,5 @@
-//! Semaphores, events of the operating system, stimuli and gaps → rows, from the views of the library. Not for signals, and
-//! not for the order of the rows.
+//! Semaphores, events of the operating system, stimuli and gaps → rows, from the views of the library. Not
+//! for signals, and not for the order of the rows.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub(super) fn rows(context: &Context<'_>, sql: &str) -> Result<ResultStream> {
     context.session.sql(sql, &used)
 }
 
-/// Who held a semaphore when. A time that the recording does not end lasts until the next one, or to the end.
+/// Times at which processes hold a semaphore. A time without an end lasts until the next one, or to the end.
 const HOLDS: &str = "
     WITH hold AS (
         SELECT semaphore, process, instance, assigned_at,
@@ -70,7 +70,8 @@ const GAPS: &str = "
     FROM gap WHERE recording = $recording AND begin_at < $to AND end_at > $from
     ORDER BY begin_at, core, reason";
 
-/// A row of these statements: the object, the actor, its instance, begin, end.
+/// Calls `add` for each row of such a statement with the object, the process, its instance, the begin and the
+/// end.
 fn each(
     context: &Context<'_>,
     sql: &str,
@@ -166,7 +167,7 @@ fn stimuli(context: &Context<'_>, names: &mut Names) -> Result<Vec<Row>> {
     Ok(all.into_iter().map(|(name, parts)| parts.row(RowKind::Stimulus, name)).collect())
 }
 
-/// A row for each core of which something was not recorded; the empty name is the whole recording.
+/// A row for each core with gaps; the empty name stands for the whole recording.
 ///
 /// # Errors
 /// Those of a query.
@@ -206,7 +207,7 @@ impl Parts {
     }
 }
 
-/// Sorted, and those that touch are one.
+/// Sorts intervals and joins those that touch.
 fn united(times: &mut Vec<(i64, i64)>) {
     times.sort_unstable();
     times.dedup_by(|next, last| {

@@ -1,24 +1,24 @@
-//! Events of which there are few and each counts: activations that were lost, and migrations. Read from `btf_event`, of which
-//! row groups without any are not looked at. Not for what happens all the time.
+//! Rare events of which each is shown: lost activations and migrations. Read from `btf_event`, without the
+//! row groups that have none. Not frequent events.
 
 use std::collections::BTreeMap;
 
 use arrow::array::RecordBatch;
 
 use super::Context;
-use crate::btf::spec;
+use crate::btf::{Action, EntityType};
 use crate::error::Result;
 use crate::picture::{MarkKind, Marks};
 use crate::schema::{columns::btf_event, tables, view};
 use crate::store::{Scan, Within};
 
 /// BTF 2.3 §2.3.1: an activation beyond the limit; an instance goes on on another core.
-const ACTIONS: [(&str, MarkKind); 5] = [
-    ("mtalimitexceeded", MarkKind::ActivationLost),
-    ("boundedmigration", MarkKind::Migration),
-    ("phasemigration", MarkKind::Migration),
-    ("fullmigration", MarkKind::Migration),
-    ("enforcedmigration", MarkKind::Migration),
+const ACTIONS: [(Action, MarkKind); 5] = [
+    (Action::MtaLimitExceeded, MarkKind::ActivationLost),
+    (Action::BoundedMigration, MarkKind::Migration),
+    (Action::PhaseMigration, MarkKind::Migration),
+    (Action::FullMigration, MarkKind::Migration),
+    (Action::EnforcedMigration, MarkKind::Migration),
 ];
 
 view! {
@@ -34,18 +34,21 @@ pub(super) type Rare = BTreeMap<(String, bool), Marks>;
 pub(super) fn read(context: &Context<'_>) -> Result<Rare> {
     let grid = context.grid;
     let within = Within { begin: btf_event::TIME, end: btf_event::TIME, from: grid.from(), to: grid.to() };
-    let actions = ACTIONS.map(|(action, _)| action.to_owned());
+    let actions = ACTIONS.map(|(action, _)| action.as_str().to_owned());
     let having = Some((btf_event::ACTION, &actions[..]));
     let table = tables::BTF_EVENT;
     let scan = Scan { table, recording: &context.recording, columns: Events::COLUMNS, within, having };
     let add = |rare: &mut Rare, batch: &RecordBatch| -> Result<()> {
         let events = Events::of(batch)?;
-        let action =
-            events.action.translate(|name| ACTIONS.iter().find(|(a, _)| *a == name).map(|(_, kind)| *kind));
+        let action = events
+            .action
+            .translate(|name| ACTIONS.iter().find(|(a, _)| a.as_str() == name).map(|(_, kind)| *kind));
         if action.is_meaningless() {
             return Ok(());
         }
-        let isr = events.target_type.translate(|name| Some(spec::kind_alias(name) == Some(spec::Kind::Isr)));
+        let isr = events
+            .target_type
+            .translate(|name| Some(EntityType::parse_tolerant(name) == Some(EntityType::Isr)));
         for row in 0..events.len() {
             let Some(kind) = action.get(row) else { continue };
             let name = events.target.value(row).to_owned();

@@ -1,4 +1,5 @@
-//! Runnables → a row below that of their process, a track for each depth of nesting. Not for how much of their time they ran.
+//! Runnables → a row below that of their process, with a track for each depth of nesting. Not how long they
+//! ran.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ use crate::error::Result;
 use crate::picture::{Row, RowKind, Runs, State, Stretch};
 use crate::schema::result::{self, Integers, Texts};
 
-/// Deeper nesting is drawn over each other.
+/// Deeper runnables are drawn on top of each other.
 const MOST_TRACKS: i64 = 12;
 
 /// Instances cut off begin or end with the recording.
@@ -21,8 +22,8 @@ const RUNNABLES: &str = "
         AND coalesce(start_at, $first) < $to AND coalesce(terminate_at, $last) >= $from
     ORDER BY begin_at, depth, process, runnable, instance";
 
-/// Puts a row of runnables after the row of their process; `alone`: also where that has none. The chosen are processes or
-/// runnables.
+/// Inserts a row of runnables after the row of their process; `alone`: also if the process has no row.
+/// `chosen` selects processes or runnables by name.
 ///
 /// # Errors
 /// Those of a query.

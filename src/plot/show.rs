@@ -1,15 +1,15 @@
-//! Which kinds of rows a picture has: those that are asked for, or those that a window of this length has room for. Not for
+//! The kinds of rows of a picture: those that are asked for, or those that suit a window of this length. Not
 //! what is in them.
 
 use std::collections::BTreeSet;
 
-use crate::btf::spec::{self, Kind};
+use crate::btf::EntityType;
 use crate::error::{Error, Result};
 use crate::picture::RowKind;
 
-/// Up to so many events, a picture shows everything.
-const FEW: u64 = 100_000;
-/// Up to so many events, it shows what can be told from them in a moment.
+/// Up to this many events a picture shows all kinds of rows.
+const SHOW_ALL: u64 = 100_000;
+/// Up to this many events it shows the kinds that can be computed within a moment.
 const MANY: u64 = 5_000_000;
 
 /// Rows of what runs.
@@ -31,7 +31,7 @@ pub(super) struct Show {
     pub left_out: Vec<RowKind>,
 }
 
-/// Kinds other than tasks, ISRs and cores; those that need the least space first.
+/// Kinds other than tasks, ISRs and cores; the cheapest first.
 const OTHERS: [RowKind; 7] = [
     RowKind::Semaphore,
     RowKind::Signal,
@@ -55,7 +55,7 @@ impl Show {
                 kinds.extend([RowKind::Task, RowKind::Isr]);
             }
             let room = match events {
-                n if n <= FEW => OTHERS.len(),
+                n if n <= SHOW_ALL => OTHERS.len(),
                 n if n <= MANY => 4,
                 _ => 0,
             };
@@ -75,15 +75,15 @@ impl Show {
 }
 
 fn row_kind(word: &str) -> Result<RowKind> {
-    let kind = match spec::kind_alias(word) {
-        Some(Kind::Task) => Some(RowKind::Task),
-        Some(Kind::Isr) => Some(RowKind::Isr),
-        Some(Kind::Runnable) => Some(RowKind::Runnable),
-        Some(Kind::Core) => Some(RowKind::Core),
-        Some(Kind::Signal) => Some(RowKind::Signal),
-        Some(Kind::Semaphore) => Some(RowKind::Semaphore),
-        Some(Kind::OsEvent) => Some(RowKind::Event),
-        Some(Kind::Stimulus) => Some(RowKind::Stimulus),
+    let kind = match EntityType::parse_tolerant(word) {
+        Some(EntityType::Task) => Some(RowKind::Task),
+        Some(EntityType::Isr) => Some(RowKind::Isr),
+        Some(EntityType::Runnable) => Some(RowKind::Runnable),
+        Some(EntityType::Core) => Some(RowKind::Core),
+        Some(EntityType::Signal) => Some(RowKind::Signal),
+        Some(EntityType::Semaphore) => Some(RowKind::Semaphore),
+        Some(EntityType::OsEvent) => Some(RowKind::Event),
+        Some(EntityType::Stimulus) => Some(RowKind::Stimulus),
         _ => RowKind::ALL.into_iter().find(|kind| kind.as_str().eq_ignore_ascii_case(word)),
     };
     kind.ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! Signals → rows with their values as steps, and marks where they are written and read. Not for other objects.
+//! Signals → rows with their values as steps, and marks where they are written and read. Not other objects.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::picture::{MarkKind, Marks, Row, RowKind, Shape, Values};
 use crate::schema::result::{self, Integers, Texts};
 use crate::selection::spellings;
 
-/// Up to so many events are read to know what a signal was before the window.
+/// Up to this many events are read to find the value of a signal before the window.
 const MOST_BEFORE: u64 = 20_000_000;
 
 struct Signal {

@@ -1,12 +1,13 @@
-//! `process_state` → rows of tasks and ISRs with their states, and rows of cores with what runs on them. One pass over the
-//! columns that are needed, by several threads; memory is rows times columns of the picture. Not for the order of the rows.
+//! `process_state` → rows of tasks and ISRs with their states, and rows of cores with what runs on them. One
+//! pass over the columns that are needed, by several threads; memory is rows times columns of the picture.
+//! Not the order of the rows.
 
 use std::collections::BTreeMap;
 
 use arrow::array::RecordBatch;
 
 use super::Context;
-use crate::btf::spec;
+use crate::btf::{self, EntityType};
 use crate::error::Result;
 use crate::picture::{Runs, State, Stretch};
 use crate::schema::{columns::process_state, tables, view};
@@ -20,7 +21,8 @@ view! {
 /// Times at which processes hold something, by process: sorted, and those of one process do not overlap.
 pub(super) type Holds = BTreeMap<String, Vec<(i64, i64)>>;
 
-/// What `process_state` says of a window. Names of runs are indices in `processes` (rows of cores), or in `cores`.
+/// What `process_state` says of a window. Names of runs are indices in `processes` (rows of cores), or in
+/// `cores`.
 pub(super) struct States {
     /// Names, sorted.
     pub processes: Vec<String>,
@@ -38,7 +40,8 @@ struct Worker {
     of_core: Vec<Option<Runs>>,
 }
 
-/// Reads the states of a window; of processes that `wanted` says (task, or ISR when it is true), and of all on cores.
+/// Reads the states of a window: of the processes that `wanted` selects (its second argument is true for an
+/// ISR), and of all processes on cores.
 ///
 /// # Errors
 /// Those of a scan.
@@ -73,9 +76,10 @@ pub(super) fn read(
     let add = |worker: &mut Worker, batch: &RecordBatch| -> Result<()> {
         let rows = StateRows::of(batch)?;
         let process = rows.process.translate(|name| index(&processes, name));
-        let isr = rows.r#type.translate(|name| Some(spec::kind_alias(name) == Some(spec::Kind::Isr)));
+        let isr =
+            rows.r#type.translate(|name| Some(EntityType::parse_tolerant(name) == Some(EntityType::Isr)));
         let core = rows.core.translate(|name| index(&cores, name));
-        let state = rows.state.translate(state_of);
+        let state = rows.state.translate(|name| btf::State::parse(name).and_then(State::of_process));
         for (row, (begin, end)) in rows.begin_at.values().iter().zip(rows.end_at.values()).enumerate() {
             let (begin, end) = (*begin, *end);
             if !grid.shows(begin, end) {
@@ -127,19 +131,7 @@ fn index(names: &[String], name: &str) -> Option<u32> {
     u32::try_from(found).ok()
 }
 
-fn state_of(name: &str) -> Option<State> {
-    match name {
-        "active" => Some(State::Active),
-        "running" => Some(State::Running),
-        "ready" => Some(State::Ready),
-        "waiting" => Some(State::Waiting),
-        "polling" => Some(State::Polling),
-        "parking" => Some(State::Parking),
-        _ => None,
-    }
-}
-
-/// A stretch of running in which something is held is a critical section while it is.
+/// Cuts a stretch of running where a semaphore is held: those parts are critical sections.
 fn in_parts(stretch: Stretch, held: &[(i64, i64)], mut each: impl FnMut(Stretch)) {
     if held.is_empty() || stretch.state != State::Running {
         return each(stretch);

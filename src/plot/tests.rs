@@ -1,4 +1,4 @@
-//! Pictures of a small recording, whose every row is known.
+//! Pictures of a small recording with known rows.
 
 use super::*;
 use crate::engine::tests::fixture;
@@ -126,7 +126,7 @@ fn a_window_shows_what_lies_in_it() {
 fn a_picture_can_be_around_an_instance() {
     let around = |text: &str| Request { around: Some(Around::parse(text).unwrap()), ..request() };
     let picture = drawn(&around("ResponseTime:T_1:max"));
-    // 50 ticks from 0 on, a quarter of that behind, and nothing before the recording.
+    // 50 ticks from 0 on, a fourth of that after it, and nothing before the recording.
     assert_eq!((picture.from, picture.to), (0, 62));
     let found = picture.highlight.as_ref().unwrap();
     assert_eq!((found.begin, found.end, picture.rows[found.row].id.as_str()), (0, 50, "task:T_1"));
@@ -143,14 +143,14 @@ fn a_picture_can_be_around_an_instance() {
 
 #[test]
 fn pictures_do_not_depend_on_threads_or_columns() {
-    let few = drawn(&Request { columns: 10, ..request() });
-    let task = row(&few, "task:T_1");
+    let narrow = drawn(&Request { columns: 10, ..request() });
+    let task = row(&narrow, "task:T_1");
     assert_eq!(task.runs.iter().map(|run| run.count).sum::<u32>(), 9);
     assert_eq!(task.runs.iter().map(|run| run.covered).sum::<i64>(), 100);
     assert_eq!(task.runs.iter().map(|run| run.occupied).sum::<i64>(), 80);
-    assert!(few.notes.iter().any(|note| note.contains("stretches")), "{:?}", few.notes);
-    assert_eq!(drawn(&Request { columns: 10, ..request() }), few);
-    assert!(few.rows.iter().all(|row| row.kind != RowKind::Trace));
+    assert!(narrow.notes.iter().any(|note| note.contains("stretches")), "{:?}", narrow.notes);
+    assert_eq!(drawn(&Request { columns: 10, ..request() }), narrow);
+    assert!(narrow.rows.iter().all(|row| row.kind != RowKind::Trace));
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! The arguments of an event on one line, as traceprinter prints them: `pid:4099 tid:1`. Not the line of a listing
-//! around them.
+//! The arguments of an event on one line, as traceprinter prints them: `pid:4099 tid:1`. Not the line of a
+//! listing around them.
 
 use super::layout::{Value, Values};
 use super::text::{c_string, is_print, is_user_string};
@@ -7,9 +7,10 @@ use super::vocabulary::{fields, is_failure};
 use super::write::{Line, Out, dec, hex_padded, hex08};
 use super::{Class, Event, Flavour, Version};
 
-/// Appends all arguments of an event: `name:value name:value`. Addresses have a `0x` here. Text that cannot be read from the printed bytes is
-/// followed by its words. Where the arguments are not known, and for events whose first part was lost, the words:
-/// `d0:0x00000001 d1:0x0000000b`. Never a line end. An interrupted kernel call has none.
+/// Appends all arguments of an event: `name:value name:value`. Addresses have a `0x` here. Text that cannot
+/// be read from the printed bytes is followed by its words. Where the arguments are not known, and for events
+/// whose first part was lost, the words: `d0:0x00000001 d1:0x0000000b`. Never a line end. An interrupted
+/// kernel call has none.
 pub fn arguments(flavour: Flavour, event: &Event<'_>, out: &mut String) {
     if event.class == Class::IntCall {
         return;
@@ -38,7 +39,7 @@ pub fn arguments(flavour: Flavour, event: &Event<'_>, out: &mut String) {
                 line.ascii(field.label.as_bytes());
                 match argument {
                     Value::Name(words) => one_line(line.finish(), words, flavour.big_endian),
-                    // With 0x, unlike the printer: a number has to tell its base.
+                    // With 0x, unlike the printer: the base of a number must be visible.
                     Value::Pointer(at) => {
                         line.ascii(b"0x");
                         hex_padded(&mut line, at, 1);
@@ -91,9 +92,9 @@ pub fn value(out: &mut impl Out, value: Value<'_>, manner: Manner) {
     }
 }
 
-/// `"abcd" (0x64636261 0x…)`. The text is put together of strings of four bytes and ends with the first that is shorter
-/// or has something unprintable. The words are the bytes as a little-endian host sees them: traceprinter never turns
-/// them.
+/// `"abcd" (0x64636261 0x…)`. The text consists of strings of four bytes and ends with the first that is
+/// shorter or not printable. The words are the bytes as a little-endian host sees them: traceprinter never
+/// turns them.
 fn message(out: &mut impl Out, words: &[u32], manner: Manner) {
     let big_endian = manner.big_endian;
     out.ascii(b"\"");
@@ -119,8 +120,8 @@ fn message(out: &mut impl Out, words: &[u32], manner: Manner) {
     out.ascii(b")");
 }
 
-/// The string as traceprinter 1.02 prints it: nothing at all when a byte of it is not printable. Line ends count as
-/// printable there.
+/// The string as traceprinter 1.02 prints it: nothing at all when a byte of it is not printable. Line ends
+/// count as printable there.
 fn name(out: &mut impl Out, words: &[u32], big_endian: bool) {
     let string = c_string(words, big_endian);
     if string.clone().all(|b| is_print(b) || b == b'\n') {
@@ -140,7 +141,8 @@ fn one_line(out: &mut String, words: &[u32], big_endian: bool) {
     }
 }
 
-/// A `struct sigevent` of Neutrino 6: how to notify; signal or connection; value; code and priority in 16 bits each.
+/// A `struct sigevent` of Neutrino 6: how to notify; signal or connection; value; code and priority in 16
+/// bits each.
 fn sigevent(out: &mut impl Out, words: &[u32]) {
     let word = |n: usize| words.get(n).copied().unwrap_or(0);
     // `%#x`: no 0x before a zero.

@@ -1,11 +1,12 @@
-//! A kernel event, whole and with its full time, and the classes of events. Not what its words mean (see `layout`).
+//! A kernel event, whole and with its full time, and the classes of events. Not what its words mean (see
+//! `layout`).
 
 use super::Version;
 
 macro_rules! classes {
     ($($(#[$doc:meta])* $variant:ident = $number:literal, $word:literal;)*) => {
-        /// The class of an event, as the API of the instrumented kernel tells them apart (`_NTO_TRACE_…`); in a file, several of
-        /// them share an internal class.
+        /// The class of an event by the API of the instrumented kernel (`_NTO_TRACE_…`); in a file, several
+        /// of them share an internal class.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Class { $($(#[$doc])* $variant = $number),* }
 
@@ -44,7 +45,7 @@ classes! {
     VThread = 11, "VTHREAD";
     /// Inserted by a program.
     User = 12, "USER";
-    /// What the system does beside: memory, partitions, path names, functions.
+    /// The rest of the system: memory, partitions, path names, functions.
     System = 13, "SYSTEM";
     /// Messages, pulses, signals.
     Comm = 14, "COMM";
@@ -70,10 +71,11 @@ impl Class {
         self as u8
     }
 
-    /// The class of a word as [`Class::as_str`] gives it, or of a name of the API (`KERCALLENTER`), in any case.
+    /// The class of a word as [`Class::as_str`] gives it, or of a name of the API (`KERCALLENTER`), in any
+    /// case.
     pub fn parse(word: &str) -> Option<Self> {
-        let known = Self::ALL.iter().copied().find(|c| c.as_str().eq_ignore_ascii_case(word));
-        known.or_else(|| {
+        let class = Self::ALL.iter().copied().find(|c| c.as_str().eq_ignore_ascii_case(word));
+        class.or_else(|| {
             Some(match word.to_ascii_uppercase().as_str() {
                 "KERCALLENTER" | "KER_ENTER" => Self::KerCall,
                 "KERCALLEXIT" => Self::KerExit,
@@ -92,8 +94,8 @@ impl Class {
         Self::ALL.iter().copied().find(|c| c.number() == number)
     }
 
-    /// Class, event, and whether its layout is that of 64-bit addresses, of the low 15 bits of a record's header: five of
-    /// the internal class, ten of the code.
+    /// Class, event, and whether its layout is that of 64-bit addresses, of the low 15 bits of a record's
+    /// header: five of the internal class, ten of the code.
     pub fn of_header(low: u16, version: Version) -> (Self, u16, bool) {
         let code = low & 0x3ff;
         let v8 = version >= Version::V8_0;
@@ -140,11 +142,11 @@ impl Class {
 /// How much of an event there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// All of it.
+    /// The whole event.
     Ok,
     /// Its first part was lost: the words are those of a later part.
     Orphan,
-    /// Its last part is missing: the words are those that came.
+    /// Its last part is missing: the words are those of the parts before.
     Unterminated,
 }
 
@@ -188,7 +190,8 @@ pub struct Event<'a> {
 }
 
 impl Event<'_> {
-    /// Bit of `flags` that 8.0 sets for what it tells about a state, not about a change (`_NTO_TRACE_PROCESS_INJECTED`).
+    /// Bit of `flags` that 8.0 sets for an event that reports a state, not a change
+    /// (`_NTO_TRACE_PROCESS_INJECTED`).
     pub const INJECTED: u8 = 1;
 
     /// A word; 0 where there is none.

@@ -1,17 +1,17 @@
-//! The filters of the instrumented kernel, offline: which rows of `kernel_event` are wanted, as a condition in SQL. Not for
-//! what was derived from the events, which always comes from all of them.
+//! The filters of the instrumented kernel, offline: which rows of `kernel_event` are wanted, as a condition
+//! in SQL. Not for what was derived from the events, which always comes from all of them.
 //!
-//! The kernel filters by class, by event, by process and thread, and by handlers that a program attaches; a handler is any
-//! condition in SQL here.
+//! The kernel filters by class, by event, by process and thread, and by handlers that a program attaches; a
+//! handler is any condition in SQL here.
 
 use super::Class;
 use crate::error::{Error, Result, did_you_mean};
 use crate::schema::columns::kernel_event as column;
 use crate::schema::tables;
 
-/// Whose events a process or thread filter lets through.
+/// The relation between an event and the processes and threads of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Who {
+pub enum MatchedBy {
     /// Events about it, and events on a CPU while it runs.
     #[default]
     Any,
@@ -19,11 +19,12 @@ pub enum Who {
     Subject,
     /// Events on a CPU while it runs.
     Actor,
-    /// As the kernel filters while it traces: of calls, threads, messages and SYSTEM those of it, of other classes all.
+    /// As the kernel filters while it traces: of calls, threads, messages and SYSTEM those of it, of other
+    /// classes all.
     Live,
 }
 
-/// What is wanted; everything, unless something is said.
+/// The wanted events; by default all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KernelFilter {
     /// Classes, as column `class_name` or the API names them; `KERCALL` and `INT` stand for all of theirs.
@@ -40,8 +41,8 @@ pub struct KernelFilter {
     pub tids: Vec<i64>,
     /// Processes, by the last part of their names.
     pub processes: Vec<String>,
-    /// How processes and threads are meant.
-    pub who: Who,
+    /// How an event has to be related to the processes and threads.
+    pub matched_by: MatchedBy,
     /// CPUs.
     pub cpus: Vec<i64>,
     /// A condition over the columns of `kernel_event`.
@@ -51,7 +52,7 @@ pub struct KernelFilter {
 impl KernelFilter {
     /// True when everything is wanted.
     pub fn is_all(&self) -> bool {
-        *self == Self { who: self.who, ..Self::default() }
+        *self == Self { matched_by: self.matched_by, ..Self::default() }
     }
 
     /// The condition over `kernel_event`.
@@ -106,13 +107,13 @@ impl KernelFilter {
         };
         let subject = of(column::PID, column::TID);
         let actor = of(column::RUN_PID, column::RUN_TID);
-        match self.who {
-            Who::Subject => subject,
-            Who::Actor => actor,
-            Who::Any => format!("({subject} OR {actor})"),
-            // Calls and the sending and receiving of messages are the running thread's; replies and errors name the
-            // client, pulses that the kernel sends by itself their server.
-            Who::Live => format!(
+        match self.matched_by {
+            MatchedBy::Subject => subject,
+            MatchedBy::Actor => actor,
+            MatchedBy::Any => format!("({subject} OR {actor})"),
+            // Calls and the sending and receiving of messages are the running thread's; replies and errors
+            // name the client, pulses that the kernel sends by itself their server.
+            MatchedBy::Live => format!(
                 "CASE \
                  WHEN {class} IN ('KER_CALL', 'KER_EXIT', 'INT_CALL') THEN {actor} \
                  WHEN {class} = 'COMM' AND {event} IN (0, 1, 2, 3) THEN {actor} \

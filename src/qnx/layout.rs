@@ -1,5 +1,5 @@
-//! What the words of an event are: names and kinds of its arguments in their order, and their values. Not how they are
-//! printed (see `arguments`) and not which layout an event has (see `vocabulary`).
+//! What the words of an event are: names and kinds of its arguments in their order, and their values. Not how
+//! they are printed (see `arguments`) and not which layout an event has (see `vocabulary`).
 
 /// What an argument is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub enum Kind {
     Dec64,
     /// An address of 64 bits.
     Pointer64,
-    /// So many words of a message, text or not.
+    /// This many words of a message, text or not.
     Text(u8),
     /// A string up to its NUL; nothing follows.
     Name,
@@ -60,7 +60,7 @@ pub struct Field {
     pub kind: Kind,
 }
 
-/// The arguments of an event in its two modes, which only the number of words tells apart.
+/// The arguments of an event in its two modes, which differ in the number of words only.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layout {
     fast: Box<[Field]>,
@@ -89,8 +89,9 @@ impl Layout {
         Some(Self { fast: fast.into(), wide: wide.into() })
     }
 
-    /// The arguments of an event of so many words; empty when they are not known. `fast` only when nothing else is
-    /// known but that there are two words or fewer; a part of an event is never taken for a fast one.
+    /// The arguments of an event with this number of words; empty when the tables do not have them. The fast
+    /// ones for a `complete` event of at most two words: an event with missing parts is never taken for a
+    /// fast one.
     pub fn fields(&self, words: usize, complete: bool) -> &[Field] {
         if words <= 2 && complete && !self.fast.is_empty() { &self.fast } else { &self.wide }
     }
@@ -118,7 +119,8 @@ fn field(word: &'static str) -> Option<Field> {
     (label.len() > 1).then_some(Field { label, kind: Kind::parse(kind)? })
 }
 
-/// The value of an argument. Text, names and sigevents are left as words, because their bytes depend on the target.
+/// The value of an argument. Text, names and sigevents are left as words, because their bytes depend on the
+/// target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value<'a> {
     /// Of [`Kind::Hex`].
@@ -139,7 +141,7 @@ pub enum Value<'a> {
     SigEvent(&'a [u32]),
 }
 
-/// Values of arguments, in order, as far as there are words. Words behind the last argument are not shown.
+/// Values of arguments, in order, as far as there are words. Words after the last argument are left out.
 #[derive(Debug, Clone)]
 pub struct Values<'f, 'w> {
     fields: std::slice::Iter<'f, Field>,
@@ -178,7 +180,7 @@ impl<'f, 'w> Iterator for Values<'f, 'w> {
     }
 }
 
-/// Two words as one number; a word that is missing is zero. The low one comes first but on targets that are big endian.
+/// Two words as one number; a missing word is zero. The low word comes first, except on big-endian targets.
 fn pair(first: u32, rest: &[u32], big_endian: bool) -> u64 {
     let (first, second) = (u64::from(first), u64::from(rest.first().copied().unwrap_or(0)));
     if big_endian { first << 32 | second } else { second << 32 | first }

@@ -1,8 +1,10 @@
-//! The vocabulary of QNX Neutrino kernel traces as data: classes, events, thread states, kernel calls and what their
-//! arguments are, by version. Knows no files, no records of 16 bytes (see `formats::qnx`) and no mapping.
+//! The vocabulary of QNX Neutrino kernel traces as data: classes, events, thread states, kernel calls and
+//! what their arguments are, by version. Knows no files, no records of 16 bytes (see `formats::qnx`) and no
+//! mapping.
 //!
-//! The other rooms of QNX: `formats::qnx` (records and listings to events), `ops::kernel` (one file into the database),
-//! `map::kernel` (kernel events to BTF), `export::traceprinter` (events to text), `simulate::neutrino` (test recordings).
+//! The other rooms of QNX: `formats::qnx` (records and listings to events), `ops::kernel` (one file into the
+//! database), `map::kernel` (kernel events to BTF), `export::traceprinter` (events to text),
+//! `simulate::neutrino` (test recordings).
 //!
 //! Everything here rests on published headers, manuals and listings; no file of a real target was at hand.
 
@@ -18,7 +20,7 @@ pub mod write;
 
 pub use arguments::{Manner, arguments, value as printed_value, words as printed_words};
 pub use event::{Class, Event, Status};
-pub use filter::{KernelFilter, Who};
+pub use filter::{KernelFilter, MatchedBy};
 pub use subject::{Subject, subject};
 pub use text::{c_string, is_print, text};
 pub use version::{Flavour, Version};

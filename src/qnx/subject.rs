@@ -1,4 +1,5 @@
-//! Whose event it is, as far as its own words tell. Not who was running, which only the events before can tell.
+//! The process and thread that an event is about, by its own words. Not the running thread, which follows
+//! from earlier events.
 
 use super::layout::{Value, Values};
 use super::vocabulary::fields;
@@ -17,9 +18,9 @@ pub struct Subject {
     pub policy: Option<i64>,
 }
 
-/// Whose event it is. That of a message or pulse is the process that gets it, that of a reply or an error the client
-/// that it goes to. -1 is "unknown" or "the caller", process 0 is the network (Qnet): neither is somebody. Nothing is
-/// said of an event of which parts are missing.
+/// The process and thread that an event is about. For a message or pulse: the process that receives it; for a
+/// reply or an error: the client. -1 ("unknown" or "the caller") and process 0 (the network, Qnet) count as
+/// none, and so does every event with missing parts.
 pub fn subject(flavour: Flavour, event: &Event<'_>) -> Subject {
     if event.status != Status::Ok {
         return Subject::default();
@@ -30,8 +31,8 @@ pub fn subject(flavour: Flavour, event: &Event<'_>) -> Subject {
             // Mode fast has no more than two words.
             let rest = |n| if event.words.len() >= 4 { word(n).map(|w| i64::from(w as i32)) } else { None };
             return Subject {
-                pid: somebody(word(0)),
-                tid: somebody(word(1)),
+                pid: existing(word(0)),
+                tid: existing(word(1)),
                 priority: rest(2),
                 policy: rest(3),
             };
@@ -50,10 +51,10 @@ pub fn subject(flavour: Flavour, event: &Event<'_>) -> Subject {
         Class::System | Class::Sec => return named(flavour, event),
         _ => (None, None),
     };
-    Subject { pid: somebody(pid), tid: somebody(tid), ..Subject::default() }
+    Subject { pid: existing(pid), tid: existing(tid), ..Subject::default() }
 }
 
-/// By the names of the arguments; `pid` behind `nd` is a process of another node.
+/// By the names of the arguments; `pid` after `nd` is a process of another node.
 fn named(flavour: Flavour, event: &Event<'_>) -> Subject {
     let mut subject = Subject::default();
     let fields = fields(flavour.version, event).unwrap_or_default();
@@ -61,15 +62,15 @@ fn named(flavour: Flavour, event: &Event<'_>) -> Subject {
         let Value::Dec(value) = value else { continue };
         match field.name() {
             "nd" => break,
-            "pid" => subject.pid = somebody(Some(value as u32)),
-            "tid" => subject.tid = somebody(Some(value as u32)),
+            "pid" => subject.pid = existing(Some(value as u32)),
+            "tid" => subject.tid = existing(Some(value as u32)),
             _ => {}
         }
     }
     subject
 }
 
-fn somebody(id: Option<u32>) -> Option<i64> {
+fn existing(id: Option<u32>) -> Option<i64> {
     id.map(|id| i64::from(id as i32)).filter(|id| *id > 0)
 }
 
@@ -84,7 +85,7 @@ mod tests {
         subject(Flavour { version: Version::V7_1, big_endian: false }, &event)
     }
 
-    fn who(class: Class, event: u16, words: &[u32]) -> (Option<i64>, Option<i64>) {
+    fn ids(class: Class, event: u16, words: &[u32]) -> (Option<i64>, Option<i64>) {
         let subject = of(class, event, words);
         (subject.pid, subject.tid)
     }
@@ -98,25 +99,25 @@ mod tests {
 
     #[test]
     fn the_others_tell_a_part() {
-        assert_eq!(who(Class::Process, 3, &[1, 2, 0x61, 0]), (Some(2), None));
-        assert_eq!(who(Class::Process, 5, &[7, 2, 0x61, 0]), (Some(7), Some(2)));
-        assert_eq!(who(Class::Comm, 0, &[0x4f, 4099]), (Some(4099), None));
-        assert_eq!(who(Class::Comm, 10, &[3, 4099]), (Some(4099), Some(3)));
-        assert_eq!(who(Class::Comm, 9, &[3, 4099]), (None, None));
-        assert_eq!(who(Class::HandlerEnter, 3, &[4099, 27, 0, 0]), (Some(4099), None));
-        assert_eq!(who(Class::System, 2, &[5, 6, 0x61, 0]), (Some(5), Some(6)));
-        assert_eq!(who(Class::System, 0x10, &[1, 2, 3, 4]), (Some(4), Some(3)));
-        assert_eq!(who(Class::System, 0xa, &[5, 6]), (None, None));
-        assert_eq!(who(Class::Sec, 3, &[1, 2, 3, 4, 5, 0]), (None, None));
-        assert_eq!(who(Class::KerCall, 26, &[5, 6]), (None, None));
-        assert_eq!(who(Class::User, 1, &[5, 6]), (None, None));
+        assert_eq!(ids(Class::Process, 3, &[1, 2, 0x61, 0]), (Some(2), None));
+        assert_eq!(ids(Class::Process, 5, &[7, 2, 0x61, 0]), (Some(7), Some(2)));
+        assert_eq!(ids(Class::Comm, 0, &[0x4f, 4099]), (Some(4099), None));
+        assert_eq!(ids(Class::Comm, 10, &[3, 4099]), (Some(4099), Some(3)));
+        assert_eq!(ids(Class::Comm, 9, &[3, 4099]), (None, None));
+        assert_eq!(ids(Class::HandlerEnter, 3, &[4099, 27, 0, 0]), (Some(4099), None));
+        assert_eq!(ids(Class::System, 2, &[5, 6, 0x61, 0]), (Some(5), Some(6)));
+        assert_eq!(ids(Class::System, 0x10, &[1, 2, 3, 4]), (Some(4), Some(3)));
+        assert_eq!(ids(Class::System, 0xa, &[5, 6]), (None, None));
+        assert_eq!(ids(Class::Sec, 3, &[1, 2, 3, 4, 5, 0]), (None, None));
+        assert_eq!(ids(Class::KerCall, 26, &[5, 6]), (None, None));
+        assert_eq!(ids(Class::User, 1, &[5, 6]), (None, None));
     }
 
     #[test]
-    fn nobody_is_not_somebody() {
-        assert_eq!(who(Class::Comm, 0, &[0x4f, 0]), (None, None));
-        assert_eq!(who(Class::Comm, 1, &[0x4f, u32::MAX]), (None, None));
-        assert_eq!(who(Class::System, 2, &[5, u32::MAX, 0x61, 0]), (Some(5), None));
+    fn nobody_is_not_existing() {
+        assert_eq!(ids(Class::Comm, 0, &[0x4f, 0]), (None, None));
+        assert_eq!(ids(Class::Comm, 1, &[0x4f, u32::MAX]), (None, None));
+        assert_eq!(ids(Class::System, 2, &[5, u32::MAX, 0x61, 0]), (Some(5), None));
         let event = Event {
             record: 0,
             cpu: 0,

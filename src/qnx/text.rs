@@ -1,11 +1,12 @@
-//! The strings in events: their bytes from words, and the string that an event carries. Not how a listing shows them.
+//! The strings in events: their bytes from words, and the string that an event carries. Not how a listing
+//! shows them.
 
 use super::layout::{Kind, Value, Values};
 use super::vocabulary::fields;
 use super::{Class, Event, Flavour, Status};
 
-/// The bytes of words as they were on the target. Words are numbers of the host by now, bytes of strings were never
-/// numbers.
+/// The bytes of words in the order of the target. Words were converted to numbers of the host; strings need
+/// that undone.
 pub fn bytes_of(words: &[u32], big_endian: bool) -> impl Iterator<Item = u8> + Clone + '_ {
     words.iter().flat_map(move |word| if big_endian { word.to_be_bytes() } else { word.to_le_bytes() })
 }
@@ -20,9 +21,9 @@ pub fn is_print(byte: u8) -> bool {
     (0x20..0x7f).contains(&byte)
 }
 
-/// The string that an event carries: the name of a process, thread or mapping, a path, a message to the system log, or
-/// what a program inserted, where that can be text. Bytes that are no UTF-8 are replaced. `None` for an empty string and
-/// for an event of which parts are missing.
+/// The string that an event carries: the name of a process, thread or mapping, a path, a message to the
+/// system log, or what a program inserted, where that can be text. Bytes that are no UTF-8 are replaced.
+/// `None` for an empty string and for an event of which parts are missing.
 pub fn text(flavour: Flavour, event: &Event<'_>) -> Option<String> {
     if event.status != Status::Ok {
         return None;
@@ -47,9 +48,9 @@ pub fn text(flavour: Flavour, event: &Event<'_>) -> Option<String> {
     })
 }
 
-/// A record does not tell a string from numbers, so an event of a user has a string when all its bytes up to the NUL
-/// are printable, or may be letters beyond ASCII, and the NUL is where a string would have put it: in the last two words.
-/// Of an event of two words, which are numbers more often than not, a string has four letters at least.
+/// A record does not say whether it holds a string or numbers. A user event is taken for a string when all
+/// its bytes up to the NUL are printable or may be letters beyond ASCII, and the NUL is in the last two
+/// words, as it is for a string. An event of two words, mostly numbers, must have at least four letters.
 fn user_string(words: &[u32], big_endian: bool) -> Option<&[u32]> {
     let string = c_string(words, big_endian);
     let length = string.clone().count();

@@ -1,4 +1,4 @@
-//! Which Neutrino wrote a trace, as far as its events differ.
+//! The release of Neutrino that wrote a trace, as far as events differ between releases.
 
 use std::fmt;
 
@@ -22,8 +22,8 @@ impl Version {
     /// Every version, oldest first.
     pub const ALL: [Self; 5] = [Self::V6_5, Self::V6_6, Self::V7_0, Self::V7_1, Self::V8_0];
 
-    /// The version of a release as `TRACE_SYS_RELEASE` or a user says it: `6.4.1`, `7.1.0`, `8`. `None` for what is no
-    /// release of Neutrino 6 or later.
+    /// The version of a release as `TRACE_SYS_RELEASE` or a user says it: `6.4.1`, `7.1.0`, `8`. `None` for
+    /// what is no release of Neutrino 6 or later.
     pub fn of_release(release: &str) -> Option<Self> {
         let mut parts = release.trim().split('.');
         let major: u32 = parts.next()?.parse().ok()?;
@@ -57,13 +57,13 @@ impl fmt::Display for Version {
     }
 }
 
-/// What must be known of a trace to read the words of its events.
+/// What the words of events depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Flavour {
-    /// Who wrote it.
+    /// The release that wrote it.
     pub version: Version,
-    /// The target is big endian: words were turned around when they were read, so that bytes of strings have to be
-    /// turned back.
+    /// The target is big endian: readers swapped the bytes of words, so the bytes of strings have to be
+    /// swapped back.
     pub big_endian: bool,
 }
 

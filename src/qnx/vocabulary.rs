@@ -1,5 +1,6 @@
-//! Which events there are in which version, how they are called and what their arguments are: the tables in `spec/`,
-//! read once, looked up by number. Not the classes, which are in `event`, and not the values of arguments.
+//! Which events there are in which version, how they are called and what their arguments are: the tables in
+//! `spec/`, read once, looked up by number. Not the classes, which are in `event`, and not the values of
+//! arguments.
 
 use std::sync::LazyLock;
 
@@ -9,10 +10,10 @@ use super::{Class, Event, Status, Version};
 const CALLS: &str = include_str!("spec/calls.tsv");
 const EVENTS: &str = include_str!("spec/events.tsv");
 
-/// The name of what no table knows.
+/// The name of an event that no table has.
 pub const UNKNOWN: &str = "UNKNOWN";
 
-/// What is known of an event of a class in a version.
+/// The description of an event of a class in a version.
 #[derive(Debug, Clone, Default)]
 pub struct Entry {
     /// Its name; empty where the number is not used.
@@ -108,13 +109,13 @@ fn entries(version: Version, class: Class) -> &'static [Entry] {
     table.and_then(|table| table.get(usize::from(class.number()))).map_or(&[], Vec::as_slice)
 }
 
-/// What is known of an event; `None` for a number that the version does not use. User events have none.
+/// The description of an event; `None` for a number that the version does not use. User events have none.
 pub fn entry(version: Version, class: Class, event: u16) -> Option<&'static Entry> {
     entries(version, class).get(usize::from(event)).filter(|entry| !entry.name.is_empty())
 }
 
-/// The arguments of an event, in the mode that the number of its words tells; `None` where they are not known. An exit
-/// of a kernel call that failed has those of failures.
+/// The arguments of an event, in the mode that follows from its number of words; `None` where the tables do
+/// not have them. The exit of a failed kernel call has those of failures.
 pub fn fields(version: Version, event: &Event<'_>) -> Option<&'static [Field]> {
     if is_failure(event) {
         return Some(FAILURE);
@@ -145,8 +146,9 @@ pub fn is_failure(event: &Event<'_>) -> bool {
         && (!event.is64 || event.words.len() <= 2)
 }
 
-/// What an event is called: the state of a thread without `TH` (`RUNNING`), a kernel call (`MSG_SENDV`), or the word of
-/// traceprinter (`PROCCREATE_NAME`, `SND_MESSAGE`). `EVENT` for all of a user, [`UNKNOWN`] for what is not known.
+/// What an event is called: the state of a thread without `TH` (`RUNNING`), a kernel call (`MSG_SENDV`), or
+/// the word of traceprinter (`PROCCREATE_NAME`, `SND_MESSAGE`). `EVENT` for all user events, [`UNKNOWN`] for
+/// those that no table has.
 pub fn event_name(version: Version, event: &Event<'_>) -> &'static str {
     name_of_event(version, event.class, event.event)
 }
@@ -159,8 +161,8 @@ pub fn name_of_event(version: Version, class: Class, event: u16) -> &'static str
     }
 }
 
-/// The number of an event of a class, given by its number or by a name as [`event_name`] gives it, as the API spells it
-/// (`THRUNNING`, `SMSG`), or as traceprinter prints it, in any case.
+/// The number of an event of a class, given by its number or by a name as [`event_name`] gives it, as the API
+/// spells it (`THRUNNING`, `SMSG`), or as traceprinter prints it, in any case.
 pub fn event_number(version: Version, class: Class, word: &str) -> Option<u16> {
     let word = word.trim();
     if !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit()) {

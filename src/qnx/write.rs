@@ -1,7 +1,7 @@
-//! Numbers and strings as C's `printf` writes them, without its machinery: arguments of every event are written once
-//! when a trace is read. Not for the layout of lines.
+//! Numbers and strings as C's `printf` writes them, but fast: the arguments of every event are formatted when
+//! a trace is read. Not the layout of lines.
 
-/// Where text goes: bytes on their way to a file, or a [`Line`].
+/// The destination of text: a buffer for a file, or a [`Line`].
 pub trait Out {
     /// Appends.
     fn text(&mut self, text: &str);
@@ -22,10 +22,10 @@ impl Out for Vec<u8> {
     }
 }
 
-/// Bytes of a [`Line`] that are kept back; most events need less.
+/// Bytes that a [`Line`] buffers; most events need less.
 const ROOM: usize = 256;
 
-/// Appends to a string what is put together of many short pieces: it looks for UTF-8 once, not at each of them.
+/// Appends many short pieces to a string: UTF-8 is checked once, not for each piece.
 #[derive(Debug)]
 pub struct Line<'a> {
     out: &'a mut String,

@@ -1,5 +1,5 @@
-//! The checksum of every file of a database: XXH3-128, which finds accidents, not attacks. Not a Parquet matter:
-//! Parquet does not notice damage by itself.
+//! The checksum of every file of a database: XXH3-128, which finds accidents, not attacks. Not a Parquet
+//! matter: Parquet does not notice damage by itself.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
@@ -10,7 +10,7 @@ use twox_hash::xxhash3_128::Hasher;
 
 use super::disk::DiskFile;
 
-/// So many bytes are read and written at once.
+/// The number of bytes read and written at once.
 const BUFFER: usize = 128 * 1024;
 
 /// Size in bytes and checksum of a file, as the manifest has them.
@@ -60,12 +60,12 @@ pub(super) struct SealedFile {
 
 impl SealedFile {
     pub(super) fn new(file: Box<dyn DiskFile>) -> Self {
-        // What comes from Parquet comes in 8 KiB.
+        // Parquet writes pieces of 8 KiB.
         let file = BufWriter::with_capacity(BUFFER, file);
         Self { file, hasher: Hasher::new(), bytes: 0 }
     }
 
-    /// Puts the file on the disk for good.
+    /// Syncs the file.
     pub(super) fn finish(mut self) -> io::Result<Seal> {
         self.file.flush()?;
         self.file.get_mut().sync()?;
@@ -89,7 +89,7 @@ impl Write for SealedFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::disk::{Disk, RealDisk};
+    use crate::store::{Disk, RealDisk};
 
     #[test]
     fn writing_reading_and_memory_agree() {

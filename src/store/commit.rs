@@ -1,12 +1,14 @@
-//! How a new state becomes the state. A database is either the old one or the new one, at every moment and after
-//! every accident:
+//! The commit of a transaction. A database is either the old one or the new one, at every moment and after
+//! every failure:
 //!
 //! 1. New files lie in the staging folder, synced, under names that no glob for Parquet files finds.
-//! 2. The new manifest is written beside the old one, synced, and renamed over it: **this is the commit.** It names
-//!    the new files at their places to be, and says where they still lie and which old files must go.
+//! 2. The new manifest is written next to the old one, synced, and renamed over it: **this is the commit.**
+//!    It names the new files by their final paths, and says where they still lie and which old files to
+//!    remove.
 //! 3. The files are moved, the old ones removed, and the manifest is written again without that list.
 //!
-//! Step 3 can stop anywhere and be done again, by the next writer if need be; readers look in both places until then.
+//! Step 3 can stop anywhere and be done again, by the next writer if need be; readers look in both places
+//! until then.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +32,7 @@ pub(super) fn settle(folder: &Folder, manifest: &Manifest) -> Result<Manifest> {
     folder.sync("")?;
     let mut changed = BTreeSet::from([""]);
     for (from, to) in manifest.moves() {
-        // Not there: moved by an earlier call. Or somebody removed it, and then `verify` names it.
+        // Not there: moved by an earlier call, or removed from outside, which `verify` reports.
         if folder.exists(from)? {
             folder.rename(from, to)?;
         }
@@ -50,7 +52,7 @@ pub(super) fn settle(folder: &Folder, manifest: &Manifest) -> Result<Manifest> {
     Ok(settled)
 }
 
-/// Removes what transactions leave behind that did not come to their commit.
+/// Removes the files of transactions that were not committed.
 pub(super) fn sweep(folder: &Folder) -> Result<()> {
     folder.remove_tree(STAGING)?;
     folder.remove_file(NEXT_MANIFEST)

@@ -1,5 +1,5 @@
-//! A database as a reader sees it: one manifest, which does not change while it is in use. Not for writing (see
-//! [`Transaction`]).
+//! A database as a reader sees it: one manifest, which does not change while it is in use. Not for writing
+//! (see [`Transaction`]).
 
 use std::fs;
 use std::io;
@@ -50,8 +50,8 @@ impl Database {
     /// Begins to change a database, or to make a new one when `time_scale_if_new` says how.
     ///
     /// # Errors
-    /// [`crate::error::ErrorKind::Database`] when another writer is at work, when there is no database and none may
-    /// be made, or when the folder holds something else.
+    /// [`crate::error::ErrorKind::Database`] when another writer is at work, when there is no database and
+    /// none may be made, or when the folder holds something else.
     pub fn begin(
         disk: Arc<dyn Disk>,
         path: &Path,

@@ -1,11 +1,12 @@
-//! A disk that fails on command; for tests. Not for anything else: it syncs nothing when it is told to.
+//! A disk that fails on command; for tests only: it does not sync.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::disk::{Disk, DiskFile, RealDisk};
+use super::disk::{Disk, DiskFile};
+use super::real_disk::RealDisk;
 
 /// What goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +17,8 @@ pub enum Fault {
     Device,
     /// A write gets half through, then the device fails. Other operations fail as with [`Fault::Device`].
     TornWrite,
-    /// A write takes only half of the bytes, which is no error and must not become one. Other operations succeed.
+    /// A write takes only half of the bytes, which is no error and must not become one. Other operations
+    /// succeed.
     ShortWrite,
 }
 

@@ -74,8 +74,8 @@ pub(super) fn folders_of(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(path.rsplit_once('/').map(|p| p.0), |p| p.rsplit_once('/').map(|p| p.0))
 }
 
-/// A partition value as Hive writes it into a path: what could mean something to a shell, a URL or a file system
-/// is `%XX`. Letters of all alphabets stay, because not all engines decode more than ASCII.
+/// A partition value as Hive writes it into a path: what could mean something to a shell, a URL or a file
+/// system is `%XX`. Letters of all alphabets stay, because not all engines decode more than ASCII.
 fn encode(value: &str) -> Result<String> {
     let mut out = String::new();
     for c in value.chars() {

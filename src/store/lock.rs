@@ -1,5 +1,5 @@
-//! Keeps two writers apart. The operating system lets go of the lock when its holder ends, however it ends, so that
-//! no lock is ever left behind. Readers need none.
+//! The lock of the one writer. The operating system releases it when the process ends, however it ends, so
+//! that no stale lock remains. Readers need none.
 
 use std::fs::{self, File, TryLockError};
 use std::io::Write as _;
@@ -41,8 +41,8 @@ fn busy(root: &Path, lock: &Path) -> Error {
         .hint("try again when it is done; the lock ends with the process that holds it")
 }
 
-/// False when the file was removed between opening and locking: a writer that gives up the creation of a database
-/// removes it together with the folder, and a lock on it would keep nobody out.
+/// False when the file was removed between opening and locking: a writer that gives up the creation of a
+/// database removes it together with the folder, and a lock on it would exclude no one.
 #[cfg(unix)]
 fn is_the_file_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -63,7 +63,7 @@ mod tests {
 
     use super::*;
     use crate::error::ErrorKind;
-    use crate::store::disk::RealDisk;
+    use crate::store::RealDisk;
 
     #[test]
     fn the_second_writer_is_told_who_the_first_is() {

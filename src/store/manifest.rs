@@ -1,5 +1,5 @@
-//! The manifest: what a database holds. It is replaced as a whole and carries a checksum of itself. Not a log:
-//! only the newest one exists.
+//! The manifest: what a database holds. It is replaced as a whole and carries a checksum of itself. Not a
+//! log: only the newest one exists.
 
 use std::fs;
 use std::io;
@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::schema::TableSpec;
 use crate::time::TimeScale;
 
-/// The word that tells our manifests from those of others.
+/// The word that marks a manifest of btfdb.
 const FORMAT: &str = "btfdb database";
 /// Version of the layout and of the manifest; a reader knows this one and no other.
 const VERSION: u32 = 3;
@@ -28,8 +28,8 @@ pub struct Manifest {
     pub time_scale: TimeScale,
     /// Number of commits so far.
     pub generation: u64,
-    /// No new part gets a lower number: names of removed files are not given out again, so that a reader with an
-    /// older manifest finds its file, or none, but never another one.
+    /// No new part gets a lower number: names of removed files are not given out again, so that a reader with
+    /// an older manifest finds its file, or none, but never another one.
     pub(super) next_part: u32,
     /// The recordings, in the order in which they came.
     pub recordings: Vec<RecordingEntry>,

@@ -1,6 +1,7 @@
-//! The database on disk: a folder of Parquet files and a manifest that says which of them count. The only place
-//! that creates, renames, syncs or removes files inside a database, and, because it does so in the right order, the
-//! reason why a database is always either the old one or the new one. Not for what the rows mean.
+//! The database on disk: a folder of Parquet files and a manifest that says which of them count. The only
+//! place that creates, renames, syncs or removes files inside a database, and, because it does so in the
+//! right order, the reason why a database is always either the old one or the new one. Not for what the rows
+//! mean.
 
 mod checksum;
 mod columns;
@@ -12,6 +13,7 @@ mod folder;
 mod layout;
 mod lock;
 mod manifest;
+mod real_disk;
 #[cfg(feature = "engine")]
 mod resequence;
 mod row_groups;
@@ -24,8 +26,9 @@ mod verify;
 mod write_behind;
 
 pub use database::Database;
-pub use disk::{Disk, DiskFile, RealDisk};
+pub use disk::{Disk, DiskFile};
 pub use manifest::{BlobEntry, FileEntry, Manifest, RecordingEntry};
+pub use real_disk::RealDisk;
 #[cfg(feature = "engine")]
 pub(crate) use resequence::Resequenced;
 pub use row_groups::{names_in, row_group_spans, row_groups_with};

@@ -1,5 +1,5 @@
-//! Rows that lie in the order of time, in the order of `seq`: a window of rows instead of a sort of all of them. Times
-//! that run backwards do so by little; where they do not, the window grows with the distance.
+//! Rows that lie in the order of time, in the order of `seq`: a window of rows instead of a sort of all of
+//! them. Times that run backwards do so by little; where they do not, the window grows with the distance.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::columns::btf_event::SEQ;
@@ -8,7 +8,7 @@ use arrow::compute::{concat_batches, take_record_batch};
 use arrow::datatypes::Int64Type;
 use std::collections::VecDeque;
 
-/// So many rows in turn are passed on as they are; fewer are sorted together with those around them.
+/// A run of at least this many ordered rows is passed on as it is; shorter runs are sorted with their neighbours.
 const RUN: usize = if cfg!(test) { 8 } else { 1024 };
 
 /// Batches in the order of their column `seq`, which numbers the rows from 0 without holes.
@@ -32,9 +32,11 @@ impl<I: Iterator<Item = Result<RecordBatch>>> Resequenced<I> {
         Self { batches, ready, held, waiting: 0, highest: 0, next: 0 }
     }
 
-    /// Rows wait until all with lower numbers have come. Then they are settled: sorted among themselves, they are in turn.
+    /// Rows wait until all with lower numbers have come. Then they are settled: sorted among themselves, they
+    /// are in turn.
     fn take(&mut self, batch: &RecordBatch) -> Result<()> {
-        // Rows before `passed` are ready; those from `settled` on are in turn until one is not, which is `opened`.
+        // Rows before `passed` are ready; those from `settled` on are in turn until one is not, which is
+        // `opened`.
         let (mut passed, mut settled, mut opened) = (0, 0, None);
         for (row, number) in numbers(batch).ok_or_else(misfit)?.iter().enumerate() {
             if self.waiting == 0 {

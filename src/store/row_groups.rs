@@ -1,5 +1,5 @@
-//! What a row group of a file has, by its dictionaries and statistics: which names, and which times. A look at a few hundred
-//! bytes instead of at all rows. Not for which rows have it.
+//! The names and times in a row group of a file, by its dictionaries and statistics: some hundred bytes are
+//! read instead of all rows. Not which rows have them.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -15,8 +15,8 @@ use super::columns::WHOLE_DICTIONARY;
 use super::table_reader::guarded;
 use crate::error::{Error, Result};
 
-/// For every row group of a file whether any of `names` can be in its column `column`. Does not look at many of those where
-/// they are: a name that is in the first ones is in most, and looking there brings nothing.
+/// For every row group of a file whether any of `names` can be in its column `column`. Does not look at many
+/// of those where they are: a name that is in the first ones is in most, and looking there brings nothing.
 ///
 /// # Errors
 /// When the file cannot be opened or is damaged.
@@ -39,7 +39,8 @@ pub fn row_groups_with(path: &Path, column: &str, names: &[String]) -> Result<Ve
     })
 }
 
-/// The least value of column `begin` and the greatest of column `end`, by row group; `None` where the file does not say.
+/// The least value of column `begin` and the greatest of column `end`, by row group; `None` where the file
+/// does not say.
 ///
 /// # Errors
 /// When the file cannot be opened or is damaged.
@@ -56,7 +57,7 @@ pub fn row_group_spans(path: &Path, begin: &str, end: &str) -> Result<Vec<Option
             .column(column?)
             .statistics()?
         {
-            Statistics::Int64(known) => known.min_opt().copied().zip(known.max_opt().copied()),
+            Statistics::Int64(range) => range.min_opt().copied().zip(range.max_opt().copied()),
             _ => None,
         };
         let span = |group| Some((statistics(group, begin)?.0, statistics(group, end)?.1));
@@ -64,8 +65,8 @@ pub fn row_group_spans(path: &Path, begin: &str, end: &str) -> Result<Vec<Option
     })
 }
 
-/// The names that row groups of a file have in a column, more where they were written together; `None` when they are too
-/// many for a dictionary.
+/// The names that row groups of a file have in a column, more where they were written together; `None` when
+/// they are too many for a dictionary.
 ///
 /// # Errors
 /// When the file cannot be opened or is damaged.

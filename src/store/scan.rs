@@ -1,5 +1,6 @@
-//! Columns of a table read as they lie, row group by row group, by several threads: for what looks at every row once and needs
-//! no order. Row groups whose statistics or dictionaries say that they have nothing of interest are not read. Not for SQL.
+//! Columns of a table read as they lie, row group by row group, by several threads: for what looks at every
+//! row once and needs no order. Row groups whose statistics or dictionaries say that they have nothing of
+//! interest are not read. Not for SQL.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -55,8 +56,8 @@ pub(crate) struct Scanner<'a> {
 }
 
 impl Scanner<'_> {
-    /// Gives every batch that has rows of interest, and others, to one of as many workers as there are threads; returns the
-    /// workers. Which of them gets which batch is not known.
+    /// Gives every batch that has rows of interest, and others, to one of as many workers as there are
+    /// threads; returns the workers. Which of them gets which batch is not known.
     ///
     /// # Errors
     /// When a file is missing or damaged, the first error of `add`, and when the scan is interrupted.

@@ -1,5 +1,5 @@
-//! Reads a Parquet file of a table as batches. The one place where a damaged file meets the Parquet reader: its
-//! errors and its panics both become errors that say so.
+//! Reads a Parquet file of a table as batches. The one place where a damaged file meets the Parquet reader:
+//! its errors and its panics both become errors that say so.
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,12 +14,12 @@ use parquet::arrow::arrow_reader::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::TableSpec;
 
-/// The rows of a file in batches of at most `batch_rows`, names as `Dictionary(UInt32, Utf8)`. `columns` are the
-/// names of the wanted ones, `None` for all; they come in the order of the table.
+/// The rows of a file in batches of at most `batch_rows`, names as `Dictionary(UInt32, Utf8)`. `columns` are
+/// the names of the wanted ones, `None` for all; they come in the order of the table.
 ///
 /// # Errors
-/// When the file cannot be opened, is not of this table, or is damaged; damage can also show later, as an error in
-/// place of a batch, which is then the last. [`ErrorKind::Bug`] when the table has no such column.
+/// When the file cannot be opened, is not of this table, or is damaged; damage can also show later, as an
+/// error in place of a batch, which is then the last. [`ErrorKind::Bug`] when the table has no such column.
 pub fn read_batches(
     path: &Path,
     table: &'static TableSpec,

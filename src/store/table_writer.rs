@@ -1,5 +1,5 @@
-//! Writes one Parquet file of a table. Not aware of the transaction it belongs to, so that it can work on another
-//! thread.
+//! Writes one Parquet file of a table. Not aware of the transaction it belongs to, so that it can work on
+//! another thread.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,8 +19,8 @@ use super::manifest::FileEntry;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{ColumnType, ROW_GROUP_ROWS, TableSpec, compression};
 
-/// A file in the making. Nothing is on the disk before the first row. The bytes of a file depend on its rows alone, not on
-/// the batches that they come in.
+/// A file in the making. Nothing is on the disk before the first row. The bytes of a file depend on its rows
+/// alone, not on the batches that they come in.
 pub struct TableWriter {
     folder: Folder,
     table: &'static TableSpec,
@@ -54,7 +54,8 @@ pub struct StagedFile {
 }
 
 impl StagedFile {
-    /// What the manifest will say about it; `rows` is 0 when there was nothing to write, and then there is no file.
+    /// What the manifest will say about it; `rows` is 0 when there was nothing to write, and then there is no
+    /// file.
     pub fn entry(&self) -> &FileEntry {
         &self.entry
     }

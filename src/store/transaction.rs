@@ -1,5 +1,5 @@
-//! One change of a database: everything in it happens, or nothing. Not the order of its steps on the disk (see
-//! [`super::commit`]).
+//! One change of a database: everything in it happens, or nothing. Not the order of its steps on the disk
+//! (see [`super::commit`]).
 
 use std::collections::HashMap;
 use std::fs;
@@ -17,8 +17,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::schema::TableSpec;
 use crate::time::TimeScale;
 
-/// A change in the making. It holds the lock of the database; dropped without [`Transaction::commit`], it leaves
-/// the database as it was, and no folder where there was none.
+/// A change in the making. It holds the lock of the database; dropped without [`Transaction::commit`], it
+/// leaves the database as it was, and no folder where there was none.
 #[derive(Debug)]
 pub struct Transaction {
     folder: Folder,
@@ -36,12 +36,13 @@ pub struct Transaction {
 }
 
 impl Transaction {
-    /// Takes the lock, finishes what an interrupted commit left to do, and removes what interrupted transactions
-    /// left behind. `time_scale` is that of a new database; `None` means that there must be one already.
+    /// Takes the lock, finishes what an interrupted commit left to do, and removes what interrupted
+    /// transactions left. `time_scale` is that of a new database; `None` means that there must be one
+    /// already.
     ///
     /// # Errors
-    /// [`ErrorKind::Database`] when another writer is at work, when there is no database and none may be made, or
-    /// when the folder holds something else.
+    /// [`ErrorKind::Database`] when another writer is at work, when there is no database and none may be
+    /// made, or when the folder holds something else.
     pub(super) fn begin(disk: Arc<dyn Disk>, path: &Path, time_scale: Option<TimeScale>) -> Result<Self> {
         let folder = Folder::new(disk, path);
         let created_folder = prepare_folder(&folder, time_scale.is_some())?;
@@ -77,7 +78,7 @@ impl Transaction {
         Ok(tx)
     }
 
-    /// What the database will hold after the commit, as far as it is known by now.
+    /// What the database will hold after the commit, as far as it is certain yet.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
@@ -92,8 +93,9 @@ impl Transaction {
         self.manifest.recording(name).is_some()
     }
 
-    /// A writer of one more file of a table. Writers can work on several threads at once; the order of the files is
-    /// the order in which their writers were asked for. `core` is given for tables that are divided by core.
+    /// A writer of one more file of a table. Writers can work on several threads at once; the order of the
+    /// files is the order in which their writers were asked for. `core` is given for tables that are divided
+    /// by core.
     ///
     /// # Errors
     /// When a name cannot be part of a path.
@@ -162,7 +164,8 @@ impl Transaction {
         self.drop_files(|f| f.table == table.name && f.recording == recording);
     }
 
-    /// Removes a recording with everything that belongs to it; nothing happens when there is none of that name.
+    /// Removes a recording with everything that belongs to it; nothing happens when there is none of that
+    /// name.
     pub fn drop_recording(&mut self, name: &str) {
         self.drop_files(|f| f.recording == name);
         self.drop_blobs(|b| b.recording == name);
@@ -189,7 +192,7 @@ impl Transaction {
     pub fn set_recording(&mut self, recording: RecordingEntry) {
         let recordings = &mut self.manifest.recordings;
         match recordings.iter_mut().find(|r| r.name == recording.name) {
-            Some(known) => *known = recording,
+            Some(present) => *present = recording,
             None => recordings.push(recording),
         }
     }
@@ -200,8 +203,8 @@ impl Transaction {
         self.manifest.files_of(table, Some(recording)).map(|f| (f.clone(), place(f))).collect()
     }
 
-    /// Makes the new state the state. What remains to be tidied up afterwards is left to the next writer when it
-    /// fails, and is no error: the new state is complete without it.
+    /// Makes the new state the state. What remains to be tidied up afterwards is left to the next writer when
+    /// it fails, and is no error: the new state is complete without it.
     ///
     /// # Errors
     /// When something could not be written; the database is then as it was.
@@ -252,8 +255,8 @@ impl Drop for Transaction {
     }
 }
 
-/// Makes sure that the folder is a database, or can become one: then it is new, or holds nothing but leftovers of
-/// a first transaction. Returns true when it was created here.
+/// Makes sure that the folder is a database, or can become one: then it is new, or holds nothing but
+/// leftovers of a first transaction. Returns true when it was created here.
 fn prepare_folder(folder: &Folder, may_create: bool) -> Result<bool> {
     let root = folder.root();
     if folder.exists(MANIFEST).unwrap_or(false) {

@@ -39,11 +39,11 @@ pub struct Problem {
     pub what: String,
 }
 
-/// Verifies a database: size and checksum of every file; rows, schema and order of every table; files that do not
-/// belong to it. Reads everything once, in bounded memory.
+/// Verifies a database: size and checksum of every file; rows, schema and order of every table; files that do
+/// not belong to it. Reads everything once, in bounded memory.
 ///
 /// # Errors
-/// When the manifest cannot be read: there is no telling what should be there.
+/// When the manifest cannot be read: then the expected files are unknown.
 pub fn verify(path: &Path) -> Result<VerifyReport> {
     let db = Database::open(path)?;
     let mut report = VerifyReport { pending: db.manifest().pending(), ..VerifyReport::default() };
@@ -77,10 +77,10 @@ impl VerifyReport {
         let files = m.files.iter().map(|f| f.path.as_str());
         let blobs = m.blobs.iter().map(|b| b.path.as_str());
         let removals = m.removals.iter().map(String::as_str);
-        let known: BTreeSet<_> = files.chain(blobs).chain(removals).chain([MANIFEST]).collect();
+        let expected: BTreeSet<_> = files.chain(blobs).chain(removals).chain([MANIFEST]).collect();
         let mut found = Vec::new();
         list(db.path(), "", &mut found)?;
-        for path in found.into_iter().filter(|p| !known.contains(p.as_str())) {
+        for path in found.into_iter().filter(|p| !expected.contains(p.as_str())) {
             if path.ends_with(super::layout::NEXT_MANIFEST) {
                 self.pending.push(format!("remove {path}"));
             } else {

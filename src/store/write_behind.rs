@@ -1,5 +1,5 @@
-//! A file that goes to the disk while it is written, so that its last sync finds little left to do: that sync is time in
-//! which nothing else happens. Not for small files, which stay as they are, nor for what is in them.
+//! A file that a background thread syncs while it is written, so that the last sync, for which everything
+//! waits, finds little left to do. Small files are synced once.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -7,39 +7,40 @@ use std::thread::{self, JoinHandle};
 
 use super::disk::DiskFile;
 
-/// So many bytes are worth a sync of their own.
-const WORTH: usize = 8 << 20;
+/// A background sync begins when at least this many bytes were written since the last one.
+const SYNC_BYTES: usize = 8 << 20;
 
-/// A file being written, and who syncs what is there.
+/// A file being written, and the thread that syncs it.
 pub(super) struct WriteBehind {
     file: File,
-    /// Written since the helper began, in bytes.
-    behind: usize,
-    helper: Option<JoinHandle<io::Result<()>>>,
+    /// Bytes written since the last background sync began.
+    unsynced: usize,
+    syncing: Option<JoinHandle<io::Result<()>>>,
 }
 
 impl WriteBehind {
     pub(super) fn new(file: File) -> Self {
-        Self { file, behind: 0, helper: None }
+        Self { file, unsynced: 0, syncing: None }
     }
 
-    /// Lets a helper sync what is there, if there is enough of it and the last one is done. Where the system has no thread or no
-    /// handle for one, all is left to the last sync.
-    fn go_on(&mut self) -> io::Result<()> {
-        if self.behind < WORTH || self.helper.as_ref().is_some_and(|helper| !helper.is_finished()) {
+    /// Begins a background sync if enough was written and the previous one is done. Without a thread or a
+    /// second handle of the file, everything is left to the last sync.
+    fn sync_in_background(&mut self) -> io::Result<()> {
+        if self.unsynced < SYNC_BYTES || self.syncing.as_ref().is_some_and(|thread| !thread.is_finished()) {
             return Ok(());
         }
         self.join()?;
-        self.behind = 0;
+        self.unsynced = 0;
         if let Ok(file) = self.file.try_clone() {
-            self.helper = thread::Builder::new().name("sync".into()).spawn(move || file.sync_data()).ok();
+            self.syncing = thread::Builder::new().name("sync".into()).spawn(move || file.sync_data()).ok();
         }
         Ok(())
     }
 
-    /// Waits for the helper. Its error must not be lost: the system tells of a write that failed once, to whoever syncs first.
+    /// Waits for the background sync. Its error must not be lost: the system reports a failed write once, at
+    /// the first sync.
     fn join(&mut self) -> io::Result<()> {
-        match self.helper.take().map(JoinHandle::join) {
+        match self.syncing.take().map(JoinHandle::join) {
             None => Ok(()),
             Some(Ok(synced)) => synced,
             Some(Err(_)) => Err(io::Error::other("the thread that syncs has panicked")),
@@ -49,9 +50,9 @@ impl WriteBehind {
 
 impl Write for WriteBehind {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        self.go_on()?;
+        self.sync_in_background()?;
         let written = self.file.write(buffer)?;
-        self.behind += written;
+        self.unsynced += written;
         Ok(written)
     }
 
@@ -68,7 +69,8 @@ impl DiskFile for WriteBehind {
 }
 
 impl Drop for WriteBehind {
-    /// Nobody has the file open any more when it is removed. Who drops it without a sync does not want to know how it went.
+    /// The file is closed when this returns, so that it can be removed. A file that is dropped without a sync
+    /// is abandoned: its errors do not matter.
     fn drop(&mut self) {
         let _ = self.join();
     }
@@ -87,34 +89,34 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let piece: Vec<u8> = (0..1_000_003u32).map(|n| (n * 7) as u8).collect();
         let mut file = new(&dir);
-        let mut helped = 0;
+        let mut syncs = 0;
         for _ in 0..40 {
             file.write_all(&piece).unwrap();
-            helped += usize::from(file.helper.is_some());
+            syncs += usize::from(file.syncing.is_some());
         }
-        assert_eq!(helped, 31, "a helper from the tenth piece on");
+        assert_eq!(syncs, 31, "a background sync from the tenth piece on");
         file.sync().unwrap();
-        assert!(file.helper.is_none());
+        assert!(file.syncing.is_none());
         drop(file);
         assert!(std::fs::read(dir.path().join("f")).unwrap() == piece.repeat(40));
     }
 
     #[test]
-    fn what_the_helper_fails_with_is_told() {
+    fn an_error_of_the_background_sync_is_reported() {
         let dir = tempfile::tempdir().unwrap();
         let failed = |file: &mut WriteBehind| {
-            let helper = thread::spawn(|| Err(io::Error::other("lost")));
-            while !helper.is_finished() {
+            let syncing = thread::spawn(|| Err(io::Error::other("lost")));
+            while !syncing.is_finished() {
                 thread::yield_now();
             }
-            file.helper = Some(helper);
+            file.syncing = Some(syncing);
         };
         let mut file = new(&dir);
         failed(&mut file);
         assert_eq!(file.sync().unwrap_err().to_string(), "lost");
         failed(&mut file);
         assert!(file.write(b"little").is_ok(), "not asked yet");
-        file.behind = WORTH;
+        file.unsynced = SYNC_BYTES;
         assert_eq!(file.write(b"more").unwrap_err().to_string(), "lost");
     }
 }

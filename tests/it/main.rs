@@ -11,6 +11,7 @@
     reason = "tests make and break files, and stop at the first surprise"
 )]
 
+mod architecture;
 mod bad_input;
 mod btf;
 mod cli;

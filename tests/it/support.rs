@@ -77,6 +77,31 @@ impl Run {
     }
 }
 
+/// The Rust files below a folder of the project: path from the root, and text.
+pub fn rust_files(dir: &str) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    let mut open = vec![root().join(dir)];
+    while let Some(dir) = open.pop() {
+        for entry in std::fs::read_dir(&dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                files.push((relative(&path), std::fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    assert!(files.len() > 1, "no sources below {dir}");
+    files.sort();
+    files
+}
+
+/// A path from the root of the project on.
+pub fn relative(path: &Path) -> String {
+    let path: PathBuf = path.strip_prefix(root()).unwrap().into();
+    path.to_string_lossy().replace('\\', "/")
+}
+
 pub fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }

@@ -1,35 +1,12 @@
 //! Invariants of the source that no compiler checks (see `src/lib.rs`).
 
-use crate::support::root;
-use std::path::{Path, PathBuf};
-
-fn sources(dir: &str) -> Vec<(String, String)> {
-    let mut files = Vec::new();
-    let mut open = vec![root().join(dir)];
-    while let Some(dir) = open.pop() {
-        for entry in std::fs::read_dir(&dir).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                open.push(path);
-            } else if path.extension().is_some_and(|e| e == "rs") {
-                files.push((relative(&path), std::fs::read_to_string(&path).unwrap()));
-            }
-        }
-    }
-    assert!(files.len() > 1, "no sources below {dir}");
-    files.sort();
-    files
-}
-
-fn relative(path: &Path) -> String {
-    let path: PathBuf = path.strip_prefix(root()).unwrap().into();
-    path.to_string_lossy().replace('\\', "/")
-}
+use crate::support::{relative, root, rust_files};
+use std::path::PathBuf;
 
 /// Lines of code that hold `word`, comments left out.
 fn uses(word: &str, allowed: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
-    for (path, text) in sources("src") {
+    for (path, text) in rust_files("src") {
         let test = path.contains("/tests") || path.ends_with("tests.rs");
         if test || allowed.iter().any(|a| path.starts_with(a)) {
             continue;
@@ -44,7 +21,7 @@ fn uses(word: &str, allowed: &[&str]) -> Vec<String> {
 #[test]
 fn every_file_says_what_it_is_for_and_none_is_too_long() {
     for dir in ["src", "tests"] {
-        for (path, text) in sources(dir) {
+        for (path, text) in rust_files(dir) {
             assert!(text.starts_with("//!"), "{path} does not begin with what it is for");
             let lines = text.lines().count();
             assert!(lines <= 800, "{path} has {lines} lines");
@@ -99,7 +76,7 @@ fn nothing_is_left_unfinished() {
         assert_eq!(uses(word, &[]), Vec::<String>::new());
     }
     // A test that does not run is no test, wherever it stands.
-    for (path, text) in sources("src").into_iter().chain(sources("tests")) {
+    for (path, text) in rust_files("src").into_iter().chain(rust_files("tests")) {
         assert!(
             !text.lines().any(|l| l.trim_start().starts_with("#[ignore")),
             "{path} has a test that is skipped"

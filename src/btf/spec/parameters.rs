@@ -37,7 +37,8 @@ pub struct Parameter {
     pub form: Form,
     /// Versions that have it.
     pub versions: Versions,
-    /// True if the value is in the line itself (`#typeMapping 0 T`); false for tables, whose rows follow (`#-0 T`).
+    /// True if the value is in the line itself (`#typeMapping 0 T`); false for tables, whose rows follow
+    /// (`#-0 T`).
     pub row_in_line: bool,
 }
 
@@ -52,8 +53,9 @@ const fn table(words: &'static [&'static str], form: Form) -> Parameter {
 /// The time scales, coarsest last.
 pub const TIME_SCALES: &[&str] = &["ps", "ns", "us", "ms", "s"];
 
-/// The parameters (2.1.5: §2.1 table 1; since 2.2.0: §2.2.1 to §2.2.7). `entityType` is the type table of 1.0, which
-/// is still written. Both specifications spell the time scale in two ways, 2.1.5 also the creation date.
+/// The parameters (2.1.5: §2.1 table 1; since 2.2.0: §2.2.1 to §2.2.7). `entityType` is the type table of
+/// 1.0, which is still written. Both specifications have two spellings of the time scale, 2.1.5 also of the
+/// creation date.
 pub const PARAMETERS: &[Parameter] = &[
     row(&["version"], Form::Version, Versions::ALL),
     row(&["creator"], Form::Text, Versions::ALL),
@@ -76,7 +78,8 @@ impl Parameter {
 
     /// The parameter with this keyword in any case.
     pub fn find_any_case(word: &str) -> Option<&'static Self> {
-        let same = |parameter: &&Self| parameter.words.iter().any(|known| known.eq_ignore_ascii_case(word));
+        let same =
+            |parameter: &&Self| parameter.words.iter().any(|spelling| spelling.eq_ignore_ascii_case(word));
         PARAMETERS.iter().find(same)
     }
 }

@@ -1,34 +1,37 @@
 //! The states of the three charts, and one edge of a chart. Not the state of anything in a trace.
 
-/// A state of a process, a runnable or a semaphore. The charts share words, not edges.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum State {
-    /// Process: activated, not started.
-    Active,
-    /// Process: on a core. Runnable: executing.
-    Running,
-    /// Process: off the core, could run.
-    Ready,
-    /// Process: off the core, waits for an OS event.
-    Waiting,
-    /// Process: on the core, waits for a resource.
-    Polling,
-    /// Process: off the core, waits for a resource.
-    Parking,
-    /// Runnable: its process is off the core.
-    Suspended,
-    /// Process, runnable: ended, or not yet begun.
-    Terminated,
-    /// Semaphore: before `ready`.
-    NotInitialized,
-    /// Semaphore: no user.
-    Free,
-    /// Semaphore: users, and room for more.
-    Used,
-    /// Semaphore: no room for more users.
-    Full,
-    /// Semaphore: no room, and somebody waits.
-    Overfull,
+use super::words::words;
+
+words! {
+    /// A state of a process, a runnable or a semaphore. The charts share words, not edges.
+    State {
+        /// Process: activated, not started.
+        Active = "active",
+        /// Process: on a core. Runnable: executing.
+        Running = "running",
+        /// Process: off the core, could run.
+        Ready = "ready",
+        /// Process: off the core, waits for an OS event.
+        Waiting = "waiting",
+        /// Process: on the core, waits for a resource.
+        Polling = "polling",
+        /// Process: off the core, waits for a resource.
+        Parking = "parking",
+        /// Runnable: its process is off the core.
+        Suspended = "suspended",
+        /// Process, runnable: ended, or not yet begun.
+        Terminated = "terminated",
+        /// Semaphore: before `ready`.
+        NotInitialized = "not initialized",
+        /// Semaphore: no user.
+        Free = "free",
+        /// Semaphore: users, and room for more.
+        Used = "used",
+        /// Semaphore: no room for more users.
+        Full = "full",
+        /// Semaphore: no room, and at least one process waits.
+        Overfull = "overfull",
+    }
 }
 
 impl State {
@@ -49,25 +52,6 @@ impl State {
     /// The states of a semaphore (2.1.5: table 19; since 2.2.0 without the first: table 2-37).
     pub const SEMAPHORE: &'static [Self] =
         &[Self::NotInitialized, Self::Free, Self::Used, Self::Full, Self::Overfull];
-
-    /// The word for messages.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Running => "running",
-            Self::Ready => "ready",
-            Self::Waiting => "waiting",
-            Self::Polling => "polling",
-            Self::Parking => "parking",
-            Self::Suspended => "suspended",
-            Self::Terminated => "terminated",
-            Self::NotInitialized => "not initialized",
-            Self::Free => "free",
-            Self::Used => "used",
-            Self::Full => "full",
-            Self::Overfull => "overfull",
-        }
-    }
 
     /// True for the process states that occupy a core.
     pub fn on_core(self) -> bool {

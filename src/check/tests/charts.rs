@@ -1,4 +1,5 @@
-//! Every action in every state of the three charts, against a list of the legal ones that is written here once more.
+//! Every action in every state of the three charts, against a list of the legal ones that is written here
+//! once more.
 
 use super::{check_events, ids};
 use crate::btf::spec::{State, Version};

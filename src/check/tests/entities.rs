@@ -1,4 +1,5 @@
-//! What is known of entities in doubt: names of two types, instances that never were, causes that are not written.
+//! What is known of entities in doubt: names of two types, instances that never were, causes that are not
+//! written.
 
 use super::{check, check_events, ids};
 use crate::btf::spec::Version;
@@ -63,7 +64,8 @@ fn an_instance_that_never_was_does_nothing() {
         assert_eq!(ids(&report, Severity::Info), [rule], "{line}");
         assert_eq!(report.findings[0].first[0].message, message);
     }
-    // Where activations are not recorded, or the instance can be older than the trace, nothing is known of it.
+    // Where activations are not recorded, or the instance can be older than the trace, nothing is known of
+    // it.
     assert_eq!(
         ids(&check_events(MID, "0,C,0,T,A,0,start\n2,A,5,SIG,X,0,read"), Severity::Info),
         [] as [&str; 0]
@@ -72,7 +74,8 @@ fn an_instance_that_never_was_does_nothing() {
     assert_eq!(ids(&check_events(MID, older), Severity::Info), [] as [&str; 0]);
 }
 
-/// A writer suspends a runnable for the time of a call: that nobody called while suspended is not written anywhere.
+/// A writer suspends a runnable for the time of a call: a call while suspended is not recorded
+/// anywhere.
 #[test]
 fn callers_that_are_suspended_for_a_call_are_no_error() {
     let text = "0,A,0,R,F,0,start\n0,A,0,R,F,0,suspend\n0,A,0,R,G,0,start\n1,A,0,R,G,0,suspend\n1,C,0,T,A,0,preempt\n\

@@ -1,4 +1,5 @@
-//! Which version a trace is judged by, and lines that are no events: cases that are more than one line of a table.
+//! Which version a trace is judged by, and lines that are no events: cases that are more than one line of a
+//! table.
 
 use super::{check, check_events, check_with, ids};
 use crate::btf::spec::Version;

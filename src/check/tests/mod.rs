@@ -12,7 +12,8 @@ use crate::btf::spec::Version;
 use crate::btf::{Place, Record};
 use crate::diagnostics::Severity;
 
-/// Checks a text. Fields are trimmed, the eighth is the rest of the line; lines that do not split are other lines.
+/// Checks a text. Fields are trimmed, the eighth is the rest of the line; lines that do not split are other
+/// lines.
 fn check_with(options: CheckOptions, text: &str) -> Report {
     let mut checker = Checker::new(options);
     let mut seq = 0;

@@ -4,7 +4,7 @@ use super::super::args::Limits;
 use super::super::signals;
 use super::super::ui::Ui;
 use super::{output, query};
-use crate::btf::spec;
+use crate::btf::EntityType;
 use crate::compare::{CompareOptions, Comparison, Difference, DifferenceKind, Level, Line, Tolerance};
 use crate::error::{Error, Result};
 use crate::library::Queries;
@@ -159,7 +159,7 @@ fn compare_options(args: &CompareArgs, scale: TimeScale) -> Result<CompareOption
         }
     }
     for name in &args.ignore {
-        if spec::kind_alias(name).is_some() {
+        if EntityType::parse_tolerant(name).is_some() {
             options.ignore_types.push(name.clone());
         } else {
             options.ignore_entities.push(name.clone());

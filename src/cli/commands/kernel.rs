@@ -4,7 +4,7 @@ use super::super::args::{KernelArgs, WhoArg};
 use crate::engine::RowFilter;
 use crate::error::{Error, Result};
 use crate::ops::ingest::Keep;
-use crate::qnx::{KernelFilter, Who};
+use crate::qnx::{KernelFilter, MatchedBy};
 use crate::schema::tables;
 use std::sync::Arc;
 
@@ -18,11 +18,11 @@ pub(super) fn filter(args: &KernelArgs) -> KernelFilter {
         pids: args.pids.clone(),
         tids: args.tids.clone(),
         processes: args.processes.clone(),
-        who: match args.who {
-            WhoArg::Any => Who::Any,
-            WhoArg::Subject => Who::Subject,
-            WhoArg::Actor => Who::Actor,
-            WhoArg::Live => Who::Live,
+        matched_by: match args.who {
+            WhoArg::Any => MatchedBy::Any,
+            WhoArg::Subject => MatchedBy::Subject,
+            WhoArg::Actor => MatchedBy::Actor,
+            WhoArg::Live => MatchedBy::Live,
         },
         cpus: args.cpus.clone(),
         condition: args.condition.clone(),

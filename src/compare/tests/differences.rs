@@ -1,4 +1,4 @@
-//! Inserted, deleted and changed events are told apart as just those.
+//! Inserted, deleted and changed events are reported as such.
 
 use super::super::{DifferenceKind, Level};
 use super::{Owned, at, early, trace};

@@ -1,10 +1,11 @@
-//! Events that are gone and events that have changed, mixed at random: the counts are what was done. Made with a small
-//! generator of numbers, so that every run is the same.
+//! Events that are gone and events that have changed, mixed at random: the counts are what was done. Made
+//! with a small generator of numbers, so that every run is the same.
 
 use super::super::{Comparison, Level};
 use super::{Owned, at, trace};
 
-/// Tasks on two cores that run, read, lock and wake each other, with events of schedulers and cores in between.
+/// Tasks on two cores that run, read, lock and wake each other, with events of schedulers and cores in
+/// between.
 fn system(periods: i64) -> Vec<Owned> {
     let mut text = String::new();
     for n in 0..periods {
@@ -45,7 +46,7 @@ fn random(seed: &mut u64) -> u64 {
     *seed >> 33
 }
 
-/// Takes out and changes so many events in a thousand; says how many those were.
+/// Removes and changes this many events in a thousand; returns their number.
 fn mix(left: &[Owned], gone: u64, changed: u64, mut seed: u64) -> (Vec<Owned>, u64, u64) {
     let (mut right, mut counts) = (Vec::new(), (0, 0));
     for event in left {
@@ -93,7 +94,8 @@ fn random_mixes_are_counted_as_they_were_made() {
     }
 }
 
-/// What an older version of the format makes of a trace: no events of cores, other names for sources and instances.
+/// What an older version of the format makes of a trace: no events of cores, other names for sources and
+/// instances.
 #[test]
 fn what_another_version_leaves_out_and_rewrites_is_just_that() {
     let left = system(300);

@@ -231,7 +231,8 @@ fn a_relative_tolerance_is_of_the_interval() {
         trace(&text)
     };
     let (left, mut right) = (period(0), period(250));
-    // 1000 ticks since the activation before, and 1250: 200 per mille, however far into the trace. The next is as early.
+    // 1000 ticks since the activation before, and 1250: 200 per mille, however far into the trace. The next
+    // is as early.
     assert!(with(&timing(0, 250), &left, &right).equal);
     assert_eq!(with(&timing(0, 200), &left, &right).temporal, 1);
     assert_eq!(with(&timing(0, 199), &left, &right).temporal, 2);

@@ -1,11 +1,12 @@
-//! What holds for any trace: it equals itself, an interleaving that keeps the sequences is equal, a change is found.
+//! What holds for any trace: it equals itself, an interleaving that keeps the sequences is equal, a change is
+//! found.
 
 use super::super::{CompareOptions, Level, Tolerance};
 use super::{Owned, at, with};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Any record, of few names so that they meet.
+/// Any record, from a small set of names so that they coincide.
 fn record() -> impl Strategy<Value = Owned> {
     let name = || prop::sample::select(vec!["C_0", "C_1", "T_1", "T_2", "S", "SIM", ""]);
     let kind = prop::sample::select(vec!["T", "I", "ISR", "R", "STI", "SIG", "SEM", "C", "IB", "x"]);

@@ -1,7 +1,8 @@
 //! Whether the two halves of an ORTI file fit together: declarations, duplicates, formulas. Not for syntax.
 
+use super::findings::Findings;
 use super::formula::Formula;
-use super::model::{AttributeKind, AttributeType, EnumValue, Findings, Object, Orti};
+use super::model::{AttributeKind, AttributeType, EnumValue, Object, Orti};
 use crate::diagnostics::{Severity, excerpt};
 use std::collections::{HashMap, HashSet};
 
@@ -25,8 +26,8 @@ pub(super) fn check(orti: &Orti, findings: &mut Findings) {
 fn declarations<'a>(orti: &'a Orti, findings: &mut Findings) -> Declared<'a> {
     let mut declared = Declared::new();
     for object_type in &orti.types {
-        let known = declared.contains_key(object_type.name.as_str());
-        if known {
+        let is_declared = declared.contains_key(object_type.name.as_str());
+        if is_declared {
             duplicate(findings, object_type.line, "declaration of", &object_type.name);
         }
         let attributes = declared.entry(&object_type.name).or_default();

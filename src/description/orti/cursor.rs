@@ -1,7 +1,7 @@
-//! A place in the tokens of an ORTI file: looking ahead, taking, reporting, recovering. Not for the grammar.
+//! A place in the tokens of an ORTI file: lookahead, taking, reporting, recovering. Not for the grammar.
 
+use super::findings::Findings;
 use super::lexer::{Kind, Token, tokens};
-use super::model::Findings;
 use crate::diagnostics::{Severity, excerpt};
 
 /// The tokens of one file and a place in them. Lookaheads past the end see [`Kind::End`].
@@ -28,14 +28,14 @@ impl<'a> Cursor<'a> {
         Self { source, tokens, at: 0, findings }
     }
 
-    /// What the token that many tokens ahead is.
-    pub fn kind(&self, ahead: usize) -> Kind {
-        self.tokens.get(self.at + ahead).map_or(Kind::End, |token| token.kind)
+    /// The kind of the token `offset` tokens after the current one.
+    pub fn kind(&self, offset: usize) -> Kind {
+        self.tokens.get(self.at + offset).map_or(Kind::End, |token| token.kind)
     }
 
-    /// Whether the token that many tokens ahead is this sign.
-    pub fn is(&self, ahead: usize, sign: u8) -> bool {
-        self.kind(ahead) == Kind::Sign(sign)
+    /// True if the token `offset` tokens after the current one is this sign.
+    pub fn is(&self, offset: usize, sign: u8) -> bool {
+        self.kind(offset) == Kind::Sign(sign)
     }
 
     /// The text of the token here.

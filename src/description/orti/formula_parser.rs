@@ -1,6 +1,6 @@
 //! Formula text to postfix code: the C expression grammar of ORTI formulas. Not for evaluation.
 
-use super::formula::{Binary, FormulaError, Op, Unary, Width, run};
+use super::evaluation::{Binary, FormulaError, Op, Unary, Width, run};
 use super::lexer::{c_character, c_integer, is_word};
 
 /// How deep parentheses, indices, signs and `?:` may nest.
@@ -279,7 +279,7 @@ impl Compiler {
         }
     }
 
-    /// A cast here. C needs its symbol table to tell `(a) - b` from a cast; here an unknown name in parentheses
+    /// A cast here. C needs its symbol table to distinguish `(a) - b` from a cast; here an unknown name in parentheses
     /// is a type only when no operator follows.
     fn cast(&self) -> Option<(Width, usize)> {
         let ((width, certain), next) = self.type_name()?;

@@ -1,7 +1,7 @@
 //! ORTI text to tokens: words, numbers, strings and signs with their places. Comments and preprocessor lines
 //! are dropped here. Not for grammar.
 
-use super::model::Findings;
+use super::findings::Findings;
 use crate::diagnostics::{Severity, excerpt};
 
 /// How many bytes a string may have that spans lines; bounds the search for a quote that is missing.

@@ -4,9 +4,9 @@
 //! * `lexer`: bytes to tokens, with comments and preprocessor lines dropped.
 //! * `parser`: tokens, taken through `cursor`, to [`Orti`]; recovers at `;` and `}`. `check` then compares the
 //!   two halves.
-//! * `model`: what an ORTI file says, and the findings about how it says it.
-//! * `formula`: the C expressions of the information section, evaluated over traced values;
-//!   `formula_parser` compiles them.
+//! * `model`: what an ORTI file says; `findings`: what is unusual in how it says it.
+//! * `formula`: the C expressions of the information section; `formula_parser` compiles them, `evaluation` computes
+//!   them over traced values.
 //! * `os_header`: the numbers of `eecfg.h`, which ORTI lacks (event masks, spinlocks, remote tasks).
 //! * `symbols`: an address table, for values that are handler addresses.
 //!
@@ -15,6 +15,8 @@
 
 mod check;
 mod cursor;
+mod evaluation;
+mod findings;
 mod formula;
 mod formula_parser;
 mod lexer;
@@ -25,9 +27,9 @@ mod symbols;
 #[cfg(test)]
 mod tests;
 
-pub use formula::{Formula, FormulaError, Width, canonical_path};
-pub use model::{
-    Attribute, AttributeKind, AttributeType, EnumElement, EnumValue, Finding, Object, ObjectType, Orti,
-};
+pub use evaluation::{FormulaError, Width};
+pub use findings::Finding;
+pub use formula::{Formula, canonical_path};
+pub use model::{Attribute, AttributeKind, AttributeType, EnumElement, EnumValue, Object, ObjectType, Orti};
 pub use os_header::{OsHeader, OsResource};
 pub use symbols::Symbols;

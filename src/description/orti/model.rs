@@ -1,8 +1,8 @@
-//! What an ORTI file says: object types, objects, and findings. Not for reading the text (`parser`) and not
-//! for the meaning of the attributes.
+//! What an ORTI file says: object types and objects. Not for reading the text (`parser`) and not for the meaning of the
+//! attributes.
 
-use super::formula::equal;
-use crate::diagnostics::Severity;
+use super::evaluation::equal;
+use super::findings::Finding;
 
 /// The content of one ORTI file.
 #[derive(Debug, Clone, Default)]
@@ -115,21 +115,6 @@ pub struct Attribute {
     pub column: u32,
 }
 
-/// Something unusual in a description file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// 1-based line.
-    pub line: u32,
-    /// 1-based column, in bytes.
-    pub column: u32,
-    /// How bad it is.
-    pub severity: Severity,
-    /// Stable kebab-case code, e.g. `missing-comma`.
-    pub code: &'static str,
-    /// A sentence without a full stop.
-    pub message: String,
-}
-
 impl Orti {
     /// The objects of one kind, in file order.
     pub fn objects<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Object> {
@@ -178,42 +163,6 @@ impl AttributeType {
     }
 }
 
-/// Collects findings with bounded memory.
-#[derive(Debug, Default)]
-pub(super) struct Findings {
-    list: Vec<Finding>,
-    counts: Vec<(&'static str, usize)>,
-}
-
-impl Findings {
-    /// How many findings of one code are kept; one more says that there were others.
-    const KEPT_PER_CODE: usize = 1000;
-
-    /// Adds a finding at a 1-based line and column.
-    pub fn push(&mut self, at: (u32, u32), severity: Severity, code: &'static str, message: String) {
-        let slot = self.counts.iter().position(|(c, _)| *c == code).unwrap_or_else(|| {
-            self.counts.push((code, 0));
-            self.counts.len() - 1
-        });
-        let Some((_, count)) = self.counts.get_mut(slot) else {
-            return;
-        };
-        *count += 1;
-        let message = match (*count).cmp(&(Self::KEPT_PER_CODE + 1)) {
-            std::cmp::Ordering::Less => message,
-            std::cmp::Ordering::Equal => "the rest of this kind is not listed".to_owned(),
-            std::cmp::Ordering::Greater => return,
-        };
-        self.list.push(Finding { line: at.0, column: at.1, severity, code, message });
-    }
-
-    /// The findings ordered by place.
-    pub fn finish(mut self) -> Vec<Finding> {
-        self.list.sort_by_key(|f| (f.line, f.column));
-        self.list
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -234,16 +183,5 @@ mod tests {
         assert_eq!(t.label(-1), Some("NO_TASK"));
         assert_eq!(t.label(0xFFFF_FFFF), Some("NO_TASK"));
         assert_eq!(t.label(0x1_0000_0000), None);
-    }
-
-    #[test]
-    fn findings_are_bounded_per_code_and_ordered() {
-        let mut findings = Findings::default();
-        (0..2000).rev().for_each(|n| findings.push((n, 1), Severity::Info, "much", String::new()));
-        findings.push((5, 7), Severity::Error, "other", String::new());
-        let list = findings.finish();
-        assert_eq!(list.len(), Findings::KEPT_PER_CODE + 2);
-        assert!(list.is_sorted_by_key(|f| (f.line, f.column)));
-        assert_eq!(list[0].code, "other");
     }
 }

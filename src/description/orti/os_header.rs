@@ -1,8 +1,8 @@
-//! The numbers of `eecfg.h`, which RT-Druid generates beside the ORTI file of ERIKA Enterprise v2: task ids,
-//! event masks, spinlock indices. Told apart by section comment, as the numbers overlap. No C preprocessor.
+//! The numbers of `eecfg.h`, which RT-Druid generates together with the ORTI file of ERIKA Enterprise v2: task ids,
+//! event masks, spinlock indices. The section comments distinguish them, as the numbers overlap. No C preprocessor.
 
+use super::findings::{Finding, Findings};
 use super::formula::Formula;
-use super::model::{Finding, Findings};
 use crate::diagnostics::{Severity, excerpt};
 use std::collections::HashMap;
 

@@ -3,10 +3,11 @@
 
 use super::check;
 use super::cursor::{Cursor, Mistake, Parsed};
+use super::findings::Findings;
 use super::formula::Formula;
 use super::lexer::{Kind, c_character, c_integer};
 use super::model::{
-    Attribute, AttributeKind, AttributeType, EnumElement, EnumValue, Findings, Object, ObjectType, Orti,
+    Attribute, AttributeKind, AttributeType, EnumElement, EnumValue, Object, ObjectType, Orti,
 };
 use crate::diagnostics::{Severity, excerpt};
 

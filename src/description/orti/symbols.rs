@@ -1,7 +1,7 @@
 //! Address tables: which symbol lies at an address, for traced values that are handler addresses. Reads
 //! `nm` output and hand-written tables; not object files.
 
-use super::model::{Finding, Findings};
+use super::findings::{Finding, Findings};
 use crate::diagnostics::{Severity, excerpt};
 use std::collections::HashMap;
 

@@ -21,7 +21,7 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
 use futures::{StreamExt, stream};
 
-use crate::btf::spec::KINDS;
+use crate::btf::spec::ENTITY_TYPES;
 use crate::chain::{Chain, ChainStep, Event, Follower, Occurrence};
 use crate::engine::chains::Chains;
 use crate::schema::columns::btf_event;
@@ -334,9 +334,10 @@ impl Columns {
     /// The process that an event happens to, or else the one that makes it happen.
     fn process(&self, row: usize) -> Option<(&str, i64)> {
         let ty = self.target_type.value(row);
-        let is_process = KINDS.iter().any(|rule| {
-            rule.kind.is_process()
-                && (rule.id == ty || rule.aliases.iter().any(|a| a.eq_ignore_ascii_case(ty)))
+        let is_process = ENTITY_TYPES.iter().any(|rule| {
+            rule.entity_type.is_process()
+                && (rule.entity_type.as_str() == ty
+                    || rule.aliases.iter().any(|a| a.eq_ignore_ascii_case(ty)))
         });
         let (name, instance) = match is_process {
             true => (&self.target, &self.target_instance),

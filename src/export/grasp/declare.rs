@@ -1,7 +1,7 @@
 //! What a script declares before its first event: processors, tasks, mutexes and semaphores. Not for jobs.
 
 use super::script::{Object, Script};
-use crate::btf::spec::{self, Kind};
+use crate::btf::spec::EntityType;
 use crate::engine::Session;
 use crate::error::Result;
 use crate::export::cursor::Cursor;
@@ -52,14 +52,14 @@ impl Declared {
     }
 
     /// The task or ISR of that name.
-    pub fn task(&self, kind: Kind, name: &str) -> Option<&Task> {
-        if kind == Kind::Isr { self.isrs.get(name) } else { self.tasks.get(name) }
+    pub fn task(&self, kind: EntityType, name: &str) -> Option<&Task> {
+        if kind == EntityType::Isr { self.isrs.get(name) } else { self.tasks.get(name) }
     }
 
     /// Whichever there is of that name.
-    pub fn process(&self, name: &str) -> Option<(Kind, &Task)> {
-        let task = self.tasks.get(name).map(|task| (Kind::Task, task));
-        task.or_else(|| self.isrs.get(name).map(|isr| (Kind::Isr, isr)))
+    pub fn process(&self, name: &str) -> Option<(EntityType, &Task)> {
+        let task = self.tasks.get(name).map(|task| (EntityType::Task, task));
+        task.or_else(|| self.isrs.get(name).map(|isr| (EntityType::Isr, isr)))
     }
 
     fn cores(
@@ -110,7 +110,7 @@ impl Declared {
         // I before T: interrupts have the higher priority, which is the lower number.
         while rows.next()? {
             number += 1;
-            let isr = spec::kind_alias(rows.name(1)) == Some(Kind::Isr);
+            let isr = EntityType::parse_tolerant(rows.name(1)) == Some(EntityType::Isr);
             let task = Task {
                 id: format!("task{number}"),
                 name: rows.name(0).to_owned(),
@@ -139,7 +139,9 @@ impl Declared {
         script: &mut Script<'_>,
     ) -> Result<()> {
         let types = &selection.types;
-        if !types.is_empty() && types.iter().all(|word| spec::kind_alias(word) != Some(Kind::Semaphore)) {
+        if !types.is_empty()
+            && types.iter().all(|word| EntityType::parse_tolerant(word) != Some(EntityType::Semaphore))
+        {
             return Ok(());
         }
         let sql = "SELECT target, max(held) AS held FROM (SELECT target, \

@@ -1,6 +1,6 @@
 //! What happens to jobs, in the order of time, from the tables of instances and states. Not for how it is written.
 
-use crate::btf::spec::{self, Kind};
+use crate::btf::spec::EntityType;
 use crate::engine::{ResultStream, Session};
 use crate::error::Result;
 use crate::export::cursor::Cursor;
@@ -10,7 +10,7 @@ use crate::selection::Selection;
 /// An instance of a task or ISR.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Job {
-    pub kind: Kind,
+    pub kind: EntityType,
     pub process: String,
     pub instance: i64,
 }
@@ -122,7 +122,7 @@ impl Jobs {
             act: Act::parse(rows.name(1)),
             job: Job {
                 process: rows.name(2).to_owned(),
-                kind: spec::kind_alias(rows.name(3)).unwrap_or(Kind::Task),
+                kind: EntityType::parse_tolerant(rows.name(3)).unwrap_or(EntityType::Task),
                 instance: rows.int(4).unwrap_or(0),
             },
             core: rows.text(5).map(str::to_owned),

@@ -4,7 +4,7 @@ use super::declare::{Declared, Task};
 use super::jobs::{Act, Job, Step};
 use super::others::{Grip, Other, Saying};
 use super::script::{Object, Script};
-use crate::btf::spec::Kind;
+use crate::btf::spec::EntityType;
 use crate::error::Result;
 use std::collections::HashMap;
 
@@ -196,6 +196,6 @@ impl<'d> Moment<'d> {
 
 /// `task3.17`; two kinds of processes never share a number.
 fn id(task: &Task, job: &Job) -> String {
-    debug_assert!(matches!(job.kind, Kind::Task | Kind::Isr), "only they have jobs");
+    debug_assert!(matches!(job.kind, EntityType::Task | EntityType::Isr), "only they have jobs");
     format!("{}.{}", task.id, job.instance)
 }

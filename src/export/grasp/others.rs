@@ -1,7 +1,6 @@
 //! The events that do not happen to jobs, in the order of time, and how each is said. Not for jobs themselves.
 
-use crate::btf::spec::{self, Kind};
-use crate::btf::{Action, process_transition};
+use crate::btf::spec::{Action, EntityType, process_transition};
 use crate::engine::{Order, Session};
 use crate::error::Result;
 use crate::export::cursor::Cursor;
@@ -29,7 +28,7 @@ pub(super) enum Saying {
     },
     /// An activation that was lost.
     Ignored {
-        kind: Kind,
+        kind: EntityType,
         process: String,
     },
     Message(String),
@@ -78,9 +77,8 @@ impl Others {
     }
 
     fn is_of_a_job(&self) -> bool {
-        let process = spec::kind_alias(self.rows.name(4)).is_some_and(Kind::is_process);
-        let action = Action::parse_tolerant(self.rows.name(7));
-        process && action != Some(Action::MtaLimitExceeded) && action.and_then(process_transition).is_some()
+        let process = EntityType::parse_tolerant(self.rows.name(4)).is_some_and(EntityType::is_process);
+        process && Action::parse_tolerant(self.rows.name(7)).and_then(process_transition).is_some()
     }
 
     /// When the next one is; `None` after the last one.
@@ -117,21 +115,21 @@ impl Others {
             "waiting" => Some(Grip::Suspend),
             _ => None,
         };
-        let kind = spec::kind_alias(rows.name(4));
+        let kind = EntityType::parse_tolerant(rows.name(4));
         let saying = match (kind, grip) {
-            (Some(Kind::Semaphore), Some(grip)) => Saying::Semaphore {
+            (Some(EntityType::Semaphore), Some(grip)) => Saying::Semaphore {
                 process: source.to_owned(),
                 instance: rows.int(3).unwrap_or(0),
                 grip,
                 semaphore: target.to_owned(),
             },
-            (Some(kind @ (Kind::Task | Kind::Isr)), _)
+            (Some(kind @ (EntityType::Task | EntityType::Isr)), _)
                 if Action::parse_tolerant(action) == Some(Action::MtaLimitExceeded) =>
             {
                 Saying::Ignored { kind, process: target.to_owned() }
             }
-            (Some(Kind::Stimulus), _) => Saying::Message(format!("{target} {action}")),
-            (Some(Kind::Signal | Kind::OsEvent), _) => {
+            (Some(EntityType::Stimulus), _) => Saying::Message(format!("{target} {action}")),
+            (Some(EntityType::Signal | EntityType::OsEvent), _) => {
                 let value = note.map(|note| format!(" {note}")).unwrap_or_default();
                 Saying::Message(format!("{source} {action} {target}{value}"))
             }

@@ -3,8 +3,7 @@
 use super::packets::{Argument, Flow, Nature, Value};
 use super::tracks::Group;
 use super::{Export, activation};
-use crate::btf::spec::{self, Kind};
-use crate::btf::{Action, process_transition, runnable_transition};
+use crate::btf::spec::{Action, EntityType, process_transition, runnable_transition};
 use crate::engine::Order;
 use crate::error::Result;
 use crate::export::cursor::Cursor;
@@ -17,7 +16,7 @@ struct Event<'a> {
     source: &'a str,
     target: &'a str,
     target_instance: Option<i64>,
-    kind: Option<Kind>,
+    kind: Option<EntityType>,
     action: &'a str,
     note: Option<&'a str>,
 }
@@ -34,7 +33,7 @@ impl Export<'_, '_> {
         // Time, number, source and its instance, type, target and its instance, action, note.
         while rows.next()? {
             let (ty, action) = (rows.name(4), rows.name(7));
-            let kind = spec::kind_alias(ty);
+            let kind = EntityType::parse_tolerant(ty);
             if lasts(kind, ty, action) {
                 continue;
             }
@@ -53,13 +52,13 @@ impl Export<'_, '_> {
     }
 
     /// What entities are that cause events: they are somewhere a target, too.
-    fn kinds(&self) -> Result<HashMap<String, Kind>> {
+    fn kinds(&self) -> Result<HashMap<String, EntityType>> {
         let sql =
             "SELECT DISTINCT target, target_type FROM btf_event WHERE recording = $recording ORDER BY 1, 2";
         let mut rows = Cursor::new(self.session.sql(sql, &[("recording", self.recording.into())])?);
-        let mut kinds: HashMap<String, Kind> = HashMap::new();
+        let mut kinds: HashMap<String, EntityType> = HashMap::new();
         while rows.next()? {
-            let Some(kind) = spec::kind_alias(rows.name(1)) else { continue };
+            let Some(kind) = EntityType::parse_tolerant(rows.name(1)) else { continue };
             let known = kinds.entry(rows.name(0).to_owned()).or_insert(kind);
             if kind.is_process() && !known.is_process() {
                 *known = kind;
@@ -68,12 +67,17 @@ impl Export<'_, '_> {
         Ok(kinds)
     }
 
-    fn event(&mut self, event: &Event<'_>, known: &HashMap<String, Kind>, text: &mut String) -> Result<()> {
+    fn event(
+        &mut self,
+        event: &Event<'_>,
+        known: &HashMap<String, EntityType>,
+        text: &mut String,
+    ) -> Result<()> {
         let packets = &mut self.packets;
         let target = event.target;
         let mut args = Vec::with_capacity(3);
         let mut flow = None;
-        if event.kind.is_some_and(Kind::has_instances) {
+        if event.kind.is_some_and(EntityType::has_instances) {
             args.extend(event.target_instance.filter(|n| *n >= 0).map(|n| Argument::Int("instance", n)));
         }
         if let (Some(kind), true) = (event.kind.filter(|k| k.is_process()), event.action == ACTIVATE) {
@@ -83,7 +87,7 @@ impl Export<'_, '_> {
             thread.activated = true;
             flow = Some(Flow::Through(activation(thread.number, instance)));
         }
-        if event.kind == Some(Kind::Signal)
+        if event.kind == Some(EntityType::Signal)
             && event.action == WRITE
             && let Some(value) = event.note.and_then(value)
         {
@@ -94,17 +98,17 @@ impl Export<'_, '_> {
         let source = known.get(event.source).copied();
         // A stimulus is the event itself; everything else has its source as a property.
         let track = match (event.kind, source) {
-            (Some(Kind::Stimulus), _) => {
+            (Some(EntityType::Stimulus), _) => {
                 args.push(Argument::Name("source", event.source));
                 self.tracks.row(Group::Stimuli, target, Nature::Other, "", packets)?.track
             }
-            (_, Some(kind @ (Kind::Task | Kind::Isr))) => {
+            (_, Some(kind @ (EntityType::Task | EntityType::Isr))) => {
                 self.tracks.thread(kind, event.source, packets)?.track
             }
-            (_, Some(Kind::Stimulus)) => {
+            (_, Some(EntityType::Stimulus)) => {
                 self.tracks.row(Group::Stimuli, event.source, Nature::Other, "", packets)?.track
             }
-            (Some(kind @ (Kind::Task | Kind::Isr)), _) => {
+            (Some(kind @ (EntityType::Task | EntityType::Isr)), _) => {
                 args.push(Argument::Name("source", event.source));
                 self.tracks.thread(kind, target, packets)?.track
             }
@@ -115,7 +119,7 @@ impl Export<'_, '_> {
         };
         text.clear();
         text.push_str(event.action);
-        if event.kind != Some(Kind::Stimulus) {
+        if event.kind != Some(EntityType::Stimulus) {
             text.push(' ');
             text.push_str(target);
         }
@@ -127,17 +131,16 @@ const ACTIVATE: &str = "activate";
 const WRITE: &str = "write";
 
 /// True when an event is the begin or the end of something that is shown as a slice.
-fn lasts(kind: Option<Kind>, ty: &str, action: &str) -> bool {
+fn lasts(kind: Option<EntityType>, ty: &str, action: &str) -> bool {
     match kind {
-        Some(Kind::Task | Kind::Isr) => {
-            let parsed = Action::parse(action);
-            !matches!(parsed, Some(Action::Activate | Action::MtaLimitExceeded))
-                && parsed.and_then(process_transition).is_some()
+        Some(EntityType::Task | EntityType::Isr) => {
+            let moving = Action::parse(action).filter(|action| *action != Action::Activate);
+            moving.and_then(process_transition).is_some()
         }
-        Some(Kind::Runnable) => Action::parse(action).and_then(runnable_transition).is_some(),
+        Some(EntityType::Runnable) => Action::parse(action).and_then(runnable_transition).is_some(),
         // As the views of semaphores read them.
-        Some(Kind::Semaphore) => {
-            ty == Kind::Semaphore.id()
+        Some(EntityType::Semaphore) => {
+            ty == EntityType::Semaphore.as_str()
                 && ["requestsemaphore", "waiting", "assigned", "released"].contains(&action)
         }
         _ => false,

@@ -18,7 +18,7 @@ mod wire;
 mod tests;
 
 use super::{CHAINS_OPTION, Content, ExportRequest, Exported, Exporter};
-use crate::btf::spec::{self, Kind};
+use crate::btf::spec::EntityType;
 use crate::engine::Session;
 use crate::error::Result;
 use crate::options::OptionSpec;
@@ -112,9 +112,9 @@ fn export_perfetto(session: &Session, selection: &Selection, out: &mut dyn Write
 
 impl Export<'_, '_> {
     /// True when entities of this kind are selected.
-    fn wants(&self, kind: Kind) -> bool {
+    fn wants(&self, kind: EntityType) -> bool {
         let types = &self.selection.types;
-        types.is_empty() || types.iter().any(|word| spec::kind_alias(word) == Some(kind))
+        types.is_empty() || types.iter().any(|word| EntityType::parse_tolerant(word) == Some(kind))
     }
 }
 

@@ -4,7 +4,7 @@ use super::packets::{Argument, Flow, Nature};
 use super::placement::Slice;
 use super::tracks::Group;
 use super::{CHAINS, Export, cut};
-use crate::btf::spec::{self, Kind};
+use crate::btf::spec::EntityType;
 use crate::chain::Chain;
 use crate::error::Result;
 use crate::export::cursor::Cursor;
@@ -18,13 +18,13 @@ const RUNNABLES: &str = "SELECT recording, runnable, instance, process, process_
 
 impl Export<'_, '_> {
     pub(super) fn spans(&mut self) -> Result<()> {
-        if self.wants(Kind::Runnable) {
+        if self.wants(EntityType::Runnable) {
             self.runnables()?;
         }
-        if self.wants(Kind::Semaphore) {
+        if self.wants(EntityType::Semaphore) {
             self.semaphores()?;
         }
-        if self.wants(Kind::Core) {
+        if self.wants(EntityType::Core) {
             self.gaps()?;
         }
         if self.selection.types.is_empty() {
@@ -45,7 +45,7 @@ impl Export<'_, '_> {
         let mut params = condition.params();
         params.push(("begin", self.begin.into()));
         let mut rows = Cursor::new(self.session.sql(&sql, &params)?);
-        let mut last: Option<(Kind, String)> = None;
+        let mut last: Option<(EntityType, String)> = None;
         while rows.next()? {
             let (begin, end) = cut(self.selection, rows.int(6).unwrap_or(0), rows.int(7).unwrap_or(0));
             let packets = &mut self.packets;
@@ -57,7 +57,7 @@ impl Export<'_, '_> {
                 packets.end(track, end)?;
                 continue;
             };
-            let kind = kinds.get(process).copied().unwrap_or(Kind::Task);
+            let kind = kinds.get(process).copied().unwrap_or(EntityType::Task);
             if let Some((kind, name)) = last.take_if(|(_, name)| name != process) {
                 self.tracks.thread(kind, &name, packets)?.runnables.close(packets)?;
             }
@@ -81,13 +81,13 @@ impl Export<'_, '_> {
     }
 
     /// Whether processes are tasks or ISRs.
-    fn processes(&self) -> Result<HashMap<String, Kind>> {
+    fn processes(&self) -> Result<HashMap<String, EntityType>> {
         let sql =
             "SELECT DISTINCT process, type FROM process_instance WHERE recording = $recording ORDER BY 1, 2";
         let mut rows = Cursor::new(self.session.sql(sql, &[("recording", self.recording.into())])?);
         let mut kinds = HashMap::new();
         while rows.next()? {
-            let kind = spec::kind_alias(rows.name(1)).unwrap_or(Kind::Task);
+            let kind = EntityType::parse_tolerant(rows.name(1)).unwrap_or(EntityType::Task);
             kinds.insert(rows.name(0).to_owned(), kind);
         }
         Ok(kinds)

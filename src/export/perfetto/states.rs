@@ -3,16 +3,15 @@
 use super::packets::{Argument, Flow, Nature};
 use super::tracks::Group;
 use super::{Export, activation, cut};
-use crate::btf::ProcessState;
-use crate::btf::spec::{self, Kind};
+use crate::btf::spec::{EntityType, State};
 use crate::error::Result;
 use crate::export::cursor::Cursor;
 use crate::schema::columns::{process_instance as instance, process_state as state};
 
 impl Export<'_, '_> {
     pub(super) fn states(&mut self) -> Result<()> {
-        let cores = self.wants(Kind::Core);
-        if !cores && !self.wants(Kind::Task) && !self.wants(Kind::Isr) {
+        let cores = self.wants(EntityType::Core);
+        if !cores && !self.wants(EntityType::Task) && !self.wants(EntityType::Isr) {
             return Ok(());
         }
         let of = |column| [column, state::CORE];
@@ -37,7 +36,7 @@ impl Export<'_, '_> {
         while rows.next()? {
             let (begin, end) = (rows.int(5).unwrap_or(0), rows.int(6).unwrap_or(0));
             while more && ends.int(3).is_some_and(|at| at <= begin) {
-                let kind = spec::kind_alias(ends.name(1)).unwrap_or(Kind::Task);
+                let kind = EntityType::parse_tolerant(ends.name(1)).unwrap_or(EntityType::Task);
                 let thread = self.tracks.known_thread(kind, ends.name(0));
                 if let (Some(thread), Some(instance)) = (thread, ends.int(2)) {
                     thread.states.leave(instance);
@@ -66,7 +65,7 @@ impl Export<'_, '_> {
         let mut rows = Cursor::new(self.session.sql(&sql, &condition.params())?);
         let mut text = String::new();
         while rows.next()? {
-            let kind = spec::kind_alias(rows.name(1)).unwrap_or(Kind::Task);
+            let kind = EntityType::parse_tolerant(rows.name(1)).unwrap_or(EntityType::Task);
             let thread = self.tracks.thread(kind, rows.name(0), &mut self.packets)?;
             if thread.activated {
                 continue;
@@ -89,12 +88,12 @@ impl Export<'_, '_> {
         state: &str,
         (begin, end): (i64, i64),
     ) -> Result<()> {
-        let kind = spec::kind_alias(ty).unwrap_or(Kind::Task);
-        let running = state == ProcessState::Running.as_str();
-        let polling = state == ProcessState::Polling.as_str();
+        let kind = EntityType::parse_tolerant(ty).unwrap_or(EntityType::Task);
+        let running = state == State::Running.as_str();
+        let polling = state == State::Polling.as_str();
         let packets = &mut self.packets;
         let own = self.selection.types.is_empty()
-            || self.selection.types.iter().any(|word| spec::kind_alias(word) == Some(kind));
+            || self.selection.types.iter().any(|word| EntityType::parse_tolerant(word) == Some(kind));
         if own {
             let thread = self.tracks.thread(kind, process, packets)?;
             let placed = thread.states.place_instance(instance, running, (begin, end), packets)?;

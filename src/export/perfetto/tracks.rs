@@ -5,7 +5,7 @@
 
 use super::packets::{Nature, Order, Packets, Track};
 use super::placement::{Nests, OverlapTracks};
-use crate::btf::spec::Kind;
+use crate::btf::spec::EntityType;
 use crate::error::{Error, ErrorKind, Result};
 use std::collections::HashMap;
 
@@ -115,8 +115,8 @@ impl Tracks {
     }
 
     /// A task, or an ISR.
-    pub fn thread(&mut self, kind: Kind, name: &str, packets: &mut Packets<'_>) -> Result<&mut Thread> {
-        let isr = kind == Kind::Isr;
+    pub fn thread(&mut self, kind: EntityType, name: &str, packets: &mut Packets<'_>) -> Result<&mut Thread> {
+        let isr = kind == EntityType::Isr;
         let threads = if isr { &mut self.isrs } else { &mut self.tasks };
         let (process, last) = (self.process, &mut self.threads);
         threads.get(name, || {
@@ -136,8 +136,8 @@ impl Tracks {
     }
 
     /// A task, or an ISR, that has tracks.
-    pub fn known_thread(&mut self, kind: Kind, name: &str) -> Option<&mut Thread> {
-        let threads = if kind == Kind::Isr { &mut self.isrs } else { &mut self.tasks };
+    pub fn known_thread(&mut self, kind: EntityType, name: &str) -> Option<&mut Thread> {
+        let threads = if kind == EntityType::Isr { &mut self.isrs } else { &mut self.tasks };
         let place = *threads.places.get(name)?;
         threads.things.get_mut(place)
     }

@@ -3,7 +3,7 @@
 
 use super::state::{Context, Edge, Instance, Proc};
 use super::{Machine, OsState};
-use crate::btf::{Action, EntityType, ProcessState};
+use crate::btf::{Action, EntityType, State as ProcessState};
 use crate::diagnostics::Severity;
 
 impl Machine {

@@ -3,7 +3,7 @@
 
 use super::state::{Context, Frame, Proc};
 use super::{Machine, OsState, Severity};
-use crate::btf::{Action, EntityType, NameId, ProcessState};
+use crate::btf::{Action, EntityType, NameId, State as ProcessState};
 
 impl Machine {
     /// RUNNINGISR2 may have changed.

@@ -3,7 +3,7 @@
 
 use super::state::{Actor, Proc};
 use super::{Machine, Severity};
-use crate::btf::{Action, EntityType, ProcessState};
+use crate::btf::{Action, EntityType, State as ProcessState};
 use crate::map::model::Service;
 use crate::map::profile::LockBy;
 

@@ -19,7 +19,7 @@ use super::model::{Model, OsState};
 use super::slots::Watch;
 use super::software::SoftwareEvent;
 use super::software::What::{Access, Call};
-use crate::btf::{Action, EntityType, Event, IdMap, NameId, NameMap, Note, ProcessState};
+use crate::btf::{Action, EntityType, Event, IdMap, NameId, NameMap, Note, State as ProcessState};
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use outbox::Outbox;
 use state::{Actor, Context, Core, Pending, Proc, Semaphore, Task};

@@ -3,7 +3,7 @@
 
 use super::state::{Actor, Proc};
 use super::{Machine, OsState};
-use crate::btf::{Action, EntityType, ProcessState};
+use crate::btf::{Action, EntityType, State as ProcessState};
 use crate::diagnostics::Severity;
 
 impl Machine {
@@ -41,7 +41,7 @@ impl Machine {
                 self.process(p, Action::Release);
                 (Action::Resume, ProcessState::Running)
             }
-            ProcessState::Running | ProcessState::Polling | ProcessState::Terminated => return,
+            _ => return,
         };
         self.process(p, action);
         self.set_state(p, state);

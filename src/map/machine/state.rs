@@ -1,7 +1,7 @@
 //! What the state machine remembers: cores, tasks with their instances, ISR frames, semaphores, pending
 //! stimuli. Plain data; the rules are elsewhere.
 
-use crate::btf::{NameId, ProcessState};
+use crate::btf::{NameId, State as ProcessState};
 use crate::map::model::{OsState, Service};
 use std::collections::VecDeque;
 

@@ -3,7 +3,7 @@
 
 use super::state::{Context, Instance, Proc};
 use super::{Machine, OsState};
-use crate::btf::{Action, ProcessState};
+use crate::btf::{Action, State as ProcessState};
 use crate::diagnostics::Severity;
 use crate::map::model::Service;
 

@@ -1,11 +1,12 @@
 //! The 15 bits of a record that say which event it is, as the writer composes them.
 //!
-//! These numbers repeat those of `crate::qnx` on purpose. They are an independent check: `formats::qnx::tests` compares
-//! class, event and layout of every simulated record with what `qnx::Class::of_header` makes of its bits, and
-//! `tests/it/qnx_truth.rs` compares states by name. A shared table would make both tests compare a number with itself.
+//! These numbers repeat those of `crate::qnx` on purpose. They are an independent check:
+//! `formats::qnx::tests` compares class, event and layout of every simulated record with what
+//! `qnx::Class::of_header` makes of its bits, and `tests/it/qnx_truth.rs` compares states by name. A shared
+//! table would make both tests compare a number with itself.
 //!
-//! Sources: figure 4 and section c of the kernel's instrumentation document (two fields: class 5 bits, event 10 bits), and
-//! the interface of `sys/trace.h` 6.5 to 8.0 for the numbers of classes and events.
+//! Sources: figure 4 and section c of the kernel's instrumentation document (two fields: class 5 bits, event
+//! 10 bits), and the interface of `sys/trace.h` 6.5 to 8.0 for the numbers of classes and events.
 
 /// Internal classes where they stand in the header: bits 14 to 10.
 const CONTROL: u16 = 0x0400;
@@ -47,7 +48,7 @@ impl Code {
     pub const BUFFER: Self = Self::new(CONTROL | 2, "CONTROL", 2, false);
     /// The last record of a buffer of 8.0.
     pub const BUFFER_END: Self = Self::new(CONTROL | 4, "CONTROL", 4, false);
-    /// 8.0 tells that events were dropped.
+    /// 8.0: events were dropped.
     pub const DROPPED: Self = Self::new(CONTROL | 8, "CONTROL", 8, false);
 
     /// A kernel call begins; the lower seven bits are its number.
@@ -65,8 +66,8 @@ impl Code {
         Self::new(KERNEL_CALL | 0x100 | number, "INT_CALL", number, false)
     }
 
-    /// The same event with 64-bit addresses: kernel calls and system events have a bit for it, interrupts have other
-    /// numbers (5 for 1, 6 for 3; 7.x).
+    /// The same event with 64-bit addresses: kernel calls and system events have a bit for it, interrupts
+    /// have other numbers (5 for 1, 6 for 3; 7.x).
     #[must_use]
     pub const fn with_64(self) -> Self {
         let bits = match self.bits {
@@ -93,7 +94,7 @@ impl Code {
         Self::new(PROCESS_THREAD | state, "THREAD", state, false)
     }
 
-    /// A virtual thread changes its state (until 7.x): the numbers behind those of threads.
+    /// A virtual thread changes its state (until 7.x): the numbers after those of threads.
     pub const fn virtual_thread(state: u16) -> Self {
         Self::new(PROCESS_THREAD | (state + 26), "VTHREAD", state, false)
     }
@@ -144,7 +145,7 @@ impl Code {
     }
 }
 
-/// What happens to processes: names are strings behind two numbers.
+/// Events of processes; a name is a string after two numbers.
 pub mod process {
     /// Parent's pid, pid.
     pub const CREATE: u16 = 1;
@@ -164,7 +165,7 @@ pub mod state {
     pub const RUNNING: u16 = 1;
     /// Waits for a CPU.
     pub const READY: u16 = 2;
-    /// Sent a message that nobody has received.
+    /// Sent a message that is not received yet.
     pub const SEND: u16 = 4;
     /// Waits for a message.
     pub const RECEIVE: u16 = 5;

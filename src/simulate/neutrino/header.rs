@@ -1,4 +1,5 @@
-//! What stands before the records: attributes as text, and the system page of the target. Both can be made wrong at will.
+//! What stands before the records: attributes as text, and the system page of the target. Both can be made
+//! wrong at will.
 
 use super::record::ByteOrder;
 
@@ -96,8 +97,8 @@ impl Default for Target {
 }
 
 impl Target {
-    /// The attributes as tracelogger of 6.x writes them, in its order. The dates are fixed: the same arguments give the
-    /// same bytes.
+    /// The attributes as tracelogger of 6.x writes them, in its order. The dates are fixed: the same
+    /// arguments give the same bytes.
     pub fn attributes(&self) -> Attributes {
         let (order, machine) = match (self.order, self.release) {
             (ByteOrder::Big, _) => ("BIG_ENDIAN", "ppc"),
@@ -127,8 +128,8 @@ impl Target {
         attributes
     }
 
-    /// The system page: what the documents say about its first fields and about `qtime`, zeros elsewhere. A length that is
-    /// too small for both cuts them off.
+    /// The system page: what the documents say about its first fields and about `qtime`, zeros elsewhere. A
+    /// length that is too small for both cuts them off.
     pub fn syspage(&self) -> Vec<u8> {
         let length = usize::from(self.syspage_length);
         let kind: u16 = match (self.order, self.release) {

@@ -1,9 +1,9 @@
-//! The instrumented kernel's side of a trace: stamps, TIME records, buffers, parts of events that others come between.
-//! Not what the events tell (see `machine`).
+//! The instrumented kernel's side of a trace: stamps, TIME records, buffers, parts of events that others come
+//! between. Not the content of events (see `machine`).
 //!
-//! Until 7.x all CPUs share a chain of buffers; since 8.0 a buffer has one CPU. Sources: kernel 6.4 (`nano_trace`) for stamps,
-//! TIME and BUFFER; what published readers of 8.0 files expect for the order BUFFER_END, TIME, BUFFER. That 8.0 numbers
-//! its buffers as they are written is an assumption.
+//! Until 7.x all CPUs share a chain of buffers; since 8.0 a buffer has one CPU. Sources: kernel 6.4
+//! (`nano_trace`) for stamps, TIME and BUFFER; what published readers of 8.0 files expect for the order
+//! BUFFER_END, TIME, BUFFER. That 8.0 numbers its buffers as they are written is an assumption.
 
 use std::io::{self, Write};
 
@@ -17,7 +17,7 @@ pub struct ExpectedEvent {
     pub record: u64,
     /// All 64 bits of the clock.
     pub cycles: u64,
-    /// The CPU that told it, whatever the record says.
+    /// The CPU that emitted it, even if the record names another.
     pub cpu: u8,
     /// Flags of the header.
     pub flags: u8,
@@ -27,8 +27,8 @@ pub struct ExpectedEvent {
     pub event: u16,
     /// Layout with 64-bit addresses.
     pub is64: bool,
-    /// `ok`, `orphan` (a later part whose first one is not in the file; each is an event) or `unterminated` (the parts up
-    /// to the first that is missing).
+    /// `ok`, `orphan` (a later part whose first one is not in the file; each is an event) or `unterminated`
+    /// (the parts up to the first that is missing).
     pub status: &'static str,
     /// The words of all parts.
     pub words: Vec<u32>,
@@ -57,7 +57,7 @@ pub struct LostBuffer {
     pub after: u32,
     /// How many are missing.
     pub count: u32,
-    /// Number of the first record behind the gap.
+    /// Number of the first record after the gap.
     pub record: u64,
 }
 
@@ -77,11 +77,11 @@ pub struct Written {
 pub struct Faults {
     /// No TIME records, as when the class CONTROL is filtered out.
     pub no_time: bool,
-    /// One of so many buffers is lost; 0 for none.
+    /// One in this many buffers is lost; 0 for none.
     pub lost_buffer: u32,
-    /// One of so many records has the number of another CPU (8.0); 0 for none.
+    /// One in this many records has the number of another CPU (8.0); 0 for none.
     pub wrong_cpu: u32,
-    /// One of so many events of several parts has other records between them; 0 for none.
+    /// One in this many events of several parts has other records between them; 0 for none.
     pub interlace: u32,
 }
 
@@ -99,7 +99,7 @@ struct Buffer {
     opening: (usize, Option<usize>),
     records: Vec<Record>,
     /// Events that begin here; their record numbers count from the start of the buffer until it is written.
-    told: Vec<usize>,
+    events: Vec<usize>,
 }
 
 #[derive(Debug, Default)]
@@ -133,7 +133,8 @@ pub struct Kernel<W> {
 }
 
 impl<W: Write> Kernel<W> {
-    /// Begins the trace of a target with a buffer of this number. `keep` the expected events: they need memory.
+    /// Begins the trace of a target with a buffer of this number. `keep` the expected events: they need
+    /// memory.
     pub fn new(
         out: W,
         target: &Target,
@@ -180,10 +181,10 @@ impl<W: Write> Kernel<W> {
         self.failure.is_some()
     }
 
-    /// Writes an event that happened at `now`, not before the last one of the CPU. Returns its stamp: one later when the
-    /// last event has the same (stamps are unique on a CPU). `nested` events, those of interrupts, may come between the
-    /// parts of another one.
-    pub fn tell(&mut self, cpu: u8, now: u64, flags: u8, code: Code, words: &[u32], nested: bool) -> u64 {
+    /// Writes an event that happened at `now`, not before the last one of the CPU. Returns its stamp: one
+    /// later when the last event has the same (stamps are unique on a CPU). `nested` events, those of
+    /// interrupts, may come between the parts of another one.
+    pub fn emit(&mut self, cpu: u8, now: u64, flags: u8, code: Code, words: &[u32], nested: bool) -> u64 {
         let of = usize::from(cpu) % self.cpus.len().max(1);
         for other in 0..self.cpus.len() {
             let Some(state) = self.cpus.get(other).filter(|c| !c.held.is_empty()) else { continue };
@@ -261,7 +262,7 @@ impl<W: Write> Kernel<W> {
         if self.buffers.get(at).is_none_or(|b| !b.records.is_empty()) {
             return;
         }
-        // The first buffer is never lost: nobody could tell.
+        // The first buffer is never lost: a reader could not notice it.
         let lost = self.writer.records() > 0 && self.random.one_in(self.faults.lost_buffer);
         if let Some(buffer) = self.buffers.get_mut(at) {
             buffer.lost = lost;
@@ -302,7 +303,7 @@ impl<W: Write> Kernel<W> {
         let mut event = None;
         if let (false, Some(events)) = (buffer.lost, &mut self.events) {
             event = Some(events.len());
-            buffer.told.push(events.len());
+            buffer.events.push(events.len());
             let number = buffer.records.len() as u64;
             events.push(ExpectedEvent {
                 flags,
@@ -377,8 +378,8 @@ impl<W: Write> Kernel<W> {
             if let Some(event) = buffer.opening.1.and_then(|e| events.get_mut(e)) {
                 event.words = vec![sequence, count];
             }
-            for told in buffer.told.drain(..) {
-                if let Some(event) = events.get_mut(told) {
+            for event in buffer.events.drain(..) {
+                if let Some(event) = events.get_mut(event) {
                     event.record += base;
                 }
             }

@@ -1,9 +1,9 @@
-//! Writes QNX kernel traces (`.kev`) for tests and measurements: record by record, as an instrumented kernel would, or from
-//! a whole simulated machine. The other rooms of QNX are listed in `crate::qnx`.
+//! Writes QNX kernel traces (`.kev`) for tests and measurements: record by record, as an instrumented kernel
+//! would, or from a whole simulated machine. The other rooms of QNX are listed in `crate::qnx`.
 //!
-//! This folder is written from the documents and shares no code with the readers, not even the numbers of classes and
-//! events (see `codes`): a test that writes and reads compares two understandings of the layout. It needs only the
-//! standard library, so `benches/kev.rs` compiles it alone.
+//! This folder is written from the documents and shares no code with the readers, not even the numbers of
+//! classes and events (see `codes`): a test that writes and reads compares two understandings of the layout.
+//! It needs only the standard library, so `benches/kev.rs` compiles it alone.
 
 pub mod codes;
 mod header;
@@ -29,7 +29,7 @@ pub struct KevWriter<W> {
 }
 
 impl<W: Write> KevWriter<W> {
-    /// Writes attributes and system page as they are given; nobody checks that one tells of the other.
+    /// Writes attributes and system page as they are given, without a check that they fit together.
     pub fn new(mut out: W, order: ByteOrder, attributes: &Attributes, syspage: &[u8]) -> io::Result<Self> {
         let text = attributes.text();
         out.write_all(text.as_bytes())?;
@@ -38,7 +38,7 @@ impl<W: Write> KevWriter<W> {
         Ok(Self { out, order, records: 0, bytes })
     }
 
-    /// The trace of a target, with the usual header.
+    /// The trace of a target, with its standard header.
     pub fn of_target(out: W, target: &Target) -> io::Result<Self> {
         Self::new(out, target.order, &target.attributes(), &target.syspage())
     }
@@ -60,7 +60,7 @@ impl<W: Write> KevWriter<W> {
         Ok(first)
     }
 
-    /// Writes bytes that are no record: what a full disk or a crash leaves behind.
+    /// Writes bytes that are no record: as after a full disk or a crash.
     pub fn garbage(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.bytes += bytes.len() as u64;
         self.out.write_all(bytes)

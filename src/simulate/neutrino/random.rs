@@ -1,4 +1,5 @@
-//! Numbers that look random and are the same on every machine: no floating point. Not for anything that must be secret.
+//! Numbers that look random and are the same on every machine: no floating point. Not for anything that must
+//! be secret.
 
 /// SplitMix64 (Steele, Lea, Flood 2014).
 #[derive(Debug, Clone)]
@@ -29,12 +30,12 @@ impl Random {
         n > 0 && self.below(n.into()) == 0
     }
 
-    /// A duration: mostly between a quarter and four times `usual`, at times much longer, as computing times are.
-    pub fn duration(&mut self, usual: u64) -> u64 {
+    /// A duration: mostly between 1/4 and 4 times `mean`, sometimes much longer, as execution times are.
+    pub fn duration(&mut self, mean: u64) -> u64 {
         let bits = self.bits();
         let factor = (128 + (bits & 0x1ff)) * (128 + ((bits >> 9) & 0x1ff));
         let tail = if (bits >> 18) & 0x3f == 0 { 2 + ((bits >> 24) & 0x1f) } else { 1 };
         // The product of both factors is 2^17 on average.
-        1 + ((u128::from(usual) * u128::from(factor) * u128::from(tail)) >> 17) as u64
+        1 + ((u128::from(mean) * u128::from(factor) * u128::from(tail)) >> 17) as u64
     }
 }

@@ -1,4 +1,5 @@
-//! Records of 16 bytes and the parts of events, in the byte order of a target. Not when and where they are written.
+//! Records of 16 bytes and the parts of events, in the byte order of a target. Not when and where they are
+//! written.
 
 use super::codes::Code;
 
@@ -21,8 +22,8 @@ impl ByteOrder {
         }
     }
 
-    /// Appends a string with its NUL, as words that have its bytes in memory order on this target. The last word is filled
-    /// up with NULs.
+    /// Appends a string with its NUL, as words that have its bytes in memory order on this target. The last
+    /// word is filled up with NULs.
     pub fn push_text(self, words: &mut Vec<u32>, text: &str) {
         let mut word = [0; 4];
         let mut filled = 0;
@@ -39,7 +40,8 @@ impl ByteOrder {
         words.push(self.word(word));
     }
 
-    /// Appends a number of 64 bits: as two words of memory, so that which half comes first depends on the target.
+    /// Appends a number of 64 bits: as two words of memory, so that which half comes first depends on the
+    /// target.
     pub fn push_64(self, words: &mut Vec<u32>, number: u64) {
         let (low, high) = (number as u32, (number >> 32) as u32);
         words.extend(match self {
@@ -99,15 +101,15 @@ impl Record {
         bytes
     }
 
-    /// The same, as if another CPU had told it: what 8.0 does at times.
+    /// The same record with the number of another CPU: a fault of 8.0.
     #[must_use]
     pub fn of_cpu(self, cpu: u8) -> Self {
         Self { header: self.header & !0x3f00_0000 | u32::from(cpu & 0x3f) << 24, ..self }
     }
 }
 
-/// The records of an event, one after the other: how many others come between them is up to who writes them. Up to two
-/// words are a simple event, more begin one and end it; the last record is filled up with zero.
+/// The records of an event, one after the other: the writer decides how many others come between them. Up to
+/// two words are a simple event, more begin one and end it; the last record is filled up with zero.
 #[derive(Debug, Clone)]
 pub struct Parts<'a> {
     cpu: u8,

@@ -1,5 +1,5 @@
-//! The writer against the documents: bytes worked out by hand from the instrumentation document (figures 3 and 4) and the
-//! order of attributes of tracelogger.
+//! The writer against the documents: bytes worked out by hand from the instrumentation document (figures 3
+//! and 4) and the order of attributes of tracelogger.
 
 use super::codes::{call, process};
 use super::*;
@@ -159,14 +159,15 @@ fn a_kernel_tells_buffers_and_times_of_each_cpu() {
     let target = Target { cpus: 2, ..Target::default() };
     let mut kernel = Kernel::new(Vec::new(), &target, 45, Faults::default(), 1, true).unwrap();
     let start = 0x5_ffff_fff0;
-    assert_eq!(kernel.tell(0, start, 0, Code::user(1), &[1, 2], false), start);
-    assert_eq!(kernel.tell(1, start, 0, Code::user(2), &[1, 2], false), start);
+    assert_eq!(kernel.emit(0, start, 0, Code::user(1), &[1, 2], false), start);
+    assert_eq!(kernel.emit(1, start, 0, Code::user(2), &[1, 2], false), start);
     // Stamps are unique on a CPU; the lower bits run over only once.
-    assert_eq!(kernel.tell(0, start, 0, Code::user(3), &[1, 2], false), start + 1);
-    assert_eq!(kernel.tell(0, start + 0x10, 0, Code::user(4), &[1, 2], false), start + 0x10);
-    kernel.tell(0, start + 0x20, 0, Code::user(5), &[1, 2], false);
+    assert_eq!(kernel.emit(0, start, 0, Code::user(3), &[1, 2], false), start + 1);
+    assert_eq!(kernel.emit(0, start + 0x10, 0, Code::user(4), &[1, 2], false), start + 0x10);
+    kernel.emit(0, start + 0x20, 0, Code::user(5), &[1, 2], false);
     let Written { events, lost_buffers: lost, .. } = kernel.finish().unwrap().1;
-    let told: Vec<_> = events.iter().map(|e| (e.record, e.cpu, e.class, e.event, e.cycles - start)).collect();
+    let found: Vec<_> =
+        events.iter().map(|e| (e.record, e.cpu, e.class, e.event, e.cycles - start)).collect();
     let expected = [
         (0, 0, "CONTROL", 2, 0),
         (1, 0, "CONTROL", 1, 0),
@@ -178,7 +179,7 @@ fn a_kernel_tells_buffers_and_times_of_each_cpu() {
         (7, 0, "USER", 4, 0x10),
         (8, 0, "USER", 5, 0x20),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(found, expected);
     assert_eq!(events[0].words, [45, 9]);
     assert!(lost.is_empty());
 }
@@ -190,7 +191,7 @@ fn buffers_are_handed_over_when_they_are_two_thirds_full() {
         let faults = Faults { lost_buffer: 3, ..Faults::default() };
         let mut kernel = Kernel::new(Vec::new(), &target, 2040, faults, 5, true).unwrap();
         for n in 0..40_000 {
-            kernel.tell((n % 3 % 2) as u8, 1000 + n * 50, 0, Code::user(1), &[1, 2, 3, 4, 5], false);
+            kernel.emit((n % 3 % 2) as u8, 1000 + n * 50, 0, Code::user(1), &[1, 2, 3, 4, 5], false);
         }
         let (file, Written { events, lost_buffers: lost, .. }) = kernel.finish().unwrap();
         let buffers: Vec<_> = events.iter().filter(|e| e.class == "CONTROL" && e.event == 2).collect();

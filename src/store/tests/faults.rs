@@ -1,5 +1,5 @@
-//! What a transaction promises when something goes wrong: every operation of it is made to fail, one after the
-//! other, and the database must be the old one or the new one each time.
+//! What a transaction promises when something goes wrong: every operation of it is made to fail, one after
+//! the other, and the database must be the old one or the new one each time.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use super::*;
 use crate::store::faults::{Fault, FaultyDisk};
 use crate::store::verify;
 
-/// What goes wrong, and whether for ever. A full disk and a broken one are the same to the store, so that one is
-/// tried once and the other for ever.
+/// What goes wrong, and whether for ever. A full disk and a broken one are the same to the store, so that one
+/// is tried once and the other for ever.
 const FAULTS: [(Fault, bool); 5] = [
     (Fault::NoSpace, false),
     (Fault::Device, true),

@@ -140,7 +140,7 @@ fn columns_are_chosen_by_name() {
     assert_eq!(other.kind(), ErrorKind::Database);
 }
 
-/// Whatever byte of whatever file is damaged: verify names the file, and reading it ends without a panic.
+/// For any damaged byte of any file: verify names the file, and reading it ends without a panic.
 #[test]
 fn damage_is_found_and_harmless() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
 //! Formulas: shapes that generators write, and random expressions against a second evaluator. Not for paths
-//! and types, tested beside `formula`.
+//! and types, tested next to `formula`.
 
 use super::super::*;
 use proptest::prelude::*;

@@ -8,8 +8,8 @@ use arrow::datatypes::{DataType, Int64Type};
 use proptest::prelude::*;
 
 use super::*;
-use crate::btf::{Action, EntityType, NameId, Place, ProcessState, Record, RunnableState};
-use crate::btf::{process_transition, runnable_transition};
+use crate::btf::spec::{process_transition, runnable_transition};
+use crate::btf::{Action, EntityType, NameId, Place, Record, State};
 use crate::check::{CheckOptions, Checker};
 use crate::qnx::{Flavour, Version};
 
@@ -25,8 +25,8 @@ pub(super) fn assert_sound(run: &Run) {
 /// Naive: who is on which core after each event; two at once are a fault, and so is a start on a core that is taken.
 fn occupancy(run: &Run) -> Option<String> {
     let mut on: BTreeMap<NameId, Vec<(NameId, i64)>> = BTreeMap::new();
-    let mut runnables: HashMap<(NameId, i64), RunnableState> = HashMap::new();
-    let mut states: HashMap<(NameId, i64), ProcessState> = HashMap::new();
+    let mut runnables: HashMap<(NameId, i64), State> = HashMap::new();
+    let mut states: HashMap<(NameId, i64), State> = HashMap::new();
     let mut last = i64::MIN;
     for (output, line) in run.outputs.iter().zip(&run.lines) {
         if matches!(output, Output::Closing(_)) {
@@ -62,13 +62,13 @@ fn occupancy(run: &Run) -> Option<String> {
                         return Some(format!("core is taken: {line}"));
                     }
                 }
-                if to == ProcessState::Terminated {
+                if to == State::Terminated {
                     states.remove(&key);
                 }
             }
             EntityType::Runnable => {
                 let (from, to) = runnable_transition(e.action)?;
-                let state = runnables.insert(key, to).unwrap_or(RunnableState::Terminated);
+                let state = runnables.insert(key, to).unwrap_or(State::Terminated);
                 if state != from {
                     return Some(format!("not in state {from:?}: {line}"));
                 }

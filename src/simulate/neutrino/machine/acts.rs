@@ -1,5 +1,6 @@
-//! What threads do when it is their turn: messages, pulses, sleep, mutexes, with the events of these kernel calls in the order
-//! of published listings. A thread that blocks tells the exit of its call when it runs again.
+//! What threads do when it is their turn: messages, pulses, sleep, mutexes, with the events of these kernel
+//! calls in the order of published listings. A thread that blocks emits the exit of its call when it runs
+//! again.
 
 use std::io::Write;
 
@@ -109,20 +110,20 @@ impl<W: Write> Machine<W> {
     }
 
     /// What a thread does next, after computing for about so long.
-    fn next(&mut self, me: usize, phase: u8, usual: u64) {
+    fn next(&mut self, me: usize, phase: u8, mean: u64) {
         self.threads[me].phase = phase;
-        self.threads[me].left = self.random.duration(usual);
+        self.threads[me].left = self.random.duration(mean);
     }
 
     /// The events of a call that ends.
-    pub(super) fn tell_return(&mut self, cpu: usize, me: usize, returns: Return) {
+    pub(super) fn emit_return(&mut self, cpu: usize, me: usize, returns: Return) {
         match returns {
             Return::Interrupted { number } => {
-                self.tell(cpu, Code::interrupted(number), &[0, 0]);
+                self.emit(cpu, Code::interrupted(number), &[0, 0]);
             }
             Return::Received(item) => self.received(cpu, me, item),
             Return::Call { number, error } => {
-                let stamp = self.tell_exit(cpu, number, error);
+                let stamp = self.emit_exit(cpu, number, error);
                 let wait = self.threads[me].wait.take_if(|_| number == call::MUTEX_LOCK);
                 if let Some(wait) = wait.and_then(|w| self.truth.mutex_waits.get_mut(w)) {
                     wait.returned = Some(stamp);
@@ -132,15 +133,15 @@ impl<W: Write> Machine<W> {
     }
 
     /// The exit of a call: what it returns, or −1 and why.
-    pub(super) fn tell_exit(&mut self, cpu: usize, number: u16, error: Option<u32>) -> u64 {
+    pub(super) fn emit_exit(&mut self, cpu: usize, number: u16, error: Option<u32>) -> u64 {
         let code = Code::exit(number);
         match error {
-            Some(error) => self.tell(cpu, code, &[u32::MAX, error]),
+            Some(error) => self.emit(cpu, code, &[u32::MAX, error]),
             None if number == call::MSG_SEND => {
                 let text = self.random.bits() as u32 & 0x7f7f_7f7f;
-                self.tell_args(cpu, code, &[Number(0), Both(text), Wide(0x6f6c_6c65), Wide(0)])
+                self.emit_args(cpu, code, &[Number(0), Both(text), Wide(0x6f6c_6c65), Wide(0)])
             }
-            None => self.tell(cpu, code, &[0, 0]),
+            None => self.emit(cpu, code, &[0, 0]),
         }
     }
 
@@ -149,11 +150,11 @@ impl<W: Write> Machine<W> {
         let (coid, server) = (0x4000_0000 | channel as u32, self.channels[channel].pid);
         let size = 16 + self.random.below(2000);
         let args = [Both(coid), Size(size), Size(64), Both(0x0004_0116), Wide(0x10), Wide(0)];
-        self.tell_args(cpu, Code::call(call::MSG_SEND), &args);
+        self.emit_args(cpu, Code::call(call::MSG_SEND), &args);
         // The connection's number and the thread's: comes again with every message of this thread.
         let rcvid = (id.1 - 1) << 16 | (id.0 >> 12 & 0xfff) << 4 | id.0 & 0xf;
-        let sent = self.tell(cpu, Code::communication(communication::SEND_MESSAGE), &[rcvid, server]);
-        let known = self.keep.then_some(self.truth.messages.len());
+        let sent = self.emit(cpu, Code::communication(communication::SEND_MESSAGE), &[rcvid, server]);
+        let fact = self.keep.then_some(self.truth.messages.len());
         if self.keep {
             self.truth.messages.push(Message {
                 client: id,
@@ -166,16 +167,16 @@ impl<W: Write> Machine<W> {
                 error: false,
             });
         }
-        self.threads[me].message = (rcvid, channel, known);
+        self.threads[me].message = (rcvid, channel, fact);
         if let Some(receiver) = self.channels[channel].receivers.pop_front() {
-            self.tell_state(cpu, me, state::REPLY);
+            self.emit_state(cpu, me, state::REPLY);
             self.block(cpu);
             // A server works at the priority of its client.
             self.threads[receiver].priority = priority;
             self.threads[receiver].returns = Some(Return::Received(Item::Message(me)));
             self.wake(cpu, receiver);
         } else {
-            self.tell_state(cpu, me, state::SEND);
+            self.emit_state(cpu, me, state::SEND);
             self.block(cpu);
             self.channels[channel].queue.push_back(Item::Message(me));
         }
@@ -185,7 +186,7 @@ impl<W: Write> Machine<W> {
         let chid = channel as u32 + 1;
         // Sizes have 64 bits in wide layouts only: a fast event has the count.
         let parts = if self.layout.wide && self.layout.has_64 { Size(1) } else { Both(1) };
-        self.tell_args(cpu, Code::call(call::MSG_RECEIVE), &[Both(chid), parts]);
+        self.emit_args(cpu, Code::call(call::MSG_RECEIVE), &[Both(chid), parts]);
         match self.channels[channel].queue.pop_front() {
             Some(item) => {
                 if let Item::Message(client) = item {
@@ -195,7 +196,7 @@ impl<W: Write> Machine<W> {
             }
             None => {
                 self.threads[me].priority = self.threads[me].base;
-                self.tell_state(cpu, me, state::RECEIVE);
+                self.emit_state(cpu, me, state::RECEIVE);
                 self.block(cpu);
                 self.channels[channel].receivers.push_back(me);
             }
@@ -207,19 +208,19 @@ impl<W: Write> Machine<W> {
         let exit = Code::exit(call::MSG_RECEIVE);
         let Item::Message(client) = item else {
             let pulse = Code::communication(communication::RECEIVE_PULSE);
-            self.tell(cpu, pulse, &[0x4000_0002, id.0]);
-            self.tell(cpu, exit, &[0, 0]);
+            self.emit(cpu, pulse, &[0x4000_0002, id.0]);
+            self.emit(cpu, exit, &[0, 0]);
             return;
         };
-        let (rcvid, channel, known) = self.threads[client].message;
+        let (rcvid, channel, fact) = self.threads[client].message;
         let sender = self.threads[client].id;
         self.threads[me].client = Some(client);
-        let stamp = self.tell(cpu, Code::communication(communication::RECEIVE_MESSAGE), &[rcvid, id.0]);
-        if let Some(message) = known.and_then(|m| self.truth.messages.get_mut(m)) {
+        let stamp = self.emit(cpu, Code::communication(communication::RECEIVE_MESSAGE), &[rcvid, id.0]);
+        if let Some(message) = fact.and_then(|m| self.truth.messages.get_mut(m)) {
             (message.received, message.server_tid) = (Some(stamp), Some(id.1));
         }
         if self.threads[client].state == state::SEND {
-            self.tell_state(cpu, client, state::REPLY);
+            self.emit_state(cpu, client, state::REPLY);
         }
         let priority = self.threads[client].priority.into();
         let words = [Wide(0x10), Wide(0), Wide(0), Wide(0), Wide(sender.0), Wide(sender.1)];
@@ -229,48 +230,48 @@ impl<W: Write> Machine<W> {
             .chain([Wide(channel as u32 + 1), Wide(rcvid & 0xffff), Wide(0x4000_0000 | channel as u32)])
             .chain([Size(16), Size(16), Size(64), Wide(priority), Wide(0), Wide(0)])
             .collect();
-        self.tell_args(cpu, exit, &args);
+        self.emit_args(cpu, exit, &args);
     }
 
     fn reply(&mut self, cpu: usize, me: usize) {
         let Some(client) = self.threads[me].client.take() else { return };
-        let (rcvid, _, known) = self.threads[client].message;
+        let (rcvid, _, fact) = self.threads[client].message;
         let (pid, tid) = self.threads[client].id;
         let failed = self.random.one_in(40);
         let (number, answer) = if failed {
-            self.tell(cpu, Code::call(call::MSG_ERROR), &[rcvid, EINVAL]);
+            self.emit(cpu, Code::call(call::MSG_ERROR), &[rcvid, EINVAL]);
             (call::MSG_ERROR, communication::ERROR)
         } else {
             let args = [Both(rcvid), Size(12), Number(0), Wide(0x6568), Wide(0), Wide(0)];
-            self.tell_args(cpu, Code::call(call::MSG_REPLY), &args);
+            self.emit_args(cpu, Code::call(call::MSG_REPLY), &args);
             (call::MSG_REPLY, communication::REPLY)
         };
-        let stamp = self.tell(cpu, Code::communication(answer), &[tid, pid]);
-        if let Some(message) = known.and_then(|m| self.truth.messages.get_mut(m)) {
+        let stamp = self.emit(cpu, Code::communication(answer), &[tid, pid]);
+        if let Some(message) = fact.and_then(|m| self.truth.messages.get_mut(m)) {
             (message.replied, message.error) = (Some(stamp), failed);
         }
         let error = failed.then_some(EINVAL);
         self.threads[client].returns = Some(Return::Call { number: call::MSG_SEND, error });
         self.wake(cpu, client);
-        self.tell_exit(cpu, number, None);
+        self.emit_exit(cpu, number, None);
     }
 
     fn send_pulse(&mut self, cpu: usize, channel: usize) {
         let (coid, pid) = (0x4000_0000 | channel as u32, self.channels[channel].pid);
-        self.tell_args(cpu, Code::call(call::MSG_SEND_PULSE), &[Both(coid), Wide(21), Both(5), Wide(0xcafe)]);
-        self.tell(cpu, Code::communication(communication::SEND_PULSE), &[0x4000_0002, pid]);
+        self.emit_args(cpu, Code::call(call::MSG_SEND_PULSE), &[Both(coid), Wide(21), Both(5), Wide(0xcafe)]);
+        self.emit(cpu, Code::communication(communication::SEND_PULSE), &[0x4000_0002, pid]);
         self.pulse(cpu, channel);
-        self.tell_exit(cpu, call::MSG_SEND_PULSE, None);
+        self.emit_exit(cpu, call::MSG_SEND_PULSE, None);
     }
 
-    fn sleep(&mut self, cpu: usize, me: usize, usual: u64) {
-        let duration = self.random.duration(usual);
+    fn sleep(&mut self, cpu: usize, me: usize, mean: u64) {
+        let duration = self.random.duration(mean);
         self.sleep_for(cpu, me, duration);
     }
 
     fn sleep_for(&mut self, cpu: usize, me: usize, duration: u64) {
-        self.tell_args(cpu, Code::call(call::TIMER_TIMEOUT), &[Wide(2), Both(1 << 12), Both(0), Wide(0)]);
-        self.tell_state(cpu, me, state::NANOSLEEP);
+        self.emit_args(cpu, Code::call(call::TIMER_TIMEOUT), &[Wide(2), Both(1 << 12), Both(0), Wide(0)]);
+        self.emit_state(cpu, me, state::NANOSLEEP);
         self.block(cpu);
         self.threads[me].returns = Some(Return::Call { number: call::TIMER_TIMEOUT, error: None });
         if self.random.one_in(30) {
@@ -283,18 +284,18 @@ impl<W: Write> Machine<W> {
     }
 
     fn wait_for_interrupt(&mut self, cpu: usize, me: usize) {
-        self.tell_args(cpu, Code::call(call::INTERRUPT_WAIT), &[Both(0), Both(0), Wide(0)]);
+        self.emit_args(cpu, Code::call(call::INTERRUPT_WAIT), &[Both(0), Both(0), Wide(0)]);
         if self.threads[me].missed > 0 {
             self.threads[me].missed -= 1;
-            self.tell_exit(cpu, call::INTERRUPT_WAIT, None);
+            self.emit_exit(cpu, call::INTERRUPT_WAIT, None);
             return;
         }
-        self.tell_state(cpu, me, state::INTR);
+        self.emit_state(cpu, me, state::INTR);
         self.block(cpu);
         self.threads[me].returns = Some(Return::Call { number: call::INTERRUPT_WAIT, error: None });
     }
 
-    /// Only who has to wait calls the kernel.
+    /// A free mutex is taken without a kernel call.
     fn lock_mutex(&mut self, cpu: usize, me: usize, mutex: usize) {
         let Some(owner) = self.mutexes[mutex].owner else {
             self.mutexes[mutex].owner = Some(me);
@@ -303,8 +304,8 @@ impl<W: Write> Machine<W> {
         let (address, owner) = (self.mutexes[mutex].address, self.threads[owner].id);
         let word = owner.0 << 16 | owner.1;
         let args = [Address(address), Wide(0), Both(word)];
-        let called = self.tell_args(cpu, Code::call(call::MUTEX_LOCK), &args);
-        let from = self.tell_state(cpu, me, state::MUTEX);
+        let called = self.emit_args(cpu, Code::call(call::MUTEX_LOCK), &args);
+        let from = self.emit_state(cpu, me, state::MUTEX);
         self.block(cpu);
         self.mutexes[mutex].waiters.push(me);
         self.threads[me].returns = Some(Return::Call { number: call::MUTEX_LOCK, error: None });
@@ -322,7 +323,7 @@ impl<W: Write> Machine<W> {
         }
     }
 
-    /// Only when somebody waits, the kernel is called.
+    /// The kernel is called only when another thread waits.
     fn unlock_mutex(&mut self, cpu: usize, me: usize, mutex: usize) {
         let rank = |at: &usize| self.threads[self.mutexes[mutex].waiters[*at]].priority;
         let waiters = self.mutexes[mutex].waiters.len();
@@ -334,8 +335,8 @@ impl<W: Write> Machine<W> {
         self.mutexes[mutex].owner = Some(waiter);
         let (address, id) = (self.mutexes[mutex].address, self.threads[me].id);
         let args = [Address(address), Wide(0), Both(id.0 << 16 | id.1)];
-        self.tell_args(cpu, Code::call(call::MUTEX_UNLOCK), &args);
+        self.emit_args(cpu, Code::call(call::MUTEX_UNLOCK), &args);
         self.wake(cpu, waiter);
-        self.tell_exit(cpu, call::MUTEX_UNLOCK, None);
+        self.emit_exit(cpu, call::MUTEX_UNLOCK, None);
     }
 }

@@ -1,5 +1,5 @@
-//! Interrupts: handlers, nested ones, and what they cause once the kernel comes to it. 8.0 has no handlers, it delivers to
-//! threads.
+//! Interrupts: handlers, nested ones, and what they cause once the kernel comes to it. 8.0 has no handlers,
+//! it delivers to threads.
 
 use std::io::Write;
 
@@ -25,8 +25,8 @@ impl<W: Write> Machine<W> {
         self.interrupt_at(cpu, CLOCK, Some(Effect::Timeout { thread, sleep }), at);
     }
 
-    /// An interrupt comes at a CPU that is not in the kernel. The events of the interrupt itself do not wait for other
-    /// CPUs, what it causes does.
+    /// An interrupt comes at a CPU that is not in the kernel. The events of the interrupt itself do not wait
+    /// for other CPUs, what it causes does.
     pub(super) fn interrupt_at(&mut self, cpu: usize, source: usize, effect: Option<Effect>, at: u64) {
         let state = &mut self.cpus[cpu];
         state.now = state.now.max(at);
@@ -51,16 +51,16 @@ impl<W: Write> Machine<W> {
         self.cpus[cpu].depth += 1;
         let (entered, left);
         if self.release == Release::R8 {
-            entered = self.tell(cpu, Code::INTERRUPT_DELIVER, &[vector, 0]);
+            entered = self.emit(cpu, Code::INTERRUPT_DELIVER, &[vector, 0]);
             left = entered;
             let effects = self.sources[source].handlers.iter().filter_map(|h| h.2);
             self.cpus[cpu].effects.extend(effects);
         } else {
             let ip = 0xf008_4000 | (self.random.bits() & 0xffe);
-            entered = self.tell_interrupt(cpu, Code::INTERRUPT_ENTRY, &[vector], &[ip]);
+            entered = self.emit_interrupt(cpu, Code::INTERRUPT_ENTRY, &[vector], &[ip]);
             for handler in 0..handlers {
                 let (pid, ip, effect) = self.sources[source].handlers[handler];
-                self.tell_interrupt(cpu, Code::HANDLER_ENTRY, &[pid, vector], &[ip, AREA]);
+                self.emit_interrupt(cpu, Code::HANDLER_ENTRY, &[pid, vector], &[ip, AREA]);
                 self.cpus[cpu].now += self.random.duration(self.us / 2);
                 if depth + 1 < DEEPEST && self.random.one_in(16) {
                     let other = self.random.below(self.sources.len() as u64) as usize;
@@ -75,10 +75,10 @@ impl<W: Write> Machine<W> {
                     None => [vector, 0, 0, 0, 0, 0],
                 };
                 let length = if effect.is_some() { 6 } else { 2 };
-                self.tell(cpu, Code::HANDLER_EXIT, &sigevent[..length]);
+                self.emit(cpu, Code::HANDLER_EXIT, &sigevent[..length]);
                 self.cpus[cpu].effects.extend(effect);
             }
-            left = self.tell(cpu, Code::INTERRUPT_EXIT, &[vector, 0xf01]);
+            left = self.emit(cpu, Code::INTERRUPT_EXIT, &[vector, 0xf01]);
         }
         self.cpus[cpu].effects.extend(effect);
         self.cpus[cpu].depth -= 1;
@@ -87,9 +87,9 @@ impl<W: Write> Machine<W> {
         }
     }
 
-    /// Numbers and addresses; those of 64 bits have their own events, and that of an entry has an empty word in front of
-    /// them (7.0 manual: "interrupt_number, empty, ip (64)").
-    fn tell_interrupt(&mut self, cpu: usize, code: Code, numbers: &[u32], addresses: &[u64]) -> u64 {
+    /// Numbers and addresses; those of 64 bits have their own events, and that of an entry has an empty word
+    /// in front of them (7.0 manual: "interrupt_number, empty, ip (64)").
+    fn emit_interrupt(&mut self, cpu: usize, code: Code, numbers: &[u32], addresses: &[u64]) -> u64 {
         let mut words = numbers.to_vec();
         let mut code = code;
         if self.layout.has_64 {
@@ -101,7 +101,7 @@ impl<W: Write> Machine<W> {
         } else {
             words.extend(addresses.iter().map(|a| *a as u32));
         }
-        self.tell(cpu, code, &words)
+        self.emit(cpu, code, &words)
     }
 
     /// What interrupts of this CPU caused.
@@ -111,7 +111,7 @@ impl<W: Write> Machine<W> {
             match effect {
                 Effect::Pulse { channel } => {
                     let pid = self.channels[channel].pid;
-                    self.tell(cpu, Code::communication(communication::SEND_PULSE_EXE), &[SCOID, pid]);
+                    self.emit(cpu, Code::communication(communication::SEND_PULSE_EXE), &[SCOID, pid]);
                     self.pulse(cpu, channel);
                 }
                 Effect::Wake { thread } => {

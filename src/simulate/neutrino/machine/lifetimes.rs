@@ -1,5 +1,5 @@
-//! Threads and processes that come and go, signals, and what programs and the system tell beside. Not what threads do for a
-//! living (see `acts`).
+//! Threads and processes that start and end, signals, and further events of programs and of the system. Not
+//! the work of threads (see `acts`).
 
 use std::io::Write;
 
@@ -15,19 +15,20 @@ const TEXTS: [&str; 6] =
     ["ok", "frame 7", "frame 42", "decoder: late", "state=RUN", "überlauf im Puffer, Paket 9 verworfen"];
 
 impl<W: Write> Machine<W> {
-    /// A program inserts an event: two numbers, or a string, which is a simple event when it has at most eight bytes.
+    /// A program inserts an event: two numbers, or a string, which is a simple event when it has at most
+    /// eight bytes.
     pub(super) fn marker(&mut self, cpu: usize) {
         let bits = self.random.bits();
         let code = Code::user(MARKERS[(bits & 7) as usize]);
-        self.tell(cpu, Code::call(call::TRACE_EVENT), &[0x2000_0000, 0]);
+        self.emit(cpu, Code::call(call::TRACE_EVENT), &[0x2000_0000, 0]);
         if bits & 0x100 == 0 {
-            self.tell(cpu, code, &[(bits >> 32) as u32 & 0xffff, (bits >> 16) as u32 & 0xff]);
+            self.emit(cpu, code, &[(bits >> 32) as u32 & 0xffff, (bits >> 16) as u32 & 0xff]);
         } else {
             let mut words = Vec::new();
             self.layout.order.push_text(&mut words, TEXTS[(bits >> 40) as usize % TEXTS.len()]);
-            self.tell(cpu, code, &words);
+            self.emit(cpu, code, &words);
         }
-        self.tell_exit(cpu, call::TRACE_EVENT, None);
+        self.emit_exit(cpu, call::TRACE_EVENT, None);
     }
 
     pub(super) fn open_path(&mut self, cpu: usize, me: usize) {
@@ -36,10 +37,10 @@ impl<W: Write> Machine<W> {
         let number = self.random.below(90);
         let deep = "/session".repeat(number as usize % 12);
         self.layout.order.push_text(&mut words, &format!("/var/log/trace{deep}/{number}"));
-        self.tell(cpu, Code::system(system::PATH_MANAGER), &words);
+        self.emit(cpu, Code::system(system::PATH_MANAGER), &words);
     }
 
-    /// Wakes somebody who sleeps: its call is interrupted.
+    /// Wakes a sleeping thread: its call is interrupted.
     pub(super) fn signal_sleeper(&mut self, cpu: usize, me: usize) {
         let first = self.random.below(self.threads.len() as u64) as usize;
         let threads = (first..self.threads.len()).chain(0..first);
@@ -47,12 +48,12 @@ impl<W: Write> Machine<W> {
         let Some(target) = threads.into_iter().find(|t| *t != me && sleeping(t)) else { return };
         let (pid, tid) = self.threads[target].id;
         let args = [Wide(0), Both(pid), Wide(tid), Both(16), Wide(0), Wide(0)];
-        self.tell_args(cpu, Code::call(call::SIGNAL_KILL), &args);
-        self.tell(cpu, Code::communication(communication::SIGNAL), &[16, 0]);
+        self.emit_args(cpu, Code::call(call::SIGNAL_KILL), &args);
+        self.emit(cpu, Code::communication(communication::SIGNAL), &[16, 0]);
         self.threads[target].sleep += 1;
         self.threads[target].returns = Some(Return::Interrupted { number: call::TIMER_TIMEOUT });
         self.wake(cpu, target);
-        self.tell_exit(cpu, call::SIGNAL_KILL, None);
+        self.emit_exit(cpu, call::SIGNAL_KILL, None);
     }
 
     /// Makes a thread with the lowest free tid: ids come again soon.
@@ -62,13 +63,13 @@ impl<W: Write> Machine<W> {
         let Some(tid) = (2..20).find(|tid| !taken(*tid)) else { return };
         let pid = Wide(id.0);
         let args = [pid, Address(0x0810_2440), Address(0x0812_0000), Wide(0), Size(0x1_0000), Size(0)];
-        self.tell_args(cpu, Code::call(call::THREAD_CREATE), &args);
+        self.emit_args(cpu, Code::call(call::THREAD_CREATE), &args);
         let worker = self.worker((id.0, tid), parent, priority);
-        self.tell_state(cpu, worker, state::CREATE);
+        self.emit_state(cpu, worker, state::CREATE);
         self.wake(cpu, worker);
-        self.tell(cpu, Code::exit(call::THREAD_CREATE), &[tid, 0]);
+        self.emit(cpu, Code::exit(call::THREAD_CREATE), &[tid, 0]);
         if self.random.one_in(2) {
-            self.tell_thread_name(cpu, worker);
+            self.emit_thread_name(cpu, worker);
         }
     }
 
@@ -80,8 +81,8 @@ impl<W: Write> Machine<W> {
             self.next_pid += 4099;
         }
         let worker = self.worker((pid, 1), parent.0, priority.saturating_sub(1).max(1));
-        self.tell_process_name(cpu, parent.0, pid, "usr/bin/worker");
-        self.tell_state(cpu, worker, state::CREATE);
+        self.emit_process_name(cpu, parent.0, pid, "usr/bin/worker");
+        self.emit_state(cpu, worker, state::CREATE);
         self.wake(cpu, worker);
     }
 
@@ -96,14 +97,14 @@ impl<W: Write> Machine<W> {
     /// A thread ends itself, and with the last one its process.
     pub(super) fn exit_thread(&mut self, cpu: usize, me: usize) {
         let Thread { id, parent, .. } = self.threads[me];
-        self.tell_args(cpu, Code::call(call::THREAD_DESTROY), &[Both(u32::MAX), Wide(0), Both(0)]);
-        self.tell_state(cpu, me, state::DESTROY);
-        self.tell_state(cpu, me, state::DEAD);
+        self.emit_args(cpu, Code::call(call::THREAD_DESTROY), &[Both(u32::MAX), Wide(0), Both(0)]);
+        self.emit_state(cpu, me, state::DESTROY);
+        self.emit_state(cpu, me, state::DEAD);
         self.block(cpu);
         self.threads[me].alive = false;
         self.free.push(me);
         if !self.threads.iter().any(|t| t.alive && t.id.0 == id.0) {
-            self.tell(cpu, Code::process(process::DESTROY), &[parent, id.0]);
+            self.emit(cpu, Code::process(process::DESTROY), &[parent, id.0]);
             self.free_pids.push(id.0);
         }
     }

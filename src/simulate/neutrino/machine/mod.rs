@@ -1,9 +1,11 @@
-//! A small deterministic simulator of a Neutrino with several CPUs: processes, servers, periodic threads, mutexes,
-//! interrupts. It writes a trace as the instrumented kernel would and knows what really happened. Not a model of a certain
-//! system; what makes real traces hard (jitter, bursts, reuse of ids, skewed rates) is there on purpose.
+//! A small deterministic simulator of a Neutrino with several CPUs: processes, servers, periodic threads,
+//! mutexes, interrupts. It writes a trace as the instrumented kernel would and knows what really happened.
+//! Not a model of a certain system; what makes real traces hard (jitter, bursts, reuse of ids, skewed rates)
+//! is there on purpose.
 //!
-//! One CPU at a time is in the kernel (until 7.x it is one lock), interrupts come whenever they want. Indices of CPUs,
-//! threads, channels and mutexes are the machine's own: they cannot be wrong by what a user asks for.
+//! One CPU at a time is in the kernel (until 7.x it is one lock), interrupts come whenever they want. Indices
+//! of CPUs, threads, channels and mutexes are the machine's own: they cannot be wrong by what a user asks
+//! for.
 
 mod acts;
 mod interrupts;
@@ -37,7 +39,7 @@ pub struct Options {
     pub wide: bool,
     /// Count of the clock when the trace starts; by default a millisecond before its lower 32 bits run over.
     pub start: u64,
-    /// How many cycles the clock of each CPU is ahead of the one before.
+    /// By how many cycles the clock of each CPU differs from the previous one.
     pub skew: u64,
     /// Number of the first buffer.
     pub sequence: u32,
@@ -68,8 +70,8 @@ impl Default for Options {
     }
 }
 
-/// Simulates a machine and writes its trace; returns the output and what happened. Stops after 64 KiB when the options
-/// name no end.
+/// Simulates a machine and writes its trace; returns the output and what happened. Stops after 64 KiB when
+/// the options name no end.
 pub fn simulate<W: Write>(out: W, options: &Options) -> io::Result<(W, Truth)> {
     let mut machine = Machine::new(out, options)?;
     machine.populate();
@@ -87,7 +89,7 @@ pub fn simulate<W: Write>(out: W, options: &Options) -> io::Result<(W, Truth)> {
     Ok((out, truth))
 }
 
-/// What a thread does for a living.
+/// The behaviour of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     Idle,
@@ -101,7 +103,7 @@ enum Role {
     Worker { left: u8, channel: usize },
 }
 
-/// What a blocked thread tells when it runs again.
+/// What a blocked thread emits when it runs again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Return {
     Call { number: u16, error: Option<u32> },
@@ -142,9 +144,9 @@ struct Thread {
     returns: Option<Return>,
     /// Whose message it answers next.
     client: Option<usize>,
-    /// Its message under way: receive id, channel, place in the truth.
+    /// Its pending message: receive id, channel, place in the truth.
     message: (u32, usize, Option<usize>),
-    /// Counts its sleeps, so that an old alarm wakes nobody.
+    /// Counts its sleeps, so that an old alarm is ignored.
     sleep: u32,
     /// Interrupts that came while it did not wait.
     missed: u32,
@@ -160,7 +162,7 @@ struct Cpu {
     /// When the current thread acts; `None` while it does, and for idle threads.
     due: Option<u64>,
     generation: u64,
-    /// Interrupts under way.
+    /// Nesting depth of interrupts.
     depth: u8,
     effects: Vec<Effect>,
     /// A thread that becomes running without having been ready.
@@ -185,7 +187,8 @@ struct Mutex {
 #[derive(Debug, Clone)]
 struct Source {
     vector: u32,
-    usual: u64,
+    /// Mean time between two interrupts, in cycles.
+    period: u64,
     /// Process, instruction, what it causes.
     handlers: Vec<(u32, u64, Option<Effect>)>,
 }
@@ -206,7 +209,7 @@ struct Machine<W> {
     /// Cycles of a microsecond, at least one.
     us: u64,
     keep: bool,
-    /// Flags of the events told now.
+    /// Flags of the events emitted now.
     flags: u8,
     cpus: Vec<Cpu>,
     threads: Vec<Thread>,
@@ -214,13 +217,13 @@ struct Machine<W> {
     channels: Vec<Channel>,
     mutexes: Vec<Mutex>,
     sources: Vec<Source>,
-    /// Threads that wait for a CPU, first come first; who was preempted is first again.
+    /// Threads that wait for a CPU, in order of arrival; a preempted thread is first again.
     ready: Vec<usize>,
     agenda: BinaryHeap<Reverse<(u64, u64, Due)>>,
     planned: u64,
     /// When the kernel is free again.
     lock: u64,
-    /// When the last state of a thread was told.
+    /// When the last state of a thread was emitted.
     latest: u64,
     truth: Truth,
     /// Names that may come again.
@@ -289,7 +292,7 @@ impl<W: Write> Machine<W> {
             Due::Interrupt { source } => {
                 let cpu = self.random.below(self.cpus.len() as u64) as usize;
                 self.interrupt_at(cpu, source, None, at);
-                let pause = self.random.duration(self.sources[source].usual);
+                let pause = self.random.duration(self.sources[source].period);
                 self.plan(at + pause, Due::Interrupt { source });
             }
         }
@@ -301,14 +304,14 @@ impl<W: Write> Machine<W> {
         self.agenda.push(Reverse((at, self.planned, due)));
     }
 
-    /// Tells an event at the CPU's present time, which moves on a little; at times an interrupt comes right behind.
-    /// Returns the stamp.
-    fn tell(&mut self, cpu: usize, code: Code, words: &[u32]) -> u64 {
-        let ahead = self.skew * cpu as u64;
+    /// Emits an event at the current time of the CPU, which then advances a little; sometimes an interrupt
+    /// follows. Returns the stamp.
+    fn emit(&mut self, cpu: usize, code: Code, words: &[u32]) -> u64 {
+        let skew = self.skew * cpu as u64;
         let nested = self.cpus[cpu].depth > 0;
-        let now = self.cpus[cpu].now + ahead;
-        let stamp = self.kernel.tell(cpu as u8, now, self.flags, code, words, nested);
-        self.cpus[cpu].now = stamp - ahead + 20 + self.random.below(200);
+        let now = self.cpus[cpu].now + skew;
+        let stamp = self.kernel.emit(cpu as u8, now, self.flags, code, words, nested);
+        self.cpus[cpu].now = stamp - skew + 20 + self.random.below(200);
         if self.cpus[cpu].in_kernel && !nested && !self.sources.is_empty() {
             let rare = if self.kernel.holds(cpu as u8) { 6 } else { 400 };
             if self.random.one_in(rare) {
@@ -319,22 +322,22 @@ impl<W: Write> Machine<W> {
         stamp
     }
 
-    /// Tells an event whose words depend on fast or wide.
-    fn tell_args(&mut self, cpu: usize, code: Code, args: &[Arg]) -> u64 {
+    /// Emits an event whose words depend on fast or wide mode.
+    fn emit_args(&mut self, cpu: usize, code: Code, args: &[Arg]) -> u64 {
         let mut words = std::mem::take(&mut self.words);
         let code = self.layout.lay(code, args, &mut words);
-        let stamp = self.tell(cpu, code, &words);
+        let stamp = self.emit(cpu, code, &words);
         self.words = words;
         stamp
     }
 
-    /// Tells the state of a thread.
-    fn tell_state(&mut self, cpu: usize, thread: usize, to: u16) -> u64 {
+    /// Emits the state of a thread.
+    fn emit_state(&mut self, cpu: usize, thread: usize, to: u16) -> u64 {
         let Thread { id, priority, policy, .. } = self.threads[thread];
         let words = [id.0, id.1, priority.into(), policy.into()];
         let lifetime = matches!(to, state::CREATE | state::DESTROY);
         let words = if self.layout.wide && !lifetime { &words[..] } else { &words[..2] };
-        let stamp = self.tell(cpu, Code::thread(to), words);
+        let stamp = self.emit(cpu, Code::thread(to), words);
         self.latest = self.latest.max(stamp - self.skew * cpu as u64);
         if to != state::CREATE {
             self.threads[thread].state = to;

@@ -1,5 +1,5 @@
-//! Who runs where: the highest priority first, first come first within one. Tells what the kernel tells about it, in its
-//! order: RUNNING of the new thread before READY of the old one.
+//! The scheduler: highest priority first, in order of arrival within a priority. Emits the events in the
+//! order of the kernel: RUNNING of the new thread before READY of the old one.
 
 use std::io::Write;
 
@@ -7,14 +7,15 @@ use super::super::codes::state;
 use super::{Due, Machine, Role};
 
 impl<W: Write> Machine<W> {
-    /// A CPU enters the kernel: later than whoever was there before.
+    /// A CPU enters the kernel: after the CPU that was in it before.
     pub(super) fn enter(&mut self, cpu: usize, at: u64) {
         let state = &mut self.cpus[cpu];
         state.now = state.now.max(at).max(self.lock);
         state.in_kernel = true;
     }
 
-    /// A CPU leaves the kernel: what interrupts caused meanwhile is done, and who should run does.
+    /// A CPU leaves the kernel: the effects of interrupts are applied, and the threads that should run are
+    /// switched to.
     pub(super) fn leave(&mut self, cpu: usize) {
         self.cpus[cpu].in_kernel = false;
         self.apply_effects(cpu);
@@ -49,9 +50,9 @@ impl<W: Write> Machine<W> {
         self.lock = self.lock.max(self.cpus[cpu].now);
     }
 
-    /// A thread becomes ready: told by the CPU that caused it.
+    /// A thread becomes ready: emitted by the CPU that caused it.
     pub(super) fn make_ready(&mut self, cpu: usize, thread: usize) {
-        let stamp = self.tell_state(cpu, thread, state::READY);
+        let stamp = self.emit_state(cpu, thread, state::READY);
         self.note_wake(thread, stamp);
         self.ready.push(thread);
     }
@@ -68,7 +69,7 @@ impl<W: Write> Machine<W> {
         }
     }
 
-    /// The current thread leaves its CPU for a blocked state, which was told.
+    /// The current thread leaves its CPU for a blocked state, which was emitted before.
     pub(super) fn block(&mut self, cpu: usize) {
         self.cpus[cpu].current = None;
         self.cpus[cpu].due = None;
@@ -87,7 +88,8 @@ impl<W: Write> Machine<W> {
         Some((at, self.place_for(cpu, thread)?, thread))
     }
 
-    /// The CPU with the lowest priority below that of the thread: its last one, then the present one, if there are several.
+    /// The CPU with the lowest priority below that of the thread: its last one, then the present one, if
+    /// there are several.
     fn place_for(&self, cpu: usize, thread: usize) -> Option<usize> {
         let rank = |c: usize| self.cpus[c].current.map_or(0, |t| 1 + u32::from(self.threads[t].priority));
         let last = self.threads[thread].cpu;
@@ -105,16 +107,16 @@ impl<W: Write> Machine<W> {
             self.threads[old].left = due.saturating_sub(self.cpus[cpu].now).max(1);
         }
         self.threads[next].cpu = cpu;
-        let stamp = self.tell_state(cpu, next, state::RUNNING);
+        let stamp = self.emit_state(cpu, next, state::RUNNING);
         self.note_wake(next, stamp);
         if let Some(old) = old {
-            self.tell_state(cpu, old, state::READY);
+            self.emit_state(cpu, old, state::READY);
             if self.threads[old].role != Role::Idle {
                 self.ready.insert(0, old);
             }
         }
         if let Some(returns) = self.threads[next].returns.take() {
-            self.tell_return(cpu, next, returns);
+            self.emit_return(cpu, next, returns);
         }
         self.cpus[cpu].in_kernel = was_in_kernel;
         self.apply_effects(cpu);
@@ -138,7 +140,7 @@ impl<W: Write> Machine<W> {
         self.plan(due, Due::Step { cpu, generation });
     }
 
-    /// A turn among threads of one priority: the current one goes behind the others.
+    /// Round robin among threads of one priority: the current one goes to the end of the queue.
     pub(super) fn rotate(&mut self, cpu: usize) {
         let Some(current) = self.cpus[cpu].current else { return };
         let rank = self.threads[current].priority;

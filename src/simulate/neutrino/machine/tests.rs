@@ -177,15 +177,15 @@ fn what_makes_traces_hard_is_there() {
             assert!(places.values().filter(|p| p.len() > 1).count() > 5, "threads migrate");
             assert!(stamps.values().filter(|s| s.len() > 1).count() > 5, "two CPUs at the same time");
         }
-        // From RECEIVE to RUNNING both ways.
+        // From RECEIVE to RUNNING directly, and through READY.
         let mut last: HashMap<_, u16> = HashMap::new();
-        let mut ways = HashSet::new();
+        let mut wakes = HashSet::new();
         for interval in &truth.states {
             let before = last.insert(interval.thread, interval.state);
-            ways.insert((before, interval.state));
+            wakes.insert((before, interval.state));
         }
-        assert!(ways.contains(&(Some(state::RECEIVE), state::RUNNING)), "direct");
-        assert!(ways.contains(&(Some(state::RECEIVE), state::READY)), "by the queue");
+        assert!(wakes.contains(&(Some(state::RECEIVE), state::RUNNING)), "direct");
+        assert!(wakes.contains(&(Some(state::RECEIVE), state::READY)), "by the queue");
     }
 }
 
@@ -223,7 +223,8 @@ fn the_expected_events_are_those_of_the_file() {
         let mut seen = vec![false; records.len()];
         let mut times: HashMap<u8, u64> = HashMap::new();
         for event in &truth.written.events {
-            // The parts of an event are the next ones with its time and code, with the right CPU or (8.0) a wrong one.
+            // The parts of an event are the next ones with its time and code, with the right CPU or (8.0) a
+            // wrong one.
             let mut at = event.record as usize;
             let [header, timeoff, ..] = records[at];
             assert_eq!(event.cycles as u32, timeoff);
@@ -259,7 +260,7 @@ fn the_expected_events_are_those_of_the_file() {
         }
         assert!(seen.iter().all(|s| *s), "a record of no event: {options:?}");
         assert_eq!(truth.written.lost_buffers.is_empty(), options.faults.lost_buffer == 0);
-        // The lower bits ran over, and a part came behind that belongs to an event before.
+        // The lower bits wrapped, and a later record is a part of an event from before.
         assert!(truth.written.events.last().unwrap().cycles >> 32 > options.start >> 32);
     }
     assert!(interlaced > 1000, "{interlaced}");

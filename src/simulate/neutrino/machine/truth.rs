@@ -1,6 +1,6 @@
-//! What happened in a simulated machine, as facts that tests can compare with what was derived from its trace.
+//! What happened in a simulated machine, for tests to compare with what was derived from its trace.
 //!
-//! Times are the counts of the clock of the CPU that told the event. Facts are complete even where buffers were lost.
+//! Times are clock counts of the CPU that emitted the event. Facts are complete even where buffers were lost.
 
 use std::collections::HashMap;
 
@@ -32,13 +32,13 @@ pub struct StateInterval {
     pub incarnation: u32,
     /// Number of the state.
     pub state: u16,
-    /// The CPU that told it: where it runs, when it does.
+    /// The CPU that emitted the change; for RUNNING, the CPU it runs on.
     pub cpu: u8,
     /// When it began.
     pub from: u64,
     /// When the next one began; `None` at the end of the trace.
     pub to: Option<u64>,
-    /// Told at the start of the trace: the state began earlier.
+    /// Emitted at the start of the trace: the state began earlier.
     pub snapshot: bool,
 }
 

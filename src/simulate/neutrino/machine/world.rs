@@ -1,4 +1,5 @@
-//! Who lives on a simulated machine, and what the kernel tells about them when a trace starts.
+//! The population of a simulated machine: threads, channels, mutexes, interrupt sources; and the events that
+//! a kernel writes when a trace starts.
 
 use std::io::Write;
 
@@ -18,7 +19,7 @@ const SERVERS: [&str; 5] = [
 const CLIENTS: [&str; 4] = ["opt/app/hmi", "opt/app/hmi", "bin/ksh", "opt/vendor/sensors/fusion-pipeline"];
 
 impl<W: Write> Machine<W> {
-    /// Everybody blocked, but for the logger, which starts the trace.
+    /// All threads are blocked, except the logger, which starts the trace.
     pub(super) fn populate(&mut self) {
         let cpus = self.cpus.len() as u32;
         for cpu in 0..cpus {
@@ -45,7 +46,7 @@ impl<W: Write> Machine<W> {
             .map(|n| Mutex { address: 0x0804_a000 + 64 * n, ..Mutex::default() })
             .collect();
         for client in 0..2 + 3 * cpus {
-            // Most talk to few servers.
+            // Most clients use the same servers.
             let channel = (self.random.below(16) as usize).pow(2) * channels / 256;
             let priority = 8 + self.random.below(12) as u8;
             for tid in 0..1 + client % 2 {
@@ -77,9 +78,9 @@ impl<W: Write> Machine<W> {
     /// The clock, two devices, and a hook.
     fn add_sources(&mut self, pid: u32) {
         let us = self.us;
-        let clock = Source { vector: 0, usual: 1000 * us, handlers: vec![(KERNEL, 0xf005_6570, None)] };
+        let clock = Source { vector: 0, period: 1000 * us, handlers: vec![(KERNEL, 0xf005_6570, None)] };
         self.sources.push(clock);
-        for (n, (vector, usual)) in
+        for (n, (vector, period)) in
             [(27, 350 * us), (0x102, 800 * us), (0x8000_0000, 2500 * us)].into_iter().enumerate()
         {
             let source = self.sources.len();
@@ -95,7 +96,7 @@ impl<W: Write> Machine<W> {
             if n == 1 {
                 handlers.push((KERNEL, 0xf005_7000, None));
             }
-            self.sources.push(Source { vector, usual, handlers });
+            self.sources.push(Source { vector, period, handlers });
         }
     }
 
@@ -121,7 +122,7 @@ impl<W: Write> Machine<W> {
         };
         match self.free.pop() {
             Some(slot) => {
-                // An alarm of who was here before wakes nobody.
+                // An alarm of the thread that had this slot before must not wake this one.
                 let sleep = self.threads[slot].sleep + 1;
                 self.threads[slot] = Thread { sleep, ..thread };
                 slot
@@ -138,20 +139,20 @@ impl<W: Write> Machine<W> {
         self.channels.len() - 1
     }
 
-    /// Tells who is there (`_NTO_TRACE_START`), then begins.
+    /// Emits the existing processes and threads (`_NTO_TRACE_START`), then starts the machine.
     pub(super) fn start(&mut self) {
         self.flags = u8::from(self.release == Release::R8);
-        let mut told = None;
+        let mut named = None;
         for thread in 0..self.threads.len() {
             let Thread { id, parent, role, .. } = self.threads[thread];
-            if told.replace(id.0) != Some(id.0) {
-                self.tell_process_name(0, parent, id.0, name_of(id.0, role));
+            if named.replace(id.0) != Some(id.0) {
+                self.emit_process_name(0, parent, id.0, name_of(id.0, role));
             }
             let running = (0..self.cpus.len()).find(|c| self.cpus[*c].current == Some(thread));
             let cpu = running.unwrap_or(0);
-            // What a CPU tells here does not come before what the first one told.
+            // The events of a CPU do not come before those of the first CPU.
             self.cpus[cpu].now = self.cpus[cpu].now.max(self.cpus[0].now);
-            self.tell_state(cpu, thread, state::CREATE);
+            self.emit_state(cpu, thread, state::CREATE);
             let state = match (running, role) {
                 (Some(_), _) => state::RUNNING,
                 (None, Role::Idle) => state::READY,
@@ -163,14 +164,14 @@ impl<W: Write> Machine<W> {
                 (None, Role::InterruptThread { .. }) => state::INTR,
                 (None, _) => state::NANOSLEEP,
             };
-            self.tell_state(cpu, thread, state);
+            self.emit_state(cpu, thread, state);
             self.cpus[0].now = self.cpus[0].now.max(self.cpus[cpu].now);
             if id.0 % 3 == 0 || role == Role::Idle {
-                self.tell_thread_name(cpu, thread);
+                self.emit_thread_name(cpu, thread);
             }
         }
         self.flags = 0;
-        self.tell(0, Code::exit(call::TRACE_EVENT), &[0, 0]);
+        self.emit(0, Code::exit(call::TRACE_EVENT), &[0, 0]);
         self.lock = self.cpus.iter().map(|c| c.now).max().unwrap_or(0);
         for thread in 0..self.threads.len() {
             self.threads[thread].phase = u8::from(matches!(self.threads[thread].role, Role::Server { .. }));
@@ -181,26 +182,26 @@ impl<W: Write> Machine<W> {
             }
         }
         for source in 1..self.sources.len() {
-            let at = self.lock + self.random.duration(self.sources[source].usual);
+            let at = self.lock + self.random.duration(self.sources[source].period);
             self.plan(at, Due::Interrupt { source });
             if let (Release::R8, Some((pid, _, Some(Effect::Wake { thread })))) =
                 (self.release, self.sources[source].handlers.first().copied())
             {
                 let (vector, tid) = (self.sources[source].vector, self.threads[thread].id.1);
                 let priority = self.threads[thread].priority.into();
-                self.tell(0, Code::system(system::IST_ATTACH), &[pid, tid, vector, 0, 0, priority]);
+                self.emit(0, Code::system(system::IST_ATTACH), &[pid, tid, vector, 0, 0, priority]);
             }
         }
         self.arm(0);
     }
 
-    pub(super) fn tell_process_name(&mut self, cpu: usize, parent: u32, pid: u32, name: &str) {
+    pub(super) fn emit_process_name(&mut self, cpu: usize, parent: u32, pid: u32, name: &str) {
         let mut words = vec![parent, pid];
         self.layout.order.push_text(&mut words, name);
-        self.tell(cpu, Code::process(process::CREATE_NAME), &words);
+        self.emit(cpu, Code::process(process::CREATE_NAME), &words);
     }
 
-    pub(super) fn tell_thread_name(&mut self, cpu: usize, thread: usize) {
+    pub(super) fn emit_thread_name(&mut self, cpu: usize, thread: usize) {
         let Thread { id, role, .. } = self.threads[thread];
         let name = match role {
             Role::Idle => format!("idle_cpu_{}", id.1 - 1),
@@ -209,7 +210,7 @@ impl<W: Write> Machine<W> {
         };
         let mut words = vec![id.0, id.1];
         self.layout.order.push_text(&mut words, &name);
-        self.tell(cpu, Code::process(process::THREAD_NAME), &words);
+        self.emit(cpu, Code::process(process::THREAD_NAME), &words);
     }
 }
 

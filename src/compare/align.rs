@@ -1,24 +1,22 @@
-//! Puts the events that wait in a sequence of both sides next to each other, from their first difference to where they
-//! agree again. Only a search; what becomes of the events is decided in `engine`.
+//! Aligns the pending events of a sequence on both sides, from their first difference to where they agree
+//! again. Only a search; `engine` decides what becomes of the events.
 //!
-//! Two windows grow until the best way through both contains a few equal events in a row: most differences are small
-//! and are told apart at once, with the events that are there. The cost of the way is bounded by the largest window.
+//! Two windows grow until the cheapest alignment contains a few equal events in a row: most differences are
+//! small and are found at once, with the events that are there. The largest window bounds the cost.
 
 use super::event::{Event, Key, Map};
-use super::sequence::Lane;
+use super::sequence::Backlog;
 use super::side::Side;
 
-/// The smallest window, in events.
-pub(super) const SMALLEST: usize = 4;
-/// The largest window in which events are put next to each other one by one.
+/// The largest window in which events are aligned one by one.
 const LARGEST: usize = 256;
-/// Places up to this many events away are looked for when no window helps.
+/// When no window helps, an agreement is searched up to this many events away.
 const WIDE: usize = 4096;
-/// How many equal events in a row say that both sides agree again: one may be chance, where the same event comes
-/// often.
+/// This many equal events in a row mean that both sides agree again. One may be chance where an event is
+/// frequent.
 const RUN: usize = 3;
-/// What an event costs that stays alone. Two that differ cost less when they are paired, but a pair that stands the
-/// other way round costs less as one event that stays alone on each side.
+/// The cost of an event without a partner. Two similar events cost less as a pair; two events in the opposite
+/// order cost less as one event without a partner on each side.
 const ALONE: u32 = 4;
 /// Events that differ in more fields than this are not one event that has changed.
 pub(super) const SIMILAR: usize = 3;
@@ -30,15 +28,15 @@ pub(super) enum Step {
     Equal,
     /// The next events of both sides are one that has changed.
     Changed,
-    /// The next event of the left stays alone.
+    /// The next event of the left has no partner.
     Left,
-    /// The next event of the right stays alone.
+    /// The next event of the right has no partner.
     Right,
 }
 
 /// Two sequences from their first difference on.
 pub(super) struct Pending<'a> {
-    pub(super) lanes: &'a [Lane; 2],
+    pub(super) backlogs: &'a [Backlog; 2],
     pub(super) sides: &'a [Side; 2],
     /// Per side: nothing more comes.
     pub(super) complete: [bool; 2],
@@ -48,11 +46,11 @@ pub(super) struct Pending<'a> {
 
 impl<'a> Pending<'a> {
     fn len(&self, side: usize) -> usize {
-        self.lanes.get(side).map_or(0, |lane| lane.unpaired.len())
+        self.backlogs.get(side).map_or(0, |backlog| backlog.unpaired.len())
     }
 
     fn event(&self, side: usize, n: usize) -> Option<&'a Event> {
-        let ordinal = self.lanes.get(side)?.unpaired.get(n)?;
+        let ordinal = self.backlogs.get(side)?.unpaired.get(n)?;
         self.sides.get(side)?.get(*ordinal).map(|slot| &slot.event)
     }
 
@@ -64,23 +62,23 @@ impl<'a> Pending<'a> {
         (0..size.min(self.len(side))).filter_map(|n| self.event(side, n)).collect()
     }
 
-    /// Where the next events of both sides are equal and `apart` in time: how many of one side stay alone, because the
-    /// next of the other is exactly at the time of an equal one behind them.
+    /// For next events that are equal and `apart` in time: how many events of one side have no partner,
+    /// because a later equal event of that side has exactly the time of the next event of the other side.
     pub(super) fn shift(&self, apart: i64) -> Option<(Step, usize)> {
         if apart == self.offset {
             return None;
         }
-        let (behind, step) = if apart > self.offset { (0, Step::Left) } else { (1, Step::Right) };
-        let fixed = self.event(1 - behind, 0)?;
+        let (late, step) = if apart > self.offset { (0, Step::Left) } else { (1, Step::Right) };
+        let fixed = self.event(1 - late, 0)?;
         let is_it = |event: &Event| {
-            let (left, right) = if behind == 0 { (event, fixed) } else { (fixed, event) };
+            let (left, right) = if late == 0 { (event, fixed) } else { (fixed, event) };
             left.key == right.key && right.time.saturating_sub(left.time) == self.offset
         };
-        (1..RUN + 1).find(|n| self.event(behind, *n).is_some_and(is_it)).map(|n| (step, n))
+        (1..RUN + 1).find(|n| self.event(late, *n).is_some_and(is_it)).map(|n| (step, n))
     }
 
-    /// The steps from here to where both sides agree again; `None` when that depends on events that have not come
-    /// yet. `size` is the window to begin with; it is kept for the next time.
+    /// The steps from here to where both sides agree again; `None` when that depends on events that have not
+    /// come yet. `size` is the window to begin with, and afterwards the one to begin with next time.
     pub(super) fn steps(&self, size: &mut usize) -> Option<Vec<Step>> {
         loop {
             if (0..2).any(|side| self.len(side) < *size && !self.complete.get(side).is_some_and(|c| *c)) {
@@ -103,19 +101,20 @@ impl<'a> Pending<'a> {
             if let Some((left, right)) = self.wide() {
                 return Some([vec![Step::Left; left], vec![Step::Right; right]].concat());
             }
-            // The end of the windows is the least certain.
+            // The alignment at the end of the windows is the least certain.
             steps.truncate(steps.len().div_ceil(2));
             return Some(steps);
         }
     }
 
-    /// The nearest agreement after a gap that is too long for a window: events of one side that the other lost.
+    /// The nearest agreement after a gap that is too long for a window: events of one side that the other
+    /// lost.
     fn wide(&self) -> Option<(usize, usize)> {
         let mut places: Map<&Key, Vec<usize>> = Map::default();
         for n in 0..WIDE {
             let Some(key) = self.key(1, n) else { break };
             let at = places.entry(key).or_default();
-            // A key that comes often tells little about the place.
+            // A frequent key says little about the place.
             if at.len() < 8 {
                 at.push(n);
             }
@@ -152,9 +151,9 @@ fn cost(left: &Event, right: &Event, offset: i64) -> Option<u32> {
     }
 }
 
-/// The cheapest way through two windows, both in order.
+/// The cheapest alignment of two windows, both in order.
 fn align(lefts: &[&Event], rights: &[&Event], offset: i64) -> Vec<Step> {
-    // From the last events to the first: the cheapest way from (left, right) on, and its first step.
+    // From the last events to the first: the cheapest path from (left, right) on, and its first step.
     let width = rights.len() + 1;
     let mut below: Vec<u32> = (0..width as u32).rev().map(|n| n * ALONE).collect();
     let mut row = below.clone();
@@ -182,12 +181,12 @@ fn align(lefts: &[&Event], rights: &[&Event], offset: i64) -> Vec<Step> {
         }
         std::mem::swap(&mut row, &mut below);
     }
-    let (mut left, mut right, mut way) = (0, 0, Vec::new());
+    let (mut left, mut right, mut path) = (0, 0, Vec::new());
     while left < lefts.len() || right < rights.len() {
         let Some(step) = steps.get(left * width + right).copied() else { break };
-        way.push(step);
+        path.push(step);
         left += usize::from(step != Step::Right);
         right += usize::from(step != Step::Left);
     }
-    way
+    path
 }

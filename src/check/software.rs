@@ -1,0 +1,56 @@
+//! Open instances of processes, with the runnables that are open in each. Not what their events mean (see
+//! `processes` and `runnables`).
+
+use std::collections::HashMap;
+
+use super::entities::{Entities, EntityId, Key};
+use crate::btf::State;
+
+/// An open runnable.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Frame {
+    pub(super) key: Key,
+    pub(super) state: State,
+    /// True if the runnable outside of it was running at the same time: then that one called it (2.3.0
+    /// §2.3.3: a runnable is running while its sub-runnable is). Some tools suspend the caller for the time
+    /// of a call, others suspend unrelated runnables; the caller is unknown then.
+    pub(super) called: bool,
+}
+
+/// A process instance that is not over.
+#[derive(Debug, Default)]
+pub(super) struct Process {
+    /// `None` until its first event: a trace may start anywhere.
+    pub(super) state: Option<State>,
+    /// The core it is or was on.
+    pub(super) core: Option<EntityId>,
+    /// Its open runnables, outermost first.
+    pub(super) frames: Vec<Frame>,
+    /// How many of them are older than the trace.
+    pub(super) old: usize,
+}
+
+/// Open instances of processes and runnables.
+#[derive(Debug, Default)]
+pub(super) struct Software {
+    pub(super) processes: HashMap<Key, Process>,
+    /// Open runnables and the process instance that each runs in.
+    pub(super) runnables: HashMap<Key, Key>,
+}
+
+impl Software {
+    /// The state of a process instance, as far as it is known.
+    pub(super) fn process_state(&self, key: Key, entities: &Entities) -> Option<State> {
+        match self.processes.get(&key) {
+            Some(process) => process.state,
+            None => entities.state_if_closed(key),
+        }
+    }
+}
+
+/// An instance is over.
+pub(super) fn end(entities: &mut Entities, key: Key) {
+    if let Some(entity) = entities.get_mut(key.0) {
+        entity.end(key.1);
+    }
+}
