@@ -30,7 +30,7 @@
 //! | [`formats`] | one folder per foreign format | btf, diagnostics, error, input, qnx, schema, time | files, Parquet, each other |
 //! | [`schema`] | tables and columns, from `schemas/*.toml` | error | the disk, SQL |
 //! | [`store`] | the database folder: manifest, commit, lock | error, pipeline, schema, time, varint | formats, mapping, SQL |
-//! | [`description`] | what is not a trace: `recording.toml`, ORTI, OS headers, symbols | diagnostics, error, map, time | trace data |
+//! | [`description`] | what is not a trace: `recording.toml`, ORTI, OS headers, symbols, mapping profiles | diagnostics, error, time | trace data |
 //! | [`map`] | software events, kernel events, commands of Grasp → system events: the rules | btf, description, diagnostics, error, qnx, schema, time | bytes, paths, Parquet, SQL |
 //! | [`mod@derive`] | system events, as their writer means them → instances and states | btf, error, schema | files, the text of BTF |
 //! | [`check`] | does a trace keep the rules of its BTF version | btf, diagnostics | readers, the store, mapping |

@@ -2,12 +2,34 @@
 //! addresses.
 
 use crate::schema::{Name, Numbering};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// An interned name; only meaningful together with the [`Names`] that made it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "SerializedName", from = "SerializedName")]
 pub struct NameId(u32);
+
+/// A [`NameId`] is an object, so that it can be told from a number, and its text be put in its place.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SerializedName {
+    #[serde(rename = "@")]
+    id: u32,
+}
+
+impl From<NameId> for SerializedName {
+    fn from(name: NameId) -> Self {
+        Self { id: name.0 }
+    }
+}
+
+impl From<SerializedName> for NameId {
+    fn from(name: SerializedName) -> Self {
+        Self(name.id)
+    }
+}
 
 impl NameId {
     /// Its index among all names, from 0: for tables with a row per name.

@@ -1,10 +1,10 @@
 //! Do the description files of a core belong together? A swapped ORTI file maps without complaint and is
 //! wrong from the first event, so contradictions are errors, not findings.
 
+use super::application::ApplicationCore;
 use super::files::CoreFiles;
 use crate::description::orti::{Orti, OsHeader};
 use crate::error::{Error, Result};
-use crate::map::CoreSetup;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The ORTI file and the OS header of one core must name the same CPU and the same tasks.
@@ -35,7 +35,7 @@ pub(super) fn belong_together(
 }
 
 /// Two cores cannot have the ORTI file of one CPU.
-pub(super) fn differ(files: &[CoreFiles], cores: &[CoreSetup]) -> Result<()> {
+pub(super) fn differ(files: &[CoreFiles], cores: &[ApplicationCore]) -> Result<()> {
     let mut by_cpu: BTreeMap<i64, &CoreFiles> = BTreeMap::new();
     for (core, file) in cores.iter().zip(files) {
         let Some(cpu) = core.orti.as_ref().and_then(cpu) else { continue };

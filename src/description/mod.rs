@@ -1,14 +1,18 @@
 //! What a recording is: its description (`recording.toml`, flags or file names), the files it names, and the
 //! setup that is stored with it so that it can be mapped again without them. Reads no trace data.
 
+mod application;
 mod checks;
 mod detect;
 mod files;
 pub mod orti;
+pub mod profile;
 mod recording_toml;
 mod setup;
 
+pub use application::{Application, ApplicationCore};
 pub use detect::{Plan, plan};
 pub use files::{CoreFiles, SetupFile};
+pub use profile::{Profile, SHIPPED};
 pub use recording_toml::{CoreDescription, Description, NameList};
 pub use setup::StoredSetup;

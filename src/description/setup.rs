@@ -1,14 +1,15 @@
 //! The setup of a recording: its description with the contents of every file the mapper needs. Stored in the
 //! database as JSON, and turned into what the mapper reads.
 
+use super::application::{Application, ApplicationCore};
 use super::checks;
 use super::detect::Plan;
 use super::files::{CoreFiles, read_file};
+use super::profile::{Profile, SHIPPED};
 use super::recording_toml::{Description, NameList};
 use crate::description::orti::{Finding, Orti, OsHeader, Symbols};
 use crate::diagnostics::{Diagnostic, Log};
 use crate::error::{Error, Result};
-use crate::map::{CoreSetup, Profile, Setup};
 use crate::time::TimeScale;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -63,7 +64,7 @@ impl StoredSetup {
         }
         let profile = match d.os.as_deref() {
             Some(os) if Profile::shipped(os).is_none() => {
-                let shipped = crate::map::SHIPPED.map(|(n, _)| n).join(", ");
+                let shipped = SHIPPED.map(|(n, _)| n).join(", ");
                 let hint =
                     format!("'{os}' is neither a shipped mapping profile ({shipped}) nor a readable file");
                 Some(read_file(&plan.base, os).map_err(|e| e.hint(hint))?.text)
@@ -88,7 +89,7 @@ impl StoredSetup {
     ///
     /// # Errors
     /// A profile that does not parse, or files that contradict each other (an ORTI file of another core).
-    pub fn for_mapping(&self, scale: TimeScale, log: &mut Log) -> Result<Option<Setup>> {
+    pub fn for_mapping(&self, scale: TimeScale, log: &mut Log) -> Result<Option<Application>> {
         let Some(os) = &self.os else { return Ok(None) };
         let profile = match (&self.profile, Profile::shipped(os)) {
             (Some(text), _) => Profile::parse(text).map_err(|e| e.at(os))?,
@@ -113,7 +114,7 @@ impl StoredSetup {
                 symbols
             });
             checks::belong_together(core, orti.as_ref(), header.as_ref())?;
-            cores.push(CoreSetup { name: core.name.clone(), orti, header, symbols });
+            cores.push(ApplicationCore { name: core.name.clone(), orti, header, symbols });
         }
         checks::differ(&self.cores, &cores)?;
         if cores.iter().all(|c| c.orti.is_none()) {
@@ -122,7 +123,7 @@ impl StoredSetup {
             ))
             .hint("give every [[core]] an orti = \"…\", or ingest with --no-map"));
         }
-        Ok(Some(Setup {
+        Ok(Some(Application {
             coalescing: profile.coalescing(scale)?,
             profile,
             cores,

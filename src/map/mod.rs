@@ -1,101 +1,212 @@
-//! Software events to system events: g' : (D, F, o, l, S) → (B, S') of the thesis, chapter 4. Batches in,
-//! BTF events out; knows no files, no Parquet, no SQL.
+//! Recorded events to system events of BTF, by the rules of each kind of recording. Batches in, events and rows out; knows no
+//! files, no Parquet, no SQL, no threads.
 //!
-//! * `profile` – what differs between operating systems, as data
-//! * `model` – the application: tasks, semaphores, alarms, and the variables they watch (`slots`)
-//! * `blocks` – what of the stored software events matters to a rule, by the names in their columns
-//! * `merge` – all cores' blocks as one ordered stream of `software` events
-//! * `edge` – what held before the first event, and after a hole
-//! * `machine` – the rules
-//! * `grasp` – Grasp traces, whose commands are about tasks and jobs already
-//! * `kernel` – the same for kernel traces of QNX, which have rules, state and tables of their own
+//! * `osek` – software events of OSEK systems
+//! * `qnx` – kernel events of QNX
+//! * `grasp` – commands of Grasp traces, which are about tasks and jobs already
+//! * `streams` – several sorted streams of rows as one
+//! * `state` – the state at the end of a recording, as it is stored and given back
 //!
-//! The machine is sequential, and a small part of the work: it sees only what some rule reads, as numbers. Everything
-//! around it – decoding and sieving before, rows, instances and encoding behind – runs on whatever threads there are,
-//! in order per table and core (`ops::map`). So nothing here depends on the number of threads.
+//! A kind of recording is one folder here, with one implementation of [`Mapper`], and one line in `ops::map::MAPPERS`. A mapper
+//! is sequential: what it makes of a recording does not depend on the number of threads. The driver in `ops::map` decodes rows
+//! before the mapper sees them, and writes tables after it, on other threads.
 
-mod blocks;
-mod edge;
 pub mod grasp;
-pub mod kernel;
-mod machine;
-mod merge;
-mod model;
-mod profile;
-mod slots;
-mod software;
+pub mod osek;
+pub mod qnx;
+mod state;
+mod streams;
 
-pub use blocks::{Block, Kind, Reader, Relevance};
-pub use machine::Output;
-pub use merge::{Blocks, CoreInput};
-pub use model::{CoreSetup, Model, Setup};
-pub use profile::{Profile, SHIPPED};
+pub use state::SavedState;
 
-use crate::btf::Names;
+use crate::btf::{Event, NameId, Names};
 use crate::diagnostics::Log;
 use crate::error::Result;
-use machine::Machine;
-use merge::Merge;
+use crate::schema::TableSpec;
+use crate::time::TimeScale;
+use arrow::array::RecordBatch;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::ops::ControlFlow;
 
 /// `diagnostic.source` of findings of the mapping.
 pub const MAP_SOURCE: &str = "map";
 
-/// How many system events are handed over at once.
-const HANDOVER: usize = 8192;
+/// Maps the recordings of one kind. The driver calls, in this order: [`Mapper::new`]; [`Mapper::resume`], if the recording
+/// continues another one; for each look-ahead [`Mapper::read`] with [`Mapper::look_ahead`], then [`Mapper::end_look_ahead`];
+/// [`Mapper::read`] with [`Mapper::event`]; [`Mapper::finish`]. Gaps are given between the events, each before the first event
+/// that is later than its begin.
+pub trait Mapper: Sized {
+    /// Its name in the stored setup and state of a recording.
+    const NAME: &'static str;
+    /// Changes with the meaning of [`Mapper::State`]; a state of another version is not resumed.
+    const STATE_VERSION: u32;
+    /// The tables that it reads.
+    const TABLES: &'static [&'static TableSpec];
+    /// The tables of its own that it writes, besides those of system events.
+    const NATIVE_TABLES: &'static [&'static TableSpec] = &[];
+    /// How many times it reads the recording before it maps it.
+    const LOOK_AHEADS: usize;
+    /// False for traces that need not tell of the activations of their tasks.
+    const TELLS_ACTIVATIONS: bool = true;
 
-/// A hole in the trace of a core, `[begin, end)` in ticks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    /// How a recording is mapped: what is stored with it for that.
+    type Settings: Serialize + DeserializeOwned;
+    /// One stored event, with its names and words borrowed from the rows.
+    type Event<'a>;
+    /// Rows of [`Mapper::NATIVE_TABLES`].
+    type NativeRows: NativeRows;
+    /// What must be remembered when a recording ends, to map the one that continues it.
+    type State: Serialize + DeserializeOwned;
+
+    /// A mapper at the begin of a recording.
+    ///
+    /// # Errors
+    /// Settings that cannot be used.
+    fn new(settings: Self::Settings, recording: &Recording<'_>) -> Result<Self>;
+
+    /// Goes on from the state at the end of an earlier recording. Its names are those of [`Mapper::names`].
+    ///
+    /// # Errors
+    /// When the state is of another application.
+    fn resume(&mut self, state: Self::State) -> Result<()>;
+
+    /// Gives all events of a recording to `take`, in the order of time, until it breaks. `pass` is the number of the
+    /// look-ahead, from 0; [`Mapper::LOOK_AHEADS`] for the mapping itself.
+    ///
+    /// # Errors
+    /// Rows that cannot be read; errors of `take`.
+    fn read<R: StoredRows>(
+        &mut self,
+        rows: &R,
+        pass: usize,
+        take: impl FnMut(&mut Self, &Self::Event<'_>) -> Result<ControlFlow<()>>,
+    ) -> Result<()>;
+
+    /// When an event happened, in ticks.
+    fn time_of(event: &Self::Event<'_>) -> i64;
+
+    /// Learns from an event before it is mapped; breaks when the rest of the recording would add nothing.
+    fn look_ahead(&mut self, pass: usize, event: &Self::Event<'_>) -> ControlFlow<()>;
+
+    /// Learns where a gap is, see [`Mapper::look_ahead`].
+    fn look_ahead_gap(&mut self, _pass: usize, _gap: &Gap) {}
+
+    /// Ends a look-ahead.
+    fn end_look_ahead(&mut self, pass: usize);
+
+    /// First and last instant of the recording in ticks, both inclusive, after all look-aheads.
+    fn range(&self) -> (i64, i64);
+
+    /// Maps an event.
+    fn event(&mut self, event: &Self::Event<'_>);
+
+    /// Maps a gap.
+    fn gap(&mut self, gap: &Gap);
+
+    /// The names of all entities in events and rows so far. Ids stay valid.
+    fn names(&self) -> &Names;
+
+    /// As [`Mapper::names`], to add some.
+    fn names_mut(&mut self) -> &mut Names;
+
+    /// Takes the events that are certain by now, if they are `at_least` so many.
+    fn take(&mut self, at_least: usize) -> Option<Vec<Output>>;
+
+    /// Takes the native rows so far, if those of a table are `at_least` so many.
+    fn take_rows(&mut self, _at_least: usize) -> Option<Self::NativeRows> {
+        None
+    }
+
+    /// Ends the recording: instances that are open stay open.
+    fn finish(&mut self) -> Finished<Self>;
+}
+
+/// What is left when all events are mapped.
+pub struct Finished<M: Mapper> {
+    /// The last events.
+    pub outputs: Vec<Output>,
+    /// The last native rows.
+    pub rows: M::NativeRows,
+    /// Findings of the mapping.
+    pub log: Log,
+    /// Events that meant something to a rule.
+    pub relevant: u64,
+    /// What is to be remembered.
+    pub state: M::State,
+}
+
+/// What is known of a recording before its events are read.
+#[derive(Debug, Clone, Copy)]
+pub struct Recording<'a> {
+    /// Its first instant, in ticks.
+    pub begin: i64,
+    /// Its last instant, in ticks.
+    pub end: i64,
+    /// The unit of ticks.
+    pub time_scale: TimeScale,
+    /// Its gaps, by begin.
+    pub gaps: &'a [Gap],
+}
+
+/// A gap in a trace, `[begin, end)` in ticks.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
-    /// Index of the core in the setup.
-    pub core: usize,
-    /// Begin of the hole.
+    /// The core whose trace has the gap; `None` if all of them have.
+    pub core: Option<String>,
+    /// Begin of the gap.
     pub begin: i64,
     /// First instant after it that is known again.
     pub end: i64,
 }
 
-/// What is left when everything is mapped.
-pub struct Mapped {
-    /// Findings of the mapping.
-    pub log: Log,
-    /// The end state S' as JSON.
-    pub state: serde_json::Value,
-    /// Software events that meant something to a rule.
-    pub relevant: u64,
+/// What leaves a mapper, in the order of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Output {
+    /// A system event.
+    Event(Event),
+    /// A system event that keeps the rules of BTF across a gap, which BTF does not know: it was not recorded, and nothing is
+    /// derived from it.
+    Closing(Event),
+    /// A gap in the trace of a core, `[begin, end)`: what was open there is cut off.
+    Gap {
+        /// The core.
+        core: NameId,
+        /// Begin of the gap.
+        begin: i64,
+        /// First instant after it that is known again.
+        end: i64,
+    },
 }
 
-/// Maps a recording. `open` gives the software events of every core of the setup and is called twice: the first
-/// look goes ahead (rules L1–L5). `gaps` are sorted by begin. `sink` gets system events in time order,
-/// with the names that their ids mean; ids stay the same from call to call.
-pub fn map<'a>(
-    mut model: Model,
-    begin: i64,
-    gaps: &[Gap],
-    mut open: impl FnMut() -> Result<Vec<CoreInput<'a>>>,
-    mut sink: impl FnMut(Vec<Output>, &Names) -> Result<()>,
-) -> Result<Mapped> {
-    let scouting = Merge::new(open()?, &mut model)?;
-    let mut edges = edge::scout(scouting, &mut model, begin, gaps)?.into_iter();
-    let mut machine = Machine::new(model, &edges.next().unwrap_or_default());
-    let mut merge = Merge::new(open()?, &mut machine.model)?;
-    let mut gaps = gaps.iter().zip(edges).peekable();
-    let mut relevant = 0;
-    while let Some(event) = merge.next(&mut machine.model)? {
-        while let Some((gap, edge)) = gaps.next_if(|(gap, _)| gap.begin < event.time) {
-            machine.gap(gap, &edge);
-        }
-        machine.software(&event);
-        relevant += 1;
-        if relevant % 1024 == 0
-            && let Some(ready) = machine.take(HANDOVER)
-        {
-            sink(ready, &machine.model.names)?;
-        }
+/// The stored rows of a recording.
+pub trait StoredRows {
+    /// The cores that have rows of `table`, each once.
+    fn cores(&self, table: &TableSpec) -> Vec<String>;
+
+    /// The rows of one table and core in the order of (time, seq), decoded batch by batch, before they are asked for. Only
+    /// `columns` need be in the batches.
+    fn read<T: Send + 'static>(
+        &self,
+        table: &'static TableSpec,
+        core: Option<String>,
+        columns: &'static [&'static str],
+        decode: impl FnMut(RecordBatch) -> Result<T> + Send + 'static,
+    ) -> impl Iterator<Item = Result<T>>;
+}
+
+/// Rows of the tables that only recordings of one kind have.
+pub trait NativeRows: Default + Send + 'static {
+    /// Takes the rows of each table, in the order of [`Mapper::NATIVE_TABLES`].
+    ///
+    /// # Errors
+    /// See the writers of rows in [`crate::schema`].
+    fn take_batches(&mut self) -> Result<Vec<RecordBatch>>;
+}
+
+/// For a mapper that has no such tables.
+impl NativeRows for () {
+    fn take_batches(&mut self) -> Result<Vec<RecordBatch>> {
+        Ok(Vec::new())
     }
-    for (gap, edge) in gaps {
-        machine.gap(gap, &edge);
-    }
-    let (rest, log) = machine.finish();
-    sink(rest, &machine.model.names)?;
-    Ok(Mapped { log, state: machine.snapshot(), relevant })
 }

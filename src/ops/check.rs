@@ -1,7 +1,7 @@
 //! `check`: the recordings of a trace against the rules of BTF. Not the rules (see [`crate::check`] and
 //! [`crate::formats::grasp`]).
 
-use super::grasp;
+use super::map::grasp_faults;
 use super::open::Trace;
 use crate::btf::spec::Version;
 use crate::check::{CheckOptions, Checker, Report};
@@ -40,7 +40,7 @@ fn check_recording(trace: &Trace, recording: &str, version: Option<Version>) -> 
         checker.event(place, &record);
     }
     let mut report = checker.finish();
-    for (line, fault) in grasp::faults(trace.session.database(), recording)? {
+    for (line, fault) in grasp_faults(trace.session.database(), recording)? {
         let line = u64::try_from(line).ok().filter(|line| *line > 0);
         report.add(fault.rule.id(), line, fault.time, fault.message);
     }

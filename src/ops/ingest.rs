@@ -7,8 +7,8 @@ use super::files::{ExportFile, Reading, Stored};
 use super::grasp::{self, GraspFile};
 use super::import::{TraceFile, unit_of};
 use super::kernel::{self, KernelFile};
-use super::map::{MapReport, map_recording};
-use super::setup;
+use super::map::{MapReport, map_stored};
+use super::setup::MappingSetup;
 use crate::derive::{Dialect, Violations};
 use crate::description::{Plan, StoredSetup};
 use crate::diagnostics::{Diagnostic, Log, Severity};
@@ -16,6 +16,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::formats::Counts;
 use crate::formats::trace32::Radix;
 use crate::input::Source;
+use crate::map::Mapper;
+use crate::map::osek::OsekMapper;
 use crate::qnx::Version;
 use crate::schema::{DiagnosticRow, DiagnosticRows, GapRow, GapRows, SourceRow, SourceRows, tables};
 use crate::store::{Database, Disk, Transaction};
@@ -217,7 +219,9 @@ fn one(
     let setup = StoredSetup::read(plan)?;
     let mut log = Log::default();
     // Contradictions between description files are found before gigabytes are read.
-    let mapping = if options.map { setup.for_mapping(scale, &mut log)? } else { None };
+    if options.map {
+        setup.for_mapping(scale, &mut log)?;
+    }
     let files = open_all(plan, scale, options.hash)?;
     let total: Option<u64> = files.iter().map(ExportFile::size).sum();
     control.begin(format!("reading {name}"), total.unwrap_or(0));
@@ -235,10 +239,10 @@ fn one(
     for s in &mut stored {
         log.merge(std::mem::take(&mut s.log));
     }
-    setup::keep(&mut tx, name, setup::OF_EXPORTS, &setup)?;
-    let mapped = match &mapping {
-        Some(setup) => Some(map_recording(&mut tx, name, setup, options.threads, control)?),
-        None => None,
+    MappingSetup::new(setup.os.as_ref().map(|_| OsekMapper::NAME), &setup)?.write(&mut tx, name)?;
+    let mapped = match options.map {
+        true => map_stored(&mut tx, name, options.threads, control)?,
+        false => None,
     };
     let mut all = log.clone();
     if let Some(m) = &mapped {

@@ -1,28 +1,37 @@
-//! `map`: stored software events to system events and instances. Decoding, rows and encoding are stages of a pipeline of
-//! threads around the machine, which this thread runs; the rules are in `crate::map`.
+//! Maps the stored events of a recording: the one driver of all mappers, with its threads. Decoding, rows and encoding are stages
+//! of a pipeline around the mapper, which this thread runs. Not the rules (see [`crate::map`]), nor what is mapped again and when
+//! (see `map_again`).
 
 use super::control::Control;
-use super::describe::{stored_facts, time_range, write_recording_row};
-use super::grasp;
-use super::ingest::write_diagnostics;
-use super::kernel;
-use super::mapped::{Events, Instances, note_violations};
+use super::describe::time_range;
+use super::mapped::{Events, Instances, MappedBatch, NativeTables, note_violations};
 use super::parts::ROWS_OUT;
-use super::{runs, setup};
+use super::runs;
+use super::setup::MappingSetup;
 use crate::derive::Violations;
-use crate::description::StoredSetup;
 use crate::diagnostics::Log;
 use crate::error::{Error, ErrorKind, Result};
-use crate::map::{CoreInput, Gap, Kind, MAP_SOURCE, Model, Reader, Setup, map};
+use crate::map::grasp::{self, GraspMapper};
+use crate::map::osek::OsekMapper;
+use crate::map::qnx::QnxMapper;
+use crate::map::{Gap, Mapper, Recording, SavedState, StoredRows};
 use crate::pipeline::Pipeline;
-use crate::schema::columns::{data_event, diagnostic, function_event, gap};
-use crate::schema::{TableSpec, tables};
-use crate::store::{Database, Disk, FileEntry, Transaction, read_batches};
-use arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
-use arrow::compute::filter_record_batch;
-use arrow::datatypes::{Int64Type, UInt32Type};
-use std::path::{Path, PathBuf};
+use crate::schema::{GapView, TABLES, TableSpec, tables};
+use crate::store::{Database, FileEntry, Transaction, read_batches};
+use arrow::array::RecordBatch;
+use serde_json::Value;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+
+/// Every mapper.
+const MAPPERS: [MapperEntry; 3] =
+    [MapperEntry::of::<OsekMapper>(), MapperEntry::of::<QnxMapper>(), MapperEntry::of::<GraspMapper>()];
+
+/// Events that are mapped between two looks at what is certain.
+const TURN: u64 = 1024;
+/// System events, or native rows of a table, that are sent on at once.
+const OUTPUTS: usize = 8192;
 
 /// What mapping gave.
 #[derive(Debug)]
@@ -37,201 +46,222 @@ pub struct MapReport {
     pub log: Log,
 }
 
-/// Maps recordings again, after a change of profile or program; `only` names one of them.
+/// A mapper of [`MAPPERS`].
+#[derive(Clone, Copy)]
+pub(super) struct MapperEntry {
+    name: &'static str,
+    /// The tables of its own that it writes.
+    pub native_tables: &'static [&'static TableSpec],
+    map: fn(&mut Transaction, &str, Value, usize, &Arc<Control>) -> Result<MapReport>,
+}
+
+impl MapperEntry {
+    const fn of<M: Mapper>() -> Self {
+        Self { name: M::NAME, native_tables: M::NATIVE_TABLES, map: map_recording::<M> }
+    }
+
+    /// The mapper of that name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn named(name: &str, recording: &str) -> Result<Self> {
+        MAPPERS.into_iter().find(|mapper| mapper.name == name).ok_or_else(|| {
+            Error::database(format!("recording '{recording}' is to be mapped by an unknown mapper, '{name}'"))
+                .hint("was the database written by a later version of btfdb?")
+        })
+    }
+}
+
+/// Maps the events that `tx` holds of a recording, as its stored setup says, and stages what they give. `None` when the setup
+/// names no mapper, or there is none.
 ///
 /// # Errors
-/// No such database or recording; a recording that has no setup to map by; the disk.
-pub fn map_again(
-    disk: Arc<dyn Disk>,
-    path: &Path,
-    only: Option<&str>,
+/// A setup or rows that cannot be read; the disk.
+pub(super) fn map_stored(
+    tx: &mut Transaction,
+    recording: &str,
     threads: usize,
     control: &Arc<Control>,
-) -> Result<Vec<(String, MapReport)>> {
-    let db = Database::open(path)?;
-    let mut tx = Database::begin(disk, path, None)?;
-    let names: Vec<String> = db.recordings().iter().map(|r| r.name.clone()).collect();
-    if let Some(wanted) = only
-        && !names.iter().any(|n| n == wanted)
-    {
-        return Err(Error::usage(format!("the database has no recording '{wanted}'"))
-            .hint(format!("it has: {}", names.join(", "))));
-    }
-    let mut reports = Vec::new();
-    for name in names.iter().filter(|n| only.is_none_or(|o| o == *n)) {
-        let facts = stored_facts(&tx, name)?;
-        let remap = |tx: &mut Transaction, derived: &[&'static TableSpec], map: &mut MapAgain<'_>| {
-            let kept = kept_diagnostics(tx, name)?;
-            for table in AGAIN.iter().chain(derived) {
-                tx.drop_table(table, name);
-            }
-            let report = map(tx)?;
-            write_diagnostics(tx, name, &kept, &report.log)?;
-            write_recording_row(tx, name, facts.as_facts())?;
-            Ok(report)
-        };
-        if let Some(mapping) = kernel::Mapping::stored(&db, name)? {
-            mapping.check_whole(name)?;
-            let mut map = |tx: &mut Transaction| kernel::map(tx, name, &mapping, threads, control);
-            reports.push((name.clone(), remap(&mut tx, &kernel::NATIVE, &mut map)?));
-            continue;
-        }
-        if grasp::Mapping::stored(&db, name)?.is_some() {
-            let mut map = |tx: &mut Transaction| grasp::map(tx, name, threads, control);
-            reports.push((name.clone(), remap(&mut tx, &[], &mut map)?));
-            continue;
-        }
-        let Some(setup) = setup::stored::<StoredSetup>(&db, name, setup::OF_EXPORTS)? else { continue };
-        let Some(mapping) = setup.for_mapping(tx.time_scale(), &mut Log::default())? else { continue };
-        let mut map = |tx: &mut Transaction| map_recording(tx, name, &mapping, threads, control);
-        reports.push((name.clone(), remap(&mut tx, &[], &mut map)?));
-    }
-    if reports.is_empty() {
-        return Err(Error::usage("no recording says how it is to be mapped")
-            .hint("ingest it with os = \"…\" in its recording.toml, or with --os"));
-    }
-    control.check()?;
-    tx.commit()?;
-    Ok(reports)
+) -> Result<Option<MapReport>> {
+    let Some(setup) = MappingSetup::read(tx, recording)? else { return Ok(None) };
+    let Some(mapper) = &setup.mapper else { return Ok(None) };
+    let mapper = MapperEntry::named(mapper, recording)?;
+    (mapper.map)(tx, recording, setup.settings, threads, control).map(Some)
 }
 
-/// Maps one recording.
-type MapAgain<'a> = dyn FnMut(&mut Transaction) -> Result<MapReport> + 'a;
-
-/// What mapping again makes anew.
-const AGAIN: [&TableSpec; 5] = [
-    tables::BTF_EVENT,
-    tables::PROCESS_INSTANCE,
-    tables::PROCESS_STATE,
-    tables::RUNNABLE_INSTANCE,
-    tables::DIAGNOSTIC,
-];
-
-/// The findings of the ingest, which mapping again does not change.
-fn kept_diagnostics(tx: &Transaction, name: &str) -> Result<Vec<RecordBatch>> {
-    let mut kept = Vec::new();
-    for (_, path) in tx.files(tables::DIAGNOSTIC, name) {
-        for batch in read_batches(&path, tables::DIAGNOSTIC, None, ROWS_OUT)? {
-            let batch = batch?;
-            let wanted: BooleanArray = (0..batch.num_rows())
-                .map(|row| Some(dictionary_text(&batch, diagnostic::SOURCE, row) != MAP_SOURCE))
-                .collect();
-            let rows = filter_record_batch(&batch, &wanted);
-            kept.push(rows.map_err(|e| Error::new(ErrorKind::Bug, "cannot filter diagnostics").because(e))?);
-        }
-    }
-    Ok(kept)
-}
-
-fn dictionary_text(batch: &RecordBatch, column: &str, row: usize) -> String {
-    let array = batch.column_by_name(column).and_then(|c| c.as_dictionary_opt::<UInt32Type>());
-    let Some(array) = array.filter(|a| a.is_valid(row)) else { return String::new() };
-    let values = array.values().as_string_opt::<i32>();
-    values.map(|v| v.value(array.keys().value(row) as usize).to_owned()).unwrap_or_default()
-}
-
-/// Maps the software events that `tx` holds of a recording, and stages what they give.
-pub(super) fn map_recording(
+fn map_recording<M: Mapper>(
     tx: &mut Transaction,
     name: &str,
-    setup: &Setup,
+    settings: Value,
     threads: usize,
     control: &Arc<Control>,
 ) -> Result<MapReport> {
-    let cores: Vec<String> = setup.cores.iter().map(|c| c.name.clone()).collect();
-    let files = |table: &TableSpec, core: &str| {
-        let of_core = |(file, _): &(FileEntry, _)| file.core.as_deref() == Some(core);
-        tx.files(table, name).into_iter().filter(of_core).collect::<Vec<_>>()
-    };
-    let files: Vec<_> =
-        cores.iter().map(|c| (files(tables::DATA_EVENT, c), files(tables::FUNCTION_EVENT, c))).collect();
-    let rows = |t: &TableSpec| tx.files(t, name).iter().map(|(f, _)| f.rows).sum::<u64>();
-    control.begin(format!("mapping {name}"), rows(tables::DATA_EVENT) + rows(tables::FUNCTION_EVENT));
-    let gaps = read_gaps(tx, name, &cores)?;
+    let settings = serde_json::from_value(settings)
+        .map_err(|e| Error::database(format!("the setup of '{name}' cannot be read")).because(e))?;
+    let files = Files::of(tx, name);
+    control.begin(format!("mapping {name}"), files.rows(M::TABLES));
+    let gaps = read_gaps(tx, name)?;
     let (begin, end) = time_range(tx, name);
     let (begin, end) = (begin.unwrap_or(0), end.unwrap_or(0));
+    let recording = Recording { begin, end, time_scale: tx.time_scale(), gaps: &gaps };
+    let mut mapper = M::new(settings, &recording)?;
     let shared = Mutex::new(&mut *tx);
     let writer = |table| {
         let mut tx = shared.lock().map_err(|_| Error::new(ErrorKind::Bug, "a writer thread died"))?;
         tx.writer(table, name, None)
     };
-    let model = Model::new(setup);
-    let relevance = model.relevance();
-    let (mapped, events, instances) = Pipeline::run(threads, |pipeline| {
+    let (finished, events, instances, native) = Pipeline::run(threads, |pipeline| {
+        let rows = |counts| Rows { pipeline, files: &files, control, counts };
+        for pass in 0..M::LOOK_AHEADS {
+            look_ahead(&mut mapper, pass, &rows(false), &gaps)?;
+        }
         let events = pipeline.sink(Events::new(&writer), Events::take);
-        let instances = pipeline.sink(Instances::new(&writer, (begin, end)), Instances::take);
-        let mut first = true;
-        let open = || {
-            // The look-ahead pass reads the same rows; only one of the two passes counts as progress.
-            let counts = !std::mem::take(&mut first);
-            let blocks = |core: usize, kind: Kind, files: &[(FileEntry, PathBuf)]| {
-                let (table, columns) = match kind {
-                    Kind::Data => (tables::DATA_EVENT, &DATA_COLUMNS[..]),
-                    Kind::Functions => (tables::FUNCTION_EVENT, &FUNCTION_COLUMNS[..]),
-                };
-                let mut reader = Reader::new(Arc::clone(&relevance), core, kind);
-                let control = Arc::clone(control);
-                let read = move |batch: Result<RecordBatch>| {
-                    control.check()?;
-                    let batch = batch?;
-                    if counts {
-                        control.advance(batch.num_rows() as u64, batch.num_rows() as u64);
-                    }
-                    reader.read(&batch)
-                };
-                Box::new(pipeline.prefetch(runs::in_order(files.to_vec(), table, columns).map(read)))
-            };
-            let inputs = files.iter().enumerate().map(|(core, (data, functions))| CoreInput {
-                data: blocks(core, Kind::Data, data),
-                functions: blocks(core, Kind::Functions, functions),
-            });
-            Ok(inputs.collect())
+        let instances = Instances::new(&writer, mapper.range(), M::TELLS_ACTIVATIONS);
+        let instances = pipeline.sink(instances, Instances::take);
+        let native = pipeline.sink(NativeTables::new(&writer, M::NATIVE_TABLES), NativeTables::take);
+        let mut named = 0;
+        let mut send = |mapper: &M, outputs| {
+            let names: Vec<String> = mapper.names().since(named).map(str::to_owned).collect();
+            named += names.len();
+            let batch = Arc::new(MappedBatch { outputs, names });
+            events.push(Some(Arc::clone(&batch)))?;
+            instances.push(Some(batch))
         };
-        let mut known = 0;
-        let mapped = map(model, begin, &gaps, open, |outputs, all| {
-            let names: Vec<String> = all.since(known).map(str::to_owned).collect();
-            known += names.len();
-            let mapped = Arc::new((outputs, names));
-            events.push(Some(Arc::clone(&mapped)))?;
-            instances.push(Some(mapped))
+        let (mut gaps, mut count) = (gaps.iter().peekable(), 0);
+        mapper.read(&rows(true), M::LOOK_AHEADS, |mapper, event| {
+            while let Some(gap) = gaps.next_if(|gap| gap.begin < M::time_of(event)) {
+                mapper.gap(gap);
+            }
+            mapper.event(event);
+            count += 1;
+            if count % TURN == 0 {
+                if let Some(outputs) = mapper.take(OUTPUTS) {
+                    send(mapper, outputs)?;
+                }
+                if let Some(rows) = mapper.take_rows(OUTPUTS) {
+                    native.push(rows)?;
+                }
+            }
+            Ok(ControlFlow::Continue(()))
         })?;
+        gaps.for_each(|gap| mapper.gap(gap));
+        let mut finished = mapper.finish();
+        send(&mapper, std::mem::take(&mut finished.outputs))?;
+        native.push(std::mem::take(&mut finished.rows))?;
         events.push(None)?;
         instances.push(None)?;
-        Ok((mapped, events.finish()?, instances.finish()?))
+        Ok((finished, events.finish()?, instances.finish()?, native.finish()?))
     })?;
-    let (events_written, violations) = (events.seq as u64, instances.violations);
-    let files = [events.table.finish()?, instances.tables.finish()?];
+    let (written, violations) = (events.seq as u64, instances.violations);
+    let files = [events.table.finish()?, instances.tables.finish()?, native.finish()?];
     files.into_iter().flatten().for_each(|file| tx.add(file));
-    let mut log = mapped.log;
-    note_violations(violations, &mut log);
-    let state = serde_json::to_vec_pretty(&mapped.state)
-        .map_err(|e| Error::new(ErrorKind::Bug, "state").because(e))?;
+    let state = serde_json::to_vec_pretty(&SavedState::of(&mapper, &finished.state)?)
+        .map_err(|e| Error::new(ErrorKind::Bug, "a state is no JSON").because(e))?;
     tx.put_blob("state", name, "state.json", &state)?;
-    Ok(MapReport { events: events_written, relevant: mapped.relevant, violations, log })
+    let mut log = finished.log;
+    note_violations(violations, &mut log);
+    Ok(MapReport { events: written, relevant: finished.relevant, violations, log })
 }
 
-const DATA_COLUMNS: [&str; 4] =
-    [data_event::TIME, data_event::VARIABLE, data_event::ACCESS, data_event::VALUE];
-const FUNCTION_COLUMNS: [&str; 3] = [function_event::TIME, function_event::FUNCTION, function_event::KIND];
+/// Shows a mapper all events and gaps before it maps them.
+fn look_ahead<M: Mapper>(mapper: &mut M, pass: usize, rows: &Rows<'_, '_>, gaps: &[Gap]) -> Result<()> {
+    let mut gaps = gaps.iter().peekable();
+    mapper.read(rows, pass, |mapper, event| {
+        while let Some(gap) = gaps.next_if(|gap| gap.begin < M::time_of(event)) {
+            mapper.look_ahead_gap(pass, gap);
+        }
+        Ok(mapper.look_ahead(pass, event))
+    })?;
+    gaps.for_each(|gap| mapper.look_ahead_gap(pass, gap));
+    mapper.end_look_ahead(pass);
+    Ok(())
+}
 
-fn read_gaps(tx: &Transaction, name: &str, cores: &[String]) -> Result<Vec<Gap>> {
+/// What is wrong with servers and mutexes of a stored Grasp trace, each with its line; nothing for other recordings.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn grasp_faults(db: &Database, recording: &str) -> Result<Vec<(i64, grasp::Fault)>> {
+    let files = db.files(tables::GRASP_EVENT, Some(recording));
+    let files = Files(files.into_iter().map(|file| (db.path_of(&file), file)).map(|(p, f)| (f, p)).collect());
+    if files.0.is_empty() {
+        return Ok(Vec::new());
+    }
+    let control = Arc::new(Control::default());
+    Pipeline::run(1, |pipeline| {
+        grasp::faults(&Rows { pipeline, files: &files, control: &control, counts: false })
+    })
+}
+
+/// The files of all tables of a recording.
+struct Files(Vec<(FileEntry, PathBuf)>);
+
+impl Files {
+    fn of(tx: &Transaction, recording: &str) -> Self {
+        Self(TABLES.iter().flat_map(|table| tx.files(table, recording)).collect())
+    }
+
+    fn rows(&self, of: &[&TableSpec]) -> u64 {
+        let files = self.0.iter().filter(|(file, _)| of.iter().any(|table| table.name == file.table));
+        files.map(|(file, _)| file.rows).sum()
+    }
+}
+
+/// Rows that stages of a pipeline read and decode.
+struct Rows<'p, 'a> {
+    pipeline: &'p Pipeline<'a>,
+    files: &'p Files,
+    control: &'p Arc<Control>,
+    /// They are part of the progress: those of look-aheads are not.
+    counts: bool,
+}
+
+impl StoredRows for Rows<'_, '_> {
+    fn cores(&self, table: &TableSpec) -> Vec<String> {
+        let files = self.files.0.iter().filter(|(file, _)| file.table == table.name);
+        let mut cores: Vec<String> = files.filter_map(|(file, _)| file.core.clone()).collect();
+        cores.dedup();
+        cores
+    }
+
+    fn read<T: Send + 'static>(
+        &self,
+        table: &'static TableSpec,
+        core: Option<String>,
+        columns: &'static [&'static str],
+        mut decode: impl FnMut(RecordBatch) -> Result<T> + Send + 'static,
+    ) -> impl Iterator<Item = Result<T>> {
+        let is_wanted = |(file, _): &&(FileEntry, PathBuf)| file.table == table.name && file.core == core;
+        let files = self.files.0.iter().filter(is_wanted).cloned().collect();
+        let (control, counts) = (Arc::clone(self.control), self.counts);
+        let read = move |batch: Result<RecordBatch>| {
+            control.check()?;
+            let batch = batch?;
+            if counts {
+                control.advance(batch.num_rows() as u64, batch.num_rows() as u64);
+            }
+            decode(batch)
+        };
+        self.pipeline.prefetch(runs::in_order(files, table, columns).map(read))
+    }
+}
+
+/// The gaps of a recording, in the order of the table. Several exports of a core may tell of the same one.
+fn read_gaps(tx: &Transaction, name: &str) -> Result<Vec<Gap>> {
     let mut gaps = Vec::new();
     for (_, path) in tx.files(tables::GAP, name) {
         for batch in read_batches(&path, tables::GAP, None, ROWS_OUT)? {
             let batch = batch?;
-            let time = |column: &str| {
-                batch.column_by_name(column).and_then(|c| c.as_primitive_opt::<Int64Type>().cloned())
-            };
-            let (Some(begin), Some(end)) = (time(gap::BEGIN_AT), time(gap::END_AT)) else { continue };
-            for row in 0..batch.num_rows() {
-                let core = dictionary_text(&batch, gap::CORE, row);
-                let (begin, end) = (begin.value(row), end.value(row));
-                let hit = cores.iter().enumerate().filter(|(_, c)| core.is_empty() || **c == core);
-                gaps.extend(hit.map(|(core, _)| Gap { core, begin, end }));
-            }
+            gaps.extend(GapView::of(&batch)?.rows().map(|row| Gap {
+                core: row.core.map(|core| core.text().to_owned()),
+                begin: row.begin_at,
+                end: row.end_at,
+            }));
         }
     }
-    // Both exports of a core may tell of the same hole.
     gaps.dedup();
     Ok(gaps)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,16 +1,21 @@
-//! Mapped events on their way into tables: rows of `btf_event`, and of the tables that are derived from it. Not the mapping.
+//! The stages that write what a mapper has made: rows of `btf_event`, of the tables that are derived from it, and of native
+//! tables. Not the mapping.
 
 use super::parts::{Begin, DerivedTables, Parts, ROWS_OUT};
 use crate::btf::{Names, Note};
 use crate::derive::{Derive, Violations};
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::Result;
-use crate::map::{MAP_SOURCE, Output};
-use crate::schema::{BtfEventRow, BtfEventRows, tables};
+use crate::map::{MAP_SOURCE, NativeRows, Output};
+use crate::schema::{BtfEventRow, BtfEventRows, TableSpec, tables};
+use crate::store::StagedFile;
 use std::sync::Arc;
 
-/// What the machine hands over, and the names that are new with it; `None` at the end.
-pub(super) type Handover = Option<Arc<(Vec<Output>, Vec<String>)>>;
+/// What a mapper has made, and the names that are new with it.
+pub(super) struct MappedBatch {
+    pub outputs: Vec<Output>,
+    pub names: Vec<String>,
+}
 
 /// System events to rows of `btf_event`.
 pub(super) struct Events<'a> {
@@ -27,15 +32,15 @@ impl<'a> Events<'a> {
         Self { names: Names::default(), rows: BtfEventRows::new(), seq: 0, table }
     }
 
-    pub fn take(&mut self, mapped: Handover) -> Result<()> {
-        let Some(mapped) = mapped else {
+    /// Takes the next events; `None` at the end.
+    pub fn take(&mut self, batch: Option<Arc<MappedBatch>>) -> Result<()> {
+        let Some(batch) = batch else {
             self.write(1)?;
             return self.table.end_part();
         };
-        let (outputs, new) = &*mapped;
         let names = &mut self.names;
-        names.learn(new);
-        for output in outputs {
+        names.learn(&batch.names);
+        for output in &batch.outputs {
             let (Output::Event(e) | Output::Closing(e)) = output else { continue };
             let number;
             let note = match e.note {
@@ -85,25 +90,23 @@ pub(super) struct Instances<'a> {
 }
 
 impl<'a> Instances<'a> {
-    pub fn new(writer: Begin<'a>, (begin, end): (i64, i64)) -> Self {
-        let (derive, tables) = (Derive::new(begin), DerivedTables::new(writer));
-        Self { names: Names::default(), derive, tables, end, violations: Violations::default() }
+    /// `range`: first and last instant of the recording. `tells_activations`: the trace has the activation of every instance.
+    pub fn new(writer: Begin<'a>, range: (i64, i64), tells_activations: bool) -> Self {
+        let (begin, end) = range;
+        let derive = if tells_activations { Derive::new(begin) } else { Derive::of_foreign_trace(begin) };
+        let (tables, violations) = (DerivedTables::new(writer), Violations::default());
+        Self { names: Names::default(), derive, tables, end, violations }
     }
 
-    /// The same for a trace that need not tell of activations.
-    pub fn of_foreign_trace(writer: Begin<'a>, (begin, end): (i64, i64)) -> Self {
-        Self { derive: Derive::of_foreign_trace(begin), ..Self::new(writer, (begin, end)) }
-    }
-
-    pub fn take(&mut self, mapped: Handover) -> Result<()> {
-        let Some(mapped) = mapped else {
+    /// Takes the next events; `None` at the end.
+    pub fn take(&mut self, batch: Option<Arc<MappedBatch>>) -> Result<()> {
+        let Some(batch) = batch else {
             self.violations = self.derive.finish(self.end, &self.names);
             self.tables.take(&mut self.derive.rows, 1)?;
             return self.tables.end_parts();
         };
-        let (outputs, new) = &*mapped;
-        self.names.learn(new);
-        for output in outputs {
+        self.names.learn(&batch.names);
+        for output in &batch.outputs {
             match output {
                 Output::Event(e) => self.derive.event(e, &self.names),
                 Output::Closing(_) => {}
@@ -111,6 +114,30 @@ impl<'a> Instances<'a> {
             }
         }
         self.tables.take(&mut self.derive.rows, ROWS_OUT)
+    }
+}
+
+/// Rows of the tables that only recordings of one kind have.
+pub(super) struct NativeTables<'a>(Vec<Parts<'a>>);
+
+impl<'a> NativeTables<'a> {
+    pub fn new(writer: Begin<'a>, tables: &[&'static TableSpec]) -> Self {
+        Self(tables.iter().map(|table| Parts::new(writer, table)).collect())
+    }
+
+    /// Takes the next rows.
+    pub fn take(&mut self, mut rows: impl NativeRows) -> Result<()> {
+        for (table, batch) in self.0.iter_mut().zip(rows.take_batches()?) {
+            if batch.num_rows() > 0 {
+                table.write(&batch)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn finish(self) -> Result<Vec<StagedFile>> {
+        let files = self.0.into_iter().map(Parts::finish).collect::<Result<Vec<_>>>()?;
+        Ok(files.into_iter().flatten().collect())
     }
 }
 

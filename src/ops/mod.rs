@@ -9,11 +9,12 @@ pub mod compare;
 mod control;
 mod describe;
 mod files;
-pub mod grasp;
+mod grasp;
 mod import;
 pub mod ingest;
 mod kernel;
 pub mod map;
+pub mod map_again;
 mod mapped;
 #[cfg(feature = "engine")]
 pub mod metrics;

@@ -1,32 +1,55 @@
-//! How a recording was read and mapped, kept with it as JSON so that it can be mapped again. Not what that is: each kind
-//! of recording has a setup of its own, in a file of its own name.
+//! How a recording is mapped: kept with it as JSON, so that it can be mapped again without its inputs. Not what the settings mean,
+//! which is up to the mapper.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::{Database, Transaction};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use crate::store::Transaction;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-/// The kind of these files, for the store.
-const KIND: &str = "setup";
-/// The name of the file of exports, whose setup is [`crate::description::StoredSetup`].
-pub(super) const OF_EXPORTS: &str = "setup.json";
+/// The kind and name of the file, for the store.
+const FILE: (&str, &str) = ("setup", "setup.json");
 
-/// What was kept of a recording in the file `name`; `None` when it is of another kind.
-///
-/// # Errors
-/// When it cannot be read.
-pub(super) fn stored<T: DeserializeOwned>(db: &Database, recording: &str, name: &str) -> Result<Option<T>> {
-    let Some(text) = db.blob(KIND, recording, name)? else { return Ok(None) };
-    let bad = |e| Error::database(format!("the setup of '{recording}' cannot be read")).because(e);
-    Ok(Some(serde_json::from_slice(&text).map_err(bad)?))
+/// The content of the file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MappingSetup {
+    /// Name of the mapper, see [`crate::map::Mapper::NAME`]; `None` when the recording is not to be mapped.
+    pub mapper: Option<String>,
+    /// Events were left out at the ingest, after the mapping: it cannot be mapped again.
+    pub left_out: bool,
+    /// The settings of the mapper, see [`crate::map::Mapper::Settings`].
+    pub settings: Value,
 }
 
-/// Keeps it with the recording.
-///
-/// # Errors
-/// The disk.
-pub(super) fn keep<T: Serialize>(tx: &mut Transaction, recording: &str, name: &str, setup: &T) -> Result<()> {
-    let text =
-        serde_json::to_vec_pretty(setup).map_err(|e| Error::new(ErrorKind::Bug, "setup").because(e))?;
-    tx.put_blob(KIND, recording, name, &text)
+impl MappingSetup {
+    /// A recording that `mapper` maps by `settings`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Bug`] when the settings are no JSON.
+    pub fn new(mapper: Option<&str>, settings: &impl Serialize) -> Result<Self> {
+        let settings = serde_json::to_value(settings).map_err(no_json)?;
+        Ok(Self { mapper: mapper.map(str::to_owned), left_out: false, settings })
+    }
+
+    /// What is kept with a recording; `None` when it has never been one to map.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn read(tx: &Transaction, recording: &str) -> Result<Option<Self>> {
+        let Some(text) = tx.blob(FILE.0, recording, FILE.1)? else { return Ok(None) };
+        let bad = |e| Error::database(format!("the setup of '{recording}' cannot be read")).because(e);
+        Ok(Some(serde_json::from_slice(&text).map_err(bad)?))
+    }
+
+    /// Keeps it with the recording.
+    ///
+    /// # Errors
+    /// The disk.
+    pub fn write(&self, tx: &mut Transaction, recording: &str) -> Result<()> {
+        tx.put_blob(FILE.0, recording, FILE.1, &serde_json::to_vec_pretty(self).map_err(no_json)?)
+    }
+}
+
+fn no_json(e: serde_json::Error) -> Error {
+    Error::new(ErrorKind::Bug, "a setup is no JSON").because(e)
 }

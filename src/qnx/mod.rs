@@ -3,7 +3,7 @@
 //! mapping.
 //!
 //! The other rooms of QNX: `formats::qnx` (records and listings to events), `ops::kernel` (one file into the
-//! database), `map::kernel` (kernel events to BTF), `export::traceprinter` (events to text),
+//! database), `map::qnx` (kernel events to BTF), `export::traceprinter` (events to text),
 //! `simulate::neutrino` (test recordings).
 //!
 //! Everything here rests on published headers, manuals and listings; no file of a real target was at hand.

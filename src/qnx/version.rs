@@ -1,20 +1,26 @@
 //! The release of Neutrino that wrote a trace, as far as events differ between releases.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A release of Neutrino, as far as traces differ between them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub enum Version {
     /// 6.0 to 6.5.
+    #[serde(rename = "6.5")]
     V6_5,
     /// 6.6.
+    #[serde(rename = "6.6")]
     V6_6,
     /// 7.0.
+    #[serde(rename = "7.0")]
     V7_0,
     /// 7.1 and later 7.
     #[default]
+    #[serde(rename = "7.1")]
     V7_1,
     /// 8.0 and later: buffers of one CPU each, other thread states, no VTHREAD.
+    #[serde(rename = "8.0")]
     V8_0,
 }
 
@@ -58,7 +64,8 @@ impl fmt::Display for Version {
 }
 
 /// What the words of events depend on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Flavour {
     /// The release that wrote it.
     pub version: Version,

@@ -1,16 +1,13 @@
 //! A database as a reader sees it: one manifest, which does not change while it is in use. Not for writing
 //! (see [`Transaction`]).
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::checksum::Seal;
 use super::disk::Disk;
-use super::manifest::{FileEntry, Manifest, RecordingEntry};
+use super::manifest::{BlobEntry, FileEntry, Manifest, RecordingEntry};
 use super::transaction::Transaction;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::schema::TableSpec;
 use crate::time::TimeScale;
 
@@ -95,24 +92,11 @@ impl Database {
     /// # Errors
     /// When it cannot be read or is not what was written.
     pub fn blob(&self, kind: &str, recording: &str, name: &str) -> Result<Option<Vec<u8>>> {
-        let wanted = |b: &&super::BlobEntry| b.kind == kind && b.recording == recording && b.name == name;
+        let wanted = |b: &&BlobEntry| b.kind == kind && b.recording == recording && b.name == name;
         let Some(blob) = self.manifest.blobs.iter().find(wanted) else {
             return Ok(None);
         };
-        let path = self.root.join(&blob.path);
-        let staged = blob.staged.as_ref().map(|s| fs::read(self.root.join(s)));
-        let content = match staged {
-            Some(Err(e)) if e.kind() == io::ErrorKind::NotFound => fs::read(&path),
-            Some(content) => content,
-            None => fs::read(&path),
-        };
-        let content = content.map_err(|e| Error::io("read", &path, e))?;
-        if Seal::of(&content).checksum != blob.checksum {
-            return Err(Error::database("the file is damaged, or has just been replaced")
-                .at(path)
-                .hint("try again; if it stays, run `btfdb verify DB`"));
-        }
-        Ok(Some(content))
+        blob.read(&self.root).map(Some)
     }
 
     /// Staged files win: the place of a blob can still hold the one that it replaces.

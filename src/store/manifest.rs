@@ -100,6 +100,29 @@ pub struct BlobEntry {
     pub(super) staged: Option<String>,
 }
 
+impl BlobEntry {
+    /// The content of the file, in the database at `root`.
+    ///
+    /// # Errors
+    /// When it cannot be read or is not what was written.
+    pub(super) fn read(&self, root: &Path) -> Result<Vec<u8>> {
+        let path = root.join(&self.path);
+        let staged = self.staged.as_ref().map(|s| fs::read(root.join(s)));
+        let content = match staged {
+            Some(Err(e)) if e.kind() == io::ErrorKind::NotFound => fs::read(&path),
+            Some(content) => content,
+            None => fs::read(&path),
+        };
+        let content = content.map_err(|e| Error::io("read", &path, e))?;
+        if Seal::of(&content).checksum != self.checksum {
+            return Err(Error::database("the file is damaged, or has just been replaced")
+                .at(path)
+                .hint("try again; if it stays, run `btfdb verify DB`"));
+        }
+        Ok(content)
+    }
+}
+
 /// The file: what every version must be able to read, and the manifest.
 #[derive(Serialize)]
 struct Envelope<'a> {

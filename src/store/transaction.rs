@@ -159,6 +159,16 @@ impl Transaction {
         Ok(())
     }
 
+    /// The content of a file that is not a table, as it will be after the commit; `None` when there is none of that name.
+    ///
+    /// # Errors
+    /// When it cannot be read or is not what was written.
+    pub fn blob(&self, kind: &str, recording: &str, name: &str) -> Result<Option<Vec<u8>>> {
+        let wanted = |b: &&BlobEntry| b.kind == kind && b.recording == recording && b.name == name;
+        let blob = self.manifest.blobs.iter().find(wanted);
+        blob.map(|blob| blob.read(&self.folder.path(""))).transpose()
+    }
+
     /// Removes the rows of one table and recording, those added before included.
     pub fn drop_table(&mut self, table: &TableSpec, recording: &str) {
         self.drop_files(|f| f.table == table.name && f.recording == recording);

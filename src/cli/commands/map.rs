@@ -6,7 +6,7 @@ use super::super::signals;
 use super::super::ui::Ui;
 use super::parse;
 use crate::error::Result;
-use crate::ops::map::map_again;
+use crate::ops::map_again::map_again;
 use crate::store::RealDisk;
 use clap::Args;
 use std::path::PathBuf;

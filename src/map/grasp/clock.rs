@@ -13,7 +13,7 @@ const MAX_POINTS: usize = 1 << 20;
 
 /// From the time of a processor to that of the reference: `origin + offset + (t − origin) · (1 + rate / over)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Clock {
+pub(super) struct Clock {
     origin: i64,
     offset: i64,
     rate: i128,
@@ -67,7 +67,7 @@ impl Clock {
 
 /// The clocks of a trace.
 #[derive(Debug, Default)]
-pub struct Clocks {
+pub(super) struct Clocks {
     /// Messages that were sent and not yet received: by sender, receiver and message.
     sent: BTreeMap<(String, String, String), i64>,
     /// The same the other way round: the receiver may be listed before the sender.

@@ -3,12 +3,15 @@
 
 use super::Occurrence;
 use crate::btf::EntityType;
-use std::collections::{HashMap, HashSet};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeSet, HashMap};
 
 /// A task.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Task {
     pub name: String,
+    #[serde(with = "kind")]
     pub kind: EntityType,
     /// Where its jobs run unless they say otherwise: the number of a processor.
     pub processor: Option<usize>,
@@ -20,8 +23,9 @@ pub(super) struct Task {
 }
 
 /// See the module.
-#[derive(Debug, Clone, Default)]
-pub struct Directory {
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Directory {
     pub(super) tasks: Vec<Task>,
     pub(super) task_ids: HashMap<String, usize>,
     /// Names of processors.
@@ -30,7 +34,7 @@ pub struct Directory {
     /// Names of mutexes and semaphores.
     pub(super) locks: HashMap<String, String>,
     /// All names: those of BTF are of one entity each.
-    taken: HashSet<String>,
+    taken: BTreeSet<String>,
 }
 
 /// What a declaration is of.
@@ -45,8 +49,7 @@ impl Directory {
     /// The processor of a trace that names none.
     const MAIN: &'static str = "main";
 
-    /// Looks at the declarations of a command. `number`: how often this is done; the first time for all rows, then the second
-    /// for what nothing declares.
+    /// Takes the declaration of a command into account.
     pub fn declaration(&mut self, o: &Occurrence<'_>) {
         let processor = o.processor;
         match o.command {
@@ -84,6 +87,14 @@ impl Directory {
         }
         if let Some(id) = o.mutex.or(o.semaphore) {
             self.add_lock(id, None);
+        }
+    }
+
+    /// How many jobs of each task never arrive. They are numbered before all others, so that arrivals follow each other without
+    /// a gap.
+    pub fn note_unarrived(&mut self, unarrived: impl Iterator<Item = i64>) {
+        for (task, unarrived) in self.tasks.iter_mut().zip(unarrived) {
+            task.unarrived = unarrived;
         }
     }
 
@@ -184,5 +195,21 @@ fn clean(text: &str) -> String {
         Some(rest) => format!("_{rest}"),
         None if text.is_empty() => "_".to_owned(),
         None => text,
+    }
+}
+
+/// What a task is in BTF, by its word.
+pub(super) mod kind {
+    use crate::btf::EntityType;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(kind: &EntityType, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(kind.as_str())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<EntityType, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        EntityType::parse(&word).ok_or_else(|| D::Error::custom(format!("'{word}' is no type of BTF")))
     }
 }

@@ -1,14 +1,14 @@
-//! System events leave the mapper of Grasp traces here, and jobs enter and leave cores. Not when they do.
+//! System events leave the rules here, and jobs enter and leave cores. Not when they do.
 
 use super::jobs::Phase;
-use super::mapper::Mapper;
+use super::rules::Rules;
 use crate::btf::{Action, EntityType, Event, NameId, Note};
 use crate::map::Output;
 
 /// An entity and its instance.
 pub(super) type Actor = (NameId, i64);
 
-impl Mapper {
+impl Rules {
     pub(super) fn emit(&mut self, source: Actor, kind: EntityType, target: Actor, action: Action) {
         self.out.push(Output::Event(Event {
             time: self.now,
@@ -62,7 +62,7 @@ impl Mapper {
         self.emit((name, 0), kind, actor, action);
     }
 
-    /// A job gets a core; whoever has it leaves it.
+    /// A job gets a core; the job that has it leaves it.
     pub(super) fn enter(&mut self, job: usize, core: usize) {
         let Some(phase) = self.jobs.get(job).map(|j| j.phase) else { return };
         match phase {

@@ -1,13 +1,16 @@
 //! The jobs of a trace by their ids, and how far each has come. A job that has completed is remembered for a while, because
 //! recorders go on to name it for what its task does between jobs.
 
+use crate::map::state::pairs;
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 
 /// How many completed jobs of a task are remembered: recorders name the last one.
 const REMEMBERED: usize = 64;
 
 /// How far a job has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Phase {
     /// It is there; nothing happened to it.
     New,
@@ -24,7 +27,8 @@ pub(super) enum Phase {
 }
 
 /// One job.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Job {
     pub id: String,
     pub task: usize,
@@ -38,12 +42,14 @@ pub(super) struct Job {
 }
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Jobs {
     slots: Vec<Job>,
     free: Vec<usize>,
     ids: HashMap<String, usize>,
     /// Completed jobs by task, the oldest first.
+    #[serde(with = "pairs")]
     done: HashMap<usize, VecDeque<usize>>,
 }
 

@@ -1,7 +1,7 @@
 //! The rules of the mapping of Grasp traces, each on a trace of a few lines.
 
-use super::{Clocks, Directory, Fault, Mapper, Occurrence, Rule, Watch};
-use crate::btf::EntityType;
+use super::{Clocks, Directory, Fault, FaultChecker, Occurrence, Rule, Rules};
+use crate::btf::{EntityType, Names};
 use crate::diagnostics::Log;
 use crate::formats::grasp::Reader;
 use crate::map::Output;
@@ -70,12 +70,13 @@ fn mapped(text: &str) -> (Vec<String>, Log) {
     let mut directory = Directory::default();
     each(text, |o| directory.declaration(o));
     each(text, |o| directory.usage(o));
-    let mut scout = Mapper::new(directory.clone());
-    each(text, |o| scout.occurrence(o));
-    let directory = scout.into_directory(directory);
-    let mut mapper = Mapper::new(directory);
+    let mut counting = Rules::new(directory.clone(), Names::default());
+    each(text, |o| counting.occurrence(o));
+    directory.note_unarrived(counting.unarrived());
+    let mut mapper = Rules::new(directory, Names::default());
     each(text, |o| mapper.occurrence(o));
-    let (outputs, log, _) = mapper.finish(1000);
+    mapper.finish(1000);
+    let (outputs, log, _) = mapper.take_rest();
     let line = |output: &Output| match output {
         Output::Event(e) if e.target_type == EntityType::Stimulus => None,
         Output::Event(e) => {
@@ -289,10 +290,10 @@ fn names_are_of_one_entity_each() {
 }
 
 fn faults(text: &str) -> Vec<(i64, Rule)> {
-    let mut watch = Watch::default();
+    let mut checker = FaultChecker::default();
     let mut faults: Vec<Fault> = Vec::new();
-    each(text, |o| faults.extend(watch.occurrence(o)));
-    faults.extend(watch.finish(100));
+    each(text, |o| faults.extend(checker.occurrence(o)));
+    faults.extend(checker.finish(100));
     faults.into_iter().map(|f| (f.time, f.rule)).collect()
 }
 

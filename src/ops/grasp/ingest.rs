@@ -3,9 +3,12 @@
 use super::super::control::Control;
 use super::super::describe::{Facts, write_recording_row};
 use super::super::ingest::{Options, Report, locked, write_diagnostics, write_sources};
+use super::super::map::map_stored;
+use super::super::setup::MappingSetup;
 use super::GraspFile;
-use super::map::{Mapping, map};
 use crate::error::{Error, Result};
+use crate::map::Mapper;
+use crate::map::grasp::{GraspMapper, Settings};
 use crate::schema::SourceRow;
 use crate::store::Transaction;
 use crate::time::{TimeScale, parse_time_argument};
@@ -33,10 +36,9 @@ pub(in super::super) fn ingest(
     let stored = file.store(tx, name, tick, options.threads, control)?;
     let mut log = stored.log;
     let mut tables = locked(tx)?;
-    let mapping = Mapping { tick };
-    mapping.store(&mut tables, name)?;
+    MappingSetup::new(Some(GraspMapper::NAME), &Settings {})?.write(&mut tables, name)?;
     let mapped = match options.map {
-        true => Some(map(&mut tables, name, options.threads, control)?),
+        true => map_stored(&mut tables, name, options.threads, control)?,
         false => None,
     };
     let counts = stored.counts;

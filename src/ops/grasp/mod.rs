@@ -2,9 +2,7 @@
 //! (see `formats::grasp`), nor what they say about tasks (see `map::grasp`).
 
 mod ingest;
-mod map;
 mod rows;
-mod stored;
 
 use super::control::Control;
 use super::ingest::locked;
@@ -21,8 +19,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 pub(super) use ingest::ingest;
-pub(super) use map::{Mapping, map};
-pub use stored::faults;
 
 /// An opened trace, ready to be read.
 pub(super) struct GraspFile {

@@ -3,12 +3,15 @@
 use super::super::control::Control;
 use super::super::describe::{Facts, write_recording_row};
 use super::super::ingest::{Options, Report, locked, write_diagnostics, write_gaps, write_sources};
+use super::super::map::map_stored;
+use super::super::setup::MappingSetup;
 use super::KernelFile;
 use super::keep::keep;
-use super::map::{Mapping, map};
 use crate::diagnostics::{Diagnostic, Severity};
 use crate::error::Result;
 use crate::formats::qnx::Preamble;
+use crate::map::Mapper;
+use crate::map::qnx::{Irq, QnxMapper, Settings};
 use crate::schema::SourceRow;
 use crate::store::Transaction;
 use crate::time::TimeScale;
@@ -50,10 +53,10 @@ pub(in super::super) fn ingest(
         .iter()
         .map(|h| (h.begin, h.end, h.cpu.map(|cpu| format!("Core_{cpu}")), LOST_BUFFER.to_owned()));
     write_gaps(&mut tables, name, gaps.collect())?;
-    let mapping = mapping(&stored.preamble, options);
-    mapping.store(&mut tables, name)?;
+    let setup = MappingSetup::new(Some(QnxMapper::NAME), &settings(&stored.preamble, options))?;
+    MappingSetup { left_out: options.keep.is_some(), ..setup }.write(&mut tables, name)?;
     let mapped = match options.map {
-        true => Some(map(&mut tables, name, &mapping, options.threads, control)?),
+        true => map_stored(&mut tables, name, options.threads, control)?,
         false => None,
     };
     drop(tables);
@@ -102,14 +105,12 @@ pub(in super::super) fn ingest(
     Ok(Report { name: name.to_owned(), sources, unit, log, mapped, imported: None, time_scale: scale })
 }
 
-fn mapping(preamble: &Preamble, options: &Options) -> Mapping {
-    Mapping {
-        version: preamble.flavour.version.as_str().to_owned(),
-        big_endian: preamble.flavour.big_endian,
+fn settings(preamble: &Preamble, options: &Options) -> Settings {
+    Settings {
+        flavour: preamble.flavour,
         cpus: preamble.header.cpus.unwrap_or(1),
         jobs: options.kernel.jobs.clone(),
-        overlay_irqs: options.kernel.overlay_irqs,
+        irq: if options.kernel.overlay_irqs { Irq::Overlay } else { Irq::Preempt },
         idle: options.kernel.idle,
-        left_out: options.keep.is_some(),
     }
 }

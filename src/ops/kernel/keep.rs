@@ -4,7 +4,6 @@
 use super::super::ingest::{Keep, locked};
 use super::super::parts::Parts;
 use super::rows::begins;
-use super::stored::files;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::columns::kernel_event;
 use crate::schema::tables;
@@ -12,11 +11,24 @@ use crate::store::{Transaction, read_batches};
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::Schema;
+use std::collections::BTreeMap;
 use std::iter::repeat_n;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 /// Rows that are read at once.
 const BATCH_ROWS: usize = 16 * 1024;
+
+/// The files of the events of each CPU.
+fn files(tx: &Transaction, recording: &str) -> BTreeMap<u8, Vec<PathBuf>> {
+    let mut files: BTreeMap<u8, Vec<_>> = BTreeMap::new();
+    for (file, path) in tx.files(tables::KERNEL_EVENT, recording) {
+        if let Some(cpu) = file.core.as_deref().and_then(|cpu| cpu.parse().ok()) {
+            files.entry(cpu).or_default().push(path);
+        }
+    }
+    files
+}
 
 /// Writes `kernel_event` again with the rows that are wanted. How many are not.
 ///
@@ -29,7 +41,7 @@ pub(super) fn keep(tx: &Mutex<Transaction>, recording: &str, keep: &Keep) -> Res
     for (cpu, files) in all {
         let begin = begins.cpus.get(usize::from(cpu)).ok_or_else(|| super::rows::no_such_cpu(cpu))?;
         let mut table = Parts::new(&**begin, tables::KERNEL_EVENT);
-        for (_, path) in files {
+        for path in files {
             for batch in read_batches(&path, tables::KERNEL_EVENT, None, BATCH_ROWS)? {
                 let batch = batch?;
                 let wanted = (keep.0)(&with_partitions(&batch, recording, cpu)?)?;

@@ -1,13 +1,10 @@
 //! Kernel traces into the database: one file, in one pass, its events by CPU in the order of time. Not the decoding (see
-//! `formats::qnx`), nor what the events say about tasks (see `map::kernel`). The other rooms of QNX are listed in [`crate::qnx`].
+//! `formats::qnx`), nor what the events say about tasks (see `map::qnx`). The other rooms of QNX are listed in [`crate::qnx`].
 
 mod ingest;
 mod keep;
-mod map;
-mod native;
 mod rows;
 mod spread;
-mod stored;
 mod window;
 
 use super::control::Control;
@@ -25,7 +22,6 @@ use crate::time::TimeScale;
 use spread::Spread;
 
 pub(super) use ingest::ingest;
-pub(super) use map::{Mapping, NATIVE, map};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 

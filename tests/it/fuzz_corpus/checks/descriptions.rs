@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use btfdb::description::Description;
-use btfdb::map::Profile;
+use btfdb::description::Profile;
 use btfdb::time::TimeScale;
 
 /// A description is refused with a place, or has every core once and every file once.

@@ -1,0 +1,167 @@
+//! What may not happen in a Grasp trace: a budget below zero, a mutex given back that is not held, or not in the order in which
+//! mutexes were taken (the plugins BudgetCheck and MutexCheck of the player). Sees commands in the order of time; maps nothing.
+
+use super::Occurrence;
+use crate::diagnostics::Severity;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rule {
+    /// A server consumed more than it had.
+    BudgetNegative,
+    /// A mutex is released by a job that does not hold it.
+    MutexNotHeld,
+    /// A mutex is released before one that was acquired after it.
+    MutexNotNested,
+    /// A mutex is acquired that another job holds.
+    MutexTaken,
+}
+
+impl Rule {
+    /// Stable name.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::BudgetNegative => "budget-negative",
+            Self::MutexNotHeld => "mutex-not-held",
+            Self::MutexNotNested => "mutex-not-nested",
+            Self::MutexTaken => "mutex-taken",
+        }
+    }
+
+    /// How bad it is.
+    pub fn severity(self) -> Severity {
+        Severity::Error
+    }
+}
+
+/// A rule was broken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// Which one.
+    pub rule: Rule,
+    /// When, in ticks.
+    pub time: i64,
+    /// A sentence without a full stop.
+    pub message: String,
+}
+
+/// A server.
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Server {
+    budget: i64,
+    /// Until when the budget is counted.
+    at: i64,
+    /// How many use it up at once: it may be active on several processors.
+    consumers: i64,
+    /// It was reported that the budget is below zero.
+    told: bool,
+}
+
+/// See the module.
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FaultChecker {
+    servers: BTreeMap<String, Server>,
+    /// Mutexes that a job holds, in the order in which it got them.
+    held: BTreeMap<String, Vec<String>>,
+}
+
+impl FaultChecker {
+    /// The next command.
+    pub fn occurrence(&mut self, o: &Occurrence<'_>) -> Vec<Fault> {
+        if let Some(server) = o.server {
+            return self.server(server, o).into_iter().collect();
+        }
+        match (o.job, o.mutex) {
+            (Some(job), Some(mutex)) => self.mutex(job, mutex, o),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The end of the trace, at `end`: budgets that were used up after the last command.
+    pub fn finish(&mut self, end: i64) -> Vec<Fault> {
+        let count = |(name, server): (&String, &mut Server)| server.count(name, end);
+        self.servers.iter_mut().filter_map(count).collect()
+    }
+
+    fn server(&mut self, id: &str, o: &Occurrence<'_>) -> Option<Fault> {
+        let now = o.effect_at;
+        if o.command == "newServer" {
+            let server = Server { budget: o.budget.unwrap_or(0), at: now, ..Server::default() };
+            self.servers.entry(id.to_owned()).or_insert(server);
+            return None;
+        }
+        let server =
+            self.servers.entry(id.to_owned()).or_insert_with(|| Server { at: now, ..Server::default() });
+        let fault = server.count(id, now);
+        match o.event {
+            "serverReplenished" => (server.budget, server.told) = (o.budget.unwrap_or(0), false),
+            "serverDepleted" => (server.budget, server.told) = (0, false),
+            "serverResumed" => server.consumers += 1,
+            "serverPreempted" => server.consumers = (server.consumers - 1).max(0),
+            _ => {}
+        }
+        fault
+    }
+
+    fn mutex(&mut self, job: &str, mutex: &str, o: &Occurrence<'_>) -> Vec<Fault> {
+        let fault = |rule, message| vec![Fault { rule, time: o.effect_at, message }];
+        match o.event {
+            "jobAcquiredMutex" => {
+                let other = self.held.iter().find(|(id, held)| *id != job && held.iter().any(|m| m == mutex));
+                let other = other.map(|(id, _)| id.clone());
+                self.held.entry(job.to_owned()).or_default().push(mutex.to_owned());
+                match other {
+                    Some(other) => fault(
+                        Rule::MutexTaken,
+                        format!("job '{job}' acquires mutex '{mutex}', which '{other}' holds"),
+                    ),
+                    None => Vec::new(),
+                }
+            }
+            "jobReleasedMutex" => {
+                let Some(held) = self.held.get_mut(job) else {
+                    return fault(Rule::MutexNotHeld, not_held(job, mutex));
+                };
+                let Some(n) = held.iter().rposition(|m| m == mutex) else {
+                    return fault(Rule::MutexNotHeld, not_held(job, mutex));
+                };
+                let above = held.last().filter(|_| n + 1 < held.len()).cloned();
+                held.remove(n);
+                if held.is_empty() {
+                    self.held.remove(job);
+                }
+                above.map_or_else(Vec::new, |above| {
+                    let message = format!(
+                        "job '{job}' releases mutex '{mutex}' before '{above}', which it acquired later"
+                    );
+                    fault(Rule::MutexNotNested, message)
+                })
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn not_held(job: &str, mutex: &str) -> String {
+    format!("job '{job}' releases mutex '{mutex}', which it does not hold")
+}
+
+impl Server {
+    /// Uses the budget up until `now`.
+    fn count(&mut self, name: &str, now: i64) -> Option<Fault> {
+        let elapsed = now.saturating_sub(self.at).max(0);
+        self.at = now;
+        self.budget = self.budget.saturating_sub(elapsed.saturating_mul(self.consumers));
+        if self.budget >= 0 || self.told {
+            return None;
+        }
+        self.told = true;
+        let message =
+            format!("the budget of server '{name}' is {} ticks below zero", self.budget.unsigned_abs());
+        Some(Fault { rule: Rule::BudgetNegative, time: now, message })
+    }
+}

@@ -1,0 +1,459 @@
+//! The rules that make system events of a Grasp trace (see the module above), one command after the other, in the order of
+//! time.
+
+use super::Occurrence;
+use super::directory::{Directory, kind};
+use super::faults::FaultChecker;
+use super::jobs::{Job, Jobs, Phase};
+use crate::btf::{Action, EntityType, NameId, Names};
+use crate::diagnostics::{Diagnostic, Log, Severity};
+use crate::map::{MAP_SOURCE, Output};
+use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, VecDeque};
+
+/// A task while its trace is mapped.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TaskState {
+    pub name: NameId,
+    #[serde(with = "kind")]
+    pub kind: EntityType,
+    pub stimulus: NameId,
+    /// How often it arrived: the next instance of the stimulus.
+    pub arrivals: i64,
+    /// The first instance of this recording.
+    pub first: i64,
+    /// The next instance that arrives.
+    pub next: i64,
+    /// The next instance of those that never arrive.
+    pub unarrived: i64,
+    /// Instances that arrived with the task, and have no job yet.
+    pub pending: VecDeque<i64>,
+}
+
+/// A processor.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Core {
+    pub name: NameId,
+    /// The job on it.
+    pub occupant: Option<usize>,
+    /// A job was seen on it.
+    pub used: bool,
+}
+
+/// A mutex or semaphore.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Lock {
+    name: NameId,
+    /// The job that has the mutex.
+    owner: Option<usize>,
+    /// Jobs that asked for the semaphore and wait.
+    waiting: Vec<usize>,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Rules {
+    directory: Directory,
+    /// Of all entities.
+    pub names: Names,
+    pub tasks: Vec<TaskState>,
+    pub cores: Vec<Core>,
+    pub jobs: Jobs,
+    locks: HashMap<String, Lock>,
+    pub out: Vec<Output>,
+    pub now: i64,
+    pub sim: NameId,
+    checker: FaultChecker,
+    log: Log,
+    /// Commands that a rule looked at.
+    relevant: u64,
+}
+
+/// What is remembered when a recording ends. Not kept: clocks of processors, which are compared anew in each recording; and how
+/// many jobs never arrive, whose numbers come before those of all other jobs of the same recording.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct State {
+    /// When the last command was, in ticks.
+    time: i64,
+    directory: Directory,
+    tasks: Vec<TaskState>,
+    cores: Vec<Core>,
+    jobs: Jobs,
+    locks: HashMap<String, Lock>,
+    checker: FaultChecker,
+}
+
+impl State {
+    /// What the trace was about.
+    pub(super) fn directory(&self) -> &Directory {
+        &self.directory
+    }
+}
+
+impl Rules {
+    /// Rules that have seen nothing, for a trace of which everything else is known. `names` are those that have ids already.
+    pub fn new(directory: Directory, names: Names) -> Self {
+        let mut rules = Self { directory, names, ..Self::default() };
+        rules.sim = rules.names.intern("SIM");
+        rules.add_tasks();
+        rules
+    }
+
+    /// Rules that go on from the end of an earlier recording; `directory` begins with that of `state`.
+    pub fn resume(directory: Directory, names: Names, state: &State) -> Self {
+        let mut rules = Self {
+            directory,
+            names,
+            tasks: state.tasks.clone(),
+            cores: state.cores.clone(),
+            jobs: state.jobs.clone(),
+            locks: state.locks.clone(),
+            checker: state.checker.clone(),
+            now: state.time,
+            ..Self::default()
+        };
+        rules.sim = rules.names.intern("SIM");
+        for (task, known) in rules.tasks.iter_mut().zip(&rules.directory.tasks) {
+            task.first = task.next;
+            (task.next, task.unarrived) = (task.first + known.unarrived, task.first);
+        }
+        rules.add_tasks();
+        rules
+    }
+
+    /// Adds the tasks of the directory that are not known yet.
+    fn add_tasks(&mut self) {
+        let known = self.directory.tasks.clone();
+        for task in known.iter().skip(self.tasks.len()) {
+            let stimulus = self.directory.arrival_of(&task.name);
+            self.tasks.push(TaskState {
+                name: self.names.intern(&task.name),
+                kind: task.kind,
+                stimulus: self.names.intern(&stimulus),
+                arrivals: 0,
+                first: 0,
+                next: task.unarrived,
+                unarrived: 0,
+                pending: VecDeque::new(),
+            });
+        }
+    }
+
+    /// What is to be remembered.
+    pub fn state(&self) -> State {
+        let mut directory = self.directory.clone();
+        directory.note_unarrived(std::iter::repeat(0));
+        State {
+            time: self.now,
+            directory,
+            tasks: self.tasks.clone(),
+            cores: self.cores.clone(),
+            jobs: self.jobs.clone(),
+            locks: self.locks.clone(),
+            checker: self.checker.clone(),
+        }
+    }
+
+    /// How many jobs of each task have never arrived.
+    pub fn unarrived(&self) -> impl Iterator<Item = i64> {
+        self.tasks.iter().map(|task| task.unarrived - task.first)
+    }
+
+    /// The next command.
+    pub fn occurrence(&mut self, o: &Occurrence<'_>) {
+        self.now = o.effect_at;
+        for fault in self.checker.occurrence(o) {
+            self.note(fault.rule.severity(), fault.rule.id(), fault.message, o);
+        }
+        match o.command {
+            "newJob" => {
+                self.relevant += 1;
+                let task = o.task.and_then(|t| self.directory.task_ids.get(t).copied());
+                if let (Some(id), Some(task)) = (o.job, task) {
+                    let processor = o.processor.map(|p| self.processor(p));
+                    self.declare(id, task, processor, o);
+                }
+            }
+            "plot" => self.plot(o),
+            _ => {}
+        }
+    }
+
+    /// At least so many events, or none.
+    pub fn take(&mut self, at_least: usize) -> Option<Vec<Output>> {
+        (self.out.len() >= at_least).then(|| std::mem::take(&mut self.out))
+    }
+
+    /// Leaves out the events so far.
+    pub fn forget_events(&mut self) {
+        self.out.clear();
+    }
+
+    /// The end of the trace, at `end`.
+    pub fn finish(&mut self, end: i64) {
+        for fault in self.checker.finish(end) {
+            self.note(fault.rule.severity(), fault.rule.id(), fault.message, &Occurrence::default());
+        }
+    }
+
+    /// The rest of the events, the findings, and how many commands mattered.
+    pub fn take_rest(&mut self) -> (Vec<Output>, Log, u64) {
+        (std::mem::take(&mut self.out), std::mem::take(&mut self.log), self.relevant)
+    }
+
+    /// Adds a finding about the whole trace.
+    pub fn find(&mut self, severity: Severity, code: &'static str, message: String) {
+        self.note(severity, code, message, &Occurrence::default());
+    }
+
+    fn plot(&mut self, o: &Occurrence<'_>) {
+        let task = o.task.and_then(|t| self.directory.task_ids.get(t).copied());
+        self.relevant += 1;
+        match (o.event, task) {
+            ("taskArrived", Some(task)) => {
+                let jobs_arrive = self.directory.tasks.get(task).is_some_and(|t| t.jobs_arrive);
+                if !jobs_arrive
+                    && let Some(instance) = self.activate(task, Action::Activate)
+                    && let Some(state) = self.tasks.get_mut(task)
+                {
+                    state.pending.push_back(instance);
+                }
+            }
+            ("taskArrivedAndIgnored", Some(task)) => drop(self.activate(task, Action::MtaLimitExceeded)),
+            ("jobArrived", Some(task)) => self.arrived(task, o),
+            ("jobResumed", _) => {
+                if let Some(job) = self.job(o) {
+                    let core = self.core_for(job, o);
+                    self.enter(job, core);
+                }
+            }
+            ("jobPreempted", _) => self.preempted(o),
+            ("jobCompleted", _) => self.completed(o),
+            ("jobBlocked", _) => {
+                if let Some(job) = self.job(o) {
+                    self.block(job);
+                }
+            }
+            (
+                "jobAcquiredMutex"
+                | "jobReleasedMutex"
+                | "jobAcquiredSemaphore"
+                | "jobReleasedSemaphore"
+                | "jobSuspendedOnSemaphore",
+                _,
+            ) => self.locked(o),
+            _ => self.relevant -= 1,
+        }
+    }
+
+    /// A job is declared: it takes the oldest arrival of its task that no job has taken.
+    fn declare(
+        &mut self,
+        id: &str,
+        task: usize,
+        processor: Option<usize>,
+        o: &Occurrence<'_>,
+    ) -> Option<usize> {
+        if let Some(known) =
+            self.jobs.find(id).and_then(|n| self.jobs.get(n)).filter(|j| j.phase != Phase::Done)
+        {
+            let message = format!("job '{}' is declared again before it has completed", known.id);
+            self.note(Severity::Info, "declared-again", message, o);
+            return self.jobs.find(id);
+        }
+        let instance = self.tasks.get_mut(task)?.pending.pop_front();
+        let phase = if instance.is_some() { Phase::Active } else { Phase::New };
+        Some(self.jobs.add(Job { id: id.to_owned(), task, instance, phase, processor, core: None }))
+    }
+
+    /// A job arrives: for the first time, or again after it has completed, or before, and then it is another one, too.
+    fn arrived(&mut self, task: usize, o: &Occurrence<'_>) {
+        let Some(id) = o.job else { return };
+        let mut processor = o.processor.map(|p| self.processor(p));
+        if let Some(n) = self.jobs.find(id) {
+            let known = self.jobs.get(n).map(|j| (j.phase, j.processor));
+            if let Some((phase, said)) = known {
+                processor = processor.or(said);
+                if phase == Phase::Running {
+                    self.leave(n, Action::Preempt, Phase::Ready);
+                }
+                if !matches!(phase, Phase::New | Phase::Done) {
+                    let message =
+                        format!("job '{id}' arrives again before it has completed: it is another one");
+                    self.note(Severity::Info, "arrived-again", message, o);
+                }
+            }
+        }
+        let Some(instance) = self.activate(task, Action::Activate) else { return };
+        let (instance, phase) = (Some(instance), Phase::Active);
+        self.jobs.add(Job { id: id.to_owned(), task, instance, phase, processor, core: None });
+    }
+
+    fn preempted(&mut self, o: &Occurrence<'_>) {
+        let Some(job) = self.job(o) else { return };
+        let Some(phase) = self.jobs.get(job).map(|j| j.phase) else { return };
+        let core = self.core_for_last(job);
+        match phase {
+            Phase::Running => self.leave(job, Action::Preempt, Phase::Ready),
+            // It ran when the trace began: no other job was seen on its core.
+            Phase::New if self.cores.get(core).is_some_and(|c| !c.used) => {
+                self.settle(job, core);
+                self.leave(job, Action::Preempt, Phase::Ready);
+            }
+            Phase::New | Phase::Active | Phase::Ready => {
+                let message = "a job is preempted that was not running".to_owned();
+                self.note(Severity::Info, "not-running", message, o);
+            }
+            Phase::Waiting | Phase::Done => {}
+        }
+        if phase != Phase::Done
+            && let Some(processor) = o.processor
+        {
+            let processor = self.processor(processor);
+            if let Some(job) = self.jobs.get_mut(job) {
+                job.processor = Some(processor);
+            }
+        }
+    }
+
+    /// A job that is not on a core gets one for no time, because only what runs can end.
+    fn completed(&mut self, o: &Occurrence<'_>) {
+        let Some(job) = self.job(o) else { return };
+        let Some(phase) = self.jobs.get(job).map(|j| j.phase) else { return };
+        if phase == Phase::Done {
+            return;
+        }
+        let core = self.core_for(job, o);
+        let mut behind = None;
+        if phase != Phase::Running {
+            behind = self.cores.get(core).and_then(|c| c.occupant);
+            let message = "a job completes that was not running".to_owned();
+            self.note(Severity::Info, "completed-off-core", message, o);
+            self.enter(job, core);
+        }
+        self.leave(job, Action::Terminate, Phase::Done);
+        if let Some(other) = behind {
+            self.enter(other, core);
+        }
+    }
+
+    fn block(&mut self, job: usize) {
+        self.leave(job, Action::Wait, Phase::Waiting);
+    }
+
+    /// Mutexes and semaphores; what a job does with them it does while it runs, so it resumes where it did not.
+    fn locked(&mut self, o: &Occurrence<'_>) {
+        let (Some(id), Some(job)) = (o.mutex.or(o.semaphore), self.job(o)) else { return };
+        if self.jobs.get(job).is_none_or(|j| j.phase == Phase::Done) {
+            return;
+        }
+        let core = self.core_for(job, o);
+        self.enter(job, core);
+        let Some((actor, _)) = self.actor(job) else { return };
+        let name = match self.locks.get(id) {
+            Some(lock) => lock.name,
+            None => {
+                let name = self.directory.locks.get(id).cloned().unwrap_or_else(|| id.to_owned());
+                let name = self.names.intern(&name);
+                self.locks.insert(id.to_owned(), Lock { name, owner: None, waiting: Vec::new() });
+                if o.mutex.is_some() && o.event == "jobAcquiredMutex" {
+                    self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Ready);
+                }
+                name
+            }
+        };
+        let Some(lock) = self.locks.get_mut(id) else { return };
+        let (own, sem) = ((name, 0), EntityType::Semaphore);
+        match o.event {
+            "jobAcquiredMutex" if lock.owner.is_none() => {
+                lock.owner = Some(job);
+                self.emit(actor, sem, own, Action::RequestSemaphore);
+                self.emit(own, sem, own, Action::Lock);
+                self.emit(actor, sem, own, Action::Assigned);
+            }
+            "jobReleasedMutex" if lock.owner == Some(job) => {
+                lock.owner = None;
+                self.emit(actor, sem, own, Action::Released);
+                self.emit(own, sem, own, Action::Unlock);
+            }
+            "jobSuspendedOnSemaphore" => {
+                lock.waiting.push(job);
+                self.emit(actor, sem, own, Action::RequestSemaphore);
+                self.emit(actor, sem, own, Action::Waiting);
+                self.block(job);
+            }
+            "jobAcquiredSemaphore" => {
+                let asked = lock.waiting.iter().position(|n| *n == job);
+                match asked {
+                    Some(n) => drop(lock.waiting.remove(n)),
+                    None => self.emit(actor, sem, own, Action::RequestSemaphore),
+                }
+                self.emit(actor, sem, own, Action::Assigned);
+            }
+            "jobReleasedSemaphore" => self.emit(actor, sem, own, Action::Released),
+            _ => {}
+        }
+    }
+
+    /// The job that a command names. One that nothing declares comes into being where its id says which task it is of.
+    fn job(&mut self, o: &Occurrence<'_>) -> Option<usize> {
+        let id = o.job?;
+        if let Some(known) = self.jobs.find(id) {
+            return Some(known);
+        }
+        let task = id.rsplit_once('.').filter(|(task, n)| !task.is_empty() && !n.is_empty());
+        let task = task.and_then(|(task, _)| self.directory.task_ids.get(task).copied());
+        match task {
+            Some(task) => self.declare(id, task, None, o),
+            None => {
+                let message = format!("nothing says which task job '{id}' is of");
+                self.note(Severity::Warning, "undefined-job", message, o);
+                None
+            }
+        }
+    }
+
+    /// Where a job is from now on: where the command says, else where it was said before, else where its task is.
+    fn core_for(&mut self, job: usize, o: &Occurrence<'_>) -> usize {
+        if let Some(said) = o.processor {
+            let said = self.processor(said);
+            if let Some(job) = self.jobs.get_mut(job) {
+                job.processor = Some(said);
+            }
+        }
+        self.core_for_last(job)
+    }
+
+    fn core_for_last(&mut self, job: usize) -> usize {
+        let of = self.jobs.get(job);
+        let said = of.and_then(|j| j.processor.or_else(|| self.directory.tasks.get(j.task)?.processor));
+        let core = said.unwrap_or_else(|| self.directory.main_processor());
+        self.know(core);
+        core
+    }
+
+    fn processor(&mut self, id: &str) -> usize {
+        let n = self.directory.processor(id);
+        self.know(n);
+        n
+    }
+
+    /// There is a core of that number.
+    fn know(&mut self, core: usize) {
+        while self.cores.len() <= core {
+            let name = self.directory.processors.get(self.cores.len()).map_or("", String::as_str);
+            let name = self.names.intern(name);
+            self.cores.push(Core { name, occupant: None, used: false });
+        }
+    }
+
+    fn note(&mut self, severity: Severity, code: &'static str, message: String, o: &Occurrence<'_>) {
+        let line = u64::try_from(o.line).ok().filter(|n| *n > 0);
+        let text = o.job.or(o.server).unwrap_or_default().to_owned();
+        self.log.push(Diagnostic { source: MAP_SOURCE.into(), line, severity, code, message, text });
+    }
+}

@@ -1,0 +1,281 @@
+//! The look-ahead pass over a recording: what held before the first event when it starts in the middle, and what held
+//! after each gap (part 2, rules L1–L4 and 41). A recording from StartOS on without gaps needs only its first events.
+
+use super::machine::Edge;
+use super::model::{Attribute, Model, OsState, Service};
+use super::slots::Role;
+use super::software::{Function, SoftwareEvent, What};
+use std::collections::HashSet;
+
+/// What the events of a core have shown since its edge.
+#[derive(Debug, Default)]
+struct CoreEdge {
+    /// First access of the nesting level, if it was a read.
+    nesting: Option<i64>,
+    nesting_seen: bool,
+    /// First access of RUNNINGISR2: its value if that was a read.
+    isr_value: Option<i64>,
+    isr_seen: bool,
+    /// Handlers entered and not left.
+    open: Vec<crate::btf::NameId>,
+    /// Handlers left without having been entered, innermost first, with "is of category 1".
+    unmatched: Vec<(crate::btf::NameId, bool)>,
+    /// First read of RUNNINGTASK, if it came before the first write.
+    task_read: Option<i64>,
+    task_written: bool,
+    /// Task and value that RUNNINGTASK changed to first, when no STATE had been written of it or of the one before.
+    late: Option<(usize, i64)>,
+    /// Value of RUNNINGTASK when the recording began (`None`: no task), where STATE is more exact than RUNNINGTASK.
+    running: Option<Option<i64>>,
+    /// A task that was dispatched for the first time and has not yet shown whether it started or resumed.
+    undecided: Option<usize>,
+}
+
+/// Learns the edge at the begin of a recording, and one for every gap.
+#[derive(Debug, Default)]
+pub(super) struct LookAhead {
+    /// That of the recording, then those of the gaps.
+    edges: Vec<Edge>,
+    /// For every core, the edge its events tell of.
+    at: Vec<usize>,
+    /// The first service of the core was StartOS.
+    from_start: Vec<Option<bool>>,
+    cores: Vec<CoreEdge>,
+    /// Slots accessed since the edge of their core.
+    seen: Vec<bool>,
+    /// Tasks whose state has been written since the edge of their core.
+    written: HashSet<usize>,
+}
+
+impl LookAhead {
+    /// Nothing seen yet of a recording that begins at `begin`, in ticks.
+    pub fn new(model: &Model, begin: i64) -> Self {
+        let cores = model.cores.len();
+        Self {
+            edges: vec![Edge::at(begin, cores)],
+            at: vec![0; cores],
+            from_start: vec![None; cores],
+            cores: model.cores.iter().map(|_| CoreEdge::default()).collect(),
+            seen: vec![false; model.slots.len()],
+            written: HashSet::new(),
+        }
+    }
+
+    /// True when every core is known to be recorded from StartOS on: without gaps, nothing else has to be learnt.
+    pub fn is_complete(&self) -> bool {
+        self.from_start.iter().all(|start| *start == Some(true))
+    }
+
+    /// The trace of `core` has a gap: what follows belongs to a new edge. Cores of one OS image share their variables, and begin
+    /// anew together.
+    pub fn gap(&mut self, core: usize, end: i64, model: &mut Model) {
+        let image = model.cores[core].image;
+        self.edges.push(Edge::at(end, self.cores.len()));
+        for c in (0..self.cores.len()).filter(|c| model.cores[*c].image == image) {
+            self.from_start[c].get_or_insert(false);
+            self.close(c, model);
+            self.at[c] = self.edges.len() - 1;
+        }
+        self.written.retain(|t| model.tasks[*t].core != image);
+        for slot in model.slots.forget(core) {
+            if let Some(seen) = self.seen.get_mut(slot) {
+                *seen = false;
+            }
+        }
+    }
+
+    /// Takes the next event into account.
+    pub fn event(&mut self, event: &SoftwareEvent, model: &mut Model) {
+        match event.what {
+            What::Access { slot: Some(slot), write, value, signal, .. } => {
+                self.access(event.core, slot, write, value as i64, model);
+                if signal.is_some() {
+                    self.decide(event.core, false);
+                }
+            }
+            What::Access { .. } => self.decide(event.core, false),
+            What::Call { function, entry } => self.call(event.core, function, entry),
+        }
+    }
+
+    fn access(&mut self, core: usize, slot: usize, write: bool, value: i64, model: &mut Model) {
+        if self.seen.len() <= slot {
+            self.seen.resize(slot + 1, false);
+        }
+        let first = !std::mem::replace(&mut self.seen[slot], true);
+        if first && !write {
+            let edge = model.slots.slot(slot).core.map_or(0, |c| self.at[c]);
+            self.edges[edge].values.push((slot, value));
+        }
+        for n in 0..model.slot(slot).roles.len() {
+            let role = model.slot(slot).roles[n];
+            match role {
+                Role::Nesting if !std::mem::replace(&mut self.cores[core].nesting_seen, true) && !write => {
+                    self.cores[core].nesting = Some(value);
+                }
+                Role::RunningIsr(c)
+                    if c == core && !std::mem::replace(&mut self.cores[c].isr_seen, true) && !write =>
+                {
+                    self.cores[c].isr_value = Some(value);
+                }
+                Role::Service(c) if c == core && write => {
+                    let id = match model.entry {
+                        crate::description::profile::EntryMark::Bit0 => value & !1,
+                        crate::description::profile::EntryMark::None => value,
+                    };
+                    let start = model.cores[c].services.get(&id) == Some(&Service::Start);
+                    self.from_start[c].get_or_insert(start);
+                    self.decide(core, false);
+                }
+                Role::RunningTask(c) if c == core => self.running_task(core, write, value, model),
+                Role::TaskState(t) if write => self.task_state(core, t, value, model),
+                Role::WasWaiting(t) if !write && self.cores[core].undecided == Some(t) => {
+                    self.decide(core, value == 0);
+                }
+                _ => {}
+            }
+        }
+        model.slots.set(slot, None);
+    }
+
+    /// L2: RUNNINGTASK is no exact value at the edge, because a dispatcher writes STATE some 100 ns before it, and,
+    /// when it goes back to a preempted task, after it. A task that leaves the core by a change of RUNNINGTASK
+    /// without a STATE before it had left the core before the trace began.
+    fn running_task(&mut self, core: usize, write: bool, value: i64, model: &mut Model) {
+        let attribute = model.cores[core].running_task.clone();
+        let Some(task) = attribute.and_then(|a| evaluate(&a, value, model)) else { return };
+        let c = &mut self.cores[core];
+        if c.task_written {
+            return;
+        }
+        if !write {
+            c.task_read.get_or_insert(task);
+            return;
+        }
+        c.task_written = true;
+        let task_of = |v: i64| model.cores[core].tasks_by_value.get(&v).copied();
+        let known = |t: &usize| model.tasks[*t].state.is_none() || self.written.contains(t);
+        let before = c.task_read.and_then(task_of);
+        match task_of(task) {
+            _ if before.as_ref().is_some_and(known) => {}
+            Some(t) if !known(&t) => c.late = Some((t, value)),
+            _ if before.is_some() => c.running = Some(None),
+            _ => {}
+        }
+    }
+
+    /// The first state that is written of a task. L2: only a running task can begin to wait or end. L4: a task that
+    /// starts to run is looked at more closely.
+    fn task_state(&mut self, core: usize, t: usize, value: i64, model: &mut Model) {
+        self.decide(core, false);
+        if !self.written.insert(t) {
+            return;
+        }
+        let Some(attribute) = model.tasks[t].state.clone() else { return };
+        let state =
+            evaluate(&attribute, value, model).and_then(|v| model.cores[core].states.get(&v).copied());
+        if let Some((_, value)) = self.cores[core].late.take_if(|late| late.0 == t) {
+            // Not running yet: RUNNINGTASK was written first.
+            let ran = state != Some(OsState::Running);
+            self.cores[core].running.get_or_insert(ran.then_some(value));
+        }
+        match state {
+            Some(OsState::Running) => self.cores[core].undecided = Some(t),
+            Some(OsState::Waiting | OsState::Suspended) => {
+                let by_value = &model.cores[core].tasks_by_value;
+                let values = by_value.iter().filter(|(_, task)| **task == t).map(|(value, _)| *value);
+                if let Some(value) = values.min() {
+                    self.cores[core].running.get_or_insert(Some(value));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn call(&mut self, core: usize, function: Function, entry: bool) {
+        let c = &mut self.cores[core];
+        match function {
+            Function::Handler(name) | Function::Category1(name) if entry => c.open.push(name),
+            Function::Handler(name) | Function::Category1(name) => {
+                match c.open.iter().rposition(|o| *o == name) {
+                    Some(n) => c.open.truncate(n),
+                    None => c.unmatched.push((name, matches!(function, Function::Category1(_)))),
+                }
+            }
+            Function::TaskBody(t) => {
+                let starts = entry && c.undecided == Some(t);
+                self.decide(core, starts);
+            }
+            Function::Runnable(_) => self.decide(core, false),
+        }
+    }
+
+    fn decide(&mut self, core: usize, started: bool) {
+        if let Some(t) = self.cores[core].undecided.take()
+            && started
+        {
+            self.edges[self.at[core]].never_ran.push(t);
+        }
+    }
+
+    /// Adds what the events of `core` have shown since its edge.
+    fn close(&mut self, core: usize, model: &Model) {
+        let c = std::mem::take(&mut self.cores[core]);
+        let edge = &mut self.edges[self.at[core]];
+        edge.isrs[core] = c.isrs(core, model);
+        let running = c.running.or(c.late.map(|(_, value)| Some(value)));
+        let (Some(running), Some(attribute)) = (running, &model.cores[core].running_task) else { return };
+        if let [slot] = attribute.slots[..] {
+            edge.values.retain(|(s, _)| *s != slot);
+            edge.values.extend(running.map(|value| (slot, value)));
+        }
+    }
+
+    /// The edge of the recording, then those of the gaps.
+    pub fn finish(mut self, model: &Model) -> Vec<Edge> {
+        (0..self.cores.len()).for_each(|core| self.close(core, model));
+        let complete = self.is_complete();
+        if let Some(first) = self.edges.first_mut() {
+            first.complete = complete;
+        }
+        self.edges
+    }
+}
+
+impl CoreEdge {
+    /// L3: the ISRs that were active when the trace began, outermost first. Of category 2 there are as many as the
+    /// nesting level says, and none when RUNNINGISR2 says so; category 1 does not count there.
+    fn isrs(&self, core: usize, model: &Model) -> Vec<String> {
+        let m = &model.cores[core];
+        let mut nested = self.nesting.unwrap_or(0);
+        if self.isr_value.is_some_and(|v| m.no_isr_values.contains(&v)) {
+            nested = 0;
+        }
+        let mut isrs = Vec::new();
+        for (name, category1) in &self.unmatched {
+            if *category1 || nested > 0 {
+                isrs.push(model.names.text(*name).to_owned());
+                nested -= i64::from(!category1);
+            }
+        }
+        isrs.reverse();
+        let named = self.isr_value.filter(|v| !m.no_isr_values.contains(v));
+        let named = named.and_then(|v| m.isr_symbols.get(&(v as u64)).or_else(|| m.isr_labels.get(&v)));
+        if let Some(name) = named.filter(|n| !isrs.contains(n)) {
+            isrs.push(name.clone());
+        }
+        isrs
+    }
+}
+
+/// The value of an attribute over one traced value alone; formulas read slots.
+fn evaluate(attribute: &Attribute, value: i64, model: &mut Model) -> Option<i64> {
+    for slot in &attribute.slots {
+        model.slots.set(*slot, Some(value));
+    }
+    let result = attribute.value(&model.slots);
+    for slot in &attribute.slots {
+        model.slots.set(*slot, None);
+    }
+    result
+}

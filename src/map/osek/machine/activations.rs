@@ -1,0 +1,177 @@
+//! Rules for the instances of tasks: activations counted by the OS, counted late, lost, or from before the trace (R3,
+//! R10e, L2; thesis, table 4.2).
+
+use super::state::{Context, Edge, Instance, Proc};
+use super::{Machine, OsState};
+use crate::btf::{Action, EntityType, State as ProcessState};
+use crate::diagnostics::Severity;
+
+impl Machine {
+    /// CURRENTACTIVATIONS of `t` may have changed: R3, and the robust half of R7a.
+    pub(super) fn task_activations(&mut self, t: usize, write: bool) {
+        let attribute = self.model.tasks[t].activations.as_ref();
+        let Some(new) = attribute.and_then(|a| a.value(&self.model.slots)) else { return };
+        let new = if self.model.tasks[t].counts_down { new.wrapping_neg() } else { new };
+        let Some(old) = self.tasks[t].activations.replace(new) else {
+            return self.first_count(t, new, write);
+        };
+        if new == old {
+            return;
+        }
+        if !write {
+            let name = self.name(self.tasks[t].name).to_owned();
+            let message = format!("CURRENTACTIVATIONS of task {name} changed without a traced write");
+            self.report(Severity::Warning, "unseen-write", message);
+        }
+        for _ in 0..(new - old).clamp(0, 256) {
+            if self.tasks[t].unreported > 0 {
+                self.tasks[t].unreported -= 1;
+            } else {
+                self.activate(t);
+            }
+        }
+        if new < old {
+            if std::mem::take(&mut self.tasks[t].unreported) > 0 {
+                // Part 2, rule 14.
+                let name = self.name(self.tasks[t].name).to_owned();
+                let message = format!("an activation of task {name} was not counted by the OS");
+                self.report(Severity::Warning, "uncounted-activation", message);
+            }
+            if self.tasks[t].os == Some(OsState::Running) {
+                self.tasks[t].context.ending = true;
+            }
+        }
+    }
+
+    /// The first count of activations after the left edge or a gap. What a write changes is one more or one less
+    /// than before; the rest are instances that came or went unseen.
+    fn first_count(&mut self, t: usize, count: i64, write: bool) {
+        let task = &self.tasks[t];
+        let known = task.queue.len();
+        let suspended = task.os == Some(OsState::Suspended) && known == 0;
+        if self.model.tasks[t].counts_down {
+            // What is left tells how many are active only if the limit is known.
+            return if write && suspended {
+                self.activate(t)
+            };
+        }
+        let count = count.clamp(0, 256) as usize;
+        if write && known + 1 == count && (known > 0 || suspended) {
+            return self.activate(t);
+        }
+        let ends = write && known > count && task.os == Some(OsState::Running);
+        self.tasks[t].context.ending |= ends;
+        while self.tasks[t].queue.len() > count + usize::from(ends) {
+            self.tasks[t].queue.pop_front();
+        }
+        while self.tasks[t].queue.len() < count {
+            let first = self.tasks[t].queue.is_empty();
+            let number = self.new_instance(t);
+            let state = if first { ProcessState::Ready } else { ProcessState::Active };
+            self.tasks[t].queue.push_back(Instance { number, state });
+        }
+    }
+
+    /// R3.
+    fn activate(&mut self, t: usize) {
+        let stimulus = self.consume(t);
+        let number = self.new_instance(t);
+        self.emit(stimulus, EntityType::Task, (self.tasks[t].name, number), Action::Activate);
+        self.tasks[t].queue.push_back(Instance { number, state: ProcessState::Active });
+    }
+
+    /// R3, last sentence: the OS does not count activations, or the count did not move (part 2, rule 14).
+    pub(super) fn activate_by_state(&mut self, t: usize) {
+        if self.model.tasks[t].activations.is_some() && self.tasks[t].activations.is_some() {
+            self.tasks[t].unreported += 1;
+        }
+        self.activate(t);
+    }
+
+    /// R10e: the activation is lost, but its number is used up.
+    pub(super) fn activation_lost(&mut self, t: usize) {
+        let stimulus = self.consume(t);
+        let number = self.new_instance(t);
+        self.emit(stimulus, EntityType::Task, (self.tasks[t].name, number), Action::MtaLimitExceeded);
+    }
+
+    pub(super) fn new_instance(&mut self, t: usize) -> i64 {
+        self.tasks[t].next_instance += 1;
+        self.tasks[t].next_instance - 1
+    }
+
+    /// L2: what `t` was doing when the trace began; instances that exist already are numbered from 0.
+    pub(super) fn task_at_left_edge(&mut self, t: usize, edge: &Edge) {
+        let model = &self.model.tasks[t];
+        let core = model.core;
+        let value =
+            |a: &Option<super::super::model::Attribute>| a.as_ref().and_then(|a| a.value(&self.model.slots));
+        let cores = 0..self.cores.len();
+        let runs_on = cores.filter(|c| self.model.cores[*c].image == model.core).find(|c| {
+            let running = value(&self.model.cores[*c].running_task);
+            running.and_then(|v| self.model.cores[*c].tasks_by_value.get(&v)) == Some(&t)
+        });
+        let read = value(&model.state).and_then(|v| self.model.cores[core].states.get(&v).copied());
+        let waits = model.waitmask.iter().filter_map(|s| self.model.slots.value(*s)).any(|m| m != 0);
+        let activations = value(&model.activations).filter(|_| !model.counts_down);
+        let state = match (runs_on, activations, read) {
+            (Some(_), ..) => Some(OsState::Running),
+            (_, Some(0), _) => Some(OsState::Suspended),
+            (_, _, Some(s)) => Some(s),
+            (_, _, None) if waits => Some(OsState::Waiting),
+            (_, Some(_), None) => Some(OsState::Ready),
+            (_, None, None) => None,
+        };
+        // A task that runs although no activation is left has just been counted out: it is about to end.
+        let alive = i64::from(state.is_some_and(|s| s != OsState::Suspended));
+        self.tasks[t].context.ending = alive > activations.unwrap_or(alive);
+        self.tasks[t].os = state;
+        self.tasks[t].activations = activations;
+        self.tasks[t].never_ran = edge.never_ran.contains(&t);
+        let Some(state) = state else { return };
+        self.instances_at_edge(t, state, activations.unwrap_or(alive).max(alive));
+        let core = runs_on.unwrap_or(core);
+        self.tasks[t].core = core;
+        if state == OsState::Running {
+            self.cores[core].running = Some(t);
+        }
+    }
+
+    /// There are `count` instances, the first of them in `state`; those that are too many have ended unseen.
+    fn instances_at_edge(&mut self, t: usize, state: OsState, count: i64) {
+        let count = count.clamp(0, 256) as usize;
+        let started = self.tasks[t].queue.front().is_some_and(|i| i.state != ProcessState::Active);
+        if started && self.tasks[t].never_ran {
+            self.ended_unseen(t);
+        }
+        while self.tasks[t].queue.len() > count {
+            self.ended_unseen(t);
+        }
+        while self.tasks[t].queue.len() < count {
+            let number = self.new_instance(t);
+            self.tasks[t].queue.push_back(Instance { number, state: ProcessState::Active });
+        }
+        let head = match state {
+            OsState::Running => ProcessState::Running,
+            OsState::Waiting => ProcessState::Waiting,
+            // Counted in, and STATE not written yet.
+            OsState::Suspended => ProcessState::Active,
+            OsState::Ready => ProcessState::Ready,
+        };
+        self.set_state(Proc::Task(t), head);
+    }
+
+    /// What `t` does after a gap. An instance that was alive before it and may still be is taken for the same one.
+    pub(super) fn task_after_gap(&mut self, t: usize, edge: &Edge) {
+        self.tasks[t].context = Context::default();
+        self.tasks[t].unreported = 0;
+        self.task_at_left_edge(t, edge);
+        self.tasks[t].lost = self.tasks[t].os.is_none();
+        // Whether it still polls is not known either; an unlocked semaphore must not make it run.
+        match self.state(Proc::Task(t)) {
+            ProcessState::Polling => self.set_state(Proc::Task(t), ProcessState::Running),
+            ProcessState::Parking => self.set_state(Proc::Task(t), ProcessState::Ready),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Rules for alarms (R2, R2e; thesis, tables 4.1 and 4.8). Not what the alarm's action does to its target.
+
+use super::Machine;
+use super::state::Pending;
+use crate::map::osek::model::{AlarmAction, Service};
+
+impl Machine {
+    /// R2: ALARMTIME reached zero, or was reloaded from one by an OS that never writes the zero (gap 38).
+    pub(super) fn alarm_time(&mut self, a: usize) {
+        if !self.model.profile.rules.alarm_by_time {
+            return;
+        }
+        let attribute = self.model.alarms[a].time.as_ref();
+        let Some(value) = attribute.and_then(|t| t.value(&self.model.slots)) else { return };
+        let Some(before) = self.alarm_times[a].replace(value) else { return };
+        // CancelAlarm stops an alarm that has not expired; other cores may be inside it for alarms of their own.
+        let p = self.proc(self.at);
+        let cancelled = self.context(p, self.at).inside(Service::CancelAlarm);
+        let expired = (value == 0 && before > 0) || (before == 1 && value > 1);
+        if expired && !cancelled {
+            self.expired(a);
+        }
+    }
+
+    /// R2e: the OS reads the action of an alarm only when it expires.
+    pub(super) fn alarm_action(&mut self, a: usize) {
+        self.expired(a);
+    }
+
+    fn expired(&mut self, a: usize) {
+        let (core, alarm) = (self.at, &self.model.alarms[a]);
+        let (name, action) = (alarm.name, alarm.action);
+        let stimulus = self.trigger((self.model.sim, -1), name);
+        // The next expiry ends the time in which an event may be set by the one before (part 2, rule 2).
+        self.cores[core].alarm_event = None;
+        match action {
+            AlarmAction::Activate(t) => self.pend(Pending { stimulus, target: Some(t), core, by: None }),
+            AlarmAction::SetEvent => self.cores[core].alarm_event = Some(stimulus),
+            AlarmAction::Other => {}
+        }
+    }
+
+    /// R10: an alarm found its task at the limit. ORTI does not tell which alarm lost its activation, but outside of every
+    /// service it can only be that of the alarm that expired last on this core; its trigger activates nothing.
+    pub(super) fn alarm_lost(&mut self, core: usize) {
+        let of_alarm = |p: &Pending| p.target.is_some() && p.core == core;
+        if let Some(n) = self.pending.iter().rposition(of_alarm) {
+            self.pending.remove(n);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Rules for ISRs: category 2 by RUNNINGISR2, category 1 by the function trace, one stack for both
+//! (I1–I6; thesis, table 4.3 and figure 4.3).
+
+use super::state::{Context, Frame, Proc};
+use super::{Machine, OsState, Severity};
+use crate::btf::{Action, EntityType, NameId, State as ProcessState};
+
+impl Machine {
+    /// RUNNINGISR2 may have changed.
+    pub(super) fn running_isr(&mut self, core: usize, write: bool) {
+        let attribute = self.model.cores[core].running_isr.as_ref();
+        let Some(value) = attribute.and_then(|a| a.value(&self.model.slots)) else { return };
+        let old = self.cores[core].isr_value.replace(value);
+        if old == Some(value) || (old.is_none() && !write) {
+            return;
+        }
+        self.cores[core].alarm_event = None;
+        if self.model.cores[core].no_isr_values.contains(&value) {
+            self.no_isr(core);
+            return;
+        }
+        let frames = &self.cores[core].isrs;
+        match frames.iter().rposition(|f| !f.category1 && f.value == value) {
+            Some(n) => self.back_to(core, n),
+            None => {
+                let name = self.isr_name(core, value);
+                self.isr_begins(core, name, false, value);
+            }
+        }
+    }
+
+    /// The handler's symbol, else the label of the enumeration, else its number.
+    fn isr_name(&mut self, core: usize, value: i64) -> NameId {
+        let model = &self.model.cores[core];
+        if let Some(name) = model.isr_names.get(&value) {
+            return *name;
+        }
+        let known = model.isr_symbols.get(&(value as u64)).or_else(|| model.isr_labels.get(&value)).cloned();
+        let name = known.unwrap_or_else(|| {
+            let name = format!("ISR_0x{:X}", value as u64);
+            let message = format!(
+                "RUNNINGISR2 holds {value:#x}, which no symbol and no label names; it is shown as {name}"
+            );
+            self.report(Severity::Warning, "unknown-isr", message);
+            name
+        });
+        // Known from now on; one report per handler is enough.
+        let name = self.model.names.intern(&name);
+        self.model.cores[core].isr_names.insert(value, name);
+        name
+    }
+
+    /// I1: what runs loses the core; then stimulus, activation and start fall together (thesis, table 4.3).
+    fn isr_begins(&mut self, core: usize, name: NameId, category1: bool, value: i64) {
+        if let Some(p) = self.proc(core) {
+            self.leave(p);
+        }
+        let stimulus = self.own_stimulus(name);
+        let stimulus = self.trigger((self.model.sim, -1), stimulus);
+        let number = self.next_instance(name);
+        self.emit(stimulus, EntityType::Isr, (name, number), Action::Activate);
+        let (state, context) = (ProcessState::Active, Context::default());
+        self.cores[core].isrs.push(Frame { name, number, state, category1, value, context });
+        let top = Proc::Isr(core, self.cores[core].isrs.len() - 1);
+        self.enter(top);
+    }
+
+    /// I2: an ISR that is on the stack has the core again; everything above it has ended.
+    fn back_to(&mut self, core: usize, n: usize) {
+        if n + 1 < self.cores[core].isrs.len() {
+            self.pop_to(core, n + 1);
+            self.enter(Proc::Isr(core, n));
+        }
+    }
+
+    /// I3: no category 2 ISR runs. Nothing to do when none is on the stack (I4: the OS writes this at start).
+    fn no_isr(&mut self, core: usize) {
+        let Some(n) = self.cores[core].isrs.iter().position(|f| !f.category1) else { return };
+        self.pop_to(core, n);
+        self.after_isr(core);
+    }
+
+    /// I5: entry or exit of a category 1 handler.
+    pub(super) fn category1(&mut self, core: usize, function: NameId, entry: bool) {
+        if entry {
+            self.isr_begins(core, function, true, 0);
+            return;
+        }
+        let Some(n) = self.cores[core].isrs.iter().rposition(|f| f.category1 && f.name == function) else {
+            let name = self.name(function).to_owned();
+            self.report(Severity::Info, "unmatched-exit", format!("exit of {name} without an entry"));
+            return;
+        };
+        self.pop_to(core, n);
+        self.after_isr(core);
+    }
+
+    /// Ends the frames from the top down to, but not including, depth `n`.
+    fn pop_to(&mut self, core: usize, n: usize) {
+        while self.cores[core].isrs.len() > n {
+            let top = Proc::Isr(core, self.cores[core].isrs.len() - 1);
+            self.ensure_running(top);
+            self.end_process(top);
+            self.cores[core].isrs.pop();
+        }
+    }
+
+    /// The core goes back to what the ISR interrupted.
+    fn after_isr(&mut self, core: usize) {
+        if let Some(n) = self.cores[core].isrs.len().checked_sub(1) {
+            self.enter(Proc::Isr(core, n));
+            return;
+        }
+        for (t, old, new) in std::mem::take(&mut self.cores[core].deferred) {
+            self.apply_state(t, core, old, new);
+        }
+        let Some(t) = self.cores[core].running else { return };
+        if self.tasks[t].os == Some(OsState::Running) && !self.state(Proc::Task(t)).on_core() {
+            let first = self.out.mark();
+            self.enter(Proc::Task(t));
+            self.out.hold(core, self.tasks[t].name, self.now, first);
+        }
+    }
+
+    /// L3: an ISR that was active when the trace began; called outermost first.
+    pub(super) fn isr_at_left_edge(&mut self, core: usize, handler: &str) {
+        let name = self.model.names.intern(handler);
+        let symbols = &self.model.cores[core].isr_symbols;
+        let address = symbols.iter().filter(|(_, n)| *n == handler).map(|(a, _)| *a as i64).min();
+        let category1 = self.model.category1.contains(handler);
+        match self.proc(core) {
+            Some(p @ Proc::Isr(..)) => self.set_state(p, ProcessState::Ready),
+            Some(p) if self.state(p) == ProcessState::Running => self.set_state(p, ProcessState::Ready),
+            _ => {}
+        }
+        let number = self.next_instance(name);
+        let value = address.unwrap_or_default();
+        let (state, context) = (ProcessState::Running, Context::default());
+        self.cores[core].isrs.push(Frame { name, number, state, category1, value, context });
+        if !category1 {
+            self.cores[core].isr_value = Some(value);
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Rules for semaphores and for polling them: ORTI resources, and the spinlocks behind global resources
+//! (S1–S4, R11–R16; thesis, tables 4.6, 4.7, 4.10; part 2, rules 3–5 and 9).
+
+use super::state::{Actor, Proc};
+use super::{Machine, Severity};
+use crate::btf::{Action, EntityType, State as ProcessState};
+use crate::description::profile::LockBy;
+use crate::map::osek::model::Service;
+
+impl Machine {
+    /// RESOURCE.STATE of a resource of this core may have changed (S1, S2).
+    pub(super) fn resource_state(&mut self, core: usize, s: usize, write: bool) {
+        let model = &self.model.sems[s];
+        let Some(value) = model.state.as_ref().and_then(|a| a.value(&self.model.slots)) else { return };
+        let unlocked = model.unlocked.contains(&value) || (model.unlocked.is_empty() && value == 0);
+        self.touched(core, s);
+        let by_locker = self.model.profile.rules.lock_by == LockBy::Locker && model_has_locker(self, s);
+        if by_locker {
+            return;
+        }
+        if std::mem::take(&mut self.sems[s].unknown) {
+            // What a write changes was the opposite before; a lock taken unseen belongs to the process that gives it back (L5).
+            let given_back = unlocked && write && self.proc(core).is_some();
+            self.sems[s].locked = if write { given_back } else { !unlocked };
+        }
+        if !unlocked && !self.sems[s].locked {
+            let p = self.proc(core);
+            self.lock(s, p);
+        } else if unlocked && self.sems[s].locked {
+            self.unlock(core, s);
+        }
+    }
+
+    /// RESOURCE.LOCKER of a resource may have changed (thesis, table 4.6).
+    pub(super) fn resource_locker(&mut self, core: usize, s: usize, write: bool) {
+        let model = &self.model.sems[s];
+        let Some(value) = model.locker.as_ref().and_then(|a| a.value(&self.model.slots)) else { return };
+        self.touched(core, s);
+        if self.model.profile.rules.lock_by != LockBy::Locker
+            || self.sems[s].locker.replace(value) == Some(value)
+        {
+            return;
+        }
+        let p = self.locker(core, s, value);
+        if std::mem::take(&mut self.sems[s].unknown) {
+            // As for STATE: L5.
+            let given_back = p.is_none() && write && self.proc(core).is_some();
+            self.sems[s].locked = if write { given_back } else { p.is_some() };
+            if !write {
+                return;
+            }
+        }
+        match p {
+            None if self.sems[s].locked => self.unlock(core, s),
+            Some(p) if !self.sems[s].locked => self.lock(s, p),
+            // Locked before the trace began: now the owner is known.
+            Some(p) if self.sems[s].owner.is_none() => self.sems[s].owner = p.map(|p| self.actor(p)),
+            Some(p) if p.map(|p| self.actor(p)) != self.sems[s].owner => {
+                // Handed over without a visible release.
+                self.unlock(core, s);
+                self.lock(s, p);
+            }
+            _ => {}
+        }
+    }
+
+    /// The process that has locked the resource, as the value of LOCKER says: none, or the one that its label names. Generators
+    /// leave ISRs out of the enumeration, and some also the value for none; STATE tells the two apart then, and the
+    /// process on the core is the one. That one is also meant by a label that names no task of the OS.
+    fn locker(&self, core: usize, s: usize, value: i64) -> Option<Option<Proc>> {
+        let model = &self.model.sems[s];
+        let Some(label) = model.lockers.get(&value) else {
+            let state = model.state.as_ref().and_then(|a| a.value(&self.model.slots));
+            let locked =
+                state.is_some_and(|v| !(model.unlocked.contains(&v) || model.unlocked.is_empty() && v == 0));
+            return (locked && !model.no_locker.contains(&value)).then(|| self.proc(core));
+        };
+        let image = self.model.cores[core].image;
+        let named = |t: &usize| self.model.tasks[*t].core == image && self.model.task_name_is(*t, label);
+        Some((0..self.tasks.len()).find(named).map(Proc::Task).or_else(|| self.proc(core)))
+    }
+
+    /// Nothing of `core` is known until `end` (rule 41): neither are locks that only it uses, nor those it may hold.
+    pub(super) fn locks_in_gap(&mut self, core: usize, end: i64) {
+        let lost = |machine: &Self, actor: Actor| {
+            machine.process_of(actor).is_none_or(|p| machine.core_of(p) == core)
+        };
+        for s in 0..self.sems.len() {
+            let model = &self.model.sems[s];
+            let own = !model.spin && self.model.cores[model.core].image == self.model.cores[core].image;
+            let owner_lost = self.sems[s].owner.is_none_or(|o| lost(self, o));
+            let waiters = self.sems[s].waiters.iter().filter(|w| !lost(self, **w)).copied().collect();
+            let sem = &mut self.sems[s];
+            sem.waiters = waiters;
+            sem.unseen_until = sem.unseen_until.max(Some(end).filter(|_| model.spin));
+            if own || owner_lost {
+                (sem.unknown, sem.locked, sem.overfull, sem.owner, sem.locker) =
+                    (true, false, false, None, None);
+            }
+        }
+    }
+
+    fn touched(&mut self, core: usize, s: usize) {
+        let p = self.proc(core);
+        self.context(p, core).touched = Some(s);
+    }
+
+    /// An access to a word of the spinlock array: 0 free, 1 taken, by compare-and-swap.
+    pub(super) fn spinlock(&mut self, core: usize, s: usize, write: bool, value: i64) {
+        let p = self.proc(core);
+        if !write {
+            if self.sems[s].unknown {
+                self.sems[s].unknown = false;
+                self.sems[s].locked = value != 0;
+            }
+            if value != 0 && !self.sems[s].locked && self.sems[s].unseen_until.is_some() {
+                // Rule 41: taken in a gap of the trace, by a process that is not known.
+                let name = self.sems[s].name;
+                self.sems[s].locked = true;
+                self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Lock);
+            }
+            if value != 0 {
+                self.refused_by_spin(core, s, p);
+            } else if self.sems[s].locked {
+                // Rule 41: given back in a gap of the trace, by a process that is not known.
+                self.sems[s].owner = None;
+                self.freed(s);
+            }
+            return;
+        }
+        if self.sems[s].unseen_until.is_some_and(|end| end <= self.now) {
+            self.sems[s].unseen_until = None;
+        }
+        if value != 0 && !self.sems[s].locked {
+            self.sems[s].unknown = false;
+            self.lock(s, p);
+        } else if value == 0 && (self.sems[s].locked || self.sems[s].unknown) {
+            // L5: a lock taken before the trace began, or in a gap of it, belongs to the process that gives it back.
+            self.sems[s].unknown = false;
+            self.unlock(core, s);
+        }
+    }
+
+    /// R11/R12 by spin reads: a refused TryToGetSpinlock is remembered, a second one is polling; any other
+    /// service that reads a taken lock spins, which is polling by definition.
+    fn refused_by_spin(&mut self, core: usize, s: usize, p: Option<Proc>) {
+        let Some(p) = p else { return };
+        if self.sems[s].owner == Some(self.actor(p)) {
+            return;
+        }
+        let context = self.context(Some(p), core);
+        if context.inside(Service::TryLock) && !context.refused.contains(&s) {
+            context.refused.push(s);
+        } else {
+            self.poll(p, s);
+        }
+    }
+
+    /// R11/R12 by LASTERROR: the refused resource is the one whose lock the service looked at last (gap 10).
+    pub(super) fn refused_by_error(&mut self, p: Proc) {
+        let core = self.core_of(p);
+        let Some(s) = self.context(Some(p), core).touched.filter(|s| self.sems[*s].locked) else { return };
+        if self.sems[s].owner == Some(self.actor(p)) {
+            return;
+        }
+        let context = self.context(Some(p), core);
+        if context.refused.contains(&s) {
+            self.poll(p, s);
+        } else {
+            context.refused.push(s);
+        }
+    }
+
+    /// R12/S4. A process that is a registered waiter already polls again without asking again (part 2, rule 4).
+    fn poll(&mut self, p: Proc, s: usize) {
+        if self.state(p) != ProcessState::Running {
+            return;
+        }
+        self.claim(s);
+        let (actor, name) = (self.actor(p), self.sems[s].name);
+        if !self.sems[s].waiters.contains(&actor) {
+            self.emit(actor, EntityType::Semaphore, (name, 0), Action::RequestSemaphore);
+            self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Overfull);
+            self.emit(actor, EntityType::Semaphore, (name, 0), Action::Waiting);
+            self.sems[s].overfull = true;
+            self.sems[s].waiters.push(actor);
+        }
+        let core = self.core_of(p);
+        self.context(Some(p), core).waits_for = Some(s);
+        self.process(p, Action::Poll);
+        self.set_state(p, ProcessState::Polling);
+    }
+
+    /// A resource that generators list at every core belongs to the core that uses it first; should a second core
+    /// use its own lock of that name, it gets the core in front, so that names stay unique (gap 24).
+    fn claim(&mut self, s: usize) {
+        if std::mem::replace(&mut self.sems[s].used, true) {
+            return;
+        }
+        let name = self.sems[s].name;
+        if self.sems.iter().enumerate().any(|(n, other)| n != s && other.used && other.name == name) {
+            let core = self.cores[self.model.sems[s].core].name;
+            let own = format!("{}.{}", self.name(core), self.name(name));
+            let own = self.model.names.intern(&own);
+            self.sems[s].name = own;
+            self.emit((own, 0), EntityType::Semaphore, (own, 0), Action::Ready);
+        }
+    }
+
+    /// S1, and S3w for a process that waited for it, with R13.
+    fn lock(&mut self, s: usize, p: Option<Proc>) {
+        self.claim(s);
+        let name = self.sems[s].name;
+        let actor = p.map_or((self.model.sim, -1), |p| self.actor(p));
+        let waited = self.sems[s].waiters.contains(&actor);
+        if !waited {
+            self.emit(actor, EntityType::Semaphore, (name, 0), Action::RequestSemaphore);
+        }
+        self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Lock);
+        self.emit(actor, EntityType::Semaphore, (name, 0), Action::Assigned);
+        self.sems[s].waiters.retain(|w| *w != actor);
+        self.sems[s].locked = true;
+        self.sems[s].owner = Some(actor);
+        self.sems[s].overfull = !self.sems[s].waiters.is_empty();
+        if self.sems[s].overfull {
+            self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Overfull);
+        }
+        let Some(p) = p else { return };
+        let core = self.core_of(p);
+        let context = self.context(Some(p), core);
+        context.refused.clear();
+        context.waits_for = None;
+        self.run(p);
+    }
+
+    /// R13.
+    fn run(&mut self, p: Proc) {
+        if self.state(p) == ProcessState::Polling {
+            self.process(p, Action::Run);
+            self.set_state(p, ProcessState::Running);
+        }
+    }
+
+    /// R13 by services: a GetResource that left without an error got the resource.
+    pub(super) fn polling_ended_by_success(&mut self, p: Proc) {
+        if self.model.profile.rules.poll_by_error {
+            self.run(p);
+        }
+    }
+
+    /// R13 by services: a process that calls another service no longer polls.
+    pub(super) fn polling_ended_by_other_service(&mut self, p: Option<Proc>) {
+        if let Some(p) = p.filter(|_| self.model.profile.rules.poll_by_error) {
+            self.run(p);
+        }
+    }
+
+    /// S2, and R16 for parked waiters. A semaphore with waiters is OVERFULL, which has no `unlock` edge: it
+    /// becomes FULL first (gap 15).
+    fn unlock(&mut self, core: usize, s: usize) {
+        self.claim(s);
+        let name = self.sems[s].name;
+        let owner = self.sems[s].owner.take();
+        let owner = owner.unwrap_or_else(|| self.actor_on(core));
+        self.emit(owner, EntityType::Semaphore, (name, 0), Action::Released);
+        self.freed(s);
+    }
+
+    /// The semaphore is free.
+    fn freed(&mut self, s: usize) {
+        let name = self.sems[s].name;
+        if self.sems[s].overfull {
+            self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Full);
+        }
+        self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Unlock);
+        self.sems[s].locked = false;
+        self.sems[s].overfull = false;
+        for waiter in self.sems[s].waiters.clone() {
+            match self.process_of(waiter) {
+                Some(p) if self.state(p) == ProcessState::Parking => {
+                    self.process(p, Action::ReleaseParking);
+                    self.set_state(p, ProcessState::Ready);
+                }
+                Some(_) => {}
+                None => {
+                    self.report(Severity::Warning, "lost-waiter", "a waiter of a semaphore is gone".into())
+                }
+            }
+        }
+    }
+
+    fn process_of(&self, actor: Actor) -> Option<Proc> {
+        let tasks = (0..self.tasks.len()).map(Proc::Task);
+        let isrs =
+            (0..self.cores.len()).flat_map(|c| (0..self.cores[c].isrs.len()).map(move |n| Proc::Isr(c, n)));
+        tasks.chain(isrs).find(|p| self.actor(*p) == actor && self.state(*p) != ProcessState::Terminated)
+    }
+
+    /// A lock whose first access is a read is known at the left edge; any other is taken as it comes.
+    pub(super) fn lock_at_left_edge(&mut self, s: usize) {
+        use crate::map::osek::slots::Role;
+        let slots = &self.model.slots;
+        let spin = (0..slots.len()).find(|i| slots.slot(*i).roles.contains(&Role::Spin(s)));
+        let spin = spin.and_then(|i| slots.value(i)).filter(|_| self.model.sems[s].spin);
+        let state = self.model.sems[s].state.as_ref().and_then(|a| a.value(slots));
+        let unlocked = &self.model.sems[s].unlocked;
+        let state = state.map(|v| !(unlocked.contains(&v) || (unlocked.is_empty() && v == 0)));
+        let known = spin.map(|v| v != 0).or(state);
+        self.sems[s].unknown = known.is_none();
+        self.sems[s].locked = known.unwrap_or(false);
+    }
+}
+
+fn model_has_locker(machine: &Machine, s: usize) -> bool {
+    machine.model.sems[s].locker.is_some()
+}

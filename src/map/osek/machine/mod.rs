@@ -1,0 +1,370 @@
+//! The mapping state machine: one software event in, BTF events out (thesis, chapter 4). The rules live in
+//! the other files here, one function per rule; this file holds the state and the dispatch.
+
+mod activations;
+mod alarms;
+mod isrs;
+mod locks;
+mod occupancy;
+mod os_events;
+mod output_queue;
+mod runnables;
+mod services;
+mod snapshot;
+mod state;
+mod tasks;
+
+use super::model::{Model, OsState};
+use super::slots::Role;
+use super::software::SoftwareEvent;
+use super::software::What::{Access, Call};
+use crate::btf::{Action, EntityType, Event, IdMap, NameId, NameMap, Note, State as ProcessState};
+use crate::diagnostics::{Diagnostic, Log, Severity};
+use crate::map::{Gap, Output};
+use output_queue::OutputQueue;
+use state::{Actor, Context, Core, Pending, Proc, Semaphore, Task};
+
+pub(super) use snapshot::State;
+pub(super) use state::Edge;
+
+/// S of the thesis, equation 4.6: everything that must be remembered between two software events.
+#[derive(Debug)]
+pub struct Machine {
+    pub(super) model: Model,
+    now: i64,
+    /// The core whose software event is being mapped.
+    at: usize,
+    cores: Vec<Core>,
+    tasks: Vec<Task>,
+    sems: Vec<Semaphore>,
+    /// Last value of every ALARMTIME.
+    alarm_times: Vec<Option<i64>>,
+    pending: Vec<Pending>,
+    /// Next instance number by entity: stimuli, runnables and ISRs.
+    next: IdMap<NameId, i64>,
+    /// The stimuli named after processes: those of the system, and those of activations by the process.
+    stimuli: [NameMap<NameId>; 2],
+    out: OutputQueue,
+    log: Log,
+}
+
+impl Machine {
+    /// A machine that knows nothing of what happens yet: [`Machine::begin`] or [`Machine::resume`] comes next.
+    pub(super) fn new(model: Model) -> Self {
+        let mut machine = Self {
+            now: 0,
+            at: 0,
+            cores: model.cores.iter().map(|c| Core::new(c.name)).collect(),
+            tasks: model.tasks.iter().map(|t| Task::new(t.name, t.core)).collect(),
+            sems: model.sems.iter().map(|s| Semaphore::new(s.name)).collect(),
+            alarm_times: vec![None; model.alarms.len()],
+            pending: Vec::new(),
+            next: IdMap::default(),
+            stimuli: Default::default(),
+            out: OutputQueue::new(model.coalescing),
+            log: Log::default(),
+            model,
+        };
+        for finding in machine.model.findings.clone() {
+            machine.report(Severity::Warning, "description", finding);
+        }
+        machine
+    }
+
+    /// Maps one software event. Events must come in the order of [`super::merge`].
+    pub(super) fn software(&mut self, event: &SoftwareEvent) {
+        self.now = event.time;
+        self.at = event.core;
+        self.out.advance(event.time);
+        match event.what {
+            Access { .. } => self.access(event),
+            Call { function, entry } => self.call(event.core, function, entry),
+        }
+    }
+
+    /// A gap in the trace of `core` (rule 41): what is known of it now is what `edge` says.
+    pub(super) fn gap(&mut self, core: usize, gap: &Gap, edge: &Edge) {
+        self.now = gap.begin;
+        let name = self.cores[core].name;
+        self.cores[core] = Core::new(name);
+        self.model.slots.forget(core);
+        let image = self.model.cores[core].image;
+        for (time, model) in self.alarm_times.iter_mut().zip(&self.model.alarms) {
+            if model.core == image {
+                *time = None;
+            }
+        }
+        self.locks_in_gap(core, gap.end);
+        self.pending.retain(|p| p.core != core);
+        self.out.push(Output::Gap { core: name, begin: gap.begin, end: gap.end });
+        for (slot, value) in &edge.values {
+            self.model.slots.set(*slot, Some(*value));
+        }
+        let attribute = self.model.cores[core].running_task.as_ref();
+        self.cores[core].task_value = attribute.and_then(|a| a.value(&self.model.slots));
+        for t in 0..self.tasks.len() {
+            if self.model.tasks[t].core == image && self.tasks[t].core == core {
+                self.task_after_gap(t, edge);
+            } else if self.model.tasks[t].core == image {
+                self.tasks[t].activations = None;
+            }
+        }
+        for s in 0..self.sems.len() {
+            let sem = &self.model.sems[s];
+            if !sem.spin && self.sems[s].unknown && self.model.cores[sem.core].image == image {
+                self.lock_at_left_edge(s);
+            }
+        }
+        for handler in &edge.isrs[core] {
+            self.isr_at_left_edge(core, handler);
+        }
+    }
+
+    /// Takes what is certain so far, if that is `at_least` so much.
+    pub(super) fn take(&mut self, at_least: usize) -> Option<Vec<Output>> {
+        self.out.take(at_least)
+    }
+
+    /// Ends the trace: open instances stay open (gap 23). Returns what is left, and the findings.
+    pub(super) fn finish(&mut self) -> (Vec<Output>, Log) {
+        self.out.release_all();
+        (self.out.take(0).unwrap_or_default(), std::mem::take(&mut self.log))
+    }
+
+    fn access(&mut self, event: &SoftwareEvent) {
+        let Access { slot, signal, write, value, follows } = event.what else { return };
+        let core = event.core;
+        // Values are kept as the 64 bits that were traced; formulas narrow them to their C type.
+        let bits = value as i64;
+        if let Some(slot) = slot {
+            let before = self.model.slots.value(slot);
+            self.model.slots.set(slot, Some(bits));
+            let previous = if follows { self.cores[core].previous } else { None };
+            for n in 0..self.model.slot(slot).roles.len() {
+                let role = self.model.slot(slot).roles[n];
+                self.role_accessed(core, role, write, bits, before, previous);
+            }
+        }
+        self.cores[core].previous = slot.map(|s| (s, !write));
+        if let Some(signal) = signal {
+            self.signal(core, signal, write, value);
+        }
+    }
+
+    /// One variable that matters was accessed. `before` is its last known value.
+    fn role_accessed(
+        &mut self,
+        core: usize,
+        role: Role,
+        write: bool,
+        value: i64,
+        before: Option<i64>,
+        previous: Option<(usize, bool)>,
+    ) {
+        match role {
+            Role::TaskState(t) => self.task_state(t, write),
+            Role::Activations(t) => self.task_activations(t, write),
+            // Cores of one OS image may share a variable; what its attribute says is said of the core that writes.
+            Role::RunningTask(c) if c == core => self.running_task(c, write),
+            Role::RunningIsr(c) if c == core => self.running_isr(c, write),
+            Role::Service(c) if c == core && write => self.service(c),
+            Role::LastError(c) if c == core && write => self.last_error(c, previous),
+            Role::SemState(s) => self.resource_state(core, s, write),
+            Role::SemLocker(s) => self.resource_locker(core, s, write),
+            Role::Spin(s) => self.spinlock(core, s, write, value),
+            Role::AlarmTime(a) => self.alarm_time(a),
+            Role::AlarmAction(a) if !write => self.alarm_action(a),
+            Role::EventActive(t) if write => self.event_active(core, t, value as u64, before),
+            Role::EventWait(t) if write => self.event_waitmask(t, value as u64),
+            _ => {}
+        }
+    }
+
+    /// The process that occupies a core: the top ISR, else the running task (osek rules, 5.0).
+    fn proc(&self, core: usize) -> Option<Proc> {
+        let c = &self.cores[core];
+        match c.isrs.len() {
+            0 => c.running.map(Proc::Task),
+            n => Some(Proc::Isr(core, n - 1)),
+        }
+    }
+
+    /// Name and instance of a process.
+    fn actor(&self, p: Proc) -> Actor {
+        match p {
+            Proc::Task(t) => {
+                let task = &self.tasks[t];
+                (task.name, task.queue.front().map_or(0, |i| i.number))
+            }
+            Proc::Isr(c, n) => (self.cores[c].isrs[n].name, self.cores[c].isrs[n].number),
+        }
+    }
+
+    /// What acts on a core: its process, or `SIM` (BTF 2.1: instance −1) when there is none.
+    fn actor_on(&self, core: usize) -> Actor {
+        self.proc(core).map_or((self.model.sim, -1), |p| self.actor(p))
+    }
+
+    fn context(&mut self, p: Option<Proc>, core: usize) -> &mut Context {
+        match p {
+            Some(Proc::Task(t)) => &mut self.tasks[t].context,
+            Some(Proc::Isr(c, n)) => &mut self.cores[c].isrs[n].context,
+            None => &mut self.cores[core].idle,
+        }
+    }
+
+    fn state(&self, p: Proc) -> ProcessState {
+        match p {
+            Proc::Task(t) => self.tasks[t].queue.front().map_or(ProcessState::Terminated, |i| i.state),
+            Proc::Isr(c, n) => self.cores[c].isrs[n].state,
+        }
+    }
+
+    fn set_state(&mut self, p: Proc, state: ProcessState) {
+        match p {
+            Proc::Task(t) => {
+                if let Some(head) = self.tasks[t].queue.front_mut() {
+                    head.state = state;
+                }
+            }
+            Proc::Isr(c, n) => self.cores[c].isrs[n].state = state,
+        }
+    }
+
+    fn kind(p: Proc) -> EntityType {
+        match p {
+            Proc::Task(_) => EntityType::Task,
+            Proc::Isr(..) => EntityType::Isr,
+        }
+    }
+
+    fn core_of(&self, p: Proc) -> usize {
+        match p {
+            Proc::Task(t) => self.tasks[t].core,
+            Proc::Isr(c, _) => c,
+        }
+    }
+
+    /// True for the ISR that carries out service calls of another core.
+    fn is_rpc(&self, p: Proc) -> bool {
+        matches!(p, Proc::Isr(c, n) if self.model.rpc.contains(&self.cores[c].isrs[n].name))
+    }
+
+    fn next_instance(&mut self, entity: NameId) -> i64 {
+        let n = self.next.entry(entity).or_insert(0);
+        *n += 1;
+        *n - 1
+    }
+
+    fn emit(&mut self, source: Actor, target_type: EntityType, target: Actor, action: Action) {
+        self.emit_note(source, target_type, target, action, Note::None);
+    }
+
+    fn emit_note(
+        &mut self,
+        source: Actor,
+        target_type: EntityType,
+        target: Actor,
+        action: Action,
+        note: Note,
+    ) {
+        let event = Event {
+            time: self.now,
+            source: source.0,
+            source_instance: source.1,
+            target_type,
+            target: target.0,
+            target_instance: target.1,
+            action,
+            note,
+        };
+        self.out.push(Output::Event(event));
+    }
+
+    /// A process action; its source is the core, instance 0.
+    fn process(&mut self, p: Proc, action: Action) {
+        let core = self.cores[self.core_of(p)].name;
+        self.emit((core, 0), Self::kind(p), self.actor(p), action);
+    }
+
+    /// The stimulus that activates `process` when no other process does.
+    fn own_stimulus(&mut self, process: NameId) -> NameId {
+        self.stimulus(0, "STI_", process)
+    }
+
+    /// The stimulus by which `process` activates others.
+    fn activation_stimulus(&mut self, process: NameId) -> NameId {
+        self.stimulus(1, "IPA_", process)
+    }
+
+    fn stimulus(&mut self, kind: usize, prefix: &str, process: NameId) -> NameId {
+        if let Some(known) = self.stimuli[kind].get(process) {
+            return *known;
+        }
+        let name = format!("{prefix}{}", self.name(process));
+        let name = self.model.names.intern(&name);
+        self.stimuli[kind].insert(process, name);
+        name
+    }
+
+    /// Fires a stimulus and returns it.
+    fn trigger(&mut self, source: Actor, stimulus: NameId) -> Actor {
+        let n = self.next_instance(stimulus);
+        self.emit(source, EntityType::Stimulus, (stimulus, n), Action::Trigger);
+        (stimulus, n)
+    }
+
+    /// Counts a finding of the mapping; it is located by time and core, since it has no line.
+    fn report(&mut self, severity: Severity, code: &'static str, message: String) {
+        let text = format!("t={}", self.now);
+        self.log.push(Diagnostic {
+            source: crate::map::MAP_SOURCE.into(),
+            line: None,
+            severity,
+            code,
+            message,
+            text,
+        });
+    }
+
+    fn name(&self, id: NameId) -> &str {
+        self.model.names.text(id)
+    }
+
+    /// R0, and the state at t0 (rules L1–L5).
+    pub(super) fn begin(&mut self, edge: &Edge) {
+        self.now = edge.begin.min(0);
+        for s in 0..self.sems.len() {
+            let name = self.sems[s].name;
+            if !self.sems[..s].iter().any(|other| other.name == name) {
+                self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Ready);
+            }
+        }
+        self.now = edge.begin;
+        for (slot, value) in &edge.values {
+            self.model.slots.set(*slot, Some(*value));
+        }
+        if edge.complete {
+            for (task, model) in self.tasks.iter_mut().zip(&self.model.tasks) {
+                task.os = Some(OsState::Suspended);
+                task.activations = (!model.counts_down).then_some(0);
+            }
+            return;
+        }
+        for c in 0..self.cores.len() {
+            let attribute = self.model.cores[c].running_task.as_ref();
+            self.cores[c].task_value = attribute.and_then(|a| a.value(&self.model.slots));
+        }
+        for t in 0..self.tasks.len() {
+            self.task_at_left_edge(t, edge);
+        }
+        for s in 0..self.sems.len() {
+            self.lock_at_left_edge(s);
+        }
+        for (core, handlers) in edge.isrs.iter().enumerate() {
+            for handler in handlers {
+                self.isr_at_left_edge(core, handler);
+            }
+        }
+    }
+}

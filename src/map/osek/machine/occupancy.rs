@@ -1,0 +1,154 @@
+//! Which process has a core: processes come and go with their runnables, and one leaves before the next one enters (N3–N5 and
+//! the actions of tables 4.2 and 4.3). Not why they do (see `tasks`, `isrs`, `locks`).
+
+use super::state::{Actor, Proc};
+use super::{Machine, OsState};
+use crate::btf::{Action, EntityType, State as ProcessState};
+use crate::diagnostics::Severity;
+
+impl Machine {
+    /// True when a task other than `t` has `core`.
+    pub(super) fn other_on_core(&self, t: usize, core: usize) -> bool {
+        self.cores[core].running.is_some_and(|o| o != t && self.state(Proc::Task(o)).on_core())
+    }
+
+    /// A task was set RUNNING, and goes on, but the one before it never left: its change of state was not traced.
+    pub(super) fn settle(&mut self, core: usize) {
+        let (Some(next), Some(stuck)) = (self.cores[core].incoming, self.cores[core].running) else { return };
+        let name = self.name(self.tasks[stuck].name).to_owned();
+        let message = format!("task {name} left its core without a traced write of its STATE");
+        self.report(Severity::Warning, "unseen-switch", message);
+        self.tasks[stuck].os = Some(OsState::Ready);
+        self.leave(Proc::Task(stuck));
+        self.cores[core].incoming = None;
+        self.cores[core].running = Some(next);
+        self.enter(Proc::Task(next));
+    }
+
+    /// A process gets the core, from whatever state it is in; runnables resume after it, outermost first (N4).
+    pub(super) fn enter(&mut self, p: Proc) {
+        if let Proc::Task(t) = p
+            && std::mem::take(&mut self.tasks[t].never_ran)
+            && self.state(p) == ProcessState::Ready
+        {
+            self.set_state(p, ProcessState::Active);
+        }
+        let (action, state) = match self.state(p) {
+            ProcessState::Active => (Action::Start, ProcessState::Running),
+            ProcessState::Ready => (Action::Resume, ProcessState::Running),
+            ProcessState::Parking => (Action::PollParking, ProcessState::Polling),
+            ProcessState::Waiting => {
+                self.process(p, Action::Release);
+                (Action::Resume, ProcessState::Running)
+            }
+            _ => return,
+        };
+        self.process(p, action);
+        self.set_state(p, state);
+        if action != Action::Start {
+            let actor = self.actor(p);
+            for n in 0..self.context(Some(p), 0).runnables.len() {
+                let runnable = self.context(Some(p), 0).runnables[n];
+                self.emit(actor, EntityType::Runnable, runnable, Action::Resume);
+            }
+        }
+    }
+
+    /// A process loses the core by preemption: R6, R14 when it polls. Runnables suspend first, innermost first (N3).
+    pub(super) fn leave(&mut self, p: Proc) {
+        let (action, state) = match self.state(p) {
+            ProcessState::Running => (Action::Preempt, ProcessState::Ready),
+            ProcessState::Polling => (Action::Park, ProcessState::Parking),
+            _ => return,
+        };
+        if let Proc::Task(t) = p {
+            self.tasks[t].never_ran = false;
+        }
+        self.suspend_runnables(p);
+        self.process(p, action);
+        self.set_state(p, state);
+        self.context(Some(p), 0).refused.clear();
+    }
+
+    pub(super) fn suspend_runnables(&mut self, p: Proc) {
+        let actor = self.actor(p);
+        for n in (0..self.context(Some(p), 0).runnables.len()).rev() {
+            let runnable = self.context(Some(p), 0).runnables[n];
+            self.emit(actor, EntityType::Runnable, runnable, Action::Suspend);
+        }
+    }
+
+    /// A process can only end or wait while it runs; one that an ISR had preempted runs for no time. Another task that has
+    /// the core meanwhile, because a change of state was not traced, gives it away for that (see `vacate`).
+    pub(super) fn ensure_running(&mut self, p: Proc) {
+        if let Proc::Task(t) = p
+            && let core = self.tasks[t].core
+            && self.other_on_core(t, core)
+            && let Some(other) = self.cores[core].running
+        {
+            self.leave(Proc::Task(other));
+        }
+        if self.state(p) != ProcessState::Polling {
+            self.enter(p);
+        }
+        if self.state(p) == ProcessState::Polling {
+            self.process(p, Action::Run);
+            self.set_state(p, ProcessState::Running);
+        }
+    }
+
+    /// The core is free of `t`; a task that was set RUNNING too early comes in now.
+    pub(super) fn vacate(&mut self, t: usize) {
+        let core = self.tasks[t].core;
+        if self.cores[core].incoming == Some(t) {
+            self.cores[core].incoming = None;
+        }
+        if self.cores[core].running == Some(t) {
+            self.cores[core].running = None;
+        }
+        match self.cores[core].running {
+            None => {
+                if let Some(next) = self.cores[core].incoming.take() {
+                    self.cores[core].running = Some(next);
+                    self.enter(Proc::Task(next));
+                }
+            }
+            Some(other) => {
+                let off_core =
+                    matches!(self.state(Proc::Task(other)), ProcessState::Ready | ProcessState::Parking);
+                if off_core && self.cores[core].isrs.is_empty() {
+                    self.enter(Proc::Task(other));
+                }
+            }
+        }
+    }
+
+    /// `terminate` with everything that dies with a process; the caller removes the process.
+    pub(super) fn end_process(&mut self, p: Proc) {
+        let actor = self.actor(p);
+        let context = std::mem::take(self.context(Some(p), 0));
+        for runnable in context.runnables.into_iter().rev() {
+            self.emit(actor, EntityType::Runnable, runnable, Action::Terminate);
+        }
+        self.gone(actor);
+        self.process(p, Action::Terminate);
+        self.set_state(p, ProcessState::Terminated);
+    }
+
+    /// A process instance is no more: it waits for nothing and owns nothing.
+    pub(super) fn gone(&mut self, actor: Actor) {
+        let mut held = Vec::new();
+        for sem in &mut self.sems {
+            sem.waiters.retain(|w| *w != actor);
+            if sem.owner == Some(actor) {
+                // It stays locked; the process that unlocks it will be the one that releases it (as for L5).
+                sem.owner = None;
+                held.push(sem.name);
+            }
+        }
+        for sem in held {
+            let message = format!("{} ended and left {} locked", self.name(actor.0), self.name(sem));
+            self.report(Severity::Warning, "held-at-end", message);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Rules for OS events from the kernel's event masks (E1–E4; thesis, table 4.9). Not the waiting itself,
+//! which is a task state.
+
+use super::state::{Actor, Proc};
+use super::{Machine, Severity};
+use crate::btf::{Action, EntityType, NameId, Note};
+use crate::map::osek::model::Service;
+
+impl Machine {
+    /// E1: a task begins to wait. The mask is written before the state, so this precedes R8.
+    pub(super) fn event_waitmask(&mut self, t: usize, mask: u64) {
+        let task = self.actor(Proc::Task(t));
+        for event in self.events_of(t, mask) {
+            self.emit(task, EntityType::OsEvent, (event, 0), Action::WaitEvent);
+        }
+    }
+
+    /// E2/E3: the events set for a task; the changed bits are the events (thesis: exclusive or).
+    pub(super) fn event_active(&mut self, core: usize, t: usize, mask: u64, before: Option<i64>) {
+        let before = before.unwrap_or(0) as u64;
+        let (set, cleared) = (mask & !before, before & !mask);
+        let proc = self.proc(core);
+        if set != 0 {
+            let source = self.setter_on(core);
+            let task = self.tasks[t].name;
+            for event in self.events_of(t, set) {
+                self.emit_note(source, EntityType::OsEvent, (event, 0), Action::SetEvent, Note::Name(task));
+            }
+        }
+        let own = proc == Some(Proc::Task(t));
+        let context = self.context(proc, core);
+        if cleared != 0 && own && context.inside(Service::ClearEvent) {
+            // Any other reset is the activation of the task, which is no event (part 2, rule 13).
+            let task = self.actor(Proc::Task(t));
+            for event in self.events_of(t, cleared) {
+                self.emit(task, EntityType::OsEvent, (event, 0), Action::ClearEvent);
+            }
+        } else if set == 0 && cleared == 0 && context.inside(Service::SetEvent) {
+            let name = self.name(self.tasks[t].name).to_owned();
+            let message = format!("an event of task {name} was set again; which one is not visible");
+            self.report(Severity::Info, "event-set-again", message);
+        }
+    }
+
+    /// E3 and part 2, rule 2. A remote call sets the event on behalf of the caller: a process of another core
+    /// inside SetEvent, or the alarm that expired there.
+    fn setter_on(&mut self, core: usize) -> Actor {
+        let proc = self.proc(core);
+        if let Some(p) = proc.filter(|p| self.is_rpc(*p)) {
+            let others: Vec<usize> = (0..self.cores.len()).filter(|c| *c != core).collect();
+            for other in &others {
+                let caller = self.proc(*other);
+                if let Some(caller) = caller
+                    && self.context(Some(caller), *other).inside(Service::SetEvent)
+                {
+                    return self.actor(caller);
+                }
+            }
+            let alarm = others.iter().find_map(|c| self.cores[*c].alarm_event);
+            return alarm.unwrap_or_else(|| {
+                self.report(
+                    Severity::Warning,
+                    "unknown-caller",
+                    "a remote SetEvent has no caller in the trace".into(),
+                );
+                self.actor(p)
+            });
+        }
+        if self.context(proc, core).inside(Service::SetEvent) {
+            return self.actor_on(core);
+        }
+        self.cores[core].alarm_event.unwrap_or_else(|| self.actor_on(core))
+    }
+
+    /// Event names of a mask, lowest bit first (gap 27); a bit without a name is named after its mask.
+    fn events_of(&mut self, t: usize, mask: u64) -> Vec<NameId> {
+        let core = self.model.tasks[t].core;
+        let mut events = Vec::new();
+        for bit in (0..64).map(|n| 1u64 << n).filter(|b| mask & b != 0) {
+            let known = self.model.cores[core].event_names.get(&bit).copied();
+            events.push(known.unwrap_or_else(|| {
+                let name = self.model.names.intern(&format!("EVENT_0x{bit:X}"));
+                self.model.cores[core].event_names.insert(bit, name);
+                name
+            }));
+        }
+        events
+    }
+}

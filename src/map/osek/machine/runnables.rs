@@ -1,0 +1,62 @@
+//! Rules for functions and signals (N1–N5, G1, I5; thesis, tables 4.4 and 4.5). Suspending and resuming
+//! runnables goes with their process (see `tasks`).
+
+use super::{Machine, Severity};
+use crate::btf::{Action, EntityType, NameId, Note};
+use crate::map::osek::software::Function;
+
+impl Machine {
+    /// A function was entered or left.
+    pub(super) fn call(&mut self, core: usize, function: Function, entry: bool) {
+        match function {
+            Function::Category1(name) => self.category1(core, name, entry),
+            Function::Runnable(name) if entry => self.runnable_start(core, name),
+            Function::Runnable(name) => self.runnable_end(core, name),
+            Function::TaskBody(_) | Function::Handler(_) => {}
+        }
+    }
+
+    /// N1: the source is the process even for a runnable called by a runnable (BTF 2.1.5, runnable events).
+    fn runnable_start(&mut self, core: usize, name: NameId) {
+        let actor = self.actor_on(core);
+        let runnable = (name, self.next_instance(name));
+        self.emit(actor, EntityType::Runnable, runnable, Action::Start);
+        let p = self.proc(core);
+        self.context(p, core).runnables.push(runnable);
+    }
+
+    /// N2.
+    fn runnable_end(&mut self, core: usize, name: NameId) {
+        let p = self.proc(core);
+        let actor = self.actor_on(core);
+        let open = &mut self.context(p, core).runnables;
+        let Some(n) = open.iter().rposition(|r| r.0 == name) else {
+            let name = self.name(name).to_owned();
+            self.report(
+                Severity::Info,
+                "unmatched-exit",
+                format!("exit of runnable {name} without an entry"),
+            );
+            return;
+        };
+        let ended = open.split_off(n);
+        if ended.len() > 1 {
+            let name = self.name(name).to_owned();
+            self.report(
+                Severity::Warning,
+                "missing-exit",
+                format!("runnable {name} ended before the ones it called"),
+            );
+        }
+        for runnable in ended.into_iter().rev() {
+            self.emit(actor, EntityType::Runnable, runnable, Action::Terminate);
+        }
+    }
+
+    /// G1: the note is the raw value, unsigned decimal (gap 37).
+    pub(super) fn signal(&mut self, core: usize, signal: NameId, write: bool, value: u64) {
+        let action = if write { Action::Write } else { Action::Read };
+        let actor = self.actor_on(core);
+        self.emit_note(actor, EntityType::Signal, (signal, 0), action, Note::Value(value));
+    }
+}

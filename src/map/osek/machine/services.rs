@@ -1,0 +1,158 @@
+//! Rules for service calls, the stimuli they raise, and errors (R1, R1c, R1x, R7a, R10e, R11; tables 4.1, 4.8).
+
+use super::state::{Actor, Pending, Proc};
+use super::{Machine, Severity};
+use crate::description::profile::EntryMark;
+use crate::map::osek::model::Service;
+use crate::map::osek::slots::Role;
+
+/// More unconsumed stimuli than any application has in flight: the oldest are stale.
+const MAX_PENDING: usize = 1024;
+
+impl Machine {
+    /// A write to SERVICETRACE; it counts even when the value is the same as before.
+    pub(super) fn service(&mut self, core: usize) {
+        let attribute = self.model.cores[core].service.as_ref();
+        let Some(value) = attribute.and_then(|a| a.value(&self.model.slots)) else { return };
+        let (id, entry) = match self.model.entry {
+            EntryMark::Bit0 => (value & !1, value & 1 == 1),
+            EntryMark::None => (value, true),
+        };
+        let service = self.model.cores[core].services.get(&id).copied().unwrap_or(Service::Other);
+        let p = self.proc(core);
+        if let Some(p) = p {
+            // I6: a process that calls a service really has the core.
+            let name = self.actor(p).0;
+            self.out.confirm(name);
+        }
+        if entry { self.service_entry(core, p, id, service) } else { self.service_exit(core, p, id) }
+    }
+
+    fn service_entry(&mut self, core: usize, p: Option<Proc>, id: i64, service: Service) {
+        if service != Service::GetResource {
+            self.polling_ended_by_other_service(p);
+        }
+        let no_exits = self.model.entry == EntryMark::None;
+        let context = self.context(p, core);
+        if no_exits {
+            context.services.clear();
+        }
+        context.services.push((id, service));
+        context.failed = false;
+        if service == Service::GetResource {
+            // Gap 10: the lock that this call looks at, not that of an earlier one.
+            context.touched = None;
+        }
+        if !matches!(service, Service::TryLock | Service::GetResource) {
+            context.refused.clear();
+        }
+        let Some(p) = p else { return };
+        match service {
+            Service::Activate if !self.is_rpc(p) => self.inter_process_activation(core, p),
+            Service::Chain if matches!(p, Proc::Task(_)) => {
+                self.context(Some(p), core).ending = true;
+                self.inter_process_activation(core, p);
+            }
+            Service::Terminate if matches!(p, Proc::Task(_)) => self.context(Some(p), core).ending = true,
+            _ => {}
+        }
+    }
+
+    /// R1/R1c: a process asks for an activation; the trace does not say of which task.
+    fn inter_process_activation(&mut self, core: usize, p: Proc) {
+        let by = self.actor(p);
+        let stimulus = self.activation_stimulus(by.0);
+        let stimulus = self.trigger(by, stimulus);
+        self.pend(Pending { stimulus, target: None, core, by: Some(by) });
+    }
+
+    /// Remembers a fired stimulus until an activation consumes it.
+    pub(super) fn pend(&mut self, pending: Pending) {
+        if self.pending.len() == MAX_PENDING {
+            let old = self.pending.remove(0);
+            let name = self.name(old.stimulus.0).to_owned();
+            self.report(
+                Severity::Warning,
+                "stale-stimulus",
+                format!("stimulus {name} never activated anything"),
+            );
+        }
+        self.pending.push(pending);
+    }
+
+    fn service_exit(&mut self, core: usize, p: Option<Proc>, id: i64) {
+        let context = self.context(p, core);
+        let Some(n) = context.services.iter().rposition(|(i, _)| *i == id) else { return };
+        let (_, service) = context.services.remove(n);
+        let failed = context.failed;
+        match (service, p) {
+            (Service::Activate | Service::Chain, Some(p)) => {
+                // R1x: the call failed (E_OS_ID and the like); its trigger stays, but activates nothing.
+                let by = Some(self.actor(p));
+                self.pending.retain(|s| s.target.is_some() || s.by != by);
+            }
+            (Service::GetResource, Some(p)) if !failed => self.polling_ended_by_success(p),
+            _ => {}
+        }
+    }
+
+    /// A write to LASTERROR; writes count, not changes: the same error twice is two errors (gap 32).
+    pub(super) fn last_error(&mut self, core: usize, previous: Option<(usize, bool)>) {
+        let attribute = self.model.cores[core].last_error.as_ref();
+        let Some(value) = attribute.and_then(|a| a.value(&self.model.slots)).filter(|v| *v != 0) else {
+            return;
+        };
+        let p = self.proc(core);
+        let context = self.context(p, core);
+        context.failed = true;
+        if context.inside(Service::Terminate) || context.inside(Service::Chain) {
+            context.ending = false;
+        }
+        let in_call = context.inside(Service::Activate) || context.inside(Service::Chain);
+        let refused =
+            context.inside(Service::GetResource) && self.model.cores[core].refused_errors.contains(&value);
+        if self.model.cores[core].limit_error == Some(value) {
+            if self.model.profile.variables.remaining_activations.is_empty() {
+                if !in_call {
+                    self.alarm_lost(core);
+                }
+            } else {
+                self.limit_error(previous);
+            }
+        } else if let (true, true, Some(p)) = (refused, self.model.profile.rules.poll_by_error, p) {
+            self.refused_by_error(p);
+        }
+    }
+
+    /// R10e: E_OS_LIMIT tells which task lost an activation only if the data access right before it on this core
+    /// read that task's remaining activations; echoes of a remote call or an error hook do not (fact 11).
+    fn limit_error(&mut self, previous: Option<(usize, bool)>) {
+        let Some((slot, true)) = previous else { return };
+        let lost = self.model.slot(slot).roles.iter().find_map(|w| match w {
+            Role::Remaining(t) => Some(*t),
+            _ => None,
+        });
+        if let Some(t) = lost {
+            self.activation_lost(t);
+        }
+    }
+
+    /// The stimulus of an activation of `t` (part 2, rule 1): the newest that names `t`, else the newest that
+    /// names no task and was raised on another core if a remote call is served here, on this core otherwise.
+    pub(super) fn consume(&mut self, t: usize) -> Actor {
+        let core = self.at;
+        let remote = self.proc(core).is_some_and(|p| self.is_rpc(p));
+        let found =
+            self.pending.iter().rposition(|p| p.target == Some(t)).or_else(|| {
+                self.pending.iter().rposition(|p| p.target.is_none() && (p.core != core) == remote)
+            });
+        match found {
+            Some(n) => self.pending.remove(n).stimulus,
+            None => {
+                // Autostart, or raised before the trace began (gap 8).
+                let stimulus = self.own_stimulus(self.tasks[t].name);
+                self.trigger((self.model.sim, -1), stimulus)
+            }
+        }
+    }
+}

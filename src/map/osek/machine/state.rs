@@ -1,0 +1,235 @@
+//! What the state machine remembers: cores, tasks with their instances, ISR frames, semaphores, pending
+//! stimuli. Plain data; the rules are elsewhere.
+
+use crate::btf::{NameId, State as ProcessState};
+use crate::map::osek::model::{OsState, Service};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// Name and instance of an entity.
+pub(super) type Actor = (NameId, i64);
+
+/// A process that occupies or may occupy a core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Proc {
+    /// The head instance of a task.
+    Task(usize),
+    /// An ISR frame: (core, depth from the bottom of the stack).
+    Isr(usize, usize),
+}
+
+/// What belongs to one running process and dies with it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Context {
+    /// Services entered and not left, oldest first: the exit comes after a preempting task has run, so
+    /// this cannot be kept per core (osek rules, fact 11).
+    pub services: Vec<(i64, Service)>,
+    /// TerminateTask or ChainTask was entered without an error since (rule R7a).
+    pub ending: bool,
+    /// A LASTERROR was written since the last service entry.
+    pub failed: bool,
+    /// Semaphores refused once in this running interval (rule R11).
+    pub refused: Vec<usize>,
+    /// The semaphore this process is a registered waiter of; stays through parking and READY (rule 4 of part 2).
+    pub waits_for: Option<usize>,
+    /// The resource whose lock was accessed last (gap 10).
+    pub touched: Option<usize>,
+    /// Open runnables, outermost first.
+    pub runnables: Vec<Actor>,
+}
+
+impl Context {
+    pub fn inside(&self, service: Service) -> bool {
+        self.services.iter().any(|(_, s)| *s == service)
+    }
+}
+
+/// One instance of a task.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Instance {
+    pub number: i64,
+    #[serde(with = "process_state")]
+    pub state: ProcessState,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Task {
+    pub name: NameId,
+    /// Where it runs, or ran last. Only an OS of several cores moves a task.
+    pub core: usize,
+    pub next_instance: i64,
+    /// Active instances; the head is the one that executes (OSEK: first activated, first served).
+    pub queue: VecDeque<Instance>,
+    pub os: Option<OsState>,
+    pub activations: Option<i64>,
+    /// Activations taken from STATE that CURRENTACTIVATIONS may still report (rule R3, last sentence).
+    pub unreported: i64,
+    pub context: Context,
+    /// Not seen since a gap: its next state is taken as it comes.
+    pub lost: bool,
+    /// Rule L4: READY at the left edge because it was activated, not because it was preempted.
+    pub never_ran: bool,
+}
+
+impl Task {
+    pub fn new(name: NameId, core: usize) -> Self {
+        Self {
+            name,
+            core,
+            next_instance: 0,
+            queue: VecDeque::new(),
+            os: None,
+            activations: None,
+            unreported: 0,
+            context: Context::default(),
+            lost: false,
+            never_ran: false,
+        }
+    }
+}
+
+/// An ISR on a core's stack.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Frame {
+    pub name: NameId,
+    pub number: i64,
+    #[serde(with = "process_state")]
+    pub state: ProcessState,
+    /// Not managed by the OS: known from the function trace.
+    pub category1: bool,
+    /// Value of RUNNINGISR2 for category 2.
+    pub value: i64,
+    pub context: Context,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Core {
+    pub name: NameId,
+    /// ISR stack, bottom first (thesis, figure 4.3).
+    pub isrs: Vec<Frame>,
+    /// The task that the OS says is running, also while an ISR has the core.
+    pub running: Option<usize>,
+    /// A task that the OS set to RUNNING before the old one left.
+    pub incoming: Option<usize>,
+    /// State changes from or to RUNNING that were written while an ISR had the core: task, old and new state.
+    pub deferred: Vec<(usize, Option<OsState>, OsState)>,
+    /// Last value of RUNNINGISR2.
+    pub isr_value: Option<i64>,
+    /// Last value of RUNNINGTASK.
+    pub task_value: Option<i64>,
+    /// The data access before this one: (slot, was a read); `None` when it was of no variable with a role.
+    #[serde(skip)]
+    pub previous: Option<(usize, bool)>,
+    /// An expired SETEVENT alarm whose event has not been set (rule E3).
+    pub alarm_event: Option<Actor>,
+    /// Code outside of every process: main(), the idle loop.
+    pub idle: Context,
+}
+
+impl Core {
+    pub fn new(name: NameId) -> Self {
+        Self {
+            name,
+            isrs: Vec::new(),
+            running: None,
+            incoming: None,
+            deferred: Vec::new(),
+            isr_value: None,
+            task_value: None,
+            previous: None,
+            alarm_event: None,
+            idle: Context::default(),
+        }
+    }
+}
+
+/// A stimulus that has fired and not yet activated anything.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Pending {
+    pub stimulus: Actor,
+    /// The task it activates, when known: alarms know, service calls do not.
+    pub target: Option<usize>,
+    /// Where it was raised.
+    pub core: usize,
+    /// The process that raised it.
+    pub by: Option<Actor>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Semaphore {
+    pub name: NameId,
+    pub locked: bool,
+    pub overfull: bool,
+    /// Last value of RESOURCE.LOCKER.
+    pub locker: Option<i64>,
+    pub owner: Option<Actor>,
+    /// Registered waiters, in the order they came.
+    pub waiters: Vec<Actor>,
+    /// Locked or unlocked before the trace began is unknown.
+    pub unknown: bool,
+    /// A core that is not seen until then may have taken it; stays until the next change that is seen.
+    pub unseen_until: Option<i64>,
+    /// Has been locked or unlocked; the name is its own now.
+    pub used: bool,
+}
+
+impl Semaphore {
+    pub fn new(name: NameId) -> Self {
+        Self {
+            name,
+            locked: false,
+            overfull: false,
+            locker: None,
+            owner: None,
+            waiters: Vec::new(),
+            unknown: false,
+            unseen_until: None,
+            used: false,
+        }
+    }
+}
+
+/// What is known of the time before the first event (rules L1–L4).
+#[derive(Debug, Clone, Default)]
+pub struct Edge {
+    /// Time of the first software event.
+    pub begin: i64,
+    /// Every core is recorded from StartOS on: nothing happened before.
+    pub complete: bool,
+    /// Values that held at `begin`: slots whose first access is a read (L1).
+    pub values: Vec<(usize, i64)>,
+    /// Handlers active at `begin`, outermost first, per core (L3).
+    pub isrs: Vec<Vec<String>>,
+    /// Tasks whose first dispatch turns out to be a start (L4).
+    pub never_ran: Vec<usize>,
+}
+
+impl Edge {
+    /// An edge of which nothing is known yet.
+    pub fn at(begin: i64, cores: usize) -> Self {
+        Self { begin, isrs: vec![Vec::new(); cores], ..Self::default() }
+    }
+}
+
+/// A state of BTF, by its word.
+mod process_state {
+    use crate::btf::State;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(state: &State, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(state.as_str())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<State, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        State::parse(&word).ok_or_else(|| D::Error::custom(format!("'{word}' is no state of BTF")))
+    }
+}

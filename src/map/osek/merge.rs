@@ -1,0 +1,271 @@
+//! One stream out of many: the blocks of all cores' data and functions, merged in the order the rules need, with names
+//! resolved. Knows nothing of batches and files (see `blocks`).
+
+use super::blocks::{Block, Row};
+use super::model::Model;
+use super::slots::Role;
+use super::software::{Function, SoftwareEvent, What};
+use crate::btf::NameId;
+use crate::error::Result;
+
+/// The blocks of one table and core, sorted by (time, seq).
+pub(super) type Blocks<'a> = Box<dyn Iterator<Item = Result<Block>> + 'a>;
+
+/// The software events of one core.
+pub(super) struct CoreInput<'a> {
+    /// Those of `data_event`.
+    pub data: Blocks<'a>,
+    /// Those of `function_event`.
+    pub functions: Blocks<'a>,
+}
+
+/// The merged stream of all cores.
+pub(super) struct Merge<'a> {
+    cores: Vec<Core<'a>>,
+    /// The core whose event comes first, as long as that is before `until`, the first place of all others.
+    turn: usize,
+    until: Place,
+}
+
+/// Where an event stands among those of other cores: by time; at one instant the release of a spinlock first, whatever
+/// its core (part 2, rule 11), then by core.
+type Place = (i64, bool, usize);
+/// After every event.
+const END: Place = (i64::MAX, true, usize::MAX);
+
+struct Core<'a> {
+    index: usize,
+    data: Stream<'a, Variable>,
+    functions: Stream<'a, Option<Function>>,
+    head: Option<SoftwareEvent>,
+    place: Place,
+}
+
+/// What a traced variable means.
+#[derive(Clone, Copy)]
+struct Variable {
+    slot: Option<usize>,
+    signal: Option<NameId>,
+    /// A word of the spinlock array.
+    spin: bool,
+}
+
+/// Rows of one table and core, and what their names mean.
+struct Stream<'a, M> {
+    /// Those to come.
+    blocks: Option<Blocks<'a>>,
+    block: Block,
+    at: usize,
+    meanings: Vec<M>,
+}
+
+impl<'a> Merge<'a> {
+    /// Starts the stream; takes the first blocks.
+    pub fn new(inputs: Vec<CoreInput<'a>>, model: &mut Model) -> Result<Self> {
+        let core = |(index, input): (usize, CoreInput<'a>)| {
+            let (data, functions) = (Stream::new(input.data), Stream::new(input.functions));
+            let mut core = Core { index, data, functions, head: None, place: END };
+            core.advance(model)?;
+            Ok(core)
+        };
+        let cores = inputs.into_iter().enumerate().map(core).collect::<Result<_>>()?;
+        Ok(Self { cores, turn: 0, until: (i64::MIN, false, 0) })
+    }
+
+    /// The next event. Within a core functions come before data, then file order (gap 2).
+    pub fn next(&mut self, model: &mut Model) -> Result<Option<SoftwareEvent>> {
+        // A core that comes first often does so several times in a row.
+        if self.cores.get(self.turn).is_none_or(|core| core.place >= self.until) {
+            self.choose();
+        }
+        let Some(core) = self.cores.get_mut(self.turn) else { return Ok(None) };
+        let event = core.head.take();
+        core.advance(model)?;
+        Ok(event)
+    }
+
+    fn choose(&mut self) {
+        let (mut first, mut second) = (END, END);
+        for (n, core) in self.cores.iter().enumerate() {
+            if core.place < first {
+                (first, second, self.turn) = (core.place, first, n);
+            } else {
+                second = second.min(core.place);
+            }
+        }
+        self.until = second;
+    }
+}
+
+impl Core<'_> {
+    fn advance(&mut self, model: &mut Model) -> Result<()> {
+        loop {
+            let data = self.data.first(|name| Variable::of(name, self.index, model))?;
+            let call = self.functions.first(|name| model.function(name))?;
+            let call_first = match (&data, &call) {
+                (Some((data, _)), Some((call, _))) => call.time <= data.time,
+                (data, _) => data.is_none(),
+            };
+            let (time, released, what) = match (call_first, data, call) {
+                (true, _, Some((row, function))) => {
+                    self.functions.at += 1;
+                    let Some(function) = function else { continue };
+                    (row.time, false, What::Call { function, entry: row.write_or_entry })
+                }
+                (false, Some((Row { time, value, write_or_entry: write, follows, .. }, variable)), _) => {
+                    self.data.at += 1;
+                    let Variable { slot, signal, spin } = variable;
+                    let released = spin && write && value == 0;
+                    (time, released, What::Access { slot, signal, write, value, follows })
+                }
+                _ => {
+                    (self.head, self.place) = (None, END);
+                    return Ok(());
+                }
+            };
+            self.head = Some(SoftwareEvent { time, core: self.index, what });
+            self.place = (time, !released, self.index);
+            return Ok(());
+        }
+    }
+}
+
+impl Variable {
+    fn of(name: &str, core: usize, model: &mut Model) -> Self {
+        let meaning = model.slots.meaning(core, name);
+        let roles = meaning.slot.map(|slot| model.slot(slot).roles.iter());
+        let spin = roles.into_iter().flatten().any(|w| matches!(w, Role::Spin(_)));
+        Self { slot: meaning.slot, signal: meaning.signal.map(|s| model.names.intern(&s)), spin }
+    }
+}
+
+impl<'a, M: Copy> Stream<'a, M> {
+    fn new(blocks: Blocks<'a>) -> Self {
+        Self { blocks: Some(blocks), block: Block::default(), at: 0, meanings: Vec::new() }
+    }
+
+    /// The present row and the meaning of its name; `None` at the end.
+    #[inline]
+    fn first(&mut self, meaning: impl FnMut(&str) -> M) -> Result<Option<(Row, M)>> {
+        if self.at >= self.block.rows.len() && !self.load(meaning)? {
+            return Ok(None);
+        }
+        let row = self.block.rows.get(self.at).copied();
+        Ok(row.and_then(|row| Some((row, self.meanings.get(row.name as usize).copied()?))))
+    }
+
+    /// Goes on to the next block that has rows; false when there is none.
+    fn load(&mut self, mut meaning: impl FnMut(&str) -> M) -> Result<bool> {
+        while let Some(block) = self.blocks.as_mut().and_then(Iterator::next).transpose()? {
+            self.meanings.extend(block.names.iter().map(|name| meaning(name)));
+            (self.block, self.at) = (block, 0);
+            if !self.block.rows.is_empty() {
+                return Ok(true);
+            }
+        }
+        (self.blocks, self.block) = (None, Block::default());
+        Ok(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::description::orti::{OsHeader, Symbols};
+    use crate::description::{Application, ApplicationCore, Profile};
+    use proptest::prelude::*;
+
+    /// A model without an OS: of variables, the signal `S` and a spinlock matter.
+    fn model(cores: usize) -> Model {
+        let header = OsHeader { spinlocks: vec![("L".into(), 1)], ..OsHeader::default() };
+        let core = |n| ApplicationCore {
+            name: format!("C{n}"),
+            orti: None,
+            header: Some(header.clone()),
+            symbols: Symbols::default(),
+        };
+        Model::new(&Application {
+            profile: Profile::shipped("erika2").unwrap().unwrap(),
+            cores: (0..cores).map(core).collect(),
+            runnables: vec!["f".into()],
+            signals: vec!["S".into()],
+            category1_isrs: Vec::new(),
+            aliases: Default::default(),
+            task_functions: Default::default(),
+            coalescing: 0,
+        })
+    }
+
+    /// A row by its step in time, the name, and what it says.
+    type Step = (i64, bool, bool, u64);
+
+    fn rows(steps: &[Step], functions: bool) -> Vec<Row> {
+        let mut time = 0;
+        let row = |(step, other, write_or_entry, value): &Step| {
+            time += step;
+            let name = u32::from(*other && !functions);
+            Row { time, value: *value, name, write_or_entry: *write_or_entry, follows: *other }
+        };
+        steps.iter().map(row).collect()
+    }
+
+    fn blocks(rows: &[Row], names: &[&str], size: usize) -> Blocks<'static> {
+        let names = names.iter().map(|n| (*n).to_owned()).collect();
+        let rows: Vec<_> =
+            rows.chunks(size).map(|rows| Block { names: Vec::new(), rows: rows.to_vec() }).collect();
+        let first = Block { names, rows: Vec::new() };
+        Box::new(std::iter::once(first).chain(rows).map(Ok))
+    }
+
+    const LOCK: &str = "EE_hal_spinlock_status[1]";
+
+    /// Of all first rows, again and again the one that comes first.
+    fn naive(mut cores: Vec<[Vec<Row>; 2]>) -> Vec<(usize, bool, Row)> {
+        let mut found = Vec::new();
+        loop {
+            let heads = cores.iter().enumerate().filter_map(|(core, [data, functions])| {
+                let function = functions.first().filter(|f| data.first().is_none_or(|d| f.time <= d.time));
+                let row = function.or(data.first())?;
+                let release = function.is_none() && row.name == 0 && row.write_or_entry && row.value == 0;
+                Some((row.time, !release, core, function.is_some()))
+            });
+            let Some((_, _, core, function)) = heads.min() else { return found };
+            found.push((core, function, cores[core][usize::from(function)].remove(0)));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_first_of_all_heads_is_next(
+            cores in prop::collection::vec(
+                (
+                    prop::collection::vec((0i64..3, any::<bool>(), any::<bool>(), 0u64..2), 0..30),
+                    prop::collection::vec((0i64..3, any::<bool>(), any::<bool>(), 0u64..1), 0..30),
+                ),
+                0..4,
+            ),
+            size in 1usize..8,
+        ) {
+            let cores: Vec<_> = cores.iter().map(|(data, calls)| [rows(data, false), rows(calls, true)]).collect();
+            let mut model = model(cores.len());
+            let input = |[data, calls]: &[Vec<Row>; 2]| CoreInput {
+                data: blocks(data, &[LOCK, "S"], size),
+                functions: blocks(calls, &["f"], size),
+            };
+            let mut merge = Merge::new(cores.iter().map(input).collect(), &mut model).unwrap();
+            for (core, function, row) in naive(cores) {
+                let event = merge.next(&mut model).unwrap().unwrap();
+                prop_assert_eq!((event.core, event.time), (core, row.time));
+                match event.what {
+                    What::Call { entry, .. } => prop_assert!(function && entry == row.write_or_entry),
+                    What::Access { slot, signal, write, value, follows } => {
+                        prop_assert!(!function);
+                        prop_assert_eq!((slot.is_some(), signal.is_some()), (row.name == 0, row.name == 1));
+                        prop_assert_eq!((write, value, follows), (row.write_or_entry, row.value, row.follows));
+                    }
+                }
+            }
+            prop_assert!(merge.next(&mut model).unwrap().is_none());
+        }
+    }
+}

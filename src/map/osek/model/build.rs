@@ -1,0 +1,256 @@
+//! Compiles the objects of an ORTI file: cores, tasks, semaphores and alarms, with the variables that they read.
+
+use super::labels::{expand, integer_of, is_none_label, os_state, service, spellings};
+use super::{AlarmAction, AlarmModel, CoreModel, Model, SemModel, TaskModel};
+use crate::btf::IdMap;
+use crate::description::orti::{EnumValue, Orti};
+use crate::description::{Application, ApplicationCore};
+use crate::map::osek::slots::Role;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+impl Model {
+    pub(super) fn add_core(&mut self, ix: usize, image: usize, setup: &ApplicationCore) {
+        let name = self.names.intern(&setup.name);
+        let empty = Orti::parse(b"");
+        let orti = setup.orti.as_ref().unwrap_or(&empty);
+        let p = self.profile.clone();
+        let mut core = CoreModel {
+            name,
+            image,
+            running_task: self.attribute(ix, orti, "OS", None, "RUNNINGTASK", Role::RunningTask(ix)),
+            running_isr: self
+                .attribute(ix, orti, "OS", None, "RUNNINGISR2", Role::RunningIsr(ix))
+                .or_else(|| self.attribute(ix, orti, "OS", None, "RUNNINGISR", Role::RunningIsr(ix))),
+            service: self.attribute(ix, orti, "OS", None, "SERVICETRACE", Role::Service(ix)),
+            last_error: self.attribute(ix, orti, "OS", None, "LASTERROR", Role::LastError(ix)),
+            tasks_by_value: IdMap::default(),
+            no_isr_values: HashSet::from([0]),
+            isr_labels: HashMap::new(),
+            isr_names: IdMap::default(),
+            isr_symbols: setup.symbols.iter().map(|(a, n)| (a, n.to_owned())).collect(),
+            handlers: setup.symbols.iter().map(|(_, n)| n.to_owned()).collect(),
+            services: IdMap::default(),
+            limit_error: None,
+            refused_errors: Vec::new(),
+            states: IdMap::default(),
+            event_names: IdMap::default(),
+        };
+        let isr_type = ["RUNNINGISR2", "RUNNINGISR"].into_iter().find_map(|a| orti.attribute_type("OS", a));
+        let mut zero_is_isr = false;
+        for e in isr_type.map(|t| t.elements()).unwrap_or_default() {
+            match &e.value {
+                EnumValue::Integer(v) if is_none_label(&e.label, &p) => {
+                    core.no_isr_values.extend(spellings(*v));
+                }
+                EnumValue::Integer(v) => {
+                    zero_is_isr |= *v == 0;
+                    core.isr_labels.extend(spellings(*v).map(|v| (v, e.label.clone())));
+                }
+                EnumValue::Formula(symbol) => {
+                    let symbol = symbol.trim_start_matches('&').to_owned();
+                    core.handlers.insert(symbol);
+                }
+            }
+        }
+        if zero_is_isr {
+            core.no_isr_values.remove(&0);
+        }
+        for e in orti.attribute_type("OS", "SERVICETRACE").map(|t| t.elements()).unwrap_or_default() {
+            if let EnumValue::Integer(v) = e.value {
+                core.services.insert(v, service(&e.label, &p));
+            }
+        }
+        for (id, label) in &p.service_ids {
+            if let Ok(id) = id.parse() {
+                core.services.insert(id, service(label, &p));
+            }
+        }
+        for e in orti.attribute_type("OS", "LASTERROR").map(|t| t.elements()).unwrap_or_default() {
+            if let EnumValue::Integer(v) = e.value {
+                if e.label == p.labels.limit_error {
+                    core.limit_error = Some(v);
+                }
+                if p.labels.refused_errors.contains(&e.label) {
+                    core.refused_errors.push(v);
+                }
+            }
+        }
+        for e in orti.attribute_type("TASK", "STATE").map(|t| t.elements()).unwrap_or_default() {
+            if let (EnumValue::Integer(v), Some(s)) = (&e.value, os_state(&e.label, &p)) {
+                core.states.insert(*v, s);
+            }
+        }
+        for (event, mask) in setup.header.iter().flat_map(|h| &h.events) {
+            if core.event_names.insert(*mask, self.names.intern(event)).is_some() {
+                self.findings
+                    .push(format!("two OS events of core '{}' share the mask {mask:#x}", setup.name));
+            }
+        }
+        for path in &p.variables.isr_nesting {
+            self.slots.add_role(ix, path, Role::Nesting);
+        }
+        self.cores.push(core);
+    }
+
+    pub(super) fn add_tasks(&mut self, ix: usize, setup: &ApplicationCore, all: &Application) {
+        let Some(orti) = &setup.orti else { return };
+        let p = self.profile.clone();
+        for object in orti.objects("TASK") {
+            let t = self.tasks.len();
+            let label = &object.name;
+            let name = self.unique(label, &setup.name, |c| c.objects("TASK").any(|o| o.name == *label), all);
+            let running = orti.attribute_type("OS", "RUNNINGTASK").map(|a| a.elements()).unwrap_or_default();
+            let id = setup
+                .header
+                .as_ref()
+                .and_then(|h| h.tasks.iter().find(|(n, _)| n == label).map(|(_, id)| *id))
+                .or_else(|| integer_of(running, label));
+            if let Some(v) = integer_of(running, label).or(id) {
+                for core in self.cores.iter_mut().filter(|c| c.image == ix) {
+                    core.tasks_by_value.extend(spellings(v).map(|v| (v, t)));
+                }
+            }
+            let mut waitmask = Vec::new();
+            if let Some(id) = id {
+                for path in expand(&p.variables.event_waitmask, "{task}", id) {
+                    waitmask.push(self.slots.add_role(ix, &path, Role::EventWait(t)));
+                }
+                for (patterns, role) in [
+                    (&p.variables.remaining_activations, Role::Remaining(t)),
+                    (&p.variables.event_active, Role::EventActive(t)),
+                    (&p.variables.was_waiting, Role::WasWaiting(t)),
+                ] {
+                    for path in expand(patterns, "{task}", id) {
+                        self.slots.add_role(ix, &path, role);
+                    }
+                }
+            }
+            let state = self.attribute(ix, orti, "TASK", Some(label), "STATE", Role::TaskState(t));
+            let mut find = |names: &[String], role| {
+                names.iter().find_map(|n| self.attribute(ix, orti, "TASK", Some(label), n, role))
+            };
+            let current = find(&["CURRENTACTIVATIONS".to_owned()], Role::Activations(t));
+            let counts_down = current.is_none();
+            let activations =
+                current.or_else(|| find(&p.attributes.remaining_activations, Role::Activations(t)));
+            find(&p.attributes.event_flags, Role::EventActive(t));
+            waitmask
+                .extend(find(&p.attributes.event_mask, Role::EventWait(t)).into_iter().flat_map(|a| a.slots));
+            self.tasks.push(TaskModel { name, core: ix, state, activations, counts_down, waitmask });
+        }
+    }
+
+    /// Global resources and named spinlocks: one semaphore per index of the spinlock array. The locks that
+    /// the OS itself uses for remote calls have no name in the header's user part and stay out.
+    pub(super) fn add_spin_semaphores(&mut self, setup: &Application) {
+        if self.profile.variables.spinlock.is_empty() {
+            return;
+        }
+        let mut locks: BTreeMap<i64, String> = BTreeMap::new();
+        for header in setup.cores.iter().filter_map(|c| c.header.as_ref()) {
+            let global = header.resources.iter().filter(|r| r.global).map(|r| (r.id, r.name.clone()));
+            locks.extend(global.chain(header.spinlocks.iter().map(|(n, i)| (*i, n.clone()))));
+        }
+        for (index, label) in locks {
+            let s = self.sems.len();
+            let name = self.names.intern(&label);
+            for core in 0..self.cores.len() {
+                for path in expand(&self.profile.variables.spinlock, "{lock}", index) {
+                    self.slots.add_role(core, &path, Role::Spin(s));
+                }
+            }
+            let (lockers, no_locker, unlocked) = (HashMap::new(), HashSet::new(), Vec::new());
+            self.sems.push(SemModel {
+                name,
+                state: None,
+                locker: None,
+                lockers,
+                no_locker,
+                unlocked,
+                core: 0,
+                spin: true,
+            });
+        }
+    }
+
+    pub(super) fn add_resources(&mut self, ix: usize, setup: &ApplicationCore) {
+        let Some(orti) = &setup.orti else { return };
+        let p = self.profile.clone();
+        let states = orti.attribute_type("RESOURCE", "STATE").map(|t| t.elements()).unwrap_or_default();
+        let unlocked: Vec<i64> = states
+            .iter()
+            .filter(|e| p.labels.unlocked.iter().any(|l| l.eq_ignore_ascii_case(&e.label)))
+            .filter_map(|e| if let EnumValue::Integer(v) = e.value { Some(v) } else { None })
+            .collect();
+        let mut lockers = HashMap::new();
+        let mut no_locker = HashSet::new();
+        for e in orti.attribute_type("RESOURCE", "LOCKER").map(|t| t.elements()).unwrap_or_default() {
+            match e.value {
+                EnumValue::Integer(v) if is_none_label(&e.label, &p) => no_locker.extend(spellings(v)),
+                EnumValue::Integer(v) => lockers.extend(spellings(v).map(|v| (v, e.label.clone()))),
+                EnumValue::Formula(_) => {}
+            }
+        }
+        for object in orti.objects("RESOURCE") {
+            let label = &object.name;
+            let global = self.sems.iter().any(|s| s.spin && self.names.text(s.name) == label);
+            if global {
+                continue;
+            }
+            let s = self.sems.len();
+            // Not made unique: generators list a resource at every core, and only one core uses it unless it is
+            // global (see `Machine::claim`).
+            let name = self.names.intern(label);
+            let state = self.attribute(ix, orti, "RESOURCE", Some(label), "STATE", Role::SemState(s));
+            let locker = self.attribute(ix, orti, "RESOURCE", Some(label), "LOCKER", Role::SemLocker(s));
+            let (lockers, no_locker, unlocked) = (lockers.clone(), no_locker.clone(), unlocked.clone());
+            self.sems.push(SemModel {
+                name,
+                state,
+                locker,
+                lockers,
+                no_locker,
+                unlocked,
+                core: ix,
+                spin: false,
+            });
+        }
+    }
+
+    pub(super) fn add_alarms(&mut self, ix: usize, setup: &ApplicationCore, all: &Application) {
+        let Some(orti) = &setup.orti else { return };
+        for (n, object) in orti.objects("ALARM").enumerate() {
+            let a = self.alarms.len();
+            let label = &object.name;
+            let name = self.unique(label, &setup.name, |c| c.objects("ALARM").any(|o| o.name == *label), all);
+            let ids = setup.header.iter().flat_map(|h| &h.alarms);
+            let id = ids.filter(|(l, _)| *l == object.name).map(|(_, i)| *i).next().unwrap_or(n as i64);
+            for path in expand(&self.profile.variables.alarm_action, "{alarm}", id) {
+                self.slots.add_role(ix, &path, Role::AlarmAction(a));
+            }
+            let time = self.attribute(ix, orti, "ALARM", Some(&object.name), "ALARMTIME", Role::AlarmTime(a));
+            let text = object.get("ACTION").map(|a| a.text.as_str()).unwrap_or_default();
+            let action = self.alarm_action(ix, text);
+            self.alarms.push(AlarmModel { name, core: ix, time, action });
+        }
+    }
+
+    /// Reads the free text of ALARM.ACTION: `ActivateTask X`, `set E on T`, `SET t EVENT e`, `callback f` …
+    fn alarm_action(&self, core: usize, text: &str) -> AlarmAction {
+        let words: Vec<String> =
+            text.split(|c: char| c.is_whitespace() || c == ',').map(str::to_owned).collect();
+        let verb = words.first().map(|w| w.to_lowercase()).unwrap_or_default();
+        if verb.starts_with("activate") {
+            let named = |t: usize, w: &str| self.task_name_is(t, w);
+            let mut found = words.iter().flat_map(|w| (0..self.tasks.len()).filter(move |t| named(*t, w)));
+            let all: Vec<usize> = found.by_ref().collect();
+            let own = all.iter().find(|t| self.tasks[**t].core == core).or(all.first());
+            return own.map_or(AlarmAction::Other, |t| AlarmAction::Activate(*t));
+        }
+        if verb.starts_with("set") || verb.starts_with("event") {
+            AlarmAction::SetEvent
+        } else {
+            AlarmAction::Other
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! The traced application as the mapper sees it: cores, tasks, semaphores, alarms, and which variable each
+//! of them roles. Built once from ORTI, OS header, symbols and profile (`build`, `labels`); holds no state of a run.
+
+mod build;
+mod labels;
+
+use super::blocks::Relevance;
+use super::slots::{Role, Slot, SlotTable};
+use super::software::Function;
+use crate::btf::{IdMap, NameId, Names};
+use crate::description::orti::{Formula, Orti, Width};
+use crate::description::profile::{EntryMark, Profile};
+use crate::description::{Application, ApplicationCore};
+use crate::map::Gap;
+use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// OSEK task states; not the BTF process states.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum OsState {
+    Running,
+    Ready,
+    Waiting,
+    Suspended,
+}
+
+/// An ORTI attribute: a formula over slots.
+#[derive(Debug, Clone)]
+pub(super) struct Attribute {
+    pub formula: Formula,
+    /// The C type of the attribute.
+    pub width: Width,
+    pub slots: Vec<usize>,
+    pub core: usize,
+}
+
+impl Attribute {
+    /// The value over the last traced values, or `None` while an operand is unknown.
+    pub fn value(&self, slots: &SlotTable) -> Option<i64> {
+        let raw = self.formula.eval(&|i| self.slots.get(i).and_then(|s| slots.value(*s)), &|path| {
+            slots.find(self.core, path).and_then(|s| slots.value(s))
+        })?;
+        Some(self.width.apply(raw))
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct TaskModel {
+    pub name: NameId,
+    pub core: usize,
+    pub state: Option<Attribute>,
+    pub activations: Option<Attribute>,
+    /// The attribute counts the activations that are left: it falls with every activation.
+    pub counts_down: bool,
+    pub waitmask: Vec<usize>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct SemModel {
+    pub name: NameId,
+    pub state: Option<Attribute>,
+    pub locker: Option<Attribute>,
+    /// Value → task name, from the LOCKER enumeration.
+    pub lockers: HashMap<i64, String>,
+    /// Values of LOCKER whose label says that there is none.
+    pub no_locker: HashSet<i64>,
+    pub unlocked: Vec<i64>,
+    pub core: usize,
+    /// True for locks seen through the spinlock array: global resources and named spinlocks.
+    pub spin: bool,
+}
+
+/// What an alarm does when it expires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AlarmAction {
+    Activate(usize),
+    SetEvent,
+    Other,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct AlarmModel {
+    pub name: NameId,
+    pub core: usize,
+    pub time: Option<Attribute>,
+    pub action: AlarmAction,
+}
+
+/// A service with a meaning to the mapper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Service {
+    Activate,
+    Chain,
+    Terminate,
+    GetResource,
+    TryLock,
+    SetEvent,
+    ClearEvent,
+    WaitEvent,
+    CancelAlarm,
+    Start,
+    Other,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct CoreModel {
+    pub name: NameId,
+    /// The first core with the same OS image: the core itself, unless one OS runs several cores (see [`images`]).
+    pub image: usize,
+    pub running_task: Option<Attribute>,
+    pub running_isr: Option<Attribute>,
+    pub service: Option<Attribute>,
+    pub last_error: Option<Attribute>,
+    pub tasks_by_value: IdMap<i64, usize>,
+    pub no_isr_values: HashSet<i64>,
+    pub isr_labels: HashMap<i64, String>,
+    /// What values of RUNNINGISR2 have turned out to mean.
+    pub isr_names: IdMap<i64, NameId>,
+    pub isr_symbols: HashMap<u64, String>,
+    /// Handler names that RUNNINGISR2 may hold, plus those of the symbol table (rule L3).
+    pub handlers: HashSet<String>,
+    pub services: IdMap<i64, Service>,
+    pub limit_error: Option<i64>,
+    pub refused_errors: Vec<i64>,
+    pub states: IdMap<i64, OsState>,
+    pub event_names: IdMap<u64, NameId>,
+}
+
+/// The compiled application.
+#[derive(Debug, Clone)]
+pub struct Model {
+    pub(super) names: Names,
+    pub(super) slots: SlotTable,
+    pub(super) cores: Vec<CoreModel>,
+    pub(super) tasks: Vec<TaskModel>,
+    pub(super) sems: Vec<SemModel>,
+    pub(super) alarms: Vec<AlarmModel>,
+    pub(super) runnables: HashSet<String>,
+    pub(super) category1: HashSet<String>,
+    pub(super) task_functions: HashMap<String, usize>,
+    pub(super) entry: EntryMark,
+    pub(super) profile: Profile,
+    pub(super) sim: NameId,
+    pub(super) coalescing: i64,
+    pub(super) rpc: HashSet<NameId>,
+    /// Things the description promises and the ORTI text does not keep; shown as diagnostics.
+    pub findings: Vec<String>,
+}
+
+impl Model {
+    /// Compiles a description. What cannot be used is reported in [`Model::findings`], not fatal.
+    pub fn new(setup: &Application) -> Self {
+        let mut names = Names::default();
+        let sim = names.intern("SIM");
+        let shared = setup.profile.kernel.shared.clone();
+        let images = images(&setup.cores);
+        let mut model = Model {
+            slots: SlotTable::new(shared, images.clone(), &setup.aliases, &setup.signals),
+            cores: Vec::new(),
+            tasks: Vec::new(),
+            sems: Vec::new(),
+            alarms: Vec::new(),
+            runnables: setup.runnables.iter().cloned().collect(),
+            category1: setup.category1_isrs.iter().cloned().collect(),
+            task_functions: HashMap::new(),
+            entry: setup.profile.services.entry,
+            profile: setup.profile.clone(),
+            rpc: setup.profile.kernel.rpc_isrs.iter().map(|n| names.intern(n)).collect(),
+            names,
+            sim,
+            coalescing: setup.coalescing,
+            findings: Vec::new(),
+        };
+        for (ix, core) in setup.cores.iter().enumerate() {
+            model.add_core(ix, images[ix], core);
+        }
+        let first_of_image = || setup.cores.iter().enumerate().filter(|(ix, _)| images[*ix] == *ix);
+        for (ix, core) in first_of_image() {
+            model.add_tasks(ix, core, setup);
+        }
+        model.add_spin_semaphores(setup);
+        for (ix, core) in first_of_image() {
+            model.add_resources(ix, core);
+            model.add_alarms(ix, core, setup);
+        }
+        for (function, task) in &setup.task_functions {
+            match (0..model.tasks.len()).find(|t| model.task_name_is(*t, task)) {
+                Some(t) => {
+                    model.task_functions.insert(function.clone(), t);
+                }
+                None => model.findings.push(format!("task_functions names the unknown task '{task}'")),
+            }
+        }
+        model
+    }
+
+    /// The name of a core.
+    pub(super) fn core_name(&self, core: usize) -> &str {
+        self.cores.get(core).map_or("", |c| self.names.text(c.name))
+    }
+
+    /// The cores whose traces have a gap.
+    pub(super) fn cores_of(&self, gap: &Gap) -> Vec<usize> {
+        let is_of = |core: &usize| gap.core.as_deref().is_none_or(|name| name == self.core_name(*core));
+        (0..self.cores.len()).filter(is_of).collect()
+    }
+
+    /// True when task `t` has this ORTI name, with or without its core's prefix.
+    pub(super) fn task_name_is(&self, t: usize, label: &str) -> bool {
+        let full = self.names.text(self.tasks[t].name);
+        full == label || full.split_once('.').is_some_and(|(_, bare)| bare == label)
+    }
+
+    /// BTF names are unique: a name that two cores use gets its core in front (gap 24).
+    fn unique(&mut self, label: &str, core: &str, has: impl Fn(&Orti) -> bool, all: &Application) -> NameId {
+        let own = all.cores.iter().zip(self.cores.iter().map(|c| c.image)).enumerate();
+        let own = own.filter(|(ix, (_, image))| image == ix).map(|(_, (core, _))| core);
+        let users = own.filter(|c| c.orti.as_ref().is_some_and(&has)).count();
+        if users > 1 { self.names.intern(&format!("{core}.{label}")) } else { self.names.intern(label) }
+    }
+
+    fn attribute(
+        &mut self,
+        core: usize,
+        orti: &Orti,
+        kind: &str,
+        object: Option<&str>,
+        name: &str,
+        role: Role,
+    ) -> Option<Attribute> {
+        let objects: Vec<_> = orti.objects(kind).filter(|o| object.is_none_or(|n| o.name == n)).collect();
+        // One file may describe several cores: by several OS objects (RTA-OS) or by indexed attributes (SMP).
+        let object = if object.is_none() { objects.get(core).or(objects.first()) } else { objects.last() }?;
+        let indexed =
+            object.attributes.iter().find(|a| a.name == name && a.index == u32::try_from(core).ok());
+        let attribute = indexed.or_else(|| object.get(name))?;
+        let formula = match Formula::parse(&attribute.text) {
+            Ok(f) if f.is_evaluable() => f,
+            Ok(_) => return None,
+            Err(e) => {
+                self.findings.push(format!("{kind} {}: {name} = \"{}\": {e}", object.name, attribute.text));
+                return None;
+            }
+        };
+        let c_type = orti.attribute_type(kind, name).and_then(|t| t.c_type());
+        let width = c_type.map_or(Width::Same, Width::of);
+        let slots = formula.variables().iter().map(|v| self.slots.add_role(core, v, role)).collect();
+        for base in formula.dynamic_bases() {
+            self.slots.add_role_below(core, &base, role);
+        }
+        Some(Attribute { formula, width, slots, core })
+    }
+
+    /// Which traced names mean anything.
+    pub fn relevance(&self) -> Arc<Relevance> {
+        let listed = self.category1.iter().chain(&self.runnables).chain(self.task_functions.keys());
+        let functions = listed.chain(self.cores.iter().flat_map(|c| &c.handlers)).cloned().collect();
+        Arc::new(Relevance { slots: self.slots.clone(), functions })
+    }
+
+    /// What a traced function name means.
+    pub(super) fn function(&mut self, text: &str) -> Option<Function> {
+        if self.category1.contains(text) {
+            Some(Function::Category1(self.names.intern(text)))
+        } else if self.runnables.contains(text) {
+            Some(Function::Runnable(self.names.intern(text)))
+        } else if let Some(t) = self.task_functions.get(text) {
+            Some(Function::TaskBody(*t))
+        } else if self.cores.iter().any(|c| c.handlers.contains(text)) {
+            Some(Function::Handler(self.names.intern(text)))
+        } else {
+            None
+        }
+    }
+
+    /// The roles of a slot.
+    pub(super) fn slot(&self, slot: usize) -> &Slot {
+        self.slots.slot(slot)
+    }
+}
+
+/// For every core, the first one that runs the same OS image. Cores that name the same ORTI file run one OS if that file
+/// tells them apart: by several OS objects, or by an index (`RUNNINGTASK[1]`). Tasks, resources and alarms are the
+/// image's then, and its variables are seen by all its cores. Otherwise each core has an OS of its own.
+fn images(cores: &[ApplicationCore]) -> Vec<usize> {
+    let one_image = |a: &Orti, b: &Orti| {
+        let indexed = || a.objects("OS").flat_map(|o| &o.attributes).any(|a| a.index.is_some_and(|i| i > 0));
+        a.objects == b.objects && a.types == b.types && (a.objects("OS").count() > 1 || indexed())
+    };
+    let same = |a: &ApplicationCore, b: &ApplicationCore| {
+        a.orti.as_ref().zip(b.orti.as_ref()).is_some_and(|(a, b)| one_image(a, b))
+    };
+    let first = |ix: usize, core: &ApplicationCore| {
+        cores[..ix].iter().position(|other| same(other, core)).unwrap_or(ix)
+    };
+    cores.iter().enumerate().map(|(ix, core)| first(ix, core)).collect()
+}

@@ -1,0 +1,38 @@
+//! Software events as the rules see them: names resolved, everything irrelevant gone. Not the stored rows.
+
+use crate::btf::NameId;
+
+/// A function that matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Function {
+    Runnable(NameId),
+    Category1(NameId),
+    /// The body of a task (rule L4).
+    TaskBody(usize),
+    /// A category 2 handler (rule L3).
+    Handler(NameId),
+}
+
+/// What happened.
+#[derive(Debug, Clone, Copy)]
+pub enum What {
+    /// A variable was read or written.
+    Access {
+        slot: Option<usize>,
+        signal: Option<NameId>,
+        write: bool,
+        value: u64,
+        /// No other data access of this core lies between this one and the last one delivered.
+        follows: bool,
+    },
+    /// A function was entered or left.
+    Call { function: Function, entry: bool },
+}
+
+/// One software event of one core.
+#[derive(Debug, Clone, Copy)]
+pub struct SoftwareEvent {
+    pub time: i64,
+    pub core: usize,
+    pub what: What,
+}

@@ -1,0 +1,80 @@
+//! A kernel call while it is open, how it can end, and which number is which call. Not the rules.
+
+use super::entities::Actor;
+use super::words;
+use crate::btf::NameId;
+use crate::qnx::{Event, Flavour};
+use serde::{Deserialize, Serialize};
+
+/// Numbers of kernel calls; the same in all versions, where they exist.
+pub(super) mod number {
+    pub const MSG_SENDV: u16 = 11;
+    pub const MSG_SENDVNC: u16 = 12;
+    pub const MSG_RECEIVEV: u16 = 14;
+    pub const MSG_RECEIVEPULSEV: u16 = 24;
+    pub const SIGNAL_KILL: u16 = 26;
+    /// Since 7.0.
+    pub const SIGNAL_KILL_SIGVAL: u16 = 33;
+    pub const THREAD_JOIN: u16 = 50;
+    /// Since 8.0.
+    pub const SYNC_RWLOCK: u16 = 77;
+    pub const SYNC_MUTEX_LOCK: u16 = 80;
+    pub const SYNC_MUTEX_UNLOCK: u16 = 81;
+    pub const SYNC_CONDVAR_WAIT: u16 = 82;
+    pub const SYNC_CONDVAR_SIGNAL: u16 = 83;
+    pub const SYNC_SEM_POST: u16 = 84;
+    pub const SYNC_SEM_WAIT: u16 = 85;
+    /// Since 8.0; a call that says that a mutex is alive again before.
+    pub const SYNC_BARRIER_WAIT: u16 = 87;
+}
+
+/// How a kernel call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Returned(i64),
+    Error(i64),
+    Interrupted,
+    /// The thread entered the same call again: the kernel had rewound it.
+    Restarted,
+    ThreadEnd,
+    /// Its end was not recorded.
+    Cut,
+}
+
+/// A kernel call that is open.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OpenCall {
+    pub number: u16,
+    pub name: NameId,
+    pub cpu: usize,
+    pub enter: i64,
+    /// Its runnable in BTF, while that is open.
+    pub runnable: Option<Actor>,
+    /// First argument; an address for what synchronises.
+    pub first: u64,
+    /// The mutex that a wait for a condition gives back.
+    pub second: Option<u64>,
+    /// Owner word of the mutex.
+    pub owner: Option<u32>,
+}
+
+impl OpenCall {
+    pub fn new(
+        flavour: Flavour,
+        event: &Event<'_>,
+        (name, runnable): (NameId, Option<Actor>),
+        (cpu, enter): (usize, i64),
+    ) -> Self {
+        let synchronises = (number::SYNC_RWLOCK..=number::SYNC_BARRIER_WAIT).contains(&event.event);
+        let first = words::first(flavour, event, synchronises);
+        let argument = |name| words::argument(flavour, event, name);
+        let (second, owner) = match event.event {
+            number::SYNC_MUTEX_LOCK => (None, argument("owner")),
+            number::SYNC_CONDVAR_WAIT => (argument("mutex_p"), argument("mutex->owner")),
+            _ => (None, None),
+        };
+        let number = event.event;
+        Self { number, name, cpu, enter, runnable, first, second, owner: owner.map(|owner| owner as u32) }
+    }
+}

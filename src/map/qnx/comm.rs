@@ -1,0 +1,100 @@
+//! Rules for messages, pulses and signals: OS events of BTF that are set and cleared.
+
+use super::entities::Named;
+use super::mapper::QnxMapper;
+use super::wake::Wake;
+use super::words;
+use crate::btf::{Action, EntityType, NameId, Note};
+use crate::qnx::Event;
+
+/// Event numbers of class COMM.
+mod number {
+    pub const SEND: u16 = 0;
+    pub const SEND_PULSE: u16 = 1;
+    pub const RECEIVE: u16 = 2;
+    pub const RECEIVE_PULSE: u16 = 3;
+    /// Pulses of the kernel: for events, and what becomes of connections and threads.
+    pub const KERNEL_PULSES: std::ops::RangeInclusive<u16> = 4..=8;
+    pub const SIGNAL: u16 = 9;
+    pub const REPLY: u16 = 10;
+    pub const ERROR: u16 = 11;
+}
+
+impl QnxMapper {
+    /// The OS event that a message for a process sets.
+    pub(super) fn message_event(&mut self, pid: u32) -> NameId {
+        self.named(Named::Message, (pid, 0), |_| match pid {
+            words::NONE => "MSG_unknown".to_owned(),
+            _ => format!("MSG_{pid}"),
+        })
+    }
+
+    fn pulse_event(&mut self, pid: u32) -> NameId {
+        self.named(Named::Pulse, (pid, 0), |_| match pid {
+            words::NONE => "PLS_unknown".to_owned(),
+            _ => format!("PLS_{pid}"),
+        })
+    }
+
+    pub(super) fn comm_event(&mut self, cpu: usize, event: &Event<'_>) {
+        let (id, pid) = (event.word(0), event.word(1));
+        let note = Note::Hex(u64::from(id));
+        match event.event {
+            number::SEND => {
+                let name = self.message_event(pid);
+                self.os_event(cpu, name, Action::SetEvent, note);
+                self.causes.process(pid, self.turn, Wake::Message);
+                self.message_sent(cpu, id, pid);
+            }
+            number::RECEIVE => {
+                let name = self.message_event(pid);
+                self.os_event(cpu, name, Action::ClearEvent, note);
+                self.message_received(cpu, id, pid);
+            }
+            number::REPLY | number::ERROR => self.replied(cpu, (pid, id), event.event == number::ERROR),
+            number::SIGNAL => self.signalled(cpu, id),
+            number::RECEIVE_PULSE => {
+                let name = self.pulse_event(pid);
+                self.os_event(cpu, name, Action::ClearEvent, note);
+                self.pulse_received(cpu, id, pid);
+            }
+            pulse if pulse == number::SEND_PULSE || number::KERNEL_PULSES.contains(&pulse) => {
+                let name = self.pulse_event(pid);
+                self.os_event(cpu, name, Action::SetEvent, note);
+                self.causes.process(pid, self.turn, Wake::Pulse);
+                self.pulse_sent(cpu, id, pid, pulse == number::SEND_PULSE);
+            }
+            _ => {}
+        }
+    }
+
+    /// The source is the thread that runs; during an interrupt, the kernel acts.
+    fn os_event(&mut self, cpu: usize, name: NameId, action: Action, note: Note) {
+        let source = self.thread_actor_on(cpu);
+        self.emit(source, EntityType::OsEvent, (name, 0), action, note);
+    }
+
+    /// A thread gets the answer to its message.
+    fn replied(&mut self, cpu: usize, (pid, tid): (u32, u32), error: bool) {
+        if pid == words::NONE {
+            return;
+        }
+        let name = self.named(Named::Reply, (pid, u64::from(tid)), |_| format!("RPL_{pid}_{tid}"));
+        let note = Note::Name(self.task(pid, tid));
+        self.os_event(cpu, name, Action::SetEvent, note);
+        if let Some(t) = self.threads.find((pid, tid)) {
+            let wake = if error { Wake::Error } else { Wake::Reply };
+            self.threads[t].cause = Some((self.turn, wake));
+            self.threads[t].replied = true;
+        }
+        self.message_replied(cpu, (pid, tid), error);
+    }
+
+    /// The kernel gives a signal to the thread that is about to go on, which is the one that runs.
+    fn signalled(&mut self, cpu: usize, number: u32) {
+        let Some(t) = self.cores[cpu].running else { return };
+        let (pid, tid) = self.threads[t].pid_tid();
+        let name = self.named(Named::Signal, (pid, u64::from(tid)), |_| format!("SIG_{pid}_{tid}"));
+        self.os_event(cpu, name, Action::SetEvent, Note::Value(u64::from(number)));
+    }
+}

@@ -1,0 +1,241 @@
+//! Events leave here: names, numbers, and processes that enter and leave cores with their runnables. Not why they do.
+
+use super::counters::Finding;
+use super::entities::{Actor, Named};
+use super::mapper::QnxMapper;
+use super::state::{Phase, Proc};
+use crate::btf::{Action, EntityType, Event, NameId, Note};
+use crate::map::Output;
+use crate::qnx::Version;
+
+impl QnxMapper {
+    /// A name, unless there are too many.
+    pub(super) fn intern(&mut self, text: &str) -> NameId {
+        self.entities.intern(text).unwrap_or_else(|| {
+            self.count(Finding::TooManyNames);
+            self.entities.names.intern("OTHER")
+        })
+    }
+
+    /// The name of the entity that `kind` and two numbers mean; spelled when it is new.
+    pub(super) fn named(
+        &mut self,
+        kind: Named,
+        numbers: (u32, u64),
+        spell: impl FnOnce(&Self) -> String,
+    ) -> NameId {
+        if let Some(known) = self.entities.of_numbers(kind, numbers) {
+            return known;
+        }
+        let text = spell(self);
+        let name = self.intern(&text);
+        self.entities.set_of_numbers(kind, numbers, name);
+        name
+    }
+
+    /// A name as BTF can hold it.
+    pub(super) fn clean(text: &str) -> String {
+        let bad = |c: char| c == ',' || c == '#' || c.is_whitespace() || c.is_control();
+        text.chars().map(|c| if bad(c) { '_' } else { c }).collect()
+    }
+
+    /// Base name and id of a process, as in names of tasks.
+    pub(super) fn process_name(&self, pid: u32) -> String {
+        match self.directory.name_at(pid, self.now) {
+            Some(name) => format!("{}_{pid}", Self::clean(name)),
+            None => format!("pid_{pid}"),
+        }
+    }
+
+    /// A note that is not among [`Notes`].
+    pub(super) fn note(&mut self, text: &str) -> Note {
+        Note::Name(self.intern(text))
+    }
+
+    pub(super) fn emit(
+        &mut self,
+        source: Actor,
+        kind: EntityType,
+        target: Actor,
+        action: Action,
+        note: Note,
+    ) {
+        let event = Event {
+            time: self.now,
+            source: source.0,
+            source_instance: source.1,
+            target_type: kind,
+            target: target.0,
+            target_instance: target.1,
+            action,
+            note,
+        };
+        self.out.push(if self.closing { Output::Closing(event) } else { Output::Event(event) });
+    }
+
+    /// A stimulus that is about to activate something. Until 7 nothing triggers stimuli; since 8.0 interrupts are nothing
+    /// else, and where some triggers are recorded, all are.
+    pub(super) fn stimulus(&mut self, name: &str) -> Actor {
+        let name = self.intern(name);
+        if self.settings.flavour.version >= Version::V8_0 { self.trigger(name) } else { (name, 0) }
+    }
+
+    /// A stimulus fires.
+    pub(super) fn trigger(&mut self, name: NameId) -> Actor {
+        let stimulus = (name, self.entities.next_instance(name));
+        // The simulation has no instance: −1 (BTF 2.1).
+        self.emit((self.entities.sim, -1), EntityType::Stimulus, stimulus, Action::Trigger, Note::None);
+        stimulus
+    }
+
+    /// Name and instance of a thread.
+    pub(super) fn actor(&self, t: usize) -> Actor {
+        (self.threads[t].name, self.threads[t].instance)
+    }
+
+    /// What executes on a CPU, as far as BTF hears of it.
+    pub(super) fn executing(&self, cpu: usize) -> Option<Proc> {
+        let core = &self.cores[cpu];
+        if !core.frames.is_empty() {
+            return Some(Proc::Interrupt(cpu));
+        }
+        let t = core.running?;
+        (self.threads[t].exported && self.threads[t].phase == Phase::Running).then_some(Proc::Thread(t))
+    }
+
+    /// Name and instance of what executes on a CPU; the CPU itself if nothing does.
+    pub(super) fn actor_on(&self, cpu: usize) -> Actor {
+        match self.executing(cpu) {
+            Some(Proc::Thread(t)) => self.actor(t),
+            Some(Proc::Interrupt(cpu)) => {
+                self.cores[cpu].frames.last().map_or((self.cores[cpu].name, 0), |f| (f.name, f.number))
+            }
+            None => (self.cores[cpu].name, 0),
+        }
+    }
+
+    /// The thread that acts on a CPU; the CPU itself during an interrupt, or if the running thread is not known.
+    pub(super) fn thread_actor_on(&self, cpu: usize) -> Actor {
+        match self.executing(cpu) {
+            Some(Proc::Thread(t)) => self.actor(t),
+            _ => (self.cores[cpu].name, 0),
+        }
+    }
+
+    /// An event of a thread by a core.
+    fn of_thread(&mut self, core: NameId, t: usize, action: Action, note: Note) {
+        if self.threads[t].exported {
+            let target = self.actor(t);
+            self.emit((core, 0), EntityType::Task, target, action, note);
+        }
+    }
+
+    /// A new instance of a thread.
+    pub(super) fn activate(&mut self, t: usize, stimulus: &str) {
+        let name = self.threads[t].name;
+        let instance = self.entities.next_instance(name);
+        let thread = &mut self.threads[t];
+        (thread.instance, thread.phase, thread.began) = (instance, Phase::Active, true);
+        if self.threads[t].exported {
+            let stimulus = self.stimulus(stimulus);
+            self.emit(stimulus, EntityType::Task, (name, instance), Action::Activate, Note::None);
+        }
+    }
+
+    /// A thread whose blocking is over: it is ready.
+    pub(super) fn release(&mut self, t: usize, note: Note) {
+        let core = self.threads[t].core;
+        self.of_thread(core, t, Action::Release, note);
+        self.threads[t].phase = Phase::Ready;
+    }
+
+    /// A thread that has an instance gets a core; its runnables resume after it, outermost first. `released` is the note of
+    /// the release, if it was blocked.
+    pub(super) fn enter(&mut self, t: usize, core: NameId, released: Note, note: Note) {
+        let action = match self.threads[t].phase {
+            Phase::Active => Action::Start,
+            Phase::Waiting => {
+                self.release(t, released);
+                Action::Resume
+            }
+            Phase::Ready => Action::Resume,
+            Phase::Off | Phase::Running => return,
+        };
+        self.of_thread(core, t, action, note);
+        self.threads[t].phase = Phase::Running;
+        self.threads[t].core = core;
+        let actor = self.actor(t);
+        for n in 0..self.threads[t].runnables.len() {
+            let runnable = self.threads[t].runnables[n];
+            self.emit(actor, EntityType::Runnable, runnable, Action::Resume, Note::None);
+        }
+    }
+
+    /// A thread leaves the core that it has, its runnables before it, innermost first. `why` is the note of runnables that
+    /// end with it.
+    pub(super) fn leave(&mut self, t: usize, action: Action, note: Note, why: Note) {
+        if self.threads[t].phase != Phase::Running {
+            return;
+        }
+        let (phase, ends) = match action {
+            Action::Wait => (Phase::Waiting, false),
+            Action::Terminate => (Phase::Off, true),
+            _ => (Phase::Ready, false),
+        };
+        let actor = self.actor(t);
+        for n in (0..self.threads[t].runnables.len()).rev() {
+            let runnable = self.threads[t].runnables[n];
+            let (action, note) = if ends { (Action::Terminate, why) } else { (Action::Suspend, Note::None) };
+            self.emit(actor, EntityType::Runnable, runnable, action, note);
+        }
+        let core = self.threads[t].core;
+        self.of_thread(core, t, action, note);
+        let thread = &mut self.threads[t];
+        thread.phase = phase;
+        if ends {
+            thread.runnables.clear();
+            thread.deferred.clear();
+            thread.too_deep = 0;
+            if let Some(call) = &mut thread.call {
+                call.runnable = None;
+            }
+        }
+    }
+
+    /// The open runnables of what executes.
+    pub(super) fn runnables(&mut self, p: Proc) -> Option<&mut Vec<Actor>> {
+        match p {
+            Proc::Thread(t) => Some(&mut self.threads[t].runnables),
+            Proc::Interrupt(cpu) => self.cores[cpu].frames.last_mut().map(|frame| &mut frame.runnables),
+        }
+    }
+
+    fn actor_of(&self, p: Proc) -> Actor {
+        match p {
+            Proc::Thread(t) => self.actor(t),
+            Proc::Interrupt(cpu) => self.actor_on(cpu),
+        }
+    }
+
+    /// A runnable begins in what executes.
+    pub(super) fn start_runnable(&mut self, p: Proc, name: NameId) -> Actor {
+        let runnable = (name, self.entities.next_instance(name));
+        let actor = self.actor_of(p);
+        self.emit(actor, EntityType::Runnable, runnable, Action::Start, Note::None);
+        if let Some(open) = self.runnables(p) {
+            open.push(runnable);
+        }
+        runnable
+    }
+
+    /// A runnable of what executes ends, and what it called before it.
+    pub(super) fn end_runnable(&mut self, p: Proc, runnable: Actor, note: Note) {
+        let actor = self.actor_of(p);
+        let Some(open) = self.runnables(p) else { return };
+        let Some(n) = open.iter().rposition(|r| *r == runnable) else { return };
+        for inner in open.split_off(n).into_iter().rev() {
+            let note = if inner == runnable { note } else { Note::None };
+            self.emit(actor, EntityType::Runnable, inner, Action::Terminate, note);
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! The mapper: what it remembers, and which rule an event goes to. Not the rules.
+
+use super::counters::{Counters, Finding};
+use super::directory::Directory;
+use super::dump::Dump;
+use super::entities::Entities;
+use super::messages::Messages;
+use super::native::KernelRows;
+use super::state::{Core, Servers, Threads};
+use super::wake::Causes;
+use super::{Irq, Occurrence, Settings};
+use crate::btf::NameId;
+use crate::map::Output;
+use crate::qnx::{Class, Status};
+
+/// The mapper of kernel events.
+#[derive(Debug)]
+pub struct QnxMapper {
+    pub(super) settings: Settings,
+    pub(super) directory: Directory,
+    /// Begin and end of the recording, in ticks.
+    pub(super) range: (i64, i64),
+    pub(super) last_gap: Option<(i64, i64)>,
+    pub(super) entities: Entities,
+    /// Rows of the native tables so far.
+    pub(super) rows: KernelRows,
+    /// Number of the present event, from 1.
+    pub(super) turn: u64,
+    pub(super) now: i64,
+    /// The present event tells what is there already.
+    pub(super) dumped: bool,
+    pub(super) dump: Dump,
+    /// By CPU.
+    pub(super) cores: Vec<Core>,
+    pub(super) threads: Threads,
+    pub(super) causes: Causes,
+    pub(super) messages: Messages,
+    pub(super) servers: Servers,
+    /// Events only keep the rules across a gap, see [`Output::Closing`].
+    pub(super) closing: bool,
+    pub(super) out: Vec<Output>,
+    pub(super) counters: Counters,
+}
+
+impl QnxMapper {
+    /// A mapper at the begin of a recording, of which begin and end are given, in ticks.
+    pub(super) fn at_begin(settings: Settings, range: (i64, i64)) -> Self {
+        Self {
+            dump: Dump::new(settings.flavour.version),
+            directory: Directory::new(settings.flavour.version),
+            settings,
+            range,
+            last_gap: None,
+            entities: Entities::default(),
+            rows: KernelRows::default(),
+            turn: 0,
+            now: range.0,
+            dumped: false,
+            cores: Vec::new(),
+            threads: Threads::default(),
+            causes: Causes::default(),
+            messages: Messages::default(),
+            servers: Servers::default(),
+            closing: false,
+            out: Vec::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// The next event.
+    pub(super) fn occurrence(&mut self, occurrence: &Occurrence<'_>) {
+        let event = &occurrence.event;
+        self.turn += 1;
+        self.now = self.now.max(occurrence.time);
+        self.dumped = self.dump.event(event);
+        // Words of an incomplete event may be those of any part of it.
+        if event.status != Status::Ok {
+            return;
+        }
+        let cpu = usize::from(event.cpu);
+        while self.cores.len() <= cpu {
+            let name = self.intern(&format!("Core_{}", self.cores.len()));
+            let interrupts = match self.settings.irq {
+                Irq::Preempt => name,
+                Irq::Overlay => self.intern(&format!("Core_{}_irq", self.cores.len())),
+            };
+            self.cores.push(Core { name, interrupts, running: None, frames: Vec::new(), vacated: None });
+        }
+        match event.class {
+            Class::Thread => self.thread_event(cpu, event),
+            Class::Process => self.process_event(event, occurrence.text),
+            Class::KerCall => self.call_enter(cpu, event),
+            Class::KerExit => self.call_exit(cpu, event),
+            Class::IntCall => self.call_interrupted(cpu, event),
+            Class::IntEnter => self.interrupt_enter(cpu, event),
+            Class::IntExit => self.interrupt_exit(cpu, event),
+            Class::HandlerEnter => self.handler_enter(cpu, event),
+            Class::HandlerExit => self.handler_exit(cpu, event),
+            Class::Int => self.interrupt_delivered(event),
+            Class::Comm => self.comm_event(cpu, event),
+            Class::System => self.system_event(cpu, event),
+            Class::User => self.user_event(cpu, event, occurrence.text),
+            Class::Control
+            | Class::VThread
+            | Class::Quip
+            | Class::Sec
+            | Class::Qvm
+            | Class::Pmu
+            | Class::Unknown => {}
+        }
+    }
+
+    /// The recording has a gap `[begin, end)`, in ticks: what is open is cut off, and all states are unknown until the next
+    /// event of a thread. Threads move, so a gap in the records of one CPU is a gap of all.
+    pub(super) fn cut(&mut self, begin: i64, end: i64) {
+        self.now = self.now.max(begin);
+        let (begin, end) = (self.now, end.max(self.now));
+        let cores = self.cores.iter().flat_map(|core| [core.name, core.interrupts]);
+        let mut cores: Vec<NameId> =
+            cores.chain((!self.cores.is_empty()).then_some(self.entities.nowhere)).collect();
+        cores.dedup();
+        self.out.extend(cores.into_iter().map(|core| Output::Gap { core, begin, end }));
+        self.closing = true;
+        self.close_interrupts();
+        for t in self.threads.living() {
+            self.cut_thread(t);
+            self.close_thread(t);
+            let thread = &mut self.threads[t];
+            thread.deferred.clear();
+            thread.too_deep = 0;
+            (thread.on, thread.replied, thread.server, thread.cause) = (None, false, None, None);
+            thread.lost = true;
+        }
+        self.closing = false;
+        self.cut_messages();
+        self.causes = Causes::default();
+        for core in &mut self.cores {
+            (core.running, core.vacated) = (None, None);
+        }
+        self.now = end;
+    }
+
+    /// Ends the recording: what is open stays open, and is cut off in the native tables.
+    pub(super) fn end(&mut self) {
+        self.now = self.now.max(self.range.1);
+        self.cut_interrupts();
+        for t in self.threads.living() {
+            self.cut_thread(t);
+            self.write_thread(t, None);
+        }
+        self.cut_messages();
+        self.write_processes();
+        for _ in 0..self.directory.beyond {
+            self.count(Finding::TooManyProcesses);
+        }
+    }
+
+    pub(super) fn count(&mut self, finding: Finding) {
+        self.counters.count(finding, self.now);
+    }
+}

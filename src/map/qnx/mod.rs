@@ -1,0 +1,190 @@
+//! QNX kernel events to system events, and to the native tables of kernel traces. Not their records of 16 bytes (see
+//! `formats::qnx`).
+//!
+//! Threads are tasks, interrupts are ISRs, kernel calls, handlers and instrumented functions are runnables. A kernel
+//! trace says less than BTF wants (a thread gets a CPU before its predecessor is said to have lost it; a blocked one may
+//! run without having been ready), so some events are derived, and their notes say so:
+//!
+//! | note | derived because |
+//! |---|---|
+//! | `implicit` | another event of the kernel means it: a thread lost its CPU, an interrupt is over |
+//! | `direct` | a thread ran that had been blocked: the kernel switches without READY |
+//! | `irq` | an interrupt took the core from a process, and gave it back |
+//! | `migrate` | a thread runs on another CPU now |
+//! | `gap` | the trace has a gap: BTF knows none, so what runs there is taken from its core (see `Output::Closing`) |
+//! | `synth` | BTF has no such transition: a slice of no length on `Core_X` makes it legal |
+//!
+//! * `directory` – which process a process id means, from a first look at the whole recording
+//! * `dump` – which events tell what is there already
+//! * `state`, `emit` – what is remembered; processes enter and leave cores with their runnables
+//! * `threads`, `interrupts`, `calls`, `functions`, `comm`, `sync` – the rules, by class of event
+//! * `wake` – what woke a thread
+//! * `native` – rows of the native tables
+//! * `words` – arguments of events
+//! * `stored` – events from the rows of all CPUs
+//! * `saved` – the state at the end of a recording
+
+mod call;
+mod calls;
+mod comm;
+mod counters;
+mod directory;
+mod dump;
+mod emit;
+mod entities;
+mod functions;
+mod interrupts;
+mod mapper;
+mod messages;
+mod native;
+mod saved;
+mod state;
+mod stored;
+mod sync;
+#[cfg(test)]
+mod tests;
+mod threads;
+mod wake;
+mod words;
+
+pub use mapper::QnxMapper;
+pub use native::KernelRows;
+
+use super::{Finished, Gap, Mapper, Output, Recording, StoredRows};
+use crate::btf::Names;
+use crate::error::Result;
+use crate::qnx::{Event, Flavour};
+use crate::schema::{TableSpec, tables};
+use saved::State;
+use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
+
+/// A kernel event at its place in the recording.
+#[derive(Debug, Clone, Copy)]
+pub struct Occurrence<'a> {
+    /// When, in ticks.
+    pub time: i64,
+    /// Its number in the recording; orders events of equal time.
+    pub seq: i64,
+    /// The event.
+    pub event: Event<'a>,
+    /// The string among its words, if it has one: the name of a process or thread, a path, what a program wrote.
+    pub text: Option<&'a str>,
+}
+
+/// What an interrupt does to the thread that it interrupts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Irq {
+    /// It preempts it: the time of the interrupt is none of the thread's.
+    #[default]
+    Preempt,
+    /// Nothing: the thread goes on running, as the kernel counts it, and the interrupt runs on a core of its own besides that
+    /// of the CPU, `Core_<cpu>_irq`.
+    Overlay,
+}
+
+/// How a recording is mapped.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// Which Neutrino wrote it.
+    pub flavour: Flavour,
+    /// How many CPUs the target has (`TRACE_CPU_NUM`): that many threads of process 1 are idle threads.
+    pub cpus: u32,
+    /// Blocking states that end an instance of a task, by their names (`RECEIVE`): each awakening begins another. Without
+    /// any, an instance is a thread from its creation to its end.
+    pub jobs: Vec<String>,
+    /// What interrupts do to threads.
+    pub irq: Irq,
+    /// Whether idle threads become tasks.
+    pub idle: bool,
+}
+
+impl Mapper for QnxMapper {
+    const NAME: &'static str = "qnx";
+    const STATE_VERSION: u32 = 1;
+    const TABLES: &'static [&'static TableSpec] = &[tables::KERNEL_EVENT];
+    const NATIVE_TABLES: &'static [&'static TableSpec] = &[
+        tables::KERNEL_PROCESS,
+        tables::KERNEL_THREAD,
+        tables::KERNEL_STATE,
+        tables::KERNEL_CALL,
+        tables::KERNEL_INTERRUPT,
+        tables::KERNEL_MESSAGE,
+    ];
+    /// What is there already, and which threads idle, shows in events of all kinds.
+    const LOOK_AHEADS: usize = 1;
+
+    type Settings = Settings;
+    type Event<'a> = Occurrence<'a>;
+    type NativeRows = KernelRows;
+    type State = State;
+
+    fn new(settings: Settings, recording: &Recording<'_>) -> Result<Self> {
+        Ok(Self::at_begin(settings, (recording.begin, recording.end)))
+    }
+
+    fn resume(&mut self, state: State) -> Result<()> {
+        self.resume_from(state);
+        Ok(())
+    }
+
+    fn read<R: StoredRows>(
+        &mut self,
+        rows: &R,
+        _pass: usize,
+        mut take: impl FnMut(&mut Self, &Occurrence<'_>) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        stored::in_order(rows, |occurrence| take(self, occurrence))
+    }
+
+    fn time_of(occurrence: &Occurrence<'_>) -> i64 {
+        occurrence.time
+    }
+
+    fn look_ahead(&mut self, _pass: usize, occurrence: &Occurrence<'_>) -> ControlFlow<()> {
+        self.directory.event(occurrence);
+        ControlFlow::Continue(())
+    }
+
+    fn end_look_ahead(&mut self, _pass: usize) {}
+
+    fn range(&self) -> (i64, i64) {
+        self.range
+    }
+
+    fn event(&mut self, occurrence: &Occurrence<'_>) {
+        self.occurrence(occurrence);
+    }
+
+    fn gap(&mut self, gap: &Gap) {
+        // A gap of one CPU may be stored for another one, too.
+        if self.last_gap.replace((gap.begin, gap.end)) != Some((gap.begin, gap.end)) {
+            self.cut(gap.begin, gap.end);
+        }
+    }
+
+    fn names(&self) -> &Names {
+        &self.entities.names
+    }
+
+    fn names_mut(&mut self) -> &mut Names {
+        &mut self.entities.names
+    }
+
+    fn take(&mut self, at_least: usize) -> Option<Vec<Output>> {
+        (self.out.len() >= at_least).then(|| std::mem::take(&mut self.out))
+    }
+
+    fn take_rows(&mut self, at_least: usize) -> Option<KernelRows> {
+        self.rows.take(at_least)
+    }
+
+    fn finish(&mut self) -> Finished<Self> {
+        let state = self.state_at_end();
+        self.end();
+        let (outputs, rows) = (std::mem::take(&mut self.out), std::mem::take(&mut self.rows));
+        Finished { outputs, rows, log: self.counters.log(), relevant: self.turn, state }
+    }
+}

@@ -1,0 +1,282 @@
+//! What is remembered between two kernel events: threads, CPUs with their interrupts. Not the rules.
+
+use super::call::OpenCall;
+use super::entities::Actor;
+use super::wake::Wake;
+use super::words::Policy;
+use crate::btf::{IdMap, NameId};
+use crate::map::state::pairs;
+use serde::{Deserialize, Serialize};
+use std::ops::{Index, IndexMut};
+
+/// Where the instance of a thread is in the state chart of BTF. With `Irq::Preempt`, a thread that the kernel has running
+/// is [`Phase::Ready`] while an interrupt has its CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Phase {
+    /// There is no instance: none yet, or the last one ended with its job.
+    Off,
+    Active,
+    Ready,
+    Running,
+    Waiting,
+}
+
+/// A thread that lives.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Thread {
+    pub pid: u32,
+    pub tid: u32,
+    /// The task of BTF.
+    pub name: NameId,
+    /// Base name of its program.
+    pub process: Option<NameId>,
+    /// The name that the program gave it.
+    pub own_name: Option<NameId>,
+    pub incarnation: i64,
+    /// Threads are numbered in the order in which they were seen first.
+    pub born: u64,
+    pub created_at: Option<i64>,
+    pub dumped: bool,
+    pub idle: bool,
+    /// Idle threads are no tasks, unless asked for: all happens as with others, but BTF does not hear of it.
+    pub exported: bool,
+    pub instance: i64,
+    /// It had an instance before.
+    pub began: bool,
+    pub phase: Phase,
+    /// A gap came since its last event: it need not be where `phase` says.
+    pub lost: bool,
+    /// The CPU on which the kernel has it running.
+    pub on: Option<usize>,
+    /// The core on which it runs or ran last.
+    pub core: NameId,
+    /// Open runnables, outermost first; the last one may be its kernel call.
+    pub runnables: Vec<Actor>,
+    pub call: Option<OpenCall>,
+    /// Functions entered (true) or left while a kernel call is open: they nest with each other, not with the call.
+    pub deferred: Vec<(NameId, bool)>,
+    /// How many functions are open that were nested too deep to be shown.
+    pub too_deep: u64,
+    /// Its message was replied to; it has not run since.
+    pub replied: bool,
+    /// Process that its last message went to.
+    pub server: Option<u32>,
+    /// Native state.
+    pub stretch: Option<Stretch>,
+    /// CPU on which it ran last.
+    pub cpu: Option<usize>,
+    /// Last event that can have woken it in particular.
+    pub cause: Option<(u64, Wake)>,
+    /// What woke it last.
+    pub woken: Option<Wake>,
+}
+
+impl Thread {
+    /// Its state began at this instant.
+    pub fn began_now(&self, now: i64) -> bool {
+        self.stretch.as_ref().is_some_and(|stretch| stretch.begin == now)
+    }
+
+    pub fn pid_tid(&self) -> (u32, u32) {
+        (self.pid, self.tid)
+    }
+}
+
+/// The present state of a thread.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Stretch {
+    pub state: NameId,
+    /// Not RUNNING, READY or CREATE.
+    pub blocked: bool,
+    /// Number of the event that began it.
+    pub turn: u64,
+    /// Address of the object that synchronises.
+    pub address: Option<u64>,
+    pub wake: Option<Wake>,
+    pub by: Option<(u32, Option<u32>)>,
+    pub begin: i64,
+    pub cpu: Option<usize>,
+    pub priority: Option<i64>,
+    pub policy: Option<Policy>,
+    pub object: Option<NameId>,
+    /// The state was there before.
+    pub cut: bool,
+}
+
+/// An interrupt that is open on a CPU.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Frame {
+    pub vector: u32,
+    pub name: NameId,
+    pub number: i64,
+    /// False while another interrupt interrupts it.
+    pub running: bool,
+    /// Open runnables, outermost first: a handler, and functions.
+    pub runnables: Vec<Actor>,
+    /// The open handler among them.
+    pub handler: Option<Actor>,
+    pub begin: i64,
+    /// Begin of the present stretch on top of the stack, and the time in earlier ones.
+    pub since: i64,
+    pub spent: i64,
+    pub ip: u64,
+    pub handlers: i64,
+    pub events: i64,
+    /// The thread that it interrupted.
+    pub thread: Option<(u32, u32)>,
+}
+
+/// A CPU.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Core {
+    pub name: NameId,
+    /// The core of its interrupts: the same, or an extra one if interrupts take nothing from threads, as BTF has one
+    /// process at a time on a core.
+    pub interrupts: NameId,
+    /// The thread that the kernel has running there, also while an interrupt has the CPU.
+    pub running: Option<usize>,
+    /// Open interrupts, the interrupted first.
+    pub frames: Vec<Frame>,
+    /// The thread that left last by becoming READY, by its slot and birth, until another one comes, which has taken its CPU.
+    pub vacated: Option<(usize, u64)>,
+}
+
+/// What executes on a core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Proc {
+    /// A thread, by its slot.
+    Thread(usize),
+    /// The innermost interrupt of a CPU.
+    Interrupt(usize),
+}
+
+/// Pid and tid.
+pub(super) type ThreadKey = (u32, u32);
+
+/// More threads than any target has at once, and in a recording.
+const MAX_LIVING: usize = 1 << 17;
+const MAX_THREADS: usize = 1 << 20;
+
+/// The threads that live. Each has a place, which it keeps, and which another one gets when it is gone.
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Threads {
+    list: Vec<Thread>,
+    free: Vec<usize>,
+    #[serde(with = "pairs")]
+    places: IdMap<ThreadKey, usize>,
+    /// How many incarnations of a thread there were.
+    #[serde(with = "pairs")]
+    incarnations: IdMap<ThreadKey, i64>,
+    born: u64,
+}
+
+impl Threads {
+    /// The place of a thread that lives.
+    pub fn find(&self, key: ThreadKey) -> Option<usize> {
+        self.places.get(&key).copied()
+    }
+
+    /// True for a thread that lives or has lived.
+    pub fn was_seen(&self, key: ThreadKey) -> bool {
+        self.incarnations.contains_key(&key)
+    }
+
+    /// Pid and tid of all that live.
+    pub fn keys(&self) -> impl Iterator<Item = &ThreadKey> {
+        self.places.keys()
+    }
+
+    /// The places of all that live, in the order in which they were seen first.
+    pub fn living(&self) -> Vec<usize> {
+        let mut all: Vec<usize> = self.places.values().copied().collect();
+        all.sort_unstable_by_key(|place| self[*place].born);
+        all
+    }
+
+    /// The numbers of a thread that is about to be added: its incarnation, and its birth. `None` beyond the limits.
+    pub fn next(&mut self, key: ThreadKey) -> Option<(i64, u64)> {
+        let is_new = !self.was_seen(key);
+        if self.places.len() >= MAX_LIVING || is_new && self.incarnations.len() >= MAX_THREADS {
+            return None;
+        }
+        let count = self.incarnations.entry(key).or_insert(0);
+        *count += 1;
+        self.born += 1;
+        Some((*count - 1, self.born))
+    }
+
+    /// Adds a thread; its place.
+    pub fn add(&mut self, thread: Thread) -> usize {
+        let key = thread.pid_tid();
+        let place = match self.free.pop() {
+            Some(place) => {
+                self[place] = thread;
+                place
+            }
+            None => {
+                self.list.push(thread);
+                self.list.len() - 1
+            }
+        };
+        self.places.insert(key, place);
+        place
+    }
+
+    /// A thread is gone.
+    pub fn remove(&mut self, place: usize) {
+        let key = self[place].pid_tid();
+        self.places.remove(&key);
+        self.free.push(place);
+    }
+}
+
+impl Index<usize> for Threads {
+    type Output = Thread;
+
+    fn index(&self, place: usize) -> &Thread {
+        &self.list[place]
+    }
+}
+
+impl IndexMut<usize> for Threads {
+    fn index_mut(&mut self, place: usize) -> &mut Thread {
+        &mut self.list[place]
+    }
+}
+
+/// Interrupts and threads that serve one of them, at most.
+const MAX_SERVED: usize = 4096;
+const MAX_SERVERS: usize = 64;
+
+/// Threads that serve interrupts, by vector (8.0).
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Servers {
+    #[serde(with = "pairs")]
+    by_vector: IdMap<u32, Vec<ThreadKey>>,
+}
+
+impl Servers {
+    /// A thread serves an interrupt from now on, or no more.
+    pub fn set(&mut self, vector: u32, thread: ThreadKey, serves: bool) {
+        if !self.by_vector.contains_key(&vector) && self.by_vector.len() >= MAX_SERVED {
+            return;
+        }
+        let servers = self.by_vector.entry(vector).or_default();
+        servers.retain(|server| *server != thread);
+        if serves && servers.len() < MAX_SERVERS {
+            servers.push(thread);
+        }
+    }
+
+    /// The threads that serve an interrupt.
+    pub fn of(&self, vector: u32) -> &[ThreadKey] {
+        self.by_vector.get(&vector).map_or(&[], Vec::as_slice)
+    }
+}

@@ -1,0 +1,86 @@
+//! Rules for mutexes, semaphores and the like. Only operations that are contended enter the kernel, so what is here is part
+//! of the truth: never times for which something was held, never values of counters.
+
+use super::call::{OpenCall, Outcome, number};
+use super::entities::Named;
+use super::mapper::QnxMapper;
+use super::state::Phase;
+use crate::btf::{Action, EntityType, NameId, Note};
+use crate::qnx::{Event, Version};
+
+/// What a kernel call does to a synchronisation object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    Take,
+    Give,
+    /// Wakes others, takes nothing.
+    Wake,
+    None,
+}
+
+fn operation(call: u16, version: Version) -> Operation {
+    match call {
+        number::SYNC_MUTEX_LOCK | number::SYNC_SEM_WAIT => Operation::Take,
+        number::SYNC_RWLOCK if version >= Version::V8_0 => Operation::Take,
+        number::SYNC_MUTEX_UNLOCK | number::SYNC_SEM_POST => Operation::Give,
+        number::SYNC_CONDVAR_SIGNAL => Operation::Wake,
+        _ => Operation::None,
+    }
+}
+
+impl QnxMapper {
+    /// `S_<pid>_<address>`.
+    pub(super) fn sync_name(&mut self, pid: u32, address: u64) -> NameId {
+        self.named(Named::Sync, (pid, address), |_| format!("S_{pid}_{address:x}"))
+    }
+
+    fn sync_event(&mut self, t: usize, address: u64, action: Action, note: Note) {
+        if self.threads[t].exported && self.threads[t].phase == Phase::Running {
+            let name = self.sync_name(self.threads[t].pid, address);
+            let actor = self.actor(t);
+            self.emit(actor, EntityType::Semaphore, (name, 0), action, note);
+        }
+    }
+
+    /// A kernel call of a thread was entered.
+    pub(super) fn sync_call(&mut self, t: usize, call: &OpenCall) {
+        match operation(call.number, self.settings.flavour.version) {
+            Operation::Take => {
+                self.sync_event(t, call.first, Action::RequestSemaphore, self.entities.notes.partial);
+            }
+            Operation::Give => {
+                self.causes.object(self.threads[t].pid, call.first, self.turn);
+                self.sync_event(t, call.first, Action::Released, Note::None);
+            }
+            Operation::Wake => self.causes.object(self.threads[t].pid, call.first, self.turn),
+            Operation::None => {}
+        }
+    }
+
+    /// A kernel call of a thread ended.
+    pub(super) fn sync_exit(&mut self, t: usize, call: &OpenCall, outcome: Outcome) {
+        let takes = operation(call.number, self.settings.flavour.version) == Operation::Take;
+        if takes && outcome == Outcome::Returned(0) {
+            self.sync_event(t, call.first, Action::Assigned, Note::None);
+        }
+    }
+
+    /// A thread is about to block: what it waits for.
+    pub(super) fn waits(&mut self, t: usize, event: &Event<'_>) {
+        let (state, _) = self.state(event);
+        let taken = self.threads[t].call.as_ref().map(|call| (call.number, call.first));
+        match (self.entities.names.text(state), taken) {
+            ("MUTEX" | "SEM" | "RWLOCK_READ" | "RWLOCK_WRITE", Some((number, address)))
+                if operation(number, self.settings.flavour.version) == Operation::Take =>
+            {
+                self.sync_event(t, address, Action::Waiting, Note::None);
+            }
+            ("RECEIVE", _) if self.threads[t].exported => {
+                let event = self.message_event(self.threads[t].pid);
+                let actor = self.actor(t);
+                self.emit(actor, EntityType::OsEvent, (event, 0), Action::WaitEvent, Note::None);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! What woke a thread: the last event before that can have. Guesses, as the kernel does not say it; a guess has to fit the
+//! state that the thread was blocked in.
+
+use crate::btf::IdMap;
+use crate::map::state::pairs;
+use serde::{Deserialize, Serialize};
+
+/// What ends a blocking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Wake {
+    Message,
+    Pulse,
+    Reply,
+    Error,
+    Signal,
+    Timer,
+    Interrupt,
+    Sync,
+}
+
+impl Wake {
+    /// The word of column `wake`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Message => "message",
+            Self::Pulse => "pulse",
+            Self::Reply => "reply",
+            Self::Error => "error",
+            Self::Signal => "signal",
+            Self::Timer => "timer",
+            Self::Interrupt => "interrupt",
+            Self::Sync => "sync",
+        }
+    }
+
+    /// The stimulus of a job that begins with it.
+    pub fn stimulus(self) -> &'static str {
+        match self {
+            Self::Message => "STI_message",
+            Self::Pulse => "STI_pulse",
+            Self::Reply => "STI_reply",
+            Self::Error => "STI_error",
+            Self::Signal => "STI_signal",
+            Self::Timer => "STI_timer",
+            Self::Interrupt => "STI_interrupt",
+            Self::Sync => "STI_sync",
+        }
+    }
+
+    /// True if it can end a blocking in that state. Signals and timeouts can end any.
+    fn ends(self, state: &str) -> bool {
+        match self {
+            Self::Signal | Self::Timer => true,
+            Self::Message => state == "RECEIVE",
+            Self::Pulse => matches!(state, "RECEIVE" | "SIGWAITINFO"),
+            Self::Reply | Self::Error => matches!(state, "SEND" | "REPLY" | "NET_SEND" | "NET_REPLY"),
+            Self::Interrupt => matches!(state, "INTR" | "RECEIVE" | "SIGWAITINFO" | "SIGSUSPEND" | "SEM"),
+            Self::Sync => {
+                let rw = matches!(state, "RWLOCK_READ" | "RWLOCK_WRITE" | "BARRIER" | "MUON_MUTEX");
+                rw || matches!(state, "MUTEX" | "CONDVAR" | "SEM")
+            }
+        }
+    }
+}
+
+/// More objects than are contended at once; all are forgotten then.
+const MAX_CAUSES: usize = 1 << 16;
+
+/// The last causes, by the process or object that they concern; with the number of their event.
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Causes {
+    #[serde(with = "pairs")]
+    processes: IdMap<u32, [Option<(u64, Wake)>; 3]>,
+    #[serde(with = "pairs")]
+    objects: IdMap<(u32, u64), u64>,
+    interrupt: u64,
+}
+
+impl Causes {
+    /// Something happened to a process.
+    pub fn process(&mut self, pid: u32, turn: u64, wake: Wake) {
+        if self.processes.len() >= MAX_CAUSES {
+            self.processes.clear();
+        }
+        let slot = match wake {
+            Wake::Message => 0,
+            Wake::Pulse => 1,
+            _ => 2,
+        };
+        let causes = self.processes.entry(pid).or_default();
+        if let Some(place) = causes.get_mut(slot) {
+            *place = Some((turn, wake));
+        }
+    }
+
+    /// A synchronisation object was given back or signalled.
+    pub fn object(&mut self, pid: u32, address: u64, turn: u64) {
+        if self.objects.len() >= MAX_CAUSES {
+            self.objects.clear();
+        }
+        self.objects.insert((pid, address), turn);
+    }
+
+    /// A handler of an interrupt gave an event to deliver; its receiver is not recorded.
+    pub fn interrupt(&mut self, turn: u64) {
+        self.interrupt = turn;
+    }
+
+    /// What woke a thread of process `pid` that was blocked in `state` since event number `since`: the last one of what can have
+    /// woken it. `of_thread` is the last cause of the thread itself, `address` the object that it waited for.
+    pub fn last(
+        &self,
+        pid: u32,
+        (state, since): (&str, u64),
+        of_thread: Option<(u64, Wake)>,
+        address: Option<u64>,
+    ) -> Option<Wake> {
+        let of_process = self.processes.get(&pid).copied().unwrap_or_default();
+        let object = address.and_then(|address| self.objects.get(&(pid, address)));
+        let candidates = of_process.into_iter().flatten().chain(of_thread);
+        let candidates = candidates.chain(object.map(|turn| (*turn, Wake::Sync)));
+        let candidates = candidates.chain([(self.interrupt, Wake::Interrupt)]);
+        let fits = |(turn, wake): &(u64, Wake)| *turn > since && wake.ends(state);
+        candidates.filter(fits).max_by_key(|(turn, _)| *turn).map(|(_, wake)| wake)
+    }
+}

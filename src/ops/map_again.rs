@@ -1,0 +1,91 @@
+//! `map`: recordings mapped again, after a change of profile or program. Not the mapping (see `map`).
+
+use super::control::Control;
+use super::describe::{stored_facts, write_recording_row};
+use super::ingest::write_diagnostics;
+use super::map::{MapReport, MapperEntry, map_stored};
+use super::parts::ROWS_OUT;
+use super::setup::MappingSetup;
+use crate::error::{Error, ErrorKind, Result};
+use crate::map::MAP_SOURCE;
+use crate::schema::{DiagnosticView, TableSpec, tables};
+use crate::store::{Database, Disk, Transaction, read_batches};
+use arrow::array::{BooleanArray, RecordBatch};
+use arrow::compute::filter_record_batch;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What every mapping makes anew.
+const REMADE: [&TableSpec; 5] = [
+    tables::BTF_EVENT,
+    tables::PROCESS_INSTANCE,
+    tables::PROCESS_STATE,
+    tables::RUNNABLE_INSTANCE,
+    tables::DIAGNOSTIC,
+];
+
+/// Maps recordings again; `only` names one of them.
+///
+/// # Errors
+/// No such database or recording; a recording that has no setup to map by, or of which events were left out; the disk.
+pub fn map_again(
+    disk: Arc<dyn Disk>,
+    path: &Path,
+    only: Option<&str>,
+    threads: usize,
+    control: &Arc<Control>,
+) -> Result<Vec<(String, MapReport)>> {
+    let db = Database::open(path)?;
+    let mut tx = Database::begin(disk, path, None)?;
+    let names: Vec<String> = db.recordings().iter().map(|r| r.name.clone()).collect();
+    if let Some(wanted) = only
+        && !names.iter().any(|n| n == wanted)
+    {
+        return Err(Error::usage(format!("the database has no recording '{wanted}'"))
+            .hint(format!("it has: {}", names.join(", "))));
+    }
+    let mut reports = Vec::new();
+    for name in names.iter().filter(|n| only.is_none_or(|o| o == *n)) {
+        let Some(setup) = MappingSetup::read(&tx, name)? else { continue };
+        let Some(mapper) = &setup.mapper else { continue };
+        let mapper = MapperEntry::named(mapper, name)?;
+        if setup.left_out {
+            return Err(Error::usage(format!(
+                "events of '{name}' were left out when it was ingested: it cannot be mapped again"
+            ))
+            .hint("ingest the trace again; a mapping needs all events"));
+        }
+        let facts = stored_facts(&tx, name)?;
+        let kept = kept_diagnostics(&tx, name)?;
+        for table in REMADE.iter().chain(mapper.native_tables) {
+            tx.drop_table(table, name);
+        }
+        let Some(report) = map_stored(&mut tx, name, threads, control)? else { continue };
+        write_diagnostics(&mut tx, name, &kept, &report.log)?;
+        write_recording_row(&mut tx, name, facts.as_facts())?;
+        reports.push((name.clone(), report));
+    }
+    if reports.is_empty() {
+        return Err(Error::usage("no recording says how it is to be mapped")
+            .hint("ingest it with os = \"…\" in its recording.toml, or with --os"));
+    }
+    control.check()?;
+    tx.commit()?;
+    Ok(reports)
+}
+
+/// The findings of the ingest, which mapping again does not change.
+fn kept_diagnostics(tx: &Transaction, name: &str) -> Result<Vec<RecordBatch>> {
+    let mut kept = Vec::new();
+    for (_, path) in tx.files(tables::DIAGNOSTIC, name) {
+        for batch in read_batches(&path, tables::DIAGNOSTIC, None, ROWS_OUT)? {
+            let batch = batch?;
+            let sources = DiagnosticView::of(&batch)?.source;
+            let wanted: BooleanArray =
+                (0..batch.num_rows()).map(|row| Some(sources.value(row) != MAP_SOURCE)).collect();
+            let rows = filter_record_batch(&batch, &wanted);
+            kept.push(rows.map_err(|e| Error::new(ErrorKind::Bug, "cannot filter diagnostics").because(e))?);
+        }
+    }
+    Ok(kept)
+}
