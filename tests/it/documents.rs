@@ -168,6 +168,22 @@ fn the_index_has_every_document() {
     }
 }
 
+/// CONTRIBUTING.md says that a file in `queries/` is all that a metric or view needs.
+#[test]
+fn a_file_of_queries_is_in_the_library() {
+    let library = document("docs/library.md");
+    let queries = files("queries", &["sql"]);
+    for (path, _) in &queries {
+        let name = path.file_stem().unwrap().to_string_lossy();
+        let entry = match path.parent().is_some_and(|folder| folder.ends_with("metrics")) {
+            true => format!("\n| `{name}` | "),
+            false => format!("\n### `{name}`\n"),
+        };
+        assert!(library.contains(&entry), "{} is not in docs/library.md", path.display());
+    }
+    assert!(queries.len() > 40, "only {} files were found", queries.len());
+}
+
 #[test]
 fn a_term_has_one_meaning() {
     let glossary = document("docs/glossary.md");
