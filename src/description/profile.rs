@@ -117,13 +117,13 @@ pub enum LockBy {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rules {
-    /// R2: ALARMTIME reaching zero fires an alarm.
+    /// Rule A4: an alarm fires when its ALARMTIME reaches zero.
     pub alarm_by_time: bool,
-    /// R11/R12: refused GetResource calls mean polling.
+    /// Rule P2: refused GetResource calls mean polling.
     pub poll_by_error: bool,
-    /// S1: what decides that a resource is locked.
+    /// Rules S2 and S3: what decides that a resource is locked.
     pub lock_by: LockBy,
-    /// I6: window of coalescing, as time text (`"1us"`).
+    /// Rule I6: window of coalescing, as time text (`"1us"`).
     pub tick_coalescing: String,
 }
 

@@ -61,6 +61,45 @@ fn rules() -> BTreeMap<String, Vec<String>> {
     rules
 }
 
+/// The comments of the mappers and of the mapping profiles, with "says what the file is for".
+fn comments() -> Vec<(PathBuf, bool, String)> {
+    let mut found = Vec::new();
+    let profiles = files("src", &["toml"])
+        .into_iter()
+        .filter(|(path, _)| path.parent().is_some_and(|p| p.ends_with("profiles")));
+    for (path, text) in files("src/map", &["rs"]).into_iter().chain(profiles) {
+        let mark = if path.extension().is_some_and(|e| e == "rs") { "//" } else { "#" };
+        for line in text.lines() {
+            if let Some((_, comment)) = line.split_once(mark) {
+                found.push((path.clone(), line.starts_with("//!"), comment.to_owned()));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn rules_of_the_mapping_are_those_that_the_code_names() {
+    let rules = rules();
+    let mut named = BTreeSet::new();
+    for (path, of_file, comment) in comments() {
+        for code in codes(&comment) {
+            assert!(rules.contains_key(code), "{}: no rule {code} in docs/mapping.md", path.display());
+            if !of_file {
+                named.insert(code.to_owned());
+            }
+        }
+        for old in ["osek rules", "part 2", "gap 1", "gap 2", "gap 3", "fact 1", "rule 4"] {
+            assert!(!comment.contains(old), "{}: {comment}", path.display());
+        }
+    }
+    let missing: Vec<&String> = rules.keys().filter(|code| !named.contains(*code)).collect();
+    assert!(missing.is_empty(), "no code in src/map names the rules {missing:?}");
+    for code in codes(&document("docs/mapping.md")) {
+        assert!(rules.contains_key(code), "docs/mapping.md speaks of {code}, which is no rule");
+    }
+}
+
 #[test]
 fn what_shows_a_rule_exists() {
     let code: Vec<(PathBuf, String)> =

@@ -1,9 +1,9 @@
-//! Clocks of several processors put onto one: each message that one processor has sent and another received (`syncSent`,
-//! `syncReceived`) is a point (time of the sender, time of the receiver), and the line of least squares through them gives the
-//! time of the one as a function of that of the other. Whole numbers only.
+//! Clocks of several processors put onto one: each message that one processor has sent and another received
+//! (`syncSent`, `syncReceived`) is a point (time of the sender, time of the receiver), and the line of least
+//! squares through them gives the time of the one as a function of that of the other. Whole numbers only.
 //!
-//! All processors are compared with one, the reference: the one that most messages have at an end, of those the one that comes
-//! first. Where points lie at one time, or are one, only the offset can be told.
+//! All processors are compared with one, the reference: the one that most messages have at an end, of those
+//! the one that comes first. Where points lie at one time, or are one, only the offset can be told.
 
 use super::Occurrence;
 use std::collections::BTreeMap;
@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 /// More points of a pair of processors are not looked at.
 const MAX_POINTS: usize = 1 << 20;
 
-/// From the time of a processor to that of the reference: `origin + offset + (t − origin) · (1 + rate / over)`.
+/// From the time of a processor to that of the reference:
+/// `origin + offset + (t − origin) · (1 + rate / over)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Clock {
     origin: i64,
@@ -36,7 +37,7 @@ impl Clock {
         i64::try_from(time).unwrap_or(if time < 0 { i64::MIN } else { i64::MAX })
     }
 
-    /// The line through points (time of the processor, time of the reference).
+    /// Rule J14: the line through points (time of the processor, time of the reference).
     fn through(points: &[(i64, i64)]) -> Self {
         let count = points.len() as i128;
         let Some((origin, _)) = points.first().copied() else { return Self::default() };

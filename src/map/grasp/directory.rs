@@ -1,5 +1,5 @@
-//! What a Grasp trace is about: its tasks, processors, mutexes and semaphores, known from a first look at all of it, because
-//! recorders may declare them last. Not jobs, which come and go.
+//! What a Grasp trace is about: its tasks, processors, mutexes and semaphores, known from a first look at all
+//! of it, because recorders may declare them last. Not jobs, which come and go.
 
 use super::Occurrence;
 use crate::btf::EntityType;
@@ -90,8 +90,8 @@ impl Directory {
         }
     }
 
-    /// How many jobs of each task never arrive. They are numbered before all others, so that arrivals follow each other without
-    /// a gap.
+    /// How many jobs of each task never arrive. They are numbered before all others, so that arrivals follow
+    /// each other without a gap.
     pub fn note_unarrived(&mut self, unarrived: impl Iterator<Item = i64>) {
         for (task, unarrived) in self.tasks.iter_mut().zip(unarrived) {
             task.unarrived = unarrived;
@@ -159,7 +159,7 @@ impl Directory {
         }
     }
 
-    /// A name that nothing else has: BTF knows entities by nothing but their names.
+    /// Rule J1: a name that nothing else has, as BTF knows entities by their names only.
     fn unique(&mut self, name: Option<&str>, id: &str, of: Of) -> String {
         let name = clean(name.filter(|n| !n.trim().is_empty()).unwrap_or(id));
         let id = clean(id);

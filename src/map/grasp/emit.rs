@@ -62,7 +62,7 @@ impl Rules {
         self.emit((name, 0), kind, actor, action);
     }
 
-    /// A job gets a core; the job that has it leaves it.
+    /// Rule J8: a job gets a core; the job that has it leaves it.
     pub(super) fn enter(&mut self, job: usize, core: usize) {
         let Some(phase) = self.jobs.get(job).map(|j| j.phase) else { return };
         match phase {

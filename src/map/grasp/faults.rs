@@ -1,12 +1,13 @@
-//! What may not happen in a Grasp trace: a budget below zero, a mutex given back that is not held, or not in the order in which
-//! mutexes were taken (the plugins BudgetCheck and MutexCheck of the player). Sees commands in the order of time; maps nothing.
+//! What may not happen in a Grasp trace: a budget below zero, a mutex given back that is not held, or not in
+//! the order in which mutexes were taken (the plugins BudgetCheck and MutexCheck of the player). Sees
+//! commands in the order of time; maps nothing.
 
 use super::Occurrence;
 use crate::diagnostics::Severity;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A rule.
+/// A check of rule J15.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rule {
     /// A server consumed more than it had.

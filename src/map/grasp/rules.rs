@@ -1,5 +1,5 @@
-//! The rules that make system events of a Grasp trace (see the module above), one command after the other, in the order of
-//! time.
+//! The rules that make system events of a Grasp trace (see the module above), one command after the other, in
+//! the order of time.
 
 use super::Occurrence;
 use super::directory::{Directory, kind};
@@ -72,8 +72,9 @@ pub(super) struct Rules {
     relevant: u64,
 }
 
-/// What is remembered when a recording ends. Not kept: clocks of processors, which are compared anew in each recording; and how
-/// many jobs never arrive, whose numbers come before those of all other jobs of the same recording.
+/// What is remembered when a recording ends. Not kept: clocks of processors, which are compared anew in each
+/// recording; and how many jobs never arrive, whose numbers come before those of all other jobs of the same
+/// recording.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
@@ -95,7 +96,8 @@ impl State {
 }
 
 impl Rules {
-    /// Rules that have seen nothing, for a trace of which everything else is known. `names` are those that have ids already.
+    /// Rules that have seen nothing, for a trace of which everything else is known. `names` are those that
+    /// have ids already.
     pub fn new(directory: Directory, names: Names) -> Self {
         let mut rules = Self { directory, names, ..Self::default() };
         rules.sim = rules.names.intern("SIM");
@@ -158,12 +160,12 @@ impl Rules {
         }
     }
 
-    /// How many jobs of each task have never arrived.
+    /// How many jobs of each task have never arrived (rule J6).
     pub fn unarrived(&self) -> impl Iterator<Item = i64> {
         self.tasks.iter().map(|task| task.unarrived - task.first)
     }
 
-    /// The next command.
+    /// The next command, in the order of time (rule J16).
     pub fn occurrence(&mut self, o: &Occurrence<'_>) {
         self.now = o.effect_at;
         for fault in self.checker.occurrence(o) {
@@ -223,6 +225,7 @@ impl Rules {
                     state.pending.push_back(instance);
                 }
             }
+            // Rule J7.
             ("taskArrivedAndIgnored", Some(task)) => drop(self.activate(task, Action::MtaLimitExceeded)),
             ("jobArrived", Some(task)) => self.arrived(task, o),
             ("jobResumed", _) => {
@@ -250,7 +253,7 @@ impl Rules {
         }
     }
 
-    /// A job is declared: it takes the oldest arrival of its task that no job has taken.
+    /// Rule J4: a job is declared. It takes the oldest arrival of its task that no job has taken.
     fn declare(
         &mut self,
         id: &str,
@@ -270,7 +273,8 @@ impl Rules {
         Some(self.jobs.add(Job { id: id.to_owned(), task, instance, phase, processor, core: None }))
     }
 
-    /// A job arrives: for the first time, or again after it has completed, or before, and then it is another one, too.
+    /// Rules J4 and J5: a job arrives for the first time, or again after it has completed, or before, and
+    /// then it is another one, too.
     fn arrived(&mut self, task: usize, o: &Occurrence<'_>) {
         let Some(id) = o.job else { return };
         let mut processor = o.processor.map(|p| self.processor(p));
@@ -293,6 +297,7 @@ impl Rules {
         self.jobs.add(Job { id: id.to_owned(), task, instance, phase, processor, core: None });
     }
 
+    /// Rule J9.
     fn preempted(&mut self, o: &Occurrence<'_>) {
         let Some(job) = self.job(o) else { return };
         let Some(phase) = self.jobs.get(job).map(|j| j.phase) else { return };
@@ -320,7 +325,7 @@ impl Rules {
         }
     }
 
-    /// A job that is not on a core gets one for no time, because only what runs can end.
+    /// Rules J10 and J11: a job that is not on a core gets one for no time, because only what runs can end.
     fn completed(&mut self, o: &Occurrence<'_>) {
         let Some(job) = self.job(o) else { return };
         let Some(phase) = self.jobs.get(job).map(|j| j.phase) else { return };
@@ -341,11 +346,13 @@ impl Rules {
         }
     }
 
+    /// Rule J12.
     fn block(&mut self, job: usize) {
         self.leave(job, Action::Wait, Phase::Waiting);
     }
 
-    /// Mutexes and semaphores; what a job does with them it does while it runs, so it resumes where it did not.
+    /// Rule J13: mutexes and semaphores. What a job does with them it does while it runs, so it resumes where
+    /// it did not.
     fn locked(&mut self, o: &Occurrence<'_>) {
         let (Some(id), Some(job)) = (o.mutex.or(o.semaphore), self.job(o)) else { return };
         if self.jobs.get(job).is_none_or(|j| j.phase == Phase::Done) {
@@ -399,7 +406,8 @@ impl Rules {
         }
     }
 
-    /// The job that a command names. One that nothing declares comes into being where its id says which task it is of.
+    /// Rule J3: the job that a command names. One that nothing declares comes into being where its id says
+    /// which task it is of.
     fn job(&mut self, o: &Occurrence<'_>) -> Option<usize> {
         let id = o.job?;
         if let Some(known) = self.jobs.find(id) {
@@ -417,7 +425,8 @@ impl Rules {
         }
     }
 
-    /// Where a job is from now on: where the command says, else where it was said before, else where its task is.
+    /// Rule J2: where a job is from now on: where the command says, else where it was said before, else where
+    /// its task is.
     fn core_for(&mut self, job: usize, o: &Occurrence<'_>) -> usize {
         if let Some(said) = o.processor {
             let said = self.processor(said);

@@ -1,5 +1,6 @@
-//! The look-ahead pass over a recording: what held before the first event when it starts in the middle, and what held
-//! after each gap (part 2, rules L1–L4 and 41). A recording from StartOS on without gaps needs only its first events.
+//! The look-ahead pass over a recording: what held before the first event when it starts in the middle, and
+//! what held after each gap (rules L1–L4, H2; docs/mapping.md). A recording from StartOS on without gaps
+//! needs only its first events.
 
 use super::machine::Edge;
 use super::model::{Attribute, Model, OsState, Service};
@@ -23,9 +24,11 @@ struct CoreEdge {
     /// First read of RUNNINGTASK, if it came before the first write.
     task_read: Option<i64>,
     task_written: bool,
-    /// Task and value that RUNNINGTASK changed to first, when no STATE had been written of it or of the one before.
+    /// Task and value that RUNNINGTASK changed to first, when no STATE had been written of it or of the one
+    /// before.
     late: Option<(usize, i64)>,
-    /// Value of RUNNINGTASK when the recording began (`None`: no task), where STATE is more exact than RUNNINGTASK.
+    /// Value of RUNNINGTASK when the recording began (`None`: no task), where STATE is more exact than
+    /// RUNNINGTASK.
     running: Option<Option<i64>>,
     /// A task that was dispatched for the first time and has not yet shown whether it started or resumed.
     undecided: Option<usize>,
@@ -61,13 +64,14 @@ impl LookAhead {
         }
     }
 
-    /// True when every core is known to be recorded from StartOS on: without gaps, nothing else has to be learnt.
+    /// True when every core is known to be recorded from StartOS on: without gaps, nothing else has to be
+    /// learnt.
     pub fn is_complete(&self) -> bool {
         self.from_start.iter().all(|start| *start == Some(true))
     }
 
-    /// The trace of `core` has a gap: what follows belongs to a new edge. Cores of one OS image share their variables, and begin
-    /// anew together.
+    /// The trace of `core` has a gap: what follows belongs to a new edge. Cores of one OS image share their
+    /// variables, and begin anew together.
     pub fn gap(&mut self, core: usize, end: i64, model: &mut Model) {
         let image = model.cores[core].image;
         self.edges.push(Edge::at(end, self.cores.len()));
@@ -138,9 +142,9 @@ impl LookAhead {
         model.slots.set(slot, None);
     }
 
-    /// L2: RUNNINGTASK is no exact value at the edge, because a dispatcher writes STATE some 100 ns before it, and,
-    /// when it goes back to a preempted task, after it. A task that leaves the core by a change of RUNNINGTASK
-    /// without a STATE before it had left the core before the trace began.
+    /// L2: RUNNINGTASK is no exact value at the edge, because a dispatcher writes STATE some 100 ns before
+    /// it, and, when it goes back to a preempted task, after it. A task that leaves the core by a change of
+    /// RUNNINGTASK without a STATE before it had left the core before the trace began.
     fn running_task(&mut self, core: usize, write: bool, value: i64, model: &mut Model) {
         let attribute = model.cores[core].running_task.clone();
         let Some(task) = attribute.and_then(|a| evaluate(&a, value, model)) else { return };
@@ -164,8 +168,8 @@ impl LookAhead {
         }
     }
 
-    /// The first state that is written of a task. L2: only a running task can begin to wait or end. L4: a task that
-    /// starts to run is looked at more closely.
+    /// The first state that is written of a task. L2: only a running task can begin to wait or end. L4: a
+    /// task that starts to run is looked at more closely.
     fn task_state(&mut self, core: usize, t: usize, value: i64, model: &mut Model) {
         self.decide(core, false);
         if !self.written.insert(t) {
@@ -243,8 +247,8 @@ impl LookAhead {
 }
 
 impl CoreEdge {
-    /// L3: the ISRs that were active when the trace began, outermost first. Of category 2 there are as many as the
-    /// nesting level says, and none when RUNNINGISR2 says so; category 1 does not count there.
+    /// L3: the ISRs that were active when the trace began, outermost first. Of category 2 there are as many
+    /// as the nesting level says, and none when RUNNINGISR2 says so; category 1 does not count there.
     fn isrs(&self, core: usize, model: &Model) -> Vec<String> {
         let m = &model.cores[core];
         let mut nested = self.nesting.unwrap_or(0);

@@ -1,5 +1,5 @@
-//! One stream out of many: the blocks of all cores' data and functions, merged in the order the rules need, with names
-//! resolved. Knows nothing of batches and files (see `blocks`).
+//! One stream out of many: the blocks of all cores' data and functions, merged in the order the rules need,
+//! with names resolved. Knows nothing of batches and files (see `blocks`).
 
 use super::blocks::{Block, Row};
 use super::model::Model;
@@ -27,8 +27,8 @@ pub(super) struct Merge<'a> {
     until: Place,
 }
 
-/// Where an event stands among those of other cores: by time; at one instant the release of a spinlock first, whatever
-/// its core (part 2, rule 11), then by core.
+/// Where an event stands among those of other cores: by time; at one instant the release of a spinlock first,
+/// whatever its core (rule O1), then by core.
 type Place = (i64, bool, usize);
 /// After every event.
 const END: Place = (i64::MAX, true, usize::MAX);
@@ -72,7 +72,7 @@ impl<'a> Merge<'a> {
         Ok(Self { cores, turn: 0, until: (i64::MIN, false, 0) })
     }
 
-    /// The next event. Within a core functions come before data, then file order (gap 2).
+    /// The next event. Within a core functions come before data, then file order (rule O2).
     pub fn next(&mut self, model: &mut Model) -> Result<Option<SoftwareEvent>> {
         // A core that comes first often does so several times in a row.
         if self.cores.get(self.turn).is_none_or(|core| core.place >= self.until) {

@@ -72,7 +72,8 @@ impl SlotTable {
         }
     }
 
-    /// Adds `role` to the variable at `path` of `core`; returns its slot.
+    /// Adds `role` to the variable at `path` of `core`, whose attribute is evaluated at every access (rule
+    /// O3). Returns its slot.
     pub fn add_role(&mut self, core: usize, path: &str, role: Role) -> usize {
         let key = self.key(core, path);
         let slots = &mut self.slots;
@@ -99,14 +100,14 @@ impl SlotTable {
         self.index.get(&self.key(core, path)).copied()
     }
 
-    /// True when the traced name `text` on `core` means something: [`SlotTable::meaning`] tells what. Slow; callers keep
-    /// the answer per name. It stays the same while slots are added below such bases.
+    /// True when the traced name `text` on `core` means something: [`SlotTable::meaning`] tells what. Slow;
+    /// callers keep the answer per name. It stays the same while slots are added below such bases.
     pub fn matters(&self, core: usize, text: &str) -> bool {
         let path = self.path(text);
         self.find(core, &path).is_some() || self.below(core, &path).next().is_some() || self.is_signal(&path)
     }
 
-    /// What the traced name `text` on `core` means. Slow; callers keep the answer per name.
+    /// What the traced name `text` on `core` means (rules O8, O9). Slow; callers keep the answer per name.
     pub fn meaning(&mut self, core: usize, text: &str) -> Meaning {
         let path = self.path(text);
         let below: Vec<Role> = self.below(core, &path).collect();
@@ -153,7 +154,8 @@ impl SlotTable {
         }
     }
 
-    /// Forgets the values of a core's own variables (rule 41: after a gap nothing is known). Returns their slots.
+    /// Forgets the values of a core's own variables (rule H1: after a gap nothing is known). Returns their
+    /// slots.
     pub fn forget(&mut self, core: usize) -> Vec<usize> {
         let image = self.image(core);
         let own = |slot: &usize| self.slots[*slot].core == Some(image);

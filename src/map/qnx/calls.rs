@@ -11,6 +11,7 @@ use crate::btf::{NameId, Note};
 use crate::qnx::{Event, UNKNOWN, event_name, is_failure};
 
 impl QnxMapper {
+    /// Rule Q19.
     pub(super) fn call_enter(&mut self, cpu: usize, event: &Event<'_>) {
         let Some(t) = self.cores[cpu].running else { return self.count(Finding::CallOfUnknownThread) };
         // Threads call the kernel, interrupts do not.

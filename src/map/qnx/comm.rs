@@ -21,7 +21,7 @@ mod number {
 }
 
 impl QnxMapper {
-    /// The OS event that a message for a process sets.
+    /// Rule Q22: the OS event that a message for a process sets.
     pub(super) fn message_event(&mut self, pid: u32) -> NameId {
         self.named(Named::Message, (pid, 0), |_| match pid {
             words::NONE => "MSG_unknown".to_owned(),
@@ -29,6 +29,7 @@ impl QnxMapper {
         })
     }
 
+    /// Rule Q24.
     fn pulse_event(&mut self, pid: u32) -> NameId {
         self.named(Named::Pulse, (pid, 0), |_| match pid {
             words::NONE => "PLS_unknown".to_owned(),
@@ -74,7 +75,7 @@ impl QnxMapper {
         self.emit(source, EntityType::OsEvent, (name, 0), action, note);
     }
 
-    /// A thread gets the answer to its message.
+    /// Rule Q23: a thread gets the answer to its message.
     fn replied(&mut self, cpu: usize, (pid, tid): (u32, u32), error: bool) {
         if pid == words::NONE {
             return;
@@ -90,7 +91,7 @@ impl QnxMapper {
         self.message_replied(cpu, (pid, tid), error);
     }
 
-    /// The kernel gives a signal to the thread that is about to go on, which is the one that runs.
+    /// Rule Q25: the kernel gives a signal to the thread that is about to go on, which is the one that runs.
     fn signalled(&mut self, cpu: usize, number: u32) {
         let Some(t) = self.cores[cpu].running else { return };
         let (pid, tid) = self.threads[t].pid_tid();

@@ -1,5 +1,5 @@
-//! Which process a process id means, and when: ids are used again, names come late, and threads live on where the list of
-//! processes is missing. Fed by a first look at the whole recording; not the state of anything.
+//! Which process a process id means, and when: ids are used again, names come late, and threads live on where
+//! the list of processes is missing. Fed by a first look at the whole recording; not the state of anything.
 
 use super::dump::{Dump, process, thread};
 use super::{Occurrence, words};
@@ -97,7 +97,8 @@ impl Directory {
         }
     }
 
-    /// The last life of a process, which is new if it had ended. `None` for what cannot be a process, or beyond the limit.
+    /// The last life of a process, which is new if it had ended. `None` for what cannot be a process, or
+    /// beyond the limit.
     fn life(&mut self, pid: u32) -> Option<&mut Life> {
         if pid == words::NONE {
             return None;
@@ -132,8 +133,8 @@ impl Directory {
         }
     }
 
-    /// Base name of the program of a process at an instant. The first life is that of all time before, too: without an end
-    /// that was recorded, an id is not used again.
+    /// Rule Q1: base name of the program of a process at an instant. The first life is that of all time
+    /// before, too: without an end that was recorded, an id is not used again.
     pub(super) fn name_at(&self, pid: u32, time: i64) -> Option<&str> {
         let lives = self.lives.get(&pid)?;
         // A process has what came after the end of the one before.
@@ -144,8 +145,8 @@ impl Directory {
         path.rsplit('/').next().filter(|base| !base.is_empty())
     }
 
-    /// True for a thread that runs when nothing else does: the first threads of process 1, one per CPU, unless their names
-    /// or priorities tell otherwise.
+    /// Rule Q12: true for a thread that runs when nothing else does: the first threads of process 1, one per
+    /// CPU, unless their names or priorities tell otherwise.
     pub(super) fn idles(&self, pid: u32, tid: u32, cpus: u32) -> bool {
         pid == 1 && self.idle.get(&tid).copied().unwrap_or(tid >= 1 && tid <= cpus)
     }

@@ -1,5 +1,5 @@
-//! Which events tell what is there already, instead of what happens: the kernel lists processes and threads when it
-//! starts to record. Not what follows from them.
+//! Which events tell what is there already, instead of what happens: the kernel lists processes and threads
+//! when it starts to record. Not what follows from them.
 
 use super::words;
 use crate::qnx::{Class, Event, Status, Version};
@@ -23,8 +23,8 @@ pub(super) mod thread {
     pub const DESTROY: u16 = 25;
 }
 
-/// 8.0 marks such events. Before, the list is what comes first, as long as it looks like one: processes, and threads,
-/// each created and followed by its own state.
+/// Rule Q2. 8.0 marks such events. Before, the list is what comes first, as long as it looks like one:
+/// processes, and threads, each created and followed by its own state.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Dump {

@@ -47,6 +47,7 @@ impl QnxMapper {
         }
     }
 
+    /// Rule Q20.
     fn function(&mut self, cpu: usize, name: NameId, entry: bool) {
         let Some(p) = self.executing(cpu) else { return self.count(Finding::Function) };
         if let Proc::Thread(t) = p
@@ -96,7 +97,7 @@ impl QnxMapper {
         }
     }
 
-    /// An event of a program: a signal of BTF that gets a value.
+    /// Rule Q21: an event of a program is a signal of BTF that gets a value.
     pub(super) fn user_event(&mut self, cpu: usize, event: &Event<'_>, text: Option<&str>) {
         let code = event.event;
         let signal = self.named(Named::User, (0, u64::from(code)), |_| format!("USR_{code}"));

@@ -1,4 +1,5 @@
-//! Rules for interrupts and their handlers. Interrupts nest; what interrupts takes the core from what it interrupts.
+//! Rules for interrupts and their handlers. Interrupts nest; what interrupts takes the core from what it
+//! interrupts.
 
 use super::counters::Finding;
 use super::entities::Named;
@@ -16,6 +17,7 @@ const MAX_DEPTH: usize = 64;
 const DELIVER: u16 = 7;
 
 impl QnxMapper {
+    /// Rule Q13; with rule Q16 the interrupt has a core of its own.
     pub(super) fn interrupt_enter(&mut self, cpu: usize, event: &Event<'_>) {
         let vector = event.word(0);
         // An interrupt does not interrupt itself: it is masked until it is over.
@@ -88,6 +90,7 @@ impl QnxMapper {
         }
     }
 
+    /// Rule Q14.
     pub(super) fn interrupt_exit(&mut self, cpu: usize, event: &Event<'_>) {
         let vector = event.word(0);
         match self.cores[cpu].frames.iter().rposition(|frame| frame.vector == vector) {
@@ -99,7 +102,7 @@ impl QnxMapper {
         }
     }
 
-    /// Ends all interrupts of a CPU: what happens there shows that they are over.
+    /// Rule Q15: ends all interrupts of a CPU: what happens there shows that they are over.
     pub(super) fn end_interrupts(&mut self, cpu: usize) {
         if let Some(core) = self.cores.get(cpu)
             && !core.frames.is_empty()
@@ -108,8 +111,8 @@ impl QnxMapper {
         }
     }
 
-    /// Ends the interrupts of a CPU down to a depth, innermost first, and gives the core back. `exit` is when the kernel
-    /// said so; else it did not.
+    /// Ends the interrupts of a CPU down to a depth, innermost first, and gives the core back. `exit` is when
+    /// the kernel said so; else it did not.
     fn end_frames(&mut self, cpu: usize, depth: usize, exit: Option<i64>) {
         let (core, irq) = (self.cores[cpu].interrupts, self.entities.notes.irq);
         let implicit = if exit.is_some() { Note::None } else { self.entities.notes.implicit };
@@ -136,6 +139,7 @@ impl QnxMapper {
         }
     }
 
+    /// Rule Q17.
     pub(super) fn handler_enter(&mut self, cpu: usize, event: &Event<'_>) {
         let (pid, vector) = (event.word(0), event.word(1));
         let ip = words::argument(self.settings.flavour, event, "IP").unwrap_or_default();
@@ -174,7 +178,7 @@ impl QnxMapper {
         }
     }
 
-    /// 8.0 has no events of interrupts but this one; what serves them are threads.
+    /// Rule Q18: 8.0 has no events of interrupts but this one; what serves them are threads.
     pub(super) fn interrupt_delivered(&mut self, event: &Event<'_>) {
         if event.event != DELIVER || self.settings.flavour.version < Version::V8_0 {
             return;

@@ -73,7 +73,7 @@ impl QnxMapper {
         self.turn += 1;
         self.now = self.now.max(occurrence.time);
         self.dumped = self.dump.event(event);
-        // Words of an incomplete event may be those of any part of it.
+        // Rule Q31: words of an incomplete event may be those of any part of it.
         if event.status != Status::Ok {
             return;
         }
@@ -110,8 +110,8 @@ impl QnxMapper {
         }
     }
 
-    /// The recording has a gap `[begin, end)`, in ticks: what is open is cut off, and all states are unknown until the next
-    /// event of a thread. Threads move, so a gap in the records of one CPU is a gap of all.
+    /// The recording has a gap `[begin, end)`, in ticks: what is open is cut off, and all states are unknown
+    /// until the next event of a thread. Threads move, so a gap in the records of one CPU is a gap of all.
     pub(super) fn cut(&mut self, begin: i64, end: i64) {
         self.now = self.now.max(begin);
         let (begin, end) = (self.now, end.max(self.now));

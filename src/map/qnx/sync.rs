@@ -1,5 +1,5 @@
-//! Rules for mutexes, semaphores and the like. Only operations that are contended enter the kernel, so what is here is part
-//! of the truth: never times for which something was held, never values of counters.
+//! Rules for mutexes, semaphores and the like (Q26). Only operations that are contended enter the kernel, so
+//! what is here is part of the truth: never times for which something was held, never values of counters.
 
 use super::call::{OpenCall, Outcome, number};
 use super::entities::Named;
@@ -42,7 +42,7 @@ impl QnxMapper {
         }
     }
 
-    /// A kernel call of a thread was entered.
+    /// Rule Q26: a kernel call of a thread was entered.
     pub(super) fn sync_call(&mut self, t: usize, call: &OpenCall) {
         match operation(call.number, self.settings.flavour.version) {
             Operation::Take => {

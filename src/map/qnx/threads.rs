@@ -52,7 +52,7 @@ impl QnxMapper {
         }
     }
 
-    /// A thread that was not known; `None` beyond the limits. It has no instance yet.
+    /// Rule Q3: a thread that was not known; `None` beyond the limits. It has no instance yet.
     fn born(&mut self, pid: u32, tid: u32, created_at: Option<i64>) -> Option<usize> {
         let Some((incarnation, born)) = self.threads.next((pid, tid)) else {
             self.count(Finding::TooManyThreads);
@@ -105,7 +105,8 @@ impl QnxMapper {
         }
     }
 
-    /// An instance begins whose creation was not recorded: a thread that was there before, or the next job of one.
+    /// Rule Q4: an instance begins whose creation was not recorded: a thread that was there before, or the
+    /// next job of one.
     fn begin(&mut self, t: usize) {
         let stimulus = match self.threads[t].woken {
             Some(wake) => wake.stimulus(),
@@ -135,6 +136,7 @@ impl QnxMapper {
         }
     }
 
+    /// Rules Q5, Q6 and Q7.
     fn running(&mut self, cpu: usize, t: usize, event: &Event<'_>) {
         self.end_interrupts(cpu);
         if self.cores[cpu].running == Some(t) {
@@ -169,10 +171,12 @@ impl QnxMapper {
         }
     }
 
+    /// Rule Q8.
     fn ready(&mut self, cpu: usize, t: usize, event: &Event<'_>) {
         let on = self.threads[t].on;
         if on.is_some_and(|on| on != cpu) && self.threads[t].began_now(self.now) {
-            // Clocks of two CPUs that show the same tell nothing of the order: another CPU made it ready before it ran.
+            // Clocks of two CPUs that show the same tell nothing of the order: another CPU made it ready
+            // before it ran.
             return;
         }
         if let Some(cpu) = on {
@@ -190,6 +194,7 @@ impl QnxMapper {
         }
     }
 
+    /// Rules Q9 and Q11.
     fn blocked(&mut self, cpu: usize, t: usize, event: &Event<'_>) {
         let (name, job) = self.state(event);
         // After a gap, the event may repeat what BTF has said before.
@@ -217,7 +222,7 @@ impl QnxMapper {
         self.leave(t, action, Note::Name(name), self.entities.notes.job_end);
     }
 
-    /// Takes a thread from its core at a gap and ends its runnables, as far as BTF goes.
+    /// Rule Q28: takes a thread from its core at a gap and ends its runnables, as far as BTF goes.
     pub(super) fn close_thread(&mut self, t: usize) {
         let (gap, phase) = (self.note("gap"), self.threads[t].phase);
         if !self.threads[t].runnables.is_empty() {
@@ -241,7 +246,7 @@ impl QnxMapper {
         }
     }
 
-    /// A thread ends: seen on `cpu`, or from elsewhere.
+    /// Rule Q10: a thread ends, seen on `cpu`, or from elsewhere.
     fn ended(&mut self, cpu: usize, t: usize) {
         if self.threads[t].on == Some(cpu) && self.settings.irq == Irq::Preempt {
             self.end_interrupts(cpu);

@@ -1,5 +1,5 @@
-//! What woke a thread: the last event before that can have. Guesses, as the kernel does not say it; a guess has to fit the
-//! state that the thread was blocked in.
+//! What woke a thread: the last event before that can have. Guesses, as the kernel does not say it; a guess
+//! has to fit the state that the thread was blocked in.
 
 use crate::btf::IdMap;
 use crate::map::state::pairs;
@@ -108,8 +108,9 @@ impl Causes {
         self.interrupt = turn;
     }
 
-    /// What woke a thread of process `pid` that was blocked in `state` since event number `since`: the last one of what can have
-    /// woken it. `of_thread` is the last cause of the thread itself, `address` the object that it waited for.
+    /// Rule Q27: what woke a thread of process `pid` that was blocked in `state` since event number `since`:
+    /// the last one of what can have woken it. `of_thread` is the last cause of the thread itself, `address`
+    /// the object that it waited for.
     pub fn last(
         &self,
         pid: u32,

@@ -1,5 +1,5 @@
-//! Rules for the instances of tasks: activations counted by the OS, counted late, lost, or from before the trace (R3,
-//! R10e, L2; thesis, table 4.2).
+//! Rules for the instances of tasks: activations counted by the OS, counted late, lost, or from before the
+//! trace (rules A7, A8, A11, A12, L2, H3; docs/mapping.md).
 
 use super::state::{Context, Edge, Instance, Proc};
 use super::{Machine, OsState};
@@ -7,7 +7,7 @@ use crate::btf::{Action, EntityType, State as ProcessState};
 use crate::diagnostics::Severity;
 
 impl Machine {
-    /// CURRENTACTIVATIONS of `t` may have changed: R3, and the robust half of R7a.
+    /// CURRENTACTIVATIONS of `t` may have changed: rules A7 and T7.
     pub(super) fn task_activations(&mut self, t: usize, write: bool) {
         let attribute = self.model.tasks[t].activations.as_ref();
         let Some(new) = attribute.and_then(|a| a.value(&self.model.slots)) else { return };
@@ -32,7 +32,7 @@ impl Machine {
         }
         if new < old {
             if std::mem::take(&mut self.tasks[t].unreported) > 0 {
-                // Part 2, rule 14.
+                // Rule A11.
                 let name = self.name(self.tasks[t].name).to_owned();
                 let message = format!("an activation of task {name} was not counted by the OS");
                 self.report(Severity::Warning, "uncounted-activation", message);
@@ -43,8 +43,8 @@ impl Machine {
         }
     }
 
-    /// The first count of activations after the left edge or a gap. What a write changes is one more or one less
-    /// than before; the rest are instances that came or went unseen.
+    /// The first count of activations after the left edge or a gap. What a write changes is one more or one
+    /// less than before; the rest are instances that came or went unseen.
     fn first_count(&mut self, t: usize, count: i64, write: bool) {
         let task = &self.tasks[t];
         let known = task.queue.len();
@@ -72,7 +72,7 @@ impl Machine {
         }
     }
 
-    /// R3.
+    /// An instance is activated by the count: rule A7. Its source: rule A9.
     fn activate(&mut self, t: usize) {
         let stimulus = self.consume(t);
         let number = self.new_instance(t);
@@ -80,7 +80,7 @@ impl Machine {
         self.tasks[t].queue.push_back(Instance { number, state: ProcessState::Active });
     }
 
-    /// R3, last sentence: the OS does not count activations, or the count did not move (part 2, rule 14).
+    /// Rule A8: the OS does not count activations, or the count did not move (rule A11).
     pub(super) fn activate_by_state(&mut self, t: usize) {
         if self.model.tasks[t].activations.is_some() && self.tasks[t].activations.is_some() {
             self.tasks[t].unreported += 1;
@@ -88,7 +88,7 @@ impl Machine {
         self.activate(t);
     }
 
-    /// R10e: the activation is lost, but its number is used up.
+    /// Rule A12: the activation is lost, but its number is used up.
     pub(super) fn activation_lost(&mut self, t: usize) {
         let stimulus = self.consume(t);
         let number = self.new_instance(t);
@@ -100,7 +100,7 @@ impl Machine {
         self.tasks[t].next_instance - 1
     }
 
-    /// L2: what `t` was doing when the trace began; instances that exist already are numbered from 0.
+    /// Rule L2: what `t` was doing when the trace began; instances that exist already are numbered from 0.
     pub(super) fn task_at_left_edge(&mut self, t: usize, edge: &Edge) {
         let model = &self.model.tasks[t];
         let core = model.core;
@@ -161,7 +161,8 @@ impl Machine {
         self.set_state(Proc::Task(t), head);
     }
 
-    /// What `t` does after a gap. An instance that was alive before it and may still be is taken for the same one.
+    /// Rule H3: what `t` does after a gap. An instance that was alive before it and may still be is taken for
+    /// the same one.
     pub(super) fn task_after_gap(&mut self, t: usize, edge: &Edge) {
         self.tasks[t].context = Context::default();
         self.tasks[t].unreported = 0;

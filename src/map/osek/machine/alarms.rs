@@ -1,11 +1,11 @@
-//! Rules for alarms (R2, R2e; thesis, tables 4.1 and 4.8). Not what the alarm's action does to its target.
+//! Rules for alarms (A4–A6, A13; docs/mapping.md). Not what the alarm's action does to its target.
 
 use super::Machine;
 use super::state::Pending;
 use crate::map::osek::model::{AlarmAction, Service};
 
 impl Machine {
-    /// R2: ALARMTIME reached zero, or was reloaded from one by an OS that never writes the zero (gap 38).
+    /// Rule A4: ALARMTIME reached zero, or was reloaded from one by an OS that never writes the zero.
     pub(super) fn alarm_time(&mut self, a: usize) {
         if !self.model.profile.rules.alarm_by_time {
             return;
@@ -13,7 +13,8 @@ impl Machine {
         let attribute = self.model.alarms[a].time.as_ref();
         let Some(value) = attribute.and_then(|t| t.value(&self.model.slots)) else { return };
         let Some(before) = self.alarm_times[a].replace(value) else { return };
-        // CancelAlarm stops an alarm that has not expired; other cores may be inside it for alarms of their own.
+        // CancelAlarm stops an alarm that has not expired; other cores may be inside it for alarms of their
+        // own.
         let p = self.proc(self.at);
         let cancelled = self.context(p, self.at).inside(Service::CancelAlarm);
         let expired = (value == 0 && before > 0) || (before == 1 && value > 1);
@@ -22,7 +23,7 @@ impl Machine {
         }
     }
 
-    /// R2e: the OS reads the action of an alarm only when it expires.
+    /// Rule A5: the OS reads the action of an alarm only when it expires.
     pub(super) fn alarm_action(&mut self, a: usize) {
         self.expired(a);
     }
@@ -31,8 +32,9 @@ impl Machine {
         let (core, alarm) = (self.at, &self.model.alarms[a]);
         let (name, action) = (alarm.name, alarm.action);
         let stimulus = self.trigger((self.model.sim, -1), name);
-        // The next expiry ends the time in which an event may be set by the one before (part 2, rule 2).
+        // The next expiry ends the time in which an event may be set by the one before (rule E5).
         self.cores[core].alarm_event = None;
+        // Rule A6.
         match action {
             AlarmAction::Activate(t) => self.pend(Pending { stimulus, target: Some(t), core, by: None }),
             AlarmAction::SetEvent => self.cores[core].alarm_event = Some(stimulus),
@@ -40,8 +42,9 @@ impl Machine {
         }
     }
 
-    /// R10: an alarm found its task at the limit. ORTI does not tell which alarm lost its activation, but outside of every
-    /// service it can only be that of the alarm that expired last on this core; its trigger activates nothing.
+    /// Rule A13: an alarm found its task at the limit. ORTI does not tell which alarm lost its activation,
+    /// but outside of every service it can only be that of the alarm that expired last on this core; its
+    /// trigger activates nothing.
     pub(super) fn alarm_lost(&mut self, core: usize) {
         let of_alarm = |p: &Pending| p.target.is_some() && p.core == core;
         if let Some(n) = self.pending.iter().rposition(of_alarm) {

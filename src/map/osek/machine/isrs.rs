@@ -1,5 +1,5 @@
 //! Rules for ISRs: category 2 by RUNNINGISR2, category 1 by the function trace, one stack for both
-//! (I1–I6; thesis, table 4.3 and figure 4.3).
+//! (I1–I8; docs/mapping.md; the stack is that of the thesis, figure 4.3).
 
 use super::state::{Context, Frame, Proc};
 use super::{Machine, OsState, Severity};
@@ -29,7 +29,7 @@ impl Machine {
         }
     }
 
-    /// The handler's symbol, else the label of the enumeration, else its number.
+    /// Rule I7: the handler's symbol, else the label of the enumeration, else its number.
     fn isr_name(&mut self, core: usize, value: i64) -> NameId {
         let model = &self.model.cores[core];
         if let Some(name) = model.isr_names.get(&value) {
@@ -50,7 +50,8 @@ impl Machine {
         name
     }
 
-    /// I1: what runs loses the core; then stimulus, activation and start fall together (thesis, table 4.3).
+    /// Rule I1: what runs loses the core; then stimulus, activation and start fall together (thesis, table
+    /// 4.3).
     fn isr_begins(&mut self, core: usize, name: NameId, category1: bool, value: i64) {
         if let Some(p) = self.proc(core) {
             self.leave(p);
@@ -65,7 +66,7 @@ impl Machine {
         self.enter(top);
     }
 
-    /// I2: an ISR that is on the stack has the core again; everything above it has ended.
+    /// Rule I2: an ISR that is on the stack has the core again; everything above it has ended.
     fn back_to(&mut self, core: usize, n: usize) {
         if n + 1 < self.cores[core].isrs.len() {
             self.pop_to(core, n + 1);
@@ -73,14 +74,15 @@ impl Machine {
         }
     }
 
-    /// I3: no category 2 ISR runs. Nothing to do when none is on the stack (I4: the OS writes this at start).
+    /// Rule I3: no category 2 ISR runs. Nothing to do when none is on the stack (rule I4: the OS writes this
+    /// at start).
     fn no_isr(&mut self, core: usize) {
         let Some(n) = self.cores[core].isrs.iter().position(|f| !f.category1) else { return };
         self.pop_to(core, n);
         self.after_isr(core);
     }
 
-    /// I5: entry or exit of a category 1 handler.
+    /// Rule I5: entry or exit of a category 1 handler.
     pub(super) fn category1(&mut self, core: usize, function: NameId, entry: bool) {
         if entry {
             self.isr_begins(core, function, true, 0);
@@ -105,7 +107,8 @@ impl Machine {
         }
     }
 
-    /// The core goes back to what the ISR interrupted.
+    /// Rule I8: the core goes back to what the ISR interrupted. What was put off until now comes first (rule
+    /// T11).
     fn after_isr(&mut self, core: usize) {
         if let Some(n) = self.cores[core].isrs.len().checked_sub(1) {
             self.enter(Proc::Isr(core, n));
@@ -122,7 +125,7 @@ impl Machine {
         }
     }
 
-    /// L3: an ISR that was active when the trace began; called outermost first.
+    /// Rule L3: an ISR that was active when the trace began; called outermost first.
     pub(super) fn isr_at_left_edge(&mut self, core: usize, handler: &str) {
         let name = self.model.names.intern(handler);
         let symbols = &self.model.cores[core].isr_symbols;

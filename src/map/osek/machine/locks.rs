@@ -1,5 +1,5 @@
 //! Rules for semaphores and for polling them: ORTI resources, and the spinlocks behind global resources
-//! (S1–S4, R11–R16; thesis, tables 4.6, 4.7, 4.10; part 2, rules 3–5 and 9).
+//! (S2–S10, P1–P11, H4, H5; docs/mapping.md).
 
 use super::state::{Actor, Proc};
 use super::{Machine, Severity};
@@ -8,7 +8,7 @@ use crate::description::profile::LockBy;
 use crate::map::osek::model::Service;
 
 impl Machine {
-    /// RESOURCE.STATE of a resource of this core may have changed (S1, S2).
+    /// RESOURCE.STATE of a resource of this core may have changed (rules S3, S6).
     pub(super) fn resource_state(&mut self, core: usize, s: usize, write: bool) {
         let model = &self.model.sems[s];
         let Some(value) = model.state.as_ref().and_then(|a| a.value(&self.model.slots)) else { return };
@@ -19,7 +19,8 @@ impl Machine {
             return;
         }
         if std::mem::take(&mut self.sems[s].unknown) {
-            // What a write changes was the opposite before; a lock taken unseen belongs to the process that gives it back (L5).
+            // What a write changes was the opposite before; a lock taken unseen belongs to the process that
+            // gives it back (rule L5).
             let given_back = unlocked && write && self.proc(core).is_some();
             self.sems[s].locked = if write { given_back } else { !unlocked };
         }
@@ -31,7 +32,7 @@ impl Machine {
         }
     }
 
-    /// RESOURCE.LOCKER of a resource may have changed (thesis, table 4.6).
+    /// RESOURCE.LOCKER of a resource may have changed (rules S2, S6).
     pub(super) fn resource_locker(&mut self, core: usize, s: usize, write: bool) {
         let model = &self.model.sems[s];
         let Some(value) = model.locker.as_ref().and_then(|a| a.value(&self.model.slots)) else { return };
@@ -43,7 +44,7 @@ impl Machine {
         }
         let p = self.locker(core, s, value);
         if std::mem::take(&mut self.sems[s].unknown) {
-            // As for STATE: L5.
+            // As for STATE: rule L5.
             let given_back = p.is_none() && write && self.proc(core).is_some();
             self.sems[s].locked = if write { given_back } else { p.is_some() };
             if !write {
@@ -64,9 +65,10 @@ impl Machine {
         }
     }
 
-    /// The process that has locked the resource, as the value of LOCKER says: none, or the one that its label names. Generators
-    /// leave ISRs out of the enumeration, and some also the value for none; STATE tells the two apart then, and the
-    /// process on the core is the one. That one is also meant by a label that names no task of the OS.
+    /// Rule S9: the process that the value of LOCKER means, if any. The label of the value names it.
+    /// Generators leave ISRs out of the enumeration, and some also the value for "none": then STATE decides
+    /// between the two, and the process is that on the core. A label that names no task of the OS also means
+    /// the process on the core.
     fn locker(&self, core: usize, s: usize, value: i64) -> Option<Option<Proc>> {
         let model = &self.model.sems[s];
         let Some(label) = model.lockers.get(&value) else {
@@ -80,7 +82,8 @@ impl Machine {
         Some((0..self.tasks.len()).find(named).map(Proc::Task).or_else(|| self.proc(core)))
     }
 
-    /// Nothing of `core` is known until `end` (rule 41): neither are locks that only it uses, nor those it may hold.
+    /// Nothing of `core` is known until `end` (rule H4): neither are locks that only it uses, nor those it
+    /// may hold.
     pub(super) fn locks_in_gap(&mut self, core: usize, end: i64) {
         let lost = |machine: &Self, actor: Actor| {
             machine.process_of(actor).is_none_or(|p| machine.core_of(p) == core)
@@ -105,7 +108,7 @@ impl Machine {
         self.context(p, core).touched = Some(s);
     }
 
-    /// An access to a word of the spinlock array: 0 free, 1 taken, by compare-and-swap.
+    /// Rule S4: an access to a word of the spinlock array: 0 free, 1 taken, by compare-and-swap.
     pub(super) fn spinlock(&mut self, core: usize, s: usize, write: bool, value: i64) {
         let p = self.proc(core);
         if !write {
@@ -114,7 +117,7 @@ impl Machine {
                 self.sems[s].locked = value != 0;
             }
             if value != 0 && !self.sems[s].locked && self.sems[s].unseen_until.is_some() {
-                // Rule 41: taken in a gap of the trace, by a process that is not known.
+                // Rule H5: taken in a gap, by a process that is not known.
                 let name = self.sems[s].name;
                 self.sems[s].locked = true;
                 self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Lock);
@@ -122,7 +125,7 @@ impl Machine {
             if value != 0 {
                 self.refused_by_spin(core, s, p);
             } else if self.sems[s].locked {
-                // Rule 41: given back in a gap of the trace, by a process that is not known.
+                // Rule H5: given back in a gap, by a process that is not known.
                 self.sems[s].owner = None;
                 self.freed(s);
             }
@@ -135,13 +138,14 @@ impl Machine {
             self.sems[s].unknown = false;
             self.lock(s, p);
         } else if value == 0 && (self.sems[s].locked || self.sems[s].unknown) {
-            // L5: a lock taken before the trace began, or in a gap of it, belongs to the process that gives it back.
+            // Rule L5: a lock taken before the trace began, or in a gap, belongs to the process that gives it
+            // back.
             self.sems[s].unknown = false;
             self.unlock(core, s);
         }
     }
 
-    /// R11/R12 by spin reads: a refused TryToGetSpinlock is remembered, a second one is polling; any other
+    /// Rules P1 and P3: a refused TryToGetSpinlock is remembered, a second one is polling; any other
     /// service that reads a taken lock spins, which is polling by definition.
     fn refused_by_spin(&mut self, core: usize, s: usize, p: Option<Proc>) {
         let Some(p) = p else { return };
@@ -156,7 +160,7 @@ impl Machine {
         }
     }
 
-    /// R11/R12 by LASTERROR: the refused resource is the one whose lock the service looked at last (gap 10).
+    /// Rules P1 and P2: the refused resource is the one whose lock the service looked at last (rule P6).
     pub(super) fn refused_by_error(&mut self, p: Proc) {
         let core = self.core_of(p);
         let Some(s) = self.context(Some(p), core).touched.filter(|s| self.sems[*s].locked) else { return };
@@ -171,7 +175,7 @@ impl Machine {
         }
     }
 
-    /// R12/S4. A process that is a registered waiter already polls again without asking again (part 2, rule 4).
+    /// Rule P4. A process that is a registered waiter already polls again without asking again (rule P5).
     fn poll(&mut self, p: Proc, s: usize) {
         if self.state(p) != ProcessState::Running {
             return;
@@ -191,8 +195,8 @@ impl Machine {
         self.set_state(p, ProcessState::Polling);
     }
 
-    /// A resource that generators list at every core belongs to the core that uses it first; should a second core
-    /// use its own lock of that name, it gets the core in front, so that names stay unique (gap 24).
+    /// Rule S8: a resource that generators list at every core belongs to the core that uses it first; should
+    /// a second core use its own lock of that name, it gets the core in front, so that names stay unique.
     fn claim(&mut self, s: usize) {
         if std::mem::replace(&mut self.sems[s].used, true) {
             return;
@@ -207,7 +211,7 @@ impl Machine {
         }
     }
 
-    /// S1, and S3w for a process that waited for it, with R13.
+    /// The events of a lock (rules S2–S4), and of one that a waiter gets (rules S5, P8).
     fn lock(&mut self, s: usize, p: Option<Proc>) {
         self.claim(s);
         let name = self.sems[s].name;
@@ -233,7 +237,7 @@ impl Machine {
         self.run(p);
     }
 
-    /// R13.
+    /// Rule P8.
     fn run(&mut self, p: Proc) {
         if self.state(p) == ProcessState::Polling {
             self.process(p, Action::Run);
@@ -241,22 +245,22 @@ impl Machine {
         }
     }
 
-    /// R13 by services: a GetResource that left without an error got the resource.
+    /// Rule P8: a GetResource that left without an error got the resource.
     pub(super) fn polling_ended_by_success(&mut self, p: Proc) {
         if self.model.profile.rules.poll_by_error {
             self.run(p);
         }
     }
 
-    /// R13 by services: a process that calls another service no longer polls.
+    /// Rule P8: a process that calls another service no longer polls.
     pub(super) fn polling_ended_by_other_service(&mut self, p: Option<Proc>) {
         if let Some(p) = p.filter(|_| self.model.profile.rules.poll_by_error) {
             self.run(p);
         }
     }
 
-    /// S2, and R16 for parked waiters. A semaphore with waiters is OVERFULL, which has no `unlock` edge: it
-    /// becomes FULL first (gap 15).
+    /// Rule S6. A semaphore with waiters is OVERFULL, which has no `unlock` edge: it becomes FULL first (rule
+    /// S7).
     fn unlock(&mut self, core: usize, s: usize) {
         self.claim(s);
         let name = self.sems[s].name;
@@ -266,7 +270,7 @@ impl Machine {
         self.freed(s);
     }
 
-    /// The semaphore is free.
+    /// The semaphore is free; waiters that park are ready now (rule P11).
     fn freed(&mut self, s: usize) {
         let name = self.sems[s].name;
         if self.sems[s].overfull {

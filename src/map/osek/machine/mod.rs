@@ -1,5 +1,6 @@
-//! The mapping state machine: one software event in, BTF events out (thesis, chapter 4). The rules live in
-//! the other files here, one function per rule; this file holds the state and the dispatch.
+//! The mapping state machine: one software event in, BTF events out. Its rules have codes (`A7`) that
+//! docs/mapping.md explains; the other files of this folder hold them, about one function per rule. This file
+//! holds the state and the dispatch.
 
 mod activations;
 mod alarms;
@@ -49,7 +50,8 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A machine that knows nothing of what happens yet: [`Machine::begin`] or [`Machine::resume`] comes next.
+    /// A machine that knows nothing of what happens yet: [`Machine::begin`] or [`Machine::resume`] comes
+    /// next.
     pub(super) fn new(model: Model) -> Self {
         let mut machine = Self {
             now: 0,
@@ -82,7 +84,7 @@ impl Machine {
         }
     }
 
-    /// A gap in the trace of `core` (rule 41): what is known of it now is what `edge` says.
+    /// Rule H1: a gap in the trace of `core`. What is known of it now is what `edge` says (rule H2).
     pub(super) fn gap(&mut self, core: usize, gap: &Gap, edge: &Edge) {
         self.now = gap.begin;
         let name = self.cores[core].name;
@@ -125,7 +127,7 @@ impl Machine {
         self.out.take(at_least)
     }
 
-    /// Ends the trace: open instances stay open (gap 23). Returns what is left, and the findings.
+    /// Ends the trace: open instances stay open (rule L7). Returns what is left, and the findings.
     pub(super) fn finish(&mut self) -> (Vec<Output>, Log) {
         self.out.release_all();
         (self.out.take(0).unwrap_or_default(), std::mem::take(&mut self.log))
@@ -134,7 +136,7 @@ impl Machine {
     fn access(&mut self, event: &SoftwareEvent) {
         let Access { slot, signal, write, value, follows } = event.what else { return };
         let core = event.core;
-        // Values are kept as the 64 bits that were traced; formulas narrow them to their C type.
+        // Values are kept as the 64 bits that were traced; formulas narrow them to their C type (rule O11).
         let bits = value as i64;
         if let Some(slot) = slot {
             let before = self.model.slots.value(slot);
@@ -164,7 +166,8 @@ impl Machine {
         match role {
             Role::TaskState(t) => self.task_state(t, write),
             Role::Activations(t) => self.task_activations(t, write),
-            // Cores of one OS image may share a variable; what its attribute says is said of the core that writes.
+            // Cores of one OS image may share a variable; what its attribute says is said of the core that
+            // writes.
             Role::RunningTask(c) if c == core => self.running_task(c, write),
             Role::RunningIsr(c) if c == core => self.running_isr(c, write),
             Role::Service(c) if c == core && write => self.service(c),
@@ -180,7 +183,7 @@ impl Machine {
         }
     }
 
-    /// The process that occupies a core: the top ISR, else the running task (osek rules, 5.0).
+    /// Rule C1: the process that occupies a core is the top ISR, else the running task.
     fn proc(&self, core: usize) -> Option<Proc> {
         let c = &self.cores[core];
         match c.isrs.len() {
@@ -331,7 +334,7 @@ impl Machine {
         self.model.names.text(id)
     }
 
-    /// R0, and the state at t0 (rules L1–L5).
+    /// Rule S1, and the state at the begin (rules L1 to L5).
     pub(super) fn begin(&mut self, edge: &Edge) {
         self.now = edge.begin.min(0);
         for s in 0..self.sems.len() {

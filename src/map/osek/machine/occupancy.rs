@@ -1,5 +1,6 @@
-//! Which process has a core: processes come and go with their runnables, and one leaves before the next one enters (N3–N5 and
-//! the actions of tables 4.2 and 4.3). Not why they do (see `tasks`, `isrs`, `locks`).
+//! Which process has a core: processes come and go with their runnables, and one leaves before the next one
+//! enters (rules C3–C5, N3–N5, S10 and the actions of processes; docs/mapping.md). Not why they do (see
+//! `tasks`, `isrs`, `locks`).
 
 use super::state::{Actor, Proc};
 use super::{Machine, OsState};
@@ -12,7 +13,8 @@ impl Machine {
         self.cores[core].running.is_some_and(|o| o != t && self.state(Proc::Task(o)).on_core())
     }
 
-    /// A task was set RUNNING, and goes on, but the one before it never left: its change of state was not traced.
+    /// Rule C5: a task was set RUNNING, and goes on, but the one before it never left: its change of state
+    /// was not traced.
     pub(super) fn settle(&mut self, core: usize) {
         let (Some(next), Some(stuck)) = (self.cores[core].incoming, self.cores[core].running) else { return };
         let name = self.name(self.tasks[stuck].name).to_owned();
@@ -25,7 +27,8 @@ impl Machine {
         self.enter(Proc::Task(next));
     }
 
-    /// A process gets the core, from whatever state it is in; runnables resume after it, outermost first (N4).
+    /// A process gets the core, from whatever state it is in; runnables resume after it, outermost first
+    /// (rule N4). The state before decides between rules T1, T2 and P10.
     pub(super) fn enter(&mut self, p: Proc) {
         if let Proc::Task(t) = p
             && std::mem::take(&mut self.tasks[t].never_ran)
@@ -54,7 +57,8 @@ impl Machine {
         }
     }
 
-    /// A process loses the core by preemption: R6, R14 when it polls. Runnables suspend first, innermost first (N3).
+    /// A process loses the core by preemption: rule T3, or P9 when it polls. Runnables suspend first,
+    /// innermost first (rule N3). It forgets what it was refused (rule P7).
     pub(super) fn leave(&mut self, p: Proc) {
         let (action, state) = match self.state(p) {
             ProcessState::Running => (Action::Preempt, ProcessState::Ready),
@@ -78,8 +82,9 @@ impl Machine {
         }
     }
 
-    /// A process can only end or wait while it runs; one that an ISR had preempted runs for no time. Another task that has
-    /// the core meanwhile, because a change of state was not traced, gives it away for that (see `vacate`).
+    /// Rule C4: a process can only end or wait while it runs; one that an ISR had preempted runs for no time.
+    /// Another task that has the core meanwhile, because a change of state was not traced, gives it away for
+    /// that (see `vacate`).
     pub(super) fn ensure_running(&mut self, p: Proc) {
         if let Proc::Task(t) = p
             && let core = self.tasks[t].core
@@ -97,7 +102,7 @@ impl Machine {
         }
     }
 
-    /// The core is free of `t`; a task that was set RUNNING too early comes in now.
+    /// The core is free of `t`; a task that was set RUNNING too early comes in now (rule C3).
     pub(super) fn vacate(&mut self, t: usize) {
         let core = self.tasks[t].core;
         if self.cores[core].incoming == Some(t) {
@@ -135,13 +140,13 @@ impl Machine {
         self.set_state(p, ProcessState::Terminated);
     }
 
-    /// A process instance is no more: it waits for nothing and owns nothing.
+    /// Rule S10: a process instance that ended waits for nothing and owns nothing.
     pub(super) fn gone(&mut self, actor: Actor) {
         let mut held = Vec::new();
         for sem in &mut self.sems {
             sem.waiters.retain(|w| *w != actor);
             if sem.owner == Some(actor) {
-                // It stays locked; the process that unlocks it will be the one that releases it (as for L5).
+                // It stays locked; the process that unlocks it will release it (as in rule L5).
                 sem.owner = None;
                 held.push(sem.name);
             }

@@ -1,4 +1,4 @@
-//! Rules for OS events from the kernel's event masks (E1–E4; thesis, table 4.9). Not the waiting itself,
+//! Rules for OS events from the kernel's event masks (E1–E6; docs/mapping.md). Not the waiting itself,
 //! which is a task state.
 
 use super::state::{Actor, Proc};
@@ -7,7 +7,7 @@ use crate::btf::{Action, EntityType, NameId, Note};
 use crate::map::osek::model::Service;
 
 impl Machine {
-    /// E1: a task begins to wait. The mask is written before the state, so this precedes R8.
+    /// Rule E1: a task begins to wait. The mask is written before the state, so this precedes rule T9.
     pub(super) fn event_waitmask(&mut self, t: usize, mask: u64) {
         let task = self.actor(Proc::Task(t));
         for event in self.events_of(t, mask) {
@@ -15,7 +15,7 @@ impl Machine {
         }
     }
 
-    /// E2/E3: the events set for a task; the changed bits are the events (thesis: exclusive or).
+    /// Rules E2 and E3: the events set for a task; the changed bits are the events (thesis: exclusive or).
     pub(super) fn event_active(&mut self, core: usize, t: usize, mask: u64, before: Option<i64>) {
         let before = before.unwrap_or(0) as u64;
         let (set, cleared) = (mask & !before, before & !mask);
@@ -30,19 +30,20 @@ impl Machine {
         let own = proc == Some(Proc::Task(t));
         let context = self.context(proc, core);
         if cleared != 0 && own && context.inside(Service::ClearEvent) {
-            // Any other reset is the activation of the task, which is no event (part 2, rule 13).
+            // Any other reset is the activation of the task, which is no event (rule E2).
             let task = self.actor(Proc::Task(t));
             for event in self.events_of(t, cleared) {
                 self.emit(task, EntityType::OsEvent, (event, 0), Action::ClearEvent);
             }
         } else if set == 0 && cleared == 0 && context.inside(Service::SetEvent) {
             let name = self.name(self.tasks[t].name).to_owned();
+            // Rule E4.
             let message = format!("an event of task {name} was set again; which one is not visible");
             self.report(Severity::Info, "event-set-again", message);
         }
     }
 
-    /// E3 and part 2, rule 2. A remote call sets the event on behalf of the caller: a process of another core
+    /// Rules E3 and E5. A remote call sets the event on behalf of the caller: a process of another core
     /// inside SetEvent, or the alarm that expired there.
     fn setter_on(&mut self, core: usize) -> Actor {
         let proc = self.proc(core);
@@ -72,7 +73,7 @@ impl Machine {
         self.cores[core].alarm_event.unwrap_or_else(|| self.actor_on(core))
     }
 
-    /// Event names of a mask, lowest bit first (gap 27); a bit without a name is named after its mask.
+    /// Rule E6: event names of a mask, lowest bit first; a bit without a name is named after its mask.
     fn events_of(&mut self, t: usize, mask: u64) -> Vec<NameId> {
         let core = self.model.tasks[t].core;
         let mut events = Vec::new();

@@ -1,4 +1,4 @@
-//! Rules for functions and signals (N1–N5, G1, I5; thesis, tables 4.4 and 4.5). Suspending and resuming
+//! Rules for functions and signals (N1, N2, N6, G1; docs/mapping.md). Suspending and resuming
 //! runnables goes with their process (see `tasks`).
 
 use super::{Machine, Severity};
@@ -16,7 +16,8 @@ impl Machine {
         }
     }
 
-    /// N1: the source is the process even for a runnable called by a runnable (BTF 2.1.5, runnable events).
+    /// Rule N1: the source is the process even for a runnable called by a runnable (BTF 2.1.5, runnable
+    /// events), and `SIM` outside of every process (rule N6).
     fn runnable_start(&mut self, core: usize, name: NameId) {
         let actor = self.actor_on(core);
         let runnable = (name, self.next_instance(name));
@@ -25,7 +26,7 @@ impl Machine {
         self.context(p, core).runnables.push(runnable);
     }
 
-    /// N2.
+    /// Rule N2.
     fn runnable_end(&mut self, core: usize, name: NameId) {
         let p = self.proc(core);
         let actor = self.actor_on(core);
@@ -53,7 +54,7 @@ impl Machine {
         }
     }
 
-    /// G1: the note is the raw value, unsigned decimal (gap 37).
+    /// Rule G1: the note is the raw value, unsigned decimal.
     pub(super) fn signal(&mut self, core: usize, signal: NameId, write: bool, value: u64) {
         let action = if write { Action::Write } else { Action::Read };
         let actor = self.actor_on(core);

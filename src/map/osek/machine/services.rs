@@ -1,4 +1,5 @@
-//! Rules for service calls, the stimuli they raise, and errors (R1, R1c, R1x, R7a, R10e, R11; tables 4.1, 4.8).
+//! Rules for service calls, the stimuli they raise, and errors (A1–A3, A9, A10,
+//! A12, A14, T6, T8; docs/mapping.md).
 
 use super::state::{Actor, Pending, Proc};
 use super::{Machine, Severity};
@@ -10,7 +11,7 @@ use crate::map::osek::slots::Role;
 const MAX_PENDING: usize = 1024;
 
 impl Machine {
-    /// A write to SERVICETRACE; it counts even when the value is the same as before.
+    /// A write to SERVICETRACE; it counts even when the value is the same as before (rule O4).
     pub(super) fn service(&mut self, core: usize) {
         let attribute = self.model.cores[core].service.as_ref();
         let Some(value) = attribute.and_then(|a| a.value(&self.model.slots)) else { return };
@@ -21,7 +22,7 @@ impl Machine {
         let service = self.model.cores[core].services.get(&id).copied().unwrap_or(Service::Other);
         let p = self.proc(core);
         if let Some(p) = p {
-            // I6: a process that calls a service really has the core.
+            // Rule I6: a process that calls a service really has the core.
             let name = self.actor(p).0;
             self.out.confirm(name);
         }
@@ -40,13 +41,14 @@ impl Machine {
         context.services.push((id, service));
         context.failed = false;
         if service == Service::GetResource {
-            // Gap 10: the lock that this call looks at, not that of an earlier one.
+            // Rule P6: the lock that this call looks at, not that of an earlier one.
             context.touched = None;
         }
         if !matches!(service, Service::TryLock | Service::GetResource) {
             context.refused.clear();
         }
         let Some(p) = p else { return };
+        // Rules A1, A2 and T6.
         match service {
             Service::Activate if !self.is_rpc(p) => self.inter_process_activation(core, p),
             Service::Chain if matches!(p, Proc::Task(_)) => {
@@ -58,7 +60,7 @@ impl Machine {
         }
     }
 
-    /// R1/R1c: a process asks for an activation; the trace does not say of which task.
+    /// Rules A1 and A2: a process asks for an activation. The trace does not say of which task.
     fn inter_process_activation(&mut self, core: usize, p: Proc) {
         let by = self.actor(p);
         let stimulus = self.activation_stimulus(by.0);
@@ -66,7 +68,7 @@ impl Machine {
         self.pend(Pending { stimulus, target: None, core, by: Some(by) });
     }
 
-    /// Remembers a fired stimulus until an activation consumes it.
+    /// Remembers a fired stimulus until an activation consumes it (rule A14).
     pub(super) fn pend(&mut self, pending: Pending) {
         if self.pending.len() == MAX_PENDING {
             let old = self.pending.remove(0);
@@ -87,7 +89,7 @@ impl Machine {
         let failed = context.failed;
         match (service, p) {
             (Service::Activate | Service::Chain, Some(p)) => {
-                // R1x: the call failed (E_OS_ID and the like); its trigger stays, but activates nothing.
+                // Rule A3: the call failed (E_OS_ID and the like); its trigger stays, but activates nothing.
                 let by = Some(self.actor(p));
                 self.pending.retain(|s| s.target.is_some() || s.by != by);
             }
@@ -96,7 +98,7 @@ impl Machine {
         }
     }
 
-    /// A write to LASTERROR; writes count, not changes: the same error twice is two errors (gap 32).
+    /// A write to LASTERROR; writes count, not changes: the same error twice is two errors (rule O4).
     pub(super) fn last_error(&mut self, core: usize, previous: Option<(usize, bool)>) {
         let attribute = self.model.cores[core].last_error.as_ref();
         let Some(value) = attribute.and_then(|a| a.value(&self.model.slots)).filter(|v| *v != 0) else {
@@ -106,6 +108,7 @@ impl Machine {
         let context = self.context(p, core);
         context.failed = true;
         if context.inside(Service::Terminate) || context.inside(Service::Chain) {
+            // Rule T8.
             context.ending = false;
         }
         let in_call = context.inside(Service::Activate) || context.inside(Service::Chain);
@@ -124,8 +127,8 @@ impl Machine {
         }
     }
 
-    /// R10e: E_OS_LIMIT tells which task lost an activation only if the data access right before it on this core
-    /// read that task's remaining activations; echoes of a remote call or an error hook do not (fact 11).
+    /// Rule A12: E_OS_LIMIT tells which task lost an activation only if the data access right before it on
+    /// this core read that task's remaining activations; echoes of a remote call or an error hook do not.
     fn limit_error(&mut self, previous: Option<(usize, bool)>) {
         let Some((slot, true)) = previous else { return };
         let lost = self.model.slot(slot).roles.iter().find_map(|w| match w {
@@ -137,7 +140,7 @@ impl Machine {
         }
     }
 
-    /// The stimulus of an activation of `t` (part 2, rule 1): the newest that names `t`, else the newest that
+    /// The stimulus of an activation of `t` (rule A9): the newest that names `t`, else the newest that
     /// names no task and was raised on another core if a remote call is served here, on this core otherwise.
     pub(super) fn consume(&mut self, t: usize) -> Actor {
         let core = self.at;
@@ -149,7 +152,7 @@ impl Machine {
         match found {
             Some(n) => self.pending.remove(n).stimulus,
             None => {
-                // Autostart, or raised before the trace began (gap 8).
+                // Rule A10: autostart, or raised before the trace began.
                 let stimulus = self.own_stimulus(self.tasks[t].name);
                 self.trigger((self.model.sim, -1), stimulus)
             }

@@ -23,17 +23,17 @@ pub(super) enum Proc {
 #[serde(deny_unknown_fields)]
 pub(super) struct Context {
     /// Services entered and not left, oldest first: the exit comes after a preempting task has run, so
-    /// this cannot be kept per core (osek rules, fact 11).
+    /// this cannot be kept per core (rule C2).
     pub services: Vec<(i64, Service)>,
-    /// TerminateTask or ChainTask was entered without an error since (rule R7a).
+    /// TerminateTask or ChainTask was entered without an error since (rules T6, T8).
     pub ending: bool,
     /// A LASTERROR was written since the last service entry.
     pub failed: bool,
-    /// Semaphores refused once in this running interval (rule R11).
+    /// Semaphores refused once in this running interval (rule P1).
     pub refused: Vec<usize>,
-    /// The semaphore this process is a registered waiter of; stays through parking and READY (rule 4 of part 2).
+    /// The semaphore this process is a registered waiter of; stays through parking and READY (rule P5).
     pub waits_for: Option<usize>,
-    /// The resource whose lock was accessed last (gap 10).
+    /// The resource whose lock was accessed last (rule P6).
     pub touched: Option<usize>,
     /// Open runnables, outermost first.
     pub runnables: Vec<Actor>,
@@ -58,17 +58,17 @@ pub(super) struct Instance {
 #[serde(deny_unknown_fields)]
 pub(super) struct Task {
     pub name: NameId,
-    /// Where it runs, or ran last. Only an OS of several cores moves a task.
+    /// Where it runs, or ran last. Only an OS of several cores moves a task (rule T13).
     pub core: usize,
     pub next_instance: i64,
     /// Active instances; the head is the one that executes (OSEK: first activated, first served).
     pub queue: VecDeque<Instance>,
     pub os: Option<OsState>,
     pub activations: Option<i64>,
-    /// Activations taken from STATE that CURRENTACTIVATIONS may still report (rule R3, last sentence).
+    /// Activations taken from STATE that CURRENTACTIVATIONS may still report (rule A11).
     pub unreported: i64,
     pub context: Context,
-    /// Not seen since a gap: its next state is taken as it comes.
+    /// Not seen since a gap: its next state is taken as it comes (rule L6).
     pub lost: bool,
     /// Rule L4: READY at the left edge because it was activated, not because it was preempted.
     pub never_ran: bool,

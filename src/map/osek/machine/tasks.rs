@@ -1,5 +1,5 @@
-//! Rules for tasks: start, preemption, resumption, end, waiting (R3–R9; thesis, table 4.2). Activations are counted in
-//! `activations`; polling belongs to the lock (see `locks`).
+//! Rules for tasks: start, preemption, resumption, end, waiting (T1–T14; docs/mapping.md). Activations are
+//! counted in `activations`; polling belongs to the lock (see `locks`).
 
 use super::state::{Context, Instance, Proc};
 use super::{Machine, OsState};
@@ -33,6 +33,7 @@ impl Machine {
             return;
         }
         if !write {
+            // Rule O5.
             let name = self.name(self.tasks[t].name).to_owned();
             self.report(
                 Severity::Warning,
@@ -40,19 +41,20 @@ impl Machine {
                 format!("STATE of task {name} changed without a traced write"),
             );
         }
-        // The core that sets a task RUNNING is the one that runs it; it leaves the core it is on, on whichever core that is written.
+        // Rule T13: the core that sets a task RUNNING is the one that runs it; it leaves the core it is on,
+        // on whichever core that is written.
         let core = if new == OsState::Running { self.at } else { self.tasks[t].core };
         let ends = old.is_none() && new == OsState::Suspended;
         let moves_core = new == OsState::Running || old == Some(OsState::Running) || ends;
         if moves_core && !self.cores[core].isrs.is_empty() {
-            // An ISR has the core: the task leaves or enters it when the ISR is over (gap 43).
+            // An ISR has the core: the task leaves or enters it when the ISR is over (rule T11).
             self.cores[core].deferred.push((t, old, new));
         } else {
             self.apply_state(t, core, old, new);
         }
     }
 
-    /// R4–R9.
+    /// A change of state becomes what rules T1 to T10 say, or nothing (rule T14).
     pub(super) fn apply_state(&mut self, t: usize, core: usize, old: Option<OsState>, new: OsState) {
         use OsState::{Ready, Running, Suspended, Waiting};
         let lost = std::mem::take(&mut self.tasks[t].lost);
@@ -89,8 +91,9 @@ impl Machine {
         }
     }
 
-    /// The first state after the left edge or a gap is READY, WAITING or SUSPENDED. It says where the task is, not
-    /// what it did: there is no event, unless it ends, which only a running task can (thesis, section 4.2).
+    /// Rule L6: the first state after the left edge or a gap is READY, WAITING or SUSPENDED. It says where
+    /// the task is, not what it did: there is no event, unless it ends, which only a running task can
+    /// (thesis, section 4.2).
     fn unknown_past(&mut self, t: usize, new: OsState) {
         let p = Proc::Task(t);
         let state = match new {
@@ -121,11 +124,11 @@ impl Machine {
         self.gone(actor);
     }
 
-    /// R4/R5: the OS gives `core` to `t`.
+    /// Rules T1 and T2: the OS gives `core` to `t`.
     fn dispatch(&mut self, t: usize, core: usize, old: Option<OsState>, lost: bool) {
         if self.tasks[t].queue.is_empty() {
             if old.is_none() || lost {
-                // Unknown history: it was active before the trace (or the gap) and continues (gap 22).
+                // Unknown history: it was active before the trace (or the gap) and continues (rule L6).
                 let number = self.new_instance(t);
                 self.tasks[t].queue.push_back(Instance { number, state: ProcessState::Ready });
             } else {
@@ -155,12 +158,12 @@ impl Machine {
         self.enter(Proc::Task(t));
     }
 
-    /// R6: STATE RUNNING → READY without an end. If an ISR took the core before, nothing is left to do.
+    /// Rule T3: STATE RUNNING → READY without an end. If an ISR took the core before, nothing is left to do.
     fn preempt(&mut self, t: usize) {
         let p = Proc::Task(t);
         let core = self.tasks[t].core;
         if self.out.cancel(core, self.tasks[t].name) {
-            // I6: the ISR gave the core back only for the scheduler to take it away.
+            // Rule I6: the ISR gave the core back only for the scheduler to take it away.
             let parked = self.state(p) == ProcessState::Polling;
             self.set_state(p, if parked { ProcessState::Parking } else { ProcessState::Ready });
         } else {
@@ -169,7 +172,7 @@ impl Machine {
         self.vacate(t);
     }
 
-    /// R8.
+    /// Rule T9.
     fn wait(&mut self, t: usize) {
         let p = Proc::Task(t);
         self.ensure_running(p);
@@ -180,7 +183,7 @@ impl Machine {
         self.vacate(t);
     }
 
-    /// R9: `release` names the last core of the task, not an allocation.
+    /// Rule T10: `release` names the last core of the task, not an allocation.
     fn release(&mut self, t: usize) {
         if self.state(Proc::Task(t)) == ProcessState::Waiting {
             self.process(Proc::Task(t), Action::Release);
@@ -188,7 +191,7 @@ impl Machine {
         }
     }
 
-    /// R7/R7m/N5: the head instance ends; what runnables are open end before it, innermost first.
+    /// Rules T4 and T5: the head instance ends; open runnables end before it, innermost first (rule N5).
     fn terminate(&mut self, t: usize) {
         let p = Proc::Task(t);
         if self.tasks[t].queue.is_empty() {
@@ -200,7 +203,8 @@ impl Machine {
         self.vacate(t);
     }
 
-    /// RUNNINGTASK changed. Only an OS without TASK.STATE needs it: states follow from which task runs.
+    /// Rule T12: RUNNINGTASK changed. Only an OS without TASK.STATE needs it: states follow from which task
+    /// runs.
     pub(super) fn running_task(&mut self, core: usize, write: bool) {
         let attribute = self.model.cores[core].running_task.as_ref();
         let Some(value) = attribute.and_then(|a| a.value(&self.model.slots)) else { return };

@@ -1,5 +1,6 @@
-//! The traced application as the mapper sees it: cores, tasks, semaphores, alarms, and which variable each
-//! of them roles. Built once from ORTI, OS header, symbols and profile (`build`, `labels`); holds no state of a run.
+//! The traced application as the mapper sees it: cores, tasks, semaphores, alarms, and which variable each of
+//! them roles. Built once from ORTI, OS header, symbols and profile (`build`, `labels`); holds no state of a
+//! run.
 
 mod build;
 mod labels;
@@ -108,7 +109,8 @@ pub(super) enum Service {
 #[derive(Debug, Clone)]
 pub(super) struct CoreModel {
     pub name: NameId,
-    /// The first core with the same OS image: the core itself, unless one OS runs several cores (see [`images`]).
+    /// The first core with the same OS image: the core itself, unless one OS runs several cores (see
+    /// [`images`]).
     pub image: usize,
     pub running_task: Option<Attribute>,
     pub running_isr: Option<Attribute>,
@@ -214,7 +216,7 @@ impl Model {
         full == label || full.split_once('.').is_some_and(|(_, bare)| bare == label)
     }
 
-    /// BTF names are unique: a name that two cores use gets its core in front (gap 24).
+    /// BTF names are unique: a name that two cores use gets its core in front (rule O10).
     fn unique(&mut self, label: &str, core: &str, has: impl Fn(&Orti) -> bool, all: &Application) -> NameId {
         let own = all.cores.iter().zip(self.cores.iter().map(|c| c.image)).enumerate();
         let own = own.filter(|(ix, (_, image))| image == ix).map(|(_, (core, _))| core);
@@ -282,9 +284,10 @@ impl Model {
     }
 }
 
-/// For every core, the first one that runs the same OS image. Cores that name the same ORTI file run one OS if that file
-/// tells them apart: by several OS objects, or by an index (`RUNNINGTASK[1]`). Tasks, resources and alarms are the
-/// image's then, and its variables are seen by all its cores. Otherwise each core has an OS of its own.
+/// For every core, the first one that runs the same OS image. Cores that name the same ORTI file run one OS
+/// if that file tells them apart: by several OS objects, or by an index (`RUNNINGTASK[1]`). Tasks, resources
+/// and alarms are the image's then, and its variables are seen by all its cores. Otherwise each core has an
+/// OS of its own.
 fn images(cores: &[ApplicationCore]) -> Vec<usize> {
     let one_image = |a: &Orti, b: &Orti| {
         let indexed = || a.objects("OS").flat_map(|o| &o.attributes).any(|a| a.index.is_some_and(|i| i > 0));

@@ -1,4 +1,5 @@
-//! Table `kernel_message`. A reply goes to the client that waits for one, or else to the client whom the replying thread serves.
+//! Table `kernel_message`. A reply goes to the client that waits for one, or else to the client whom the
+//! replying thread serves.
 
 use crate::btf::NameId;
 use crate::map::qnx::call::{OpenCall, number};
@@ -56,7 +57,7 @@ impl QnxMapper {
         self.send(client, id, server, true);
     }
 
-    /// What waits longest in a queue, or what was sent before the recording.
+    /// Rule Q29: what waits longest in a queue, or what was sent before the recording.
     fn receive(&mut self, cpu: usize, id: u32, server: u32, pulse: bool) -> u64 {
         let receiver = self.running_thread(cpu).map(|(key, _)| key).filter(|(pid, _)| *pid == server);
         let number = self.messages.next_of(pulse, id, server).unwrap_or_else(|| {

@@ -25,7 +25,8 @@ impl QnxMapper {
         let (priority, policy) = words::scheduling(event);
         let cpu = self.threads[t].cpu;
         if let Some(open) = self.threads[t].stretch.as_mut().filter(|s| s.state == state && s.cpu == cpu) {
-            // The state is repeated; a wide event may add to it, or have another priority, which begins another stretch.
+            // The state is repeated; a wide event may add to it, or have another priority, which begins
+            // another stretch.
             let same = open.priority.is_none() || priority.is_none() || open.priority == priority;
             if same {
                 open.priority = open.priority.or(priority);
@@ -86,7 +87,7 @@ impl QnxMapper {
         }
     }
 
-    /// What a thread blocks on, as far as its open call tells.
+    /// Rule Q30: what a thread blocks on, as far as its open call tells.
     fn object(&mut self, t: usize, state: NameId) -> Object {
         let thread = &self.threads[t];
         let (pid, server) = (thread.pid, thread.server);
@@ -128,7 +129,8 @@ impl QnxMapper {
         Object { name: Some(name), address: Some(address), by: owner.and_then(|o| self.holder(pid, o)) }
     }
 
-    /// The thread that an owner word means: it has the low bits of the process id only. Mostly the process is the same.
+    /// The thread that an owner word means: it has the low bits of the process id only. Mostly the process is
+    /// the same.
     fn holder(&self, pid: u32, owner: u32) -> Option<(u32, Option<u32>)> {
         let (low, tid) = words::holder(owner)?;
         if pid & 0x7fff == low {
