@@ -1,5 +1,5 @@
 //! Turns `schemas/*.toml` into Rust: table descriptions, column names, typed rows to write and typed views to read (see
-//! `src/schema`). Not used when the program runs.
+//! `src/schema`); and `queries/` into a list of the SQL that ships (see `src/library`). Not used when the program runs.
 
 #![allow(clippy::disallowed_methods, reason = "a build script reads its environment and writes its output")]
 
@@ -8,6 +8,7 @@ use std::{env, error, fs};
 
 #[path = "../src/schema/column_type.rs"]
 mod column_type;
+mod queries;
 mod rows;
 mod specs;
 mod tables;
@@ -18,10 +19,11 @@ type Result<T, E = Box<dyn error::Error>> = std::result::Result<T, E>;
 fn main() -> Result<()> {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    for input in ["build", "src/schema/column_type.rs", "schemas"] {
+    for input in ["build", "src/schema/column_type.rs", "schemas", "queries"] {
         println!("cargo::rerun-if-changed={input}");
     }
     let tables = tables::read_tables(&root.join("schemas"))?;
     fs::write(out.join("schema.rs"), specs::generate(&tables))?;
+    fs::write(out.join("queries.rs"), queries::generate(&root.join("queries"))?)?;
     Ok(())
 }

@@ -21,31 +21,32 @@
 //! | module | what it is for | may import | must not know |
 //! |---|---|---|---|
 //! | [`error`], [`diagnostics`], [`time`] | failures; findings about content; exact ticks | – | everything else |
-//! | [`btf`] | the specification of BTF as data, the fields of a line, the event that mappers write | diagnostics, error, schema | how events come about |
+//! | [`names`] | names by number: interners, columns of keys, memos per dictionary | error | what a name means |
+//! | [`btf`] | the specification of BTF as data, the fields of a line, the event that mappers write | diagnostics, error, names | how events come about |
 //! | `options` | options that formats and exports declare for the command line | error, time | the command line |
 //! | `varint` | variable-length integers, as Parquet and Protocol Buffers write them | – | everything else |
 //! | [`qnx`] | the vocabulary of QNX kernel traces | error, schema | records, files |
 //! | [`input`] | bytes: files, pipes, compressed | error | trace formats |
 //! | `pipeline` | stages that run in threads of their own and keep the order | error | what is computed |
 //! | [`formats`] | one folder per foreign format | btf, diagnostics, error, input, qnx, schema, time | files, Parquet, each other |
-//! | [`schema`] | tables and columns, from `schemas/*.toml` | error | the disk, SQL |
-//! | [`store`] | the database folder: manifest, commit, lock | error, pipeline, schema, time, varint | formats, mapping, SQL |
+//! | [`schema`] | tables and columns, from `schemas/*.toml` | error, names | the disk, SQL |
+//! | [`store`] | the database folder: manifest, commit, lock | error, names, pipeline, schema, time, varint | formats, mapping, SQL |
 //! | [`description`] | what is not a trace: `recording.toml`, ORTI, OS headers, symbols, mapping profiles | diagnostics, error, time | trace data |
-//! | [`map`] | software events, kernel events, commands of Grasp → system events: the rules | btf, description, diagnostics, error, qnx, schema, time | bytes, paths, Parquet, SQL |
-//! | [`mod@derive`] | system events, as their writer means them → instances and states | btf, error, schema | files, the text of BTF |
+//! | [`map`] | software events, kernel events, commands of Grasp → system events: the rules | btf, description, diagnostics, error, names, qnx, schema, time | bytes, paths, Parquet, SQL |
+//! | [`mod@derive`] | system events, as their writer means them → instances and states | btf, error, names, schema | files, the text of BTF |
 //! | [`check`] | does a trace keep the rules of its BTF version | btf, diagnostics | readers, the store, mapping |
-//! | [`compare`] | two streams of BTF records → where they differ | btf, error | files, Parquet, SQL |
+//! | [`compare`] | two streams of BTF records → where they differ | btf, error, names | files, Parquet, SQL |
 //! | [`simulate`] | simulated systems that write recordings, for tests and benchmarks | – | the readers: a test compares the two |
-//! | [`ops`] | what btfdb can do, one file per verb | btf, check, compare, derive, description, diagnostics, engine, error, formats, input, library, map, metrics, picture, pipeline, plot, qnx, render, require, schema, store, time | the terminal, the environment |
+//! | [`ops`] | what btfdb can do, one file per verb | btf, check, compare, derive, description, diagnostics, engine, error, formats, input, library, map, metrics, names, picture, pipeline, plot, qnx, render, require, schema, store, time | the terminal, the environment |
 //! | [`picture`] | rows over time and what happens in them: what is drawn | btf, time | tables, pixels |
 //! | [`render`] | results → text; pictures → SVG, PNG, pages | error, picture, time, varint | the database |
 //! | `library` | the SQL files of `queries/` and of the user: headers, names, documentation | error, schema | running SQL |
 //! | `chain` | chains of events: which event follows from which | – | where events come from |
-//! | `engine` | SQL over a database: tables, functions, operators and optimizer rules of DataFusion, sessions | btf, chain, error, library, schema, store, time | metrics, the terminal |
+//! | `engine` | SQL over a database: tables, functions, operators and optimizer rules of DataFusion, sessions | btf, chain, error, library, names, schema, store, time | metrics, the terminal |
 //! | `metrics` | rows of metrics → statistics, histograms, comparisons | engine, error, library, pipeline, render, schema, time | DataFusion, the terminal |
 //! | `selection` | a part of a database: recording, window, entities, types → a condition in SQL | btf, engine, error, schema | what is done with it |
-//! | `export` | tables and results → files, also in the formats of others | btf, chain, engine, error, formats, ops, options, qnx, render, schema, selection, store, time, varint | arguments |
-//! | `plot` | a window of a recording → its picture | btf, engine, error, library, metrics, picture, schema, selection, store, time | how it is drawn |
+//! | `export` | tables and results → files, also in the formats of others | btf, chain, engine, error, formats, names, ops, options, qnx, render, schema, selection, store, time, varint | arguments |
+//! | `plot` | a window of a recording → its picture | btf, engine, error, library, metrics, names, picture, schema, selection, store, time | how it is drawn |
 //! | `require` | timing requirements: what is required, what was measured | chain, engine, error, metrics, render, time | the terminal |
 //! | `cli` | arguments, the shell, progress, signals, exit codes | all | Parquet, Arrow builders |
 //!
@@ -103,6 +104,7 @@ pub mod error;
 pub mod formats;
 pub mod input;
 pub mod map;
+pub mod names;
 pub mod ops;
 pub mod options;
 pub mod picture;

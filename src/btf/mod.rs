@@ -9,6 +9,6 @@ pub mod spec;
 
 pub use event::{Event, Note};
 pub use line::{Fields, Unreadable};
-pub use names::{IdHasher, IdMap, NameId, NameMap, Names};
+pub use names::{NameId, NameMap, Names};
 pub use record::{Place, Record, Records};
 pub use spec::{Action, EntityType, State};

@@ -1,10 +1,8 @@
 //! Interned entity names: small ids inside the mapper, text at its interfaces. Not a symbol table of
 //! addresses.
 
-use crate::schema::{Name, Numbering};
+use crate::names::{Interner, Name, Numbering};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 
 /// An interned name; only meaningful together with the [`Names`] that made it.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -35,38 +33,6 @@ impl NameId {
     /// Its index among all names, from 0: for tables with a row per name.
     pub fn index(self) -> usize {
         self.0 as usize
-    }
-}
-
-/// A map from ids and instances. Such keys are small numbers that are not chosen to collide, so one
-/// multiplication mixes them well enough, several times faster than the hash of the standard library.
-pub type IdMap<K, V> = HashMap<K, V, BuildHasherDefault<IdHasher>>;
-
-/// See [`IdMap`].
-#[derive(Debug, Default, Clone, Copy)]
-pub struct IdHasher(u64);
-
-impl Hasher for IdHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|b| self.write_u64(u64::from(*b)));
-    }
-
-    fn write_u32(&mut self, n: u32) {
-        self.write_u64(u64::from(n));
-    }
-
-    fn write_i64(&mut self, n: i64) {
-        self.write_u64(n as u64);
-    }
-
-    fn write_u64(&mut self, n: u64) {
-        // An odd constant without a pattern: the fraction of the golden ratio.
-        let wide = u128::from(self.0 ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 = (wide >> 64) as u64 ^ wide as u64;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
     }
 }
 
@@ -105,34 +71,25 @@ impl Numbering for Names {
     }
 }
 
-/// The interner. Ids are given in order of first use, so they are the same for the same input.
+/// The interner of entities: an [`Interner`] whose ids are only ids of names. Given in order of first use, they are the
+/// same for the same input.
 #[derive(Debug, Clone, Default)]
-pub struct Names {
-    texts: Vec<String>,
-    ids: HashMap<String, NameId>,
-}
+pub struct Names(Interner);
 
 impl Names {
     /// The id of `text`; a new one at its first use.
     pub fn intern(&mut self, text: &str) -> NameId {
-        if let Some(id) = self.ids.get(text) {
-            return *id;
-        }
-        // 2^32 distinct names do not fit in memory, so the cast cannot lose anything.
-        let id = NameId(self.texts.len() as u32);
-        self.texts.push(text.to_owned());
-        self.ids.insert(text.to_owned(), id);
-        id
+        NameId(self.0.intern(text))
     }
 
     /// The id of a name that has been interned before.
     pub fn find(&self, text: &str) -> Option<NameId> {
-        self.ids.get(text).copied()
+        self.0.find(text).map(NameId)
     }
 
     /// The names from the `n`-th on, in the order of their ids.
     pub fn since(&self, n: usize) -> impl Iterator<Item = &str> {
-        self.texts.iter().skip(n).map(String::as_str)
+        self.0.since(u32::try_from(n).unwrap_or(u32::MAX))
     }
 
     /// Learns the next names of another interner, so that its ids mean the same here. Only for an interner
@@ -150,6 +107,6 @@ impl Names {
 
     /// The text of an id; empty for an id of another interner.
     pub fn text(&self, id: NameId) -> &str {
-        self.texts.get(id.0 as usize).map_or("", String::as_str)
+        self.0.text(id.0)
     }
 }

@@ -4,9 +4,10 @@
 //! Two windows grow until the cheapest alignment contains a few equal events in a row: most differences are
 //! small and are found at once, with the events that are there. The largest window bounds the cost.
 
-use super::event::{Event, Key, Map};
+use super::event::{Event, Key};
 use super::sequence::Backlog;
 use super::side::Side;
+use crate::names::IdMap;
 
 /// The largest window in which events are aligned one by one.
 const LARGEST: usize = 256;
@@ -110,7 +111,7 @@ impl<'a> Pending<'a> {
     /// The nearest agreement after a gap that is too long for a window: events of one side that the other
     /// lost.
     fn wide(&self) -> Option<(usize, usize)> {
-        let mut places: Map<&Key, Vec<usize>> = Map::default();
+        let mut places: IdMap<&Key, Vec<usize>> = IdMap::default();
         for n in 0..WIDE {
             let Some(key) = self.key(1, n) else { break };
             let at = places.entry(key).or_default();

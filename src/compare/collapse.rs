@@ -1,8 +1,9 @@
 //! Removes the effects of an ignored interrupt from the process that it interrupted: suspends, preempt,
 //! resume and resumes. Only where nothing else happened on the core; in doubt an event stays.
 
-use super::event::{Class, Event, Map, Step, Verb};
+use super::event::{Class, Event, Step, Verb};
 use crate::btf::NameId;
+use crate::names::IdMap;
 use std::collections::VecDeque;
 
 /// At most this many events wait for an interruption to end; then the oldest stay.
@@ -32,7 +33,7 @@ pub(super) struct Collapse {
     /// `None` for an event that was dropped; true for one that may leave.
     queue: VecDeque<Option<(Event, bool)>>,
     base: u64,
-    gaps: Map<Process, Gap>,
+    gaps: IdMap<Process, Gap>,
     dropped: u64,
 }
 

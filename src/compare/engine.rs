@@ -2,7 +2,7 @@
 //! to `report`. Positions in further sequences are settled in `settle`.
 
 use super::align::{Pending, Step};
-use super::event::{Event, Map, Words};
+use super::event::{Event, Words};
 use super::feed::{self, Feed};
 use super::index::ByIndex;
 use super::report::{Report, View};
@@ -12,6 +12,7 @@ use super::side::{Side, State};
 use super::{CompareOptions, Level, Tolerance};
 use crate::btf::{NameId, Records};
 use crate::error::Result;
+use crate::names::IdMap;
 
 /// A running comparison.
 pub(super) struct Engine<'o> {
@@ -20,14 +21,14 @@ pub(super) struct Engine<'o> {
     pub(super) table: Table,
     pub(super) sides: [Side; 2],
     report: Report,
-    tolerances: Map<NameId, Tolerance>,
+    tolerances: IdMap<NameId, Tolerance>,
     /// What is subtracted from the times of each side.
     origins: [i64; 2],
     /// Time of the first event of each side.
     starts: [i64; 2],
     by_index: ByIndex,
     /// Left and right time of the first pair of the latest instance of an entity.
-    begins: Map<NameId, (i64, i64)>,
+    begins: IdMap<NameId, (i64, i64)>,
     /// Sequences with an event of this instant, which is measured from the start of each side.
     open: Vec<Id>,
     instant: i128,
@@ -52,7 +53,7 @@ impl<'o> Engine<'o> {
             origins: [0; 2],
             starts: [0; 2],
             by_index: ByIndex::default(),
-            begins: Map::default(),
+            begins: IdMap::default(),
             open: Vec::new(),
             instant: 0,
         }

@@ -2,42 +2,8 @@
 //! meaning of a word for the order of a trace is looked up once. Not a parser, and no check of the record.
 
 use crate::btf::{NameId, Names, Place, Record};
-use std::collections::{HashMap, HashSet};
+use crate::names::{IdMap, IdSet};
 use std::fmt::Write as _;
-use std::hash::{BuildHasherDefault, Hasher};
-
-/// A fast hash for small keys made of interned numbers; text goes through the default hasher of [`Names`].
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Fold(u64);
-
-impl Hasher for Fold {
-    fn finish(&self) -> u64 {
-        self.0.rotate_left(26)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|b| self.write_u64(u64::from(*b)));
-    }
-
-    fn write_u32(&mut self, value: u32) {
-        self.write_u64(u64::from(value));
-    }
-
-    fn write_i64(&mut self, value: i64) {
-        self.write_u64(value.cast_unsigned());
-    }
-
-    fn write_isize(&mut self, value: isize) {
-        self.write_u64(value.cast_unsigned() as u64);
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
-    }
-}
-
-/// A map from small keys.
-pub(super) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Fold>>;
 
 /// Text of a note. Notes carry values, so there may be as many as events: they are not interned.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -188,14 +154,14 @@ pub(super) struct Words {
     names: Names,
     /// At level `exact` text is text; otherwise `ISR` is `I`, and case does not matter.
     spelling: bool,
-    classes: Map<NameId, (NameId, Class)>,
-    steps: Map<NameId, (NameId, Step, Verb)>,
+    classes: IdMap<NameId, (NameId, Class)>,
+    steps: IdMap<NameId, (NameId, Step, Verb)>,
     /// The new name, and whether it was needed.
-    renamed: Map<NameId, (NameId, bool)>,
+    renamed: IdMap<NameId, (NameId, bool)>,
     set_event: Option<NameId>,
-    simulation: HashSet<NameId, BuildHasherDefault<Fold>>,
+    simulation: IdSet<NameId>,
     /// The type an entity was last seen with.
-    kinds: Map<NameId, (NameId, Class)>,
+    kinds: IdMap<NameId, (NameId, Class)>,
 }
 
 impl Words {

@@ -2,14 +2,11 @@
 //! is compared here.
 
 use super::collapse::Collapse;
-use super::event::{Class, Event, Fold, Map, Words, normal_type};
+use super::event::{Class, Event, Words, normal_type};
 use super::{CompareOptions, Level, Tolerance};
 use crate::btf::{NameId, Records};
 use crate::error::Result;
-use std::collections::HashSet;
-use std::hash::BuildHasherDefault;
-
-type Set = HashSet<NameId, BuildHasherDefault<Fold>>;
+use crate::names::{IdMap, IdSet};
 
 /// One side's events, in the order of its file.
 pub(super) struct Feed<'a> {
@@ -19,11 +16,11 @@ pub(super) struct Feed<'a> {
     origin: Option<i64>,
     types: Vec<String>,
     /// Whether a type is one of `types`, by its number.
-    type_is_ignored: Map<NameId, bool>,
+    type_is_ignored: IdMap<NameId, bool>,
     /// Whether an event had it.
-    entities: Map<NameId, bool>,
+    entities: IdMap<NameId, bool>,
     /// Processes of an ignored type: what they cause is ignored too.
-    processes: Set,
+    processes: IdSet<NameId>,
     collapse: Option<Collapse>,
     ignored: u64,
 }
@@ -42,9 +39,9 @@ impl<'a> Feed<'a> {
             align: options.align,
             origin: None,
             types: options.ignore_types.iter().map(|t| normal_type(t)).collect(),
-            type_is_ignored: Map::default(),
+            type_is_ignored: IdMap::default(),
             entities: options.ignore_entities.iter().map(|name| (words.name(name), false)).collect(),
-            processes: Set::default(),
+            processes: IdSet::default(),
             collapse: options.collapse_ignored_isrs.then(Collapse::default),
             ignored: 0,
         }

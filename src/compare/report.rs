@@ -1,6 +1,6 @@
 //! Counts the differences and keeps the first ones in full. The differences are found in `engine`.
 
-use super::event::{Event, Map, Words};
+use super::event::{Event, Words};
 use super::orphans::{Context, Orphan, Orphans};
 use super::result::{
     Comparison, Difference, DifferenceKind, Divergence, EntitySummary, Line, TimeDifference,
@@ -9,6 +9,7 @@ use super::sequence::{About, Id, Table};
 use super::side::Side;
 use super::{CompareOptions, Level};
 use crate::btf::NameId;
+use crate::names::IdMap;
 use std::collections::BTreeMap;
 
 /// How many events before and after the first difference are shown.
@@ -55,7 +56,7 @@ pub(super) struct Report {
     first: Option<First>,
     differing: BTreeMap<Rank, Difference>,
     orphans: Orphans,
-    entities: Map<(NameId, NameId), [u64; 4]>,
+    entities: IdMap<(NameId, NameId), [u64; 4]>,
 }
 
 impl Report {
@@ -88,7 +89,7 @@ impl Report {
             first: None,
             differing: BTreeMap::new(),
             orphans: Orphans::default(),
-            entities: Map::default(),
+            entities: IdMap::default(),
         }
     }
 

@@ -1,8 +1,9 @@
 //! Which sequences there are and to which of them an event belongs: the partial order of the module
 //! documentation as code. Also what is pending in each sequence. Not how it is compared (see `engine`).
 
-use super::event::{Class, Event, Map, Step, Words};
+use super::event::{Class, Event, Step, Words};
 use crate::btf::NameId;
+use crate::names::IdMap;
 use std::collections::VecDeque;
 
 /// With more sequences than this, those that are not needed are forgotten.
@@ -63,7 +64,7 @@ pub(super) struct Sequence {
 #[derive(Debug)]
 pub(super) struct Table {
     total: bool,
-    ids: Map<About, Id>,
+    ids: IdMap<About, Id>,
     sequences: Vec<Sequence>,
     free: Vec<Id>,
     sweep_at: usize,
@@ -76,7 +77,7 @@ impl Table {
     /// `total`: one sequence for everything. `keep`: for how many events an idle instance on a core is
     /// remembered.
     pub(super) fn new(total: bool, keep: usize) -> Self {
-        let (ids, sequences, free) = (Map::default(), Vec::new(), Vec::new());
+        let (ids, sequences, free) = (IdMap::default(), Vec::new(), Vec::new());
         Self { total, ids, sequences, free, sweep_at: SWEEP, clock: 0, keep: keep as u64 }
     }
 

@@ -2,7 +2,8 @@
 
 use super::Rows;
 use crate::btf::spec::process_transition;
-use crate::btf::{Action, EntityType, Event, IdMap, NameId, Names, State};
+use crate::btf::{Action, EntityType, Event, NameId, Names, State};
+use crate::names::IdMap;
 use crate::schema::{ProcessInstanceRow, ProcessStateRow};
 use std::collections::hash_map::Entry;
 

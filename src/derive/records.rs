@@ -6,8 +6,9 @@ use super::freertos::FreeRtos;
 use super::step::{self, Instances, Step};
 use crate::btf::{Action, EntityType, Event, NameId, Names, Note};
 use crate::error::Result;
-use crate::schema::{BtfEventView, begins_with};
-use arrow::array::{Array as _, RecordBatch, StringArray};
+use crate::names::Memo;
+use crate::schema::BtfEventView;
+use arrow::array::RecordBatch;
 
 /// How the events of tasks are to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,8 +26,9 @@ pub struct FromRecords {
     /// The names of all entities.
     pub names: Names,
     freertos: Option<FreeRtos>,
-    sources: Known,
-    targets: Known,
+    /// The ids of the names in the dictionaries of the columns.
+    sources: Memo<Option<NameId>>,
+    targets: Memo<Option<NameId>>,
     instances: Instances,
 }
 
@@ -34,7 +36,7 @@ impl FromRecords {
     /// Nothing seen yet.
     pub fn new(dialect: Dialect) -> Self {
         let freertos = (dialect == Dialect::FreeRtos).then(FreeRtos::default);
-        let (sources, targets) = (Known::default(), Known::default());
+        let (sources, targets) = (Memo::default(), Memo::default());
         Self { names: Names::default(), freertos, sources, targets, instances: Instances::default() }
     }
 
@@ -46,8 +48,8 @@ impl FromRecords {
         let rows = BtfEventView::of(batch)?;
         let kinds = rows.target_type.translate(EntityType::parse_tolerant);
         let actions = rows.action.translate(Action::parse_tolerant);
-        self.sources.follow(rows.source.dictionary());
-        self.targets.follow(rows.target.dictionary());
+        self.sources.turn_to(rows.source.dictionary());
+        self.targets.turn_to(rows.target.dictionary());
         for row in 0..rows.len() {
             let Some(kind @ (EntityType::Task | EntityType::Isr | EntityType::Runnable)) = kinds.get(row)
             else {
@@ -57,8 +59,12 @@ impl FromRecords {
             if !step::concerns_instances(kind, action) {
                 continue;
             }
-            let source = self.sources.name(rows.source.key(row), &mut self.names);
-            let target = self.targets.name(rows.target.key(row), &mut self.names);
+            let mut intern = |memo: &mut Memo<Option<NameId>>, key: Option<usize>| {
+                let known = key.and_then(|key| memo.get_or_compute(key, |name| self.names.intern(name)));
+                known.unwrap_or_else(|| self.names.intern(""))
+            };
+            let source = intern(&mut self.sources, rows.source.key(row));
+            let target = intern(&mut self.targets, rows.target.key(row));
             let mut step = Step { kind, source, target, action };
             if let Some(freertos) = &mut self.freertos {
                 match freertos.read(step, rows.note.get(row), &mut self.names) {
@@ -87,29 +93,5 @@ impl FromRecords {
             derive.event(&event, &self.names);
         }
         Ok(())
-    }
-}
-
-/// The ids of what the keys of a column stand for, kept from batch to batch.
-#[derive(Debug, Default)]
-struct Known {
-    values: Option<StringArray>,
-    ids: Vec<Option<NameId>>,
-}
-
-impl Known {
-    fn follow(&mut self, values: &StringArray) {
-        if !self.values.as_ref().is_some_and(|before| begins_with(values, before)) {
-            self.ids.clear();
-        }
-        self.ids.resize(values.len(), None);
-        self.values = Some(values.clone());
-    }
-
-    fn name(&mut self, key: Option<usize>, names: &mut Names) -> NameId {
-        match (key.and_then(|key| Some((key, self.ids.get_mut(key)?))), &self.values) {
-            (Some((key, id)), Some(values)) => *id.get_or_insert_with(|| names.intern(values.value(key))),
-            _ => names.intern(""),
-        }
     }
 }

@@ -3,7 +3,8 @@
 
 use super::processes::Processes;
 use crate::btf::spec::runnable_transition;
-use crate::btf::{Event, IdMap, NameId, Names, State};
+use crate::btf::{Event, NameId, Names, State};
+use crate::names::IdMap;
 use crate::schema::{RunnableInstanceRow, RunnableInstanceRows};
 use std::collections::BTreeMap;
 

@@ -2,7 +2,8 @@
 //! what the event does to the instance (see `processes` and `runnables`).
 
 use crate::btf::spec::{process_transition, runnable_transition};
-use crate::btf::{Action, EntityType, IdMap, NameId};
+use crate::btf::{Action, EntityType, NameId};
+use crate::names::IdMap;
 
 /// An event of a process or runnable, before its instance is known.
 pub(super) struct Step {

@@ -4,27 +4,21 @@
 use super::run::{Param, ResultStream};
 use super::session::Session;
 use crate::btf::{Place, Record, Records};
-use crate::error::{Error, ErrorKind, Result};
-use crate::schema::{TableSpec, columns::btf_event, columns::source, tables};
+use crate::error::{Error, Result};
+use crate::schema::result::{self, Integers, Texts};
+use crate::schema::{BtfEventView, TableSpec, columns::btf_event, tables, view};
 use crate::store::{FileEntry, Resequenced, read_batches};
-use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, StringViewArray};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Int64Type};
+use arrow::array::RecordBatch;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// The columns of the batches of [`Session::events`], in this order.
-const EVENT_COLUMNS: [&str; 9] = [
-    btf_event::TIME,
-    btf_event::SEQ,
-    btf_event::SOURCE,
-    btf_event::SOURCE_INSTANCE,
-    btf_event::TARGET_TYPE,
-    btf_event::TARGET,
-    btf_event::TARGET_INSTANCE,
-    btf_event::ACTION,
-    btf_event::NOTE,
-];
+/// The columns of the batches of [`Session::events`], in this order: those of a file.
+const EVENT_COLUMNS: &[&str] = BtfEventView::COLUMNS;
+
+view! {
+    /// How a recording came to be.
+    struct Origins of source { format, backwards }
+}
 
 /// Rows of a batch that is read without the engine: few enough to stay in the cache until they are used.
 const BATCH_ROWS: usize = 8 * 1024;
@@ -52,7 +46,8 @@ pub struct StoredRecords {
 /// The lines of the imported file that are no events.
 struct Others {
     lines: ResultStream,
-    batch: Option<(Int64Array, Int64Array, StringViewArray)>,
+    /// Number of the line, number of the event behind it, text.
+    batch: Option<([Integers; 2], Texts)>,
     row: usize,
     /// Lines passed so far.
     passed: u64,
@@ -61,15 +56,15 @@ struct Others {
 }
 
 struct Batch {
-    seq: Int64Array,
-    time: Int64Array,
-    source: StringViewArray,
-    source_instance: Int64Array,
-    target_type: StringViewArray,
-    target: StringViewArray,
-    target_instance: Int64Array,
-    action: StringViewArray,
-    note: StringViewArray,
+    time: Integers,
+    seq: Integers,
+    source: Texts,
+    source_instance: Integers,
+    target_type: Texts,
+    target: Texts,
+    target_instance: Integers,
+    action: Texts,
+    note: Texts,
 }
 
 impl Session {
@@ -106,7 +101,7 @@ impl Session {
         let files = database.files(tables::BTF_EVENT, Some(recording));
         let batches = move |file: FileEntry| -> Events {
             let path = database.path_of(&file);
-            match read_batches(&path, tables::BTF_EVENT, Some(&EVENT_COLUMNS), BATCH_ROWS) {
+            match read_batches(&path, tables::BTF_EVENT, Some(EVENT_COLUMNS), BATCH_ROWS) {
                 Ok(batches) => Box::new(batches),
                 Err(e) => Box::new(std::iter::once(Err(e))),
             }
@@ -143,9 +138,11 @@ impl Session {
     }
 
     fn runs_backwards(&self, recording: &str) -> Result<bool> {
-        let rows = self.few_rows(tables::SOURCE, recording, &[source::BACKWARDS])?;
-        let counts = rows.iter().filter_map(|rows| number(rows.columns().first()?));
-        Ok(counts.into_iter().any(|counts| counts.iter().flatten().any(|n| n > 0)))
+        let mut backwards = false;
+        for batch in self.few_rows(tables::SOURCE, recording, Origins::COLUMNS)? {
+            backwards |= Origins::of(&batch)?.backwards.values().iter().any(|count| *count > 0);
+        }
+        Ok(backwards)
     }
 
     /// The format of the BTF file that a recording was imported from; `None` when it was mapped.
@@ -153,10 +150,14 @@ impl Session {
     /// # Errors
     /// When a file is missing or damaged.
     pub fn imported_as(&self, recording: &str) -> Result<Option<String>> {
-        let rows = self.few_rows(tables::SOURCE, recording, &[source::FORMAT])?;
-        let formats: Vec<_> = rows.iter().filter_map(|rows| view(rows.columns().first()?)).collect();
-        let mut formats = formats.iter().flat_map(|formats| formats.iter().flatten());
-        Ok(formats.find(|format| format.starts_with("btf")).map(str::to_owned))
+        for batch in self.few_rows(tables::SOURCE, recording, Origins::COLUMNS)? {
+            let origins = Origins::of(&batch)?;
+            let mut formats = (0..origins.len()).map(|row| origins.format.value(row));
+            if let Some(format) = formats.find(|format| format.starts_with("btf")) {
+                return Ok(Some(format.to_owned()));
+            }
+        }
+        Ok(None)
     }
 
     /// The events of a recording in the order of their file.
@@ -191,7 +192,7 @@ impl StoredRecords {
         while self.batch.as_ref().is_none_or(|b| self.row >= b.seq.len()) {
             self.row = 0;
             self.batch = match self.events.next() {
-                Some(batch) => Some(Batch::of(&batch?).ok_or_else(misfit)?),
+                Some(batch) => Some(Batch::of(&batch?)?),
                 None => {
                     self.others.before(None, &mut other)?;
                     return Ok(None);
@@ -204,16 +205,15 @@ impl StoredRecords {
         let seq = batch.seq.value(row);
         self.others.before(Some(seq), &mut other)?;
         let line = self.others.any.then(|| self.others.passed + seq.unsigned_abs() + 1);
-        let number = |column: &Int64Array| column.is_valid(row).then(|| column.value(row));
         let record = Record {
             time: batch.time.value(row),
             source: batch.source.value(row),
-            source_instance: number(&batch.source_instance),
+            source_instance: batch.source_instance.get(row),
             target_type: batch.target_type.value(row),
             target: batch.target.value(row),
-            target_instance: number(&batch.target_instance),
+            target_instance: batch.target_instance.get(row),
             action: batch.action.value(row),
-            note: batch.note.is_valid(row).then(|| batch.note.value(row)),
+            note: batch.note.get(row),
         };
         Ok(Some((Place { seq, line }, record)))
     }
@@ -228,7 +228,7 @@ impl Records for StoredRecords {
 impl Others {
     fn before(&mut self, seq: Option<i64>, other: &mut impl FnMut(u64, &str)) -> Result<()> {
         while self.fill()? {
-            let Some((line, next_seq, text)) = &self.batch else { return Ok(()) };
+            let Some(([line, next_seq], text)) = &self.batch else { return Ok(()) };
             if seq.is_some_and(|seq| next_seq.value(self.row) > seq) {
                 return Ok(());
             }
@@ -241,11 +241,9 @@ impl Others {
 
     /// True when there is a line at hand.
     fn fill(&mut self) -> Result<bool> {
-        while self.batch.as_ref().is_none_or(|(lines, ..)| self.row >= lines.len()) {
+        while self.batch.as_ref().is_none_or(|(_, texts)| self.row >= texts.len()) {
             let Some(batch) = self.lines.next() else { return Ok(false) };
-            let batch = batch?;
-            let [line, next_seq, text] = batch.columns() else { return Err(misfit()) };
-            self.batch = number(line).zip(number(next_seq)).zip(view(text)).map(|((l, n), t)| (l, n, t));
+            self.batch = Some(result::columns(&batch?)?);
             self.row = 0;
         }
         Ok(true)
@@ -253,34 +251,9 @@ impl Others {
 }
 
 impl Batch {
-    fn of(batch: &RecordBatch) -> Option<Self> {
-        let [time, seq, source, source_instance, target_type, target, target_instance, action, note] =
-            batch.columns()
-        else {
-            return None;
-        };
-        Some(Self {
-            seq: number(seq)?,
-            time: number(time)?,
-            source: view(source)?,
-            source_instance: number(source_instance)?,
-            target_type: view(target_type)?,
-            target: view(target)?,
-            target_instance: number(target_instance)?,
-            action: view(action)?,
-            note: view(note)?,
-        })
+    fn of(batch: &RecordBatch) -> Result<Self> {
+        let (time, seq, source, source_instance, target_type, target, target_instance, action, note) =
+            result::columns(batch)?;
+        Ok(Self { time, seq, source, source_instance, target_type, target, target_instance, action, note })
     }
-}
-
-fn number(column: &ArrayRef) -> Option<Int64Array> {
-    column.as_primitive_opt::<Int64Type>().cloned()
-}
-
-fn view(column: &ArrayRef) -> Option<StringViewArray> {
-    cast(column, &DataType::Utf8View).ok()?.as_string_view_opt().cloned()
-}
-
-fn misfit() -> Error {
-    Error::new(ErrorKind::Bug, "the events of a query do not have the columns of their table")
 }

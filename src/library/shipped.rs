@@ -14,101 +14,8 @@ pub(super) struct Source {
     pub text: &'static str,
 }
 
-macro_rules! library {
-    ($($folder:literal { $($name:literal)* })*) => {
-        &[$($(Source {
-            folder: $folder,
-            name: $name,
-            text: include_str!(concat!("../../queries/", $folder, "/", $name, ".sql")),
-        },)*)*]
-    };
-}
-
-/// Every file of `queries/`; views come after the views they read, metrics in the order in which they are listed.
-pub(super) const LIBRARY: &[Source] = library! {
-    "prelude" {
-        "process_metric_base"
-        "process_pair"
-        "kernel_pid"
-        "kernel_tid"
-    }
-    "cores" {
-        "core_slice"
-        "core_load"
-        "core_peak"
-    }
-    "processes" {
-        "interference"
-        "preemption"
-        "worst_response"
-        "worst_interference"
-        "measured_job"
-    }
-    "runnables" {
-        "runnable_self"
-    }
-    "signals" {
-        "signal_read"
-        "signal_lost"
-    }
-    "semaphores" {
-        "semaphore_hold"
-        "semaphore_wait"
-    }
-    "events" {
-        "event_wait"
-        "event_set"
-    }
-    "stimuli" {
-        "stimulus"
-    }
-    "chains" {
-        "chain_instance"
-    }
-    "os" {
-        "os_service"
-    }
-    "kernel" {
-        "kernel_trace"
-        "message_latency"
-        "blocking"
-        "interrupt_load"
-    }
-    "grasp" {
-        "grasp_job"
-        "grasp_message"
-        "server_budget"
-        "buffer_level"
-        "mutex"
-    }
-    "metrics" {
-        "ActivateToActivate"
-        "StartToStart"
-        "EndToEnd"
-        "EndToStart"
-        "StartDelay"
-        "ResponseTime"
-        "GrossExecutionTime"
-        "NetExecutionTime"
-        "ReadyTime"
-        "WaitingTime"
-        "PollingTime"
-        "ParkingTime"
-        "Activations"
-        "Preemptions"
-        "MtaLimitExceeding"
-        "FullMigrations"
-        "BoundedMigrations"
-        "CPULoad"
-        "RunnableNetExecutionTime"
-        "RunnableGrossExecutionTime"
-        "RunnableSelfExecutionTime"
-        "ChainReaction"
-        "ChainAge"
-        "ChainLost"
-        "ChainRepeated"
-    }
-};
+/// Every file of `queries/`, listed by the build script in the order of `queries/order.txt`.
+pub(super) const LIBRARY: &[Source] = include!(concat!(env!("OUT_DIR"), "/queries.rs"));
 
 /// All of them. A file that cannot be read is left out, which the tests do not let happen.
 pub(super) fn queries() -> Queries {
@@ -126,23 +33,6 @@ pub(super) fn queries() -> Queries {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
-
-    #[test]
-    fn every_file_is_in_the_list_and_the_other_way_round() {
-        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("queries");
-        let mut found = BTreeSet::new();
-        for folder in std::fs::read_dir(&root).unwrap() {
-            let folder = folder.unwrap().file_name().into_string().unwrap();
-            for file in std::fs::read_dir(root.join(&folder)).unwrap() {
-                let file = file.unwrap().path();
-                assert_eq!(file.extension().unwrap(), "sql");
-                found.insert(format!("{folder}/{}", file.file_stem().unwrap().to_str().unwrap()));
-            }
-        }
-        let listed: BTreeSet<_> = LIBRARY.iter().map(|s| format!("{}/{}", s.folder, s.name)).collect();
-        assert_eq!(found, listed);
-    }
 
     #[test]
     fn every_header_is_complete() {

@@ -5,11 +5,11 @@ use super::evaluate::MetricFilter;
 use crate::engine::{Param, Session};
 use crate::error::{Error, ErrorKind, Result};
 use crate::render::SHOWN_NULL;
+use crate::schema::result::{self, Integers, Texts};
 use crate::schema::tables;
 use crate::time::format_duration;
-use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, Int64Array, RecordBatch, StringArray};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field, Int64Type, Schema};
+use arrow::array::{ArrayRef, Decimal128Array, Int64Array, RecordBatch, StringArray};
+use arrow::datatypes::{DataType, Field, Schema};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -108,17 +108,11 @@ impl Session {
         let sql = "SELECT recording, task, name, priority FROM grasp_event \
                    WHERE command = 'newTask' AND priority IS NOT NULL ORDER BY recording, seq";
         for batch in self.sql(sql, &[])? {
-            let batch = batch?;
-            let [recording, id, name, priority] = batch.columns() else { return Err(misfit()) };
-            let plain = |column: &ArrayRef| cast(column, &DataType::Utf8).map_err(|e| misfit().because(e));
-            let (recording, id, name) = (plain(recording)?, plain(id)?, plain(name)?);
-            let priority = priority.as_primitive::<Int64Type>();
-            for row in 0..batch.num_rows() {
-                let of = priorities.entry(recording.as_string::<i32>().value(row).to_owned()).or_default();
-                for names in [id.as_string::<i32>(), name.as_string::<i32>()] {
-                    if names.is_valid(row) {
-                        of.insert(names.value(row).to_owned(), priority.value(row));
-                    }
+            let ([recording, id, name], priority): ([Texts; 3], Integers) = result::columns(&batch?)?;
+            for row in 0..priority.len() {
+                let of = priorities.entry(recording.value(row).to_owned()).or_default();
+                for name in [id.get(row), name.get(row)].into_iter().flatten() {
+                    of.insert(name.to_owned(), priority.value(row));
                 }
             }
         }
@@ -137,11 +131,9 @@ impl Session {
     fn ticks(&self) -> Result<HashMap<String, i64>> {
         let mut ticks = HashMap::new();
         for batch in self.sql("SELECT recording, tick FROM recording WHERE tick > 0", &[])? {
-            let batch = batch?;
-            let [names, values] = batch.columns() else { return Err(misfit()) };
-            let names = cast(names, &DataType::Utf8).map_err(|e| misfit().because(e))?;
-            let names = names.as_string::<i32>().iter().flatten().map(str::to_owned);
-            ticks.extend(names.zip(values.as_primitive::<Int64Type>().values().iter().copied()));
+            let (names, values): (Texts, Integers) = result::columns(&batch?)?;
+            let names = names.iter().map(|name| name.unwrap_or_default().to_owned());
+            ticks.extend(names.zip(values.values().iter().copied()));
         }
         Ok(ticks)
     }
@@ -157,30 +149,21 @@ impl Session {
         ];
         let mut lines = Vec::new();
         for batch in self.sql(MEASUREMENT_SQL, &params)? {
-            let batch = batch?;
-            let [recording, task, jobs, numbers @ ..] = batch.columns() else { return Err(misfit()) };
-            let plain = |column: &ArrayRef| cast(column, &DataType::Utf8).map_err(|e| misfit().because(e));
-            let (recording, task) = (plain(recording)?, plain(task)?);
-            let jobs = jobs.as_primitive::<Int64Type>();
-            let numbers = numbers.iter().map(plain).collect::<Result<Vec<_>>>()?;
-            for row in 0..batch.num_rows() {
-                let recording = recording.as_string::<i32>().value(row).to_owned();
+            // Sums have more digits than an integer holds.
+            let ([recording, task], jobs, sums): ([Texts; 2], Integers, [Texts; 6]) =
+                result::columns(&batch?)?;
+            for row in 0..jobs.len() {
+                let recording = recording.value(row).to_owned();
                 let tick = i128::from(ticks.get(&recording).copied().unwrap_or(1));
                 let jobs = jobs.value(row);
                 let mut values = [None; 6];
-                for (n, (value, column)) in values.iter_mut().zip(&numbers).enumerate() {
-                    let column = column.as_string::<i32>();
-                    let number = column.is_valid(row).then(|| column.value(row).parse().ok()).flatten();
+                for (n, (value, column)) in values.iter_mut().zip(&sums).enumerate() {
+                    let number = column.get(row).and_then(|digits| digits.parse().ok());
                     // The average is the second of both parts.
                     let divisor = if n % 3 == 1 { tick * i128::from(jobs) } else { tick };
                     *value = number.and_then(|number| thousandths(number, divisor));
                 }
-                lines.push(Line {
-                    recording,
-                    task: task.as_string::<i32>().value(row).to_owned(),
-                    jobs,
-                    values,
-                });
+                lines.push(Line { recording, task: task.value(row).to_owned(), jobs, values });
             }
         }
         Ok(lines)
@@ -194,10 +177,6 @@ fn thousandths(number: i128, divisor: i128) -> Option<i128> {
     let other_half = divisor.checked_sub(rest)?;
     let up = rest > other_half || (rest == other_half && quotient % 2 != 0);
     Some(quotient + i128::from(up))
-}
-
-fn misfit() -> Error {
-    Error::new(ErrorKind::Bug, "the jobs of a query do not have the expected columns")
 }
 
 #[cfg(test)]

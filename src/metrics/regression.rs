@@ -1,12 +1,10 @@
 //! Two summaries of metrics to what changed between them, for regression gates. Not for what a metric is.
 
 use super::evaluate::MetricFilter;
-use super::summary::SUMMARY_COLUMNS;
 use crate::engine::Session;
-use crate::error::{Error, ErrorKind, Result};
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Float64Type};
+use crate::error::Result;
+use crate::schema::result::{self, Fractions, Texts};
+use arrow::array::RecordBatch;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -53,7 +51,6 @@ pub fn compare_metrics(
     let side = |(session, recording): (&Session, &str)| -> Result<BTreeMap<Key, Vec<Option<f64>>>> {
         let filter = MetricFilter { recording: Some(recording.to_owned()), ..MetricFilter::default() };
         rows(&session.metrics(names, &filter)?)
-            .ok_or_else(|| Error::new(ErrorKind::Bug, "a summary of metrics does not have its columns"))
     };
     let (left, right) = (side(left)?, side(right)?);
     let mut keys: Vec<&Key> = left.keys().chain(right.keys()).collect();
@@ -88,21 +85,15 @@ pub fn compare_metrics(
     Ok(deltas)
 }
 
-fn rows(batch: &RecordBatch) -> Option<BTreeMap<Key, Vec<Option<f64>>>> {
-    let column = |name: &str| -> Option<&ArrayRef> {
-        batch.columns().get(SUMMARY_COLUMNS.iter().position(|c| *c == name)?)
-    };
-    let text = |name: &str| Some(cast(column(name)?, &DataType::Utf8).ok()?.as_string_opt::<i32>()?.clone());
+fn rows(batch: &RecordBatch) -> Result<BTreeMap<Key, Vec<Option<f64>>>> {
+    let text = |name| result::column::<Texts>(batch, name);
     let (metric, entity, kind, core) = (text("metric")?, text("entity")?, text("type")?, text("core")?);
-    let numbers: Option<Vec<_>> = COMPARED
-        .iter()
-        .map(|c| Some(cast(column(c)?, &DataType::Float64).ok()?.as_primitive_opt::<Float64Type>()?.clone()))
-        .collect();
-    let numbers = numbers?;
+    let numbers = COMPARED.iter().map(|name| result::column::<Fractions>(batch, name));
+    let numbers = numbers.collect::<Result<Vec<_>>>()?;
     let row = |n: usize| {
-        let core = core.is_valid(n).then(|| core.value(n).to_owned());
+        let core = core.get(n).map(str::to_owned);
         let key = (metric.value(n).to_owned(), entity.value(n).to_owned(), kind.value(n).to_owned(), core);
-        (key, numbers.iter().map(|c| c.is_valid(n).then(|| c.value(n))).collect())
+        (key, numbers.iter().map(|column| column.get(n)).collect())
     };
-    Some((0..batch.num_rows()).map(row).collect())
+    Ok((0..batch.num_rows()).map(row).collect())
 }

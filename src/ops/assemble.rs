@@ -8,8 +8,9 @@ use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::Result;
 use crate::formats::Counts;
 use crate::formats::btf::{EventRows, Header, Keyword, LineKind, OtherLine, Told};
+use crate::names::Interner;
 use crate::schema::columns::btf_event;
-use crate::schema::{BtfEventRows, BtfLineRow, BtfLineRows, Dictionary, NameColumn, TextList};
+use crate::schema::{BtfEventRows, BtfLineRow, BtfLineRows, NameColumn, TextList};
 use crate::store::StagedFile;
 use crate::time::{TimeScale, divide_half_even, with_sign};
 use std::collections::{HashMap, HashSet};
@@ -38,7 +39,7 @@ pub(super) struct Assembler<'a> {
 /// Names of all rows by one key, whichever parser numbered them.
 #[derive(Default)]
 struct Shared {
-    dictionary: Dictionary,
+    dictionary: Interner,
     /// What each parser has told.
     parsers: Vec<Known>,
 }
@@ -241,7 +242,7 @@ impl<'a> Assembler<'a> {
         let header = &self.trace.header;
         let mut unknown = Vec::new();
         let mut numeric = false;
-        let mut rename = |keys: &mut Vec<u32>, names: &mut Dictionary, types: bool| {
+        let mut rename = |keys: &mut Vec<u32>, names: &mut Interner, types: bool| {
             let mut known: HashMap<u32, u32> = HashMap::new();
             for n in from..to {
                 let Some(key) = keys.get_mut(n) else { break };
@@ -253,7 +254,7 @@ impl<'a> Assembler<'a> {
                     match if types { header.type_of(text) } else { header.entity(text) } {
                         Some(name) => {
                             numeric = true;
-                            names.key(name)
+                            names.intern(name)
                         }
                         None => {
                             unknown.push((n, text.to_owned()));
@@ -351,7 +352,7 @@ impl Shared {
         known.keys.truncate(first as usize);
         known.same = known.same.min(first);
         for name in names.iter() {
-            let key = self.dictionary.key(name);
+            let key = self.dictionary.intern(name);
             let same = known.same == key && known.keys.len() == key as usize;
             known.same += u32::from(same);
             known.keys.push(key);
@@ -367,7 +368,7 @@ impl Shared {
             // What no parser has told is the number of a note that is not there.
             let Some(key) = keys.get_mut(*number as usize) else { continue };
             if *key == Known::FORGOTTEN {
-                *key = self.dictionary.key(texts.get(*number));
+                *key = self.dictionary.intern(texts.get(*number));
             }
             *number = *key;
         }

@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 
 use super::around::Found;
-use super::names::{Names, natural};
+use super::natural::natural;
 use super::show::{Rows, Show};
 use super::states::States;
 use super::{Context, grasp, in_words, instances, links, objects, rare, runnables, signals, states};
 use crate::error::Result;
+use crate::names::Interner;
 use crate::picture::{Highlight, Marks, Picture, Row, RowKind, Runs, spread};
 
 /// Rows of one kind beyond this are not drawn.
@@ -21,7 +22,7 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
     let show = Show::new(request.rows, &request.selection.types, context.events)?;
     let entities = &request.selection.entities;
     let chosen = |name: &str| entities.is_empty() || entities.iter().any(|e| e == name);
-    let mut names = Names::default();
+    let mut names = Interner::default();
     let mut notes = Vec::new();
 
     let (mut others, holds) = objects::read(context, &show, &mut names)?;
@@ -81,7 +82,7 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
         scale,
         from,
         to,
-        names: names.into_texts(),
+        names: names.iter().map(str::to_owned).collect(),
         rows,
         links,
         highlight,
@@ -114,7 +115,7 @@ fn noun(kind: RowKind, count: usize) -> String {
 }
 
 /// Rows of cores, in the order of their names.
-fn cores(states: &States, names: &mut Names, chosen: &dyn Fn(&str) -> bool, rows: Rows) -> Vec<Row> {
+fn cores(states: &States, names: &mut Interner, chosen: &dyn Fn(&str) -> bool, rows: Rows) -> Vec<Row> {
     let mut made = Vec::new();
     for (core, runs) in states.cores.iter().zip(&states.of_core) {
         let Some(runs) = runs.clone() else { continue };
@@ -125,7 +126,7 @@ fn cores(states: &States, names: &mut Names, chosen: &dyn Fn(&str) -> bool, rows
         let mut runs = runs.finish();
         for run in &mut runs {
             let process = run.name.and_then(|name| states.processes.get(name as usize));
-            run.name = process.map(|name| names.number(name));
+            run.name = process.map(|name| names.intern(name));
         }
         made.push(row(RowKind::Core, core, runs, Vec::new()));
     }
@@ -138,7 +139,7 @@ fn processes(
     (marks, mut rare): (Vec<Option<Marks>>, rare::Rare),
     said: &mut BTreeMap<String, Marks>,
     wanted: &dyn Fn(&str, bool) -> bool,
-    names: &mut Names,
+    names: &mut Interner,
 ) -> Vec<Row> {
     let mut marks = marks.into_iter();
     let mut made = Vec::new();
@@ -161,7 +162,7 @@ fn processes(
         for run in &mut runs {
             // The core is named where it changes.
             let core = run.name.filter(|_| several).and_then(|core| states.cores.get(core as usize));
-            run.name = core.map(|core| names.number(core));
+            run.name = core.map(|core| names.intern(core));
         }
         let kind = if isr { RowKind::Isr } else { RowKind::Task };
         made.push(row(kind, name, runs, marks.map(Marks::finish).unwrap_or_default()));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::names::natural;
+use super::natural::natural;
 use crate::engine::{Param, Session};
 use crate::error::{Error, Result};
 use crate::library::Unit;

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use super::Context;
-use super::names::Names;
 use super::objects::rows;
 use super::show::Show;
 use crate::error::Result;
+use crate::names::Interner;
 use crate::picture::{MarkKind, Marks, Row, RowKind, Shape, Values};
 use crate::schema::result::{self, Integers, Texts};
 use crate::schema::tables;
@@ -145,7 +145,7 @@ fn buffers(context: &Context<'_>) -> Result<BTreeMap<String, Parts>> {
 ///
 /// # Errors
 /// Those of a query.
-pub(super) fn said(context: &Context<'_>, names: &mut Names) -> Result<Said> {
+pub(super) fn said(context: &Context<'_>, names: &mut Interner) -> Result<Said> {
     let mut said = Said::default();
     if !is_grasp(context) {
         return Ok(said);
@@ -161,15 +161,15 @@ pub(super) fn said(context: &Context<'_>, names: &mut Names) -> Result<Said> {
             let words = message.get(row).filter(|words| !words.is_empty());
             let deadline = matches!(event, "taskDeadline" | "jobDeadline");
             let (kind, name) = match deadline {
-                true => (MarkKind::Deadline, words.map(|words| names.number(words))),
-                false => (MarkKind::Message, Some(names.number(words.unwrap_or(event)))),
+                true => (MarkKind::Deadline, words.map(|words| names.intern(words))),
+                false => (MarkKind::Message, Some(names.intern(words.unwrap_or(event)))),
             };
             match process.get(row) {
                 Some(task) if deadline || event == "taskAnnotation" => {
                     let marks = said.of_task.entry(task.to_owned()).or_insert_with(|| Marks::new(grid));
                     marks.add(at, kind, name);
                     if late.get(row) == Some(1) {
-                        marks.add(at, MarkKind::Violation, Some(names.number("deadline missed")));
+                        marks.add(at, MarkKind::Violation, Some(names.intern("deadline missed")));
                     }
                 }
                 _ => said.others.get_or_insert_with(|| Marks::new(grid)).add(at, kind, name),

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use arrow::array::RecordBatch;
 
 use super::Context;
-use super::names::Names;
 use crate::btf::EntityType;
 use crate::error::Result;
+use crate::names::Interner;
 use crate::picture::{MarkKind, Marks, exact};
 use crate::schema::{columns::process_instance, tables, view};
 use crate::store::{Scan, Within};
@@ -35,7 +35,7 @@ struct Worker {
 pub(super) fn read(
     context: &Context<'_>,
     processes: &[String],
-    names: &mut Names,
+    names: &mut Interner,
 ) -> Result<(Vec<Option<Marks>>, u64)> {
     let grid = context.grid;
     let deadlines: Vec<Option<i64>> = processes
@@ -97,7 +97,7 @@ pub(super) fn read(
         }
     }
     for ((slot, _), (at, words)) in late {
-        let number = names.number(&words);
+        let number = names.intern(&words);
         if let Some(Some(marks)) = all.get_mut(slot) {
             marks.name(at, MarkKind::Violation, number);
         }

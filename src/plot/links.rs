@@ -3,14 +3,14 @@
 
 use std::collections::HashMap;
 
-use super::names::Names;
+use crate::names::Interner;
 use crate::picture::{Link, LinkKind, Row, RowKind, State};
 
 /// More lines than this would hide the picture.
 const MOST: usize = 600;
 
 /// Preemptions between rows of tasks and ISRs, in order of time. True with no lines: there are too many.
-pub(super) fn preemptions(rows: &[Row], names: &Names) -> (Vec<Link>, bool) {
+pub(super) fn preemptions(rows: &[Row], names: &Interner) -> (Vec<Link>, bool) {
     let by_name: HashMap<&str, Vec<usize>> = {
         let mut all: HashMap<&str, Vec<usize>> = HashMap::new();
         let processes =
@@ -23,7 +23,7 @@ pub(super) fn preemptions(rows: &[Row], names: &Names) -> (Vec<Link>, bool) {
     for row in rows.iter().filter(|row| row.kind == RowKind::Core) {
         for pair in row.runs.windows(2) {
             let [last, next] = pair else { continue };
-            let name = |run: &crate::picture::Run| run.name.and_then(|n| names.text(n));
+            let name = |run: &crate::picture::Run| run.name.map(|n| names.text(n));
             if let (true, Some(last_name), Some(next_name)) =
                 (last.count == 1 && next.count == 1 && last.end == next.begin, name(last), name(next))
             {

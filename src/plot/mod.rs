@@ -7,7 +7,7 @@ mod chart;
 mod grasp;
 mod instances;
 mod links;
-mod names;
+mod natural;
 mod objects;
 mod rare;
 mod runnables;

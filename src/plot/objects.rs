@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use super::names::Names;
 use super::states::Holds;
 use super::{Context, show::Show};
 use crate::engine::{Param, ResultStream};
 use crate::error::Result;
+use crate::names::Interner;
 use crate::picture::{MarkKind, Marks, Row, RowKind, Runs, State, Stretch, spread};
 use crate::schema::result::{self, Integers, Texts};
 use crate::selection::spellings;
@@ -92,7 +92,7 @@ fn each(
 ///
 /// # Errors
 /// Those of a query.
-pub(super) fn read(context: &Context<'_>, show: &Show, names: &mut Names) -> Result<(Vec<Row>, Holds)> {
+pub(super) fn read(context: &Context<'_>, show: &Show, names: &mut Interner) -> Result<(Vec<Row>, Holds)> {
     let mut made = Vec::new();
     let mut holds = Holds::new();
     if show.has(RowKind::Semaphore) {
@@ -101,13 +101,13 @@ pub(super) fn read(context: &Context<'_>, show: &Show, names: &mut Names) -> Res
         each(context, HOLDS, |of, actor, instance, begin, end| {
             holds.entry(actor.to_owned()).or_default().push((begin, end));
             let stretch =
-                Stretch { begin, end, state: State::Held, name: Some(names.number(actor)), instance };
+                Stretch { begin, end, state: State::Held, name: Some(names.intern(actor)), instance };
             let runs = all.entry(of.to_owned()).or_default().held.get_or_insert_with(|| Runs::new(grid));
             runs.add(stretch);
         })?;
         each(context, WAITS, |of, actor, instance, begin, end| {
             let stretch =
-                Stretch { begin, end, state: State::Wanted, name: Some(names.number(actor)), instance };
+                Stretch { begin, end, state: State::Wanted, name: Some(names.intern(actor)), instance };
             let runs = all.entry(of.to_owned()).or_default().wanted.get_or_insert_with(|| Runs::new(grid));
             runs.add(stretch);
         })?;
@@ -123,7 +123,7 @@ pub(super) fn read(context: &Context<'_>, show: &Show, names: &mut Names) -> Res
     Ok((made, holds))
 }
 
-fn events(context: &Context<'_>, names: &mut Names) -> Result<Vec<Row>> {
+fn events(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Row>> {
     let grid = context.grid;
     let mut all = Objects::new();
     let of = |event: &str, owner: &str| format!("{event} of {owner}");
@@ -140,14 +140,14 @@ fn events(context: &Context<'_>, names: &mut Names) -> Result<Vec<Row>> {
         parts.marks.get_or_insert_with(|| Marks::new(grid)).add(begin, MarkKind::Wait, None);
         if end > begin {
             let runs = parts.wanted.get_or_insert_with(|| Runs::new(grid));
-            let name = Some(names.number(owner));
+            let name = Some(names.intern(owner));
             runs.add(Stretch { begin, end, state: State::Wanted, name, instance });
         }
     })?;
     Ok(all.into_iter().map(|(name, parts)| parts.row(RowKind::Event, name)).collect())
 }
 
-fn stimuli(context: &Context<'_>, names: &mut Names) -> Result<Vec<Row>> {
+fn stimuli(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Row>> {
     let types = spellings("STI").iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(", ");
     let sql = format!(
         "SELECT target, CASE WHEN source <> target AND source <> 'SIM' THEN source END AS source,
@@ -160,7 +160,7 @@ fn stimuli(context: &Context<'_>, names: &mut Names) -> Result<Vec<Row>> {
     let mut all = Objects::new();
     let grid = context.grid;
     each(context, &sql, |of, actor, _, at, _| {
-        let name = (!actor.is_empty()).then(|| names.number(&format!("by {actor}")));
+        let name = (!actor.is_empty()).then(|| names.intern(&format!("by {actor}")));
         let parts = all.entry(of.to_owned()).or_default();
         parts.marks.get_or_insert_with(|| Marks::new(grid)).add(at, MarkKind::Trigger, name);
     })?;
@@ -171,12 +171,12 @@ fn stimuli(context: &Context<'_>, names: &mut Names) -> Result<Vec<Row>> {
 ///
 /// # Errors
 /// Those of a query.
-pub(super) fn gaps(context: &Context<'_>, names: &mut Names) -> Result<Vec<Row>> {
+pub(super) fn gaps(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Row>> {
     let grid = context.grid;
     let mut all = Objects::new();
     each(context, GAPS, |core, reason, instance, begin, end| {
         let runs = all.entry(core.to_owned()).or_default().held.get_or_insert_with(|| Runs::new(grid));
-        runs.add(Stretch { begin, end, state: State::Gap, name: Some(names.number(reason)), instance });
+        runs.add(Stretch { begin, end, state: State::Gap, name: Some(names.intern(reason)), instance });
     })?;
     let row = |(core, parts): (String, Parts)| {
         let label = if core.is_empty() { "gaps".to_owned() } else { format!("gaps of {core}") };

@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 
 use super::Context;
-use super::names::{Names, natural};
+use super::natural::natural;
 use super::objects::rows;
 use crate::error::Result;
+use crate::names::Interner;
 use crate::picture::{Row, RowKind, Runs, State, Stretch};
 use crate::schema::result::{self, Integers, Texts};
 
@@ -30,7 +31,7 @@ const RUNNABLES: &str = "
 pub(super) fn insert(
     context: &Context<'_>,
     into: &mut Vec<Row>,
-    names: &mut Names,
+    names: &mut Interner,
     chosen: &dyn Fn(&str) -> bool,
     alone: bool,
 ) -> Result<()> {
@@ -54,7 +55,7 @@ pub(super) fn insert(
             if tracks.len() <= track {
                 tracks.resize_with(track + 1, || None);
             }
-            let (name, instance) = (Some(names.number(runnable)), instance.get(row));
+            let (name, instance) = (Some(names.intern(runnable)), instance.get(row));
             let stretch = Stretch { begin, end, state: State::Running, name, instance };
             if let Some(runs) = tracks.get_mut(track) {
                 runs.get_or_insert_with(|| Runs::new(grid)).add(stretch);

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::Context;
-use super::names::Names;
 use super::objects::rows;
 use crate::error::Result;
+use crate::names::Interner;
 use crate::picture::{MarkKind, Marks, Row, RowKind, Shape, Values};
 use crate::schema::result::{self, Integers, Texts};
 use crate::selection::spellings;
@@ -22,7 +22,7 @@ struct Signal {
 
 /// # Errors
 /// Those of a query.
-pub(super) fn read(context: &Context<'_>, names: &mut Names) -> Result<Vec<Row>> {
+pub(super) fn read(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Row>> {
     let types = spellings("SIG").iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(", ");
     let grid = context.grid;
     let new = || Signal { values: Values::new(grid, Shape::Steps), marks: Marks::new(grid), words: false };
@@ -66,7 +66,7 @@ pub(super) fn read(context: &Context<'_>, names: &mut Names) -> Result<Vec<Row>>
                 signal.marks.add(at, MarkKind::Read, None);
                 continue;
             }
-            signal.marks.add(at, MarkKind::Write, note.map(|note| names.number(note)));
+            signal.marks.add(at, MarkKind::Write, note.map(|note| names.intern(note)));
             match note.map(number) {
                 Some(Some(value)) => signal.values.add(at, value),
                 Some(None) => signal.words = true,

@@ -1,15 +1,14 @@
 //! What the recordings of a database show of each requirement. Not for the shape of reports.
 
-use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Float64Type, Int64Type};
+use arrow::array::RecordBatch;
 
 use super::file::{Bound, Load, Synchronisation};
 use super::synchronisation::{Apart, Together};
 use super::{Outcome, Requirements, Verdict};
 use crate::engine::{Param, Session};
-use crate::error::{Error, ErrorKind, Result, did_you_mean};
+use crate::error::{Error, Result, did_you_mean};
 use crate::metrics::MetricFilter;
+use crate::schema::result::{self, Fractions, Integers, Texts};
 use crate::time::TimeScale;
 
 /// The statistics that a limit can be on.
@@ -30,7 +29,7 @@ struct Wanted<'a> {
 /// one without samples. The session knows the [chains](Requirements::chains).
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] for names that the database does not have, with a suggestion; [`ErrorKind::Input`] for bounds that
+/// [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) for names that the database does not have, with a suggestion; [`ErrorKind::Input`](crate::error::ErrorKind::Input) for bounds that
 /// are no numbers or times; otherwise as [`Session::metrics`].
 pub fn measure(session: &Session, requirements: &Requirements, recording: &str) -> Result<Vec<Outcome>> {
     session.check_recording(Some(recording))?;
@@ -295,13 +294,15 @@ fn of_synchronisation(
         }
     };
     for batch in session.sql(&sql, &[("recording", recording.into())])? {
-        let batch = Summary(batch?);
-        let [times, kinds, until] = ["time", "kind", "until"].map(|name| batch.integers(name));
-        for ((time, kind), until) in times?.iter().zip(&kinds?).zip(&until?) {
-            let (Some(time), Some(kind)) = (time, kind) else { continue };
+        let batch = batch?;
+        let times: Integers = result::column(&batch, "time")?;
+        let kinds: Integers = result::column(&batch, "kind")?;
+        let ends: Integers = result::column(&batch, "until")?;
+        for row in 0..batch.num_rows() {
+            let (Some(time), Some(kind)) = (times.get(row), kinds.get(row)) else { continue };
             match usize::try_from(kind) {
                 Ok(kind) => together.push(kind, time, &mut apart),
-                Err(_) => together.gap(time, until.unwrap_or(time), &mut apart),
+                Err(_) => together.gap(time, ends.get(row).unwrap_or(time), &mut apart),
             }
         }
         judge(&mut apart);
@@ -332,32 +333,15 @@ fn of_synchronisation(
 struct Summary(RecordBatch);
 
 impl Summary {
-    fn column(&self, name: &str) -> Result<&ArrayRef> {
-        let missing = || Error::new(ErrorKind::Bug, format!("a result has no column '{name}'"));
-        self.0.column_by_name(name).ok_or_else(missing)
-    }
-
-    fn cast(&self, name: &str, ty: &DataType) -> Result<ArrayRef> {
-        let bug = |e| Error::new(ErrorKind::Bug, format!("the column '{name}' has another type")).because(e);
-        cast(self.column(name)?, ty).map_err(bug)
-    }
-
     fn text(&self, name: &str, row: usize) -> Result<String> {
-        let column = self.cast(name, &DataType::Utf8)?;
-        Ok(if column.is_valid(row) { column.as_string::<i32>().value(row).to_owned() } else { String::new() })
+        Ok(result::column::<Texts>(&self.0, name)?.value(row).to_owned())
     }
 
     fn number(&self, name: &str, row: usize) -> Result<Option<f64>> {
-        let column = self.cast(name, &DataType::Float64)?;
-        Ok(column.is_valid(row).then(|| column.as_primitive::<Float64Type>().value(row)))
-    }
-
-    fn integers(&self, name: &str) -> Result<Int64Array> {
-        Ok(self.cast(name, &DataType::Int64)?.as_primitive::<Int64Type>().clone())
+        Ok(result::column::<Fractions>(&self.0, name)?.get(row))
     }
 
     fn integer(&self, name: &str, row: usize) -> Result<Option<i64>> {
-        let column = self.cast(name, &DataType::Int64)?;
-        Ok(column.is_valid(row).then(|| column.as_primitive::<Int64Type>().value(row)))
+        Ok(result::column::<Integers>(&self.0, name)?.get(row))
     }
 }

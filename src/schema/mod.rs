@@ -9,19 +9,17 @@ mod parquet;
 pub(crate) mod result;
 mod rows;
 mod spec;
-mod text_list;
 mod view;
 
+pub use crate::names::{Name, NameColumn, Numbering, TextList};
 pub use column_type::{ColumnType, Encoding};
 pub use docs::docs;
 pub use generated::*;
 pub(crate) use parquet::{PAGE_ROWS, ROW_GROUP_ROWS, compression};
-pub(crate) use rows::begins_with;
-pub use rows::{Dictionary, Name, NameColumn, Numbering, Optional, TextColumn};
+pub use rows::{Optional, TextColumn};
 pub use spec::{ColumnSpec, TableSpec};
-pub use text_list::TextList;
-pub(crate) use view::{Finder, view};
 pub use view::{FlagView, NameView, NumberView, TextView, Translated};
+pub(crate) use view::{find_column, view};
 
 /// Written by the build script (`build/`).
 mod generated {
@@ -29,10 +27,11 @@ mod generated {
     use arrow::datatypes::SchemaRef;
 
     use super::column_type::{ColumnType, Encoding};
-    use super::rows::{Name, NameColumn, Optional, TakeArray as _, TextColumn, batch_of};
+    use super::rows::{Optional, TakeArray as _, TextColumn, batch_of};
     use super::spec::{ColumnSpec, TableSpec};
     use super::view::view;
     use crate::error::Result;
+    use crate::names::{Name, NameColumn};
 
     include!(concat!(env!("OUT_DIR"), "/schema.rs"));
 }

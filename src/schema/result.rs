@@ -131,7 +131,8 @@ impl Integers {
 
 impl ResultColumn for Integers {
     fn of(array: &ArrayRef) -> Option<Self> {
-        let whole = array.data_type().is_integer() || array.data_type() == &DataType::Boolean;
+        let ty = array.data_type();
+        let whole = ty.is_integer() || matches!(ty, DataType::Boolean | DataType::Null);
         let array = whole.then(|| cast(array, &DataType::Int64).ok())??;
         array.as_primitive_opt::<Int64Type>().cloned().map(Self)
     }
@@ -227,10 +228,10 @@ impl ResultColumn for Texts {
         {
             return Some(Self::Names { keys: names.keys().clone(), dictionary: dictionary.clone() });
         }
-        if let Some(texts) = array.as_string_opt() {
-            return Some(Self::Strings(texts.clone()));
+        if let Some(texts) = array.as_string_view_opt() {
+            return Some(Self::Views(texts.clone()));
         }
-        cast(array, &DataType::Utf8View).ok()?.as_string_view_opt().cloned().map(Self::Views)
+        cast(array, &DataType::Utf8).ok()?.as_string_opt().cloned().map(Self::Strings)
     }
 }
 

@@ -5,7 +5,6 @@ use arrow::array::{Array, ArrowPrimitiveType, AsArray, BooleanArray, RecordBatch
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{Int64Type, UInt32Type, UInt64Type};
 
-use super::TableSpec;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Declares a view of some columns of a table: a struct with a typed, borrowed column per field.
@@ -36,8 +35,12 @@ macro_rules! view {
             /// [`ErrorKind::Bug`](crate::error::ErrorKind::Bug) when one is missing or has another type.
             pub fn of(batch: &'a ::arrow::array::RecordBatch) -> $crate::error::Result<Self> {
                 use $crate::schema::column_types::$table as columns;
-                let find = $crate::schema::Finder::new(batch, columns::TABLE);
-                Ok(Self { batch_rows: batch.num_rows(), $($column: find.column(columns::$column)?,)* })
+                use $crate::schema::find_column;
+                let table = columns::TABLE.name;
+                Ok(Self {
+                    batch_rows: batch.num_rows(),
+                    $($column: find_column(batch, table, columns::$column)?,)*
+                })
             }
 
             /// The number of rows.
@@ -60,24 +63,18 @@ pub(crate) trait ColumnView<'a>: Sized {
     fn of(array: &'a dyn Array) -> Option<Self>;
 }
 
-/// Finds the columns of a view.
-pub(crate) struct Finder<'a> {
+/// The column of a batch of the table `table`.
+///
+/// # Errors
+/// [`ErrorKind::Bug`] when it is missing or has another type.
+pub(crate) fn find_column<'a, C: ColumnView<'a>>(
     batch: &'a RecordBatch,
-    table: &'static TableSpec,
-}
-
-impl<'a> Finder<'a> {
-    pub fn new(batch: &'a RecordBatch, table: &'static TableSpec) -> Self {
-        Self { batch, table }
-    }
-
-    pub fn column<C: ColumnView<'a>>(&self, name: &str) -> Result<C> {
-        let found = self.batch.column_by_name(name).and_then(|array| C::of(array));
-        found.ok_or_else(|| {
-            let table = self.table.name;
-            Error::new(ErrorKind::Bug, format!("a batch of '{table}' has no column '{name}' of its type"))
-        })
-    }
+    table: &str,
+    name: &str,
+) -> Result<C> {
+    batch.column_by_name(name).and_then(|array| C::of(array)).ok_or_else(|| {
+        Error::new(ErrorKind::Bug, format!("a batch of '{table}' has no column '{name}' of its type"))
+    })
 }
 
 /// A column of numbers.

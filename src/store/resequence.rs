@@ -3,9 +3,9 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::columns::btf_event::SEQ;
-use arrow::array::{AsArray, RecordBatch, UInt32Array};
+use crate::schema::{NumberView, find_column};
+use arrow::array::{RecordBatch, UInt32Array};
 use arrow::compute::{concat_batches, take_record_batch};
-use arrow::datatypes::Int64Type;
 use std::collections::VecDeque;
 
 /// A run of at least this many ordered rows is passed on as it is; shorter runs are sorted with their neighbours.
@@ -38,7 +38,7 @@ impl<I: Iterator<Item = Result<RecordBatch>>> Resequenced<I> {
         // Rows before `passed` are ready; those from `settled` on are in turn until one is not, which is
         // `opened`.
         let (mut passed, mut settled, mut opened) = (0, 0, None);
-        for (row, number) in numbers(batch).ok_or_else(misfit)?.iter().enumerate() {
+        for (row, number) in numbers(batch)?.iter().enumerate() {
             if self.waiting == 0 {
                 if *number == self.next {
                     self.next = self.next.saturating_add(1);
@@ -77,11 +77,11 @@ impl<I: Iterator<Item = Result<RecordBatch>>> Resequenced<I> {
         if self.held.is_empty() && rows.num_rows() == 0 {
             return Ok(());
         }
+        let schema = rows.schema();
         self.held.push(rows);
-        let schema = self.held.first().ok_or_else(misfit)?.schema();
         let all = concat_batches(&schema, &self.held).map_err(broken)?;
         self.held.clear();
-        let values = numbers(&all).ok_or_else(misfit)?;
+        let values = numbers(&all)?;
         let mut order: Vec<u32> = (0..all.num_rows() as u32).collect();
         // Nearly sorted, which this sort is quick at.
         order.sort_by_key(|row| values.get(*row as usize).copied());
@@ -115,12 +115,8 @@ impl<I: Iterator<Item = Result<RecordBatch>>> Iterator for Resequenced<I> {
     }
 }
 
-fn numbers(batch: &RecordBatch) -> Option<&[i64]> {
-    batch.column_by_name(SEQ)?.as_primitive_opt::<Int64Type>().map(|n| &n.values()[..])
-}
-
-fn misfit() -> Error {
-    Error::new(ErrorKind::Bug, "rows to be numbered have no numbers")
+fn numbers(batch: &RecordBatch) -> Result<&[i64]> {
+    Ok(find_column::<NumberView<'_, i64>>(batch, "numbered rows", SEQ)?.values())
 }
 
 fn broken(error: arrow::error::ArrowError) -> Error {
@@ -130,7 +126,7 @@ fn broken(error: arrow::error::ArrowError) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::array::{ArrayRef, Int64Array, StringViewArray};
+    use arrow::array::{ArrayRef, AsArray as _, Int64Array, StringViewArray};
     use proptest::prelude::*;
     use std::sync::Arc;
 

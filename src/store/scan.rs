@@ -6,13 +6,12 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use arrow::array::{AsArray, RecordBatch};
-use arrow::datatypes::UInt32Type;
+use arrow::array::RecordBatch;
 
 use super::{Database, names_in, read_row_groups, row_group_spans, row_groups_with};
 use crate::error::{Error, Result};
 use crate::pipeline::fan_out;
-use crate::schema::TableSpec;
+use crate::schema::{NameView, TableSpec, find_column};
 
 /// Rows of a batch: many, as each has its dictionaries looked at.
 const BATCH_ROWS: usize = 32 * 1024;
@@ -102,9 +101,8 @@ impl Scanner<'_> {
             let batches = read_row_groups(&path, scan.table, Some(&[column]), Some(groups), BATCH_ROWS)?;
             for batch in batches {
                 let batch = batch?;
-                let keys = batch.columns().first().and_then(|c| c.as_dictionary_opt::<UInt32Type>());
-                let values = keys.and_then(|keys| keys.values().as_string_opt::<i32>());
-                names.extend(values.into_iter().flatten().flatten().map(str::to_owned));
+                let found: NameView<'_> = find_column(&batch, scan.table.name, column)?;
+                names.extend(found.dictionary().iter().flatten().map(str::to_owned));
             }
         }
         Ok(names.into_iter().collect())

@@ -24,10 +24,10 @@ macro_rules! words {
             }
         }
 
-        impl From<$name> for crate::schema::Name<'static> {
+        impl From<$name> for crate::names::Name<'static> {
             fn from(word: $name) -> Self {
                 struct Words;
-                impl crate::schema::Numbering for Words {
+                impl crate::names::Numbering for Words {
                     fn name_of(&self, number: u32) -> &str {
                         $name::ALL.get(number as usize).map_or("", |word| word.as_str())
                     }

@@ -5,14 +5,18 @@ use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, StringViewArray};
-use arrow::compute::cast;
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StringViewArray};
 use arrow::datatypes::{DataType, Int64Type};
 use datafusion::common::{DataFusionError, Result, ScalarValue, internal_err};
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 
-use crate::schema::{columns, tables};
+use crate::schema::{tables, view};
 use crate::store::{Database, read_batches};
+
+view! {
+    /// What is read of a gap.
+    struct Gaps of gap { core, begin_at }
+}
 
 /// Begins of gaps, ascending, by recording and core (`None`: all cores).
 type Begins = BTreeMap<String, BTreeMap<Option<String>, Vec<i64>>>;
@@ -35,27 +39,20 @@ impl GapBetween {
     }
 
     fn load(&self) -> crate::error::Result<Begins> {
-        let (core, begin) = (columns::gap::CORE, columns::gap::BEGIN_AT);
         let mut begins = Begins::new();
         for file in self.database.files(tables::GAP, None) {
             let path = self.database.path_of(&file);
-            for batch in read_batches(&path, tables::GAP, Some(&[core, begin]), 8192)? {
-                add(begins.entry(file.recording.clone()).or_default(), &batch?);
+            for batch in read_batches(&path, tables::GAP, Some(Gaps::COLUMNS), 8192)? {
+                let batch = batch?;
+                let gaps = Gaps::of(&batch)?;
+                let of_cores = begins.entry(file.recording.clone()).or_default();
+                for (row, at) in gaps.begin_at.values().iter().enumerate() {
+                    of_cores.entry(gaps.core.get(row).map(str::to_owned)).or_default().push(*at);
+                }
             }
         }
         begins.values_mut().flat_map(BTreeMap::values_mut).for_each(|b| b.sort_unstable());
         Ok(begins)
-    }
-}
-
-fn add(begins: &mut BTreeMap<Option<String>, Vec<i64>>, batch: &RecordBatch) {
-    let column = |name| batch.column_by_name(name);
-    let cores = column(columns::gap::CORE).and_then(|c| cast(c, &DataType::Utf8View).ok());
-    let times = column(columns::gap::BEGIN_AT).and_then(|c| c.as_primitive_opt::<Int64Type>());
-    if let (Some(cores), Some(times)) = (cores, times) {
-        for (core, at) in cores.as_string_view().iter().zip(times.values()) {
-            begins.entry(core.map(str::to_owned)).or_default().push(*at);
-        }
     }
 }
 

@@ -10,7 +10,6 @@ mod grouped;
 mod in_order;
 mod kept;
 mod keyed;
-mod known;
 mod name_is;
 mod names;
 mod numbers;

@@ -16,7 +16,7 @@ use datafusion::logical_expr::{ColumnarValue, Operator};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{BinaryExpr, Column, Literal};
 
-use super::known::Known;
+use crate::names::Memo;
 
 /// `name = 'constant'`, or `<>`.
 #[derive(Debug)]
@@ -24,8 +24,8 @@ pub(super) struct NameIs {
     name: Arc<dyn PhysicalExpr>,
     constant: String,
     negated: bool,
-    /// The keys of the constant in a dictionary. One for each thread that is comparing.
-    memories: Mutex<Vec<Known<u32>>>,
+    /// Which entries of a dictionary are the constant. One for each thread that is comparing.
+    memos: Mutex<Vec<Memo<bool>>>,
 }
 
 impl NameIs {
@@ -45,7 +45,7 @@ impl NameIs {
             ScalarValue::Utf8(Some(text)) | ScalarValue::Utf8View(Some(text)) => text.clone(),
             _ => return None,
         };
-        let found = || Self { name: Arc::clone(name), constant, negated, memories: Mutex::default() };
+        let found = || Self { name: Arc::clone(name), constant, negated, memos: Mutex::default() };
         name.is::<Column>().then(found)
     }
 
@@ -53,9 +53,9 @@ impl NameIs {
         &self.name
     }
 
-    fn memories(&self) -> std::sync::MutexGuard<'_, Vec<Known<u32>>> {
-        // What a thread that panicked left behind is whole: memories are taken out while they change.
-        self.memories.lock().unwrap_or_else(PoisonError::into_inner)
+    fn memos(&self) -> std::sync::MutexGuard<'_, Vec<Memo<bool>>> {
+        // What a thread that panicked left behind is whole: memos are taken out while they change.
+        self.memos.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -74,19 +74,16 @@ impl PhysicalExpr for NameIs {
         let Some((names, entries)) = names.and_then(|n| Some((n, n.values().as_string_opt::<i32>()?))) else {
             return internal_err!("a name to be compared is not in a dictionary");
         };
-        let mut memory = self.memories().pop().unwrap_or_default();
-        memory.follow(entries, |entries| {
-            let equal = entries.iter().zip(0..).filter(|(entry, _)| *entry == Some(&self.constant));
-            equal.map(|(_, key)| key).collect()
-        });
+        let mut memo = self.memos().pop().unwrap_or_default();
+        memo.follow(entries, |entry| entry == self.constant);
         let keys = names.keys();
-        let equal = match memory.of.split_first() {
-            Some((key, others)) => {
+        let mut equal_keys = memo.values().iter().zip(0..).filter(|(equal, _)| **equal).map(|(_, key)| key);
+        let equal = match equal_keys.next() {
+            Some(key) => {
                 // An entry is there twice where two dictionaries became one.
-                let found =
-                    others.iter().try_fold(eq(keys, &UInt32Array::new_scalar(*key))?, |found, key| {
-                        or(&found, &eq(keys, &UInt32Array::new_scalar(*key))?)
-                    })?;
+                let found = equal_keys.try_fold(eq(keys, &UInt32Array::new_scalar(key))?, |found, key| {
+                    or(&found, &eq(keys, &UInt32Array::new_scalar(key))?)
+                })?;
                 if self.negated { not(&found)? } else { found }
             }
             None => {
@@ -94,7 +91,7 @@ impl PhysicalExpr for NameIs {
                 BooleanArray::new(all(keys.len()), keys.nulls().cloned())
             }
         };
-        self.memories().push(memory);
+        self.memos().push(memo);
         Ok(ColumnarValue::Array(Arc::new(equal)))
     }
 
@@ -110,7 +107,7 @@ impl PhysicalExpr for NameIs {
             return internal_err!("one name is compared");
         };
         let (constant, negated) = (self.constant.clone(), self.negated);
-        Ok(Arc::new(Self { name, constant, negated, memories: Mutex::default() }))
+        Ok(Arc::new(Self { name, constant, negated, memos: Mutex::default() }))
     }
 
     fn fmt_sql(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

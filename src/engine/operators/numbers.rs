@@ -10,7 +10,7 @@ use arrow::compute::take;
 use arrow::datatypes::UInt32Type;
 use datafusion::common::{Result, internal_err};
 
-use super::known::Known;
+use crate::names::Memo;
 
 /// Numbers handed out so far, for any number of threads.
 #[derive(Debug, Default)]
@@ -64,7 +64,7 @@ const NO_VIEW: u128 = u128::MAX;
 struct Memory {
     views: Views,
     /// Of the entries of a dictionary, the number of each that was in a row.
-    keys: Known<u32>,
+    keys: Memo<u32>,
 }
 
 /// The numbers of the names seen so far, by their views: open addressing, mostly empty, so that the first slot is the one.
@@ -233,14 +233,13 @@ impl Numbers {
         &self,
         column: usize,
         names: &DictionaryArray<UInt32Type>,
-        memory: &mut Known<u32>,
+        memory: &mut Memo<u32>,
     ) -> Result<Column> {
         let Some(entries) = names.values().as_string_opt::<i32>() else {
             return internal_err!("a name to be numbered is a {}", names.data_type());
         };
-        memory.follow(entries, |entries| vec![NOTHING; entries.len()]);
-        let numbers = &mut memory.of;
-        let mut of = |key: u32| match numbers.get_mut(key as usize) {
+        memory.follow(entries, |_| NOTHING);
+        let mut of = |key: u32| match memory.get_mut(key as usize) {
             Some(number) if *number != NOTHING => *number,
             Some(number) => {
                 *number = self.find(column, Some(entries.value(key as usize)));

@@ -4,11 +4,8 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow::array::{
-    Array, AsArray, Int64Array, Int64Builder, ListBuilder, RecordBatch, StringViewArray, StringViewBuilder,
-};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};
+use arrow::array::{Array, Int64Builder, ListBuilder, RecordBatch, StringViewBuilder};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableFunctionArgs, TableFunctionImpl, TableProvider};
 use datafusion::common::{DataFusionError, Result, internal_err, plan_err};
@@ -24,7 +21,7 @@ use futures::{StreamExt, stream};
 use crate::btf::spec::ENTITY_TYPES;
 use crate::chain::{Chain, ChainStep, Event, Follower, Occurrence};
 use crate::engine::chains::Chains;
-use crate::schema::columns::btf_event;
+use crate::schema::result::{self, Integers, Texts};
 use crate::store::Database;
 
 /// A gap, among the events.
@@ -216,13 +213,13 @@ struct Rows {
 
 /// The columns of a batch of events.
 struct Columns {
-    time: Int64Array,
-    target_type: StringViewArray,
-    target: StringViewArray,
-    target_instance: Int64Array,
-    action: StringViewArray,
-    source: StringViewArray,
-    source_instance: Int64Array,
+    time: Integers,
+    target_type: Texts,
+    target: Texts,
+    target_instance: Integers,
+    action: Texts,
+    source: Texts,
+    source_instance: Integers,
 }
 
 impl Rows {
@@ -303,26 +300,12 @@ impl Rows {
 }
 
 impl Columns {
+    /// Those of [`events_of`], in its order.
     fn of(batch: &RecordBatch) -> Result<Self> {
-        let column = |name: &str, ty: &DataType| {
-            let column = batch.column_by_name(name);
-            let column = column.ok_or_else(|| DataFusionError::Internal(format!("events without {name}")))?;
-            Ok::<_, DataFusionError>(cast(column, ty)?)
-        };
-        let text =
-            |name| Ok::<_, DataFusionError>(column(name, &DataType::Utf8View)?.as_string_view().clone());
-        let number = |name| {
-            Ok::<_, DataFusionError>(column(name, &DataType::Int64)?.as_primitive::<Int64Type>().clone())
-        };
-        Ok(Self {
-            time: number(btf_event::TIME)?,
-            target_type: text(btf_event::TARGET_TYPE)?,
-            target: text(btf_event::TARGET)?,
-            target_instance: number(btf_event::TARGET_INSTANCE)?,
-            action: text(btf_event::ACTION)?,
-            source: text(btf_event::SOURCE)?,
-            source_instance: number(btf_event::SOURCE_INSTANCE)?,
-        })
+        type Row = ([Integers; 2], [Texts; 2], Integers, [Texts; 2], Integers);
+        let columns = result::columns::<Row>(batch).map_err(|e| DataFusionError::External(Box::new(e)))?;
+        let ([time, _], [target_type, target], target_instance, [action, source], source_instance) = columns;
+        Ok(Self { time, target_type, target, target_instance, action, source, source_instance })
     }
 
     fn is(&self, row: usize, step: &ChainStep) -> bool {
@@ -343,6 +326,6 @@ impl Columns {
             true => (&self.target, &self.target_instance),
             false => (&self.source, &self.source_instance),
         };
-        (name.is_valid(row) && instance.is_valid(row)).then(|| (name.value(row), instance.value(row)))
+        name.get(row).zip(instance.get(row))
     }
 }

@@ -2,9 +2,9 @@
 //! on. Not aware of what the other columns say.
 
 use super::numbers::Numbers;
-use crate::btf::IdMap;
+use crate::names::{IdMap, Memo};
 use crate::render::append;
-use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, StringArray, StringBuilder, UInt32Array};
+use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, StringBuilder, UInt32Array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, UInt32Type};
 use std::borrow::Cow;
@@ -65,15 +65,13 @@ impl Field {
 #[derive(Debug)]
 pub(super) struct Texts {
     field: Field,
-    dictionary: Option<StringArray>,
-    /// For every key.
-    texts: Vec<Text>,
+    texts: Memo<Option<Text>>,
     bytes: Vec<u8>,
     /// How many names were written otherwise than they are.
     pub altered: u64,
 }
 
-/// A part of the bytes, which begins with a comma; empty for a name that has not been met.
+/// A part of the bytes, which begins with a comma.
 #[derive(Debug, Clone, Copy, Default)]
 struct Text {
     begin: usize,
@@ -84,48 +82,30 @@ struct Text {
 impl Texts {
     /// No names.
     pub fn new(field: Field) -> Self {
-        Self { field, dictionary: None, texts: Vec::new(), bytes: Vec::new(), altered: 0 }
+        Self { field, texts: Memo::default(), bytes: Vec::new(), altered: 0 }
     }
 
     /// Turns to the names that the keys of `names` stand for.
     pub fn turn_to(&mut self, names: &Names) {
         let Some(dictionary) = names.values().as_string_opt::<i32>() else { return };
-        if !self.dictionary.as_ref().is_some_and(|known| is_same(known, dictionary)) {
+        if !self.texts.turn_to(dictionary) {
             self.bytes.clear();
-            self.texts.clear();
-            self.texts.resize(dictionary.len(), Text::default());
-            self.dictionary = Some(dictionary.clone());
         }
     }
 
     /// Appends a comma and the name, if there is one.
     pub fn write(&mut self, key: Option<usize>, numbers: Option<&Numbers>, out: &mut Vec<u8>) {
         let Some(key) = key else { return out.push(b',') };
-        let known = self.texts.get(key).copied().filter(|text| text.end > 0);
-        let text = known.unwrap_or_else(|| self.meet(key, numbers));
+        let (field, bytes) = (self.field, &mut self.bytes);
+        let text = self.texts.get_or_compute(key, |name| {
+            let begin = bytes.len();
+            let altered = field.write(name, numbers, bytes);
+            Text { begin, end: bytes.len(), altered }
+        });
+        let Some(text) = text else { return out.push(b',') };
         self.altered += u64::from(text.altered);
         append::<32>(self.bytes.get(text.begin..).unwrap_or_default(), text.end - text.begin, out);
     }
-
-    #[cold]
-    fn meet(&mut self, key: usize, numbers: Option<&Numbers>) -> Text {
-        let dictionary = self.dictionary.as_ref().filter(|names| key < names.len());
-        let name = dictionary.map_or("", |names| names.value(key));
-        let begin = self.bytes.len();
-        let altered = self.field.write(name, numbers, &mut self.bytes);
-        let text = Text { begin, end: self.bytes.len(), altered };
-        if let Some(place) = self.texts.get_mut(key) {
-            *place = text;
-        }
-        text
-    }
-}
-
-/// The same memory, which the batches of a row group share.
-fn is_same(one: &StringArray, other: &StringArray) -> bool {
-    one.len() == other.len()
-        && one.value_offsets().as_ptr() == other.value_offsets().as_ptr()
-        && one.value_data().as_ptr() == other.value_data().as_ptr()
 }
 
 /// BTF has no quoting: a line break ends the event, and a comma the field, but for the last one.

@@ -7,8 +7,8 @@
 
 use super::wire::Message;
 use crate::error::{Error, ErrorKind, Result};
+use crate::names::Interner;
 use crate::time::{TimeScale, divide_half_even};
-use std::collections::HashMap;
 use std::io::Write;
 
 /// All packets are of one writer.
@@ -176,30 +176,14 @@ pub(super) struct Counts {
     pub rounded: u64,
 }
 
-/// Texts by number, from 1.
-#[derive(Debug, Default)]
-struct Interned(HashMap<String, u64>);
-
-impl Interned {
-    /// The number of a text, and whether it is new.
-    fn number(&mut self, text: &str) -> (u64, bool) {
-        if let Some(number) = self.0.get(text) {
-            return (*number, false);
-        }
-        let number = self.0.len() as u64 + 1;
-        self.0.insert(text.to_owned(), number);
-        (number, true)
-    }
-}
-
 /// Writes packets.
 pub(super) struct Packets<'o> {
     out: &'o mut dyn Write,
     bytes: Vec<u8>,
     clock: Clock,
-    names: Interned,
-    annotations: Interned,
-    strings: Interned,
+    names: Interner,
+    annotations: Interner,
+    strings: Interner,
     tracks: u64,
     pub counts: Counts,
 }
@@ -211,9 +195,9 @@ impl<'o> Packets<'o> {
             out,
             bytes: Vec::with_capacity(2 * PORTION),
             clock,
-            names: Interned::default(),
-            annotations: Interned::default(),
-            strings: Interned::default(),
+            names: Interner::default(),
+            annotations: Interner::default(),
+            strings: Interner::default(),
             tracks: 0,
             counts: Counts::default(),
         };
@@ -339,9 +323,11 @@ impl<'o> Packets<'o> {
     ) -> Result<()> {
         use field::{annotation as a, event as e, interned as i};
         let mut new: Vec<(u32, u64, &str)> = Vec::new();
-        let mut number = |table: &mut Interned, tables: u32, text| {
-            let (number, is_new) = table.number(text);
-            if is_new {
+        let mut number = |table: &mut Interner, tables: u32, text| {
+            let known = table.len();
+            // 0 is no number of a name (Perfetto, `InternedString.iid`).
+            let number = u64::from(table.intern(text)) + 1;
+            if table.len() > known {
                 new.push((tables, number, text));
             }
             number

@@ -3,7 +3,8 @@
 
 use super::slots::SlotTable;
 use crate::error::Result;
-use crate::schema::{NameView, NumberView, begins_with, view};
+use crate::names::Memo;
+use crate::schema::{NameView, NumberView, view};
 use arrow::array::{RecordBatch, StringArray};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -119,9 +120,8 @@ fn direction(kind: &str) -> Option<bool> {
 struct Numbers {
     known: HashMap<String, u32>,
     given: u32,
-    /// What the keys of the last batch stand for, and their numbers.
-    values: Option<StringArray>,
-    numbers: Vec<u32>,
+    /// The number of each entry of the last dictionary.
+    numbers: Memo<u32>,
 }
 
 impl Numbers {
@@ -132,28 +132,24 @@ impl Numbers {
 
     /// The number of each of `values`; names that get one now are appended to `new`.
     fn of(&mut self, values: &StringArray, new: &mut Vec<String>, matters: impl Fn(&str) -> bool) -> &[u32] {
-        if !self.values.as_ref().is_some_and(|before| begins_with(values, before)) {
-            self.numbers.clear();
-        }
-        for text in values.iter().skip(self.numbers.len()).map(Option::unwrap_or_default) {
-            let number = self.known.get(text).copied().unwrap_or_else(|| {
+        let Self { known, given, numbers } = self;
+        numbers.follow(values, |text| {
+            known.get(text).copied().unwrap_or_else(|| {
                 let number = if matters(text) {
                     new.push(text.to_owned());
-                    self.given += 1;
-                    self.given - 1
+                    *given += 1;
+                    *given - 1
                 } else {
                     Self::NONE
                 };
-                self.known.insert(text.to_owned(), number);
+                known.insert(text.to_owned(), number);
                 number
-            });
-            self.numbers.push(number);
+            })
+        });
+        if known.len() > Self::MAX_KNOWN {
+            known.retain(|_, number| *number != Self::NONE);
         }
-        if self.known.len() > Self::MAX_KNOWN {
-            self.known.retain(|_, number| *number != Self::NONE);
-        }
-        self.values = Some(values.clone());
-        &self.numbers
+        numbers.values()
     }
 }
 

@@ -3,8 +3,8 @@
 
 use super::dump::{Dump, process, thread};
 use super::{Occurrence, words};
-use crate::btf::IdMap;
 use crate::map::state::pairs;
+use crate::names::IdMap;
 use crate::qnx::{Class, Status, Version};
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,8 @@
 //! Names and instance numbers of entities. Not the events in which they are.
 
-use crate::btf::{IdMap, NameId, Names, Note};
+use crate::btf::{NameId, Names, Note};
 use crate::map::state::pairs;
+use crate::names::IdMap;
 use serde::{Deserialize, Serialize};
 
 /// Name and instance of an entity.

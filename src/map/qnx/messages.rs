@@ -2,8 +2,9 @@
 //! message under way. Not the rules.
 
 use super::state::ThreadKey;
-use crate::btf::{IdMap, NameId};
+use crate::btf::NameId;
 use crate::map::state::pairs;
+use crate::names::IdMap;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 

@@ -4,8 +4,9 @@ use super::call::OpenCall;
 use super::entities::Actor;
 use super::wake::Wake;
 use super::words::Policy;
-use crate::btf::{IdMap, NameId};
+use crate::btf::NameId;
 use crate::map::state::pairs;
+use crate::names::IdMap;
 use serde::{Deserialize, Serialize};
 use std::ops::{Index, IndexMut};
 

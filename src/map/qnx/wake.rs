@@ -1,8 +1,8 @@
 //! What woke a thread: the last event before that can have. Guesses, as the kernel does not say it; a guess
 //! has to fit the state that the thread was blocked in.
 
-use crate::btf::IdMap;
 use crate::map::state::pairs;
+use crate::names::IdMap;
 use serde::{Deserialize, Serialize};
 
 /// What ends a blocking.

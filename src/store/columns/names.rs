@@ -13,7 +13,8 @@ use parquet::errors::{ParquetError, Result};
 use super::blocks::Sealed;
 use super::compressor::Compressor;
 use super::pages::{self, DictionaryPage, Levels, Pages};
-use crate::schema::{Dictionary, PAGE_ROWS, begins_with};
+use crate::names::{Interner, Memo};
+use crate::schema::PAGE_ROWS;
 
 /// A dictionary of more bytes than this grows no more: a reader has to hold it.
 pub(super) const MAX_BYTES: usize = 2 << 20;
@@ -37,7 +38,7 @@ pub(super) struct NameChunk {
 impl NameChunk {
     /// No rows yet, of names if they are to have a `dictionary`, else of texts. With room for so many names.
     pub fn new(pages: Pages, dictionary: bool, room: usize) -> Self {
-        let numbered = || Numbered { names: Dictionary::with_room(room), ..Numbered::default() };
+        let numbered = || Numbered { names: Interner::with_capacity(room), ..Numbered::default() };
         Self {
             pages,
             dictionary: dictionary.then(numbered),
@@ -201,11 +202,9 @@ impl NameChunk {
 /// Names of a row group by number, in the order of their first use.
 #[derive(Default)]
 struct Numbered {
-    /// The number of each of `values`, where it is known already.
-    numbers: Vec<u32>,
-    /// What the keys of the last rows stand for.
-    values: Option<StringArray>,
-    names: Dictionary,
+    /// The number of each entry of the dictionary of the last rows, where it is known already.
+    numbers: Memo<u32>,
+    names: Interner,
 }
 
 impl Numbered {
@@ -213,11 +212,7 @@ impl Numbered {
 
     /// Keys stand for `values` from now on. Those that stood for the same before stay known.
     fn follow(&mut self, values: &StringArray) {
-        if !self.values.as_ref().is_some_and(|before| begins_with(values, before)) {
-            self.numbers.clear();
-        }
-        self.numbers.resize(values.len(), Self::UNKNOWN);
-        self.values = Some(values.clone());
+        self.numbers.follow(values, |_| Self::UNKNOWN);
     }
 
     /// The number of `values[key]`, if it is known already.
@@ -239,8 +234,8 @@ impl Numbered {
     fn learn(&mut self, key: usize, values: &StringArray) -> Option<u32> {
         let name = values.value(key);
         let number = match self.names.bytes() + 4 * self.names.len() as usize > MAX_BYTES {
-            true => self.names.known(name)?,
-            false => self.names.key(name),
+            true => self.names.find(name)?,
+            false => self.names.intern(name),
         };
         if let Some(slot) = self.numbers.get_mut(key) {
             *slot = number;

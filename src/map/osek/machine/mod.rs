@@ -19,9 +19,10 @@ use super::model::{Model, OsState};
 use super::slots::Role;
 use super::software::SoftwareEvent;
 use super::software::What::{Access, Call};
-use crate::btf::{Action, EntityType, Event, IdMap, NameId, NameMap, Note, State as ProcessState};
+use crate::btf::{Action, EntityType, Event, NameId, NameMap, Note, State as ProcessState};
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::map::{Gap, Output};
+use crate::names::IdMap;
 use output_queue::OutputQueue;
 use state::{Actor, Context, Core, Pending, Proc, Semaphore, Task};
 

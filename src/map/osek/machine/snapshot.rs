@@ -7,9 +7,10 @@
 
 use super::Machine;
 use super::state::{Core, Pending, Semaphore, Task};
-use crate::btf::{IdMap, NameId};
+use crate::btf::NameId;
 use crate::error::{Error, Result};
 use crate::map::state::pairs;
+use crate::names::IdMap;
 use serde::{Deserialize, Serialize};
 
 /// S' of the thesis, equation 4.6. Numbers of tasks and semaphores are their places in the lists.

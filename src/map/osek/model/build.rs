@@ -2,10 +2,10 @@
 
 use super::labels::{expand, integer_of, is_none_label, os_state, service, spellings};
 use super::{AlarmAction, AlarmModel, CoreModel, Model, SemModel, TaskModel};
-use crate::btf::IdMap;
 use crate::description::orti::{EnumValue, Orti};
 use crate::description::{Application, ApplicationCore};
 use crate::map::osek::slots::Role;
+use crate::names::IdMap;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 impl Model {

@@ -1,37 +1,6 @@
-//! The texts of a picture, each once, and natural order, in which T_2 comes before T_10. Not what they name.
+//! The order of names for people, in which T_2 comes before T_10.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
-
-use crate::picture::Name;
-
-/// Texts by number.
-#[derive(Debug, Default)]
-pub(super) struct Names {
-    texts: Vec<String>,
-    numbers: HashMap<String, Name>,
-}
-
-impl Names {
-    /// The number of a text; always the same.
-    pub fn number(&mut self, text: &str) -> Name {
-        if let Some(number) = self.numbers.get(text) {
-            return *number;
-        }
-        let number = Name::try_from(self.texts.len()).unwrap_or(Name::MAX);
-        self.texts.push(text.to_owned());
-        self.numbers.insert(text.to_owned(), number);
-        number
-    }
-
-    pub fn text(&self, number: Name) -> Option<&str> {
-        self.texts.get(number as usize).map(String::as_str)
-    }
-
-    pub fn into_texts(self) -> Vec<String> {
-        self.texts
-    }
-}
 
 /// Digits in names are compared as numbers.
 pub(super) fn natural(a: &str, b: &str) -> Ordering {
@@ -76,12 +45,5 @@ mod tests {
         let mut names = ["T_10", "T_2", "T_02", "a", "T", "T_2b", "T_1_3", "T_1_20"];
         names.sort_by(|a, b| natural(a, b));
         assert_eq!(names, ["T", "T_1_3", "T_1_20", "T_02", "T_2", "T_2b", "T_10", "a"]);
-    }
-
-    #[test]
-    fn a_text_has_one_number() {
-        let mut names = Names::default();
-        assert_eq!((names.number("a"), names.number("b"), names.number("a")), (0, 1, 0));
-        assert_eq!(names.into_texts(), ["a", "b"]);
     }
 }

@@ -1,4 +1,4 @@
-//! Texts by number, one behind the other in memory. Not for finding the number of one (see [`super::Dictionary`]).
+//! Texts by number, one behind the other in memory. Not for finding the number of one (see [`super::Interner`]).
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub struct TextList {
 
 impl TextList {
     /// None yet, with room for so many.
-    pub fn with_room(texts: usize) -> Self {
+    pub fn with_capacity(texts: usize) -> Self {
         Self { text: String::new(), ends: Vec::with_capacity(texts) }
     }
 

@@ -1,0 +1,280 @@
+//! A column of names that grows row by row: a key per row, and a dictionary that its batches share.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, DictionaryArray, StringArray, UInt32Array};
+use arrow::buffer::{BooleanBuffer, NullBuffer};
+use arrow::datatypes::UInt32Type;
+
+use super::Interner;
+use crate::error::{Error, ErrorKind, Result};
+
+/// A name on its way into a column.
+#[derive(Clone, Copy)]
+pub enum Name<'a> {
+    /// As it is.
+    Text(&'a str),
+    /// By the number that it has where it comes from, which spares the search for it: its text is asked for once.
+    /// Within a column, a number always stands for the same name. Small numbers, please: there is a table.
+    Numbered(u32, &'a dyn Numbering),
+    /// As it is, and kept at a place by whom it comes from: while it has not changed there, the search for it is spared.
+    /// Not in a column with numbered names. Small places, please: there is a table.
+    Kept {
+        /// Where it is kept.
+        place: u32,
+        /// The name.
+        text: &'a str,
+        /// Another name was there when the place was last used, or none.
+        changed: bool,
+    },
+}
+
+/// Names that have numbers.
+pub trait Numbering {
+    /// The name of a number.
+    fn name_of(&self, number: u32) -> &str;
+}
+
+impl<'a> Name<'a> {
+    /// The name itself.
+    pub fn text(self) -> &'a str {
+        match self {
+            Self::Text(text) | Self::Kept { text, .. } => text,
+            Self::Numbered(number, names) => names.name_of(number),
+        }
+    }
+}
+
+impl<'a> From<&'a str> for Name<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl std::fmt::Debug for Name<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}", self.text())
+    }
+}
+
+/// A column of names: a key per row, and every name once. Names are kept from batch to batch.
+#[derive(Debug, Default)]
+pub struct NameColumn {
+    keys: Vec<u32>,
+    names: Interner,
+    /// What the keys of this batch stand for, when it is not `names`.
+    given: Option<Arc<StringArray>>,
+    /// The key of the last name that was pushed.
+    last: u32,
+    /// Keys of names that have numbers or places, by these.
+    numbered: Vec<u32>,
+    /// How many names there were when the last batch was taken.
+    known: u32,
+}
+
+impl NameColumn {
+    /// The key of a row without a name, for columns that can be null.
+    pub const NULL: u32 = u32::MAX;
+
+    /// A column whose rows are already known by key: `values[key]` is the name of a row, [`NameColumn::NULL`] is none.
+    /// It is complete: nothing can be pushed to it. A key beyond `values` is an error when the batch is taken.
+    pub fn from_parts(keys: Vec<u32>, values: Arc<StringArray>) -> Self {
+        Self { keys, given: Some(values), ..Self::default() }
+    }
+
+    /// Appends a name.
+    pub fn push<'a>(&mut self, name: impl Into<Name<'a>>) {
+        let key = self.key(name.into());
+        self.keys.push(key);
+    }
+
+    /// Appends a name, or a row without one.
+    pub fn push_opt<'a>(&mut self, name: Option<impl Into<Name<'a>>>) {
+        match name {
+            Some(name) => self.push(name),
+            None => self.keys.push(Self::NULL),
+        }
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// True when there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// The rows so far as an array by dictionary; the column is empty afterwards and keeps its names.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Bug`] when a key of [`NameColumn::from_parts`] has no name.
+    pub fn take_array(&mut self) -> Result<ArrayRef> {
+        let mut keys = take_rows(&mut self.keys);
+        let valid = keys.contains(&Self::NULL).then(|| {
+            let there = |row| keys.get(row) != Some(&Self::NULL);
+            NullBuffer::new(BooleanBuffer::collect_bool(keys.len(), there))
+        });
+        if valid.is_some() {
+            keys.iter_mut().for_each(|key| *key = if *key == Self::NULL { 0 } else { *key });
+        }
+        let (rows, names) = (keys.len(), self.given.take().unwrap_or_else(|| self.names.array()));
+        let array = UInt32Array::try_new(keys.into(), valid)
+            .and_then(|keys| DictionaryArray::<UInt32Type>::try_new(keys, names))
+            .map_err(|e| Error::new(ErrorKind::Bug, "a key without a name").because(e))?;
+        // Where names are ever new, few are too many: all of them are copied for every batch.
+        let share = if (self.names.len() - self.known) as usize * 32 > rows { 8 } else { 1 };
+        if self.names.trim_beyond(Interner::MAX_TEXTS / share, Interner::MAX_BYTES / share) {
+            (self.last, self.numbered) = (0, Vec::new());
+        }
+        self.known = self.names.len();
+        Ok(Arc::new(array))
+    }
+
+    fn key(&mut self, name: Name<'_>) -> u32 {
+        debug_assert!(self.given.is_none(), "the names of a complete column are given");
+        let place = match name {
+            Name::Text(text) => {
+                // The same name comes many times in a row; comparing is cheaper than hashing.
+                if !self.names.is(self.last, text) {
+                    self.last = self.names.intern(text);
+                }
+                return self.last;
+            }
+            Name::Kept { place, changed: true, .. } => return self.learn(place, name),
+            Name::Numbered(place, _) | Name::Kept { place, .. } => place,
+        };
+        match self.numbered.get(place as usize) {
+            Some(key) if *key != Self::NULL => *key,
+            _ => self.learn(place, name),
+        }
+    }
+
+    #[inline(never)]
+    fn learn(&mut self, place: u32, name: Name<'_>) -> u32 {
+        let (place, key) = (place as usize, self.names.intern(name.text()));
+        if self.numbered.len() <= place {
+            self.numbered.resize(place + 1, Self::NULL);
+        }
+        if let Some(slot) = self.numbered.get_mut(place) {
+            *slot = key;
+        }
+        key
+    }
+}
+
+/// The rows so far; the vector is empty afterwards and has room for as many.
+pub(crate) fn take_rows<T>(column: &mut Vec<T>) -> Vec<T> {
+    // Batches are not all of one length: with room for as many rows as before, every second one would have to be moved.
+    let is_full = column.len() >= column.capacity() / 2;
+    let empty = Vec::with_capacity(if is_full { column.capacity() } else { column.len() });
+    std::mem::replace(column, empty)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::Array;
+    use proptest::prelude::*;
+
+    fn texts(array: &dyn Array) -> Vec<Option<String>> {
+        let array = array.as_any().downcast_ref::<DictionaryArray<UInt32Type>>().unwrap();
+        let typed = array.downcast_dict::<StringArray>().unwrap();
+        typed.into_iter().map(|t| t.map(str::to_owned)).collect()
+    }
+
+    #[test]
+    fn names_are_shared_between_batches() {
+        let mut column = NameColumn::default();
+        column.push("a");
+        let first = column.take_array().unwrap();
+        column.push("a");
+        let second = column.take_array().unwrap();
+        let values = |a: &ArrayRef| {
+            let a = a.as_any().downcast_ref::<DictionaryArray<UInt32Type>>().unwrap();
+            Arc::as_ptr(a.values()).cast::<u8>()
+        };
+        assert_eq!(values(&first), values(&second));
+    }
+
+    #[test]
+    fn ever_new_names_are_forgotten() {
+        let mut column = NameColumn::default();
+        (0..=Interner::MAX_TEXTS).for_each(|n| column.push(n.to_string().as_str()));
+        assert_eq!(column.take_array().unwrap().len(), Interner::MAX_TEXTS + 1);
+        assert!(column.names.is_empty());
+        column.push("x");
+        assert_eq!(texts(&column.take_array().unwrap()), [Some("x".to_owned())]);
+    }
+
+    #[test]
+    fn where_most_rows_bring_a_new_name_few_are_remembered() {
+        let mut column = NameColumn::default();
+        for n in 0..Interner::MAX_TEXTS / 8 {
+            column.push(n.to_string().as_str());
+        }
+        column.take_array().unwrap();
+        assert!(!column.names.is_empty());
+        column.push("one more");
+        column.take_array().unwrap();
+        assert!(column.names.is_empty());
+    }
+
+    struct Two;
+
+    impl Numbering for Two {
+        fn name_of(&self, number: u32) -> &str {
+            if number == 7 { "" } else { "aa" }
+        }
+    }
+
+    fn some_numbered(name: &str) -> Name<'_> {
+        match name {
+            "" => Name::Numbered(7, &Two),
+            "aa" => Name::Numbered(0, &Two),
+            _ => name.into(),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn names_come_back_as_they_were_pushed(names in prop::collection::vec(prop::option::of("[ab]{0,2}"), 0..50)) {
+            let mut column = NameColumn::default();
+            for round in 0..2 {
+                let mut names = names.clone();
+                names.push(Some(format!("new in round {round}")));
+                names.iter().for_each(|n| column.push_opt(n.as_deref().map(some_numbered)));
+                prop_assert_eq!(&texts(&column.take_array().unwrap()), &names);
+            }
+        }
+
+        #[test]
+        fn names_kept_at_places_come_back(names in prop::collection::vec("[ab]{0,2}", 0..50), forget: Vec<bool>) {
+            let (mut column, mut places) = (NameColumn::default(), vec![None; 2]);
+            for (n, text) in names.iter().enumerate() {
+                let place = text.len() % 2;
+                let changed = places[place].replace(text) != Some(text);
+                column.push(Name::Kept { place: place as u32, text, changed });
+                if forget.get(n) == Some(&true) {
+                    // What the column forgets when there are too many names.
+                    let taken = texts(&column.take_array().unwrap());
+                    prop_assert_eq!(taken.last().unwrap().as_ref(), Some(text));
+                    (column.names, column.numbered, column.last) = (Interner::default(), Vec::new(), 0);
+                    column.known = 0;
+                }
+            }
+            let rest: Vec<_> = texts(&column.take_array().unwrap()).into_iter().map(Option::unwrap).collect();
+            prop_assert!(names.ends_with(&rest));
+        }
+
+        #[test]
+        fn parts_and_pushes_agree(keys in prop::collection::vec(0u32..3, 0..50)) {
+            let values = ["a", "b", "a"];
+            let mut parts = NameColumn::from_parts(keys.clone(), Arc::new(StringArray::from(values.to_vec())));
+            let mut pushed = NameColumn::default();
+            keys.iter().for_each(|k| pushed.push(values[*k as usize]));
+            prop_assert_eq!(texts(&parts.take_array().unwrap()), texts(&pushed.take_array().unwrap()));
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Names by number: traces repeat few names many times, so everything between a reader and a result holds numbers. Not
+//! for what a name means.
+//!
+//! | type | from → to | used by |
+//! |---|---|---|
+//! | [`Interner`] | text → *id*, in the order of first use; what is new since is a *delta* | readers, mapper, derived tables, exports |
+//! | [`NameColumn`] | names of rows → a *key* per row, and a *dictionary* that batches share | schema, store |
+//! | [`Memo`] | dictionary → what was computed once per *entry*, kept from batch to batch | store, derived tables, queries, exports |
+
+mod column;
+mod interner;
+mod list;
+mod map;
+mod memo;
+
+pub(crate) use column::take_rows;
+pub use column::{Name, NameColumn, Numbering};
+pub use interner::Interner;
+pub use list::TextList;
+pub use map::IdMap;
+pub(crate) use map::IdSet;
+pub(crate) use memo::Memo;
