@@ -28,16 +28,16 @@
 //! | [`qnx`] | the vocabulary of QNX kernel traces | error, schema | records, files |
 //! | [`input`] | bytes: files, pipes, compressed | error | trace formats |
 //! | `pipeline` | stages that run in threads of their own and keep the order | error | what is computed |
-//! | [`formats`] | one folder per foreign format | btf, diagnostics, error, input, qnx, schema, time | files, Parquet, each other |
+//! | [`formats`] | one folder per trace format, behind one trait, and the list of them | btf, derive, diagnostics, error, input, names, options, qnx, schema, time | files, Parquet, mapping, each other |
 //! | [`schema`] | tables and columns, from `schemas/*.toml` | error, names | the disk, SQL |
 //! | [`store`] | the database folder: manifest, commit, lock | error, names, pipeline, schema, time, varint | formats, mapping, SQL |
-//! | [`description`] | what is not a trace: `recording.toml`, ORTI, OS headers, symbols, mapping profiles | diagnostics, error, time | trace data |
+//! | [`description`] | what is not a trace: `recording.toml`, ORTI, OS headers, symbols, mapping profiles | diagnostics, error, formats, options, time | trace data |
 //! | [`map`] | software events, kernel events, commands of Grasp → system events: the rules | btf, description, diagnostics, error, names, qnx, schema, time | bytes, paths, Parquet, SQL |
 //! | [`mod@derive`] | system events, as their writer means them → instances and states | btf, error, names, schema | files, the text of BTF |
 //! | [`check`] | does a trace keep the rules of its BTF version | btf, diagnostics | readers, the store, mapping |
 //! | [`compare`] | two streams of BTF records → where they differ | btf, error, names | files, Parquet, SQL |
 //! | [`simulate`] | simulated systems that write recordings, for tests and benchmarks | – | the readers: a test compares the two |
-//! | [`ops`] | what btfdb can do, one file per verb | btf, check, compare, derive, description, diagnostics, engine, error, formats, input, library, map, metrics, names, picture, pipeline, plot, qnx, render, require, schema, store, time | the terminal, the environment |
+//! | [`ops`] | what btfdb can do, one file per verb | btf, check, compare, derive, description, diagnostics, engine, error, formats, input, library, map, metrics, options, picture, pipeline, plot, render, require, schema, store, time | the terminal, the environment |
 //! | [`picture`] | rows over time and what happens in them: what is drawn | btf, time | tables, pixels |
 //! | [`render`] | results → text; pictures → SVG, PNG, pages | error, picture, time, varint | the database |
 //! | `library` | the SQL files of `queries/` and of the user: headers, names, documentation | error, schema | running SQL |
@@ -45,7 +45,7 @@
 //! | `engine` | SQL over a database: tables, functions, operators and optimizer rules of DataFusion, sessions | btf, chain, error, library, names, schema, store, time | metrics, the terminal |
 //! | `metrics` | rows of metrics → statistics, histograms, comparisons | engine, error, library, pipeline, render, schema, time | DataFusion, the terminal |
 //! | `selection` | a part of a database: recording, window, entities, types → a condition in SQL | btf, engine, error, schema | what is done with it |
-//! | `export` | tables and results → files, also in the formats of others | btf, chain, engine, error, formats, names, ops, options, qnx, render, schema, selection, store, time, varint | arguments |
+//! | `export` | tables and results → files, also in the formats of others | btf, chain, engine, error, formats, names, options, qnx, render, schema, selection, store, time, varint | arguments |
 //! | `plot` | a window of a recording → its picture | btf, engine, error, library, metrics, names, picture, schema, selection, store, time | how it is drawn |
 //! | `require` | timing requirements: what is required, what was measured | chain, engine, error, metrics, render, time | the terminal |
 //! | `cli` | arguments, the shell, progress, signals, exit codes | all | Parquet, Arrow builders |
@@ -68,6 +68,7 @@
 //! ```
 //! use btfdb::ops::{Control, ingest::{Options, ingest}};
 //! use btfdb::description::{Description, plan};
+//! use btfdb::formats::FORMATS;
 //! use btfdb::store::{Database, RealDisk, read_batches};
 //! use btfdb::schema::tables;
 //! use std::sync::Arc;
@@ -75,7 +76,7 @@
 //! # fn main() -> btfdb::error::Result<()> {
 //! # let folder = std::env::temp_dir().join(format!("btfdb-tour-{}", std::process::id()));
 //! # let _ = std::fs::remove_dir_all(&folder);
-//! let plans = plan(&["demo/recording".into()], &Description::default(), false)?;
+//! let plans = plan(&["demo/recording".into()], &Description::default(), FORMATS)?;
 //! let options = Options { strict: true, threads: 2, ..Options::default() };
 //! let control = Arc::new(Control::default());
 //! let reports = ingest(Arc::new(RealDisk), &folder, &plans, &options, &control)?;

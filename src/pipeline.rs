@@ -82,6 +82,24 @@ impl<'a> Pipeline<'a> {
         Sink { pipeline: self, stage }
     }
 
+    /// Adds a stage that makes something else of each pushed item, with `state`; it comes out in the order of the items. Whoever
+    /// pushes takes out as well, so the stage holds whatever is pushed.
+    pub fn transform<S: Send + 'a, T: Send + 'a, U: Send + 'a>(
+        &self,
+        state: S,
+        step: impl Fn(&mut S, T) -> U + Send + Sync + 'a,
+    ) -> Transform<'_, 'a, S, T, U> {
+        let state = TransformState {
+            state: Some(state),
+            waiting: VecDeque::new(),
+            made: VecDeque::new(),
+            failed: false,
+        };
+        let stage = Arc::new(TransformStage { state: Mutex::new(state), step: Box::new(step) });
+        self.schedule().stages.push(stage.clone());
+        Transform { pipeline: self, stage }
+    }
+
     fn schedule(&self) -> MutexGuard<'_, Schedule<'a>> {
         lock(&self.schedule)
     }
@@ -274,7 +292,6 @@ impl<S: Send, T: Send> Sink<'_, '_, S, T> {
 ///
 /// # Errors
 /// One of those of `work`.
-#[cfg(feature = "engine")]
 pub(crate) fn fan_out<I: Iterator + Send, R: Send>(
     threads: usize,
     items: I,
@@ -296,6 +313,71 @@ pub(crate) fn fan_out<I: Iterator + Send, R: Send>(
         let joined = others.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(stopped())));
         std::iter::once(own).chain(joined).collect()
     })
+}
+
+/// Both ends of a stage that makes something else of items.
+pub(crate) struct Transform<'c, 'a, S: Send, T: Send, U: Send> {
+    pipeline: &'c Pipeline<'a>,
+    stage: Arc<TransformStage<'a, S, T, U>>,
+}
+
+type Step<'a, S, T, U> = Box<dyn Fn(&mut S, T) -> U + Send + Sync + 'a>;
+
+struct TransformStage<'a, S, T, U> {
+    state: Mutex<TransformState<S, T, U>>,
+    step: Step<'a, S, T, U>,
+}
+
+struct TransformState<S, T, U> {
+    /// `None` while a thread runs a step, and after a failure.
+    state: Option<S>,
+    waiting: VecDeque<T>,
+    made: VecDeque<U>,
+    failed: bool,
+}
+
+impl<S: Send, T: Send, U: Send> Stage for TransformStage<'_, S, T, U> {
+    fn is_ready(&self) -> bool {
+        let transform = lock(&self.state);
+        transform.state.is_some() && !transform.waiting.is_empty()
+    }
+
+    fn step(&self) {
+        let mut transform = lock(&self.state);
+        let Some(mut state) = transform.state.take() else { return };
+        let item = transform.waiting.pop_front();
+        drop(transform);
+        let made = guarded(|| Ok(item.map(|item| (self.step)(&mut state, item))));
+        let mut transform = lock(&self.state);
+        match made {
+            Ok(made) => {
+                transform.state = Some(state);
+                transform.made.extend(made);
+            }
+            Err(_) => transform.failed = true,
+        }
+    }
+}
+
+impl<S: Send, T: Send, U: Send> Transform<'_, '_, S, T, U> {
+    /// Pushes an item.
+    pub fn push(&self, item: T) {
+        lock(&self.stage.state).waiting.push_back(item);
+        self.pipeline.notify();
+    }
+
+    /// What was made of the first item that is not taken out yet.
+    ///
+    /// # Errors
+    /// When a step panicked, or when there is no such item.
+    pub fn next(&self) -> Result<U> {
+        self.pipeline.work(Some(&*self.stage), || {
+            let transform = lock(&self.stage.state);
+            let idle = transform.waiting.is_empty() && transform.state.is_some();
+            !transform.made.is_empty() || transform.failed || idle
+        });
+        lock(&self.stage.state).made.pop_front().ok_or_else(stopped)
+    }
 }
 
 /// A step that panics is an error of this program, not the end of a thread that others wait for.
@@ -405,7 +487,6 @@ mod tests {
         assert_eq!(*lock(&order), ["made", "taken"]);
     }
 
-    #[cfg(feature = "engine")]
     #[test]
     fn every_item_of_a_fan_out_is_taken_once() {
         for threads in [0, 1, 2, 5] {
@@ -417,7 +498,6 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "engine")]
     #[test]
     fn errors_and_panics_end_a_fan_out() {
         let until_five = |items: &mut dyn Iterator<Item = u64>| {
@@ -440,6 +520,33 @@ mod tests {
             assert_eq!(fan_out(threads, 0.., fails).unwrap_err().kind(), ErrorKind::Usage);
             assert_eq!(fan_out(threads, 0.., panics).unwrap_err().kind(), ErrorKind::Bug);
         }
+    }
+
+    #[test]
+    fn what_is_made_of_items_keeps_their_order() {
+        for threads in [1, 2, 8] {
+            let made = Pipeline::run(threads, |pipeline| {
+                let stages = [1, 2, 3].map(|by| pipeline.transform(by, |by, n: u64| n * *by));
+                let mut made = Vec::new();
+                for n in 0..100 {
+                    stages.iter().for_each(|stage| stage.push(n));
+                    for stage in &stages {
+                        made.push(stage.next()?);
+                    }
+                }
+                assert_eq!(stages[0].next().unwrap_err().kind(), ErrorKind::Bug, "nothing was pushed");
+                Ok(made)
+            });
+            let expected: Vec<u64> = (0..100).flat_map(|n| [n, 2 * n, 3 * n]).collect();
+            assert_eq!(made.unwrap(), expected, "{threads} threads");
+        }
+        let panics = Pipeline::run(2, |pipeline| {
+            let stage = pipeline.transform((), |(), ()| panic!("a step"));
+            stage.push(());
+            stage.push(());
+            Ok(stage.next())
+        });
+        assert_eq!(panics.unwrap().unwrap_err().kind(), ErrorKind::Bug);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What can be typed: the top level, and the groups of options that several commands have. Text only; each command declares its
 //! own arguments in `commands`, where values become plans.
 
-use super::commands::{check, compare, demo, export, manage, map, metrics, plot, query};
+use super::commands::{check, compare, demo, export, ingest, manage, map, metrics, plot, query};
 use super::shell;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -36,19 +36,7 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 finished with violations or (--strict) 
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Read recordings into a database, and map them.
-    ///
-    /// An input is a folder with a recording.toml, a recording.toml, a folder of exports named CORE_data.csv
-    /// and CORE_func.csv, such exports themselves, a BTF trace, or a QNX kernel trace: a .kev file or the lines of
-    /// traceprinter (all also .gz and .zst; `-` is standard input).
-    #[command(after_help = "Examples:
-  btfdb ingest engine.db recording/
-  btfdb ingest engine.db core0_data.csv core0_func.csv --name idle
-  btfdb ingest traces.db monday.btf tuesday.btf.gz
-  btfdb ingest kernel.db trace.kev --jobs RECEIVE,NANOSLEEP
-  btfdb ingest kernel.db trace.kev --class THREAD,COMM --where 'cpu = 0' --name part
-  zcat core0_data.csv.gz | btfdb ingest engine.db --core name=Core_0,data=- --name piped")]
-    Ingest(Ingest),
+    Ingest(ingest::IngestArgs),
     Map(map::MapArgs),
     Query(query::QueryArgs),
     Shell(shell::ShellArgs),
@@ -61,99 +49,6 @@ pub enum Command {
     Verify(manage::VerifyArgs),
     Remove(manage::RemoveArgs),
     Demo(demo::DemoArgs),
-}
-
-/// `btfdb ingest`
-#[derive(Debug, Args)]
-pub struct Ingest {
-    /// Database folder; made when there is none.
-    pub database: PathBuf,
-    /// Recordings.
-    pub inputs: Vec<PathBuf>,
-    /// Name of the recording in the database.
-    #[arg(long)]
-    pub name: Option<String>,
-    /// Format of the input.
-    #[arg(long, value_enum, default_value = "auto")]
-    pub format: InputFormat,
-    /// Store software events only.
-    #[arg(long)]
-    pub no_map: bool,
-    /// Leave the SHA-256 of the inputs out of table `source`: a fifth to a quarter less processor time for exports.
-    #[arg(long)]
-    pub no_hash: bool,
-    /// Write nothing, and exit with 3, when an input has a finding of severity error.
-    #[arg(long)]
-    pub strict: bool,
-    /// Grasp trace: how long a unit of its time is, e.g. 10us; 1ms unless given.
-    #[arg(long, value_name = "DURATION")]
-    pub tick: Option<String>,
-    /// Which Neutrino wrote a kernel trace (6.5, 6.6, 7.0, 7.1, 8.0), whatever its header says.
-    #[arg(long, value_name = "VERSION")]
-    pub qnx_version: Option<String>,
-    /// Kernel trace: blocking in one of these states ends an instance of a task, and waking begins another, e.g.
-    /// RECEIVE,NANOSLEEP; without, an instance is a thread from its creation to its end.
-    #[arg(long, value_delimiter = ',', value_name = "STATES")]
-    pub jobs: Vec<String>,
-    /// Kernel trace: interrupts leave the states of threads alone, instead of preempting them.
-    #[arg(long)]
-    pub overlay_irqs: bool,
-    /// Kernel trace: idle threads become tasks.
-    #[arg(long)]
-    pub idle: bool,
-    /// Which events of a kernel trace are kept.
-    #[command(flatten)]
-    pub kernel: KernelArgs,
-    /// Time scale of a new database: ns, or ps for finer digits; ps when a BTF input counts so.
-    #[arg(long, value_parser = ["ns", "ps"])]
-    pub time_scale: Option<String>,
-    /// Mapping profile: osek, erika2, or the path of a profile.
-    #[arg(long, value_name = "PROFILE")]
-    pub os: Option<String>,
-    /// A core: name=NAME[,data=FILE][,functions=FILE][,orti=FILE][,os_header=FILE][,symbols=FILE][,time_offset=T].
-    #[arg(long, value_name = "KEY=VALUE,…")]
-    pub core: Vec<String>,
-    /// How the events of tasks in a BTF trace are meant.
-    #[arg(long, value_enum, default_value = "auto")]
-    pub dialect: DialectArg,
-    /// Functions that are runnables.
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
-    pub runnables: Vec<String>,
-    /// Variables that are signals.
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
-    pub signals: Vec<String>,
-    /// Radix of data values without a prefix.
-    #[arg(long, value_parser = ["hex", "decimal"])]
-    pub data_radix: Option<String>,
-    /// Resources to use.
-    #[command(flatten)]
-    pub limits: Limits,
-}
-
-/// Input formats.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum InputFormat {
-    /// Told by content.
-    Auto,
-    /// TRACE32 exports.
-    Trace32,
-    /// A BTF trace of any version.
-    Btf,
-    /// A kernel trace of QNX: a .kev file.
-    Qnx,
-    /// A Grasp trace.
-    Grasp,
-}
-
-/// How the events of tasks in a BTF trace are meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum DialectArg {
-    /// Told by content.
-    Auto,
-    /// As the specification says.
-    Standard,
-    /// As the FreeRTOS loggers write them.
-    Freertos,
 }
 
 /// Resources of heavy commands.

@@ -1,8 +1,9 @@
-//! From what the user typed to descriptions: a folder, a `recording.toml`, files named `*_data.csv` and `*_func.csv`,
-//! or a trace that is one file. Looks at names only, not into files.
+//! From what the user typed to recordings: a folder, a `recording.toml`, files whose names say what they hold (as those of
+//! TRACE32 exports do), or a trace that is one file. Looks at names only, not into files.
 
 use super::recording_toml::{CoreDescription, Description, NameList};
 use crate::error::{Error, Result};
+use crate::formats::{FORMATS, Part, TraceFormat};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -15,14 +16,36 @@ pub struct Plan {
     pub description: Description,
     /// What relative paths start from.
     pub base: PathBuf,
-    /// The one file that is all of it, `-` for standard input; the description has nothing but the name then.
-    pub trace: Option<PathBuf>,
+    /// Its inputs.
+    pub inputs: Vec<PlannedInput>,
+    /// Its format, where a description or the names of files say it; else it is told by content.
+    pub format: Option<&'static dyn TraceFormat>,
 }
 
-/// One plan per folder, description or trace file; all loose export files together make one more recording. `over`
-/// lays what was given as flags over every description. Files that are not named like exports are traces; with
-/// `traces`, all are.
-pub fn plan(inputs: &[PathBuf], over: &Description, traces: bool) -> Result<Vec<Plan>> {
+/// An input of a recording.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedInput {
+    /// As the user or the description names it.
+    pub name: String,
+    /// Where it is; `-` for standard input.
+    pub path: PathBuf,
+    /// The core that it is of, and the key under which the description names it.
+    pub part: Option<Part>,
+    /// To be added to its times, e.g. `120ns`.
+    pub time_offset: Option<String>,
+}
+
+/// One plan per folder, description or trace file; all loose files whose names say what they hold make one more recording.
+/// `over` lays what was given as flags over every description. The names of files mean what `formats` say that they mean;
+/// all other files are traces.
+///
+/// # Errors
+/// Files that do not exist; a description that cannot be read; names that contradict each other.
+pub fn plan(
+    inputs: &[PathBuf],
+    over: &Description,
+    formats: &[&'static dyn TraceFormat],
+) -> Result<Vec<Plan>> {
     let mut plans = Vec::new();
     let mut loose = Vec::new();
     for input in inputs {
@@ -37,16 +60,18 @@ pub fn plan(inputs: &[PathBuf], over: &Description, traces: bool) -> Result<Vec<
             return Err(Error::input(format!("'{}' does not exist", input.display())).hint(
                 "give a recording folder, a recording.toml, a BTF file, or export files *_data.csv and *_func.csv",
             ));
-        } else if stem(input).is_some() && !traces {
+        } else if part(formats, input).is_some() {
             loose.push(input.clone());
         } else {
             let name = over.name.clone().unwrap_or_else(|| trace_name(input));
             let description = Description { name: Some(name.clone()), ..Description::default() };
+            let (file, path) = (input.to_string_lossy().into_owned(), input.clone());
             plans.push(Plan {
                 name: checked(name)?,
                 description,
                 base: ".".into(),
-                trace: Some(input.clone()),
+                inputs: vec![PlannedInput { name: file, path, part: None, time_offset: None }],
+                format: None,
             });
         }
     }
@@ -76,7 +101,7 @@ fn read(file: &Path) -> Result<Description> {
 fn from_folder(folder: &Path) -> Result<Description> {
     let listing = std::fs::read_dir(folder).map_err(|e| Error::io("list", folder, e))?;
     let mut files: Vec<PathBuf> = listing.filter_map(|e| e.ok()).map(|e| e.file_name().into()).collect();
-    files.retain(|f| stem(f).is_some());
+    files.retain(|f| part(FORMATS, f).is_some());
     files.sort();
     if files.is_empty() {
         return Err(Error::input(format!("'{}' is no recording", folder.display()))
@@ -85,19 +110,16 @@ fn from_folder(folder: &Path) -> Result<Description> {
     Ok(Description { core: cores_of(&files)?, ..Description::default() })
 }
 
-/// `core0_data.csv` → ("core0", true); also `.txt` and compressed files.
-fn stem(file: &Path) -> Option<(String, bool)> {
+/// What the name of a file says, if it means something to one of the formats.
+fn part(formats: &[&'static dyn TraceFormat], file: &Path) -> Option<Part> {
     let name = file.file_name()?.to_str()?;
-    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
-    let bare = name.strip_suffix(".csv").or_else(|| name.strip_suffix(".txt"))?;
-    let data = bare.strip_suffix("_data").map(|s| (s.to_owned(), true));
-    data.or_else(|| bare.strip_suffix("_func").map(|s| (s.to_owned(), false)))
+    formats.iter().find_map(|format| format.part(name))
 }
 
 fn cores_of(files: &[PathBuf]) -> Result<Vec<CoreDescription>> {
     let mut cores: BTreeMap<String, CoreDescription> = BTreeMap::new();
     for file in files {
-        let Some((core, is_data)) = stem(file) else {
+        let Some(Part { core, role }) = part(FORMATS, file) else {
             return Err(Error::input(format!(
                 "'{}' says neither its core nor what it holds",
                 file.display()
@@ -106,8 +128,10 @@ fn cores_of(files: &[PathBuf]) -> Result<Vec<CoreDescription>> {
         };
         let entry = cores.entry(core.clone()).or_default();
         entry.name = core.clone();
-        let slot = if is_data { &mut entry.data } else { &mut entry.functions };
-        if slot.replace(file.to_string_lossy().into_owned()).is_some() {
+        let taken = entry
+            .input_mut(role)
+            .is_some_and(|slot| slot.replace(file.to_string_lossy().into_owned()).is_some());
+        if taken {
             return Err(Error::input(format!("core '{core}' is named twice")).at(file));
         }
     }
@@ -123,7 +147,6 @@ fn named(mut description: Description, base: &Path, over: &Description) -> Resul
     };
     lay(&mut d.name, &over.name);
     lay(&mut d.os, &over.os);
-    lay(&mut d.data_radix, &over.data_radix);
     for (list, more) in [
         (&mut d.runnables, &over.runnables),
         (&mut d.signals, &over.signals),
@@ -147,13 +170,32 @@ fn named(mut description: Description, base: &Path, over: &Description) -> Resul
         }
     }
     d.check(base)?;
-    if d.core.iter().all(|c| c.data.is_none() && c.functions.is_none()) {
+    let inputs = inputs_of(d, base);
+    if inputs.is_empty() {
         return Err(Error::input("the recording names no data and no function export").at(base));
     }
     let folder = std::fs::canonicalize(base).ok();
     let folder = folder.as_ref().and_then(|p| p.file_name()).map(|n| n.to_string_lossy().into_owned());
     let name = d.name.clone().or(folder).unwrap_or_else(|| "recording".into());
-    Ok(Plan { name: checked(name)?, description, base: base.to_path_buf(), trace: None })
+    let reads = |format: &&&'static dyn TraceFormat| {
+        inputs.iter().filter_map(|i| i.part.as_ref()).any(|part| format.roles().contains(&part.role))
+    };
+    let format = FORMATS.iter().find(reads).copied();
+    Ok(Plan { name: checked(name)?, description, base: base.to_path_buf(), inputs, format })
+}
+
+/// The inputs of all cores.
+fn inputs_of(description: &Description, base: &Path) -> Vec<PlannedInput> {
+    let mut inputs = Vec::new();
+    for core in &description.core {
+        for (role, name) in core.inputs() {
+            let part = Some(Part { core: core.name.clone(), role });
+            let path = if name == "-" { PathBuf::from(name) } else { base.join(name) };
+            let time_offset = core.time_offset.clone();
+            inputs.push(PlannedInput { name: name.to_owned(), path, part, time_offset });
+        }
+    }
+    inputs
 }
 
 fn checked(name: String) -> Result<String> {

@@ -11,7 +11,7 @@ mod recording_toml;
 mod setup;
 
 pub use application::{Application, ApplicationCore};
-pub use detect::{Plan, plan};
+pub use detect::{Plan, PlannedInput, plan};
 pub use files::{CoreFiles, SetupFile};
 pub use profile::{Profile, SHIPPED};
 pub use recording_toml::{CoreDescription, Description, NameList};

@@ -1,6 +1,7 @@
 //! `recording.toml`: the keys of a recording and their meaning. Not the files it names.
 
 use crate::error::{Error, Result, did_you_mean};
+use crate::options::OptionValues;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -55,6 +56,23 @@ pub struct CoreDescription {
     pub symbols: Option<String>,
     /// Added to every time of this core, e.g. `120ns`.
     pub time_offset: Option<String>,
+}
+
+impl CoreDescription {
+    /// The inputs of the core, by the keys that name them.
+    pub fn inputs(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let inputs = [("data", &self.data), ("functions", &self.functions)];
+        inputs.into_iter().filter_map(|(role, name)| Some((role, name.as_deref()?)))
+    }
+
+    /// The input under a key, if there is such a key.
+    pub(super) fn input_mut(&mut self, role: &str) -> Option<&mut Option<String>> {
+        match role {
+            "data" => Some(&mut self.data),
+            "functions" => Some(&mut self.functions),
+            _ => None,
+        }
+    }
 }
 
 /// A list of names, in place or in a file with one name a line.
@@ -120,6 +138,19 @@ impl Description {
         Ok(description)
     }
 
+    /// The options of a format that are given, and those that the description has where they are not given.
+    pub fn options_under(&self, given: &OptionValues) -> OptionValues {
+        let mut options = given.clone();
+        let radix = self.data_radix.iter().cloned().collect::<Vec<_>>();
+        let columns = self.data_columns.clone().unwrap_or_default();
+        for (name, values) in [("data-radix", radix), ("data-columns", columns)] {
+            if !values.is_empty() && !options.has(name) {
+                options.set(name, values);
+            }
+        }
+        options
+    }
+
     /// What no type can say: every core once, every file once.
     pub(super) fn check(&self, path: &Path) -> Result<()> {
         let mut cores: BTreeMap<&str, ()> = BTreeMap::new();
@@ -133,7 +164,7 @@ impl Description {
                     .at(path)
                     .hint("every core has one [[core]] section with its data and function export"));
             }
-            for file in [&core.data, &core.functions].into_iter().flatten() {
+            for (_, file) in core.inputs() {
                 if let Some(other) = files.insert(file, &core.name) {
                     let message = format!("'{file}' is named by core '{other}' and by core '{}'", core.name);
                     return Err(Error::input(message).at(path));

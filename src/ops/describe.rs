@@ -2,6 +2,7 @@
 //! the manifest, so they cannot disagree with the files.
 
 use crate::error::Result;
+use crate::formats::{FORMATS, Header, RowOrder};
 use crate::schema::{RecordingRow, RecordingRows, RecordingView, TABLES, TableSpec, tables};
 use crate::store::{Database, RecordingEntry, Transaction, read_batches};
 
@@ -32,50 +33,23 @@ pub fn summary(db: &Database) -> Vec<RecordingSummary> {
 }
 
 /// The tables of what was recorded, before it is mapped.
-const SOFTWARE: [&TableSpec; 4] =
-    [tables::DATA_EVENT, tables::FUNCTION_EVENT, tables::KERNEL_EVENT, tables::GRASP_EVENT];
-
-/// What a recording says of itself.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Facts<'a> {
-    pub os: Option<&'a str>,
-    pub creator: Option<&'a str>,
-    pub created: Option<&'a str>,
-    /// Ticks per unit of time of the trace, where the trace leaves that open.
-    pub tick: Option<i64>,
-}
-
-/// The same, as a stored recording says it.
-#[derive(Debug, Clone, Default)]
-pub(super) struct StoredFacts {
-    os: Option<String>,
-    creator: Option<String>,
-    created: Option<String>,
-    tick: Option<i64>,
-}
-
-impl StoredFacts {
-    pub fn as_facts(&self) -> Facts<'_> {
-        Facts {
-            os: self.os.as_deref(),
-            creator: self.creator.as_deref(),
-            created: self.created.as_deref(),
-            tick: self.tick,
-        }
-    }
+fn recorded() -> impl Iterator<Item = &'static TableSpec> {
+    let of_formats = FORMATS.iter().flat_map(|format| format.tables());
+    let events = of_formats.filter(|t| t.order != RowOrder::AsGiven).map(|t| t.table);
+    events.filter(|table| table.name != tables::BTF_EVENT.name)
 }
 
 /// What the row of table `recording` says.
 ///
 /// # Errors
 /// When it cannot be read.
-pub(super) fn stored_facts(tx: &Transaction, name: &str) -> Result<StoredFacts> {
-    let mut facts = StoredFacts::default();
+pub(super) fn stored_header(tx: &Transaction, name: &str) -> Result<Header> {
+    let mut header = Header::default();
     for (_, path) in tx.files(tables::RECORDING, name) {
         for batch in read_batches(&path, tables::RECORDING, None, 1)? {
             let batch = batch?;
             if let Some(row) = RecordingView::of(&batch)?.row(0) {
-                facts = StoredFacts {
+                header = Header {
                     os: row.os.map(|os| os.text().to_owned()),
                     creator: row.creator.map(str::to_owned),
                     created: row.created.map(str::to_owned),
@@ -84,26 +58,26 @@ pub(super) fn stored_facts(tx: &Transaction, name: &str) -> Result<StoredFacts> 
             }
         }
     }
-    Ok(facts)
+    Ok(header)
 }
 
 /// Writes the one row of table `recording`, after everything else of the recording.
-pub(super) fn write_recording_row(tx: &mut Transaction, name: &str, facts: Facts<'_>) -> Result<()> {
+pub(super) fn write_recording_row(tx: &mut Transaction, name: &str, header: &Header) -> Result<()> {
     tx.drop_table(tables::RECORDING, name);
     let rows_of = |t: &TableSpec| tx.files(t, name).iter().map(|(f, _)| f.rows as i64).sum::<i64>();
     let (begin_at, end_at) = time_range(tx, name);
     let scale = tx.time_scale().as_str();
     let mut rows = RecordingRows::new();
     rows.push(RecordingRow {
-        os: facts.os.map(Into::into),
+        os: header.os.as_deref().map(Into::into),
         time_scale: scale.into(),
         begin_at,
         end_at,
-        creator: facts.creator,
-        created: facts.created,
-        tick: facts.tick,
+        creator: header.creator.as_deref(),
+        created: header.created.as_deref(),
+        tick: header.tick,
         sources: rows_of(tables::SOURCE),
-        software_events: SOFTWARE.iter().map(|t| rows_of(t)).sum(),
+        software_events: recorded().map(rows_of).sum(),
         btf_events: rows_of(tables::BTF_EVENT),
         gaps: rows_of(tables::GAP),
         diagnostics: rows_of(tables::DIAGNOSTIC),
@@ -115,13 +89,17 @@ pub(super) fn write_recording_row(tx: &mut Transaction, name: &str, facts: Facts
     Ok(())
 }
 
-/// First and last instant, both inclusive: of the software events, or of the system events where they are imported.
+/// First and last instant, both inclusive: of what was recorded, or of the system events where they are imported.
 pub(super) fn time_range(tx: &Transaction, name: &str) -> (Option<i64>, Option<i64>) {
-    let software = range_of(tx, name, &SOFTWARE);
-    if software.0.is_some() { software } else { range_of(tx, name, &[tables::BTF_EVENT]) }
+    let recorded = range_of(tx, name, recorded());
+    if recorded.0.is_some() { recorded } else { range_of(tx, name, std::iter::once(tables::BTF_EVENT)) }
 }
 
-fn range_of(tx: &Transaction, name: &str, of: &[&'static TableSpec]) -> (Option<i64>, Option<i64>) {
+fn range_of(
+    tx: &Transaction,
+    name: &str,
+    of: impl Iterator<Item = &'static TableSpec>,
+) -> (Option<i64>, Option<i64>) {
     let mut range = (None, None);
     for table in of {
         for (file, _) in tx.files(table, name) {

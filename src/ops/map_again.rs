@@ -1,7 +1,7 @@
 //! `map`: recordings mapped again, after a change of profile or program. Not the mapping (see `map`).
 
 use super::control::Control;
-use super::describe::{stored_facts, write_recording_row};
+use super::describe::{stored_header, write_recording_row};
 use super::ingest::write_diagnostics;
 use super::map::{MapReport, MapperEntry, map_stored};
 use super::parts::ROWS_OUT;
@@ -55,14 +55,14 @@ pub fn map_again(
             ))
             .hint("ingest the trace again; a mapping needs all events"));
         }
-        let facts = stored_facts(&tx, name)?;
+        let header = stored_header(&tx, name)?;
         let kept = kept_diagnostics(&tx, name)?;
         for table in REMADE.iter().chain(mapper.native_tables) {
             tx.drop_table(table, name);
         }
         let Some(report) = map_stored(&mut tx, name, threads, control)? else { continue };
         write_diagnostics(&mut tx, name, &kept, &report.log)?;
-        write_recording_row(&mut tx, name, facts.as_facts())?;
+        write_recording_row(&mut tx, name, &header)?;
         reports.push((name.clone(), report));
     }
     if reports.is_empty() {

@@ -1,18 +1,15 @@
 //! What btfdb can do, one file per verb, without a terminal: each function takes values and gives values.
 //! Not the commands that print them (see `cli`).
 
-mod assemble;
 #[cfg(feature = "engine")]
 pub mod check;
 #[cfg(feature = "engine")]
 pub mod compare;
 mod control;
+mod derived;
 mod describe;
-mod files;
-mod grasp;
-mod import;
 pub mod ingest;
-mod kernel;
+mod keep;
 pub mod map;
 pub mod map_again;
 mod mapped;
@@ -24,11 +21,11 @@ mod order;
 mod parts;
 #[cfg(feature = "engine")]
 pub mod plot;
-mod reading;
+mod read;
+mod recognise;
 mod remove;
 #[cfg(feature = "engine")]
 pub mod require;
-mod rows;
 mod runs;
 mod setup;
 

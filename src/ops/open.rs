@@ -68,7 +68,7 @@ impl Trace {
     fn of_file(name: &str, path: &Path, options: &OpenOptions, control: &Arc<Control>) -> Result<Self> {
         let folder = TempDir::new().map_err(|e| Error::io("make a temporary folder for", path, e))?;
         let database = folder.path().join("trace.db");
-        let plans = plan(&[path.to_owned()], &Description::default(), true)?;
+        let plans = plan(&[path.to_owned()], &Description::default(), &[])?;
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = options.session.threads.unwrap_or_else(all);
         let ingesting =

@@ -1,101 +1,56 @@
-//! Rows in the order of a file to rows in the order of time. Holds one batch back, so that small disorder (cores that are
-//! written one after the other) is put right; what comes later than that begins a new sorted run.
+//! Rows in the order of an input to rows in the order of time, and the one policy for times that run backwards. Small disorder
+//! is put right, within a batch, or within two where a batch is held back (see [`RowOrder`]); what is earlier than rows that were
+//! given away begins another file of the table (see `parts`).
 
+use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, ErrorKind, Result};
-use crate::schema::Optional;
+use crate::formats::{Disorder, Lines, Reorder, RowOrder};
 use arrow::array::{AsArray, Int64Array, RecordBatch, UInt32Array};
 use arrow::compute::{concat_batches, take_record_batch};
 use arrow::datatypes::Int64Type;
 
-/// What puts rows into the order of their times, rows of one instant staying as they are: only those are moved that have
-/// to be, which mostly are a few.
-pub(super) struct Reorder(Vec<Stretch>);
-
-/// Rows from `begin` on become those of `rows`.
-struct Stretch {
-    begin: usize,
-    rows: Vec<usize>,
-}
-
-impl Reorder {
-    /// Looks for rows that are out of order.
-    pub fn of(times: &[i64]) -> Self {
-        if times.is_sorted() {
-            return Self(Vec::new());
-        }
-        // Rows can be told apart from those behind where none of these is earlier.
-        let mut earliest_from = times.to_vec();
-        let mut earliest = i64::MAX;
-        for time in earliest_from.iter_mut().rev() {
-            earliest = earliest.min(*time);
-            *time = earliest;
-        }
-        let (mut stretches, mut begin, mut latest) = (Vec::new(), 0, i64::MIN);
-        for (row, time) in times.iter().enumerate() {
-            latest = latest.max(*time);
-            if earliest_from.get(row + 1).is_none_or(|behind| latest <= *behind) {
-                if row > begin {
-                    let mut rows: Vec<usize> = (begin..=row).collect();
-                    rows.sort_by_key(|row| times.get(*row).copied());
-                    stretches.push(Stretch { begin, rows });
-                }
-                (begin, latest) = (row + 1, i64::MIN);
-            }
-        }
-        Self(stretches)
-    }
-
-    /// Moves the rows of a column.
-    pub fn apply<T: Copy>(&self, column: &mut [T]) {
-        for Stretch { begin, rows } in &self.0 {
-            let moved: Vec<T> = rows.iter().filter_map(|row| column.get(*row).copied()).collect();
-            column.iter_mut().skip(*begin).zip(moved).for_each(|(row, moved)| *row = moved);
-        }
-    }
-
-    /// Moves the rows of a column that may have none.
-    pub fn apply_optional<T: Copy + Default>(&self, column: &mut Optional<T>) {
-        let (numbers, valid) = column.parts_mut();
-        self.apply(numbers);
-        self.apply(valid);
-    }
-}
-
-/// What comes out.
-#[derive(Clone)]
-pub(super) enum Ordered {
-    /// Rows sorted by (time, seq), none earlier than those before in the same run.
-    Rows(RecordBatch),
-    /// The next rows begin a new sorted run.
-    NewRun,
-}
-
-/// See the module. Rows of one batch and its successor must have rising `seq`.
-pub(super) struct Orderer {
+/// Sorts the rows of one table and core. Rows of one batch and its successor must have rising `seq`.
+pub(super) struct Sorter {
+    /// Name of the column that rows are sorted by.
     time: &'static str,
+    order: RowOrder,
     held: Option<RecordBatch>,
-    /// The latest time given away in this run.
+    /// The latest time given away, in what comes from one trace.
     given: Option<i64>,
+    /// Time of the row before, in the order of the input.
+    before: Option<i64>,
+    /// How many rows were earlier than the row before them.
+    pub steps_back: u64,
 }
 
-impl Orderer {
-    /// `time` is the name of the column of times.
-    pub fn new(time: &'static str) -> Self {
-        Self { time, held: None, given: None }
+impl Sorter {
+    /// For a table with this column of times.
+    pub fn new(time: &'static str, order: RowOrder) -> Self {
+        Self { time, order, held: None, given: None, before: None, steps_back: 0 }
     }
 
-    /// Takes the next rows of the file.
+    /// Takes the next rows of the input; gives sorted ones to `out`.
     ///
     /// # Errors
     /// [`ErrorKind::Bug`] when the batch has no such column of times.
-    pub fn push(&mut self, batch: RecordBatch, out: &mut Vec<Ordered>) -> Result<()> {
+    pub fn push(&mut self, batch: RecordBatch, out: &mut Vec<RecordBatch>) -> Result<()> {
         if batch.num_rows() == 0 {
             return Ok(());
         }
-        let batch = self.sorted(batch)?;
+        let batch = match self.order {
+            RowOrder::AsGiven => {
+                out.push(batch);
+                return Ok(());
+            }
+            RowOrder::WithinBatches => {
+                out.push(self.sorted(batch)?);
+                return Ok(());
+            }
+            RowOrder::AcrossBatches => self.sorted(batch)?,
+        };
         let low = self.times(&batch)?.values().first().copied().unwrap_or_default();
         if self.given.is_some_and(|given| low < given) {
-            self.end_run(out);
+            self.end_trace(out);
         }
         let Some(held) = self.held.take() else {
             self.held = Some(batch);
@@ -115,26 +70,50 @@ impl Orderer {
         Ok(())
     }
 
-    /// What follows belongs to another run, whatever its times.
-    pub fn end_run(&mut self, out: &mut Vec<Ordered>) {
-        let rest = self.held.take().map(Ordered::Rows);
-        let any = rest.is_some() || self.given.is_some();
-        out.extend(rest);
-        if any {
-            out.push(Ordered::NewRun);
+    /// Notes where the times of the next rows run backwards, before they are sorted.
+    ///
+    /// # Errors
+    /// See [`Sorter::push`].
+    pub fn note_steps_back(
+        &mut self,
+        batch: &RecordBatch,
+        lines: Option<&Lines>,
+        (source, disorder): (&str, Disorder),
+        log: &mut Log,
+    ) -> Result<()> {
+        let times = self.times(batch)?.values();
+        let follows = self.before.zip(times.first()).is_none_or(|(before, first)| before <= *first);
+        if follows && times.is_sorted() {
+            self.before = times.last().copied().or(self.before);
+            return Ok(());
         }
+        for (row, time) in times.iter().enumerate() {
+            let Some(before) = self.before.replace(*time).filter(|before| time < before) else { continue };
+            self.steps_back += 1;
+            if let Disorder::Fault(severity) = disorder {
+                log.push(Diagnostic {
+                    source: source.to_owned(),
+                    line: lines.map(|lines| lines.line(row)),
+                    severity,
+                    code: STEPS_BACK,
+                    message: format!("time runs backwards by {} ticks, to {time}", before.abs_diff(*time)),
+                    text: String::new(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// What follows is another trace, whatever its times.
+    pub fn end_trace(&mut self, out: &mut Vec<RecordBatch>) {
+        out.extend(self.held.take());
         self.given = None;
     }
 
-    /// The rows that are left.
-    pub fn finish(&mut self) -> Option<RecordBatch> {
-        self.held.take()
-    }
-
-    fn give(&mut self, batch: RecordBatch, out: &mut Vec<Ordered>) -> Result<()> {
+    fn give(&mut self, batch: RecordBatch, out: &mut Vec<RecordBatch>) -> Result<()> {
         if let Some(last) = self.times(&batch)?.values().last() {
             self.given = Some(*last);
-            out.push(Ordered::Rows(batch));
+            out.push(batch);
         }
         Ok(())
     }
@@ -145,7 +124,7 @@ impl Orderer {
             return Ok(batch);
         }
         let mut order: Vec<u32> = (0..batch.num_rows() as u32).collect();
-        order.sort_by_key(|row| times.get(*row as usize).copied());
+        Reorder::of(times).apply(&mut order);
         take_record_batch(&batch, &UInt32Array::from(order)).map_err(broken)
     }
 
@@ -153,6 +132,23 @@ impl Orderer {
         let times = batch.column_by_name(self.time).and_then(|c| c.as_primitive_opt::<Int64Type>());
         times.ok_or_else(|| Error::new(ErrorKind::Bug, "rows to be ordered have no times"))
     }
+}
+
+/// The code of findings about times that run backwards.
+pub(super) const STEPS_BACK: &str = "time-backwards";
+
+/// Says how often time ran backwards, where that is how such traces are written.
+pub(super) fn note_expected(count: u64, source: &str, log: &mut Log) {
+    log.push(Diagnostic {
+        source: source.to_owned(),
+        line: None,
+        severity: Severity::Info,
+        code: STEPS_BACK,
+        message: format!(
+            "time runs backwards {count} times, as where processors are listed one after the other; rows are in the order of time"
+        ),
+        text: String::new(),
+    });
 }
 
 fn broken(error: arrow::error::ArrowError) -> Error {
@@ -165,60 +161,67 @@ mod tests {
     use crate::schema::{FunctionEventRow, FunctionEventRows};
     use proptest::prelude::*;
 
-    /// Runs of (time, seq) that come out when `chunks` of times go in.
-    fn runs(chunks: &[Vec<i64>]) -> Vec<Vec<(i64, i64)>> {
-        let (mut orderer, mut out, mut seq) = (Orderer::new("time"), Vec::new(), 0);
+    /// Batches of (time, seq) that come out when `chunks` of times go in.
+    fn batches(order: RowOrder, chunks: &[Vec<i64>]) -> Vec<Vec<(i64, i64)>> {
+        let (mut sorter, mut out, mut seq) = (Sorter::new("time", order), Vec::new(), 0);
         for chunk in chunks {
             let mut rows = FunctionEventRows::new();
             for time in chunk {
                 rows.push(FunctionEventRow { time: *time, seq, function: "f".into(), kind: "entry".into() });
                 seq += 1;
             }
-            orderer.push(rows.take_batch().unwrap(), &mut out).unwrap();
+            sorter.push(rows.take_batch().unwrap(), &mut out).unwrap();
         }
-        out.extend(orderer.finish().map(Ordered::Rows));
-        let mut runs = vec![Vec::new()];
-        for ordered in out {
-            match ordered {
-                Ordered::NewRun => runs.push(Vec::new()),
-                Ordered::Rows(batch) => {
-                    let column = |n: &str| {
-                        batch.column_by_name(n).unwrap().as_primitive::<Int64Type>().values().to_vec()
-                    };
-                    runs.last_mut().unwrap().extend(column("time").into_iter().zip(column("seq")));
-                }
-            }
-        }
-        runs
+        sorter.end_trace(&mut out);
+        let rows = |batch: &RecordBatch| {
+            let column =
+                |n: &str| batch.column_by_name(n).unwrap().as_primitive::<Int64Type>().values().to_vec();
+            column("time").into_iter().zip(column("seq")).collect()
+        };
+        out.iter().map(rows).collect()
     }
 
     #[test]
-    fn small_disorder_is_put_right_and_great_disorder_begins_a_run() {
-        assert_eq!(runs(&[vec![1, 5, 4], vec![3, 6]]), [[(1, 0), (3, 3), (4, 2), (5, 1), (6, 4)]]);
-        assert_eq!(runs(&[vec![7], vec![8], vec![9], vec![1]]).len(), 2);
+    fn disorder_is_put_right_within_a_batch_or_two() {
+        let chunks = [vec![1, 5, 4], vec![3, 6]];
+        let across = batches(RowOrder::AcrossBatches, &chunks).concat();
+        assert_eq!(across, [(1, 0), (3, 3), (4, 2), (5, 1), (6, 4)]);
+        let within = batches(RowOrder::WithinBatches, &chunks);
+        assert_eq!(within, [vec![(1, 0), (4, 2), (5, 1)], vec![(3, 3), (6, 4)]]);
+        assert_eq!(batches(RowOrder::AsGiven, &chunks)[0], [(1, 0), (5, 1), (4, 2)]);
+    }
+
+    #[test]
+    fn a_step_back_is_noted_where_it_is_a_fault() {
+        let mut rows = FunctionEventRows::new();
+        for (seq, time) in [3, 5, 4, 4, 2].into_iter().enumerate() {
+            rows.push(FunctionEventRow { time, seq: seq as i64, function: "f".into(), kind: "entry".into() });
+        }
+        let batch = rows.take_batch().unwrap();
+        for (disorder, found) in [(Disorder::Fault(Severity::Error), 4), (Disorder::Expected, 0)] {
+            let (mut sorter, mut log) = (Sorter::new("time", RowOrder::WithinBatches), Log::default());
+            for _ in 0..2 {
+                sorter.note_steps_back(&batch, None, ("f", disorder), &mut log).unwrap();
+            }
+            // From 5 to 4 and from 4 to 2, twice; 3 after 2 is no step back.
+            assert_eq!((sorter.steps_back, log.count_of(STEPS_BACK)), (4, found));
+        }
     }
 
     proptest! {
         #[test]
-        fn rows_are_moved_into_order(times in prop::collection::vec(0i64..30, 0..40)) {
-            let mut rows: Vec<(i64, usize)> = times.iter().copied().zip(0..).collect();
-            let reorder = Reorder::of(&times);
-            prop_assert!(reorder.0.iter().all(|s| s.rows.first() != Some(&s.begin) || s.rows.len() > 1));
-            reorder.apply(&mut rows);
-            let mut expected = rows.clone();
-            expected.sort();
-            prop_assert_eq!(rows, expected);
-        }
-
-        #[test]
-        fn every_row_comes_out_once_in_sorted_runs(chunks in prop::collection::vec(prop::collection::vec(0i64..40, 0..12), 0..12)) {
-            let runs = runs(&chunks);
-            for run in &runs {
-                prop_assert!(run.is_sorted());
+        fn every_row_comes_out_once_in_sorted_batches(
+            chunks in prop::collection::vec(prop::collection::vec(0i64..40, 0..12), 0..12),
+        ) {
+            for order in [RowOrder::WithinBatches, RowOrder::AcrossBatches] {
+                let batches = batches(order, &chunks);
+                for batch in &batches {
+                    prop_assert!(batch.is_sorted());
+                }
+                let mut seqs: Vec<i64> = batches.iter().flatten().map(|(_, seq)| *seq).collect();
+                seqs.sort_unstable();
+                prop_assert_eq!(seqs, (0..chunks.iter().map(Vec::len).sum::<usize>() as i64).collect::<Vec<_>>());
             }
-            let mut seqs: Vec<i64> = runs.iter().flatten().map(|(_, seq)| *seq).collect();
-            seqs.sort_unstable();
-            prop_assert_eq!(seqs, (0..chunks.iter().map(Vec::len).sum::<usize>() as i64).collect::<Vec<_>>());
         }
     }
 }

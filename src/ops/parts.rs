@@ -1,24 +1,39 @@
 //! Tables on their way to the disk: in parts of bounded size, so that what is kept of a file in memory, its footer, is
 //! too. Not aware of what the rows mean, nor of how a part is written (see `store::TableWriter`).
 
+use super::ingest::locked;
 use crate::derive::Rows;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{TableSpec, tables};
-use crate::store::{StagedFile, TableWriter};
-use arrow::array::RecordBatch;
+use crate::store::{StagedFile, TableWriter, Transaction};
+use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::datatypes::Int64Type;
+use std::sync::{Arc, Mutex};
 
-/// A part ends after this many rows.
+/// A part of a table ends after this many rows.
 const PART_ROWS: u64 = 16 << 20;
+/// The same for software events, whose rows are small: 64 row groups.
+const PART_ROWS_OF_SOFTWARE_EVENTS: u64 = 64 << 20;
+/// A table whose times run far backwards more often than this is not one trace.
+const MAX_RUNS: usize = 4096;
 /// Rows of a derived table that are written at once.
 pub(super) const ROWS_OUT: usize = 64 * 1024;
 
 /// Begins the next part of a table.
 pub(super) type Begin<'a> = &'a (dyn Fn(&'static TableSpec) -> Result<TableWriter> + Sync);
 
+/// How the next part of a table begins.
+enum Beginning<'a> {
+    By(Begin<'a>),
+    /// In a recording, or in what it has of a core.
+    OfCore(&'a Mutex<Transaction>, &'a str, Option<Arc<str>>),
+}
+
 /// A table in the making.
 pub(super) struct Parts<'a> {
-    begin: Begin<'a>,
     table: &'static TableSpec,
+    begin: Beginning<'a>,
+    most_rows: u64,
     writer: Option<TableWriter>,
     in_part: u64,
     files: Vec<StagedFile>,
@@ -26,17 +41,41 @@ pub(super) struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     pub fn new(begin: Begin<'a>, table: &'static TableSpec) -> Self {
-        Self { begin, table, writer: None, in_part: 0, files: Vec::new() }
+        Self::begun(table, Beginning::By(begin))
+    }
+
+    /// The table of a recording, or what it has of a core.
+    pub fn of_core(
+        tx: &'a Mutex<Transaction>,
+        recording: &'a str,
+        table: &'static TableSpec,
+        core: Option<Arc<str>>,
+    ) -> Self {
+        Self::begun(table, Beginning::OfCore(tx, recording, core))
+    }
+
+    fn begun(table: &'static TableSpec, begin: Beginning<'a>) -> Self {
+        let is_software = [tables::DATA_EVENT, tables::FUNCTION_EVENT].iter().any(|t| t.name == table.name);
+        let most_rows = if is_software { PART_ROWS_OF_SOFTWARE_EVENTS } else { PART_ROWS };
+        Self { table, begin, most_rows, writer: None, in_part: 0, files: Vec::new() }
     }
 
     /// Appends rows, in the order of the table within a part.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        if self.in_part >= PART_ROWS {
+        if self.in_part >= self.most_rows {
             self.end_part()?;
         }
         let writer = match &mut self.writer {
             Some(writer) => writer,
-            None => self.writer.insert((self.begin)(self.table)?),
+            None => {
+                let begun = match &self.begin {
+                    Beginning::By(begin) => begin(self.table)?,
+                    Beginning::OfCore(tx, recording, core) => {
+                        locked(tx)?.writer(self.table, recording, core.as_deref())?
+                    }
+                };
+                self.writer.insert(begun)
+            }
         };
         writer.write(batch)?;
         self.in_part += batch.num_rows() as u64;
@@ -52,15 +91,69 @@ impl<'a> Parts<'a> {
         Ok(())
     }
 
-    /// How many parts have ended.
-    pub fn ended(&self) -> usize {
-        self.files.len()
-    }
-
     pub fn finish(mut self) -> Result<Vec<StagedFile>> {
         self.end_part()?;
         Ok(self.files)
     }
+}
+
+/// A table of sorted batches: one that begins before the end of the batch in front of it begins another part.
+pub(super) struct Runs<'a> {
+    parts: Parts<'a>,
+    /// The column that rows are sorted by, and that of their times, which may be missing in some rows.
+    columns: [&'static str; 2],
+    latest: Option<i64>,
+    runs: usize,
+    /// The input, for messages.
+    source: String,
+    /// First and last time of all rows.
+    pub span: Option<(i64, i64)>,
+}
+
+impl<'a> Runs<'a> {
+    pub fn new(parts: Parts<'a>, table: &'static TableSpec, source: &str) -> Self {
+        let sort = table.sort.first().copied().unwrap_or_default();
+        let time = table.column("time").map_or(sort, |column| column.name);
+        Self { parts, columns: [sort, time], latest: None, runs: 0, source: source.to_owned(), span: None }
+    }
+
+    /// Appends a sorted batch.
+    ///
+    /// # Errors
+    /// The disk; time that runs backwards again and again.
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let [sort, time] = self.columns;
+        let Some((first, last)) = span_of(batch, sort) else { return Ok(()) };
+        if self.latest.is_some_and(|latest| first < latest) {
+            self.runs += 1;
+            if self.runs > MAX_RUNS {
+                let message = format!("time runs far backwards more than {MAX_RUNS} times");
+                return Err(Error::new(ErrorKind::Limit, message)
+                    .at(&self.source)
+                    .hint("were several traces put together into one file? Give each core its own"));
+            }
+            self.parts.end_part()?;
+        }
+        self.latest = Some(last);
+        if let Some((first, last)) = span_of(batch, time) {
+            let (begin, end) = self.span.unwrap_or((first, last));
+            self.span = Some((begin.min(first), end.max(last)));
+        }
+        self.parts.write(batch)
+    }
+
+    pub fn finish(self) -> Result<Vec<StagedFile>> {
+        self.parts.finish()
+    }
+}
+
+/// First and last value of a sorted column, of rows that have one.
+pub(super) fn span_of(batch: &RecordBatch, column: &str) -> Option<(i64, i64)> {
+    let values = batch.column_by_name(column)?.as_primitive_opt::<Int64Type>()?;
+    let mut rows = (0..values.len()).filter(|row| values.is_valid(*row));
+    let first = rows.next()?;
+    let last = rows.next_back().unwrap_or(first);
+    Some((values.value(first), values.value(last)))
 }
 
 /// The tables that are derived from `btf_event`: process instances, their states, and runnable instances.

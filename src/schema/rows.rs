@@ -104,12 +104,6 @@ impl<T: Copy + Default> Optional<T> {
         let valid = if at < self.valid.len() { self.valid.split_off(at) } else { Vec::new() };
         Self { values: self.values.split_off(at), valid }
     }
-
-    /// The numbers, 0 for a missing one, and whether each is there (empty when all are), for who changes the order of the
-    /// rows.
-    pub fn parts_mut(&mut self) -> (&mut [T], &mut [bool]) {
-        (&mut self.values, &mut self.valid)
-    }
 }
 
 impl<T: Copy + Default> FromIterator<Option<T>> for Optional<T> {
@@ -252,15 +246,8 @@ mod tests {
             let mut column: Optional<i64> = rows.iter().copied().collect();
             let behind = column.split_off(at.min(rows.len()));
             more.iter().for_each(|row| column.push(*row));
-            let mut expected: Vec<_> = rows.iter().take(at).chain(&more).copied().collect();
+            let expected: Vec<_> = rows.iter().take(at).chain(&more).copied().collect();
             prop_assert_eq!(column.iter().collect::<Vec<_>>(), expected.clone());
-            for _ in 0..2 {
-                let (numbers, valid) = column.parts_mut();
-                numbers.reverse();
-                valid.reverse();
-                expected.reverse();
-                prop_assert_eq!(column.iter().collect::<Vec<_>>(), expected.clone());
-            }
             prop_assert_eq!(behind.iter().collect::<Vec<_>>(), rows.get(at..).unwrap_or_default());
             let array = column.take_array().unwrap();
             prop_assert_eq!(array.as_any().downcast_ref::<Int64Array>().unwrap(), &Int64Array::from(expected));

@@ -4,6 +4,7 @@
 use crate::support::{copy_dir, root};
 use btfdb::description::{Description, Plan, plan};
 use btfdb::error::ErrorKind;
+use btfdb::formats::FORMATS;
 use btfdb::ops::Control;
 use btfdb::ops::ingest::{Options, ingest};
 use btfdb::schema::tables;
@@ -18,7 +19,7 @@ fn small(dir: &Path) -> Vec<Plan> {
     let data = "-0000000002,0.0000000300,\"V\",\"wr-data\",2\n-0000000001,0.0000000400,\"V\",\"rd-data\",A\n";
     std::fs::create_dir_all(dir).unwrap();
     std::fs::write(dir.join("c_data.csv"), data).unwrap();
-    plan(&[dir.to_path_buf()], &Description::default(), false).unwrap()
+    plan(&[dir.to_path_buf()], &Description::default(), FORMATS).unwrap()
 }
 
 fn run(disk: Arc<dyn Disk>, db: &Path, plans: &[Plan]) -> btfdb::error::Result<()> {
@@ -74,7 +75,7 @@ fn an_ingest_that_maps_survives_a_full_disk() {
     let mut old = small(&dir.path().join("old"));
     old[0].name = "old".into();
     run(Arc::new(RealDisk), &base, &old).unwrap();
-    let demo = plan(&[root().join("demo/recording")], &Description::default(), false).unwrap();
+    let demo = plan(&[root().join("demo/recording")], &Description::default(), FORMATS).unwrap();
     // Every third operation keeps the test short; the small recording tries them all.
     for at in (1usize..).step_by(3) {
         let db = dir.path().join(format!("{at}.db"));
@@ -101,7 +102,7 @@ fn an_import_survives_every_fault() {
     old[0].name = "old".into();
     run(Arc::new(RealDisk), &base, &old).unwrap();
     let trace = root().join("tests/data/btf/compare/hardware.btf");
-    let new = plan(&[trace], &Description::default(), false).unwrap();
+    let new = plan(&[trace], &Description::default(), FORMATS).unwrap();
     for (fault, for_ever) in [(Fault::NoSpace, true), (Fault::Device, false), (Fault::TornWrite, true)] {
         let operations = loop_over(fault, &new, &base, for_ever);
         assert!(operations > 20, "only {operations} operations were tried");
@@ -131,7 +132,7 @@ fn many_chunks_are_one_ingest_whatever_the_number_of_threads() {
     let input = dir.path().join("input");
     let text = long(&input);
     std::fs::write(input.join("c_data.csv"), &text).unwrap();
-    let plans = plan(&[input], &Description::default(), false).unwrap();
+    let plans = plan(&[input], &Description::default(), FORMATS).unwrap();
     let ingest_with = |threads, disk: Arc<dyn Disk>, name: &str| {
         let db = dir.path().join(format!("{name}-{threads}.db"));
         let options = Options { threads, ..Options::default() };
@@ -170,7 +171,7 @@ fn an_input_that_is_damaged_far_inside_leaves_nothing() {
     packed.write_all(text.as_bytes()).unwrap();
     let packed = packed.finish().unwrap();
     std::fs::write(input.join("c_data.csv.gz"), &packed[..packed.len() * 3 / 4]).unwrap();
-    let plans = plan(&[input], &Description::default(), false).unwrap();
+    let plans = plan(&[input], &Description::default(), FORMATS).unwrap();
     for threads in [1, 2, 8] {
         let db = dir.path().join(format!("{threads}.db"));
         let options = Options { threads, ..Options::default() };

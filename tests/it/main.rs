@@ -35,3 +35,4 @@ mod support;
 #[cfg(unix)]
 mod terminal;
 mod tidy;
+mod toy;

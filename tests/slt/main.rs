@@ -20,6 +20,7 @@ use arrow::datatypes::DataType;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use btfdb::description::{Description, plan};
 use btfdb::engine::{Param, Session, SessionOptions};
+use btfdb::formats::FORMATS;
 use btfdb::library::{Metric, Unit};
 use btfdb::metrics::MetricFilter;
 use btfdb::ops::{Control, ingest};
@@ -139,7 +140,7 @@ fn recordings(text: &str, root: &Path) -> Vec<PathBuf> {
 fn make(database: &Path, recordings: &[PathBuf]) {
     Database::create_or_open(Arc::new(RealDisk), database, TimeScale::Ns).unwrap();
     for path in recordings {
-        let plans = plan(std::slice::from_ref(path), &Description::default(), false).unwrap();
+        let plans = plan(std::slice::from_ref(path), &Description::default(), FORMATS).unwrap();
         let options = ingest::Options { strict: true, threads: 2, ..ingest::Options::default() };
         let control = Arc::new(Control::default());
         ingest::ingest(Arc::new(RealDisk), database, &plans, &options, &control).unwrap();

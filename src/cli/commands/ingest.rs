@@ -1,6 +1,7 @@
 //! `btfdb ingest`.
 
-use super::super::args::{DialectArg, Ingest, InputFormat};
+use super::super::args::{KernelArgs, Limits};
+use super::super::declared::{Declared, Registry};
 use super::super::progress::watched;
 use super::super::signals;
 use super::super::ui::Ui;
@@ -8,43 +9,112 @@ use super::parse;
 use crate::derive::Dialect;
 use crate::description::{CoreDescription, Description, NameList, plan};
 use crate::error::{Error, Result, did_you_mean};
-use crate::ops::ingest::{KernelOptions, Options, Report, TraceKind, ingest};
-use crate::qnx::{Class, Version, event_names};
+use crate::formats::{FORMATS, TraceFormat};
+use crate::ops::ingest::{Options, Report, ingest};
+use crate::options::OptionSpec;
 use crate::store::RealDisk;
 use crate::time::{TimeScale, format_duration};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-pub(super) fn run(args: &Ingest, ui: &Ui) -> Result<u8> {
-    let plans = plan(&args.inputs, &description(args)?, is_trace(args.format))?;
-    if let Some(trace) = plans.iter().find_map(|p| p.trace.as_ref())
-        && args.format == InputFormat::Trace32
-    {
-        let message = format!("'{}' says neither its core nor what it holds", trace.display());
-        let hint = "name exports CORE_data.csv and CORE_func.csv, or use --core name=…,data=…,functions=…";
-        return Err(Error::usage(message).hint(hint));
+/// Read recordings into a database, and map them.
+///
+/// An input is a folder with a recording.toml, a recording.toml, a folder of exports named CORE_data.csv
+/// and CORE_func.csv, such exports themselves, a BTF trace, or a QNX kernel trace: a .kev file or the lines of
+/// traceprinter (all also .gz and .zst; `-` is standard input).
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  btfdb ingest engine.db recording/
+  btfdb ingest engine.db core0_data.csv core0_func.csv --name idle
+  btfdb ingest traces.db monday.btf tuesday.btf.gz
+  btfdb ingest kernel.db trace.kev --jobs RECEIVE,NANOSLEEP
+  btfdb ingest kernel.db trace.kev --class THREAD,COMM --where 'cpu = 0' --name part
+  zcat core0_data.csv.gz | btfdb ingest engine.db --core name=Core_0,data=- --name piped")]
+pub struct IngestArgs {
+    /// Database folder; made when there is none.
+    pub database: PathBuf,
+    /// Recordings.
+    pub inputs: Vec<PathBuf>,
+    /// Name of the recording in the database.
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Format of the input.
+    #[arg(long, value_parser = format_parser(), default_value = "auto")]
+    pub format: InputFormat,
+    /// Store software events only.
+    #[arg(long)]
+    pub no_map: bool,
+    /// Leave the SHA-256 of the inputs out of table `source`: a fifth to a quarter less processor time for exports.
+    #[arg(long)]
+    pub no_hash: bool,
+    /// Write nothing, and exit with 3, when an input has a finding of severity error.
+    #[arg(long)]
+    pub strict: bool,
+    /// Options of single formats.
+    #[command(flatten)]
+    pub of_formats: Declared<TraceFormats>,
+    /// Which events of a kernel trace are kept.
+    #[command(flatten)]
+    pub kernel: KernelArgs,
+    /// Time scale of a new database: ns, or ps for finer digits; ps when a BTF input counts so.
+    #[arg(long, value_parser = ["ns", "ps"])]
+    pub time_scale: Option<String>,
+    /// Mapping profile: osek, erika2, or the path of a profile.
+    #[arg(long, value_name = "PROFILE")]
+    pub os: Option<String>,
+    /// A core: name=NAME[,data=FILE][,functions=FILE][,orti=FILE][,os_header=FILE][,symbols=FILE][,time_offset=T].
+    #[arg(long, value_name = "KEY=VALUE,…")]
+    pub core: Vec<String>,
+    /// Functions that are runnables.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub runnables: Vec<String>,
+    /// Variables that are signals.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub signals: Vec<String>,
+    /// Resources to use.
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// The format of an input; `None` when it is told by content.
+#[derive(Debug, Clone, Copy)]
+pub struct InputFormat(pub Option<&'static dyn TraceFormat>);
+
+fn format_parser() -> impl TypedValueParser<Value = InputFormat> {
+    let of_format = |format: &&dyn TraceFormat| PossibleValue::new(format.name()).help(format.help());
+    let auto = PossibleValue::new("auto").help("Told by content");
+    PossibleValuesParser::new(std::iter::once(auto).chain(FORMATS.iter().map(of_format)))
+        .map(|name| InputFormat(FORMATS.iter().find(|format| format.name() == name).copied()))
+}
+
+/// The options that trace formats declare.
+#[derive(Debug, Clone)]
+pub struct TraceFormats;
+
+impl Registry for TraceFormats {
+    fn specs() -> Vec<&'static OptionSpec> {
+        FORMATS.iter().flat_map(|format| format.options()).collect()
     }
+}
+
+pub(super) fn run(args: &IngestArgs, ui: &Ui) -> Result<u8> {
+    let InputFormat(format) = args.format;
+    // The names of files mean something to the format that is said, or to any.
+    let plans =
+        plan(&args.inputs, &description(args)?, format.as_ref().map_or(FORMATS, std::slice::from_ref))?;
     let options = Options {
         time_scale: args.time_scale.as_deref().and_then(TimeScale::parse),
         map: !args.no_map,
         strict: args.strict,
-        dialect: match args.dialect {
-            DialectArg::Auto => None,
-            DialectArg::Standard => Some(Dialect::Standard),
-            DialectArg::Freertos => Some(Dialect::FreeRtos),
-        },
-        trace: match args.format {
-            InputFormat::Btf => Some(TraceKind::Btf),
-            InputFormat::Qnx => Some(TraceKind::Kernel),
-            InputFormat::Grasp => Some(TraceKind::Grasp),
-            InputFormat::Auto | InputFormat::Trace32 => None,
-        },
-        qnx_version: args.qnx_version.as_deref().map(qnx_version).transpose()?,
+        format,
+        of_formats: args.of_formats.values.clone(),
         keep: super::kernel::keep(&args.kernel)?,
-        kernel: KernelOptions { jobs: jobs(&args.jobs)?, overlay_irqs: args.overlay_irqs, idle: args.idle },
-        tick: args.tick.clone(),
         hash: !args.no_hash,
         threads: parse::threads(&args.limits),
+        ..Options::default()
     };
     let control = signals::control();
     let begun = Instant::now();
@@ -55,37 +125,6 @@ pub(super) fn run(args: &Ingest, ui: &Ui) -> Result<u8> {
     }
     ui.status(&format!("done in {:.1} s", begun.elapsed().as_secs_f32()));
     Ok(0)
-}
-
-/// Inputs of these formats are traces, whatever their files are called.
-fn is_trace(format: InputFormat) -> bool {
-    matches!(format, InputFormat::Btf | InputFormat::Qnx | InputFormat::Grasp)
-}
-
-fn qnx_version(text: &str) -> Result<Version> {
-    Version::of_release(text).ok_or_else(|| {
-        let known = Version::ALL.map(Version::as_str).join(", ");
-        Error::usage(format!("--qnx-version '{text}' is no release of Neutrino that btfdb knows"))
-            .hint(format!("it knows {known}"))
-    })
-}
-
-/// States by their names, with or without STATE_.
-fn jobs(names: &[String]) -> Result<Vec<String>> {
-    let known = || Version::ALL.into_iter().flat_map(|v| event_names(v, Class::Thread)).map(|(_, name)| name);
-    let one = |name: &String| {
-        let upper = name.trim().to_ascii_uppercase();
-        let state = upper.strip_prefix("STATE_").unwrap_or(&upper).to_owned();
-        let running = ["RUNNING", "READY", "CREATE", "DESTROY", "DEAD"];
-        if known().any(|k| k == state) && !running.contains(&state.as_str()) {
-            return Ok(state);
-        }
-        let error = Error::usage(format!("--jobs '{name}' is no state in which a thread blocks"));
-        let near = did_you_mean(&state, known()).map(|k| format!("did you mean '{k}'?"));
-        Err(error
-            .hint(near.unwrap_or_else(|| "e.g. RECEIVE, NANOSLEEP, SEM, MUTEX, CONDVAR, INTR".to_owned())))
-    };
-    names.iter().map(one).collect()
 }
 
 /// What happened to every line, then what was found.
@@ -134,7 +173,7 @@ pub(super) fn report_one(report: &Report, ui: &Ui) {
     }
 }
 
-fn description(args: &Ingest) -> Result<Description> {
+fn description(args: &IngestArgs) -> Result<Description> {
     let names = |list: &[String]| NameList::Names(list.to_vec());
     let core = args.core.iter().map(|text| core(text)).collect::<Result<_>>()?;
     Ok(Description {
@@ -142,7 +181,6 @@ fn description(args: &Ingest) -> Result<Description> {
         os: args.os.clone(),
         runnables: names(&args.runnables),
         signals: names(&args.signals),
-        data_radix: args.data_radix.clone(),
         core,
         ..Description::default()
     })

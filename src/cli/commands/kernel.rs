@@ -44,5 +44,5 @@ pub(super) fn keep(args: &KernelArgs) -> Result<Option<Keep>> {
         RowFilter::new(tables::KERNEL_EVENT, condition)?;
     }
     let rows = RowFilter::new(tables::KERNEL_EVENT, &filter.sql()?)?;
-    Ok(Some(Keep(Arc::new(move |batch| rows.keep(batch)))))
+    Ok(Some(Keep { table: tables::KERNEL_EVENT, rows: Arc::new(move |batch| rows.keep(batch)) }))
 }

@@ -5,7 +5,7 @@ pub(super) mod compare;
 pub(super) mod demo;
 pub(super) mod export;
 pub(super) mod histogram;
-mod ingest;
+pub(super) mod ingest;
 mod kernel;
 pub(super) mod manage;
 pub(super) mod map;

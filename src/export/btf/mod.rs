@@ -15,7 +15,7 @@ use super::{Content, ExportRequest, Exported, Exporter};
 use crate::btf::spec::Version;
 use crate::engine::{Order, Session};
 use crate::error::{Error, ErrorKind, Result};
-use crate::ops::ingest::NUMERIC_FORMAT;
+use crate::formats::btf::NUMERIC_FORMAT;
 use crate::options::{OptionSpec, Word};
 use crate::render::in_order;
 use crate::schema::{tables, view};

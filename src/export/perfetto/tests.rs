@@ -279,7 +279,8 @@ fn windows_cut_what_reaches_into_them() {
 fn recorded(file: &str) -> (tempfile::TempDir, Session) {
     let dir = tempfile::TempDir::new().unwrap();
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/btf");
-    let plans = crate::description::plan(&[data.join(file)], &Default::default(), false).unwrap();
+    let plans =
+        crate::description::plan(&[data.join(file)], &Default::default(), crate::formats::FORMATS).unwrap();
     let control = std::sync::Arc::new(crate::ops::Control::default());
     let options = crate::ops::ingest::Options::default();
     let disk = std::sync::Arc::new(crate::store::RealDisk);

@@ -9,6 +9,7 @@ use crate::diagnostics::{Log, Severity, excerpt};
 use crate::input::Beside;
 use crate::schema::{Optional, TextList};
 use crate::time::with_sign;
+use std::borrow::Cow;
 
 /// The events of a chunk, column by column, in the order of the text, and the lines between them.
 #[derive(Debug, Clone, Default)]
@@ -112,7 +113,7 @@ const LONGEST_NEW_NOTE: usize = 256;
 #[derive(Debug)]
 pub struct Parser<'s> {
     /// The path as the user gave it.
-    source: &'s str,
+    source: Cow<'s, str>,
     names: Names,
     words: Names,
     notes: Names,
@@ -120,18 +121,18 @@ pub struct Parser<'s> {
 
 impl<'s> Parser<'s> {
     /// `source` is the path as the user gave it.
-    pub fn new(source: &'s str) -> Self {
-        Self { source, names: Names::new(), words: Names::new(), notes: Names::new() }
+    pub fn new(source: impl Into<Cow<'s, str>>) -> Self {
+        Self { source: source.into(), names: Names::new(), words: Names::new(), notes: Names::new() }
     }
 
     /// Reads a chunk. `inside_line`: the chunk before ended inside a line, whose rest is passed over without being
     /// counted. What is to be made `beside` is.
     pub fn chunk(&mut self, chunk: &[u8], inside_line: bool, beside: &mut Beside<'_>) -> EventRows {
-        self.parse(chunk, inside_line, beside, true)
+        self.parse_with(chunk, inside_line, beside, true)
     }
 
     /// [`Parser::chunk`] with or without the fast path, which changes nothing but the time it takes.
-    pub(super) fn parse(
+    pub(super) fn parse_with(
         &mut self,
         chunk: &[u8],
         inside_line: bool,
@@ -142,7 +143,7 @@ impl<'s> Parser<'s> {
         let told =
             Told { names: names.begin_chunk(), words: words.begin_chunk(), notes: notes.begin_chunk() };
         let rows = EventRows { told, ..EventRows::with_room_for(chunk.len()) };
-        let mut reader = Reader { rows, findings: Findings::new(source), names, words, notes };
+        let mut reader = Reader { rows, findings: Findings::new(&**source), names, words, notes };
         let (mut at, mut number) = (0, 0);
         if inside_line {
             at = memchr::memchr(b'\n', chunk).map_or(chunk.len(), |end| end + 1);

@@ -9,13 +9,16 @@
 //! BTF has no quoting, so the note is the rest of the line after the seventh comma, commas included. Blanks around
 //! fields mean nothing (BTF 2.1.5 prints its examples with them).
 
+mod assemble;
 mod chunk;
+mod format;
 mod header;
 mod probe;
 #[cfg(test)]
 mod tests;
 
 pub use chunk::{EventRows, Parser, Told, parse_chunk};
+pub use format::{Btf, NUMERIC_FORMAT};
 pub use header::{Header, Keyword};
 pub use probe::{probe, speaks_freertos};
 

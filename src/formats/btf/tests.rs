@@ -213,8 +213,8 @@ proptest! {
         }
         let (mut hash, mut expected) = (HashBeside::of_nothing(), HashBeside::of_nothing());
         let text = text.as_bytes();
-        let fast = Parser::new("t").parse(text, false, &mut hash.chunk(text), true);
-        let slow = Parser::new("t").parse(text, false, &mut Beside::nothing(), false);
+        let fast = Parser::new("t").parse_with(text, false, &mut hash.chunk(text), true);
+        let slow = Parser::new("t").parse_with(text, false, &mut Beside::nothing(), false);
         drop(expected.chunk(text));
         prop_assert_eq!(lines(&fast), lines(&slow));
         let places = |rows: &EventRows| (0..rows.time.len()).map(|n| rows.lines.line(n)).collect::<Vec<_>>();

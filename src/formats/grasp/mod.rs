@@ -4,13 +4,16 @@
 //! * `words`, `escape`, `quote` – Tcl's words, and texts as such words
 //! * `ticks` – decimal times, exact
 //! * `vocabulary`, `command` – what commands, events and options there are, and what one command says
-//! * `reader`, `probe` – chunks to commands; whether a file is such a trace
+//! * `reader`, `rows`, `probe` – chunks to commands, those to rows; whether a file is such a trace
+//! * `format` – all of it as a trace format
 
 mod command;
 mod escape;
+mod format;
 mod probe;
 mod quote;
 mod reader;
+mod rows;
 #[cfg(test)]
 mod tests;
 mod ticks;
@@ -18,7 +21,8 @@ mod vocabulary;
 pub mod words;
 
 pub use command::{Command, Status};
+pub use format::Grasp;
 pub use probe::probe;
 pub use quote::{join, quote};
-pub use reader::{Place, Reader};
+pub use reader::{CommandReader, Place};
 pub use ticks::{NotTicks, ticks};

@@ -26,7 +26,7 @@ pub struct Place<'a> {
 
 /// Reads the lines of one trace, in their order.
 #[derive(Debug)]
-pub struct Reader<'s> {
+pub struct CommandReader<'s> {
     findings: Findings<'s>,
     counts: Counts,
     /// Ticks per unit of time.
@@ -43,9 +43,9 @@ pub struct Reader<'s> {
     unended: bool,
 }
 
-impl<'s> Reader<'s> {
+impl<'s> CommandReader<'s> {
     /// `source` is the path as the user gave it; `tick`: ticks per unit of time, above 0.
-    pub fn new(source: &'s str, tick: i64) -> Self {
+    pub fn new(source: impl Into<Cow<'s, str>>, tick: i64) -> Self {
         Self {
             findings: Findings::new(source),
             counts: Counts::default(),
@@ -97,9 +97,9 @@ impl<'s> Reader<'s> {
         self.unended
     }
 
-    /// What was found.
-    pub fn into_log(self) -> Log {
-        self.findings.into_log()
+    /// What was found since this was last asked.
+    pub fn take_log(&mut self) -> Log {
+        self.findings.take_log()
     }
 
     fn text<E>(

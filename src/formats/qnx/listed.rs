@@ -13,19 +13,19 @@ use crate::qnx::Version;
 
 /// Reads a listing.
 #[derive(Debug)]
-pub struct Listed<'s> {
-    reader: ListingReader<'s>,
+pub struct Listed {
+    reader: ListingReader<'static>,
     times: Timeline,
     preamble: Option<Preamble>,
     events: Vec<OwnedEvent>,
     inside_line: bool,
 }
 
-impl<'s> Listed<'s> {
+impl Listed {
     /// `source` is the path as the user gave it; `version` overrides what the header says.
-    pub fn new(source: &'s str, version: Option<Version>) -> Self {
+    pub fn new(source: &str, version: Option<Version>) -> Self {
         Self {
-            reader: ListingReader::new(source, version),
+            reader: ListingReader::new(source.to_owned(), version),
             // Diagnostics point at lines, which are counted from 1, and so is what the reader calls a line.
             times: Timeline::new(source, 0, 1),
             preamble: None,

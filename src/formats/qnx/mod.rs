@@ -13,21 +13,28 @@
 //! * `timeline` – full times for the events of all CPUs
 //! * `listing`, `listed` – the text of the printer instead of records
 //! * `decoder` – the stream: bytes in, events and buffers out
+//! * `spread`, `window`, `rows` – events by CPU, in the order of time, as rows
+//! * `format` – all of it as a trace format
 
 mod batch;
 mod buffers;
 mod clock;
 mod combine;
 mod decoder;
+mod format;
 mod header;
 mod listed;
 pub mod listing;
+mod rows;
+mod spread;
 #[cfg(test)]
 mod tests;
 mod timeline;
+mod window;
 
 pub use batch::Batch;
 pub use buffers::{Buffer, Buffers};
 pub use decoder::{Decoder, Preamble};
+pub use format::Qnx;
 pub use header::{Header, Syspage, header_length, probe};
 pub use listed::Listed;

@@ -3,19 +3,20 @@
 use super::super::RowLines;
 use super::{Line, Names};
 use crate::diagnostics::{Diagnostic, Log, Severity, excerpt};
+use std::borrow::Cow;
 
 /// Collects findings while a chunk is read.
 #[derive(Debug)]
 pub(in crate::formats) struct Findings<'s> {
-    source: &'s str,
+    source: Cow<'s, str>,
     log: Log,
     kept: Vec<(&'static str, u64)>,
 }
 
 impl<'s> Findings<'s> {
     /// `source` is the path as the user gave it.
-    pub fn new(source: &'s str) -> Self {
-        Self { source, log: Log::default(), kept: Vec::new() }
+    pub fn new(source: impl Into<Cow<'s, str>>) -> Self {
+        Self { source: source.into(), log: Log::default(), kept: Vec::new() }
     }
 
     /// Logs something about a line. The text is only made for findings that the log keeps.
@@ -36,7 +37,7 @@ impl<'s> Findings<'s> {
         let keep = *seen <= Log::KEPT_PER_CODE;
         let (message, text) = if keep { (message(), excerpt(line.text)) } else { Default::default() };
         let line = Some(line.number as u64 + 1);
-        let source = self.source.to_owned();
+        let source = self.source.clone().into_owned();
         self.log.push(Diagnostic { source, line, severity, code, message, text });
     }
 
@@ -52,6 +53,11 @@ impl<'s> Findings<'s> {
                 "a name has bytes that are no UTF-8; they are replaced".to_owned()
             });
         }
+    }
+
+    /// What was found since this was last asked.
+    pub fn take_log(&mut self) -> Log {
+        std::mem::take(&mut self.log)
     }
 
     /// What was found.

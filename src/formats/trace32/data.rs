@@ -11,6 +11,7 @@ use super::{Counts, Gap, Settings, Way, columns};
 use crate::diagnostics::{Log, Severity};
 use crate::input::Beside;
 use crate::schema::{Optional, TextList};
+use std::borrow::Cow;
 
 /// The accesses of a chunk, column by column, in the order of the text.
 #[derive(Debug, Clone, Default)]
@@ -134,15 +135,20 @@ impl Few {
 /// Reads chunks of one data export, and tells each name once.
 #[derive(Debug)]
 pub struct DataParser<'s> {
-    layout: &'s DataLayout,
-    settings: &'s Settings,
+    layout: Cow<'s, DataLayout>,
+    settings: Cow<'s, Settings>,
     names: Names,
 }
 
 impl<'s> DataParser<'s> {
     /// For a whole export.
     pub fn new(layout: &'s DataLayout, settings: &'s Settings) -> Self {
-        Self { layout, settings, names: Names::new() }
+        Self { layout: Cow::Borrowed(layout), settings: Cow::Borrowed(settings), names: Names::new() }
+    }
+
+    /// The same with a layout and settings of its own.
+    pub fn owned(layout: DataLayout, settings: Settings) -> DataParser<'static> {
+        DataParser { layout: Cow::Owned(layout), settings: Cow::Owned(settings), names: Names::new() }
     }
 
     /// Reads a chunk of whole lines. `first` says that it is the start of the file, where the header lines of the layout are.
@@ -160,6 +166,7 @@ impl<'s> DataParser<'s> {
         fast: Option<Way>,
     ) -> DataRows {
         let Self { layout, settings, names } = self;
+        let (layout, settings): (&DataLayout, &Settings) = (layout, settings);
         let told = names.begin_chunk();
         let header_lines = if first { usize::try_from(layout.header_lines).unwrap_or(usize::MAX) } else { 0 };
         let mut reader = Reader {

@@ -3,6 +3,7 @@
 //! common shape of line is read by [`super::functions_fast`] with the same result. The words for events are in
 //! [`super::task_events`].
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::super::RowLines;
@@ -111,14 +112,19 @@ impl Few {
 /// Reads chunks of one function or task-event export, and tells each name once.
 #[derive(Debug)]
 pub struct FunctionParser<'s> {
-    settings: &'s Settings,
+    settings: Cow<'s, Settings>,
     names: Names,
 }
 
 impl<'s> FunctionParser<'s> {
     /// For a whole export.
     pub fn new(settings: &'s Settings) -> Self {
-        Self { settings, names: Names::new() }
+        Self { settings: Cow::Borrowed(settings), names: Names::new() }
+    }
+
+    /// The same with settings of its own.
+    pub fn owned(settings: Settings) -> FunctionParser<'static> {
+        FunctionParser { settings: Cow::Owned(settings), names: Names::new() }
     }
 
     /// Reads a chunk of whole lines. What is to be made `beside` is.
@@ -129,6 +135,7 @@ impl<'s> FunctionParser<'s> {
     /// [`FunctionParser::chunk`] with a fast path or without, which changes nothing but the time it takes.
     pub(super) fn parse(&mut self, chunk: &[u8], beside: &mut Beside<'_>, fast: Option<Way>) -> FunctionRows {
         let Self { settings, names } = self;
+        let settings: &Settings = settings;
         let told = names.begin_chunk();
         let mut reader = Reader {
             settings,

@@ -12,6 +12,7 @@ mod data_fast;
 #[cfg(target_arch = "x86_64")]
 mod data_wide;
 mod fields;
+mod format;
 mod functions;
 mod functions_fast;
 #[cfg(target_arch = "x86_64")]
@@ -19,6 +20,7 @@ mod functions_wide;
 mod layout;
 mod probe;
 mod report;
+mod rows;
 mod task_events;
 #[cfg(test)]
 mod tests;
@@ -26,6 +28,7 @@ mod tests;
 pub use super::Counts;
 pub use columns::Column;
 pub use data::{DataParser, DataRows, parse_data};
+pub use format::Trace32;
 pub use functions::{FunctionParser, FunctionRows, parse_functions};
 pub use layout::{DataLayout, detect_data_layout};
 pub use probe::probe;

@@ -3,7 +3,7 @@
 use super::{Clocks, Directory, Fault, FaultChecker, Occurrence, Rule, Rules};
 use crate::btf::{EntityType, Names};
 use crate::diagnostics::Log;
-use crate::formats::grasp::Reader;
+use crate::formats::grasp::CommandReader;
 use crate::map::Output;
 
 /// Calls `take` for every command of a trace, in the order of time.
@@ -29,7 +29,7 @@ fn each(text: &str, mut take: impl FnMut(&Occurrence<'_>)) {
 }
 
 fn read(text: &str, mut take: impl FnMut(u64, Option<i64>)) {
-    let mut reader = Reader::new("t", 1);
+    let mut reader = CommandReader::new("t", 1);
     let taken: Result<(), ()> = reader.chunk(text.as_bytes(), true, &mut |place, c| {
         take(place.line, c.time);
         Ok(())
@@ -38,7 +38,7 @@ fn read(text: &str, mut take: impl FnMut(u64, Option<i64>)) {
 }
 
 fn read_all(text: &str, mut take: impl FnMut(&Occurrence<'_>)) {
-    let mut reader = Reader::new("t", 1);
+    let mut reader = CommandReader::new("t", 1);
     let mut seq = 0;
     let taken: Result<(), ()> = reader.chunk(text.as_bytes(), true, &mut |place, c| {
         assert!(c.status.as_str() == "ok" || c.status.as_str() == "blank", "{}", place.text);

@@ -112,7 +112,11 @@ fn mapped<M: Mapper>(rows: &Memory, settings: &Value, from: Option<&str>) -> (Ve
 fn cut_in_two<M: Mapper>(input: &str, cuts: usize, left_out: impl Fn(&str) -> bool) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.db");
-    let plans = plan(&[Path::new(env!("CARGO_MANIFEST_DIR")).join(input)], &Description::default(), false);
+    let plans = plan(
+        &[Path::new(env!("CARGO_MANIFEST_DIR")).join(input)],
+        &Description::default(),
+        crate::formats::FORMATS,
+    );
     let options = Options { map: false, ..Options::default() };
     let control = Arc::new(Control::default());
     ingest(Arc::new(RealDisk), &path, &plans.unwrap(), &options, &control).unwrap();

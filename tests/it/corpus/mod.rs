@@ -36,6 +36,7 @@ mod threads;
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{Int64Type, UInt32Type, UInt64Type};
 use btfdb::description::{Description, NameList, plan};
+use btfdb::formats::FORMATS;
 use btfdb::ops::Control;
 use btfdb::ops::ingest::{Options, ingest};
 use btfdb::schema::{TableSpec, tables};
@@ -120,7 +121,7 @@ impl Recording {
     /// Ingests and maps a recording folder, and keeps what tests ask for.
     pub fn read(folder: &Path) -> Self {
         let description =
-            plan(&[folder.to_path_buf()], &Description::default(), false).unwrap().remove(0).description;
+            plan(&[folder.to_path_buf()], &Description::default(), FORMATS).unwrap().remove(0).description;
         let ingested = ingested(folder, 2);
         let range = ingested.db.recordings()[0].begin_at.zip(ingested.db.recordings()[0].end_at).unwrap();
         let starts = |file: &Option<String>| {
@@ -173,7 +174,7 @@ impl Recording {
 pub fn ingested(folder: &Path, threads: usize) -> Ingested {
     let temporary = TempDir::new().unwrap();
     let path = temporary.path().join("t.db");
-    let plans = plan(&[folder.to_path_buf()], &Description::default(), false).unwrap();
+    let plans = plan(&[folder.to_path_buf()], &Description::default(), FORMATS).unwrap();
     let options = Options { threads, ..Options::default() };
     let control = Arc::new(Control::default());
     ingest(Arc::new(RealDisk), &path, &plans, &options, &control).unwrap();

@@ -12,6 +12,7 @@ use btfdb::btf::spec::{self, Version};
 use btfdb::btf::{Action, EntityType, State};
 use btfdb::description::{Description, plan};
 use btfdb::diagnostics::{Log, Severity};
+use btfdb::formats::FORMATS;
 use btfdb::ops::{Control, ingest};
 use btfdb::schema::columns::btf_event as column;
 use btfdb::schema::tables;
@@ -70,7 +71,7 @@ fn recordings() -> Vec<String> {
 /// Ingests and maps a folder; every line of its exports must have become something.
 fn map(folder: &Path, threads: usize) -> Mapped {
     let dir = tempfile::tempdir().unwrap();
-    let plans = plan(&[folder.to_path_buf()], &Description::default(), false).unwrap();
+    let plans = plan(&[folder.to_path_buf()], &Description::default(), FORMATS).unwrap();
     let options = ingest::Options { threads, ..ingest::Options::default() };
     let control = Arc::new(Control::default());
     let path = dir.path().join("db");

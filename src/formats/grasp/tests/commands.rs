@@ -2,13 +2,13 @@
 
 use crate::diagnostics::{Log, Severity};
 use crate::formats::Counts;
-use crate::formats::grasp::{Reader, probe};
+use crate::formats::grasp::{CommandReader, probe};
 use proptest::prelude::*;
 
 /// One row as words: status, command, event, time, and every field that is there.
 fn rows_of(chunks: &[&str], tick: i64) -> (Vec<(u64, String, String)>, Counts, Log) {
     let mut rows = Vec::new();
-    let mut reader = Reader::new("t.grasp", tick);
+    let mut reader = CommandReader::new("t.grasp", tick);
     for (n, chunk) in chunks.iter().enumerate() {
         let last = n + 1 == chunks.len();
         let taken: Result<(), ()> = reader.chunk(chunk.as_bytes(), last, &mut |place, c| {
@@ -53,7 +53,7 @@ fn rows_of(chunks: &[&str], tick: i64) -> (Vec<(u64, String, String)>, Counts, L
     }
     let counts = reader.counts();
     assert_eq!(counts.lines, counts.rows + counts.rejected + counts.skipped);
-    (rows, counts, reader.into_log())
+    (rows, counts, reader.take_log())
 }
 
 #[track_caller]
@@ -272,13 +272,13 @@ fn a_trace_is_known_by_its_commands() {
 #[test]
 fn bytes_that_are_no_utf8_are_replaced_and_told() {
     let mut rows = Vec::new();
-    let mut reader = Reader::new("t", 1);
+    let mut reader = CommandReader::new("t", 1);
     let taken: Result<(), ()> = reader.chunk(b"plot 1 nop\nplot 2 message {\xff}\n", true, &mut |p, c| {
         rows.push((p.line, c.message.map(str::to_owned)));
         Ok(())
     });
     assert_eq!((taken, rows), (Ok(()), vec![(1, None), (2, Some("\u{fffd}".to_owned()))]));
-    assert_eq!(reader.into_log().entries()[0].line, Some(2));
+    assert_eq!(reader.take_log().entries()[0].line, Some(2));
 }
 
 proptest! {

@@ -24,6 +24,7 @@ use crate::qnx::{Class, Event, Flavour, Status, Version};
 use event::{Unreadable, begins_event, parse};
 use pending::Pending;
 pub use probe::probe;
+use std::borrow::Cow;
 
 /// An event has no more words; the kernel cuts strings at 128 bytes, programs may insert longer ones.
 pub const MAX_WORDS: usize = 4096;
@@ -76,7 +77,7 @@ pub struct ListingReader<'s> {
 
 impl<'s> ListingReader<'s> {
     /// `source` is the path as the user gave it. `version`: where the header is not to be trusted, or missing.
-    pub fn new(source: &'s str, version: Option<Version>) -> Self {
+    pub fn new(source: impl Into<Cow<'s, str>>, version: Option<Version>) -> Self {
         Self {
             findings: Findings::new(source),
             counts: Counts::default(),

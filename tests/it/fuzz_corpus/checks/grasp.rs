@@ -2,7 +2,7 @@
 //! chunks are cut does not matter; and of the words of Tcl: what is written is read back.
 
 use btfdb::formats::grasp::words::split;
-use btfdb::formats::grasp::{Reader, join, probe};
+use btfdb::formats::grasp::{CommandReader, join, probe};
 
 /// A trace, cut in the middle or not.
 pub fn grasp(data: &[u8]) {
@@ -31,7 +31,7 @@ type Row = (u64, String, String);
 
 fn read(chunks: &[&[u8]]) -> (Vec<Row>, btfdb::formats::Counts) {
     let mut rows = Vec::new();
-    let mut reader = Reader::new("fuzz", 1000);
+    let mut reader = CommandReader::new("fuzz", 1000);
     for (n, chunk) in chunks.iter().enumerate() {
         let taken: Result<(), ()> = reader.chunk(chunk, n + 1 == chunks.len(), &mut |place, command| {
             rows.push((place.line, place.text.to_owned(), format!("{command:?}")));

@@ -1,28 +1,23 @@
 //! Parsed chunks of a BTF file, in order, to rows of `btf_event` and `btf_line`: line and event numbers, the time scale
-//! of the database, names for numbers, what is found between chunks. Neither parses nor derives.
+//! of the database, names for numbers, what is found between chunks. Does not parse.
 
-use super::order::{Ordered, Orderer, Reorder};
-use super::parts::Parts;
-use crate::derive::Dialect;
-use crate::diagnostics::{Diagnostic, Log, Severity};
+use super::{EventRows, Header, Keyword, LineKind, OtherLine, Told};
+use crate::diagnostics::{Diagnostic, Severity};
 use crate::error::Result;
-use crate::formats::Counts;
-use crate::formats::btf::{EventRows, Header, Keyword, LineKind, OtherLine, Told};
+use crate::formats::{Output, Rows};
 use crate::names::Interner;
-use crate::schema::columns::btf_event;
-use crate::schema::{BtfEventRows, BtfLineRow, BtfLineRows, NameColumn, TextList};
-use crate::store::StagedFile;
+use crate::schema::{BtfEventRows, BtfLineRow, BtfLineRows, NameColumn, TextList, tables};
 use crate::time::{TimeScale, divide_half_even, with_sign};
 use std::collections::{HashMap, HashSet};
 
-/// Lines that are no events, written at once.
+/// Lines that are no events, handed over at once.
 const LINES_OUT: usize = 16 * 1024;
 
 /// See the module.
-pub(super) struct Assembler<'a> {
+pub(super) struct Assembler {
+    /// As the user gave it.
+    name: String,
     scale: TimeScale,
-    orderer: Orderer,
-    lines: Parts<'a>,
     line_rows: BtfLineRows,
     /// Events so far: the `seq` of the next one.
     seq: i64,
@@ -33,7 +28,10 @@ pub(super) struct Assembler<'a> {
     names: Shared,
     words: Shared,
     notes: Shared,
-    trace: Trace,
+    /// What the lines so far say.
+    pub header: Header,
+    /// Entities are named by number, and a table of the file says by which.
+    pub numeric: bool,
 }
 
 /// Names of all rows by one key, whichever parser numbered them.
@@ -54,50 +52,12 @@ struct Known {
     same: u32,
 }
 
-/// What is known of the whole file at its end.
-pub(super) struct Trace {
-    /// As the user gave it.
-    pub name: String,
-    pub header: Header,
-    pub counts: Counts,
-    /// Entities are named by number, and a table of the file says by which.
-    pub numeric: bool,
-    pub begin_at: Option<i64>,
-    pub end_at: Option<i64>,
-    pub log: Log,
-}
-
-impl<'a> Assembler<'a> {
+impl Assembler {
     /// `name` is the path of the file as the user gave it; times become ticks of `scale`.
-    pub fn new(name: String, scale: TimeScale, dialect: Dialect, lines: Parts<'a>) -> Self {
-        let mut log = Log::default();
-        if dialect == Dialect::FreeRtos {
-            log.push(Diagnostic {
-                source: name.clone(),
-                line: None,
-                severity: Severity::Info,
-                code: "freertos-dialect",
-                message:
-                    "read as the FreeRTOS loggers mean it: 'create' activates, the first resume starts, \
-                          '[core/id]name' is one task on any core (--dialect standard reads it literally)"
-                        .into(),
-                text: String::new(),
-            });
-        }
-        let header = Header::default();
-        let trace = Trace {
-            name,
-            header,
-            counts: Counts::default(),
-            numeric: false,
-            begin_at: None,
-            end_at: None,
-            log,
-        };
+    pub fn new(name: &str, scale: TimeScale) -> Self {
         Self {
+            name: name.to_owned(),
             scale,
-            orderer: Orderer::new(btf_event::TIME),
-            lines,
             line_rows: BtfLineRows::new(),
             seq: 0,
             before: None,
@@ -105,49 +65,54 @@ impl<'a> Assembler<'a> {
             names: Shared::default(),
             words: Shared::default(),
             notes: Shared::default(),
-            trace,
+            header: Header::default(),
+            numeric: false,
         }
     }
 
     /// Takes the next chunk of the file, which the parser of this number has read.
-    pub fn take(&mut self, parser: usize, mut rows: EventRows, out: &mut Vec<Ordered>) -> Result<()> {
+    pub fn take(&mut self, parser: usize, mut rows: EventRows, out: &mut Output<'_>) -> Result<()> {
         self.share_names(parser, &mut rows);
         let mut log = std::mem::take(&mut rows.log);
-        log.shift_lines(self.trace.counts.lines);
-        self.trace.log.merge(log);
+        log.shift_lines(out.counts.lines);
+        out.log.merge(log);
         let others = std::mem::take(&mut rows.others);
         let mut from = 0;
         let mut restart = None;
         for other in &others {
             let to = other.before as usize;
-            self.segment(&mut rows, from, to);
+            self.segment(&mut rows, from, to, out);
             from = to;
-            if self.other(other)? {
+            if self.other(other, out) {
                 restart = Some(to);
             }
         }
         let all = rows.time.len();
-        self.segment(&mut rows, from, all);
-        let Trace { counts, .. } = &mut self.trace;
-        let lines_before = counts.lines;
-        counts.add(&rows.counts);
+        self.segment(&mut rows, from, all, out);
+        let lines_before = out.counts.lines;
+        out.counts.add(&rows.counts);
         let previous = self.before;
-        self.note_times(&rows, lines_before);
+        self.before = rows.time.last().copied().or(previous);
         // A header between events whose times begin anew: another trace was appended.
         match restart.filter(|r| begins_anew(&rows.time, *r, previous)) {
             Some(at) => {
-                let behind = split_off(&mut rows, at);
-                self.give(rows, out)?;
-                self.orderer.end_run(out);
-                self.give(behind, out)?;
+                let later = split_off(&mut rows, at);
+                self.give(rows, lines_before, out)?;
+                out.rows(Rows::new_trace(tables::BTF_EVENT))?;
+                self.give(later, lines_before, out)?;
             }
-            None => self.give(rows, out)?,
+            None => self.give(rows, lines_before, out)?,
         }
         [&mut self.names, &mut self.words, &mut self.notes].into_iter().for_each(Shared::trim);
         if self.line_rows.len() >= LINES_OUT {
-            self.lines.write(&self.line_rows.take_batch()?)?;
+            self.give_lines(out)?;
         }
         Ok(())
+    }
+
+    /// Hands over the lines that are no events.
+    pub fn give_lines(&mut self, out: &mut Output<'_>) -> Result<()> {
+        out.rows(Rows::new(tables::BTF_LINE, self.line_rows.take_batch()?))
     }
 
     /// The parser's numbers of names become keys.
@@ -163,47 +128,35 @@ impl<'a> Assembler<'a> {
         self.notes.translate(parser, &mut rows.note);
     }
 
-    /// Gives the rows that were held back.
-    pub fn rest(&mut self, out: &mut Vec<Ordered>) -> Result<()> {
-        out.extend(self.orderer.finish().map(Ordered::Rows));
-        Ok(())
-    }
-
-    /// Ends the file.
-    pub fn finish(mut self) -> Result<(Trace, Vec<StagedFile>)> {
-        self.lines.write(&self.line_rows.take_batch()?)?;
-        Ok((self.trace, self.lines.finish()?))
-    }
-
     /// Keeps a line that is no event; true when it may begin another trace.
-    fn other(&mut self, other: &OtherLine) -> Result<bool> {
-        let line = self.trace.counts.lines + u64::from(other.line) + 1;
+    fn other(&mut self, other: &OtherLine, out: &mut Output<'_>) -> bool {
+        let line = out.counts.lines + u64::from(other.line) + 1;
         self.line_rows.push(BtfLineRow {
             line: line as i64,
             next_seq: self.seq + i64::from(other.before),
             kind: other.kind.as_str().into(),
             text: &other.text,
         });
-        if let Some((severity, code, message)) = self.trace.header.line(other.kind, &other.text) {
-            self.note(Some(line), severity, code, message, &other.text);
+        if let Some((severity, code, message)) = self.header.line(other.kind, &other.text) {
+            self.note(line, severity, code, message, &other.text, out);
         }
         let version = matches!(Keyword::split(&other.text), Some((Keyword::Version, _)));
-        Ok(other.kind == LineKind::Parameter && version)
+        other.kind == LineKind::Parameter && version
     }
 
     /// Applies what the header says to the rows `[from, to)`.
-    fn segment(&mut self, rows: &mut EventRows, from: usize, to: usize) {
+    fn segment(&mut self, rows: &mut EventRows, from: usize, to: usize, out: &mut Output<'_>) {
         if from >= to {
             return;
         }
-        self.scale_times(rows, from, to);
-        if self.trace.header.has_ids() {
-            self.name_numbers(rows, from, to);
+        self.scale_times(rows, from, to, out);
+        if self.header.has_ids() {
+            self.name_numbers(rows, from, to, out);
         }
     }
 
-    fn scale_times(&mut self, rows: &mut EventRows, from: usize, to: usize) {
-        let (unit, scale) = (self.trace.header.scale().decimals(), self.scale.decimals());
+    fn scale_times(&self, rows: &mut EventRows, from: usize, to: usize, out: &mut Output<'_>) {
+        let (unit, scale) = (self.header.scale().decimals(), self.scale.decimals());
         let times = rows.time.get_mut(from..to).unwrap_or_default();
         if unit < scale {
             let factor = 10i64.pow(scale - unit);
@@ -211,19 +164,12 @@ impl<'a> Assembler<'a> {
                 match time.checked_mul(factor) {
                     Some(ticks) => *time = ticks,
                     None => {
-                        let line = self.trace.counts.lines + u64::from(rows.lines.line(from + n)) + 1;
+                        let line = out.counts.lines + u64::from(rows.lines.line(from + n)) + 1;
                         let message = format!(
                             "the time {time} does not fit 64 bits in the database's scale; it is cut"
                         );
                         *time = if *time < 0 { i64::MIN } else { i64::MAX };
-                        self.trace.log.push(Diagnostic {
-                            source: self.trace.name.clone(),
-                            line: Some(line),
-                            severity: Severity::Error,
-                            code: "time-overflow",
-                            message,
-                            text: String::new(),
-                        });
+                        self.note(line, Severity::Error, "time-overflow", message, "", out);
                     }
                 }
             }
@@ -232,14 +178,14 @@ impl<'a> Assembler<'a> {
             for time in times {
                 let (ticks, inexact) = divide_half_even(time.unsigned_abs(), divisor);
                 *time = with_sign(ticks, *time < 0).unwrap_or(*time);
-                self.trace.counts.inexact_times += u64::from(inexact);
+                out.counts.inexact_times += u64::from(inexact);
             }
         }
     }
 
     /// Numeric mode: numbers that the file's tables explain become names (BTF 2.1.5, numeric mode).
-    fn name_numbers(&mut self, rows: &mut EventRows, from: usize, to: usize) {
-        let header = &self.trace.header;
+    fn name_numbers(&mut self, rows: &mut EventRows, from: usize, to: usize, out: &mut Output<'_>) {
+        let header = &self.header;
         let mut unknown = Vec::new();
         let mut numeric = false;
         let mut rename = |keys: &mut Vec<u32>, names: &mut Interner, types: bool| {
@@ -267,52 +213,23 @@ impl<'a> Assembler<'a> {
         rename(&mut rows.source, &mut self.names.dictionary, false);
         rename(&mut rows.target, &mut self.names.dictionary, false);
         rename(&mut rows.target_type, &mut self.words.dictionary, true);
-        self.trace.numeric |= numeric;
+        self.numeric |= numeric;
         for (row, id) in unknown {
             if self.undefined.insert(id.clone()) {
-                let line = self.trace.counts.lines + u64::from(rows.lines.line(row)) + 1;
+                let line = out.counts.lines + u64::from(rows.lines.line(row)) + 1;
                 let message = format!("no table of the file says what the number {id} stands for");
-                self.note(Some(line), Severity::Warning, "undefined-id", message, "");
+                self.note(line, Severity::Warning, "undefined-id", message, "", out);
             }
         }
     }
 
-    fn note_times(&mut self, rows: &EventRows, lines_before: u64) {
-        let (mut low, mut high) = (rows.time.first().copied(), rows.time.last().copied());
-        let follows = self.before.zip(low).is_none_or(|(before, first)| before <= first);
-        if follows && rows.time.is_sorted() {
-            self.before = high.or(self.before);
-        } else {
-            for (row, time) in rows.time.iter().enumerate() {
-                if let Some(before) = self.before.replace(*time).filter(|b| time < b) {
-                    let message =
-                        format!("time runs backwards by {} ticks, to {time}", before.abs_diff(*time));
-                    let line = lines_before + u64::from(rows.lines.line(row)) + 1;
-                    self.note(Some(line), Severity::Warning, "time-backwards", message, "");
-                }
-            }
-            (low, high) = (rows.time.iter().min().copied(), rows.time.iter().max().copied());
-        }
-        let Trace { begin_at, end_at, .. } = &mut self.trace;
-        *begin_at = [*begin_at, low].into_iter().flatten().min();
-        *end_at = (*end_at).max(high);
-    }
-
-    fn give(&mut self, mut rows: EventRows, out: &mut Vec<Ordered>) -> Result<()> {
+    fn give(&mut self, rows: EventRows, lines_before: u64, out: &mut Output<'_>) -> Result<()> {
         let count = rows.time.len() as i64;
         if count == 0 {
             return Ok(());
         }
         let mut columns = BtfEventRows::new();
         columns.seq = (self.seq..self.seq + count).collect();
-        let order = Reorder::of(&rows.time);
-        order.apply(&mut columns.seq);
-        order.apply(&mut rows.time);
-        let names =
-            [&mut rows.source, &mut rows.target_type, &mut rows.target, &mut rows.action, &mut rows.note];
-        names.into_iter().for_each(|keys| order.apply(keys));
-        order.apply_optional(&mut rows.source_instance);
-        order.apply_optional(&mut rows.target_instance);
         columns.time = rows.time;
         let [names, words, notes] =
             [&mut self.names, &mut self.words, &mut self.notes].map(|shared| shared.dictionary.array());
@@ -324,19 +241,21 @@ impl<'a> Assembler<'a> {
         columns.action = NameColumn::from_parts(rows.action, words);
         columns.note = NameColumn::from_parts(rows.note, notes);
         self.seq += count;
-        self.orderer.push(columns.take_batch()?, out)
+        let events = Rows::new(tables::BTF_EVENT, columns.take_batch()?);
+        out.rows(events.in_lines(lines_before, rows.lines))
     }
 
     fn note(
-        &mut self,
-        line: Option<u64>,
+        &self,
+        line: u64,
         severity: Severity,
         code: &'static str,
         message: String,
         text: &str,
+        out: &mut Output<'_>,
     ) {
-        let (source, text) = (self.trace.name.clone(), text.to_owned());
-        self.trace.log.push(Diagnostic { source, line, severity, code, message, text });
+        let (source, line, text) = (self.name.clone(), Some(line), text.to_owned());
+        out.log.push(Diagnostic { source, line, severity, code, message, text });
     }
 }
 

@@ -1,114 +1,73 @@
 //! Events of a CPU to rows of `kernel_event`: names and arguments, and who ran. Also the small tables of a trace, its
 //! buffers and attributes. Not the order of the events.
 
-use super::super::ingest::locked;
-use super::super::parts::{Parts, ROWS_OUT};
-use super::spread::Handover;
-use crate::error::{Error, ErrorKind, Result};
-use crate::formats::qnx::{Buffer, Preamble};
+use super::buffers::Buffer;
+use super::decoder::Preamble;
+use super::window::Sorted;
+use crate::error::Result;
 use crate::qnx::write::{Line, Out as _, hex_padded};
 use crate::qnx::{Class, Event, Flavour, Status, Version, arguments, name_of_event, subject, text};
 use crate::schema::{
     KernelAttributeRow, KernelAttributeRows, KernelBufferRow, KernelBufferRows, KernelEventRow,
-    KernelEventRows, Name, Numbering, TableSpec, tables,
+    KernelEventRows, Name, Numbering,
 };
-use crate::store::{StagedFile, TableWriter, Transaction};
-use std::sync::Mutex;
+use arrow::array::RecordBatch;
 
-/// A trace whose time runs far backwards more often than this is not one trace.
-const MAX_RUNS: usize = 256;
 /// Thread states with a meaning here, the same in all versions.
 const RUNNING: u16 = 1;
-/// Rows of a CPU that are written at once: every CPU has so many in the making.
+/// Rows of a CPU that are handed over at once: every CPU has so many in the making.
 const EVENTS_OUT: usize = 12 * 1024;
-/// CPUs that a record can name.
-const CPUS: usize = 64;
+/// Rows of `kernel_buffer` that are handed over at once.
+const BUFFERS_OUT: usize = 64 * 1024;
 
-type BeginFile<'a> = Box<dyn Fn(&'static TableSpec) -> Result<TableWriter> + Sync + 'a>;
-
-/// What begins files: of each CPU's events, and of tables that are not divided by CPU.
-pub(super) struct Begins<'a> {
-    pub cpus: Vec<BeginFile<'a>>,
-    pub whole: BeginFile<'a>,
-}
-
-/// The files of a recording.
-pub(super) fn begins<'a>(tx: &'a Mutex<Transaction>, recording: &'a str) -> Begins<'a> {
-    let of = |cpu: Option<usize>| -> BeginFile<'a> {
-        let cpu = cpu.map(|cpu| cpu.to_string());
-        Box::new(move |table| locked(tx)?.writer(table, recording, cpu.as_deref()))
-    };
-    Begins { cpus: (0..CPUS).map(|cpu| of(Some(cpu))).collect(), whole: of(None) }
-}
-
-pub(super) fn no_such_cpu(cpu: u8) -> Error {
-    Error::new(ErrorKind::Bug, format!("a record names CPU {cpu}, and six bits are {CPUS}"))
-}
-
-/// The events of one CPU on their way to the disk.
-pub(super) struct CpuRows<'a> {
-    table: Parts<'a>,
+/// The rows of one CPU in the making.
+pub(super) struct CpuRows {
     flavour: Flavour,
     rows: KernelEventRows,
     /// The thread that runs: process and thread.
     running: Option<(i64, i64)>,
     /// Ends of holes that lie ahead.
     hole_ends: Vec<i64>,
-    /// The latest time in this part.
-    written: Option<i64>,
-    pub first_at: Option<i64>,
-    pub last_at: Option<i64>,
+    /// The latest time so far.
+    latest: Option<i64>,
     lines: Lines,
     rest: String,
 }
 
-impl<'a> CpuRows<'a> {
-    pub fn new(table: Parts<'a>, flavour: Flavour) -> Self {
+impl CpuRows {
+    pub fn new(flavour: Flavour) -> Self {
         Self {
-            table,
             flavour,
             rows: KernelEventRows::new(),
             running: None,
             hole_ends: Vec::new(),
-            written: None,
-            first_at: None,
-            last_at: None,
+            latest: None,
             lines: Lines::default(),
             rest: String::new(),
         }
     }
 
-    /// Takes the next events of the CPU.
-    pub fn take(&mut self, handover: Handover) -> Result<()> {
-        let Handover { sorted, hole_ends } = handover;
+    /// Takes the next events of the CPU, and the ends of holes that were found since. Gives rows, all of them when these events
+    /// are the last.
+    pub fn take(&mut self, sorted: &Sorted, hole_ends: Vec<i64>, last: bool) -> Result<Vec<RecordBatch>> {
         self.hole_ends.extend(hole_ends);
-        let (first, last) = sorted.span().unzip();
-        if self.written.is_some_and(|written| first.is_some_and(|first| first < written)) {
-            self.write(1)?;
-            self.table.end_part()?;
-            if self.table.ended() > MAX_RUNS {
-                let message = format!("time runs far backwards more than {MAX_RUNS} times");
-                return Err(Error::new(ErrorKind::Limit, message)
-                    .hint("were several traces put together into one file?"));
-            }
+        let mut batches = Vec::new();
+        let (begin, end) = sorted.span().unzip();
+        if self.latest.is_some_and(|latest| begin.is_some_and(|begin| begin < latest)) {
+            // These do not belong behind those before: see [`super::window`].
+            self.give(1, &mut batches)?;
         }
-        self.written = last.or(self.written);
-        self.first_at = [self.first_at, first].into_iter().flatten().min();
-        self.last_at = self.last_at.max(last);
+        self.latest = end.or(self.latest);
         for (event, time, seq) in sorted.iter() {
             self.row(&event, time, seq);
         }
-        self.write(EVENTS_OUT)
+        self.give(if last { 1 } else { EVENTS_OUT }, &mut batches)?;
+        Ok(batches)
     }
 
-    pub fn finish(mut self) -> Result<Vec<StagedFile>> {
-        self.write(1)?;
-        self.table.finish()
-    }
-
-    fn write(&mut self, at_least: usize) -> Result<()> {
+    fn give(&mut self, at_least: usize, batches: &mut Vec<RecordBatch>) -> Result<()> {
         if self.rows.len() >= at_least {
-            self.table.write(&self.rows.take_batch()?)?;
+            batches.push(self.rows.take_batch()?);
         }
         Ok(())
     }
@@ -193,7 +152,7 @@ impl Numbering for ClassNames {
 /// What was written of the arguments of events of two words: a CPU does the same things again and again.
 #[derive(Default)]
 struct Lines {
-    /// By a hash of the event; the text of whoever was there last.
+    /// By a hash of the event; the text of the last one with that hash.
     known: Vec<(Option<Simple>, String)>,
     longer: String,
 }
@@ -229,9 +188,8 @@ impl Lines {
     }
 }
 
-/// Table `kernel_buffer`, row by row.
-pub(super) struct BufferRows<'a> {
-    table: Parts<'a>,
+/// Rows of `kernel_buffer`.
+pub(super) struct BufferRows {
     rows: KernelBufferRows,
     /// The buffer that is being read, and its time.
     open: Option<(Buffer, i64)>,
@@ -239,30 +197,27 @@ pub(super) struct BufferRows<'a> {
     counts: bool,
 }
 
-impl<'a> BufferRows<'a> {
+impl BufferRows {
     /// `counts`: the numbers of records count records, so that those of a buffer can be told.
-    pub fn new(table: Parts<'a>, counts: bool) -> Self {
-        Self { table, rows: KernelBufferRows::new(), open: None, counts }
+    pub fn new(counts: bool) -> Self {
+        Self { rows: KernelBufferRows::new(), open: None, counts }
     }
 
-    /// The next buffer begins.
-    pub fn begin(&mut self, buffer: Buffer, time: i64) -> Result<()> {
-        self.end(buffer.record)?;
+    /// The next buffer begins. Gives rows when there are many.
+    pub fn begin(&mut self, buffer: Buffer, time: i64) -> Result<Option<RecordBatch>> {
+        self.end(buffer.record);
         self.open = Some((buffer, time));
-        Ok(())
+        Ok(if self.rows.len() >= BUFFERS_OUT { Some(self.rows.take_batch()?) } else { None })
     }
 
     /// After the last one, of a file with so many records.
-    pub fn finish(mut self, records: u64) -> Result<Vec<StagedFile>> {
-        self.end(records)?;
-        if !self.rows.is_empty() {
-            self.table.write(&self.rows.take_batch()?)?;
-        }
-        self.table.finish()
+    pub fn finish(mut self, records: u64) -> Result<RecordBatch> {
+        self.end(records);
+        self.rows.take_batch()
     }
 
-    fn end(&mut self, record: u64) -> Result<()> {
-        let Some((buffer, begin_at)) = self.open.take() else { return Ok(()) };
+    fn end(&mut self, record: u64) {
+        let Some((buffer, begin_at)) = self.open.take() else { return };
         self.rows.push(KernelBufferRow {
             record: buffer.record as i64,
             cpu: i64::from(buffer.cpu),
@@ -272,20 +227,11 @@ impl<'a> BufferRows<'a> {
             records: self.counts.then(|| record.saturating_sub(buffer.record) as i64),
             lost: i64::from(buffer.lost),
         });
-        if self.rows.len() >= ROWS_OUT {
-            self.table.write(&self.rows.take_batch()?)?;
-        }
-        Ok(())
     }
 }
 
-/// Table `kernel_attribute`.
-pub(super) fn write_attributes(
-    tx: &mut Transaction,
-    recording: &str,
-    source: &str,
-    preamble: &Preamble,
-) -> Result<()> {
+/// Rows of `kernel_attribute`.
+pub(super) fn attributes(source: &str, preamble: &Preamble) -> Result<RecordBatch> {
     let mut rows = KernelAttributeRows::new();
     let syspage = &preamble.syspage;
     let more = [
@@ -300,8 +246,5 @@ pub(super) fn write_attributes(
     for (key, value) in attributes.chain(more) {
         rows.push(KernelAttributeRow { source: source.into(), key: key.into(), value });
     }
-    let mut writer = tx.writer(tables::KERNEL_ATTRIBUTE, recording, None)?;
-    writer.write(&rows.take_batch()?)?;
-    tx.add(writer.finish()?);
-    Ok(())
+    rows.take_batch()
 }

@@ -1,8 +1,9 @@
 //! The events of one CPU in the order of time. Parts of combine events and nested interrupts are out of order by a few
-//! records in the file; what comes later than a window is left where it is, and begins another sorted run.
+//! records in the file; what comes later than a window is left where it is, and begins
+//! another file.
 
-use super::super::order::Reorder;
-use crate::formats::qnx::Batch;
+use super::batch::Batch;
+use crate::formats::Reorder;
 use crate::qnx::Event;
 
 /// Events of a window, and how many of them are held back when it is full.

@@ -1,0 +1,135 @@
+//! Grasp traces as a [`TraceFormat`]: one file of commands, whose unit of time the user says.
+
+use super::reader::CommandReader;
+use super::rows::CommandRows;
+use crate::diagnostics::Severity;
+use crate::error::{Error, Result};
+use crate::formats::{
+    Confidence, Disorder, Ending, Header, Input, Output, Reader, RowOrder, Rows, Settings, Setup, Stream,
+    TableUse, TraceFormat,
+};
+use crate::input::Chunk;
+use crate::options::OptionSpec;
+use crate::schema::tables;
+use crate::time::parse_time_argument;
+use serde_json::json;
+use std::path::PathBuf;
+
+/// `recording.os` and `source.format` of a Grasp trace, and the name of its mapper.
+const GRASP: &str = "grasp";
+/// What a unit of time is unless an option says it: "In our simulations 1 tick corresponds to 1ms" (paper §IV-B).
+const TICK: &str = "1ms";
+
+/// The tables that its reader fills.
+static TABLES: [TableUse; 1] = [TableUse { table: tables::GRASP_EVENT, order: RowOrder::AcrossBatches }];
+
+/// See the module.
+#[derive(Debug)]
+pub struct Grasp;
+
+impl TraceFormat for Grasp {
+    fn name(&self) -> &'static str {
+        GRASP
+    }
+
+    fn help(&self) -> &'static str {
+        "A Grasp trace"
+    }
+
+    fn noun(&self) -> &'static str {
+        "Grasp trace"
+    }
+
+    fn signature(&self) -> &'static str {
+        "Grasp traces have lines like 'plot 5 jobResumed job1.1'"
+    }
+
+    fn options(&self) -> &'static [OptionSpec] {
+        const OPTIONS: [OptionSpec; 1] = [OptionSpec::text(
+            "tick",
+            "DURATION",
+            "Grasp trace: how long a unit of its time is, e.g. 10us; 1ms unless given",
+        )];
+        &OPTIONS
+    }
+
+    fn options_elsewhere(&self) -> Option<&'static str> {
+        Some("--tick is the unit of time of Grasp traces; others say theirs themselves")
+    }
+
+    fn tables(&self) -> &'static [TableUse] {
+        &TABLES
+    }
+
+    fn disorder(&self) -> Disorder {
+        Disorder::Expected
+    }
+
+    fn probe(&self, head: &[u8]) -> Confidence {
+        if super::probe(head) { Confidence::Likely } else { Confidence::None }
+    }
+
+    fn open(&self, inputs: Vec<Input>, settings: &Settings<'_>) -> Result<Vec<Stream>> {
+        let tick = tick(settings)?;
+        let open = |input: Input| {
+            let commands = CommandReader::new(input.name.clone(), tick);
+            let rows = CommandRows::new();
+            let reader = Box::new(GraspReader { path: input.path.clone(), tick, commands, rows });
+            Stream { input, reader }
+        };
+        Ok(inputs.into_iter().map(open).collect())
+    }
+}
+
+/// Ticks of the database per unit of time of the trace.
+fn tick(settings: &Settings<'_>) -> Result<i64> {
+    let text = settings.options.text("tick").unwrap_or(TICK);
+    let bad = |why: String| Error::usage(format!("--tick: {why}")).hint("e.g. --tick 1ms, --tick 10us");
+    let tick = parse_time_argument(text, settings.scale).map_err(bad)?;
+    if tick > 0 { Ok(tick) } else { Err(bad(format!("'{text}' is no length of time above 0"))) }
+}
+
+/// Reads a trace.
+struct GraspReader {
+    path: PathBuf,
+    tick: i64,
+    commands: CommandReader<'static>,
+    rows: CommandRows,
+}
+
+impl Reader for GraspReader {
+    fn chunk(&mut self, chunk: &Chunk, out: &mut Output<'_>) -> Result<()> {
+        let rows = &mut self.rows;
+        self.commands.chunk(&chunk.bytes, chunk.last, &mut |place, command| {
+            rows.push(place, command);
+            match rows.full()? {
+                Some(batch) => out.rows(Rows::new(tables::GRASP_EVENT, batch)),
+                None => Ok(()),
+            }
+        })?;
+        out.log.merge(self.commands.take_log());
+        out.counts = self.commands.counts();
+        if chunk.last {
+            out.rows(Rows::new(tables::GRASP_EVENT, self.rows.rest()?))?;
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, out: &mut Output<'_>) -> Result<Ending> {
+        if self.rows.commands == 0 && out.counts.lines > 0 {
+            let message = format!("no command of Grasp is in the {} lines", out.counts.lines);
+            return Err(Error::input(message)
+                .at(&self.path)
+                .hint("a trace has lines like 'plot 5 jobResumed job1.1'"));
+        }
+        if self.commands.is_unended() {
+            out.find(None, Severity::Info, "no-line-end", "the last line has no line end");
+        }
+        Ok(Ending {
+            source_format: GRASP,
+            header: Header { os: Some(GRASP.to_owned()), tick: Some(self.tick), ..Header::default() },
+            setup: Some(Setup { mapper: GRASP, settings: json!({}) }),
+            ..Ending::default()
+        })
+    }
+}

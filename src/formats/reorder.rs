@@ -1,0 +1,67 @@
+//! Rows that are mostly in the order of time into that order. Not for rows of several batches.
+
+/// What puts rows into the order of their times, rows of one instant staying as they are: only those are moved that have
+/// to be, which mostly are a few.
+pub(crate) struct Reorder(Vec<Stretch>);
+
+/// Rows from `begin` on become those of `rows`.
+struct Stretch {
+    begin: usize,
+    rows: Vec<usize>,
+}
+
+impl Reorder {
+    /// Looks for rows that are out of order.
+    pub fn of(times: &[i64]) -> Self {
+        if times.is_sorted() {
+            return Self(Vec::new());
+        }
+        // Rows can be told apart from those behind where none of these is earlier.
+        let mut earliest_from = times.to_vec();
+        let mut earliest = i64::MAX;
+        for time in earliest_from.iter_mut().rev() {
+            earliest = earliest.min(*time);
+            *time = earliest;
+        }
+        let (mut stretches, mut begin, mut latest) = (Vec::new(), 0, i64::MIN);
+        for (row, time) in times.iter().enumerate() {
+            latest = latest.max(*time);
+            if earliest_from.get(row + 1).is_none_or(|behind| latest <= *behind) {
+                if row > begin {
+                    let mut rows: Vec<usize> = (begin..=row).collect();
+                    rows.sort_by_key(|row| times.get(*row).copied());
+                    stretches.push(Stretch { begin, rows });
+                }
+                (begin, latest) = (row + 1, i64::MIN);
+            }
+        }
+        Self(stretches)
+    }
+
+    /// Moves the rows of a column.
+    pub fn apply<T: Copy>(&self, column: &mut [T]) {
+        for Stretch { begin, rows } in &self.0 {
+            let moved: Vec<T> = rows.iter().filter_map(|row| column.get(*row).copied()).collect();
+            column.iter_mut().skip(*begin).zip(moved).for_each(|(row, moved)| *row = moved);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn rows_are_moved_into_order(times in prop::collection::vec(0i64..30, 0..40)) {
+            let mut rows: Vec<(i64, usize)> = times.iter().copied().zip(0..).collect();
+            let reorder = Reorder::of(&times);
+            prop_assert!(reorder.0.iter().all(|s| s.rows.first() != Some(&s.begin) || s.rows.len() > 1));
+            reorder.apply(&mut rows);
+            let mut expected = rows.clone();
+            expected.sort();
+            prop_assert_eq!(rows, expected);
+        }
+    }
+}

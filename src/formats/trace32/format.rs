@@ -1,0 +1,206 @@
+//! Exports of TRACE32 as a [`TraceFormat`]: two files per core, one of data accesses and one of functions, told apart by their
+//! names or by a description.
+
+use super::rows::{Gaps, NamesSoFar};
+use super::{DataLayout, DataParser, FunctionParser, Kind, Radix, detect_data_layout, probe};
+use crate::diagnostics::Severity;
+use crate::error::{Error, Result};
+use crate::formats::{
+    Confidence, Disorder, Ending, Input, Output, Part, Reader, RowOrder, Rows, Settings, Stream, TableUse,
+    TraceFormat,
+};
+use crate::input::Chunk;
+use crate::options::{OptionSpec, Word};
+use crate::schema::tables;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The keys of a core in a description.
+const DATA: &str = "data";
+const FUNCTIONS: &str = "functions";
+
+/// The tables that its reader fills.
+static TABLES: [TableUse; 2] = [
+    TableUse { table: tables::DATA_EVENT, order: RowOrder::WithinBatches },
+    TableUse { table: tables::FUNCTION_EVENT, order: RowOrder::WithinBatches },
+];
+
+/// See the module.
+#[derive(Debug)]
+pub struct Trace32;
+
+impl Trace32 {
+    /// The option of a description that names the columns of data exports.
+    pub const DATA_COLUMNS: &'static str = "data-columns";
+    /// The option that says how data values are printed.
+    pub const DATA_RADIX: &'static str = "data-radix";
+}
+
+impl TraceFormat for Trace32 {
+    fn name(&self) -> &'static str {
+        "trace32"
+    }
+
+    fn help(&self) -> &'static str {
+        "TRACE32 exports"
+    }
+
+    fn noun(&self) -> &'static str {
+        "TRACE32 export"
+    }
+
+    fn signature(&self) -> &'static str {
+        "exports of TRACE32 are named CORE_data.csv and CORE_func.csv, or given with --core name=…,data=…"
+    }
+
+    fn options(&self) -> &'static [OptionSpec] {
+        const RADIXES: [Word; 2] = [Word::plain("hex"), Word::plain("decimal")];
+        const OPTIONS: [OptionSpec; 1] = [OptionSpec::choice(
+            Trace32::DATA_RADIX,
+            "DATA_RADIX",
+            &RADIXES,
+            "Radix of data values without a prefix",
+        )];
+        &OPTIONS
+    }
+
+    fn tables(&self) -> &'static [TableUse] {
+        &TABLES
+    }
+
+    fn disorder(&self) -> Disorder {
+        Disorder::Fault(Severity::Error)
+    }
+
+    fn probe(&self, head: &[u8]) -> Confidence {
+        if probe(head).is_some() { Confidence::Weak } else { Confidence::None }
+    }
+
+    fn roles(&self) -> &'static [&'static str] {
+        &[DATA, FUNCTIONS]
+    }
+
+    /// `core0_data.csv` is data of `core0`; also `.txt` and compressed files.
+    fn part(&self, file_name: &str) -> Option<Part> {
+        let name = file_name;
+        let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
+        let bare = name.strip_suffix(".csv").or_else(|| name.strip_suffix(".txt"))?;
+        let part = |core: &str, role| Part { core: core.to_owned(), role };
+        let data = bare.strip_suffix("_data").map(|core| part(core, DATA));
+        data.or_else(|| bare.strip_suffix("_func").map(|core| part(core, FUNCTIONS)))
+    }
+
+    fn no_events(&self) -> &'static str {
+        "the export holds no event; did the trace host decode the program flow?"
+    }
+
+    fn open(&self, inputs: Vec<Input>, settings: &Settings<'_>) -> Result<Vec<Stream>> {
+        inputs.into_iter().map(|input| open(input, settings)).collect()
+    }
+}
+
+fn open(mut input: Input, settings: &Settings<'_>) -> Result<Stream> {
+    let path = input.path.clone();
+    let Some(core) = input.core.clone() else {
+        return Err(Error::usage(format!("'{}' says neither its core nor what it holds", path.display()))
+            .hint("name exports CORE_data.csv and CORE_func.csv, or use --core name=…,data=…,functions=…"));
+    };
+    let head = input.source.head()?;
+    if head.is_empty() {
+        return Err(Error::input("the file is empty")
+            .at(&path)
+            .hint("export the trace again, or leave the file out"));
+    }
+    let kind = probe(head).ok_or_else(|| {
+        Error::input("this is no TRACE32 data or function export")
+            .at(&path)
+            .hint("expected lines like '-0000004788,0.0000000300,\"NAME\",\"wr-data\",33' or '+437050; NAME; fentry'")
+    })?;
+    let is_functions = kind != Kind::Data;
+    if input.role.is_some_and(|role| (role == FUNCTIONS) != is_functions) {
+        let (is, said) = if is_functions { ("functions", "data") } else { ("data accesses", "functions") };
+        let message = format!("the file holds {is}, but is described as {said} of core '{core}'");
+        return Err(Error::input(message).at(&path));
+    }
+    let parsing = super::Settings {
+        radix: settings.options.text(Trace32::DATA_RADIX).and_then(Radix::parse).unwrap_or_default(),
+        scale: settings.scale,
+        offset: input.time_offset,
+        source: input.name.clone(),
+    };
+    let parser = match kind {
+        Kind::Data => {
+            let columns = settings.options.list(Trace32::DATA_COLUMNS);
+            let columns = (!columns.is_empty()).then_some(columns);
+            let layout: DataLayout = detect_data_layout(head, columns).map_err(|e| e.at(&path))?;
+            Parser::Data(DataParser::owned(layout, parsing))
+        }
+        Kind::Functions | Kind::TaskEvents => Parser::Functions(FunctionParser::owned(parsing)),
+    };
+    let (core, names, gaps) = (core.into(), NamesSoFar::default(), Gaps::default());
+    let reader = Box::new(ExportReader { path, core, kind, parser, names, gaps });
+    Ok(Stream { input, reader })
+}
+
+enum Parser {
+    Data(DataParser<'static>),
+    Functions(FunctionParser<'static>),
+}
+
+/// Reads an export.
+struct ExportReader {
+    path: PathBuf,
+    core: Arc<str>,
+    kind: Kind,
+    parser: Parser,
+    names: NamesSoFar,
+    gaps: Gaps,
+}
+
+impl Reader for ExportReader {
+    fn chunk(&mut self, chunk: &Chunk, out: &mut Output<'_>) -> Result<()> {
+        let (lines_before, first_seq) = (out.counts.lines, out.counts.rows as i64);
+        let mut beside = crate::input::Beside::nothing();
+        let (table, counts, mut log, (batch, lines)) = match &mut self.parser {
+            Parser::Data(parser) => {
+                let mut rows = parser.chunk(&chunk.bytes, chunk.index == 0, &mut beside);
+                self.gaps.take(std::mem::take(&mut rows.gaps), &rows.time);
+                let (counts, log) = (rows.counts, std::mem::take(&mut rows.log));
+                (tables::DATA_EVENT, counts, log, self.names.data(rows, first_seq)?)
+            }
+            Parser::Functions(parser) => {
+                let mut rows = parser.chunk(&chunk.bytes, &mut beside);
+                self.gaps.take(std::mem::take(&mut rows.gaps), &rows.time);
+                let (counts, log) = (rows.counts, std::mem::take(&mut rows.log));
+                (tables::FUNCTION_EVENT, counts, log, self.names.functions(rows, first_seq)?)
+            }
+        };
+        log.shift_lines(lines_before);
+        out.log.merge(log);
+        out.counts.add(&counts);
+        out.rows(Rows::new(table, batch).of_core(&self.core).in_lines(lines_before, lines))
+    }
+
+    fn finish(self: Box<Self>, out: &mut Output<'_>) -> Result<Ending> {
+        let c = out.counts;
+        if c.rows + c.gaps == 0 && c.rejected > 0 {
+            let first = out.log.entries().iter().find(|d| d.severity == Severity::Error);
+            let none = format!("none of the {} lines could be read", c.lines);
+            let error = match first {
+                Some(d) => {
+                    let message = format!("{} ('{}'); {none}", d.message, d.text);
+                    Error::input(message).at(&self.path).line(d.line.unwrap_or(1))
+                }
+                None => Error::input(none).at(&self.path),
+            };
+            return Err(error.hint("check data_radix and data_columns in recording.toml"));
+        }
+        out.gaps.extend(self.gaps.finish(&self.core));
+        let source_format = match self.kind {
+            Kind::Data => "trace32-data",
+            Kind::Functions => "trace32-functions",
+            Kind::TaskEvents => "trace32-task-events",
+        };
+        Ok(Ending { source_format, ..Ending::default() })
+    }
+}

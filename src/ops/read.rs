@@ -1,0 +1,375 @@
+//! The inputs of a recording, read by the readers of its format into tables: the one loop for all formats. Each input is a
+//! pipeline of its own, so several are read at the same time. Not what is written about a recording afterwards (see `ingest`).
+
+use super::control::Control;
+use super::derived::Derived;
+use super::ingest::locked;
+use super::order::{Sorter, note_expected};
+use super::parts::{Parts, Runs};
+use crate::derive::{Dialect, Violations};
+use crate::diagnostics::{Diagnostic, Log, Severity};
+use crate::error::{Error, ErrorKind, Result};
+use crate::formats::{
+    ChunkParser, Counts, Disorder, Ending, Gap, Output, Parsed, Reader, RowOrder, RowSink, Rows, RowsToMake,
+    Stream, TraceFormat,
+};
+use crate::input::{Buffer, Digest, Piece, Source, Used};
+use crate::pipeline::{Pipeline, Sink, Transform, fan_out};
+use crate::schema::{TableSpec, tables};
+use crate::store::{StagedFile, Transaction};
+use arrow::array::RecordBatch;
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+/// More parsers than this would wait for the disk.
+const MOST_PARSERS: usize = 16;
+
+/// Where rows go.
+#[derive(Clone, Copy)]
+pub(super) struct Target<'a> {
+    pub tx: &'a Mutex<Transaction>,
+    pub recording: &'a str,
+    pub format: &'static dyn TraceFormat,
+}
+
+/// What became of an input.
+pub(super) struct ReadInput {
+    /// As the user or the description names it.
+    pub name: String,
+    pub path: PathBuf,
+    pub core: Option<String>,
+    pub counts: Counts,
+    pub gaps: Vec<Gap>,
+    pub digest: Digest,
+    pub log: Log,
+    /// Rows whose times are before that of the row in front of them.
+    pub steps_back: u64,
+    pub span: Option<(i64, i64)>,
+    pub files: Vec<StagedFile>,
+    pub ending: Ending,
+    /// How its system events were read, and how many break a state chart, where it has system events.
+    pub derived: Option<(Dialect, Violations)>,
+}
+
+/// Reads all inputs, several at the same time with several threads; results are in their order.
+///
+/// # Errors
+/// One of those of reading an input.
+pub(super) fn read_all(
+    streams: Vec<Stream>,
+    target: Target<'_>,
+    threads: usize,
+    control: &Control,
+) -> Result<Vec<ReadInput>> {
+    let workers = threads.min(streams.len());
+    let work = |streams: &mut dyn Iterator<Item = (usize, Stream)>| {
+        let read = |(n, stream)| Ok((n, read(stream, target, threads, control)?));
+        streams.map(read).collect::<Result<Vec<_>>>()
+    };
+    let read = fan_out(workers, streams.into_iter().enumerate(), work)?;
+    let mut inputs: Vec<_> = read.into_iter().flatten().collect();
+    inputs.sort_by_key(|(n, _)| *n);
+    Ok(inputs.into_iter().map(|(_, input)| input).collect())
+}
+
+/// Reads one input.
+fn read(stream: Stream, target: Target<'_>, threads: usize, control: &Control) -> Result<ReadInput> {
+    let Stream { input, mut reader } = stream;
+    let begin = |table| locked(target.tx)?.writer(table, target.recording, None);
+    let dialect = reader.dialect();
+    let derives = target.format.tables().iter().any(|t| t.table.name == tables::BTF_EVENT.name);
+    let threads = threads.min(target.format.threads_per_input());
+    Pipeline::run(threads, |pipeline| {
+        let derive = |derived: &mut Derived<'_>, batch: RecordBatch| derived.take(&batch);
+        let mut tables = Tables {
+            pipeline,
+            target,
+            control,
+            source: &input.name,
+            tables: Vec::new(),
+            derived: derives.then(|| pipeline.sink(Derived::new(&begin, dialect), derive)),
+            sorted: Vec::new(),
+            noted: 0,
+        };
+        let mut out = Output::new(&input.name, &mut tables);
+        let digest = read_chunks(pipeline, input.source, (control, threads), &mut *reader, &mut out)?;
+        out.note_end();
+        let ending = reader.finish(&mut out)?;
+        out.note_end();
+        let Output { mut log, counts, gaps, .. } = out;
+        if counts.rows == 0 {
+            log.push(Diagnostic {
+                source: input.name.clone(),
+                line: None,
+                severity: Severity::Warning,
+                code: "no-events",
+                message: target.format.no_events().to_owned(),
+                text: String::new(),
+            });
+        }
+        let steps_back = ending.backwards + tables.steps_back();
+        let Finished { files, span, violations } = tables.finish()?;
+        let derived = violations.map(|violations| (dialect, violations));
+        let (name, path, core) = (input.name.clone(), input.path.clone(), input.core.clone());
+        Ok(ReadInput {
+            name,
+            path,
+            core,
+            counts,
+            gaps,
+            digest,
+            log,
+            steps_back,
+            span,
+            files,
+            ending,
+            derived,
+        })
+    })
+}
+
+/// Gives all chunks of an input to its reader, in order, parsed on several threads where the reader has parsers.
+fn read_chunks(
+    pipeline: &Pipeline<'_>,
+    source: Source,
+    (control, threads): (&Control, usize),
+    reader: &mut dyn Reader,
+    out: &mut Output<'_>,
+) -> Result<Digest> {
+    // With two threads, one parser keeps everything behind it busy.
+    let most = threads.saturating_sub(1).clamp(1, MOST_PARSERS);
+    let parse = |parser: &mut Box<dyn ChunkParser>, (buffer, inside_line): (Buffer, bool)| {
+        (parser.parse(&buffer, inside_line), buffer)
+    };
+    let parsers: Vec<_> =
+        reader.parsers(most).into_iter().map(|parser| pipeline.transform(parser, parse)).collect();
+    // So many chunks are parsed, or wait for it.
+    let room = if threads < 2 { 1 } else { 2 * parsers.len() };
+    // The parsers of these chunks, in the order of the chunks.
+    let mut pending = VecDeque::new();
+    let (pieces, used) = source.pieces();
+    let (mut digest, mut inside_line) = (None, false);
+    for piece in pipeline.prefetch_first(pieces) {
+        control.check()?;
+        match piece? {
+            Piece::Chunk { chunk, raw } => {
+                control.advance(raw, 0);
+                if parsers.is_empty() {
+                    reader.chunk(&chunk, out)?;
+                    used.give(chunk.bytes);
+                    continue;
+                }
+                if pending.len() >= room {
+                    take_parsed(&mut pending, &parsers, reader, out, &used)?;
+                }
+                let number = chunk.index as usize % parsers.len();
+                let ends_inside = chunk.bytes.last() != Some(&b'\n');
+                if let Some(parser) = parsers.get(number) {
+                    parser.push((chunk.bytes, std::mem::replace(&mut inside_line, ends_inside)));
+                    pending.push_back(number);
+                }
+            }
+            Piece::End(end) => digest = Some(end),
+        }
+    }
+    while !pending.is_empty() {
+        take_parsed(&mut pending, &parsers, reader, out, &used)?;
+    }
+    digest.ok_or_else(|| Error::new(ErrorKind::Bug, "an input has no end"))
+}
+
+type ParserStage<'c, 'a> = Transform<'c, 'a, Box<dyn ChunkParser>, (Buffer, bool), (Parsed, Buffer)>;
+
+/// Gives the first chunk that is pending to the reader, as soon as it is parsed.
+fn take_parsed(
+    pending: &mut VecDeque<usize>,
+    parsers: &[ParserStage<'_, '_>],
+    reader: &mut dyn Reader,
+    out: &mut Output<'_>,
+    used: &Used,
+) -> Result<()> {
+    let Some((number, parser)) = pending.pop_front().and_then(|n| Some((n, parsers.get(n)?))) else {
+        return Ok(());
+    };
+    let (parsed, buffer) = parser.next()?;
+    used.give(buffer);
+    reader.parsed(number, parsed, out)
+}
+
+/// The tables of an input in the making.
+struct Tables<'c, 'a> {
+    pipeline: &'c Pipeline<'a>,
+    target: Target<'a>,
+    control: &'a Control,
+    source: &'c str,
+    tables: Vec<TableInMaking<'c, 'a>>,
+    derived: Option<Sink<'c, 'a, Derived<'a>, RecordBatch>>,
+    /// Batches between the sorter and the sinks.
+    sorted: Vec<RecordBatch>,
+    /// Steps back in time that a finding has told of.
+    noted: u64,
+}
+
+/// What one table has of one core.
+struct TableInMaking<'c, 'a> {
+    table: &'static TableSpec,
+    core: Option<Arc<str>>,
+    order: RowOrder,
+    sorter: Sorter,
+    sink: Sink<'c, 'a, TableWriting<'a>, ToWrite>,
+}
+
+/// Rows on their way to the thread that writes them.
+enum ToWrite {
+    Batch(RecordBatch),
+    Later(Box<dyn FnOnce() -> Result<Vec<RecordBatch>> + Send>),
+}
+
+/// The writing end of a table.
+enum TableWriting<'a> {
+    AsGiven(Parts<'a>),
+    Sorted(Runs<'a>),
+}
+
+/// What all tables of an input have become.
+struct Finished {
+    files: Vec<StagedFile>,
+    span: Option<(i64, i64)>,
+    violations: Option<Violations>,
+}
+
+impl<'a> Tables<'_, 'a> {
+    fn steps_back(&self) -> u64 {
+        self.tables.iter().map(|table| table.sorter.steps_back).sum()
+    }
+
+    /// The place of what `table` has of `core`; begins it when it is new.
+    fn place(&mut self, table: &'static TableSpec, core: Option<Arc<str>>) -> Result<usize> {
+        let same = |t: &TableInMaking<'_, '_>| t.table.name == table.name && t.core == core;
+        if let Some(place) = self.tables.iter().position(same) {
+            return Ok(place);
+        }
+        let Target { tx, recording, format } = self.target;
+        let declared = format.tables().iter().find(|t| t.table.name == table.name);
+        let order = declared.map(|t| t.order).ok_or_else(|| {
+            let message = format!("format {} does not say that it fills table {}", format.name(), table.name);
+            Error::new(ErrorKind::Bug, message)
+        })?;
+        let parts = Parts::of_core(tx, recording, table, core.clone());
+        let writing = match order {
+            RowOrder::AsGiven => TableWriting::AsGiven(parts),
+            _ => TableWriting::Sorted(Runs::new(parts, table, self.source)),
+        };
+        let control = self.control;
+        let sink = self
+            .pipeline
+            .sink(writing, move |writing: &mut TableWriting<'a>, rows| writing.take(rows, control));
+        let sorter = Sorter::new(table.sort.first().copied().unwrap_or_default(), order);
+        self.tables.push(TableInMaking { table, core, order, sorter, sink });
+        Ok(self.tables.len() - 1)
+    }
+
+    /// Hands sorted batches on.
+    fn give(&mut self, place: usize) -> Result<()> {
+        let Some(table) = self.tables.get(place) else { return Ok(()) };
+        for batch in self.sorted.drain(..) {
+            if let Some(derived) = self.derived.as_ref().filter(|_| is_system_events(table.table)) {
+                derived.push(batch.clone())?;
+            }
+            table.sink.push(ToWrite::Batch(batch))?;
+        }
+        Ok(())
+    }
+
+    /// Everything that is still held back, and the end of all tables.
+    fn finish(mut self) -> Result<Finished> {
+        for place in 0..self.tables.len() {
+            if let Some(table) = self.tables.get_mut(place) {
+                table.sorter.end_trace(&mut self.sorted);
+            }
+            self.give(place)?;
+        }
+        let mut finished = Finished { files: Vec::new(), span: None, violations: None };
+        for table in self.tables {
+            let (files, span) = table.sink.finish()?.finish()?;
+            finished.files.extend(files);
+            let (first, last) = (span.map(|s| s.0), span.map(|s| s.1));
+            let begin = [finished.span.map(|s| s.0), first].into_iter().flatten().min();
+            finished.span = begin.zip(last.max(finished.span.map(|s| s.1)));
+        }
+        if let Some(derived) = self.derived {
+            let (files, violations) = derived.finish()?.finish()?;
+            finished.files.extend(files);
+            finished.violations = Some(violations);
+        }
+        Ok(finished)
+    }
+}
+
+impl RowSink for Tables<'_, '_> {
+    fn take(&mut self, rows: Rows, log: &mut Log) -> Result<()> {
+        let Rows { table, core, content } = rows;
+        if matches!(&content, RowsToMake::Batch(batch, _) if batch.num_rows() == 0) {
+            return Ok(());
+        }
+        let place = self.place(table, core)?;
+        let Some(table) = self.tables.get_mut(place) else { return Ok(()) };
+        match content {
+            RowsToMake::Batch(batch, lines) => {
+                if table.order != RowOrder::AsGiven {
+                    let policy = (self.source, self.target.format.disorder());
+                    table.sorter.note_steps_back(&batch, lines.as_ref(), policy, log)?;
+                }
+                table.sorter.push(batch, &mut self.sorted)?;
+                self.give(place)
+            }
+            RowsToMake::Later(make) => table.sink.push(ToWrite::Later(make)),
+            RowsToMake::NewTrace => {
+                table.sorter.end_trace(&mut self.sorted);
+                self.give(place)
+            }
+        }
+    }
+
+    fn note_end(&mut self, log: &mut Log) {
+        let count = self.steps_back() - self.noted;
+        if count > 0 && self.target.format.disorder() == Disorder::Expected {
+            note_expected(count, self.source, log);
+            self.noted += count;
+        }
+    }
+}
+
+impl TableWriting<'_> {
+    fn take(&mut self, rows: ToWrite, control: &Control) -> Result<()> {
+        match rows {
+            ToWrite::Batch(batch) => self.write(&batch, control),
+            ToWrite::Later(make) => make()?.iter().try_for_each(|batch| self.write(batch, control)),
+        }
+    }
+
+    fn write(&mut self, batch: &RecordBatch, control: &Control) -> Result<()> {
+        match self {
+            Self::AsGiven(parts) => parts.write(batch),
+            Self::Sorted(runs) => {
+                control.advance(0, batch.num_rows() as u64);
+                runs.write(batch)
+            }
+        }
+    }
+
+    fn finish(self) -> Result<(Vec<StagedFile>, Option<(i64, i64)>)> {
+        match self {
+            Self::AsGiven(parts) => Ok((parts.finish()?, None)),
+            Self::Sorted(runs) => {
+                let span = runs.span;
+                Ok((runs.finish()?, span))
+            }
+        }
+    }
+}
+
+fn is_system_events(table: &TableSpec) -> bool {
+    table.name == tables::BTF_EVENT.name
+}

@@ -1,0 +1,143 @@
+//! Which format an input is of, and the opening of its inputs: by what the user or a description says, else by their first
+//! bytes. Not the reading.
+
+use super::ingest::Options;
+use crate::description::{Plan, PlannedInput};
+use crate::error::{Error, Result};
+use crate::formats::{Confidence, Input, Settings, Stream, TraceFormat};
+use crate::input::Source;
+use crate::time::{TimeScale, parse_time_argument};
+use std::path::Path;
+
+type Format = &'static dyn TraceFormat;
+
+/// A recording whose format is known.
+pub(super) struct Opened {
+    pub format: Format,
+    inputs: Vec<Input>,
+}
+
+/// Opens the inputs of a recording and finds its format.
+///
+/// # Errors
+/// Inputs that are missing, of no format, or of another one than is said; options for another format.
+pub(super) fn open(plan: &Plan, options: &Options, scale: TimeScale) -> Result<Opened> {
+    if let Some(format) = plan.format {
+        // A description is read first: what is wrong with its options is found before files are opened.
+        let place = plan.base.as_path();
+        agrees(format, options, place)?;
+        check_options(format, options, place)?;
+        let inputs =
+            plan.inputs.iter().map(|input| open_input(input, options, scale)).collect::<Result<_>>()?;
+        return Ok(Opened { format, inputs });
+    }
+    let mut inputs: Vec<Input> =
+        plan.inputs.iter().map(|input| open_input(input, options, scale)).collect::<Result<_>>()?;
+    let Some(first) = inputs.first_mut() else {
+        return Err(Error::input("the recording has no input").at(&plan.base));
+    };
+    let found = recognise(options.formats, first.source.head()?);
+    let format = match (options.format, found) {
+        (Some(said), Some((found, Confidence::Certain))) if found.name() != said.name() => {
+            return Err(Error::input(format!("this is a {}", found.noun()))
+                .at(&first.path)
+                .hint(format!("use --format {}", found.name())));
+        }
+        (Some(said), _) => said,
+        (None, Some((found, _))) => found,
+        (None, None) if first.source.head()?.is_empty() => {
+            return Err(Error::input("the file is empty").at(&first.path).hint("export the trace again"));
+        }
+        (None, None) => return Err(of_no_format(options.formats).at(&first.path)),
+    };
+    check_options(format, options, &first.path)?;
+    Ok(Opened { format, inputs })
+}
+
+impl Opened {
+    /// The readers of its inputs.
+    ///
+    /// # Errors
+    /// See [`TraceFormat::open`].
+    pub fn streams(self, plan: &Plan, options: &Options, scale: TimeScale) -> Result<Vec<Stream>> {
+        let values = plan.description.options_under(&options.of_formats);
+        let settings = Settings { scale, options: &values };
+        self.format.open(self.inputs, &settings)
+    }
+}
+
+/// The unit of time that the first bytes of a file name. `None` when they name none, and when the file cannot be looked at twice;
+/// what is wrong with it is said when it is read.
+pub(super) fn unit_of(path: &Path, formats: &[Format]) -> Option<TimeScale> {
+    if !path.is_file() {
+        return None;
+    }
+    let mut source = Source::open(path).ok()?;
+    let head = source.head().ok()?;
+    recognise(formats, head)?.0.unit(head)
+}
+
+/// The format that is most sure.
+fn recognise(formats: &[Format], head: &[u8]) -> Option<(Format, Confidence)> {
+    let sure = formats.iter().map(|format| (*format, format.probe(head)));
+    // Of several that are equally sure, the first one.
+    let best = sure.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
+    (best.1 > Confidence::None).then_some(best)
+}
+
+fn open_input(planned: &PlannedInput, options: &Options, scale: TimeScale) -> Result<Input> {
+    let mut source = Source::open(&planned.path)?;
+    if !options.hash {
+        source.skip_hash();
+    }
+    let part = planned.part.as_ref();
+    let core = part.map(|part| part.core.clone());
+    let offset = planned.time_offset.as_deref().unwrap_or("0");
+    let time_offset = parse_time_argument(offset, scale).map_err(|e| {
+        let core = core.as_deref().unwrap_or_default();
+        Error::input(format!("time_offset of core '{core}': {e}"))
+    })?;
+    let (name, path) = (planned.name.clone(), planned.path.clone());
+    Ok(Input { name, path, core, role: part.map(|part| part.role), time_offset, source })
+}
+
+/// What is described is not what it is said to be.
+fn agrees(format: Format, options: &Options, place: &Path) -> Result<()> {
+    match options.format.filter(|said| said.name() != format.name()) {
+        Some(said) => Err(Error::input(format!("this is no {}", said.noun()))
+            .at(place)
+            .hint(format!("it is read as {}: use --format {0} or auto", format.name()))),
+        None => Ok(()),
+    }
+}
+
+/// What can only be done with another format is not left out in silence.
+fn check_options(format: Format, options: &Options, input: &Path) -> Result<()> {
+    let declares = |format: Format, name: &str| format.options().iter().any(|spec| spec.name == name);
+    let fills = |format: Format, table: &str| format.tables().iter().any(|t| t.table.name == table);
+    let foreign = options.of_formats.names().filter(|name| !declares(format, name));
+    let of_options = foreign.filter_map(|name| options.formats.iter().find(|other| declares(**other, name)));
+    let table = options.keep.as_ref().map(|keep| keep.table.name).filter(|table| !fills(format, table));
+    let of_rows = table.and_then(|table| options.formats.iter().find(|other| fills(**other, table)));
+    for other in of_options.chain(of_rows) {
+        if let Some(hint) = other.options_elsewhere() {
+            let message = format!("'{}' is no {}", input.display(), other.noun());
+            return Err(Error::usage(message).hint(hint));
+        }
+    }
+    Ok(())
+}
+
+/// For a file that no format wants. Formats whose files are told by their names come last.
+fn of_no_format(formats: &[Format]) -> Error {
+    let (named, alone): (Vec<Format>, Vec<Format>) = formats.iter().partition(|f| !f.roles().is_empty());
+    let all: Vec<Format> = alone.into_iter().chain(named).collect();
+    let nouns: Vec<&str> = all.iter().map(|f| f.noun()).collect();
+    let signatures: Vec<&str> = all.iter().map(|f| f.signature()).collect();
+    let nouns = match nouns.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => "trace".to_owned(),
+    };
+    Error::input(format!("this is no {nouns}")).hint(signatures.join("; "))
+}
