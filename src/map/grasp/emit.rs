@@ -48,7 +48,7 @@ impl Rules {
         let state = self.tasks.get_mut(of.task)?;
         let instance = *of.instance.get_or_insert_with(|| {
             state.unarrived += 1;
-            state.unarrived - 1
+            state.first + state.unarrived - 1
         });
         Some(((state.name, instance), state.kind))
     }

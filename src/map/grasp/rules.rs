@@ -22,10 +22,12 @@ pub(super) struct TaskState {
     /// How often it arrived: the next instance of the stimulus.
     pub arrivals: i64,
     /// The first instance of this recording.
+    #[serde(skip)]
     pub first: i64,
     /// The next instance that arrives.
     pub next: i64,
-    /// The next instance of those that never arrive.
+    /// How many jobs of this recording have begun without an arrival.
+    #[serde(skip)]
     pub unarrived: i64,
     /// Instances that arrived with the task, and have no job yet.
     pub pending: VecDeque<i64>,
@@ -121,7 +123,7 @@ impl Rules {
         rules.sim = rules.names.intern("SIM");
         for (task, known) in rules.tasks.iter_mut().zip(&rules.directory.tasks) {
             task.first = task.next;
-            (task.next, task.unarrived) = (task.first + known.unarrived, task.first);
+            task.next += known.unarrived;
         }
         rules.add_tasks();
         rules
@@ -162,7 +164,7 @@ impl Rules {
 
     /// How many jobs of each task have never arrived (rule J6).
     pub fn unarrived(&self) -> impl Iterator<Item = i64> {
-        self.tasks.iter().map(|task| task.unarrived - task.first)
+        self.tasks.iter().map(|task| task.unarrived)
     }
 
     /// The next command, in the order of time (rule J16).

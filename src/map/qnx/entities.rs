@@ -79,7 +79,8 @@ pub(super) struct Entities {
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Numbers {
-    /// How many names there are, but for notes.
+    /// How many names this recording has added, but for notes.
+    #[serde(skip)]
     names: usize,
     /// The names that are made of numbers.
     #[serde(with = "pairs")]
