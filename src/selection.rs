@@ -36,7 +36,7 @@ impl Selection {
     /// # Errors
     /// [`crate::error::ErrorKind::Usage`] when there is none of that name, or none, or more than one to choose from.
     pub fn recording(&self, session: &Session) -> Result<String> {
-        session.check_recording(self.recording.as_deref())?;
+        session.database().check_recording(self.recording.as_deref())?;
         if let Some(name) = &self.recording {
             return Ok(name.clone());
         }

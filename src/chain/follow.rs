@@ -1,4 +1,4 @@
-//! Which last step of a chain follows from which first one, in one pass over its events. Holds what is under way, however long
+//! Which last step of a chain follows from which first one, in one pass over its events. Holds what is open, however long
 //! the trace. Not for finding the events.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -53,7 +53,7 @@ pub(crate) struct Occurrence {
     pub outcome: Outcome,
 }
 
-/// A first step that somebody may still follow from.
+/// A first step that later events may still follow from.
 #[derive(Debug)]
 struct First {
     begin: i64,

@@ -25,7 +25,7 @@ pub struct ChainStep {
     pub entity: String,
     /// What happens, in the words of BTF.
     pub action: String,
-    /// Who makes it happen; anybody when left out.
+    /// The entity that makes it happen; any when left out.
     pub source: Option<String>,
     /// Which event of the step before is the cause.
     #[serde(default)]
@@ -46,7 +46,7 @@ impl ChainStep {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Instance {
-    /// The latest one, whoever made it: a reader gets what was written last.
+    /// The latest one of all: a reader gets what was written last.
     #[default]
     Any,
     /// The latest one of the same instance of the same process: a task writes what it makes of what it has read.

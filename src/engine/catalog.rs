@@ -51,7 +51,7 @@ impl Catalog {
     }
 
     fn planned(&self, name: &str) -> Option<Arc<dyn TableProvider>> {
-        // A plan is put in whole, so that what a thread that panicked left behind is right.
+        // Plans are inserted whole, so that the map is right after a panic of another thread.
         let planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
         planned.get(name).cloned()
     }

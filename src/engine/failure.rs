@@ -1,4 +1,4 @@
-//! Errors of the engine → errors of btfdb: what kind, where in the SQL, and what was probably meant. Not for errors
+//! Errors of DataFusion → errors of btfdb: what kind, where in the SQL, and what was probably meant. Not for errors
 //! in the content of a trace, which never reach a query.
 
 use std::any::Any;
@@ -29,7 +29,7 @@ const SHOWN: usize = 100;
 /// The next step when a file does not hold what the manifest promises.
 const VERIFY: &str = "run `btfdb verify` on the database: it names every damaged file";
 
-/// An error in the SQL text itself. Its line shows when somebody names the file that the text is from.
+/// An error in the SQL text itself. Its line shows once the error is given the file of the text.
 pub(super) fn syntax(message: &str, sql: &str, place: Option<Place>) -> Error {
     let Some(place) = place else {
         return Error::new(ErrorKind::Query, message);
@@ -55,7 +55,7 @@ pub(super) fn from_engine(error: &DataFusionError, sql: &str, relations: &[Strin
         DataFusionError::IoError(e) => {
             return Error::new(ErrorKind::Io, format!("cannot run the query: {e}"));
         }
-        DataFusionError::ExecutionJoin(e) if e.is_panic() => return stumbled(&e.to_string()),
+        DataFusionError::ExecutionJoin(e) if e.is_panic() => return damaged(&e.to_string()),
         _ => {}
     }
     let (message, place) = match error.diagnostic() {
@@ -73,7 +73,7 @@ pub(super) fn from_engine(error: &DataFusionError, sql: &str, relations: &[Strin
 /// The engine panicked: with files that were checked when they were written, damage is what is left.
 pub(super) fn from_panic(payload: &(dyn Any + Send)) -> Error {
     let text = payload.downcast_ref::<&str>().map(|s| (*s).to_owned());
-    stumbled(&text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default())
+    damaged(&text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default())
 }
 
 /// What the engine reported where there is no SQL to point at.
@@ -81,12 +81,12 @@ pub(crate) fn failed(error: DataFusionError) -> Error {
     from_engine(&error, "", &[])
 }
 
-/// True when rows did not come in the order that a statement trusted in.
+/// True when rows did not come in the order that a statement assumed.
 pub(crate) fn is_out_of_order(error: &Error) -> bool {
     error.source().is_some_and(|cause| cause.is::<OutOfOrder>())
 }
 
-fn stumbled(what: &str) -> Error {
+fn damaged(what: &str) -> Error {
     Error::database(format!("the query engine stumbled over the files of the database: {what}")).hint(VERIFY)
 }
 
@@ -156,7 +156,7 @@ fn tidy(text: &str) -> &str {
         .unwrap_or(text)
 }
 
-/// What the engine says of a parameter without a value, in our words.
+/// What DataFusion says of a parameter without a value, as btfdb says it.
 fn missing_parameter(message: &str) -> Option<String> {
     let rest = message.strip_prefix("Placeholder '")?;
     let (name, rest) = rest.split_once('\'')?;

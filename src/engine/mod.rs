@@ -4,14 +4,18 @@
 
 mod catalog;
 mod chains;
+mod context;
+mod events;
 mod failure;
 mod functions;
 mod memory;
 mod operators;
 mod optimizer;
+mod param;
 mod plan;
 mod records;
 mod relations;
+mod result_stream;
 mod row_filter;
 mod run;
 mod runtime;
@@ -23,13 +27,16 @@ mod time_columns;
 mod user_library;
 mod validate;
 
+pub(crate) use events::{EventOrder, events, imported_as};
 pub(crate) use failure::{failed, is_out_of_order};
-pub(crate) use operators::{Numbers, Trust};
-pub(crate) use records::Order;
+pub(crate) use operators::KeyInterner;
+pub(crate) use optimizer::AssumedOrder;
+
+pub use param::Param;
 pub use records::StoredRecords;
 pub use relations::Relation;
+pub use result_stream::ResultStream;
 pub use row_filter::RowFilter;
-pub use run::{Param, ResultStream};
 pub use session::{Session, SessionOptions};
 pub use statement::{Statement, check_syntax, is_unfinished, split};
 pub use user_library::queries_with_folders;

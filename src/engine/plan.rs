@@ -43,7 +43,7 @@ pub(super) fn check_statement(statement: &Statement) -> Result<()> {
 }
 
 /// Refuses what the parser reads otherwise than SQL has it: the right side of `IS DISTINCT FROM` ends before an AND or an OR,
-/// but sqlparser 0.62 takes all that follows (mended behind it, datafusion-sqlparser-rs #2436). Parentheses leave no doubt.
+/// but sqlparser 0.62 takes all that follows (fixed in a later version, datafusion-sqlparser-rs #2436). Parentheses leave no doubt.
 ///
 /// # Errors
 /// With the place of the comparison.

@@ -1,25 +1,26 @@
-//! An open database that SQL can be asked of: limits, threads, the views of the library. Not for running statements
-//! (see `run`), and not for changing anything: a session reads one snapshot.
+//! An open database that SQL can be asked of. Not for running statements (see `run`) or for the contexts they run in (see
+//! `context`), and not for changing anything: a session reads one snapshot.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use datafusion::catalog::SchemaProvider;
-use datafusion::execution::SessionStateBuilder;
-use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
-use datafusion::execution::memory_pool::{FairSpillPool, MemoryLimit, MemoryPool, TrackConsumersPool};
-use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
-use datafusion::optimizer::OptimizerRule;
-use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion::prelude::SessionContext;
 
 use super::catalog::Catalog;
-use super::chains::Chains;
-use super::operators::{self, Trust, UseOperators};
-use super::optimizer::FindLatest;
+use super::chains::{self, Chains};
+use super::context::{self, CATALOG, SCHEMA};
+use super::memory::Reservation;
+use super::optimizer::AssumedOrder;
+use super::param::Param;
 use super::relations::{self, Relation};
+use super::result_stream::ResultStream;
+use super::run::Runner;
 use super::runtime::Runtime;
-use super::table_functions::{ChainsFunction, Planner, TableFunctions};
-use super::{failure, functions};
+use super::statement::Statement;
+use super::table_functions::{ChainsFunction, TableFunctions};
+use super::{failure, functions, validate};
+use crate::chain::{Chain, ChainStep};
 use crate::error::Result;
 use crate::library::{Queries, TABLE_FUNCTIONS};
 use crate::schema::TableSpec;
@@ -31,30 +32,18 @@ pub struct SessionOptions {
     /// Number of threads that work on a statement; `None`: one per processor.
     pub threads: Option<usize>,
     /// Bytes that the statements of the session may hold at once before they write to temporary files; `None`: no
-    /// limit. The engine counts sorts, groups and joins, not the pages being decoded: leave it some room.
+    /// limit. Sorts, groups and joins are counted, pages that are being decoded are not: leave it some room.
     pub memory_limit: Option<u64>,
 }
-
-/// Where tables and views are, in the words of the engine.
-const CATALOG: &str = "btfdb";
-const SCHEMA: &str = "main";
-/// Memory set aside for merging spilled runs, when there is a limit of plenty.
-const SPILL_RESERVATION: u64 = 10 << 20;
-/// Bytes for the sorts of [`Session::sparing`].
-const SPARING: usize = 160 << 20;
-/// How many users of memory an error names.
-const NAMED_CONSUMERS: usize = 3;
 
 /// A database open for queries.
 pub struct Session {
     database: Arc<Database>,
-    context: SessionContext,
-    runtime: Arc<Runtime>,
+    runner: Runner,
     catalog: Arc<Catalog>,
     relations: Vec<Relation>,
     chains: Chains,
     queries: Arc<Queries>,
-    interrupt: Arc<AtomicBool>,
 }
 
 impl Session {
@@ -71,72 +60,36 @@ impl Session {
     /// # Errors
     /// As [`Session::open`]; with file and line when a file of the library does not do what its header says.
     pub fn open_with(database: Database, options: SessionOptions, queries: Arc<Queries>) -> Result<Self> {
-        let SessionOptions { threads, memory_limit } = options;
-        let threads =
-            threads.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1).max(1);
-        let mut config = SessionConfig::new()
-            .with_target_partitions(threads)
-            .with_default_catalog_and_schema(CATALOG, SCHEMA)
-            .with_information_schema(true);
-        config.options_mut().sql_parser.collect_spans = true;
-        let mut environment = RuntimeEnvBuilder::new().with_disk_manager_builder(
-            DiskManagerBuilder::default().with_mode(DiskManagerMode::OsTmpDirectory),
-        );
-        if let Some(limit) = memory_limit {
-            let reservation = SPILL_RESERVATION.min(limit / 16 / threads as u64);
-            config =
-                config.with_sort_spill_reservation_bytes(usize::try_from(reservation).unwrap_or(usize::MAX));
-            environment = environment.with_memory_pool(pool(usize::try_from(limit).unwrap_or(usize::MAX)));
-        }
-        let engine = |e| failure::from_engine(&e, "", &[]);
-        let environment = environment.build_arc().map_err(engine)?;
-        let state = SessionStateBuilder::new()
-            .with_config(config)
-            .with_runtime_env(environment)
-            .with_default_features()
-            .with_query_planner(Arc::new(Planner))
-            .build();
-        let rules = operators::with(state.physical_optimizers(), UseOperators { trust: Trust::Nothing });
-        let first: Arc<dyn OptimizerRule + Send + Sync> = Arc::new(FindLatest);
-        let logical = std::iter::once(first).chain(state.optimizers().iter().cloned()).collect();
-        let state = SessionStateBuilder::new_from_existing(state)
-            .with_optimizer_rules(logical)
-            .with_physical_optimizer_rules(rules)
-            .build();
-        let context = SessionContext::new_with_state(state);
+        let available = || std::thread::available_parallelism().map_or(1, Into::into);
+        let threads = options.threads.unwrap_or_else(available).max(1);
+        let context = context::new(threads, options.memory_limit).map_err(failure::failed)?;
         let database = Arc::new(database);
         let catalog = Arc::new(Catalog::new(&database, &context, &queries));
-        if let Some(schemas) = context.catalog(CATALOG) {
-            let functions = Arc::new(TableFunctions::new(Arc::clone(&catalog)));
-            context.register_relation_planner(functions).map_err(engine)?;
-            let schema: Arc<dyn SchemaProvider> = Arc::clone(&catalog) as _;
-            schemas.register_schema(SCHEMA, schema).map_err(engine)?;
-        }
-        functions::functions(&database).into_iter().for_each(|f| context.register_udf(f));
-        functions::aggregates().into_iter().for_each(|f| context.register_udaf(f));
         let chains = Chains::default();
-        let function = ChainsFunction::new(Arc::clone(&database), Arc::clone(&chains));
-        context.register_udtf("chains", Arc::new(function));
-        let session = Self {
-            database,
-            context,
-            runtime: Arc::new(Runtime::start(threads)?),
-            catalog,
-            relations: relations::relations(&queries),
-            chains,
-            queries,
-            interrupt: Arc::new(AtomicBool::new(false)),
-        };
-        session.validate()?;
-        Ok(session)
+        register(&context, &database, &catalog, &chains)?;
+        let relations = relations::relations(&queries);
+        let names = relations.iter().map(|r| r.name.clone()).collect();
+        let runner = Runner::new(context, Runtime::start(threads)?, names);
+        validate::user_files(&runner, &queries)?;
+        Ok(Self { database, runner, catalog, relations, chains, queries })
     }
 
     /// Statements of this session stop, with [`crate::error::ErrorKind::Interrupted`], soon after `flag` becomes true. The session
     /// never resets it.
     #[must_use]
     pub fn with_interrupt(mut self, flag: Arc<AtomicBool>) -> Self {
-        self.interrupt = flag;
+        self.runner.interrupt = flag;
         self
+    }
+
+    /// The view `chain_instance` and the metrics over it show these chains. They can be given once.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Usage`] when a chain has less than two steps or the name of another one, or when nothing in
+    /// the whole database is what a step says, with a suggestion; otherwise as [`Session::run`].
+    pub fn with_chains(self, chains: &[Chain]) -> Result<Self> {
+        chains::give(&self.runner, &self.chains, chains)?;
+        Ok(self)
     }
 
     /// From now on, `table` has only the rows for which a condition in SQL over its columns is true.
@@ -144,13 +97,73 @@ impl Session {
     /// # Errors
     /// When it is no condition, or names what is not there.
     pub fn restrict(&self, table: &TableSpec, condition: &str) -> Result<()> {
-        let restricted = self.runtime.block_on(self.catalog.restrict(table.name, condition));
-        restricted.map_err(|e| failure::from_engine(&e, condition, &self.relation_names()))
+        let restricted = self.runner.runtime().block_on(self.catalog.restrict(table.name, condition));
+        restricted.map_err(|e| self.runner.error(&e, condition))
+    }
+
+    /// Runs a text that holds exactly one statement. `$NAME` in it stands for the parameter of that name.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Usage`] when there is no statement or more than one, otherwise as [`Session::run`].
+    pub fn sql(&self, text: &str, params: &[(&str, Param)]) -> Result<ResultStream> {
+        self.runner.sql(text, params)
+    }
+
+    /// Runs a statement; returns when it is planned, so that errors in the SQL come from here.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Query`] with the place in the SQL when it cannot be planned;
+    /// [`crate::error::ErrorKind::Database`] when a file is missing or damaged; [`crate::error::ErrorKind::Limit`] when
+    /// memory runs out; [`crate::error::ErrorKind::Interrupted`]. The stream has the same.
+    pub fn run(&self, statement: &Statement, params: &[(&str, Param)]) -> Result<ResultStream> {
+        self.runner.run(statement, params, None)
+    }
+
+    /// Runs a statement of which only so many rows will be shown, all of them when it is `None`: as if it ended in a
+    /// LIMIT, so that it is done early, and a sort keeps no more than those. Gives one row more, if there is one.
+    ///
+    /// # Errors
+    /// As [`Session::run`].
+    pub fn run_first(
+        &self,
+        statement: &Statement,
+        params: &[(&str, Param)],
+        shown: Option<usize>,
+    ) -> Result<ResultStream> {
+        self.runner.run(statement, params, shown.map(|rows| rows.saturating_add(1)))
+    }
+
+    /// [`Session::sql`] for all rows of a table: a sort of them is spilled to the disk before it takes much memory, if the
+    /// session has a limit. There is one such statement at a time.
+    pub(crate) fn sql_low_memory(&self, text: &str, params: &[(&str, Param)]) -> Result<ResultStream> {
+        self.runner.with_context(context::low_memory(self.context())).sql(text, params)
+    }
+
+    /// [`Session::sql`] for a statement whose rows may be thrown away: the rows of a process are assumed to be in the order of its
+    /// instances. Where they are not, the statement fails with an error [`is_out_of_order`](failure::is_out_of_order).
+    pub(crate) fn sql_assuming(
+        &self,
+        assumed: AssumedOrder,
+        text: &str,
+        params: &[(&str, Param)],
+    ) -> Result<ResultStream> {
+        self.runner.with_context(context::assuming(self.context(), assumed)).sql(text, params)
+    }
+
+    /// The first column of a result, as strings, sorted, so that suggestions are always the same; NULL is left out. For names,
+    /// of which there are few.
+    pub(crate) fn names(&self, text: &str, params: &[(&str, Param)]) -> Result<Vec<String>> {
+        self.runner.names(text, params)
     }
 
     /// The snapshot that is queried.
     pub fn database(&self) -> &Database {
         &self.database
+    }
+
+    /// Reads tables as they lie, without SQL.
+    pub(crate) fn scanner(&self) -> Scanner<'_> {
+        Scanner { database: &self.database, threads: self.threads(), interrupt: self.interrupt() }
     }
 
     /// Tables and views, with their columns: for completion, help and suggestions.
@@ -163,9 +176,19 @@ impl Session {
         &self.queries
     }
 
+    /// The chains that were given; none when none were.
+    pub fn given_chains(&self) -> &[Chain] {
+        self.chains.get().map_or(&[], |chains| chains)
+    }
+
+    /// Fails when nothing like the step is anywhere in the database, which is a mistake in its names.
+    pub(crate) fn check_step(&self, step: &ChainStep) -> Result<()> {
+        chains::check_step(&self.runner, step)
+    }
+
     /// Names of all functions, sorted: of rows, of groups, of windows, and those that give tables.
     pub fn functions(&self) -> Vec<String> {
-        let state = self.context.state();
+        let state = self.context().state();
         let mut names: Vec<String> = state.scalar_functions().keys().cloned().collect();
         names.extend(state.aggregate_functions().keys().cloned());
         names.extend(state.window_functions().keys().cloned());
@@ -178,65 +201,44 @@ impl Session {
 
     /// Number of threads that work on a statement.
     pub fn threads(&self) -> usize {
-        self.runtime.metrics().num_workers()
+        self.runner.runtime().metrics().num_workers()
     }
 
-    /// Reads tables as they lie, without SQL.
-    pub(crate) fn scanner(&self) -> Scanner<'_> {
-        Scanner { database: &self.database, threads: self.threads(), interrupt: &self.interrupt }
+    /// A reservation of 0 bytes out of the limit of the session, for what errors call `consumer`.
+    pub(crate) fn reserve_memory(&self, consumer: &str) -> Reservation {
+        Reservation::new(self.context(), consumer)
     }
 
     pub(super) fn context(&self) -> &SessionContext {
-        &self.context
-    }
-
-    /// The same context for statements whose rows may be thrown away: it takes the rows of a process to be in the order of
-    /// its instances, and fails with [`operators::OutOfOrder`] where they are not.
-    pub(super) fn trusting(&self, trust: Trust) -> SessionContext {
-        let state = self.context.state();
-        let rules = operators::with(state.physical_optimizers(), UseOperators { trust });
-        let state =
-            SessionStateBuilder::new_from_existing(state).with_physical_optimizer_rules(rules).build();
-        SessionContext::new_with_state(state)
-    }
-
-    /// The same context with little memory for sorts, if there is a limit: one of all rows of a long recording goes by way of the disk, and
-    /// the more memory it is given, the more it takes. There is only one sort at a time: of two, one takes what the other set
-    /// aside for its merge, which fails then.
-    pub(super) fn sparing(&self) -> SessionContext {
-        let state = self.context.state();
-        let mut environment = RuntimeEnv::clone(state.runtime_env());
-        if let MemoryLimit::Finite(limit) = environment.memory_pool.memory_limit() {
-            environment.memory_pool = pool(limit.min(SPARING));
-        }
-        let config = state.config().clone().with_target_partitions(1);
-        let state = SessionStateBuilder::new_from_existing(state)
-            .with_config(config)
-            .with_runtime_env(Arc::new(environment))
-            .build();
-        SessionContext::new_with_state(state)
-    }
-
-    /// The chains of events that were given.
-    pub(super) fn chains(&self) -> &Chains {
-        &self.chains
-    }
-
-    pub(super) fn runtime(&self) -> &Arc<Runtime> {
-        &self.runtime
+        self.runner.context()
     }
 
     pub(super) fn interrupt(&self) -> &Arc<AtomicBool> {
-        &self.interrupt
+        &self.runner.interrupt
     }
 
-    pub(super) fn relation_names(&self) -> Vec<String> {
-        self.relations.iter().map(|r| r.name.clone()).collect()
+    #[cfg(test)]
+    pub(super) fn runner(&self) -> &Runner {
+        &self.runner
     }
 }
 
-/// So many bytes for all, whose largest users an error names.
-fn pool(limit: usize) -> Arc<dyn MemoryPool> {
-    let named = std::num::NonZeroUsize::new(NAMED_CONSUMERS).unwrap_or(std::num::NonZeroUsize::MIN);
-    Arc::new(TrackConsumersPool::new(FairSpillPool::new(limit), named))
+/// Makes tables, views and functions known to a context.
+fn register(
+    context: &SessionContext,
+    database: &Arc<Database>,
+    catalog: &Arc<Catalog>,
+    chains: &Chains,
+) -> Result<()> {
+    if let Some(schemas) = context.catalog(CATALOG) {
+        let functions = Arc::new(TableFunctions::new(Arc::clone(catalog)));
+        context.register_relation_planner(functions).map_err(failure::failed)?;
+        let schema: Arc<dyn SchemaProvider> = Arc::clone(catalog) as _;
+        schemas.register_schema(SCHEMA, schema).map_err(failure::failed)?;
+    }
+    functions::functions(database).into_iter().for_each(|f| context.register_udf(f));
+    functions::aggregates().into_iter().for_each(|f| context.register_udaf(f));
+    let function = ChainsFunction::new(Arc::clone(database), Arc::clone(chains));
+    context.register_udtf("chains", Arc::new(function));
+    Ok(())
 }

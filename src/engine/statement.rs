@@ -29,13 +29,13 @@ impl Statement {
         self.line
     }
 
-    /// The script from its beginning to the end of the statement: comments before it, and no semicolon behind it.
+    /// The script from its beginning to the end of the statement: comments before it, no semicolon after it.
     pub(super) fn with_all_before<'a>(&self, script: &'a str) -> &'a str {
         script.get(..self.end).unwrap_or(script)
     }
 
-    /// The SQL behind as many blank lines and columns as stand before it in the script, so that the places in
-    /// the errors of the engine are places in the script.
+    /// The SQL after as many blank lines and columns as there is text before it in the script, so that the places in
+    /// errors of DataFusion are places in the script.
     pub(super) fn in_place(&self) -> String {
         let mut text = "\n".repeat(usize::try_from(self.line - 1).unwrap_or(0));
         text.push_str(&" ".repeat(usize::try_from(self.column - 1).unwrap_or(0)));

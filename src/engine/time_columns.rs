@@ -42,9 +42,9 @@ pub(super) fn times(plan: &LogicalPlan) -> Vec<bool> {
     let width = plan.schema().fields().len();
     let mut found = match plan {
         LogicalPlan::TableScan(scan) => of_scan(scan),
-        LogicalPlan::Projection(p) => Known::of(&p.input).all(&p.expr),
+        LogicalPlan::Projection(p) => TimeColumns::of(&p.input).all(&p.expr),
         LogicalPlan::Aggregate(a) => {
-            let input = Known::of(&a.input);
+            let input = TimeColumns::of(&a.input);
             // Grouping sets are one expression for several columns: those are looked up by their names.
             let mut found = match a.group_expr.as_slice() {
                 [Expr::GroupingSet(_)] => {
@@ -57,13 +57,13 @@ pub(super) fn times(plan: &LogicalPlan) -> Vec<bool> {
             found
         }
         LogicalPlan::Window(w) => {
-            let input = Known::of(&w.input);
+            let input = TimeColumns::of(&w.input);
             let windows = input.all(&w.window_expr);
             [input.times, windows].concat()
         }
         LogicalPlan::Union(u) => u.inputs.first().map(|first| times(first)).unwrap_or_default(),
         LogicalPlan::RecursiveQuery(r) => times(&r.static_term),
-        LogicalPlan::Join(j) => match (Known::of(&j.left), Known::of(&j.right)) {
+        LogicalPlan::Join(j) => match (TimeColumns::of(&j.left), TimeColumns::of(&j.right)) {
             (left, right) if left.times.len() + right.times.len() == width => {
                 [left.times, right.times].concat()
             }
@@ -79,7 +79,7 @@ pub(super) fn times(plan: &LogicalPlan) -> Vec<bool> {
         }
         LogicalPlan::Extension(_) => {
             // Columns of our own nodes are those of an input, or named as in the tables.
-            let inputs: Vec<_> = plan.inputs().into_iter().map(Known::of).collect();
+            let inputs: Vec<_> = plan.inputs().into_iter().map(TimeColumns::of).collect();
             let of = |column: &Column| {
                 let given = inputs.iter().find(|input| input.schema.has_column(column));
                 given.map_or(matches!(column.name(), "begin_at" | "end_at"), |input| input.column(column))
@@ -119,12 +119,12 @@ fn of_scan(scan: &TableScan) -> Vec<bool> {
 }
 
 /// The columns of an input, and which of them are times.
-struct Known<'a> {
+struct TimeColumns<'a> {
     schema: &'a DFSchema,
     times: Vec<bool>,
 }
 
-impl<'a> Known<'a> {
+impl<'a> TimeColumns<'a> {
     fn of(input: &'a LogicalPlan) -> Self {
         Self { schema: input.schema(), times: times(input) }
     }

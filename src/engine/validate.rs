@@ -10,9 +10,9 @@ use datafusion::common::{ParamValues, Result as Planned, ScalarValue};
 
 use super::failure;
 use super::plan::plan;
-use super::session::Session;
+use super::run::Runner;
 use crate::error::{Error, Result};
-use crate::library::{Documented, Header, METRIC_COLUMNS, Metric, View};
+use crate::library::{Documented, Header, METRIC_COLUMNS, Metric, Queries, View};
 
 /// The columns of a plan, and the names of its parameters.
 struct Shape {
@@ -20,114 +20,112 @@ struct Shape {
     params: BTreeSet<String>,
 }
 
-impl Session {
-    /// Plans every file of the user.
-    ///
-    /// # Errors
-    /// With file and line for the first that does not fit.
-    pub(super) fn validate(&self) -> Result<()> {
-        let queries = self.queries();
-        for view in queries.views() {
-            view.file.as_deref().map_or(Ok(()), |file| self.validate_view(view, file))?;
-        }
-        for metric in queries.metrics() {
-            metric.file.as_deref().map_or(Ok(()), |file| self.validate_metric(metric, file))?;
-        }
-        Ok(())
+/// Plans every file of the user.
+///
+/// # Errors
+/// With file and line for the first that does not fit.
+pub(super) fn user_files(runner: &Runner, queries: &Queries) -> Result<()> {
+    for view in queries.views() {
+        view.file.as_deref().map_or(Ok(()), |file| validate_view(runner, view, file))?;
     }
+    for metric in queries.metrics() {
+        metric.file.as_deref().map_or(Ok(()), |file| validate_metric(runner, metric, file))?;
+    }
+    Ok(())
+}
 
-    /// Whether a view has the columns of its header.
-    pub(super) fn validate_view(&self, view: &View, file: &Path) -> Result<()> {
-        let shape = self.shape(&view.sql, &view.params, file)?;
-        let fields = shape.schema.fields();
-        for (n, column) in view.columns.iter().enumerate() {
-            let line = Header::line_of(&view.sql, "column", &column.name);
-            let wrong = |what: String| Err(Error::input(what).at(file).line(line));
-            match fields.get(n) {
-                None => return wrong(format!("the SQL has no column '{}' of the header", column.name)),
-                Some(field) if *field.name() != column.name => {
-                    let (name, place) = (field.name(), n + 1);
-                    return wrong(format!(
-                        "column {place} of the SQL is '{name}', that of the header is '{}'",
-                        column.name
-                    ));
-                }
-                Some(field) if !fits(&column.ty, field.data_type()) => {
-                    let (name, ty) = (field.name(), field.data_type());
-                    return wrong(format!("the column '{name}' of the SQL is {ty}, not {}", column.ty));
-                }
-                Some(_) => {}
+/// Whether a view has the columns of its header.
+fn validate_view(runner: &Runner, view: &View, file: &Path) -> Result<()> {
+    let shape = shape(runner, &view.sql, &view.params, file)?;
+    let fields = shape.schema.fields();
+    for (n, column) in view.columns.iter().enumerate() {
+        let line = Header::line_of(&view.sql, "column", &column.name);
+        let wrong = |what: String| Err(Error::input(what).at(file).line(line));
+        match fields.get(n) {
+            None => return wrong(format!("the SQL has no column '{}' of the header", column.name)),
+            Some(field) if *field.name() != column.name => {
+                let (name, place) = (field.name(), n + 1);
+                return wrong(format!(
+                    "column {place} of the SQL is '{name}', that of the header is '{}'",
+                    column.name
+                ));
             }
-        }
-        match fields.get(view.columns.len()) {
-            Some(field) => {
-                let what = format!("the header does not describe the column '{}' of the SQL", field.name());
-                Err(Error::input(what).at(file).line(1))
+            Some(field) if !fits(&column.ty, field.data_type()) => {
+                let (name, ty) = (field.name(), field.data_type());
+                return wrong(format!("the column '{name}' of the SQL is {ty}, not {}", column.ty));
             }
-            None => Ok(()),
+            Some(_) => {}
         }
     }
-
-    /// Whether a metric has the columns of all metrics.
-    pub(super) fn validate_metric(&self, metric: &Metric, file: &Path) -> Result<()> {
-        let shape = self.shape(&metric.sql, &metric.params, file)?;
-        let fields = shape.schema.fields();
-        let wrong = |what: String| Err(Error::input(what).at(file).line(1));
-        if !fields.iter().map(|f| f.name().as_str()).eq(METRIC_COLUMNS) {
-            return wrong(format!("a metric has the columns {}, in this order", METRIC_COLUMNS.join(", ")));
+    match fields.get(view.columns.len()) {
+        Some(field) => {
+            let what = format!("the header does not describe the column '{}' of the SQL", field.name());
+            Err(Error::input(what).at(file).line(1))
         }
-        for field in fields {
-            let (name, ty) = (field.name().as_str(), field.data_type());
-            let (fits, wanted) = match name {
-                "instance" => (true, ""),
-                "at" => (*ty == DataType::Int64, "a time: BIGINT"),
-                "value" if metric.fold.is_some() => (*ty == DataType::Int64, "BIGINT, as it is folded"),
-                "value" => (matches!(ty, DataType::Int64 | DataType::Float64), "BIGINT or DOUBLE"),
-                _ => (fits("text", ty) || *ty == DataType::Null, "text"),
-            };
-            if !fits {
-                return wrong(format!("the column '{name}' of the metric is {ty}; it must be {wanted}"));
-            }
-        }
-        Ok(())
+        None => Ok(()),
     }
+}
 
-    /// Plans the SQL of a file, which must have these parameters and no others.
-    fn shape(&self, sql: &str, params: &[Documented], file: &Path) -> Result<Shape> {
-        let planned = catch_unwind(AssertUnwindSafe(|| self.runtime().block_on(self.plan(sql, params))));
-        let planned = planned.map_err(|panic| failure::from_panic(panic.as_ref()).at(file))?;
-        let shape = planned.map_err(|e| failure::from_engine(&e, sql, &self.relation_names()).at(file))?;
-        let promised: BTreeSet<String> = params.iter().map(|p| p.name.to_string()).collect();
-        if let Some(name) = shape.params.difference(&promised).next() {
-            let what = format!("the header does not say what the parameter ${name} is");
-            return Err(Error::input(what)
-                .at(file)
-                .line(1)
-                .hint("e.g. -- param: width duration Length of a window."));
-        }
-        if let Some(name) = promised.difference(&shape.params).next() {
-            let what = format!("the SQL has no parameter ${name}");
-            return Err(Error::input(what).at(file).line(Header::line_of(sql, "param", name)));
-        }
-        Ok(shape)
+/// Whether a metric has the columns of all metrics.
+fn validate_metric(runner: &Runner, metric: &Metric, file: &Path) -> Result<()> {
+    let shape = shape(runner, &metric.sql, &metric.params, file)?;
+    let fields = shape.schema.fields();
+    let wrong = |what: String| Err(Error::input(what).at(file).line(1));
+    if !fields.iter().map(|f| f.name().as_str()).eq(METRIC_COLUMNS) {
+        return wrong(format!("a metric has the columns {}, in this order", METRIC_COLUMNS.join(", ")));
     }
-
-    async fn plan(&self, sql: &str, params: &[Documented]) -> Planned<Shape> {
-        let state = self.context().state();
-        let plan = plan(&state, sql).await?;
-        let names = plan.get_parameter_names()?;
-        let names: BTreeSet<String> = names.iter().map(|n| n.trim_start_matches('$').to_owned()).collect();
-        // Any value of the right type, and none for a parameter that is not described.
-        let values = params.iter().map(|p| (p.name.to_string(), example(&p.ty)));
-        let undescribed = names.iter().filter(|n| params.iter().all(|p| p.name != **n));
-        let values = values.chain(undescribed.map(|n| (n.clone(), ScalarValue::Null)));
-        let plan = match names.is_empty() {
-            true => plan,
-            false => plan.with_param_values(ParamValues::from(values.collect::<Vec<_>>()))?,
+    for field in fields {
+        let (name, ty) = (field.name().as_str(), field.data_type());
+        let (fits, wanted) = match name {
+            "instance" => (true, ""),
+            "at" => (*ty == DataType::Int64, "a time: BIGINT"),
+            "value" if metric.fold.is_some() => (*ty == DataType::Int64, "BIGINT, as it is folded"),
+            "value" => (matches!(ty, DataType::Int64 | DataType::Float64), "BIGINT or DOUBLE"),
+            _ => (fits("text", ty) || *ty == DataType::Null, "text"),
         };
-        let plan = state.optimize(&plan)?;
-        Ok(Shape { schema: plan.schema().inner().clone(), params: names })
+        if !fits {
+            return wrong(format!("the column '{name}' of the metric is {ty}; it must be {wanted}"));
+        }
     }
+    Ok(())
+}
+
+/// Plans the SQL of a file, which must have these parameters and no others.
+fn shape(runner: &Runner, sql: &str, params: &[Documented], file: &Path) -> Result<Shape> {
+    let planned =
+        catch_unwind(AssertUnwindSafe(|| runner.runtime().block_on(plan_shape(runner, sql, params))));
+    let planned = planned.map_err(|panic| failure::from_panic(panic.as_ref()).at(file))?;
+    let shape = planned.map_err(|e| runner.error(&e, sql).at(file))?;
+    let promised: BTreeSet<String> = params.iter().map(|p| p.name.to_string()).collect();
+    if let Some(name) = shape.params.difference(&promised).next() {
+        let what = format!("the header does not say what the parameter ${name} is");
+        return Err(Error::input(what)
+            .at(file)
+            .line(1)
+            .hint("e.g. -- param: width duration Length of a window."));
+    }
+    if let Some(name) = promised.difference(&shape.params).next() {
+        let what = format!("the SQL has no parameter ${name}");
+        return Err(Error::input(what).at(file).line(Header::line_of(sql, "param", name)));
+    }
+    Ok(shape)
+}
+
+async fn plan_shape(runner: &Runner, sql: &str, params: &[Documented]) -> Planned<Shape> {
+    let state = runner.context().state();
+    let plan = plan(&state, sql).await?;
+    let names = plan.get_parameter_names()?;
+    let names: BTreeSet<String> = names.iter().map(|n| n.trim_start_matches('$').to_owned()).collect();
+    // Any value of the right type, and none for a parameter that is not described.
+    let values = params.iter().map(|p| (p.name.to_string(), example(&p.ty)));
+    let undescribed = names.iter().filter(|n| params.iter().all(|p| p.name != **n));
+    let values = values.chain(undescribed.map(|n| (n.clone(), ScalarValue::Null)));
+    let plan = match names.is_empty() {
+        true => plan,
+        false => plan.with_param_values(ParamValues::from(values.collect::<Vec<_>>()))?,
+    };
+    let plan = state.optimize(&plan)?;
+    Ok(Shape { schema: plan.schema().inner().clone(), params: names })
 }
 
 /// Whether a column of that type can be what a header calls it.
@@ -154,6 +152,7 @@ fn example(word: &str) -> ScalarValue {
 
 #[cfg(test)]
 mod tests {
+    use super::{validate_metric, validate_view};
     use crate::engine::queries_with_folders;
     use crate::engine::tests::fixture;
     use crate::library::{EXAMPLE, Queries};
@@ -165,10 +164,11 @@ mod tests {
         let (_dir, session) = fixture::empty();
         let (queries, file) = (Queries::shipped(), Path::new("queries"));
         for view in queries.views() {
-            session.validate_view(view, file).unwrap_or_else(|e| panic!("{}: {e}", view.name));
+            validate_view(session.runner(), view, file).unwrap_or_else(|e| panic!("{}: {e}", view.name));
         }
         for metric in queries.metrics() {
-            session.validate_metric(metric, file).unwrap_or_else(|e| panic!("{}: {e}", metric.name));
+            validate_metric(session.runner(), metric, file)
+                .unwrap_or_else(|e| panic!("{}: {e}", metric.name));
         }
     }
 
@@ -178,6 +178,6 @@ mod tests {
         let file = dir.path().join("Writes.sql");
         std::fs::write(&file, EXAMPLE).unwrap();
         let queries = queries_with_folders(&[dir.path().to_owned()]).unwrap();
-        session.validate_metric(queries.metric("Writes").unwrap(), &file).unwrap();
+        validate_metric(session.runner(), queries.metric("Writes").unwrap(), &file).unwrap();
     }
 }

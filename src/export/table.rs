@@ -84,7 +84,7 @@ pub(super) fn export_table(
     let sql = format!("SELECT * FROM {} {} ORDER BY {}", table.name, condition.sql(), order(table));
     let mut rows = match is_sequenced(table) {
         true => session.sql(&sql, &condition.params())?,
-        false => session.sql_sparing(&sql, &condition.params())?,
+        false => session.sql_low_memory(&sql, &condition.params())?,
     };
     let schema = rows.schema().clone();
     let rendered = render(&schema, &mut rows, format, out, None, session.threads())?;

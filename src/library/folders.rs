@@ -11,7 +11,7 @@ use crate::schema::TABLES;
 /// What SQL files end in.
 const EXTENSION: &str = "sql";
 
-/// A view on its way to its place behind those that it reads.
+/// A view whose place, after those that it reads, is not known yet.
 struct Waiting {
     view: View,
     reads: Vec<String>,
@@ -20,7 +20,7 @@ struct Waiting {
 /// What the SQL parser says about the text of a file.
 #[derive(Debug)]
 pub struct ParsedFile {
-    /// The text from its beginning to the end of its statement: comments before it, and no semicolon behind it.
+    /// The text from its beginning to the end of its statement: comments before it, no semicolon after it.
     pub text: String,
     /// Names of the tables and views that the statement reads.
     pub reads: Vec<String>,
@@ -61,7 +61,7 @@ pub(super) fn read(
     }
     let mut path = Vec::new();
     while let Some(next) = waiting.first().map(|w| w.view.name.clone()) {
-        settle(&next, &mut waiting, &mut path, &mut queries.views)?;
+        order_view(&next, &mut waiting, &mut path, &mut queries.views)?;
     }
     Ok(queries)
 }
@@ -126,8 +126,8 @@ fn query_in(
     Ok((query, reads))
 }
 
-/// Puts a view behind those that it reads; `path` are those that wait for it.
-fn settle(
+/// Adds a view to `done`, after those that it reads; `path`: the views that led here.
+fn order_view(
     name: &str,
     waiting: &mut Vec<Waiting>,
     path: &mut Vec<String>,
@@ -141,7 +141,7 @@ fn settle(
     }
     path.push(name.to_owned());
     for read in reads {
-        settle(&read, waiting, path, done)?;
+        order_view(&read, waiting, path, done)?;
     }
     path.pop();
     if let Some(at) = waiting.iter().position(|w| w.view.name == name) {

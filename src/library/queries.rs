@@ -72,7 +72,7 @@ pub struct Documented {
 pub struct Alias {
     /// The name.
     pub name: String,
-    /// Who calls it so, and which column it is, or where the definition differs.
+    /// Where the name comes from, and which column it is, or where the definition differs.
     pub doc: String,
 }
 
@@ -108,7 +108,7 @@ pub struct View {
     pub area: String,
     /// What a row is, from the header.
     pub doc: String,
-    /// What `$NAME` in it stands for, given by whoever queries it.
+    /// What `$NAME` in it stands for, given with the query.
     pub params: Vec<Documented>,
     /// Its columns, in order.
     pub columns: Vec<Documented>,

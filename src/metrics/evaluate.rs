@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use arrow::array::RecordBatch;
 
 use super::histogram::Bin;
-use super::samples::{Gather, Key, Span};
+use super::samples::{Collector, Key, Span};
 use super::statistics::{Samples, Statistics};
 use super::summary::{Histogram, Line, summary};
-use crate::engine::{Param, ResultStream, Session, Trust, is_out_of_order};
+use crate::engine::{AssumedOrder, Param, ResultStream, Session, is_out_of_order};
 use crate::error::{Error, Result, did_you_mean};
 use crate::library::Metric;
 use crate::pipeline::fan_out;
@@ -31,178 +31,164 @@ pub struct MetricFilter {
     pub windows: Option<TimeWindows>,
 }
 
-impl Session {
-    /// Computes metrics; without names, all of them. One row per metric, recording and entity (and core, for loads; and
-    /// window, where there are windows), in the order of the names or of the list, then by recording, entity and time; columns
-    /// [`super::SUMMARY_COLUMNS`].
-    ///
-    /// * `begin_at`, `end_at`: the window, in ticks; only with windows. Of metrics that count or are a share there is a row
-    ///   for every window of the recording, of others for every window with an instance in it.
-    /// * `count` samples; `incomplete` instances that the trace cuts off, which enter nothing else.
-    /// * `min`, `avg`, `max`, `stddev`, percentiles: in the unit of the metric (`duration`: ticks), as
-    ///   floating-point numbers, exact for ticks below 2⁵³. `stddev` is that of a sample (n − 1); `p50`, `p95`,
-    ///   `p99` and `p999` (99.9 %) are interpolated between the two nearest samples (SQL's `percentile_cont`).
-    /// * `jitter` is `max` − `min`. Conventions that compare with a nominal value, as that of a period, need one, which
-    ///   no trace has.
-    /// * `min_at`, `max_at`: `at` of the first sample with that value, in ticks: where the measured time begins.
-    /// * `core` is that of all instances, and NULL when they ran on several.
-    ///
-    /// # Errors
-    /// [`crate::error::ErrorKind::Usage`] when there is no such metric, recording or entity, or a metric cannot be cut into
-    /// windows, otherwise as [`Session::run`].
-    pub fn metrics(&self, names: &[String], filter: &MetricFilter) -> Result<RecordBatch> {
-        let plain = |samples: Samples| (samples.finish(), Vec::new());
-        summary(&self.lines(names, filter, plain)?, filter.windows.is_some(), false)
-    }
+/// Computes metrics; without names, all of them. One row per metric, recording and entity (and core, for loads; and
+/// window, where there are windows), in the order of the names or of the list, then by recording, entity and time; columns
+/// [`super::SUMMARY_COLUMNS`].
+///
+/// * `begin_at`, `end_at`: the window, in ticks; only with windows. Of metrics that count or are a share there is a row
+///   for every window of the recording, of others for every window with an instance in it.
+/// * `count` samples; `incomplete` instances that the trace cuts off, which enter nothing else.
+/// * `min`, `avg`, `max`, `stddev`, percentiles: in the unit of the metric (`duration`: ticks), as
+///   floating-point numbers, exact for ticks below 2⁵³. `stddev` is that of a sample (n − 1); `p50`, `p95`,
+///   `p99` and `p999` (99.9 %) are interpolated between the two nearest samples (SQL's `percentile_cont`).
+/// * `jitter` is `max` − `min`. Conventions that compare with a nominal value, as that of a period, need one, which
+///   no trace has.
+/// * `min_at`, `max_at`: `at` of the first sample with that value, in ticks: where the measured time begins.
+/// * `core` is that of all instances, and NULL when they ran on several.
+///
+/// # Errors
+/// [`crate::error::ErrorKind::Usage`] when there is no such metric, recording or entity, or a metric cannot be cut into
+/// windows, otherwise as [`Session::run`].
+pub fn summaries(session: &Session, names: &[String], filter: &MetricFilter) -> Result<RecordBatch> {
+    let plain = |samples: Samples| (samples.finish(), Vec::new());
+    summary(&lines(session, names, filter, plain)?, filter.windows.is_some(), false)
+}
 
-    /// As [`Session::metrics`] for one metric, with two more columns: how many samples are less than `lower` (`below`), and
-    /// greater than `upper` (`above`).
-    ///
-    /// # Errors
-    /// As [`Session::metrics`].
-    pub fn metrics_against(
-        &self,
-        name: &str,
-        filter: &MetricFilter,
-        lower: f64,
-        upper: f64,
-    ) -> Result<RecordBatch> {
-        let against = |samples: Samples| (samples.finish_within(lower, upper), Vec::new());
-        summary(&self.lines(&[name.to_owned()], filter, against)?, filter.windows.is_some(), true)
-    }
+/// As [`summaries`] for one metric, with two more columns: how many samples are less than `lower` (`below`), and
+/// greater than `upper` (`above`).
+///
+/// # Errors
+/// As [`summaries`].
+pub fn summary_within(
+    session: &Session,
+    name: &str,
+    filter: &MetricFilter,
+    lower: f64,
+    upper: f64,
+) -> Result<RecordBatch> {
+    let against = |samples: Samples| (samples.finish_within(lower, upper), Vec::new());
+    summary(&lines(session, &[name.to_owned()], filter, against)?, filter.windows.is_some(), true)
+}
 
-    /// The samples of metrics by how great they are: a histogram per line of [`Session::metrics`] without windows.
-    ///
-    /// # Errors
-    /// As [`Session::metrics`].
-    pub fn histograms(&self, names: &[String], filter: &MetricFilter) -> Result<Vec<Histogram>> {
-        let filter = MetricFilter { windows: None, ..filter.clone() };
-        let lines = self.lines(names, &filter, Samples::finish_with_bins)?;
-        Ok(lines.into_iter().map(Line::into_histogram).collect())
-    }
+/// The samples of metrics by how great they are: a histogram per line of [`summaries`] without windows.
+///
+/// # Errors
+/// As [`summaries`].
+pub fn histograms(session: &Session, names: &[String], filter: &MetricFilter) -> Result<Vec<Histogram>> {
+    let filter = MetricFilter { windows: None, ..filter.clone() };
+    let lines = lines(session, names, &filter, Samples::finish_with_bins)?;
+    Ok(lines.into_iter().map(Line::into_histogram).collect())
+}
 
-    fn lines(
-        &self,
-        names: &[String],
-        filter: &MetricFilter,
-        finish: impl Fn(Samples) -> (Statistics, Vec<Bin>) + Sync,
-    ) -> Result<Vec<Line<'_>>> {
-        let mut chosen: Vec<&Metric> = Vec::new();
-        for name in names {
-            let metric = self.queries().metric(name)?;
-            if chosen.iter().all(|m| m.name != metric.name) {
-                chosen.push(metric);
-            }
-        }
-        if names.is_empty() {
-            chosen = self.queries().metrics().iter().collect();
-        }
-        self.check_recording(filter.recording.as_deref())?;
-        filter.windows.map_or(Ok(()), TimeWindows::check).map_err(Error::usage)?;
-        let mut lines = Vec::new();
-        for metric in chosen {
-            let samples = finished(self.samples(metric, filter)?, self.threads(), &finish)?;
-            let line = |(key, (statistics, bins))| Line { metric, key, statistics, bins };
-            lines.extend(samples.into_iter().map(line));
-        }
-        if let (true, Some(entity)) = (lines.is_empty(), &filter.entity) {
-            self.check_entity(entity)?;
-        }
-        Ok(lines)
-    }
-
-    /// Fails when a recording is asked for that the database does not have.
-    pub(crate) fn check_recording(&self, recording: Option<&str>) -> Result<()> {
-        let known: Vec<_> = self.database().recordings().iter().map(|r| r.name.as_str()).collect();
-        match recording {
-            Some(name) if !known.contains(&name) => {
-                let error = Error::usage(format!("there is no recording '{name}'"));
-                Err(match did_you_mean(name, known.iter().copied()) {
-                    Some(near) => error.hint(format!("did you mean '{near}'?")),
-                    None => error.hint(format!("the recordings are: {}", known.join(", "))),
-                })
-            }
-            _ => Ok(()),
+fn lines<'a>(
+    session: &'a Session,
+    names: &[String],
+    filter: &MetricFilter,
+    finish: impl Fn(Samples) -> (Statistics, Vec<Bin>) + Sync,
+) -> Result<Vec<Line<'a>>> {
+    let mut chosen: Vec<&Metric> = Vec::new();
+    for name in names {
+        let metric = session.queries().metric(name)?;
+        if chosen.iter().all(|m| m.name != metric.name) {
+            chosen.push(metric);
         }
     }
-
-    /// Fails when no process, runnable or core has that name.
-    pub(crate) fn check_entity(&self, entity: &str) -> Result<()> {
-        let sql = "SELECT process FROM process_instance UNION SELECT runnable FROM runnable_instance \
-                   UNION SELECT core FROM process_state WHERE core IS NOT NULL";
-        let mut known = self.names(sql, &[])?;
-        known.extend(self.given_chains().iter().map(|chain| chain.name.clone()));
-        if known.iter().any(|k| k == entity) {
-            return Ok(());
-        }
-        let error = Error::usage(format!(
-            "there is no task, interrupt service routine, runnable, core or chain '{entity}'"
-        ));
-        Err(match did_you_mean(entity, known.iter().map(String::as_str)) {
-            Some(near) => error.hint(format!("did you mean '{near}'?")),
-            None => error,
-        })
+    if names.is_empty() {
+        chosen = session.queries().metrics().iter().collect();
     }
-
-    /// The samples of one metric, by line of the summary.
-    fn samples(&self, metric: &Metric, filter: &MetricFilter) -> Result<BTreeMap<Key, Samples>> {
-        if filter.windows.is_some() && metric.fold.is_none() && !metric.params.is_empty() {
-            let error =
-                Error::usage(format!("the metric {} cannot be cut into windows of time", metric.name));
-            return Err(
-                error.hint("its SQL takes the window that it is given; with `fold:` in its header it could")
-            );
-        }
-        let mut sql =
-            format!("SELECT recording, entity, type, core, value, at FROM (\n{}\n) AS sample", metric.sql);
-        let span = self.span(filter);
-        let mut params = vec![("from", span.from), ("to", span.to)];
-        let mut conditions = Vec::new();
-        if metric.params.is_empty() {
-            // An entity without summands in the window has a sum all the same.
-            if metric.fold.is_none() {
-                conditions.extend(filter.from.map(|_| "at >= $from"));
-                conditions.extend(filter.to.map(|_| "at < $to"));
-            }
-            params.retain(|(name, _)| conditions.iter().any(|c| c.ends_with(name)));
-        }
-        conditions.extend(filter.recording.as_ref().map(|_| "recording = $recording"));
-        conditions.extend(filter.entity.as_ref().map(|_| "entity = $entity"));
-        if !conditions.is_empty() {
-            sql = format!("{sql} WHERE {}", conditions.join(" AND "));
-        }
-        let mut params: Vec<(&str, Param)> = params.into_iter().map(|(n, v)| (n, v.into())).collect();
-        params.extend(filter.recording.as_deref().map(|r| ("recording", r.into())));
-        params.extend(filter.entity.as_deref().map(|e| ("entity", e.into())));
-
-        // Most traces have the instances of a process in their order, others all but some. It is found out on the way.
-        for trust in [Trust::Fully, Trust::Mostly] {
-            let rows = self.sql_trusting(trust, &sql, &params);
-            match rows.and_then(|rows| self.gathered(rows, metric, &span)) {
-                Err(e) if is_out_of_order(&e) => {}
-                result => return result,
-            }
-        }
-        self.gathered(self.sql_sparing(&sql, &params)?, metric, &span)
+    session.database().check_recording(filter.recording.as_deref())?;
+    filter.windows.map_or(Ok(()), TimeWindows::check).map_err(Error::usage)?;
+    let mut lines = Vec::new();
+    for metric in chosen {
+        let samples = finished(samples(session, metric, filter)?, session.threads(), &finish)?;
+        let line = |(key, (statistics, bins))| Line { metric, key, statistics, bins };
+        lines.extend(samples.into_iter().map(line));
     }
-
-    /// The time that is asked for.
-    fn span(&self, filter: &MetricFilter) -> Span {
-        let recordings = self.database().recordings().iter();
-        let recordings =
-            recordings.filter_map(|r| Some((r.name.clone(), r.begin_at.zip(r.end_at)?))).collect();
-        let (from, to) = (filter.from.unwrap_or(i64::MIN), filter.to.unwrap_or(i64::MAX));
-        Span { from, to, windows: filter.windows, recordings }
+    if let (true, Some(entity)) = (lines.is_empty(), &filter.entity) {
+        check_entity(session, entity)?;
     }
+    Ok(lines)
+}
 
-    fn gathered(&self, rows: ResultStream, metric: &Metric, span: &Span) -> Result<BTreeMap<Key, Samples>> {
-        let memory = self.reserve_memory("samples of a metric");
-        let mut gather = Gather::new(metric, span);
-        for batch in rows {
-            gather.add(&batch?, |bytes| memory.grow(bytes))?;
+/// Fails when no process, runnable or core has that name.
+pub(super) fn check_entity(session: &Session, entity: &str) -> Result<()> {
+    let sql = "SELECT process FROM process_instance UNION SELECT runnable FROM runnable_instance \
+               UNION SELECT core FROM process_state WHERE core IS NOT NULL";
+    let mut known = session.names(sql, &[])?;
+    known.extend(session.given_chains().iter().map(|chain| chain.name.clone()));
+    if known.iter().any(|k| k == entity) {
+        return Ok(());
+    }
+    let error = Error::usage(format!(
+        "there is no task, interrupt service routine, runnable, core or chain '{entity}'"
+    ));
+    Err(match did_you_mean(entity, known.iter().map(String::as_str)) {
+        Some(near) => error.hint(format!("did you mean '{near}'?")),
+        None => error,
+    })
+}
+
+/// The samples of one metric, by line of the summary.
+fn samples(session: &Session, metric: &Metric, filter: &MetricFilter) -> Result<BTreeMap<Key, Samples>> {
+    if filter.windows.is_some() && metric.fold.is_none() && !metric.params.is_empty() {
+        let error = Error::usage(format!("the metric {} cannot be cut into windows of time", metric.name));
+        return Err(
+            error.hint("its SQL takes the window that it is given; with `fold:` in its header it could")
+        );
+    }
+    let mut sql =
+        format!("SELECT recording, entity, type, core, value, at FROM (\n{}\n) AS sample", metric.sql);
+    let span = span(session, filter);
+    let mut params = vec![("from", span.from), ("to", span.to)];
+    let mut conditions = Vec::new();
+    if metric.params.is_empty() {
+        // An entity without summands in the window has a sum all the same.
+        if metric.fold.is_none() {
+            conditions.extend(filter.from.map(|_| "at >= $from"));
+            conditions.extend(filter.to.map(|_| "at < $to"));
         }
-        gather.finish()
+        params.retain(|(name, _)| conditions.iter().any(|c| c.ends_with(name)));
     }
+    conditions.extend(filter.recording.as_ref().map(|_| "recording = $recording"));
+    conditions.extend(filter.entity.as_ref().map(|_| "entity = $entity"));
+    if !conditions.is_empty() {
+        sql = format!("{sql} WHERE {}", conditions.join(" AND "));
+    }
+    let mut params: Vec<(&str, Param)> = params.into_iter().map(|(n, v)| (n, v.into())).collect();
+    params.extend(filter.recording.as_deref().map(|r| ("recording", r.into())));
+    params.extend(filter.entity.as_deref().map(|e| ("entity", e.into())));
+
+    // Most traces hold the instances of a process in order, others all but some. A wrong assumption is noticed on the way.
+    for assumed in [AssumedOrder::Fully, AssumedOrder::Mostly] {
+        let rows = session.sql_assuming(assumed, &sql, &params);
+        match rows.and_then(|rows| collect(session, rows, metric, &span)) {
+            Err(e) if is_out_of_order(&e) => {}
+            result => return result,
+        }
+    }
+    collect(session, session.sql_low_memory(&sql, &params)?, metric, &span)
+}
+
+/// The time that is asked for.
+fn span(session: &Session, filter: &MetricFilter) -> Span {
+    let recordings = session.database().recordings().iter();
+    let recordings = recordings.filter_map(|r| Some((r.name.clone(), r.begin_at.zip(r.end_at)?))).collect();
+    let (from, to) = (filter.from.unwrap_or(i64::MIN), filter.to.unwrap_or(i64::MAX));
+    Span { from, to, windows: filter.windows, recordings }
+}
+
+fn collect(
+    session: &Session,
+    rows: ResultStream,
+    metric: &Metric,
+    span: &Span,
+) -> Result<BTreeMap<Key, Samples>> {
+    let memory = session.reserve_memory("samples of a metric");
+    let mut collector = Collector::new(metric, span);
+    for batch in rows {
+        collector.add(&batch?, |bytes| memory.grow(bytes))?;
+    }
+    collector.finish()
 }
 
 /// What `finish` makes of the samples of every line.

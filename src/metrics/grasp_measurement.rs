@@ -1,7 +1,7 @@
 //! The measurement table of Grasp: worst, average and best execution and response times of every task, under the names of
 //! its paper (Holenderski et al., WATERS 2010, figure 6). Not for what a job is, which `measured_job` says.
 
-use super::evaluate::MetricFilter;
+use super::evaluate::{MetricFilter, check_entity};
 use crate::engine::{Param, Session};
 use crate::error::{Error, ErrorKind, Result};
 use crate::render::SHOWN_NULL;
@@ -13,7 +13,7 @@ use arrow::datatypes::{DataType, Field, Schema};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What the table is called, beside the metrics.
+/// The name of the table, in the list of the metrics.
 pub const MEASUREMENT: &str = "grasp";
 
 /// What is summed up, in ticks of the database: averages are sums divided by the number of jobs.
@@ -37,7 +37,7 @@ GROUP BY recording, task, type
 ORDER BY recording, type DESC, task
 ";
 
-/// Digits behind the point.
+/// Digits after the point.
 const DECIMALS: u32 = 3;
 const PRECISION: u8 = 38;
 /// A line of the table.
@@ -49,125 +49,122 @@ struct Line {
     values: [Option<i128>; 6],
 }
 
-impl Session {
-    /// WCET, ACET, BCET, WCRT, ACRT, BCRT of every task and ISR, with the number of jobs that they are of and the unit: a tick
-    /// of the trace where it has ticks, else a tick of the database. Only jobs with arrival and completion count; a
-    /// task without any has no times. Tasks come in the order of their priorities where the trace tells them. Averages are rounded to three decimals, half to even.
-    ///
-    /// The filter chooses jobs by their arrival; windows are not looked at.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Usage`] when there is no such recording, otherwise as [`Session::run`].
-    pub fn measurement(&self, filter: &MetricFilter) -> Result<RecordBatch> {
-        self.check_recording(filter.recording.as_deref())?;
-        let ticks = self.ticks()?;
-        let scale = self.database().time_scale();
-        let mut lines = self.measured(filter, &ticks)?;
-        let priorities = self.priorities()?;
-        let priority = |line: &Line| {
-            let known = priorities.get(&line.recording).and_then(|of| of.get(&line.task));
-            known.copied().unwrap_or(i64::MAX)
-        };
-        // Stable: what has no priority keeps its order, behind what has.
-        lines.sort_by(|a, b| (&a.recording, priority(a)).cmp(&(&b.recording, priority(b))));
-        if let (true, Some(entity)) = (lines.is_empty(), &filter.entity) {
-            self.check_entity(entity)?;
-        }
-        let units = lines.iter().map(|line| match ticks.get(&line.recording) {
-            Some(tick) => format_duration(*tick, scale),
-            None => format_duration(1, scale),
-        });
-        let shown = HashMap::from([(SHOWN_NULL.to_owned(), "-".to_owned())]);
-        let mut fields =
-            vec![Field::new("recording", DataType::Utf8, false), Field::new("task", DataType::Utf8, false)];
-        let mut arrays: Vec<ArrayRef> = vec![
-            Arc::new(StringArray::from_iter_values(lines.iter().map(|l| &l.recording))),
-            Arc::new(StringArray::from_iter_values(lines.iter().map(|l| &l.task))),
-        ];
-        for (n, name) in ["WCET", "ACET", "BCET", "WCRT", "ACRT", "BCRT"].into_iter().enumerate() {
-            let ty = DataType::Decimal128(PRECISION, DECIMALS as i8);
-            let values = lines.iter().map(|l| l.values.get(n).copied().flatten());
-            let array = values.collect::<Decimal128Array>().with_data_type(ty.clone());
-            fields.push(Field::new(name, ty, true).with_metadata(shown.clone()));
-            arrays.push(Arc::new(array));
-        }
-        fields.push(Field::new("jobs", DataType::Int64, false));
-        arrays.push(Arc::new(Int64Array::from_iter_values(lines.iter().map(|l| l.jobs))));
-        fields.push(Field::new("unit", DataType::Utf8, false));
-        arrays.push(Arc::new(StringArray::from_iter_values(units)));
-        RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
-            .map_err(|e| Error::new(ErrorKind::Bug, "the measurement table has uneven columns").because(e))
+/// WCET, ACET, BCET, WCRT, ACRT, BCRT of every task and ISR, with the number of jobs that they are of and the unit: a tick
+/// of the trace where it has ticks, else a tick of the database. Only jobs with arrival and completion count; a
+/// task without any has no times. Tasks come in the order of their priorities where the trace tells them. Averages are rounded to three decimals, half to even.
+///
+/// The filter chooses jobs by their arrival; windows are not looked at.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] when there is no such recording, otherwise as [`Session::run`].
+pub fn measurement(session: &Session, filter: &MetricFilter) -> Result<RecordBatch> {
+    session.database().check_recording(filter.recording.as_deref())?;
+    let ticks = ticks(session)?;
+    let scale = session.database().time_scale();
+    let mut lines = measured(session, filter, &ticks)?;
+    let priorities = priorities(session)?;
+    let priority = |line: &Line| {
+        let known = priorities.get(&line.recording).and_then(|of| of.get(&line.task));
+        known.copied().unwrap_or(i64::MAX)
+    };
+    // Stable: what has no priority keeps its order, after what has.
+    lines.sort_by(|a, b| (&a.recording, priority(a)).cmp(&(&b.recording, priority(b))));
+    if let (true, Some(entity)) = (lines.is_empty(), &filter.entity) {
+        check_entity(session, entity)?;
     }
+    let units = lines.iter().map(|line| match ticks.get(&line.recording) {
+        Some(tick) => format_duration(*tick, scale),
+        None => format_duration(1, scale),
+    });
+    let shown = HashMap::from([(SHOWN_NULL.to_owned(), "-".to_owned())]);
+    let mut fields =
+        vec![Field::new("recording", DataType::Utf8, false), Field::new("task", DataType::Utf8, false)];
+    let mut arrays: Vec<ArrayRef> = vec![
+        Arc::new(StringArray::from_iter_values(lines.iter().map(|l| &l.recording))),
+        Arc::new(StringArray::from_iter_values(lines.iter().map(|l| &l.task))),
+    ];
+    for (n, name) in ["WCET", "ACET", "BCET", "WCRT", "ACRT", "BCRT"].into_iter().enumerate() {
+        let ty = DataType::Decimal128(PRECISION, DECIMALS as i8);
+        let values = lines.iter().map(|l| l.values.get(n).copied().flatten());
+        let array = values.collect::<Decimal128Array>().with_data_type(ty.clone());
+        fields.push(Field::new(name, ty, true).with_metadata(shown.clone()));
+        arrays.push(Arc::new(array));
+    }
+    fields.push(Field::new("jobs", DataType::Int64, false));
+    arrays.push(Arc::new(Int64Array::from_iter_values(lines.iter().map(|l| l.jobs))));
+    fields.push(Field::new("unit", DataType::Utf8, false));
+    arrays.push(Arc::new(StringArray::from_iter_values(units)));
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
+        .map_err(|e| Error::new(ErrorKind::Bug, "the measurement table has uneven columns").because(e))
+}
 
-    /// The priorities of tasks, by recording and name or id; a lower number is a higher one. Only Grasp traces tell them.
-    fn priorities(&self) -> Result<HashMap<String, HashMap<String, i64>>> {
-        let mut priorities: HashMap<String, HashMap<String, i64>> = HashMap::new();
-        if self.database().files(tables::GRASP_EVENT, None).is_empty() {
-            return Ok(priorities);
-        }
-        let sql = "SELECT recording, task, name, priority FROM grasp_event \
-                   WHERE command = 'newTask' AND priority IS NOT NULL ORDER BY recording, seq";
-        for batch in self.sql(sql, &[])? {
-            let ([recording, id, name], priority): ([Texts; 3], Integers) = result::columns(&batch?)?;
-            for row in 0..priority.len() {
-                let of = priorities.entry(recording.value(row).to_owned()).or_default();
-                for name in [id.get(row), name.get(row)].into_iter().flatten() {
-                    of.insert(name.to_owned(), priority.value(row));
-                }
+/// The priorities of tasks, by recording and name or id; a lower number is a higher one. Only Grasp traces tell them.
+fn priorities(session: &Session) -> Result<HashMap<String, HashMap<String, i64>>> {
+    let mut priorities: HashMap<String, HashMap<String, i64>> = HashMap::new();
+    if session.database().files(tables::GRASP_EVENT, None).is_empty() {
+        return Ok(priorities);
+    }
+    let sql = "SELECT recording, task, name, priority FROM grasp_event \
+               WHERE command = 'newTask' AND priority IS NOT NULL ORDER BY recording, seq";
+    for batch in session.sql(sql, &[])? {
+        let ([recording, id, name], priority): ([Texts; 3], Integers) = result::columns(&batch?)?;
+        for row in 0..priority.len() {
+            let of = priorities.entry(recording.value(row).to_owned()).or_default();
+            for name in [id.get(row), name.get(row)].into_iter().flatten() {
+                of.insert(name.to_owned(), priority.value(row));
             }
         }
-        Ok(priorities)
     }
+    Ok(priorities)
+}
 
-    /// Ticks of the database in a tick of the trace of a recording; `None` for traces that do not count so.
-    ///
-    /// # Errors
-    /// As [`Session::run`].
-    pub(crate) fn tick_of(&self, recording: &str) -> Result<Option<i64>> {
-        Ok(self.ticks()?.get(recording).copied())
+/// Ticks of the database in a tick of the trace of a recording; `None` for traces that do not count so.
+///
+/// # Errors
+/// As [`Session::run`].
+pub(crate) fn tick_of(session: &Session, recording: &str) -> Result<Option<i64>> {
+    Ok(ticks(session)?.get(recording).copied())
+}
+
+/// Ticks of the database in a tick of the trace, of the recordings whose trace counts so.
+fn ticks(session: &Session) -> Result<HashMap<String, i64>> {
+    let mut ticks = HashMap::new();
+    for batch in session.sql("SELECT recording, tick FROM recording WHERE tick > 0", &[])? {
+        let (names, values): (Texts, Integers) = result::columns(&batch?)?;
+        let names = names.iter().map(|name| name.unwrap_or_default().to_owned());
+        ticks.extend(names.zip(values.values().iter().copied()));
     }
+    Ok(ticks)
+}
 
-    /// Ticks of the database in a tick of the trace, of the recordings whose trace counts so.
-    fn ticks(&self) -> Result<HashMap<String, i64>> {
-        let mut ticks = HashMap::new();
-        for batch in self.sql("SELECT recording, tick FROM recording WHERE tick > 0", &[])? {
-            let (names, values): (Texts, Integers) = result::columns(&batch?)?;
-            let names = names.iter().map(|name| name.unwrap_or_default().to_owned());
-            ticks.extend(names.zip(values.values().iter().copied()));
-        }
-        Ok(ticks)
-    }
-
-    fn measured(&self, filter: &MetricFilter, ticks: &HashMap<String, i64>) -> Result<Vec<Line>> {
-        let text = |text: &Option<String>| text.as_deref().map_or(Param::Null, Param::from);
-        let time = |at: Option<i64>| at.map_or(Param::Null, Param::from);
-        let params = [
-            ("recording", text(&filter.recording)),
-            ("entity", text(&filter.entity)),
-            ("from", time(filter.from)),
-            ("to", time(filter.to)),
-        ];
-        let mut lines = Vec::new();
-        for batch in self.sql(MEASUREMENT_SQL, &params)? {
-            // Sums have more digits than an integer holds.
-            let ([recording, task], jobs, sums): ([Texts; 2], Integers, [Texts; 6]) =
-                result::columns(&batch?)?;
-            for row in 0..jobs.len() {
-                let recording = recording.value(row).to_owned();
-                let tick = i128::from(ticks.get(&recording).copied().unwrap_or(1));
-                let jobs = jobs.value(row);
-                let mut values = [None; 6];
-                for (n, (value, column)) in values.iter_mut().zip(&sums).enumerate() {
-                    let number = column.get(row).and_then(|digits| digits.parse().ok());
-                    // The average is the second of both parts.
-                    let divisor = if n % 3 == 1 { tick * i128::from(jobs) } else { tick };
-                    *value = number.and_then(|number| thousandths(number, divisor));
-                }
-                lines.push(Line { recording, task: task.value(row).to_owned(), jobs, values });
+fn measured(session: &Session, filter: &MetricFilter, ticks: &HashMap<String, i64>) -> Result<Vec<Line>> {
+    let text = |text: &Option<String>| text.as_deref().map_or(Param::Null, Param::from);
+    let time = |at: Option<i64>| at.map_or(Param::Null, Param::from);
+    let params = [
+        ("recording", text(&filter.recording)),
+        ("entity", text(&filter.entity)),
+        ("from", time(filter.from)),
+        ("to", time(filter.to)),
+    ];
+    let mut lines = Vec::new();
+    for batch in session.sql(MEASUREMENT_SQL, &params)? {
+        // Sums have more digits than an integer holds.
+        let ([recording, task], jobs, sums): ([Texts; 2], Integers, [Texts; 6]) = result::columns(&batch?)?;
+        for row in 0..jobs.len() {
+            let recording = recording.value(row).to_owned();
+            let tick = i128::from(ticks.get(&recording).copied().unwrap_or(1));
+            let jobs = jobs.value(row);
+            let mut values = [None; 6];
+            for (n, (value, column)) in values.iter_mut().zip(&sums).enumerate() {
+                let number = column.get(row).and_then(|digits| digits.parse().ok());
+                // The average is the second of both parts.
+                let divisor = if n % 3 == 1 { tick * i128::from(jobs) } else { tick };
+                *value = number.and_then(|number| thousandths(number, divisor));
             }
+            lines.push(Line { recording, task: task.value(row).to_owned(), jobs, values });
         }
-        Ok(lines)
     }
+    Ok(lines)
 }
 
 /// `number / divisor` in thousandths, rounded half to even; `None` when it does not fit, or for a divisor of 0.
@@ -196,7 +193,7 @@ mod tests {
 
     fn shown(format: Format, filter: &MetricFilter) -> String {
         let (_dir, session) = engine(&["r"]);
-        let table = session.measurement(filter).unwrap();
+        let table = measurement(&session, filter).unwrap();
         let mut out = Vec::new();
         let schema = table.schema();
         render(&schema, &mut std::iter::once(Ok(table)), format, &mut out, None, 1).unwrap();
@@ -217,6 +214,6 @@ mod tests {
         assert_eq!(cells, ["r", "T_1", "-", "-", "-", "-", "-", "-", "0", "1", "ns"], "{table}");
         let other = MetricFilter { recording: Some("s".into()), ..MetricFilter::default() };
         let (_dir, session) = engine(&["r"]);
-        assert!(session.measurement(&other).is_err());
+        assert!(measurement(&session, &other).is_err());
     }
 }

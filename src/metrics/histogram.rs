@@ -1,7 +1,5 @@
 //! Samples → a histogram with round borders. Not for how it is drawn.
 
-use super::statistics::Statistics;
-
 /// About so many bins of one width.
 const LINEAR: f64 = 16.0;
 /// A greatest sample so many times the median leaves a linear histogram with one bin that says anything.
@@ -54,11 +52,19 @@ impl Round {
     }
 }
 
-/// The bins of samples with these statistics, from the one with the least sample to the one with the greatest: of one
+/// The least, the greatest and the middle one of some samples.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Extent {
+    pub min: f64,
+    pub max: f64,
+    pub median: f64,
+}
+
+/// The bins of samples of that extent, from the one with the least sample to the one with the greatest: of one
 /// width, or, where most samples would be in the first of those, growing with their values. Borders of whole numbers are
-/// whole. Empty without samples, and where a sample is infinite or no number.
-pub(super) fn bins(values: impl Iterator<Item = f64> + Clone, whole: bool, known: &Statistics) -> Vec<Bin> {
-    let (Some(min), Some(max), Some(median)) = (known.min, known.max, known.p50) else { return Vec::new() };
+/// whole. Empty where a sample is infinite or no number.
+pub(super) fn bins(values: impl Iterator<Item = f64> + Clone, whole: bool, extent: Extent) -> Vec<Bin> {
+    let Extent { min, max, median } = extent;
     if !(max - min).is_finite() || values.clone().any(f64::is_nan) {
         return Vec::new();
     }

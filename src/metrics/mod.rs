@@ -10,8 +10,9 @@ mod samples;
 mod statistics;
 mod summary;
 
-pub use evaluate::MetricFilter;
-pub use grasp_measurement::{MEASUREMENT, MEASUREMENT_SQL};
+pub use evaluate::{MetricFilter, histograms, summaries, summary_within};
+pub(crate) use grasp_measurement::tick_of;
+pub use grasp_measurement::{MEASUREMENT, MEASUREMENT_SQL, measurement};
 pub use histogram::Bin;
 pub use regression::{COMPARED, MetricDelta, compare_metrics};
 pub use summary::{Histogram, SUMMARY_COLUMNS, bins_of};

@@ -1,6 +1,6 @@
 //! Two summaries of metrics to what changed between them, for regression gates. Not for what a metric is.
 
-use super::evaluate::MetricFilter;
+use super::evaluate::{MetricFilter, summaries};
 use crate::engine::Session;
 use crate::error::Result;
 use crate::schema::result::{self, Fractions, Texts};
@@ -50,7 +50,7 @@ pub fn compare_metrics(
 ) -> Result<Vec<MetricDelta>> {
     let side = |(session, recording): (&Session, &str)| -> Result<BTreeMap<Key, Vec<Option<f64>>>> {
         let filter = MetricFilter { recording: Some(recording.to_owned()), ..MetricFilter::default() };
-        rows(&session.metrics(names, &filter)?)
+        rows(&summaries(session, names, &filter)?)
     };
     let (left, right) = (side(left)?, side(right)?);
     let mut keys: Vec<&Key> = left.keys().chain(right.keys()).collect();

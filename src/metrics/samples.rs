@@ -8,7 +8,7 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type, Int64Type};
 
 use super::statistics::Samples;
-use crate::engine::{self, Numbers};
+use crate::engine::{self, KeyInterner};
 use crate::error::{Error, ErrorKind, Result};
 use crate::library::{Fold, Metric};
 use crate::time::TimeWindows;
@@ -118,31 +118,31 @@ enum Value {
     Missing,
 }
 
-/// Samples on their way to the lines of the summary.
-pub(super) struct Gather<'a> {
+/// Sorts the rows of a metric into the lines of its summary.
+pub(super) struct Collector<'a> {
     metric: &'a Metric,
     span: &'a Span,
     /// Recording, entity, type and core of a row, in one number.
-    numbers: Numbers,
+    interner: KeyInterner,
     /// The line of every number.
     line_of: Vec<usize>,
     /// The index in `lines`, by all names of a line; the core only where lines are per core.
     index: HashMap<[Option<String>; 4], usize>,
     lines: Vec<Line>,
-    /// About how many bytes are held that nobody was told of.
+    /// About how many bytes are held that are not reserved yet.
     held: usize,
 }
 
-impl<'a> Gather<'a> {
+impl<'a> Collector<'a> {
     pub fn new(metric: &'a Metric, span: &'a Span) -> Self {
         let (line_of, index, lines) = Default::default();
-        Self { metric, span, numbers: Numbers::default(), line_of, index, lines, held: 0 }
+        Self { metric, span, interner: KeyInterner::default(), line_of, index, lines, held: 0 }
     }
 
     /// Takes the rows of a batch: recording, entity, type, core, value, at. Asks `grow` for about as many bytes as it needs.
     pub fn add(&mut self, batch: &RecordBatch, mut grow: impl FnMut(usize) -> Result<()>) -> Result<()> {
         let names = [text(batch, 0)?, text(batch, 1)?, text(batch, 2)?, text(batch, 3)?];
-        let numbers = self.numbers.of(&names).map_err(engine::failed)?;
+        let numbers = self.interner.ids(&names).map_err(engine::failed)?;
         let values = batch.column(4);
         let integers = values.as_primitive_opt::<Int64Type>();
         let fractions = values.as_primitive_opt::<Float64Type>();
@@ -151,7 +151,7 @@ impl<'a> Gather<'a> {
             return Err(Error::new(ErrorKind::Bug, "the value of a metric is not a number"));
         }
         for (row, number) in numbers.into_iter().enumerate() {
-            // Numbers are handed out in the order of the rows.
+            // KeyInterner are handed out in the order of the rows.
             if number as usize >= self.line_of.len() {
                 let name = |column: &ArrayRef| {
                     let names = column.as_string_view_opt()?;

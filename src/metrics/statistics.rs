@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use super::histogram::{Bin, bins};
+use super::histogram::{Bin, Extent, bins};
 
 /// Collects the samples of one entity.
 #[derive(Debug, Clone, Default)]
@@ -114,13 +114,17 @@ impl Samples {
 
     /// The statistics of what was added, and its histogram.
     pub fn finish_with_bins(mut self) -> (Statistics, Vec<Bin>) {
-        let known = self.statistics();
-        let bins = match self.integers {
-            _ if !self.fractions.is_empty() => bins(self.fractions.iter().copied(), false, &known),
-            Integers::Narrow(values) => bins(values.iter().map(|v| f64::from(*v)), true, &known),
-            Integers::Wide(values) => bins(values.iter().map(|v| *v as f64), true, &known),
+        let statistics = self.statistics();
+        let Statistics { min: Some(min), max: Some(max), p50: Some(median), .. } = statistics else {
+            return (statistics, Vec::new());
         };
-        (known, bins)
+        let extent = Extent { min, max, median };
+        let bins = match self.integers {
+            _ if !self.fractions.is_empty() => bins(self.fractions.iter().copied(), false, extent),
+            Integers::Narrow(values) => bins(values.iter().map(|v| f64::from(*v)), true, extent),
+            Integers::Wide(values) => bins(values.iter().map(|v| *v as f64), true, extent),
+        };
+        (statistics, bins)
     }
 
     /// The statistics of what was added, and how many samples lie outside of `[lower, upper]`.
@@ -210,7 +214,7 @@ fn percentiles<T: Copy>(
     number: impl Fn(T) -> f64,
 ) -> [Option<f64>; 4] {
     let last = values.len().checked_sub(1);
-    // Selecting one leaves what is not less behind it: the next one is among those.
+    // Selecting one leaves what is not less after it: the next one is among those.
     let mut begin = 0;
     PERCENTILES.map(|p| {
         let rank = p * last? as f64;

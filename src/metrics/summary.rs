@@ -39,7 +39,7 @@ pub(super) struct Line<'a> {
     pub metric: &'a Metric,
     pub key: Key,
     pub statistics: Statistics,
-    /// Empty when nobody asked for them.
+    /// Empty unless a histogram is asked for.
     pub bins: Vec<Bin>,
 }
 

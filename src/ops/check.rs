@@ -5,6 +5,7 @@ use super::map::grasp_faults;
 use super::open::Trace;
 use crate::btf::spec::Version;
 use crate::check::{CheckOptions, Checker, Report};
+use crate::engine::StoredRecords;
 use crate::error::{Error, Result};
 
 /// Checks the recordings of a trace, or one of them, against a version of BTF: the one that is given, else the one that the
@@ -27,7 +28,7 @@ pub fn check(
 }
 
 fn check_recording(trace: &Trace, recording: &str, version: Option<Version>) -> Result<Report> {
-    let mut records = trace.session.records(recording)?;
+    let mut records = StoredRecords::open(&trace.session, recording)?;
     let header = records.has_lines();
     let version = version.or((!header).then_some(Version::V2_1_5));
     let mut checker = Checker::new(CheckOptions { version, header });

@@ -3,6 +3,7 @@
 use super::Control;
 use super::open::{OpenOptions, Trace};
 use crate::compare::{CompareOptions, Comparison, compare};
+use crate::engine::StoredRecords;
 use crate::error::{Error, Result};
 use crate::metrics::{MetricDelta, compare_metrics};
 use crate::time::TimeScale;
@@ -41,8 +42,8 @@ impl Pair {
     /// # Errors
     /// Those of a query.
     pub fn compare(&self, options: &CompareOptions) -> Result<Comparison> {
-        let mut left = self.a.session.records(self.a.one()?)?;
-        let mut right = self.b.session.records(self.b.one()?)?;
+        let mut left = StoredRecords::open(&self.a.session, self.a.one()?)?;
+        let mut right = StoredRecords::open(&self.b.session, self.b.one()?)?;
         compare(&mut left, &mut right, options)
     }
 

@@ -3,7 +3,7 @@
 
 use crate::engine::Session;
 use crate::error::{Error, Result};
-use crate::metrics::{Histogram, MEASUREMENT, MetricFilter};
+use crate::metrics::{self, Histogram, MEASUREMENT, MetricFilter};
 use arrow::array::RecordBatch;
 
 /// Whether a name is that of the measurement table of Grasp.
@@ -18,10 +18,10 @@ pub fn is_measurement(name: &str) -> bool {
 /// measurement table; those of a query.
 pub fn table(session: &Session, names: &[String], filter: &MetricFilter) -> Result<RecordBatch> {
     if !names.iter().any(|name| is_measurement(name)) {
-        return session.metrics(names, filter);
+        return metrics::summaries(session, names, filter);
     }
     check_measurement(names, filter.windows.is_some())?;
-    session.measurement(filter)
+    metrics::measurement(session, filter)
 }
 
 /// How many samples of metrics are how great.
@@ -32,7 +32,7 @@ pub fn histograms(session: &Session, names: &[String], filter: &MetricFilter) ->
     if names.iter().any(|name| is_measurement(name)) {
         check_measurement(names, true)?;
     }
-    session.histograms(names, filter)
+    metrics::histograms(session, names, filter)
 }
 
 fn check_measurement(names: &[String], parts: bool) -> Result<()> {

@@ -57,7 +57,7 @@ impl Trace {
         let session = session(path, options, control)?;
         let recordings = match recording {
             Some(recording) => {
-                session.check_recording(Some(recording))?;
+                session.database().check_recording(Some(recording))?;
                 vec![recording.to_owned()]
             }
             None => session.database().recordings().iter().map(|r| r.name.clone()).collect(),
@@ -128,7 +128,7 @@ impl Trace {
     /// # Errors
     /// [`crate::error::ErrorKind::Usage`] when the database has no recording of that name.
     pub fn wanted<'a>(&'a self, recording: Option<&'a str>) -> Result<impl Iterator<Item = &'a str>> {
-        self.session.check_recording(recording)?;
+        self.session.database().check_recording(recording)?;
         let is_wanted = move |name: &&str| recording.is_none_or(|wanted| wanted == *name);
         Ok(self.recordings.iter().map(String::as_str).filter(is_wanted))
     }

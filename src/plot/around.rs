@@ -4,7 +4,7 @@
 use crate::engine::{Param, Session};
 use crate::error::{Error, Result};
 use crate::library::Unit;
-use crate::metrics::MetricFilter;
+use crate::metrics::{MetricFilter, summaries};
 use crate::picture::exact;
 use crate::schema::result::{self, Fractions, Integers, Texts};
 use crate::selection::Selection;
@@ -96,7 +96,7 @@ pub(super) fn find(
         to: selection.to,
         windows: None,
     };
-    let summary = session.metrics(std::slice::from_ref(&around.metric), &filter)?;
+    let summary = summaries(session, std::slice::from_ref(&around.metric), &filter)?;
     let (value, at, word) = match around.extreme {
         Extreme::Max => ("max", "max_at", "greatest"),
         Extreme::Min => ("min", "min_at", "least"),

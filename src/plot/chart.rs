@@ -6,7 +6,7 @@ use super::natural::natural;
 use crate::engine::{Param, Session};
 use crate::error::{Error, Result};
 use crate::library::Unit;
-use crate::metrics::{Histogram, MetricFilter};
+use crate::metrics::{self, Histogram, MetricFilter};
 use crate::picture::{Bar, Chart, Column, Content, Grid, Measure, Panel, exact, length};
 use crate::schema::result::{self, Fractions, Integers, Texts};
 use crate::selection::Selection;
@@ -114,8 +114,7 @@ fn histograms(session: &Session, recording: &str, request: &ChartRequest) -> Res
             let [min, median, max] = [min, median, max].map(|v| shown(v, h.unit));
             format!(", {min} to {max}, median {median}")
         });
-        let bar =
-            |bin: &crate::metrics::Bin| Bar { from: bin.from, to: bin.to, count: bin.count.unsigned_abs() };
+        let bar = |bin: &metrics::Bin| Bar { from: bin.from, to: bin.to, count: bin.count.unsigned_abs() };
         Panel {
             title: format!("{} of {}{}", h.metric, h.entity, core.unwrap_or_default()),
             summary: format!("{} samples{}", h.count, statistics.unwrap_or_default()),
@@ -123,7 +122,7 @@ fn histograms(session: &Session, recording: &str, request: &ChartRequest) -> Res
             content: Content::Histogram(h.bins.iter().map(bar).collect()),
         }
     };
-    let all = session.histograms(&request.metrics, &filter)?;
+    let all = metrics::histograms(session, &request.metrics, &filter)?;
     Ok(all.into_iter().filter(|h| chosen(selection, &h.entity) && h.count > 0).map(panel).collect())
 }
 

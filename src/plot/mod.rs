@@ -117,7 +117,7 @@ view! {
 
 /// First and last instant of a recording.
 fn span(session: &Session, name: &str) -> Result<(i64, i64)> {
-    let rows = session.few_rows(tables::RECORDING, name, Span::COLUMNS)?;
+    let rows = session.scanner().rows(tables::RECORDING, name, Span::COLUMNS)?;
     let mut found = None;
     for batch in &rows {
         let span = Span::of(batch)?;

@@ -7,7 +7,7 @@ use super::synchronisation::{Apart, Together};
 use super::{Outcome, Requirements, Verdict};
 use crate::engine::{Param, Session};
 use crate::error::{Error, Result, did_you_mean};
-use crate::metrics::MetricFilter;
+use crate::metrics::{MetricFilter, summaries, summary_within};
 use crate::schema::result::{self, Fractions, Integers, Texts};
 use crate::time::TimeScale;
 
@@ -30,9 +30,9 @@ struct Wanted<'a> {
 ///
 /// # Errors
 /// [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) for names that the database does not have, with a suggestion; [`ErrorKind::Input`](crate::error::ErrorKind::Input) for bounds that
-/// are no numbers or times; otherwise as [`Session::metrics`].
+/// are no numbers or times; otherwise as [`summaries`].
 pub fn measure(session: &Session, requirements: &Requirements, recording: &str) -> Result<Vec<Outcome>> {
-    session.check_recording(Some(recording))?;
+    session.database().check_recording(Some(recording))?;
     let scale = session.database().time_scale();
     let mut outcomes = Vec::new();
     for wanted in wanted(requirements, scale)? {
@@ -119,7 +119,7 @@ fn of_metric(session: &Session, wanted: &Wanted<'_>, recording: &str) -> Result<
         ..MetricFilter::default()
     };
     let (lower, upper) = (wanted.lower.unwrap_or(f64::NEG_INFINITY), wanted.upper.unwrap_or(f64::INFINITY));
-    let summary = Summary(session.metrics_against(wanted.metric, &filter, lower, upper)?);
+    let summary = Summary(summary_within(session, wanted.metric, &filter, lower, upper)?);
     let mut outcomes = Vec::new();
     for row in 0..summary.0.num_rows() {
         for (bound, limit, extreme) in [("upper", wanted.upper, "max"), ("lower", wanted.lower, "min")] {
@@ -243,7 +243,7 @@ fn of_load(session: &Session, load: &Load, recording: &str, scale: TimeScale) ->
         if let Some(core) = &load.core {
             // Refuses a core that is not there.
             let filter = MetricFilter { entity: Some(core.clone()), ..MetricFilter::default() };
-            session.metrics(&["CPULoad".to_owned()], &filter)?;
+            summaries(session, &["CPULoad".to_owned()], &filter)?;
         }
         let message = format!("no window of a required load lies in the recording '{recording}' as a whole");
         return Err(Error::usage(message).hint("take a shorter window"));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::disk::Disk;
 use super::manifest::{BlobEntry, FileEntry, Manifest, RecordingEntry};
 use super::transaction::Transaction;
-use crate::error::Result;
+use crate::error::{Error, Result, did_you_mean};
 use crate::schema::TableSpec;
 use crate::time::TimeScale;
 
@@ -75,6 +75,20 @@ impl Database {
     /// The recordings, in the order in which they came.
     pub fn recordings(&self) -> &[RecordingEntry] {
         &self.manifest.recordings
+    }
+
+    /// Fails when a recording is asked for that is not there.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Usage`], with a suggestion.
+    pub fn check_recording(&self, recording: Option<&str>) -> Result<()> {
+        let names: Vec<_> = self.recordings().iter().map(|r| r.name.as_str()).collect();
+        let Some(recording) = recording.filter(|name| !names.contains(name)) else { return Ok(()) };
+        let error = Error::usage(format!("there is no recording '{recording}'"));
+        Err(match did_you_mean(recording, names.iter().copied()) {
+            Some(near) => error.hint(format!("did you mean '{near}'?")),
+            None => error.hint(format!("the recordings are: {}", names.join(", "))),
+        })
     }
 
     /// The files of a table, of one recording or of all, in order.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow::array::RecordBatch;
 
-use super::{Database, names_in, read_row_groups, row_group_spans, row_groups_with};
+use super::{Database, names_in, read_batches, read_row_groups, row_group_spans, row_groups_with};
 use crate::error::{Error, Result};
 use crate::pipeline::fan_out;
 use crate::schema::{NameView, TableSpec, find_column};
@@ -106,6 +106,24 @@ impl Scanner<'_> {
             }
         }
         Ok(names.into_iter().collect())
+    }
+
+    /// Columns of all rows of a recording in a small table: planning a statement would take longer than reading them.
+    ///
+    /// # Errors
+    /// When a file is missing or damaged.
+    pub(crate) fn rows(
+        &self,
+        table: &'static TableSpec,
+        recording: &str,
+        columns: &[&str],
+    ) -> Result<Vec<RecordBatch>> {
+        let mut rows = Vec::new();
+        for file in self.database.files(table, Some(recording)) {
+            let batches = read_batches(&self.database.path_of(&file), table, Some(columns), BATCH_ROWS)?;
+            rows.extend(batches.collect::<Result<Vec<_>>>()?);
+        }
+        Ok(rows)
     }
 
     fn groups(&self, scan: &Scan<'_>) -> Result<Vec<Groups>> {

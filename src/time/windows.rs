@@ -60,7 +60,7 @@ impl TimeWindows {
         begin: i64,
         end: i64,
     ) -> Result<impl Iterator<Item = i64> + Clone, &'static str> {
-        // Windows that begin before or behind all instants there are have no begin.
+        // A window whose begin is no `i64` has no begin.
         let begin_of = move |k: i128| i64::try_from(k * i128::from(self.step)).ok();
         self.numbers(begin, end).map(|numbers| numbers.filter_map(begin_of))
     }

@@ -22,7 +22,7 @@ use btfdb::description::{Description, plan};
 use btfdb::engine::{Param, Session, SessionOptions};
 use btfdb::formats::FORMATS;
 use btfdb::library::{Metric, Unit};
-use btfdb::metrics::MetricFilter;
+use btfdb::metrics::{MetricFilter, summaries};
 use btfdb::ops::{Control, ingest};
 use btfdb::require::Requirements;
 use btfdb::store::{Database, RealDisk};
@@ -93,7 +93,7 @@ fn folded(metric: &Metric, session: &Session, params: &[(&str, Param)]) -> btfdb
         params.iter().find(|p| p.0 == name).and_then(|p| if let Param::Int(t) = p.1 { Some(t) } else { None })
     };
     let filter = MetricFilter { from: time("from"), to: time("to"), ..MetricFilter::default() };
-    let lines = session.metrics(&[metric.name.to_string()], &filter)?;
+    let lines = summaries(session, &[metric.name.to_string()], &filter)?;
     let column = |name: &str| cast(lines.column_by_name(name).unwrap(), &DataType::Utf8).unwrap();
     let columns = ["recording", "entity", "type", "core", "max", "max_at"].map(column);
     let mut out = String::from(

@@ -7,7 +7,7 @@ use crate::cli::commands::{export as exporting, histogram as drawing, parse};
 use crate::engine::split;
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
 use crate::library::Unit;
-use crate::metrics::{MetricFilter, bins_of};
+use crate::metrics::{MetricFilter, bins_of, histograms, summaries};
 use crate::render;
 use crate::time::TimeScale;
 use arrow::datatypes::{DataType, Field};
@@ -25,7 +25,7 @@ pub(super) fn metric(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
     let unit = shell.session.queries().metric(name)?.unit;
     let filter = filter(words);
     shell.timed(|shell| {
-        let mut summary = shell.session.metrics(std::slice::from_ref(name), &filter)?;
+        let mut summary = summaries(&shell.session, std::slice::from_ref(name), &filter)?;
         let mut known = vec!["metric", "unit"];
         if shell.session.database().recordings().len() == 1 {
             known.push("recording");
@@ -54,7 +54,7 @@ pub(super) fn histogram(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow>
     let Some(name) = words.first() else { return Ok(Flow::Next) };
     let filter = filter(words);
     shell.timed(|shell| {
-        let histograms = shell.session.histograms(std::slice::from_ref(name), &filter)?;
+        let histograms = histograms(&shell.session, std::slice::from_ref(name), &filter)?;
         if shell.format() == render::Format::Table {
             let scale = shell.session.database().time_scale();
             return shell.print(&drawing::text(&histograms, scale, shell.width()));

@@ -1,5 +1,5 @@
-//! Sums of whole numbers, as times are, and of their squares: exact, and rounded once they are complete. For `stddev`, alone
-//! and with other figures; not for numbers that are no integers.
+//! Sums of integers, as times are, and of their squares: exact, and rounded once they are complete. For `stddev`,
+//! alone and in a shared accumulator; not for floating-point numbers.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Functions that SQL over traces needs beside those of the engine. Not for operators that stand behind plain SQL.
+//! Functions that SQL over traces needs in addition to those of DataFusion. Not for operators that run plain SQL.
 
 mod argument;
 pub(super) mod exact_sums;

@@ -11,10 +11,10 @@ use datafusion::common::{Result, internal_err};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr};
 
-use super::kept::{Kept, NOWHERE, Place};
-use super::numbers::Numbers;
-use super::order::CHECKABLE;
-use super::pass::{Pass, Running, Step};
+use super::key_interner::KeyInterner;
+use super::key_order::CHECKABLE;
+use super::row_buffer::{NO_ROW, RowBuffer, RowRef};
+use super::streaming::{OperatorRun, Progress, StreamingOperator};
 
 /// One side of an as-of join.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ pub(in crate::engine) struct AsOfSide {
     pub given: Vec<usize>,
 }
 
-/// An as-of join, as a pass.
+/// An as-of join, as a streaming operator.
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct AsOf {
     pub sides: [AsOfSide; 2],
@@ -51,7 +51,7 @@ impl AsOf {
     }
 }
 
-impl Pass for AsOf {
+impl StreamingOperator for AsOf {
     fn name(&self) -> &'static str {
         "AsOfJoinExec"
     }
@@ -90,18 +90,18 @@ impl Pass for AsOf {
         self.sides.iter().flat_map(of).map(|column| Arc::new(column) as _).collect()
     }
 
-    fn start(&self, inputs: Vec<SchemaRef>, schema: SchemaRef) -> Box<dyn Running> {
+    fn start(&self, inputs: Vec<SchemaRef>, schema: SchemaRef) -> Box<dyn OperatorRun> {
         let second = inputs.into_iter().nth(1).unwrap_or_else(|| Arc::new(Schema::empty()));
         let none = Rows { keys: Vec::new(), times: Int64Array::from(Vec::<i64>::new()), next: 0 };
-        Box::new(RunningAsOf {
+        Box::new(AsOfRun {
             as_of: self.clone(),
             schema,
-            numbers: Numbers::default(),
+            numbers: KeyInterner::default(),
             first: None,
             second: none,
             ended: [false; 2],
             latest: Vec::new(),
-            kept: Kept::new(second, false),
+            buffer: RowBuffer::new(second, false),
             found: Vec::new(),
         })
     }
@@ -117,21 +117,21 @@ struct Rows {
 }
 
 /// See the module.
-struct RunningAsOf {
+struct AsOfRun {
     as_of: AsOf,
     schema: SchemaRef,
-    numbers: Numbers,
+    numbers: KeyInterner,
     first: Option<(RecordBatch, Rows)>,
     second: Rows,
     ended: [bool; 2],
     /// Of every key, the latest row of the second input.
-    latest: Vec<Place>,
-    kept: Kept,
+    latest: Vec<RowRef>,
+    buffer: RowBuffer,
     /// Of the rows of the first input before the next one that are not given yet, the row of the second input.
-    found: Vec<Place>,
+    found: Vec<RowRef>,
 }
 
-impl RunningAsOf {
+impl AsOfRun {
     fn rows(&mut self, side: usize, batch: &RecordBatch) -> Result<Rows> {
         let side = self.as_of.side(side);
         let names = side.keys.iter().map(|key| Ok(cast(batch.column(key.index()), &DataType::Utf8View)?));
@@ -140,11 +140,11 @@ impl RunningAsOf {
             true => vec![Some(0); batch.num_rows()],
             false => {
                 let null = |row| names.iter().any(|n| n.is_null(row));
-                let numbers = self.numbers.of(&names)?.into_iter().enumerate();
+                let numbers = self.numbers.ids(&names)?.into_iter().enumerate();
                 numbers.map(|(row, key)| (!null(row)).then_some(key)).collect()
             }
         };
-        self.latest.resize(self.numbers.count().max(1), NOWHERE);
+        self.latest.resize(self.numbers.count().max(1), NO_ROW);
         let Some(times) = batch.column(side.time.index()).as_primitive_opt::<Int64Type>() else {
             return internal_err!("the times of an as-of join are integers");
         };
@@ -162,11 +162,11 @@ impl RunningAsOf {
             }
             let key = self.second.keys.get(self.second.next).copied().flatten();
             if let Some(latest) = key.and_then(|key| self.latest.get_mut(key as usize)) {
-                if *latest != NOWHERE {
-                    self.kept.release(*latest);
+                if *latest != NO_ROW {
+                    self.buffer.release(*latest);
                 }
-                *latest = self.kept.place(self.second.next);
-                self.kept.hold(*latest);
+                *latest = self.buffer.place(self.second.next);
+                self.buffer.hold(*latest);
             }
             self.second.next += 1;
         }
@@ -180,7 +180,7 @@ impl RunningAsOf {
         let [of_first, of_second] = &self.as_of.sides;
         let mut columns: Vec<ArrayRef> =
             of_first.given.iter().map(|i| Arc::clone(slice.column(*i))).collect();
-        columns.extend(self.kept.rows(&self.found, of_second.given.iter().copied())?);
+        columns.extend(self.buffer.rows(&self.found, of_second.given.iter().copied())?);
         self.found.clear();
         let options = RecordBatchOptions::new().with_row_count(Some(count));
         Ok(Some(RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)?))
@@ -188,38 +188,38 @@ impl RunningAsOf {
 
     /// Keeps no more batches than needed, when nothing is to be given away.
     fn tidy(&mut self) -> Result<()> {
-        self.kept.forget();
-        if self.kept.too_many() {
-            let mut latest: Vec<_> = self.latest.iter_mut().filter(|place| **place != NOWHERE).collect();
-            self.kept.gather(&mut latest, false)?;
+        self.buffer.release_batches();
+        if self.buffer.too_many() {
+            let mut latest: Vec<_> = self.latest.iter_mut().filter(|place| **place != NO_ROW).collect();
+            self.buffer.compact(&mut latest, false)?;
         }
         Ok(())
     }
 }
 
-impl Running for RunningAsOf {
-    fn step(&mut self) -> Result<Step> {
+impl OperatorRun for AsOfRun {
+    fn step(&mut self) -> Result<Progress> {
         loop {
             let Some((_, rows)) = &self.first else {
-                return Ok(if self.ended[0] { Step::Done } else { Step::Needs(0) });
+                return Ok(if self.ended[0] { Progress::Done } else { Progress::Needs(0) });
             };
             let row = rows.next;
             let Some(key) = rows.keys.get(row).copied() else {
                 let found = self.give()?;
                 self.first = None;
                 match found {
-                    Some(found) => return Ok(Step::Rows(found)),
+                    Some(found) => return Ok(Progress::Rows(found)),
                     None => continue,
                 }
             };
             let time = rows.times.is_valid(row).then(|| rows.times.value(row));
             if time.is_some_and(|time| !self.advance(time)) {
-                // With rows given away, batches that were kept for them need not be.
-                let found = if self.kept.too_many() { self.give()? } else { None };
-                return Ok(found.map_or(Step::Needs(1), Step::Rows));
+                // Once these rows are given, the batches that were held for them can go.
+                let found = if self.buffer.too_many() { self.give()? } else { None };
+                return Ok(found.map_or(Progress::Needs(1), Progress::Rows));
             }
             let latest = key.filter(|_| time.is_some()).and_then(|key| self.latest.get(key as usize));
-            self.found.push(latest.copied().unwrap_or(NOWHERE));
+            self.found.push(latest.copied().unwrap_or(NO_ROW));
             if let Some((_, rows)) = &mut self.first {
                 rows.next += 1;
             }
@@ -234,7 +234,7 @@ impl Running for RunningAsOf {
             None => {
                 self.ended[usize::from(input > 0)] = true;
                 if input > 0 {
-                    self.kept.end();
+                    self.buffer.end();
                 }
             }
             Some(batch) if input == 0 => {
@@ -243,7 +243,7 @@ impl Running for RunningAsOf {
             }
             Some(batch) => {
                 self.second = self.rows(1, &batch)?;
-                self.kept.read(batch);
+                self.buffer.read(batch);
             }
         }
         Ok(())
@@ -251,7 +251,7 @@ impl Running for RunningAsOf {
 
     fn memory(&self) -> usize {
         let first = self.first.as_ref().map_or(0, |(batch, _)| batch.get_array_memory_size());
-        self.kept.memory() + first + self.latest.len() * size_of::<Place>()
+        self.buffer.memory() + first + self.latest.len() * size_of::<RowRef>()
     }
 }
 
@@ -296,12 +296,12 @@ mod tests {
         let mut found = Vec::new();
         loop {
             match running.step().unwrap() {
-                Step::Needs(input) => running.take(input, batches[input].next()).unwrap(),
-                Step::Rows(rows) => {
+                Progress::Needs(input) => running.take(input, batches[input].next()).unwrap(),
+                Progress::Rows(rows) => {
                     let [ids, latest] = [0, 1].map(|i| rows.column(i).as_primitive::<Int64Type>().clone());
                     found.extend(ids.iter().zip(&latest));
                 }
-                Step::Done => break,
+                Progress::Done => break,
             }
         }
         let order: Vec<_> = first.iter().map(|(id, _)| Some(*id)).collect();

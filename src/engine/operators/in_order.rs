@@ -1,5 +1,5 @@
-//! Partitions that follow each other, as one: read ahead on all processors, handed out in their order. Not for merging
-//! partitions whose rows lie between each other's.
+//! Partitions that follow each other, as one: prefetched by several threads, handed out in their order. Not for
+//! merging partitions whose rows interleave.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -17,14 +17,14 @@ use datafusion::physical_plan::{
 use futures::StreamExt;
 use futures::stream;
 
-/// Bytes of decoded rows that wait for their turn, per partition that is read ahead.
-const AHEAD: usize = 24 << 20;
+/// Bytes of decoded rows that wait for their turn, per partition that is prefetched.
+const PREFETCH_BYTES: usize = 24 << 20;
 /// What a name or number in a decoded row takes.
 const CELL: usize = 16;
 
 /// One partition after the other.
 #[derive(Debug)]
-pub(super) struct InOrderExec {
+pub(in crate::engine) struct InOrderExec {
     input: Arc<dyn ExecutionPlan>,
     properties: Arc<PlanProperties>,
 }
@@ -94,7 +94,7 @@ impl ExecutionPlan for InOrderExec {
         let config = context.session_config();
         let (threads, rows) = (config.target_partitions(), config.batch_size());
         let schema = self.schema();
-        let batches = (AHEAD / (rows * CELL * schema.fields().len().max(1))).max(2);
+        let batches = (PREFETCH_BYTES / (rows * CELL * schema.fields().len().max(1))).max(2);
         let partitions = self.input.properties().partitioning.partition_count();
         let input = Arc::clone(&self.input);
         let mut begun = (0..partitions).map({

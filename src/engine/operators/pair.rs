@@ -11,15 +11,15 @@ use datafusion::common::{Result, internal_err};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr};
 
-use super::kept::{Kept, Place};
-use super::numbers::Numbers;
-use super::order::CHECKABLE;
-use super::pass::{Pass, Running, Step};
+use super::key_interner::KeyInterner;
+use super::key_order::CHECKABLE;
+use super::row_buffer::{RowBuffer, RowRef};
+use super::streaming::{OperatorRun, Progress, StreamingOperator};
 
 /// Intervals that are given away at once, at least.
 const PORTION: usize = 8192;
 
-/// Pairing, as a pass. Columns are given by name and place.
+/// Pairing, as a streaming operator. Columns are given by name and place.
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct Pair {
     pub keys: Vec<Column>,
@@ -49,7 +49,7 @@ impl fmt::Display for Pair {
     }
 }
 
-impl Pass for Pair {
+impl StreamingOperator for Pair {
     fn name(&self) -> &'static str {
         "PairExec"
     }
@@ -81,15 +81,15 @@ impl Pass for Pair {
         all.map(|column| Arc::new(column.clone()) as _).collect()
     }
 
-    fn start(&self, inputs: Vec<SchemaRef>, schema: SchemaRef) -> Box<dyn Running> {
+    fn start(&self, inputs: Vec<SchemaRef>, schema: SchemaRef) -> Box<dyn OperatorRun> {
         let input = inputs.into_iter().next().unwrap_or_else(|| Arc::new(Schema::empty()));
-        Box::new(RunningPair {
+        Box::new(PairRun {
             pair: self.clone(),
             schema,
-            keys: Numbers::default(),
-            names: Numbers::default(),
+            keys: KeyInterner::default(),
+            names: KeyInterner::default(),
             open: Vec::new(),
-            kept: Kept::new(input, false),
+            buffer: RowBuffer::new(input, false),
             found: Vec::new(),
             ended: false,
         })
@@ -101,38 +101,38 @@ impl Pass for Pair {
 struct Open {
     name: u32,
     begin: i64,
-    place: Place,
+    place: RowRef,
 }
 
 /// An interval of the result.
 #[derive(Debug)]
 struct Found {
-    place: Place,
+    place: RowRef,
     begin: Option<i64>,
     end: Option<i64>,
     depth: Option<i64>,
 }
 
 /// See the module.
-struct RunningPair {
+struct PairRun {
     pair: Pair,
     schema: SchemaRef,
-    keys: Numbers,
-    names: Numbers,
+    keys: KeyInterner,
+    names: KeyInterner,
     /// Of every key, the begins that are open, the innermost one last.
     open: Vec<Vec<Open>>,
     /// The events that are open or found.
-    kept: Kept,
+    buffer: RowBuffer,
     found: Vec<Found>,
     ended: bool,
 }
 
-impl RunningPair {
+impl PairRun {
     /// `end` at the event of `place`.
-    fn end(&mut self, key: usize, name: u32, end: i64, place: Place) {
+    fn end(&mut self, key: usize, name: u32, end: i64, place: RowRef) {
         let Some(open) = self.open.get_mut(key) else { return };
         let Some(at) = open.iter().rposition(|begin| begin.name == name) else {
-            self.kept.hold(place);
+            self.buffer.hold(place);
             self.found.push(Found { place, begin: None, end: Some(end), depth: None });
             return;
         };
@@ -145,37 +145,37 @@ impl RunningPair {
 
     fn give(&mut self) -> Result<RecordBatch> {
         let found = std::mem::take(&mut self.found);
-        let places: Vec<Place> = found.iter().map(|f| f.place).collect();
-        let mut columns = self.kept.rows(&places, self.pair.given.iter().copied())?;
+        let places: Vec<RowRef> = found.iter().map(|f| f.place).collect();
+        let mut columns = self.buffer.rows(&places, self.pair.given.iter().copied())?;
         let numbers = |of: fn(&Found) -> Option<i64>| -> ArrayRef {
             Arc::new(found.iter().map(of).collect::<Int64Array>())
         };
         columns.extend([numbers(|f| f.begin), numbers(|f| f.end), numbers(|f| f.depth)]);
         let complete = found.iter().map(|f| Some(f.begin.is_some() && f.end.is_some()));
         columns.push(Arc::new(complete.collect::<BooleanArray>()));
-        places.into_iter().for_each(|place| self.kept.release(place));
+        places.into_iter().for_each(|place| self.buffer.release(place));
         self.tidy()?;
         Ok(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
     }
 
     /// Keeps no more batches than needed, when nothing is to be given away.
     fn tidy(&mut self) -> Result<()> {
-        self.kept.forget();
-        if self.kept.too_many() {
+        self.buffer.release_batches();
+        if self.buffer.too_many() {
             let mut open: Vec<_> = self.open.iter_mut().flatten().map(|begin| &mut begin.place).collect();
-            self.kept.gather(&mut open, false)?;
+            self.buffer.compact(&mut open, false)?;
         }
         Ok(())
     }
 }
 
-impl Running for RunningPair {
-    fn step(&mut self) -> Result<Step> {
-        let enough = self.found.len() >= PORTION || self.ended || self.kept.too_many();
+impl OperatorRun for PairRun {
+    fn step(&mut self) -> Result<Progress> {
+        let enough = self.found.len() >= PORTION || self.ended || self.buffer.too_many();
         if enough && !self.found.is_empty() {
-            return self.give().map(Step::Rows);
+            return self.give().map(Progress::Rows);
         }
-        Ok(if self.ended { Step::Done } else { Step::Needs(0) })
+        Ok(if self.ended { Progress::Done } else { Progress::Needs(0) })
     }
 
     fn take(&mut self, _: usize, batch: Option<RecordBatch>) -> Result<()> {
@@ -190,16 +190,16 @@ impl Running for RunningPair {
                     depth: Some(depth),
                 }));
             }
-            self.kept.end();
+            self.buffer.end();
             return Ok(());
         };
         if self.found.is_empty() {
             self.tidy()?;
         }
-        let numbered = |numbers: &Numbers, columns: &[Column]| -> Result<Vec<u32>> {
+        let numbered = |numbers: &KeyInterner, columns: &[Column]| -> Result<Vec<u32>> {
             let names = columns.iter().map(|c| Ok(cast(batch.column(c.index()), &DataType::Utf8View)?));
             let names = names.collect::<Result<Vec<ArrayRef>>>()?;
-            if names.is_empty() { Ok(vec![0; batch.num_rows()]) } else { numbers.of(&names) }
+            if names.is_empty() { Ok(vec![0; batch.num_rows()]) } else { numbers.ids(&names) }
         };
         let keys = numbered(&self.keys, &self.pair.keys)?;
         let names = numbered(&self.names, self.pair.name.as_slice())?;
@@ -212,20 +212,20 @@ impl Running for RunningPair {
         else {
             return internal_err!("events have a time, and begin something or not");
         };
-        self.kept.read(batch);
+        self.buffer.read(batch);
         let holds = |conditions: &BooleanArray, row| conditions.is_valid(row) && conditions.value(row);
         for (row, (key, name)) in keys.into_iter().zip(names).enumerate() {
             if times.is_null(row) {
                 continue;
             }
-            let (time, place) = (times.value(row), self.kept.place(row));
+            let (time, place) = (times.value(row), self.buffer.place(row));
             if holds(ends, row) {
                 self.end(key as usize, name, time, place);
             }
             if holds(begins, row)
                 && let Some(open) = self.open.get_mut(key as usize)
             {
-                self.kept.hold(place);
+                self.buffer.hold(place);
                 open.push(Open { name, begin: time, place });
             }
         }
@@ -233,7 +233,7 @@ impl Running for RunningPair {
     }
 
     fn memory(&self) -> usize {
-        self.kept.memory() + self.kept.held() * size_of::<Open>() + self.found.len() * size_of::<Found>()
+        self.buffer.memory() + self.buffer.held() * size_of::<Open>() + self.found.len() * size_of::<Found>()
     }
 }
 
@@ -281,8 +281,8 @@ mod tests {
         let mut found = Vec::new();
         loop {
             match running.step().unwrap() {
-                Step::Needs(_) => running.take(0, batches.next()).unwrap(),
-                Step::Rows(rows) => {
+                Progress::Needs(_) => running.take(0, batches.next()).unwrap(),
+                Progress::Rows(rows) => {
                     let numbers = [1, 2, 3].map(|i| rows.column(i).as_primitive::<Int64Type>().clone());
                     let keys = rows.column(0).as_string_view();
                     for row in 0..rows.num_rows() {
@@ -293,7 +293,7 @@ mod tests {
                         found.push((begin, end, depth));
                     }
                 }
-                Step::Done => break,
+                Progress::Done => break,
             }
         }
         found.sort_unstable();

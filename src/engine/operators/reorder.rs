@@ -21,25 +21,25 @@ use datafusion::physical_plan::{
 };
 use futures::{StreamExt, stream};
 
-use super::function::compact;
-use super::numbers::Numbers;
-use super::order::{Latest, OutOfOrder, tick};
-use super::windows::Windows;
+use super::key_interner::KeyInterner;
+use super::key_order::{LastOrders, OutOfOrder, tick};
+use super::window_function::compact;
+use super::window_spec::WindowSpec;
 
 /// Bytes of late rows that are held at most.
 const MOST: usize = 64 << 20;
 
 /// The same rows, those of each key in the order of its windows.
 #[derive(Debug)]
-pub(super) struct ReorderExec {
+pub(in crate::engine) struct ReorderExec {
     /// One partition that can be read again, and gives the same rows then.
     input: Arc<dyn ExecutionPlan>,
-    windows: Arc<Windows>,
+    windows: Arc<WindowSpec>,
     properties: Arc<PlanProperties>,
 }
 
 impl ReorderExec {
-    pub fn new(input: Arc<dyn ExecutionPlan>, windows: Arc<Windows>) -> Self {
+    pub fn new(input: Arc<dyn ExecutionPlan>, windows: Arc<WindowSpec>) -> Self {
         let mut properties = PlanProperties::clone(input.properties());
         properties.eq_properties.clear_orderings();
         Self { input, windows, properties: Arc::new(properties) }
@@ -101,7 +101,7 @@ impl ExecutionPlan for ReorderExec {
         let begin = async move {
             let mut rows = input.execute(partition, Arc::clone(&context))?;
             while let Some(batch) = rows.next().await {
-                search.see(&batch?)?;
+                search.check(&batch?)?;
             }
             Ok((input.execute(partition, context)?, search.finish(&input.schema())?))
         };
@@ -115,23 +115,23 @@ impl ExecutionPlan for ReorderExec {
 
 /// Looks for late rows: the input for the first time.
 struct Search {
-    windows: Arc<Windows>,
-    numbers: Numbers,
-    latest: Latest,
+    windows: Arc<WindowSpec>,
+    numbers: KeyInterner,
+    last_orders: LastOrders,
     late: Vec<RecordBatch>,
     bytes: usize,
     reserved: MemoryReservation,
 }
 
 impl Search {
-    fn new(windows: Arc<Windows>, reserved: MemoryReservation) -> Self {
-        let (numbers, latest) = (Numbers::default(), Latest::new(&windows.order));
-        Self { windows, numbers, latest, late: Vec::new(), bytes: 0, reserved }
+    fn new(windows: Arc<WindowSpec>, reserved: MemoryReservation) -> Self {
+        let (numbers, last_orders) = (KeyInterner::default(), LastOrders::new(&windows.order));
+        Self { windows, numbers, last_orders, late: Vec::new(), bytes: 0, reserved }
     }
 
-    fn see(&mut self, batch: &RecordBatch) -> Result<()> {
+    fn check(&mut self, batch: &RecordBatch) -> Result<()> {
         let (keys, count) = self.windows.keys_of(batch, &self.numbers)?;
-        let late = self.latest.see(&self.windows.order_of(batch)?, &keys, count)?.late;
+        let late = self.last_orders.check(&self.windows.order_of(batch)?, &keys, count)?.late;
         if late.is_empty() {
             return Ok(());
         }
@@ -166,16 +166,16 @@ impl Search {
             }
         }
         let order = windows.order_of(&rows)?;
-        let latest = Latest::new(&windows.order);
-        Ok(Late { windows, numbers, latest, rows, order, waiting, _reserved: reserved })
+        let last_orders = LastOrders::new(&windows.order);
+        Ok(Late { windows, numbers, last_orders, rows, order, waiting, _reserved: reserved })
     }
 }
 
 /// Rows that are put back: the input for the second time.
 struct Late {
-    windows: Arc<Windows>,
-    numbers: Numbers,
-    latest: Latest,
+    windows: Arc<WindowSpec>,
+    numbers: KeyInterner,
+    last_orders: LastOrders,
     /// By key, and in their order.
     rows: RecordBatch,
     order: Vec<Int64Array>,
@@ -192,7 +192,7 @@ impl Late {
         }
         let (keys, count) = self.windows.keys_of(&batch, &self.numbers)?;
         let order = self.windows.order_of(&batch)?;
-        let mut late = self.latest.see(&order, &keys, count)?.late.into_iter().peekable();
+        let mut late = self.last_orders.check(&order, &keys, count)?.late.into_iter().peekable();
         let mut sources = Vec::with_capacity(keys.len());
         for (row, key) in keys.iter().enumerate() {
             if late.next_if_eq(&(row as u32)).is_some() {

@@ -1,5 +1,5 @@
-//! Conditions that a column has one of some names: row groups in whose dictionaries none of them is are not read. For events
-//! that are rare or do not occur at all. Not for conditions on anything else.
+//! Dictionary pruning: where a column has to hold one of some names, row groups are skipped whose dictionaries hold
+//! none of them. For events that are rare or do not occur at all. Not for conditions on anything else.
 
 use std::path::Path;
 
@@ -12,12 +12,12 @@ use crate::store;
 
 /// A column, and the names one of which it has to have.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct OneOf {
+pub(super) struct NameFilter {
     column: String,
     names: Vec<String>,
 }
 
-impl OneOf {
+impl NameFilter {
     /// What a filter says of the names in a column of `table`; `None` if it is another kind of condition.
     pub fn of(filter: &Expr, table: &TableSpec) -> Option<Self> {
         let found = Self::any(filter)?;
@@ -57,11 +57,11 @@ fn text(expr: &Expr) -> Option<String> {
     }
 }
 
-/// What is to be read of a file for rows with all of these conditions; `None`: everything.
-pub(super) fn to_be_read(path: &Path, conditions: &[OneOf]) -> Option<ParquetAccessPlan> {
+/// The row groups of a file that may hold rows with all of these conditions; `None`: all.
+pub(super) fn access_plan(path: &Path, conditions: &[NameFilter]) -> Option<ParquetAccessPlan> {
     let mut plan: Option<ParquetAccessPlan> = None;
-    for OneOf { column, names } in conditions {
-        // What is wrong with the file will be said where it is read.
+    for NameFilter { column, names } in conditions {
+        // A damaged file is reported where it is read.
         let found = store::row_groups_with(path, column, names).ok()?;
         for (group, _) in found.iter().enumerate().filter(|(_, found)| !**found) {
             plan.get_or_insert_with(|| ParquetAccessPlan::new_all(found.len()))

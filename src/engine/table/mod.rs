@@ -35,7 +35,7 @@ use datafusion::physical_plan::{ExecutionPlan, Partitioning};
 
 use crate::schema::TableSpec;
 use crate::store::Database;
-use dictionary_pruning::OneOf;
+use dictionary_pruning::NameFilter;
 use file::TableFile;
 use scan_groups::Part;
 
@@ -130,8 +130,8 @@ impl Table {
         let limits = self.files.iter().map(|f| Arc::clone(&f.limits)).collect();
         let statistics = PrunableStatistics::new(limits, Arc::clone(&schema));
         let pruning = PruningPredicateBuilder::new().with_file_schema(schema).try_build(predicate);
-        let kept = pruning.and_then(|p| p.prune(&statistics));
-        kept.ok().filter(|k| k.len() == self.files.len()).unwrap_or_else(|| vec![true; self.files.len()])
+        let selected = pruning.and_then(|p| p.prune(&statistics));
+        selected.ok().filter(|k| k.len() == self.files.len()).unwrap_or_else(|| vec![true; self.files.len()])
     }
 
     /// The sort order of a file, as the engine writes orders.
@@ -148,7 +148,7 @@ impl Table {
     fn grouped(
         &self,
         files: &[&TableFile],
-        names: &[OneOf],
+        names: &[NameFilter],
         threads: usize,
     ) -> Result<(Vec<FileGroup>, bool)> {
         let mut streams: BTreeMap<(&str, Option<&str>), usize> = BTreeMap::new();
@@ -170,14 +170,14 @@ impl Table {
     }
 
     /// A file as the engine wants it, without the parts that have none of the `names`.
-    fn scannable(&self, file: &TableFile, names: &[OneOf], chained: bool) -> Result<PartitionedFile> {
+    fn scannable(&self, file: &TableFile, names: &[NameFilter], chained: bool) -> Result<PartitionedFile> {
         // Now, and not when the session was opened: a commit may be moving the file.
         let mut path = std::path::absolute(self.database.path_of(&file.entry))?;
         // The engine takes no `..`, and where that leads only the file system knows.
         if path.components().any(|part| part == std::path::Component::ParentDir) {
             path = path.canonicalize()?;
         }
-        let to_be_read = dictionary_pruning::to_be_read(&path, names);
+        let access_plan = dictionary_pruning::access_plan(&path, names);
         let location = datafusion::object_store::path::Path::from_absolute_path(path)?;
         let meta = ObjectMeta {
             location,
@@ -194,7 +194,7 @@ impl Table {
             .with_partition_values(file.values.clone())
             .with_arrow_schema(Arc::clone(self.layout.file_schema()));
         scannable.statistics = Some(known);
-        Ok(match to_be_read {
+        Ok(match access_plan {
             Some(plan) => scannable.with_extension(plan),
             None => scannable,
         })
@@ -226,7 +226,7 @@ impl Table {
         if files.is_empty() {
             return Ok(None);
         }
-        let names: Vec<_> = filters.iter().filter_map(|f| OneOf::of(f, self.spec)).collect();
+        let names: Vec<_> = filters.iter().filter_map(|f| NameFilter::of(f, self.spec)).collect();
         let (groups, sorted) = match limit {
             None => self.grouped(&files, &names, session.config().target_partitions())?,
             // Of which rows only some are asked for: the first ones, the same ones every time.

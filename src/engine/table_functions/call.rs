@@ -106,7 +106,7 @@ impl<'a> Call<'a> {
             }
             for key in &keys {
                 let ty = self.column(relation, key)?.get_type(relation.schema())?;
-                if !crate::engine::operators::can_be_key(&ty) {
+                if !crate::engine::operators::is_key_type(&ty) {
                     return plan_err!("'{key}' cannot be a key of {}: {ty}", self.function.name);
                 }
             }

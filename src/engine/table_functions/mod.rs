@@ -8,7 +8,7 @@ mod plan;
 mod planner;
 
 pub(super) use chains::ChainsFunction;
-pub(super) use node::{Node, Side, Work};
+pub(super) use node::{Node, Operation, Side};
 pub(super) use plan::TableFunctions;
 pub(super) use planner::Planner;
 

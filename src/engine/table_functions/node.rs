@@ -1,5 +1,5 @@
-//! The node of a logical plan that one of our passes is going to be: its columns, and which of its inputs' it needs. Not for
-//! calls in SQL.
+//! The logical node of a call that a streaming operator is going to run: its columns, and which of the columns of its
+//! inputs it needs. Not for calls in SQL.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -9,10 +9,13 @@ use std::sync::Arc;
 use arrow::datatypes::{DataType, Field};
 use datafusion::common::{Column, DFSchema, DFSchemaRef, Result, TableReference, internal_err};
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNodeCore};
-use datafusion::physical_expr::expressions::Column as Place;
+use datafusion::physical_expr::expressions::Column as PhysicalColumn;
 use datafusion::physical_plan::ExecutionPlan;
 
-use crate::engine::operators::{AsOf, AsOfSide, Pair, Pass, PassExec, Question, Steps, columns_of_pairs};
+use crate::engine::operators::{
+    AsOf, AsOfSide, IntervalFunction, IntervalOperator, Pair, StreamingExec, StreamingOperator,
+    columns_of_pairs,
+};
 
 /// Columns of one input.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -27,9 +30,9 @@ pub(in crate::engine) struct Side {
 
 /// What is done.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(in crate::engine) enum Work {
-    /// See [`Steps`]; so many columns are keys.
-    Steps { question: Question, keys: usize },
+pub(in crate::engine) enum Operation {
+    /// See [`IntervalOperator`]; so many columns are keys.
+    Intervals { function: IntervalFunction, keys: usize },
     /// See [`Pair`].
     Pair { side: Side, begins: Column, ends: Column, name: Option<Column> },
     /// See [`AsOf`].
@@ -39,7 +42,7 @@ pub(in crate::engine) enum Work {
 /// See the module.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(in crate::engine) struct Node {
-    work: Work,
+    operation: Operation,
     inputs: Vec<LogicalPlan>,
     schema: DFSchemaRef,
 }
@@ -48,33 +51,33 @@ type Fields = Vec<(Option<TableReference>, Arc<Field>)>;
 
 impl Node {
     /// A plan of this node.
-    pub fn plan(work: Work, inputs: Vec<LogicalPlan>) -> Result<LogicalPlan> {
-        Ok(LogicalPlan::Extension(Extension { node: Arc::new(Self::try_new(work, inputs)?) }))
+    pub fn plan(operation: Operation, inputs: Vec<LogicalPlan>) -> Result<LogicalPlan> {
+        Ok(LogicalPlan::Extension(Extension { node: Arc::new(Self::try_new(operation, inputs)?) }))
     }
 
-    fn try_new(mut work: Work, inputs: Vec<LogicalPlan>) -> Result<Self> {
-        // What nobody asked for is not in the inputs any more.
-        for (side, input) in work.sides_mut().into_iter().zip(&inputs) {
+    fn try_new(mut operation: Operation, inputs: Vec<LogicalPlan>) -> Result<Self> {
+        // Columns that were not asked for are not in the inputs any more.
+        for (side, input) in operation.sides_mut().into_iter().zip(&inputs) {
             side.given.retain(|column| input.schema().has_column(column));
         }
         let mut fields = Fields::new();
         for (i, input) in inputs.iter().enumerate() {
-            for at in work.given(i, input.schema()) {
+            for at in operation.given(i, input.schema()) {
                 let (qualifier, field) = input.schema().qualified_field(at);
                 let nullable = i > 0 || field.is_nullable();
                 fields.push((qualifier.cloned(), Arc::new(field.as_ref().clone().with_nullable(nullable))));
             }
         }
-        fields.extend(work.added().into_iter().map(|field| (None, Arc::new(field))));
+        fields.extend(operation.added().into_iter().map(|field| (None, Arc::new(field))));
         let schema = Arc::new(DFSchema::new_with_metadata(fields, Default::default())?);
-        Ok(Self { work, inputs, schema })
+        Ok(Self { operation, inputs, schema })
     }
 
-    /// The pass over inputs that have been planned.
-    pub fn physical(&self, inputs: Vec<Arc<dyn ExecutionPlan>>) -> Result<PassExec> {
-        let place = |input: usize, column: &Column| -> Result<Place> {
+    /// The operator over inputs that have been planned.
+    pub fn physical(&self, inputs: Vec<Arc<dyn ExecutionPlan>>) -> Result<StreamingExec> {
+        let place = |input: usize, column: &Column| -> Result<PhysicalColumn> {
             match self.inputs.get(input) {
-                Some(input) => Ok(Place::new(&column.name, input.schema().index_of_column(column)?)),
+                Some(input) => Ok(PhysicalColumn::new(&column.name, input.schema().index_of_column(column)?)),
                 None => internal_err!("an input is missing"),
             }
         };
@@ -85,32 +88,32 @@ impl Node {
                 keys: places(&side.keys)?,
                 time: place(input, &side.time)?,
                 order: places(&side.order)?,
-                given: places(&side.given)?.iter().map(Place::index).collect(),
+                given: places(&side.given)?.iter().map(PhysicalColumn::index).collect(),
             })
         };
-        let pass: Arc<dyn Pass> = match &self.work {
-            Work::Steps { question, keys } => {
+        let operator: Arc<dyn StreamingOperator> = match &self.operation {
+            Operation::Intervals { function, keys } => {
                 let keys = self.schema.fields().iter().take(*keys).map(|f| f.name().clone()).collect();
-                Arc::new(Steps { question: *question, keys })
+                Arc::new(IntervalOperator { function: *function, keys })
             }
-            Work::Pair { side: of, begins, ends, name } => {
+            Operation::Pair { side: of, begins, ends, name } => {
                 let AsOfSide { keys, time, order, given } = side(0, of)?;
                 let (begins, ends) = (place(0, begins)?, place(0, ends)?);
                 let name = name.as_ref().map(|name| place(0, name)).transpose()?;
                 Arc::new(Pair { keys, name, time, order, begins, ends, given })
             }
-            Work::AsOf { sides: [first, second], strict } => {
+            Operation::AsOf { sides: [first, second], strict } => {
                 Arc::new(AsOf { sides: [side(0, first)?, side(1, second)?], strict: *strict })
             }
         };
-        PassExec::try_new(inputs, pass)
+        StreamingExec::try_new(inputs, operator)
     }
 }
 
-impl Work {
+impl Operation {
     fn sides_mut(&mut self) -> Vec<&mut Side> {
         match self {
-            Self::Steps { .. } => Vec::new(),
+            Self::Intervals { .. } => Vec::new(),
             Self::Pair { side, .. } => vec![side],
             Self::AsOf { sides, .. } => sides.iter_mut().collect(),
         }
@@ -118,7 +121,7 @@ impl Work {
 
     fn side(&self, input: usize) -> Option<&Side> {
         match self {
-            Self::Steps { .. } => None,
+            Self::Intervals { .. } => None,
             Self::Pair { side, .. } => (input == 0).then_some(side),
             Self::AsOf { sides, .. } => sides.get(input),
         }
@@ -127,7 +130,7 @@ impl Work {
     /// Which columns of an input are given, in their order.
     fn given(&self, input: usize, schema: &DFSchema) -> Vec<usize> {
         match (self, self.side(input)) {
-            (Self::Steps { keys, .. }, _) => (0..*keys).collect(),
+            (Self::Intervals { keys, .. }, _) => (0..*keys).collect(),
             (_, Some(side)) => {
                 side.given.iter().filter_map(|column| schema.maybe_index_of_column(column)).collect()
             }
@@ -135,12 +138,12 @@ impl Work {
         }
     }
 
-    /// The columns behind those.
+    /// The columns after those.
     fn added(&self) -> Vec<Field> {
         let integer = |name| Field::new(name, DataType::Int64, false);
         match self {
-            Self::Steps { question, .. } => {
-                ["begin_at", "end_at"].into_iter().chain(question.count()).map(integer).collect()
+            Self::Intervals { function, .. } => {
+                ["begin_at", "end_at"].into_iter().chain(function.count()).map(integer).collect()
             }
             Self::Pair { .. } => columns_of_pairs().into(),
             Self::AsOf { .. } => Vec::new(),
@@ -156,12 +159,12 @@ impl PartialOrd for Node {
 
 impl UserDefinedLogicalNodeCore for Node {
     fn name(&self) -> &str {
-        match self.work {
-            Work::Steps { question: Question::Merge, .. } => "IntervalMerge",
-            Work::Steps { question: Question::Gaps, .. } => "IntervalGaps",
-            Work::Steps { question: Question::Concurrency, .. } => "Concurrency",
-            Work::Pair { .. } => "Pair",
-            Work::AsOf { .. } => "AsOfJoin",
+        match self.operation {
+            Operation::Intervals { function: IntervalFunction::Merge, .. } => "IntervalMerge",
+            Operation::Intervals { function: IntervalFunction::Gaps, .. } => "IntervalGaps",
+            Operation::Intervals { function: IntervalFunction::Concurrency, .. } => "Concurrency",
+            Operation::Pair { .. } => "Pair",
+            Operation::AsOf { .. } => "AsOfJoin",
         }
     }
 
@@ -179,10 +182,12 @@ impl UserDefinedLogicalNodeCore for Node {
 
     fn prevent_predicate_push_down_columns(&self) -> HashSet<String> {
         // Other keys have nothing to do with those that are asked for.
-        let keys: Vec<&String> = match &self.work {
-            Work::Steps { keys, .. } => self.schema.fields().iter().take(*keys).map(|f| f.name()).collect(),
-            Work::Pair { side, .. } => side.keys.iter().map(|key| &key.name).collect(),
-            Work::AsOf { .. } => Vec::new(),
+        let keys: Vec<&String> = match &self.operation {
+            Operation::Intervals { keys, .. } => {
+                self.schema.fields().iter().take(*keys).map(|f| f.name()).collect()
+            }
+            Operation::Pair { side, .. } => side.keys.iter().map(|key| &key.name).collect(),
+            Operation::AsOf { .. } => Vec::new(),
         };
         let all = self.schema.fields().iter().map(|f| f.name());
         all.filter(|name| !keys.contains(name)).cloned().collect()
@@ -190,16 +195,16 @@ impl UserDefinedLogicalNodeCore for Node {
 
     fn fmt_for_explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = |columns: &[Column]| columns.iter().map(Column::flat_name).collect::<Vec<_>>().join(", ");
-        match &self.work {
-            Work::Steps { keys, .. } => {
+        match &self.operation {
+            Operation::Intervals { keys, .. } => {
                 let keys: Vec<_> =
                     self.schema.fields().iter().take(*keys).map(|f| f.name().as_str()).collect();
                 write!(f, "{}: keys=[{}]", self.name(), keys.join(", "))
             }
-            Work::Pair { side, .. } => {
+            Operation::Pair { side, .. } => {
                 write!(f, "{}: time={}, keys=[{}]", self.name(), side.time, names(&side.keys))
             }
-            Work::AsOf { sides: [first, second], strict } => {
+            Operation::AsOf { sides: [first, second], strict } => {
                 let sign = if *strict { "<" } else { "<=" };
                 let (keys, others) = (names(&first.keys), names(&second.keys));
                 write!(
@@ -214,22 +219,22 @@ impl UserDefinedLogicalNodeCore for Node {
     }
 
     fn with_exprs_and_inputs(&self, _: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Self> {
-        Self::try_new(self.work.clone(), inputs)
+        Self::try_new(self.operation.clone(), inputs)
     }
 
     fn necessary_children_exprs(&self, output_columns: &[usize]) -> Option<Vec<Vec<usize>>> {
         let mut before = 0;
         let mut needed = Vec::with_capacity(self.inputs.len());
         for (i, input) in self.inputs.iter().enumerate() {
-            let side = self.work.side(i)?;
+            let side = self.operation.side(i)?;
             let own = side.keys.iter().chain([&side.time]).chain(&side.order);
             let mut columns: Vec<usize> =
                 own.filter_map(|c| input.schema().maybe_index_of_column(c)).collect();
-            if let Work::Pair { begins, ends, name, .. } = &self.work {
+            if let Operation::Pair { begins, ends, name, .. } = &self.operation {
                 let more = [begins, ends].into_iter().chain(name);
                 columns.extend(more.filter_map(|c| input.schema().maybe_index_of_column(c)));
             }
-            let given = self.work.given(i, input.schema());
+            let given = self.operation.given(i, input.schema());
             let asked = output_columns.iter().filter_map(|at| given.get(at.checked_sub(before)?));
             columns.extend(asked);
             columns.sort_unstable();

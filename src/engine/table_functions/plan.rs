@@ -1,5 +1,5 @@
-//! Calls of table functions as plans: those that the engine can do with a plain plan, and those with a node of our own. Not for
-//! reading calls (see `call`).
+//! Calls of table functions as logical plans: plain ones where DataFusion can do it, else with a node of ours. Not
+//! for reading calls (see `call`).
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use datafusion::logical_expr::{Expr, JoinType, LogicalPlan, LogicalPlanBuilder, 
 use datafusion::sql::sqlparser::ast::TableFactor;
 
 use super::call::Call;
-use super::node::{Node, Side, Work};
+use super::node::{Node, Operation, Side};
 use super::{TableFunction, find};
 use crate::engine::catalog::Catalog;
-use crate::engine::operators::Question;
+use crate::engine::operators::IntervalFunction;
 
-/// Finds the calls of our functions in FROM.
+/// Finds the calls of table functions in FROM.
 #[derive(Debug)]
 pub(in crate::engine) struct TableFunctions {
     catalog: Arc<Catalog>,
@@ -54,9 +54,9 @@ fn call(
     let relations = if matches!(function.name, "interval_intersect" | "as_of") { 2 } else { 1 };
     let call = Call::read(function, factor, relations, catalog, context)?;
     match function.name {
-        "interval_merge" => steps(call, Question::Merge),
-        "interval_gaps" => steps(call, Question::Gaps),
-        "concurrency" => steps(call, Question::Concurrency),
+        "interval_merge" => over_intervals(call, IntervalFunction::Merge),
+        "interval_gaps" => over_intervals(call, IntervalFunction::Gaps),
+        "concurrency" => over_intervals(call, IntervalFunction::Concurrency),
         "interval_intersect" => intersect(call),
         "buckets" => buckets(call),
         "pair" => pair(call),
@@ -78,11 +78,11 @@ fn intervals(call: &mut Call<'_>) -> Result<LogicalPlan> {
     relation.filter(col("begin_at").lt(col("end_at")))?.build()
 }
 
-fn steps(mut call: Call<'_>, question: Question) -> Result<LogicalPlan> {
+fn over_intervals(mut call: Call<'_>, function: IntervalFunction) -> Result<LogicalPlan> {
     let input = intervals(&mut call)?;
     let keys = call.keys(&[&input])?;
     let mut columns: Vec<Expr> = keys.iter().map(ident).chain([col("begin_at"), col("end_at")]).collect();
-    if question == Question::Gaps {
+    if function == IntervalFunction::Gaps {
         for bound in ["from", "to"] {
             let value = call.named(bound, input.schema())?;
             let value = value.unwrap_or_else(|| Expr::Literal(ScalarValue::Int64(None), None));
@@ -91,7 +91,7 @@ fn steps(mut call: Call<'_>, question: Question) -> Result<LogicalPlan> {
         }
     }
     let input = LogicalPlanBuilder::from(input).project(columns)?.build()?;
-    Node::plan(Work::Steps { question, keys: keys.len() }, vec![input])
+    Node::plan(Operation::Intervals { function, keys: keys.len() }, vec![input])
 }
 
 /// The name of a column that only the operator sees.
@@ -118,7 +118,7 @@ fn buckets(mut call: Call<'_>) -> Result<LogicalPlan> {
     pieces.project(columns.chain([bucket]).collect::<Vec<_>>())?.build()
 }
 
-/// A name for a column behind `others`.
+/// A name for a column that comes after `others`.
 fn renamed(name: &str, others: &[String]) -> String {
     match others.iter().any(|other| other == name) {
         true => renamed(&format!("{name}_2"), others),
@@ -188,7 +188,7 @@ fn pair(mut call: Call<'_>) -> Result<LogicalPlan> {
         order: vec![column(&order)],
         given: names.iter().filter(|name| *name != "time").map(column).collect(),
     };
-    Node::plan(Work::Pair { side, begins: column(&begins), ends: column(&ends), name }, vec![events])
+    Node::plan(Operation::Pair { side, begins: column(&begins), ends: column(&ends), name }, vec![events])
 }
 
 fn as_of(mut call: Call<'_>) -> Result<LogicalPlan> {
@@ -227,7 +227,7 @@ fn as_of(mut call: Call<'_>) -> Result<LogicalPlan> {
         inputs.push(LogicalPlanBuilder::from(relation).project(columns)?.build()?);
     }
     match <[Side; 2]>::try_from(sides) {
-        Ok(sides) => Node::plan(Work::AsOf { sides, strict: false }, inputs),
+        Ok(sides) => Node::plan(Operation::AsOf { sides, strict: false }, inputs),
         Err(_) => plan_err!("as_of has two relations"),
     }
 }

@@ -1,4 +1,5 @@
-//! How the nodes of our table functions become operators, in the words of the engine. Not for what they are.
+//! How the nodes of table functions become physical operators, as extensions of the planner of DataFusion. Not for
+//! what the nodes are.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, Phy
 
 use super::node::Node;
 
-/// Plans as the engine does, and our nodes too.
+/// Plans as DataFusion does, and our nodes too.
 #[derive(Debug)]
 pub(in crate::engine) struct Planner;
 

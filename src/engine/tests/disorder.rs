@@ -6,9 +6,9 @@ use tempfile::TempDir;
 use super::fixture::{begin, empty, open, put};
 use super::lines;
 use super::operators::{in_steps, operators, plain, rows_in};
-use crate::engine::{Session, Trust};
+use crate::engine::{AssumedOrder, Session, context};
 use crate::error::Result;
-use crate::metrics::MetricFilter;
+use crate::metrics::{self, MetricFilter};
 use crate::schema::{ProcessInstanceRow, ProcessInstanceRows, ProcessStateRow, ProcessStateRows, tables};
 use crate::store::RecordingEntry;
 
@@ -91,7 +91,7 @@ proptest! {
         instances.sort_by_key(|(place, _)| *place);
         let instances: Vec<Instance> = instances.into_iter().map(|(_, instance)| instance).collect();
         let (_dir, session) = written(&instances);
-        let mostly = in_steps(&session.trusting(Trust::Mostly), size);
+        let mostly = in_steps(&context::assuming(session.context(), AssumedOrder::Mostly), size);
         for sql in [PAIRS, PARTS] {
             let plan = operators(&session, &mostly, sql);
             prop_assert!(plan.contains("ReorderExec") && !plan.contains("SortExec"), "{}: {}", sql, plan);
@@ -104,8 +104,9 @@ proptest! {
 #[test]
 fn an_order_that_was_wrongly_taken_for_granted_changes_no_result() {
     let (_dir, session) = written(&[0, 2, 1, 3, 3, 4].map(|number| (false, number)));
-    let failed = session.sql_in(&session.trusting(Trust::Fully), PAIRS, &[]);
+    let failed = session.sql_assuming(AssumedOrder::Fully, PAIRS, &[]);
     assert!(failed.and_then(|rows| rows.collect::<Result<Vec<_>>>()).is_err());
-    let batch = session.metrics(&["ActivateToActivate".into()], &MetricFilter::default()).unwrap();
+    let batch =
+        metrics::summaries(&session, &["ActivateToActivate".into()], &MetricFilter::default()).unwrap();
     assert_eq!(lines(&batch)[0].split(' ').nth(6), Some("4"), "0 to 1, 1 to 2, 2 to 3, 3 to 4");
 }

@@ -7,8 +7,7 @@ use tempfile::TempDir;
 
 use super::fixture::{begin, empty, engine, open, put};
 use super::lines;
-use crate::engine::Session;
-use crate::engine::operators::Trust;
+use crate::engine::{AssumedOrder, Session, context};
 use crate::error::Result;
 use crate::library::Queries;
 use crate::schema::{DataEventRow, DataEventRows, tables};
@@ -17,7 +16,7 @@ use crate::store::RecordingEntry;
 /// The session of a database without our operators.
 pub(crate) fn plain(session: &Session) -> SessionContext {
     let state = session.context().state();
-    let ours = ["UseOperators", "BalanceScans", "ScanNames"];
+    let ours = ["UseOperators", "BalanceScans", "DictionaryScans"];
     let rules = state.physical_optimizers().iter().filter(|r| !ours.contains(&r.name())).cloned().collect();
     let state = SessionStateBuilder::new_from_existing(state).with_physical_optimizer_rules(rules).build();
     SessionContext::new_with_state(state)
@@ -31,7 +30,13 @@ pub(crate) fn in_steps(context: &SessionContext, rows: usize) -> SessionContext 
 }
 
 pub(crate) fn rows_in(session: &Session, context: &SessionContext, sql: &str) -> Vec<String> {
-    let batches = session.sql_in(context, sql, &[]).unwrap().collect::<Result<Vec<_>>>().unwrap();
+    let batches = session
+        .runner()
+        .with_context(context.clone())
+        .sql(sql, &[])
+        .unwrap()
+        .collect::<Result<Vec<_>>>()
+        .unwrap();
     batches.iter().flat_map(lines).collect()
 }
 
@@ -257,7 +262,7 @@ fn metrics_sort_nothing() {
     let (_dir, session) = engine(&["r"]);
     for metric in Queries::shipped().metrics() {
         let sql = metric.sql.replace("$from", "0").replace("$to", "300");
-        let plan = operators(&session, &session.trusting(Trust::Fully), &sql);
+        let plan = operators(&session, &context::assuming(session.context(), AssumedOrder::Fully), &sql);
         assert!(!plan.contains("Sort") && !plan.contains("WindowAgg"), "{}: {plan}", metric.name);
     }
 }

@@ -147,7 +147,7 @@ fn the_first_rows_are_those_of_the_first_file() {
         assert_eq!(rows(&session, sql), ["a b/ü=% Core_0 0", "a b/ü=% Core_0 1"]);
         assert!(explain(&session, sql).contains("file_groups={1 group"));
     }
-    // Not where an order is asked for.
+    // Not where an order is demanded for.
     let last = "SELECT seq FROM data_event ORDER BY time DESC LIMIT 1";
     assert_eq!(rows(&session, last), ["59999"]);
 }

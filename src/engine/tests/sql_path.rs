@@ -10,7 +10,7 @@ use super::rows;
 use crate::engine::{Session, SessionOptions, queries_with_folders};
 use crate::error::{Error, ErrorKind, Result};
 use crate::library::Queries;
-use crate::metrics::MetricFilter;
+use crate::metrics::{MetricFilter, summaries};
 
 const VIEW: &str = "-- The longest instances.\n-- column: process text Task or ISR.\n-- column: longest duration Longest run.\n\
                     SELECT process, max(running) AS longest FROM process_instance GROUP BY process;\n-- The end.\n";
@@ -48,7 +48,7 @@ fn files_of_the_user_are_metrics_and_views() {
     // Net execution times of T_1: 30, 15, 20 and 10; of I_1: 10.
     assert_eq!(rows(&session, "SELECT * FROM longest ORDER BY process"), ["I_1 10", "T_1 30"]);
     assert_eq!(rows(&session, "SELECT * FROM a_reader"), ["2"]);
-    let summary = session.metrics(&["wr".into()], &MetricFilter::default()).unwrap();
+    let summary = summaries(&session, &["wr".into()], &MetricFilter::default()).unwrap();
     assert_eq!(summary.num_rows(), 1);
     let shipped = Queries::shipped();
     let (queries, at) = (session.queries(), shipped.views().len());

@@ -13,7 +13,7 @@ use std::io::Write;
 
 use super::{Content, ExportRequest, Exported, Exporter};
 use crate::btf::spec::Version;
-use crate::engine::{Order, Session};
+use crate::engine::{self, EventOrder, Session, imported_as};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::btf::NUMERIC_FORMAT;
 use crate::options::{OptionSpec, Word};
@@ -163,9 +163,9 @@ pub(super) fn export_btf(
     };
     let style = Style { scale: session.database().time_scale(), zero, version: options.version, numbers };
     let condition = selection.condition(tables::BTF_EVENT, &recording);
-    let order = if options.by_time { Order::Time } else { Order::File };
+    let order = if options.by_time { EventOrder::Time } else { EventOrder::File };
     let (sql, params) = (condition.sql(), condition.params());
-    let events = session.events(&recording, (&sql, &params), selection.is_whole(), order)?;
+    let events = engine::events(session, &recording, (&sql, &params), selection.is_whole(), order)?;
     let mut lines = Lines::new(&style, *options, &facts, original, events);
     let failed = |e| Error::new(ErrorKind::Io, "cannot write the BTF").because(e);
     let mut write = |bytes: &[u8]| out.write_all(bytes).map_err(failed);
@@ -201,12 +201,12 @@ view! {
 impl Facts {
     fn read(session: &Session, recording: &str) -> Result<Self> {
         let mut facts = Self::default();
-        for batch in session.few_rows(tables::RECORDING, recording, Origin::COLUMNS)? {
+        for batch in session.scanner().rows(tables::RECORDING, recording, Origin::COLUMNS)? {
             let origin = Origin::of(&batch)?;
             facts.creator = origin.creator.get(0).map(str::to_owned).or(facts.creator);
             facts.created = origin.created.get(0).map(str::to_owned).or(facts.created);
         }
-        let format = session.imported_as(recording)?;
+        let format = imported_as(session, recording)?;
         (facts.imported, facts.numeric) = (format.is_some(), format.as_deref() == Some(NUMERIC_FORMAT));
         Ok(facts)
     }

@@ -33,6 +33,7 @@ mod tests;
 use super::{Content, ExportRequest, Exported, Exporter};
 use crate::engine::Session;
 use crate::error::{Error, Result};
+use crate::metrics::tick_of;
 use crate::options::{OptionSpec, Word};
 use crate::selection::Selection;
 use declare::Declared;
@@ -163,7 +164,7 @@ fn export_grasp(
     out: &mut dyn Write,
 ) -> Result<GraspCounts> {
     let recording = selection.recording(session)?;
-    let own = session.tick_of(&recording)?;
+    let own = tick_of(session, &recording)?;
     if selection.is_whole()
         && options.tick.is_none_or(|tick| own == Some(tick))
         && original::is_grasp(session, &recording)

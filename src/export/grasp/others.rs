@@ -1,7 +1,7 @@
 //! The events that do not happen to jobs, in the order of time, and how each is said. Not for jobs themselves.
 
 use crate::btf::spec::{Action, EntityType, process_transition};
-use crate::engine::{Order, Session};
+use crate::engine::{EventOrder, Session, events};
 use crate::error::Result;
 use crate::export::cursor::Cursor;
 use crate::schema::tables;
@@ -56,7 +56,7 @@ impl Others {
     pub fn of(session: &Session, selection: &Selection, recording: &str) -> Result<Self> {
         let condition = selection.condition(tables::BTF_EVENT, recording);
         let (sql, params) = (condition.sql(), condition.params());
-        let events = session.events(recording, (&sql, &params), selection.is_whole(), Order::Time)?;
+        let events = events(session, recording, (&sql, &params), selection.is_whole(), EventOrder::Time)?;
         let held = match selection.from {
             Some(from) => held_at(session, selection, recording, from)?,
             None => Vec::new(),

@@ -4,7 +4,7 @@ use super::packets::{Argument, Flow, Nature, Value};
 use super::tracks::Group;
 use super::{Export, activation};
 use crate::btf::spec::{Action, EntityType, process_transition, runnable_transition};
-use crate::engine::Order;
+use crate::engine::{self, EventOrder};
 use crate::error::Result;
 use crate::export::cursor::Cursor;
 use crate::schema::tables;
@@ -27,7 +27,7 @@ impl Export<'_, '_> {
         let condition = self.selection.condition(tables::BTF_EVENT, self.recording);
         let (sql, params) = (condition.sql(), condition.params());
         let whole = self.selection.is_whole();
-        let events = self.session.events(self.recording, (&sql, &params), whole, Order::Time)?;
+        let events = engine::events(self.session, self.recording, (&sql, &params), whole, EventOrder::Time)?;
         let mut rows = Cursor::new(events);
         let mut text = String::new();
         // Time, number, source and its instance, type, target and its instance, action, note.

@@ -140,7 +140,7 @@ struct Trace {
 impl Trace {
     fn read(session: &Session, recording: &str) -> Result<Self> {
         let (mut attributes, mut told) = (Vec::new(), Vec::new());
-        for batch in session.few_rows(tables::KERNEL_ATTRIBUTE, recording, Attributes::COLUMNS)? {
+        for batch in session.scanner().rows(tables::KERNEL_ATTRIBUTE, recording, Attributes::COLUMNS)? {
             let rows = Attributes::of(&batch)?;
             for row in 0..rows.len() {
                 let (key, value) = (rows.key.value(row).to_owned(), rows.value.value(row).to_owned());

@@ -8,12 +8,12 @@ use crate::engine::tests::fixture::{self, begin, engine, gap, open, put};
 use crate::engine::tests::rows;
 use crate::error::ErrorKind;
 use crate::library::Queries;
-use crate::metrics::{MetricFilter, SUMMARY_COLUMNS, bins_of};
+use crate::metrics::{MetricFilter, SUMMARY_COLUMNS, bins_of, histograms, summaries};
 use crate::schema::tables;
 
 /// `entity count incomplete min avg max min_at max_at` of every line, `core` before it for loads.
 pub(super) fn summary(session: &Session, metric: &str, filter: &MetricFilter) -> Vec<String> {
-    let batch = session.metrics(&[metric.to_owned()], filter).unwrap();
+    let batch = summaries(session, &[metric.to_owned()], filter).unwrap();
     let integer = |name: &str, row| {
         let column = batch.column_by_name(name).unwrap().as_primitive::<Int64Type>();
         column.iter().nth(row).unwrap().map_or("-".into(), |v| v.to_string())
@@ -148,10 +148,10 @@ fn a_gap_separates_the_instances_of_its_core() {
 #[test]
 fn recordings_are_kept_apart() {
     let (_dir, session) = engine(&["r", "s"]);
-    let both = session.metrics(&["ActivateToActivate".into()], &MetricFilter::default()).unwrap();
+    let both = summaries(&session, &["ActivateToActivate".into()], &MetricFilter::default()).unwrap();
     assert_eq!(both.num_rows(), 2);
     let filter = MetricFilter { recording: Some("s".into()), ..MetricFilter::default() };
-    let one = session.metrics(&[], &filter).unwrap();
+    let one = summaries(&session, &[], &filter).unwrap();
     assert!(one.column(0).as_string::<i32>().iter().all(|r| r == Some("s")));
     // Every metric is there, in the order of the list, but for those of chains, of which none was given.
     let mut shown: Vec<_> = one.column(1).as_string::<i32>().iter().flatten().collect();
@@ -164,19 +164,19 @@ fn recordings_are_kept_apart() {
 #[test]
 fn unknown_names_are_usage_errors_with_a_suggestion() {
     let (_dir, session) = engine(&["r"]);
-    let bad_metric = session.metrics(&["ResponsTime".into()], &MetricFilter::default()).unwrap_err();
+    let bad_metric = summaries(&session, &["ResponsTime".into()], &MetricFilter::default()).unwrap_err();
     assert_eq!(bad_metric.hints(), ["did you mean 'ResponseTime'?"]);
     let filter = MetricFilter { recording: Some("R".into()), ..MetricFilter::default() };
-    assert_eq!(session.metrics(&[], &filter).unwrap_err().hints(), ["did you mean 'r'?"]);
+    assert_eq!(summaries(&session, &[], &filter).unwrap_err().hints(), ["did you mean 'r'?"]);
     let filter = MetricFilter { entity: Some("T_2".into()), ..MetricFilter::default() };
-    let bad_entity = session.metrics(&[], &filter).unwrap_err();
+    let bad_entity = summaries(&session, &[], &filter).unwrap_err();
     assert_eq!((bad_entity.kind(), bad_entity.hints().len()), (ErrorKind::Usage, 1));
 }
 
 #[test]
 fn an_empty_database_has_no_lines() {
     let (_dir, session) = fixture::empty();
-    let none = session.metrics(&[], &MetricFilter::default()).unwrap();
+    let none = summaries(&session, &[], &MetricFilter::default()).unwrap();
     assert_eq!(none.num_rows(), 0);
     assert_eq!(names_of(&none), SUMMARY_COLUMNS);
 }
@@ -189,7 +189,7 @@ pub(super) fn names_of(batch: &RecordBatch) -> Vec<String> {
 fn jitter_and_high_percentiles() {
     let (_dir, session) = engine(&["r"]);
     let filter = MetricFilter { entity: Some("T_1".into()), ..MetricFilter::default() };
-    let batch = session.metrics(&["RT".into()], &filter).unwrap();
+    let batch = summaries(&session, &["RT".into()], &filter).unwrap();
     let number = |name: &str| batch.column_by_name(name).unwrap().as_primitive::<Float64Type>().value(0);
     // Responses of 25, 50 and 50.
     assert_eq!((number("jitter"), number("p999"), number("p99")), (25.0, 50.0, 50.0));
@@ -200,7 +200,7 @@ fn jitter_and_high_percentiles() {
 fn histograms_of_samples() {
     let (_dir, session) = engine(&["r"]);
     let filter = MetricFilter { entity: Some("T_1".into()), ..MetricFilter::default() };
-    let histograms = session.histograms(&["ResponseTime".into()], &filter).unwrap();
+    let histograms = histograms(&session, &["ResponseTime".into()], &filter).unwrap();
     // (50 - 25) / 16 is less than 2: bins of 2, from 24 to 52.
     let [h] = &histograms[..] else { panic!("{histograms:?}") };
     assert_eq!((h.bins.len(), h.count, h.min, h.max), (14, 3, Some(25.0), Some(50.0)));

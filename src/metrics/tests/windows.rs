@@ -7,13 +7,13 @@ use super::summaries::{names_of, summary};
 use crate::engine::Session;
 use crate::engine::tests::fixture::{begin, engine, open};
 use crate::error::ErrorKind;
-use crate::metrics::MetricFilter;
+use crate::metrics::{MetricFilter, summaries};
 use crate::store::RecordingEntry;
 use crate::time::TimeWindows;
 
 /// `begin_at` and the line of [`summary`].
 fn by_window(session: &Session, metric: &str, filter: &MetricFilter) -> Vec<String> {
-    let batch = session.metrics(&[metric.to_owned()], filter).unwrap();
+    let batch = summaries(session, &[metric.to_owned()], filter).unwrap();
     assert_eq!(names_of(&batch)[6..8], ["begin_at", "end_at"]);
     let column = |name: &str| batch.column_by_name(name).unwrap().as_primitive::<Int64Type>().clone();
     let (begins, ends) = (column("begin_at"), column("end_at"));
@@ -123,7 +123,7 @@ fn windows_of_loads_are_those_of_the_view() {
 fn windows_that_are_none_are_refused() {
     let (_dir, session) = engine(&["r"]);
     for (metric, width, step) in [("ResponseTime", 0, 1), ("Activations", 1, -1), ("CPULoad", 1001, 1)] {
-        let e = session.metrics(&[metric.into()], &windows(width, step)).unwrap_err();
+        let e = summaries(&session, &[metric.into()], &windows(width, step)).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::Usage, "{metric}");
     }
 }
@@ -136,7 +136,7 @@ fn windows_that_need_too_much_memory_are_a_limit() {
     tx.commit().unwrap();
     // A million windows of every line, in 64 MiB.
     for metric in ["Activations", "CPULoad"] {
-        let e = open(dir.path()).metrics(&[metric.into()], &windows(1000, 1000)).unwrap_err();
+        let e = summaries(&open(dir.path()), &[metric.into()], &windows(1000, 1000)).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::Limit, "{metric}: {e}");
     }
 }

@@ -1,4 +1,4 @@
-//! What an overlap join is, as a pass over two inputs. Not for finding places in plans where it fits, and not for the sweep.
+//! What an overlap join is, as a streaming operator over two inputs. Not for finding places in plans where it fits, and not for the sweep.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use datafusion::common::{JoinSide, JoinType, Result};
 use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::joins::utils::{JoinFilter, build_join_schema};
 
-use super::super::order::CHECKABLE;
-use super::super::pass::{Pass, Running};
+use super::super::key_order::CHECKABLE;
+use super::super::streaming::{OperatorRun, StreamingOperator};
 use super::sweep::{Bounds, Sweep, Wanted};
 
 /// A join of rows that overlap.
@@ -49,7 +49,7 @@ impl fmt::Display for OverlapJoin {
     }
 }
 
-impl Pass for OverlapJoin {
+impl StreamingOperator for OverlapJoin {
     fn name(&self) -> &'static str {
         "OverlapJoinExec"
     }
@@ -76,7 +76,7 @@ impl Pass for OverlapJoin {
         self.bounds.iter().flat_map(of).flatten().collect()
     }
 
-    fn start(&self, inputs: Vec<SchemaRef>, schema: SchemaRef) -> Box<dyn Running> {
+    fn start(&self, inputs: Vec<SchemaRef>, schema: SchemaRef) -> Box<dyn OperatorRun> {
         let columns = match &inputs[..] {
             [left, right] => self.columns(left, right).map(|(_, columns)| columns).unwrap_or_default(),
             _ => Vec::new(),

@@ -1,7 +1,7 @@
 //! Joins of rows whose intervals of time overlap, keys being equal or not: `a.begin < b.end AND b.begin < a.end`, or a point
 //! in an interval. Finds them in a plan and puts a sweep over both inputs there, which reads each once, in the order of the
-//! begins. Rows without a partner are given where the join asks for them. Not where one side is small: there, the engine's own
-//! way is as good.
+//! begins. Rows without a partner are given where the join asks for them. Not where one side is small: there, a join of
+//! DataFusion is as good.
 
 mod join;
 mod sweep;
@@ -22,7 +22,7 @@ use datafusion::physical_plan::joins::utils::JoinFilter;
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec};
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 
-use super::pass::PassExec;
+use super::streaming::StreamingExec;
 use join::OverlapJoin;
 use sweep::Bounds;
 
@@ -49,7 +49,7 @@ struct Comparison {
 }
 
 /// The same rows by a sweep, if `node` is a join of intervals that overlap.
-pub(super) fn by_sweep(node: &Arc<dyn ExecutionPlan>) -> Result<Option<PassExec>> {
+pub(in crate::engine) fn by_sweep(node: &Arc<dyn ExecutionPlan>) -> Result<Option<StreamingExec>> {
     let Some(join) = Join::of(node) else { return Ok(None) };
     for input in join.inputs {
         if let Precision::Exact(rows) | Precision::Inexact(rows) =
@@ -61,7 +61,7 @@ pub(super) fn by_sweep(node: &Arc<dyn ExecutionPlan>) -> Result<Option<PassExec>
     }
     for (left, right) in join.on {
         let types = [left.data_type(&join.inputs[0].schema())?, right.data_type(&join.inputs[1].schema())?];
-        if types[0] != types[1] || !types.iter().all(can_be_key) {
+        if types[0] != types[1] || !types.iter().all(is_key_type) {
             return Ok(None);
         }
     }
@@ -89,12 +89,13 @@ pub(super) fn by_sweep(node: &Arc<dyn ExecutionPlan>) -> Result<Option<PassExec>
         let (columns, schema) = (join.filter.column_indices().to_vec(), Arc::clone(join.filter.schema()));
         JoinFilter::new(conjunction(rest), columns, schema)
     });
-    let pass = OverlapJoin { bounds: [left, right], kind: join.kind, filter, projection: join.projection };
-    PassExec::try_new(join.inputs.map(Arc::clone).to_vec(), Arc::new(pass)).map(Some)
+    let operator =
+        OverlapJoin { bounds: [left, right], kind: join.kind, filter, projection: join.projection };
+    StreamingExec::try_new(join.inputs.map(Arc::clone).to_vec(), Arc::new(operator)).map(Some)
 }
 
 /// What the sweep can number.
-pub(in crate::engine) fn can_be_key(ty: &DataType) -> bool {
+pub(in crate::engine) fn is_key_type(ty: &DataType) -> bool {
     matches!(ty, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Boolean)
         || ty.is_integer()
 }

@@ -15,9 +15,9 @@ use datafusion::common::{DataFusionError, JoinSide, Result, internal_err};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::joins::utils::JoinFilter;
 
-use super::super::kept::{Batch, Kept, Place};
-use super::super::numbers::Numbers;
-use super::super::pass::{Running, Step};
+use super::super::key_interner::KeyInterner;
+use super::super::row_buffer::{BufferedBatch, RowBuffer, RowRef};
+use super::super::streaming::{OperatorRun, Progress};
 
 /// Pairs that are given away at once.
 const PAIRS: usize = 8192;
@@ -54,7 +54,7 @@ pub(super) struct Wanted {
 struct Waiting {
     lo: i64,
     hi: i64,
-    place: Place,
+    place: RowRef,
 }
 
 /// Rows of one key, by side.
@@ -76,9 +76,9 @@ struct Side {
     keys: Vec<u32>,
     next: usize,
     ended: bool,
-    kept: Kept,
+    buffer: RowBuffer,
     /// One row of each pair.
-    pairs: Vec<Place>,
+    pairs: Vec<RowRef>,
 }
 
 /// See the module.
@@ -87,7 +87,7 @@ pub(super) struct Sweep {
     sides: [Side; 2],
     /// Which side comes first where both begin at once.
     first: usize,
-    numbers: Numbers,
+    numbers: KeyInterner,
     lists: Vec<Lists>,
     wanted: Wanted,
     ready: VecDeque<RecordBatch>,
@@ -111,13 +111,13 @@ impl Side {
             keys: Vec::new(),
             next: 0,
             ended: false,
-            kept: Kept::new(Arc::clone(&schema), marking),
+            buffer: RowBuffer::new(Arc::clone(&schema), marking),
             schema,
             pairs: Vec::new(),
         }
     }
 
-    fn take(&mut self, batch: RecordBatch, numbers: &Numbers) -> Result<()> {
+    fn take(&mut self, batch: RecordBatch, numbers: &KeyInterner) -> Result<()> {
         let rows = batch.num_rows();
         let column = |e: &Arc<dyn PhysicalExpr>| e.evaluate(&batch)?.into_array(rows);
         let times = |e| column(e)?.as_primitive_opt::<Int64Type>().cloned().ok_or_else(not_integers);
@@ -127,8 +127,8 @@ impl Side {
         // NULL equals nothing and lies nowhere.
         let nulls = names.iter().map(|n| n.nulls()).chain([self.lo.nulls(), self.hi.nulls()]);
         self.valid = nulls.fold(None, |valid, nulls| NullBuffer::union(valid.as_ref(), nulls));
-        self.keys = if names.is_empty() { vec![0; rows] } else { numbers.of(&names)? };
-        self.kept.read(batch);
+        self.keys = if names.is_empty() { vec![0; rows] } else { numbers.ids(&names)? };
+        self.buffer.read(batch);
         self.next = 0;
         Ok(())
     }
@@ -136,7 +136,7 @@ impl Side {
     fn end(&mut self) {
         self.ended = true;
         self.next = self.lo.len();
-        self.kept.end();
+        self.buffer.end();
     }
 
     /// The begin of the next row, those with NULL being passed over.
@@ -168,7 +168,14 @@ impl Sweep {
             let schema = schemas.next().unwrap_or_else(|| Arc::new(Schema::empty()));
             Side::new(bounds, schema, single.next().is_some_and(Option::is_some))
         });
-        Self { sides, first, numbers: Numbers::default(), lists: Vec::new(), wanted, ready: VecDeque::new() }
+        Self {
+            sides,
+            first,
+            numbers: KeyInterner::default(),
+            lists: Vec::new(),
+            wanted,
+            ready: VecDeque::new(),
+        }
     }
 
     /// The next row of a side begins.
@@ -182,14 +189,14 @@ impl Sweep {
         let Some(lists) = own.keys.get(row).and_then(|key| self.lists.get_mut(*key as usize)) else { return };
         let [of_left, of_right] = &mut lists.rows;
         let (mine, theirs) = if side == 0 { (of_left, of_right) } else { (of_right, of_left) };
-        let place = own.kept.place(row);
+        let place = own.buffer.place(row);
         theirs.retain(|their| {
             let goes_on = own.bounds.before(lo, their.hi);
             if goes_on && other.bounds.before(their.lo, hi) {
                 own.pairs.push(place);
                 other.pairs.push(their.place);
             } else if !goes_on {
-                other.kept.release(their.place);
+                other.buffer.release(their.place);
             }
             goes_on
         });
@@ -204,13 +211,13 @@ impl Sweep {
             mine.retain(|my| {
                 let goes_on = other.bounds.before(lo, my.hi);
                 if !goes_on {
-                    own.kept.release(my.place);
+                    own.buffer.release(my.place);
                 }
                 goes_on
             });
             *patience = (mine.len() * 2).max(16);
         }
-        own.kept.hold(place);
+        own.buffer.hold(place);
         mine.push(Waiting { lo, hi, place });
     }
 
@@ -232,7 +239,7 @@ impl Sweep {
             }
         }
         for (side, places) in self.sides.iter_mut().zip(&pairs) {
-            places.iter().for_each(|place| side.kept.mark(*place));
+            places.iter().for_each(|place| side.buffer.mark(*place));
         }
         if self.wanted.pairs && !pairs[0].is_empty() {
             let rows = self.batch(&self.wanted.schema, &self.wanted.columns, &pairs)?;
@@ -250,12 +257,12 @@ impl Sweep {
         &self,
         schema: &SchemaRef,
         columns: &[(usize, usize)],
-        pairs: &[Vec<Place>; 2],
+        pairs: &[Vec<RowRef>; 2],
     ) -> Result<RecordBatch> {
         let of = |side: usize| columns.iter().filter(move |c| c.0 == side).map(|c| c.1);
         let mut found = Vec::with_capacity(2);
         for (side, places) in self.sides.iter().zip(pairs) {
-            found.push(side.kept.rows(places, of(found.len()))?.into_iter());
+            found.push(side.buffer.rows(places, of(found.len()))?.into_iter());
         }
         let columns = columns.iter().filter_map(|(side, _)| found.get_mut(*side)?.next()).collect();
         let options = RecordBatchOptions::new().with_row_count(Some(pairs[0].len()));
@@ -264,21 +271,21 @@ impl Sweep {
 
     /// Keeps no more batches than needed, when there are no pairs to be given away.
     fn let_go(&mut self, side: usize) -> Result<()> {
-        let mut gone = self.sides[side].kept.forget();
-        if self.sides[side].kept.too_many() {
+        let mut gone = self.sides[side].buffer.release_batches();
+        if self.sides[side].buffer.too_many() {
             let waiting = self.lists.iter_mut().flat_map(|lists| &mut lists.rows[side]);
-            let mut held: Vec<&mut Place> = waiting.map(|row| &mut row.place).collect();
+            let mut held: Vec<&mut RowRef> = waiting.map(|row| &mut row.place).collect();
             // A row that was copied is not asked for in the batch it was in.
             let copied = self.wanted.single[side] == Some(false);
-            gone.extend(self.sides[side].kept.gather(&mut held, copied)?);
+            gone.extend(self.sides[side].buffer.compact(&mut held, copied)?);
         }
         self.give_single(side, &gone)
     }
 
     /// The rows of batches that are done with, those that are wanted.
-    fn give_single(&mut self, side: usize, gone: &[Batch]) -> Result<()> {
+    fn give_single(&mut self, side: usize, gone: &[BufferedBatch]) -> Result<()> {
         let Some(with_partner) = self.wanted.single[side] else { return Ok(()) };
-        for Batch { rows, marked, .. } in gone {
+        for BufferedBatch { rows, marked, .. } in gone {
             let wanted = (0..).zip(marked).filter(|(_, marked)| **marked == with_partner);
             let wanted = UInt32Array::from_iter_values(wanted.map(|(row, _)| row));
             if wanted.is_empty() {
@@ -300,19 +307,19 @@ impl Sweep {
     fn finish(&mut self) -> Result<()> {
         for lists in &mut self.lists {
             for (side, rows) in self.sides.iter_mut().zip(&mut lists.rows) {
-                rows.drain(..).for_each(|row| side.kept.release(row.place));
+                rows.drain(..).for_each(|row| side.buffer.release(row.place));
             }
         }
         for side in [0, 1] {
-            self.sides[side].kept.end();
-            let gone = self.sides[side].kept.forget();
+            self.sides[side].buffer.end();
+            let gone = self.sides[side].buffer.release_batches();
             self.give_single(side, &gone)?;
         }
         Ok(())
     }
 }
 
-impl Running for Sweep {
+impl OperatorRun for Sweep {
     fn take(&mut self, side: usize, batch: Option<RecordBatch>) -> Result<()> {
         match batch {
             Some(batch) => {
@@ -328,14 +335,14 @@ impl Running for Sweep {
     }
 
     fn memory(&self) -> usize {
-        let of = |side: &Side| side.kept.memory() + side.kept.held() * size_of::<Waiting>();
+        let of = |side: &Side| side.buffer.memory() + side.buffer.held() * size_of::<Waiting>();
         self.sides.iter().map(of).sum()
     }
 
-    fn step(&mut self) -> Result<Step> {
+    fn step(&mut self) -> Result<Progress> {
         loop {
             if let Some(rows) = self.ready.pop_front() {
-                return Ok(Step::Rows(rows));
+                return Ok(Progress::Rows(rows));
             }
             if self.sides[0].pairs.len() >= PAIRS {
                 self.give()?;
@@ -344,15 +351,15 @@ impl Running for Sweep {
             let heads = self.sides.each_mut().map(Side::head);
             let waits_for_input = |side: &usize| heads[*side].is_none() && !self.sides[*side].ended;
             if let Some(side) = [0, 1].into_iter().find(waits_for_input) {
-                if self.sides[0].pairs.is_empty() || !self.sides.iter().any(|s| s.kept.too_many()) {
-                    return Ok(Step::Needs(side));
+                if self.sides[0].pairs.is_empty() || !self.sides.iter().any(|s| s.buffer.too_many()) {
+                    return Ok(Progress::Needs(side));
                 }
                 self.give()?;
                 continue;
             }
             // Rows are looked at as long as there are any to match with, or as they are wanted without.
             let goes_on =
-                |side: usize| self.sides[1 - side].kept.held() > 0 || self.wanted.single[side].is_some();
+                |side: usize| self.sides[1 - side].buffer.held() > 0 || self.wanted.single[side].is_some();
             let side = match heads {
                 [Some(l), Some(r)] if l == r => self.first,
                 [Some(l), Some(r)] => usize::from(r < l),
@@ -360,7 +367,7 @@ impl Running for Sweep {
                 [None, Some(_)] if goes_on(1) => 1,
                 _ if self.sides[0].pairs.is_empty() => {
                     self.finish()?;
-                    return Ok(self.ready.pop_front().map_or(Step::Done, Step::Rows));
+                    return Ok(self.ready.pop_front().map_or(Progress::Done, Progress::Rows));
                 }
                 _ => {
                     self.give()?;

@@ -12,7 +12,7 @@ use datafusion::logical_expr::Operator;
 use datafusion::physical_expr::expressions::BinaryExpr;
 use datafusion::physical_plan::joins::utils::{ColumnIndex, JoinFilter};
 
-use super::super::pass::{Running, Step};
+use super::super::streaming::{OperatorRun, Progress};
 use super::sweep::{Bounds, Sweep, Wanted};
 
 /// Key, begin, end.
@@ -82,8 +82,8 @@ fn swept(
     let mut found = Vec::new();
     loop {
         match sweep.step().unwrap() {
-            Step::Needs(side) => sweep.take(side, inputs[side].next()).unwrap(),
-            Step::Rows(rows) => {
+            Progress::Needs(side) => sweep.take(side, inputs[side].next()).unwrap(),
+            Progress::Rows(rows) => {
                 let ids = [3, 7].map(|i| rows.column(i).as_primitive::<Int64Type>().clone());
                 found.extend((0..rows.num_rows()).map(|row| {
                     let [left, right] =
@@ -91,7 +91,7 @@ fn swept(
                     (left, right)
                 }));
             }
-            Step::Done => break,
+            Progress::Done => break,
         }
     }
     found.sort_unstable();

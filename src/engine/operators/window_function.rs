@@ -1,5 +1,5 @@
-//! Window functions that need one row of each key: `lag`, `first_value`, `last_value`, `row_number`, and `lead` seen from
-//! the other end. What such a function is, and its state while rows go by. Not for frames that begin or end elsewhere.
+//! Window functions that need one row of each key: `lag`, `lead`, `first_value`, `last_value`, `row_number`. What
+//! such a function is, and its state while rows go by. Not for frames with other bounds.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(super) const NONE: u32 = u32::MAX;
 
 /// Which row of its key a function shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::engine) enum WindowFunctionKind {
     /// The one before.
     Lag,
     /// The one after.
@@ -38,9 +38,9 @@ pub(super) enum Kind {
 
 /// A window function over the rows of a key.
 #[derive(Debug, Clone)]
-pub(super) struct Function {
-    pub kind: Kind,
-    /// What is shown of the row; `None` for [`Kind::RowNumber`].
+pub(in crate::engine) struct WindowFunction {
+    pub kind: WindowFunctionKind,
+    /// What is shown of the row; `None` for [`WindowFunctionKind::RowNumber`].
     pub argument: Option<Arc<dyn PhysicalExpr>>,
     /// Rows where the argument is NULL are passed over.
     pub ignore_nulls: bool,
@@ -48,17 +48,17 @@ pub(super) struct Function {
     pub peers: bool,
 }
 
-impl Function {
+impl WindowFunction {
     /// The function behind a window expression of the engine, if it is one of these.
     pub fn of(expr: &Arc<dyn WindowExpr>) -> Option<Self> {
         let standard = expr.as_any().downcast_ref::<StandardWindowExpr>()?;
         let function = standard.get_standard_func_expr().as_any().downcast_ref::<WindowUDFExpr>()?;
         let kind = match function.fun().name() {
-            "lag" => Kind::Lag,
-            "lead" => Kind::Lead,
-            "first_value" => Kind::First,
-            "last_value" => Kind::Last,
-            "row_number" => Kind::RowNumber,
+            "lag" => WindowFunctionKind::Lag,
+            "lead" => WindowFunctionKind::Lead,
+            "first_value" => WindowFunctionKind::First,
+            "last_value" => WindowFunctionKind::Last,
+            "row_number" => WindowFunctionKind::RowNumber,
             _ => return None,
         };
         let argument = function.args().first().map(Arc::clone);
@@ -67,20 +67,22 @@ impl Function {
         };
         // An offset other than one row, or a default.
         let plain = match function.args() {
-            [] => kind == Kind::RowNumber,
-            [_] => kind != Kind::RowNumber,
-            [_, offset] => matches!(kind, Kind::Lag | Kind::Lead) && is_one(offset),
+            [] => kind == WindowFunctionKind::RowNumber,
+            [_] => kind != WindowFunctionKind::RowNumber,
+            [_, offset] => {
+                matches!(kind, WindowFunctionKind::Lag | WindowFunctionKind::Lead) && is_one(offset)
+            }
             _ => false,
         };
         let frame = expr.get_window_frame();
-        let framed = matches!(kind, Kind::First | Kind::Last);
+        let framed = matches!(kind, WindowFunctionKind::First | WindowFunctionKind::Last);
         let to_here = matches!(&frame.start_bound, WindowFrameBound::Preceding(n) if n.is_null())
             && matches!(frame.end_bound, WindowFrameBound::CurrentRow);
         let ignore_nulls = match &argument {
             Some(argument) => ignores_nulls(function, kind, argument, expr)?,
             None => false,
         };
-        if !plain || (framed && !to_here) || (kind == Kind::Lead && ignore_nulls) {
+        if !plain || (framed && !to_here) || (kind == WindowFunctionKind::Lead && ignore_nulls) {
             return None;
         }
         let peers = framed && frame.units != WindowFrameUnits::Rows;
@@ -91,7 +93,7 @@ impl Function {
 /// Whether a function passes over NULL, which the engine does not tell: by what it makes of an example.
 fn ignores_nulls(
     function: &WindowUDFExpr,
-    kind: Kind,
+    kind: WindowFunctionKind,
     argument: &Arc<dyn PhysicalExpr>,
     expr: &Arc<dyn WindowExpr>,
 ) -> Option<bool> {
@@ -104,24 +106,26 @@ fn ignores_nulls(
     let example = |values: [&ScalarValue; 3]| ScalarValue::iter_to_array(values.into_iter().cloned()).ok();
     let mut evaluator = function.create_evaluator().ok()?;
     let ends = match kind {
-        Kind::First => evaluator.evaluate(&[example([&null, &value, &value])?], &(0..3)).ok()?,
-        Kind::Last => evaluator.evaluate(&[example([&value, &value, &null])?], &(0..3)).ok()?,
-        Kind::Lag => {
+        WindowFunctionKind::First => {
+            evaluator.evaluate(&[example([&null, &value, &value])?], &(0..3)).ok()?
+        }
+        WindowFunctionKind::Last => evaluator.evaluate(&[example([&value, &value, &null])?], &(0..3)).ok()?,
+        WindowFunctionKind::Lag => {
             let all = evaluator.evaluate_all(&[example([&value, &null, &null])?], 3).ok()?;
             ScalarValue::try_from_array(&all, 2).ok()?
         }
-        Kind::Lead => {
+        WindowFunctionKind::Lead => {
             let all = evaluator.evaluate_all(&[example([&null, &null, &value])?], 3).ok()?;
             ScalarValue::try_from_array(&all, 0).ok()?
         }
-        Kind::RowNumber => return Some(false),
+        WindowFunctionKind::RowNumber => return Some(false),
     };
     Some(!ends.is_null())
 }
 
 /// The row of every key that a function is going to show.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct WindowState {
     /// The values of these rows.
     carried: ArrayRef,
     /// Per key, the place in `carried`, or [`NONE`].
@@ -130,12 +134,12 @@ pub(super) struct State {
     counts: Vec<u64>,
 }
 
-impl State {
+impl WindowState {
     pub fn new(ty: &DataType) -> Self {
         Self { carried: new_empty_array(ty), slots: Vec::new(), counts: Vec::new() }
     }
 
-    /// Numbers the rows of each of `count` keys; `keys` has the key of every row. Numbers begin anew where the rows of a
+    /// KeyInterner the rows of each of `count` keys; `keys` has the key of every row. KeyInterner begin anew where the rows of a
     /// key are `fresh` (of no rows: nowhere).
     pub fn number(&mut self, keys: &[u32], count: usize, fresh: &[bool]) -> ArrayRef {
         self.counts.resize(count, 0);
@@ -152,7 +156,7 @@ impl State {
     /// `values` that of its argument, `peers` the runs of rows that are equal in the order. A `fresh` row has none before.
     pub fn follow(
         &mut self,
-        function: &Function,
+        function: &WindowFunction,
         keys: &[u32],
         count: usize,
         values: &ArrayRef,
@@ -160,7 +164,7 @@ impl State {
         fresh: &[bool],
     ) -> Result<ArrayRef> {
         self.slots.resize(count, NONE);
-        let fills = function.kind == Kind::Last && function.ignore_nulls && !function.peers;
+        let fills = function.kind == WindowFunctionKind::Last && function.ignore_nulls && !function.peers;
         if fills
             && count == 1
             && fresh.is_empty()
@@ -171,18 +175,18 @@ impl State {
         let base = self.carried.len() as u32;
         let nulls = values.logical_nulls().filter(|n| function.ignore_nulls && n.null_count() > 0);
         let counts = |row: usize| nulls.as_ref().is_none_or(|n| n.is_valid(row));
-        let mut nobody = NONE;
+        let mut unused = NONE;
         let slots = &mut self.slots;
         let mut step = |row: usize, key: u32| {
-            let slot = slots.get_mut(key as usize).unwrap_or(&mut nobody);
+            let slot = slots.get_mut(key as usize).unwrap_or(&mut unused);
             if fresh.get(row) == Some(&true) {
                 *slot = NONE;
             }
             let before = *slot;
-            if (function.kind != Kind::First || before == NONE) && counts(row) {
+            if (function.kind != WindowFunctionKind::First || before == NONE) && counts(row) {
                 *slot = base + row as u32;
             }
-            if function.kind == Kind::Lag { before } else { *slot }
+            if function.kind == WindowFunctionKind::Lag { before } else { *slot }
         };
         let mut sources: Vec<u32> = keys.iter().enumerate().map(|(row, key)| step(row, *key)).collect();
         if function.peers {
@@ -197,9 +201,9 @@ impl State {
                 }
             }
         }
-        let known = concat(&[&self.carried, values])?;
-        let result = take(&known, &rows_of(sources), None)?;
-        self.carried = carry(&known, &mut self.slots)?;
+        let rows = concat(&[&self.carried, values])?;
+        let result = take(&rows, &rows_of(sources), None)?;
+        self.carried = carry(&rows, &mut self.slots)?;
         Ok(result)
     }
 
@@ -215,7 +219,7 @@ impl State {
     }
 }
 
-/// Numbers with every NULL filled by the last one before, at first by the one in `before`; `None` if it is no numbers.
+/// KeyInterner with every NULL filled by the last one before, at first by the one in `before`; `None` if it is no numbers.
 fn fill(values: &ArrayRef, before: Option<&ArrayRef>) -> Option<ArrayRef> {
     fn filled<T: ArrowPrimitiveType>(values: &PrimitiveArray<T>, before: Option<T::Native>) -> ArrayRef {
         let Some(nulls) = values.nulls() else { return Arc::new(values.clone()) };
@@ -252,13 +256,13 @@ pub(super) fn rows_of(rows: Vec<u32>) -> UInt32Array {
     }
 }
 
-/// The rows of `known` in `slots` and no others; `slots` point into the result.
-fn carry(known: &ArrayRef, slots: &mut [u32]) -> Result<ArrayRef> {
-    let mut kept = Vec::new();
+/// The rows of `rows` in `slots` and no others; `slots` point into the result.
+fn carry(rows: &ArrayRef, slots: &mut [u32]) -> Result<ArrayRef> {
+    let mut carried = Vec::new();
     for slot in slots.iter_mut().filter(|s| **s != NONE) {
-        kept.push(std::mem::replace(slot, kept.len() as u32));
+        carried.push(std::mem::replace(slot, carried.len() as u32));
     }
-    Ok(compact(take(known, &UInt32Array::from(kept), None)?))
+    Ok(compact(take(rows, &UInt32Array::from(carried), None)?))
 }
 
 /// The same values without the texts of others, which would pile up.

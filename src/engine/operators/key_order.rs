@@ -1,4 +1,4 @@
-//! Whether the rows of each key come in the order of a window. Not for putting them into it.
+//! Whether the rows of each key come in the order of a window. Not for putting them into it (see `reorder`).
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -8,13 +8,13 @@ use arrow::compute::SortOptions;
 use datafusion::common::Result;
 use datafusion::physical_expr::LexOrdering;
 
-/// The rows of a key do not come in the order that was taken for granted.
+/// The rows of a key do not come in the order that was assumed.
 #[derive(Debug)]
 pub(in crate::engine) struct OutOfOrder;
 
 impl fmt::Display for OutOfOrder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("rows are not in the order that was taken for granted")
+        f.write_str("rows are not in the order that was assumed")
     }
 }
 
@@ -31,26 +31,26 @@ pub(super) fn tick(values: &Int64Array, row: usize) -> i64 {
 
 /// The order of the latest row of each key, column by column.
 #[derive(Debug)]
-pub(super) struct Latest(Vec<Vec<i64>>);
+pub(super) struct LastOrders(Vec<Vec<i64>>);
 
 /// What was found out of some rows.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct OrderCheck {
     /// Those that belong before an earlier one of their key. They are passed over.
     pub late: Vec<u32>,
     /// Of each, whether the first column of the order is not that of the row of its key before.
     pub fresh: Vec<bool>,
 }
 
-impl Latest {
+impl LastOrders {
     pub fn new(order: &LexOrdering) -> Self {
         Self(vec![Vec::new(); order.len()])
     }
 
     /// `keys` has the key of each row, out of `count` keys, `order` the columns of the order.
-    pub fn see(&mut self, order: &[Int64Array], keys: &[u32], count: usize) -> Result<Seen> {
+    pub fn check(&mut self, order: &[Int64Array], keys: &[u32], count: usize) -> Result<OrderCheck> {
         self.0.iter_mut().for_each(|last| last.resize(count, i64::MIN));
-        let mut seen = Seen { late: Vec::new(), fresh: Vec::with_capacity(keys.len()) };
+        let mut seen = OrderCheck { late: Vec::new(), fresh: Vec::with_capacity(keys.len()) };
         for (row, key) in keys.iter().enumerate() {
             let key = *key as usize;
             let mut found = Ordering::Equal;

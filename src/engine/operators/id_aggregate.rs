@@ -1,5 +1,6 @@
-//! The first stage of an aggregate over small numbers: a group lies at the place that its number says, so that no row is
-//! hashed. Its output is that of the engine's first stage, whose second stage goes on with it. Not for other groups.
+//! The first stage of an aggregate over small integers: the id of a group is the index of its accumulators, so that
+//! no row is hashed. Its output is that of the first stage of DataFusion, whose second stage goes on with it. Not for
+//! other groups.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,21 +25,21 @@ use datafusion::physical_plan::{
 use futures::StreamExt;
 use futures::stream;
 
-use super::figures::{self, Figures, Question};
+use super::shared_accumulator::{self, SharedAccumulator, SharedFunction};
 
 /// Groups whose states are handed out as one batch.
 const PORTION: usize = 8192;
 
-/// What `partial` does, with accumulators that are found by number.
+/// What `partial` does, with accumulators indexed by id. `EXPLAIN` shows it as `TallyExec`.
 #[derive(Debug)]
-pub(super) struct TallyExec {
+pub(in crate::engine) struct IdAggregateExec {
     /// The stage of the engine that this one stands for.
     partial: Arc<AggregateExec>,
     number: Arc<dyn PhysicalExpr>,
 }
 
-impl TallyExec {
-    /// `None` if that stage groups by something else than one number, or has functions that cannot be kept by group.
+impl IdAggregateExec {
+    /// `None` if that stage groups by something else than one number, or has functions without an accumulator for groups.
     pub fn instead_of(partial: &Arc<AggregateExec>) -> Option<Self> {
         let [(number, _)] = partial.group_expr().expr() else { return None };
         let simple =
@@ -48,14 +49,14 @@ impl TallyExec {
     }
 }
 
-impl DisplayAs for TallyExec {
+impl DisplayAs for IdAggregateExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let functions: Vec<_> = self.partial.aggr_expr().iter().map(|a| a.name()).collect();
         write!(f, "TallyExec: gby=[{}], aggr=[{}]", self.number, functions.join(", "))
     }
 }
 
-impl ExecutionPlan for TallyExec {
+impl ExecutionPlan for IdAggregateExec {
     fn name(&self) -> &'static str {
         "TallyExec"
     }
@@ -106,12 +107,12 @@ impl ExecutionPlan for TallyExec {
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let mut input = self.partial.input().execute(partition, Arc::clone(&context))?;
         let reserved = MemoryConsumer::new(format!("TallyExec[{partition}]")).register(context.memory_pool());
-        let mut tally = Tally::new(&self.partial, Arc::clone(&self.number), reserved)?;
+        let mut accumulators = Accumulators::new(&self.partial, Arc::clone(&self.number), reserved)?;
         let states = async move {
             while let Some(batch) = input.next().await {
-                tally.add(&batch?)?;
+                accumulators.add(&batch?)?;
             }
-            tally.finish()
+            accumulators.finish()
         };
         let batches = stream::once(states).map(|result| match result {
             Ok(batches) => stream::iter(batches.into_iter().map(Ok)).left_stream(),
@@ -122,31 +123,31 @@ impl ExecutionPlan for TallyExec {
 }
 
 /// The states of the groups while rows go by.
-struct Tally {
+struct Accumulators {
     schema: SchemaRef,
     number: Arc<dyn PhysicalExpr>,
-    functions: Vec<Function>,
-    /// What several functions share.
-    figures: Vec<Figures>,
+    functions: Vec<Accumulator>,
+    /// Those that several functions share.
+    shared: Vec<SharedAccumulator>,
     /// Of every number, whether there was a row with it.
     seen: Vec<bool>,
-    /// The groups of the rows of a batch; kept to be used again.
+    /// The groups of the rows of a batch: a buffer that is used again.
     groups: Vec<usize>,
     reserved: MemoryReservation,
 }
 
 /// Where the states of a function are.
-enum Function {
+enum Accumulator {
     Own {
         arguments: Vec<Arc<dyn PhysicalExpr>>,
         filter: Option<Arc<dyn PhysicalExpr>>,
         states: Box<dyn GroupsAccumulator>,
     },
-    /// In figures, by their place.
-    Shared(usize, Question),
+    /// In a shared accumulator, by its index.
+    Shared(usize, SharedFunction),
 }
 
-impl Tally {
+impl Accumulators {
     fn new(
         partial: &AggregateExec,
         number: Arc<dyn PhysicalExpr>,
@@ -154,38 +155,42 @@ impl Tally {
     ) -> Result<Self> {
         let functions: Vec<_> = partial.aggr_expr().iter().zip(partial.filter_expr()).collect();
         let schema = partial.input().schema();
-        let questions: Vec<_> = functions
+        let shared_functions: Vec<_> = functions
             .iter()
-            .map(|(function, filter)| if filter.is_none() { Question::of(function, &schema) } else { None })
+            .map(
+                |(function, filter)| {
+                    if filter.is_none() { SharedFunction::of(function, &schema) } else { None }
+                },
+            )
             .collect();
-        let mut figures: Vec<Figures> = Vec::new();
-        let mut share = |(question, numbers): &(Question, Arc<dyn PhysicalExpr>)| {
-            let same = questions.iter().flatten().filter(|(_, others)| others == numbers).count();
-            let place = figures.iter().position(|f| f.is_of(numbers)).unwrap_or(figures.len());
-            if same >= figures::ENOUGH && place == figures.len() {
-                figures.push(Figures::new(Arc::clone(numbers)));
+        let mut shared: Vec<SharedAccumulator> = Vec::new();
+        let mut share = |(function, numbers): &(SharedFunction, Arc<dyn PhysicalExpr>)| {
+            let same = shared_functions.iter().flatten().filter(|(_, others)| others == numbers).count();
+            let place = shared.iter().position(|s| s.is_of(numbers)).unwrap_or(shared.len());
+            if same >= shared_accumulator::MIN_FUNCTIONS && place == shared.len() {
+                shared.push(SharedAccumulator::new(Arc::clone(numbers)));
             }
-            (same >= figures::ENOUGH).then_some(Function::Shared(place, *question))
+            (same >= shared_accumulator::MIN_FUNCTIONS).then_some(Accumulator::Shared(place, *function))
         };
         let own = |(function, filter): &(&Arc<AggregateFunctionExpr>, &Option<_>)| -> Result<_> {
             let (arguments, states) = (function.expressions(), function.create_groups_accumulator()?);
-            Ok(Function::Own { arguments, filter: (*filter).clone(), states })
+            Ok(Accumulator::Own { arguments, filter: (*filter).clone(), states })
         };
-        let functions = functions.iter().zip(&questions);
+        let functions = functions.iter().zip(&shared_functions);
         let functions = functions
-            .map(|(function, question)| {
-                question.as_ref().and_then(&mut share).map_or_else(|| own(function), Ok)
+            .map(|(function, shared_function)| {
+                shared_function.as_ref().and_then(&mut share).map_or_else(|| own(function), Ok)
             })
             .collect::<Result<_>>()?;
         let (seen, groups) = (Vec::new(), Vec::new());
-        Ok(Self { schema: partial.schema(), number, functions, figures, seen, groups, reserved })
+        Ok(Self { schema: partial.schema(), number, functions, shared, seen, groups, reserved })
     }
 
     fn add(&mut self, batch: &RecordBatch) -> Result<()> {
         let rows = batch.num_rows();
         let numbers = self.number.evaluate(batch)?.into_array(rows)?;
         let Some(numbers) = numbers.as_primitive_opt::<UInt32Type>() else {
-            return internal_err!("groups are tallied by number");
+            return internal_err!("groups are ids");
         };
         if let Some(last) = numbers.values().iter().max() {
             self.seen.resize(self.seen.len().max(*last as usize + 1), false);
@@ -193,13 +198,13 @@ impl Tally {
         for group in numbers.values() {
             self.seen[*group as usize] = true;
         }
-        for figures in &mut self.figures {
-            figures.add(batch, numbers.values(), self.seen.len())?;
+        for shared in &mut self.shared {
+            shared.add(batch, numbers.values(), self.seen.len())?;
         }
         self.groups.clear();
-        let mut size = self.seen.len() + self.figures.iter().map(Figures::size).sum::<usize>();
+        let mut size = self.seen.len() + self.shared.iter().map(SharedAccumulator::size).sum::<usize>();
         for function in &mut self.functions {
-            let Function::Own { arguments, filter, states } = function else { continue };
+            let Accumulator::Own { arguments, filter, states } = function else { continue };
             if self.groups.is_empty() {
                 self.groups.extend(numbers.values().iter().map(|n| *n as usize));
             }
@@ -219,10 +224,10 @@ impl Tally {
             vec![Arc::new(UInt32Array::from_iter_values(0..self.seen.len() as u32))];
         for function in &mut self.functions {
             columns.extend(match function {
-                Function::Own { states, .. } => states.state(EmitTo::All)?,
-                Function::Shared(place, question) => match self.figures.get(*place) {
-                    Some(figures) => figures.states(*question)?,
-                    None => return internal_err!("figures are shared that are not kept"),
+                Accumulator::Own { states, .. } => states.state(EmitTo::All)?,
+                Accumulator::Shared(place, shared_function) => match self.shared.get(*place) {
+                    Some(shared) => shared.states(*shared_function)?,
+                    None => return internal_err!("there is no such shared accumulator"),
                 },
             });
         }

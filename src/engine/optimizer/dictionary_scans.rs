@@ -1,6 +1,6 @@
-//! Names are scanned as dictionaries where all that is asked of them is which one it is, and what nobody looks at is not
-//! read: decoding a key costs a third of decoding a text, and so does comparing and numbering it. Not for names that go
-//! into sorts, joins and results: the engine is slow with dictionaries there.
+//! Names are scanned as dictionaries where a plan needs their identity only, and columns that it does not need are
+//! not read: decoding a key costs a third of decoding a string, and so does comparing and interning it. Not for names
+//! that go into sorts, joins and results: DataFusion is slow with dictionaries there.
 
 use std::sync::Arc;
 
@@ -25,34 +25,31 @@ use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::filter::{FilterExec, FilterExecBuilder};
 use datafusion::physical_plan::projection::ProjectionExec;
 
-use super::grouped::NumberOf;
-use super::in_order::InOrderExec;
-use super::keyed::KeyedWindowExec;
-use super::name_is::NameIs;
-use super::tally::TallyExec;
+use crate::engine::operators::group_by_id::KeyId;
+use crate::engine::operators::{DictionaryEq, IdAggregateExec, InOrderExec, KeyedWindowExec};
 use crate::schema::{ColumnType, TABLES};
 
-/// What is asked of a column.
+/// What a plan needs of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Asked {
-    Nothing,
+enum Demand {
+    None,
     /// Of a name: which one it is.
-    Which,
+    Identity,
     /// The values themselves.
     Values,
 }
 
 /// See the module. Comes after [`UseOperators`](super::UseOperators), whose operators ask for no more than they need.
 #[derive(Debug)]
-pub(super) struct ScanNames;
+pub(super) struct DictionaryScans;
 
-impl PhysicalOptimizerRule for ScanNames {
+impl PhysicalOptimizerRule for DictionaryScans {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(asking(&plan, &all(&plan, Asked::Values))?.unwrap_or(plan))
+        Ok(narrowed(&plan, &all(&plan, Demand::Values))?.unwrap_or(plan))
     }
 
     fn name(&self) -> &str {
-        "ScanNames"
+        "DictionaryScans"
     }
 
     fn schema_check(&self) -> bool {
@@ -60,18 +57,18 @@ impl PhysicalOptimizerRule for ScanNames {
     }
 }
 
-fn all(plan: &Arc<dyn ExecutionPlan>, asked: Asked) -> Vec<Asked> {
-    vec![asked; plan.schema().fields().len()]
+fn all(plan: &Arc<dyn ExecutionPlan>, demanded: Demand) -> Vec<Demand> {
+    vec![demanded; plan.schema().fields().len()]
 }
 
-/// `plan` giving no more than is `asked` of each of its columns; `None` if it stays as it is.
-fn asking(plan: &Arc<dyn ExecutionPlan>, asked: &[Asked]) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+/// `plan` giving no more than is `demanded` of each of its columns; `None` if it stays as it is.
+fn narrowed(plan: &Arc<dyn ExecutionPlan>, demanded: &[Demand]) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     if let Some(node) = plan.downcast_ref::<ProjectionExec>() {
-        let mut below = all(node.input(), Asked::Nothing);
-        for (column, asked) in node.expr().iter().zip(asked) {
-            note(&column.expr, *asked, &mut below);
+        let mut below = all(node.input(), Demand::None);
+        for (column, demanded) in node.expr().iter().zip(demanded) {
+            note(&column.expr, *demanded, &mut below);
         }
-        let Some(input) = asking(node.input(), &below)? else { return Ok(None) };
+        let Some(input) = narrowed(node.input(), &below)? else { return Ok(None) };
         let columns = node.expr().iter().map(|column| {
             let expr = over(&column.expr, &input.schema())?;
             Ok(ProjectionExpr::new(expr, column.alias.clone()))
@@ -80,53 +77,53 @@ fn asking(plan: &Arc<dyn ExecutionPlan>, asked: &[Asked]) -> Result<Option<Arc<d
         return Ok(Some(Arc::new(ProjectionExec::try_new(columns, input)?)));
     }
     if let Some(node) = plan.downcast_ref::<FilterExec>() {
-        let mut below = all(node.input(), Asked::Nothing);
-        for (column, asked) in asked.iter().enumerate() {
+        let mut below = all(node.input(), Demand::None);
+        for (column, demanded) in demanded.iter().enumerate() {
             let column = node.projection().as_ref().map_or(Some(column), |p| p.get(column).copied());
             if let Some(below) = column.and_then(|column| below.get_mut(column)) {
-                *below = (*below).max(*asked);
+                *below = (*below).max(*demanded);
             }
         }
-        note(node.predicate(), Asked::Values, &mut below);
-        let Some(input) = asking(node.input(), &below)? else { return Ok(None) };
+        note(node.predicate(), Demand::Values, &mut below);
+        let Some(input) = narrowed(node.input(), &below)? else { return Ok(None) };
         let predicate = over(node.predicate(), &input.schema())?;
         let filter = FilterExecBuilder::from(node).with_predicate(predicate).with_input(input);
         return Ok(Some(Arc::new(filter.build()?)));
     }
     if let Some(node) = plan.downcast_ref::<KeyedWindowExec>() {
         let input = node.input();
-        let mut below = asked.get(..input.schema().fields().len()).unwrap_or_default().to_vec();
+        let mut below = demanded.get(..input.schema().fields().len()).unwrap_or_default().to_vec();
         for argument in node.windows().functions.iter().filter_map(|f| f.argument.as_ref()) {
-            note(argument, Asked::Values, &mut below);
+            note(argument, Demand::Values, &mut below);
         }
-        node.windows().keys.iter().for_each(|key| note(key, Asked::Which, &mut below));
+        node.windows().keys.iter().for_each(|key| note(key, Demand::Identity, &mut below));
         if node.windows().look_at_order() || !input.is::<InOrderExec>() {
-            node.windows().order.iter().for_each(|o| note(&o.expr, Asked::Values, &mut below));
+            node.windows().order.iter().for_each(|o| note(&o.expr, Demand::Values, &mut below));
         }
-        let Some(input) = asking(input, &below)? else { return Ok(None) };
+        let Some(input) = narrowed(input, &below)? else { return Ok(None) };
         return Ok(Some(Arc::new(node.over(input, over)?)));
     }
     if let Some(node) = plan.downcast_ref::<InOrderExec>() {
         let [input] = node.children()[..] else { return Ok(None) };
-        return Ok(asking(input, asked)?.map(|input| Arc::new(InOrderExec::new(input)) as _));
+        return Ok(narrowed(input, demanded)?.map(|input| Arc::new(InOrderExec::new(input)) as _));
     }
     if plan.is::<DataSourceExec>() {
-        return scan(plan, asked);
+        return scan(plan, demanded);
     }
-    let first_stage = plan.is::<TallyExec>()
+    let first_stage = plan.is::<IdAggregateExec>()
         || plan.downcast_ref::<AggregateExec>().is_some_and(|a| *a.mode() == AggregateMode::Partial);
     if let (true, [input]) = (first_stage, &plan.children()[..]) {
-        let mut below = all(input, Asked::Nothing);
+        let mut below = all(input, Demand::None);
         plan.apply_expressions(&mut |expr| {
-            match expr.downcast_ref::<NumberOf>() {
+            match expr.downcast_ref::<KeyId>() {
                 Some(number) => {
-                    number.children().into_iter().for_each(|name| whole(name, Asked::Which, &mut below))
+                    number.children().into_iter().for_each(|name| whole(name, Demand::Identity, &mut below))
                 }
-                None => whole(expr, Asked::Values, &mut below),
+                None => whole(expr, Demand::Values, &mut below),
             }
             Ok(TreeNodeRecursion::Continue)
         })?;
-        return match asking(input, &below)? {
+        return match narrowed(input, &below)? {
             Some(input) => replace_children_if_necessary(Arc::clone(plan), vec![input]).map(Some),
             None => Ok(None),
         };
@@ -134,28 +131,28 @@ fn asking(plan: &Arc<dyn ExecutionPlan>, asked: &[Asked]) -> Result<Option<Arc<d
     let mut changed = false;
     let mut children = Vec::new();
     for child in plan.children() {
-        let found = asking(child, &all(child, Asked::Values))?;
+        let found = narrowed(child, &all(child, Demand::Values))?;
         changed |= found.is_some();
         children.push(found.unwrap_or_else(|| Arc::clone(child)));
     }
     if changed { replace_children_if_necessary(Arc::clone(plan), children).map(Some) } else { Ok(None) }
 }
 
-/// Notes what an expression asks of the columns below it, when `asked` is asked of the expression; [`over`] makes it so.
-fn note(expr: &Arc<dyn PhysicalExpr>, asked: Asked, below: &mut [Asked]) {
-    match NameIs::of(expr) {
-        Some(comparison) => whole(comparison.column(), Asked::Which, below),
-        None if expr.children().is_empty() => whole(expr, asked, below),
-        None => expr.children().into_iter().for_each(|part| note(part, Asked::Values, below)),
+/// Notes what an expression asks of the columns below it, when `demanded` is demanded of the expression; [`over`] makes it so.
+fn note(expr: &Arc<dyn PhysicalExpr>, demanded: Demand, below: &mut [Demand]) {
+    match DictionaryEq::of(expr) {
+        Some(comparison) => whole(comparison.column(), Demand::Identity, below),
+        None if expr.children().is_empty() => whole(expr, demanded, below),
+        None => expr.children().into_iter().for_each(|part| note(part, Demand::Values, below)),
     }
 }
 
 /// The same for an expression that is left as it is.
-fn whole(expr: &Arc<dyn PhysicalExpr>, asked: Asked, below: &mut [Asked]) {
-    let asked = if expr.is::<Column>() { asked } else { Asked::Values };
+fn whole(expr: &Arc<dyn PhysicalExpr>, demanded: Demand, below: &mut [Demand]) {
+    let demanded = if expr.is::<Column>() { demanded } else { Demand::Values };
     for column in collect_columns(expr) {
         if let Some(below) = below.get_mut(column.index()) {
-            *below = (*below).max(asked);
+            *below = (*below).max(demanded);
         }
     }
 }
@@ -163,7 +160,7 @@ fn whole(expr: &Arc<dyn PhysicalExpr>, asked: Asked, below: &mut [Asked]) {
 /// An expression over columns some of which have become dictionaries.
 fn over(expr: &Arc<dyn PhysicalExpr>, schema: &SchemaRef) -> Result<Arc<dyn PhysicalExpr>> {
     let replace = |expr: Arc<dyn PhysicalExpr>| {
-        let found = NameIs::of(&expr).filter(|found| {
+        let found = DictionaryEq::of(&expr).filter(|found| {
             found.column().data_type(schema).is_ok_and(|ty| matches!(ty, DataType::Dictionary(..)))
         });
         Ok(found.map_or_else(|| Transformed::no(expr), |found| Transformed::yes(Arc::new(found))))
@@ -171,27 +168,27 @@ fn over(expr: &Arc<dyn PhysicalExpr>, schema: &SchemaRef) -> Result<Arc<dyn Phys
     Arc::clone(expr).transform_up(replace).data()
 }
 
-/// A scan of Parquet files in which names are keys and numbers that nobody asks for are zeros.
-fn scan(plan: &Arc<dyn ExecutionPlan>, asked: &[Asked]) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+/// A scan of Parquet files in which names are keys, and numbers that are not needed are zeros.
+fn scan(plan: &Arc<dyn ExecutionPlan>, demanded: &[Demand]) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let source = plan.downcast_ref::<DataSourceExec>().map(DataSourceExec::data_source);
     let Some(config) = source.and_then(|s| s.downcast_ref::<FileScanConfig>()) else { return Ok(None) };
     let Some(source) = config.file_source().downcast_ref::<ParquetSource>() else { return Ok(None) };
     let Some(projection) = source.projection() else { return Ok(None) };
     let (files, layout) = (source.table_schema().file_schema(), source.table_schema().table_schema());
-    let mut below = vec![Asked::Nothing; layout.fields().len()];
+    let mut below = vec![Demand::None; layout.fields().len()];
     let (mut columns, mut unread) = (Vec::new(), false);
-    for (column, asked) in projection.iter().zip(asked) {
+    for (column, demanded) in projection.iter().zip(demanded) {
         let ty = column.expr.data_type(layout)?;
         let mut column = column.clone();
-        if *asked == Asked::Nothing && matches!(ty, DataType::Int64 | DataType::UInt64) {
+        if *demanded == Demand::None && matches!(ty, DataType::Int64 | DataType::UInt64) {
             column.expr = Arc::new(Literal::new(ScalarValue::new_zero(&ty)?));
             unread = true;
         }
-        whole(&column.expr, *asked, &mut below);
+        whole(&column.expr, *demanded, &mut below);
         columns.push(column);
     }
     let by_key = |(column, field): (usize, &Arc<Field>)| {
-        let which = *field.data_type() == DataType::Utf8View && below.get(column) == Some(&Asked::Which);
+        let which = *field.data_type() == DataType::Utf8View && below.get(column) == Some(&Demand::Identity);
         which && has_names(field.name())
     };
     let by_key: Vec<bool> = files.fields().iter().enumerate().map(by_key).collect();

@@ -1,5 +1,5 @@
-//! Groups by names → groups by the numbers of names: a hash of one small integer for every row in place of one of texts.
-//! Not for groups by anything else, and not for what is computed of a group.
+//! GROUP BY names becomes GROUP BY ids of names: one small integer is hashed per row in place of strings. Not for
+//! other groups, and not for what is computed of a group.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -15,11 +15,11 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode, PhysicalGroupBy};
 use datafusion::physical_plan::projection::ProjectionExec;
 
-use super::numbers::Numbers;
-use super::tally::TallyExec;
+use super::id_aggregate::IdAggregateExec;
+use super::key_interner::KeyInterner;
 
 /// The final aggregate `node` over its partial one with groups by number; `None` where there is nothing to number.
-pub(super) fn by_number(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+pub(in crate::engine) fn rewrite(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let Some(last) = node.downcast_ref::<AggregateExec>() else { return Ok(None) };
     let partial = match last.mode() {
         AggregateMode::Single => last,
@@ -40,10 +40,10 @@ pub(super) fn by_number(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn 
             return Ok(None);
         }
     }
-    let numbers = Arc::new(Numbers::default());
+    let interner = Arc::new(KeyInterner::default());
     let names: Vec<_> = groups.expr().iter().map(|(expr, _)| Arc::clone(expr)).collect();
     let width = names.len();
-    let number: Arc<dyn PhysicalExpr> = Arc::new(NumberOf { numbers: Arc::clone(&numbers), names });
+    let number: Arc<dyn PhysicalExpr> = Arc::new(KeyId { interner: Arc::clone(&interner), names });
     let aggregate = |mode, group: Arc<dyn PhysicalExpr>, filters: Vec<_>, input| {
         let group = PhysicalGroupBy::new_single(vec![(group, NUMBER.to_owned())]);
         let functions = partial.aggr_expr().to_vec();
@@ -51,7 +51,7 @@ pub(super) fn by_number(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn 
     };
     let filters = partial.filter_expr().to_vec();
     let first = Arc::new(aggregate(*partial.mode(), number, filters.clone(), Arc::clone(input))?);
-    let mut plan: Arc<dyn ExecutionPlan> = match TallyExec::instead_of(&first) {
+    let mut plan: Arc<dyn ExecutionPlan> = match IdAggregateExec::instead_of(&first) {
         Some(tally) => Arc::new(tally),
         None => first,
     };
@@ -62,8 +62,8 @@ pub(super) fn by_number(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn 
     let column = |(i, field): (usize, &Arc<arrow::datatypes::Field>)| {
         let expr: Arc<dyn PhysicalExpr> = match i < width {
             true => {
-                let (number, numbers) = (Arc::new(Column::new(NUMBER, 0)), Arc::clone(&numbers));
-                Arc::new(NameOf { numbers, number, column: i, width, nullable: field.is_nullable() })
+                let (number, interner) = (Arc::new(Column::new(NUMBER, 0)), Arc::clone(&interner));
+                Arc::new(KeyText { interner, number, column: i, width, nullable: field.is_nullable() })
             }
             false => Arc::new(Column::new(field.name(), i + 1 - width)),
         };
@@ -76,14 +76,14 @@ pub(super) fn by_number(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn 
 /// The column of numbers in a plan.
 const NUMBER: &str = "name";
 
-/// The number of a row of names.
+/// The id of a row of names.
 #[derive(Debug)]
-pub(super) struct NumberOf {
-    numbers: Arc<Numbers>,
+pub(in crate::engine) struct KeyId {
+    interner: Arc<KeyInterner>,
     names: Vec<Arc<dyn PhysicalExpr>>,
 }
 
-impl PhysicalExpr for NumberOf {
+impl PhysicalExpr for KeyId {
     fn data_type(&self, _: &Schema) -> Result<DataType> {
         Ok(DataType::UInt32)
     }
@@ -94,7 +94,7 @@ impl PhysicalExpr for NumberOf {
 
     fn evaluate(&self, batch: &RecordBatch) -> Result<ColumnarValue> {
         let names = self.names.iter().map(|n| n.evaluate(batch)?.into_array(batch.num_rows()));
-        let numbers = self.numbers.of(&names.collect::<Result<Vec<_>>>()?)?;
+        let numbers = self.interner.ids(&names.collect::<Result<Vec<_>>>()?)?;
         Ok(ColumnarValue::Array(Arc::new(UInt32Array::from(numbers))))
     }
 
@@ -106,7 +106,7 @@ impl PhysicalExpr for NumberOf {
         self: Arc<Self>,
         names: Vec<Arc<dyn PhysicalExpr>>,
     ) -> Result<Arc<dyn PhysicalExpr>> {
-        Ok(Arc::new(Self { numbers: Arc::clone(&self.numbers), names }))
+        Ok(Arc::new(Self { interner: Arc::clone(&self.interner), names }))
     }
 
     fn fmt_sql(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -114,31 +114,31 @@ impl PhysicalExpr for NumberOf {
     }
 }
 
-impl fmt::Display for NumberOf {
+impl fmt::Display for KeyId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.names.iter().map(ToString::to_string).collect();
         write!(f, "number_of({})", names.join(", "))
     }
 }
 
-impl PartialEq for NumberOf {
+impl PartialEq for KeyId {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.numbers, &other.numbers) && self.names == other.names
+        Arc::ptr_eq(&self.interner, &other.interner) && self.names == other.names
     }
 }
 
-impl Eq for NumberOf {}
+impl Eq for KeyId {}
 
-impl Hash for NumberOf {
+impl Hash for KeyId {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.names.hash(state);
     }
 }
 
-/// One of the names behind a number.
+/// One of the names of a key.
 #[derive(Debug)]
-struct NameOf {
-    numbers: Arc<Numbers>,
+struct KeyText {
+    interner: Arc<KeyInterner>,
     number: Arc<dyn PhysicalExpr>,
     column: usize,
     /// How many names a number stands for.
@@ -146,7 +146,7 @@ struct NameOf {
     nullable: bool,
 }
 
-impl PhysicalExpr for NameOf {
+impl PhysicalExpr for KeyText {
     fn data_type(&self, _: &Schema) -> Result<DataType> {
         Ok(DataType::Utf8View)
     }
@@ -160,7 +160,7 @@ impl PhysicalExpr for NameOf {
         let Some(numbers) = numbers.as_primitive_opt::<UInt32Type>() else {
             return internal_err!("names are asked for where there are no numbers");
         };
-        self.numbers.names_of(numbers, self.column, self.width).map(ColumnarValue::Array)
+        self.interner.texts(numbers, self.column, self.width).map(ColumnarValue::Array)
     }
 
     fn children(&self) -> Vec<&Arc<dyn PhysicalExpr>> {
@@ -175,7 +175,7 @@ impl PhysicalExpr for NameOf {
             return internal_err!("a name has one number");
         };
         let Self { column, width, nullable, .. } = *self;
-        Ok(Arc::new(Self { numbers: Arc::clone(&self.numbers), number, column, width, nullable }))
+        Ok(Arc::new(Self { interner: Arc::clone(&self.interner), number, column, width, nullable }))
     }
 
     fn fmt_sql(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -183,23 +183,23 @@ impl PhysicalExpr for NameOf {
     }
 }
 
-impl fmt::Display for NameOf {
+impl fmt::Display for KeyText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "name_of({}, {})", self.number, self.column)
     }
 }
 
-impl PartialEq for NameOf {
+impl PartialEq for KeyText {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.numbers, &other.numbers)
+        Arc::ptr_eq(&self.interner, &other.interner)
             && self.column == other.column
             && self.number.eq(&other.number)
     }
 }
 
-impl Eq for NameOf {}
+impl Eq for KeyText {}
 
-impl Hash for NameOf {
+impl Hash for KeyText {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (self.column, &self.number).hash(state);
     }

@@ -7,52 +7,52 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type, SchemaRef};
 use datafusion::common::{Result, internal_err};
 
-use super::super::numbers::Numbers;
-use super::super::pass::{Running, Step};
-use super::{Question, State, Stretches};
+use super::super::key_interner::KeyInterner;
+use super::super::streaming::{OperatorRun, Progress};
+use super::{IntervalFunction, Intervals, State};
 
-/// Stretches that are given away at once, at least.
+/// Intervals that are given away at once, at least.
 const PORTION: usize = 8192;
 
 /// See the module.
-pub(super) struct RunningSteps {
-    question: Question,
+pub(super) struct IntervalRun {
+    function: IntervalFunction,
     keys: usize,
     schema: SchemaRef,
-    numbers: Numbers,
+    numbers: KeyInterner,
     states: Vec<Option<State>>,
-    found: Stretches,
+    found: Intervals,
     ended: bool,
 }
 
-impl RunningSteps {
-    pub fn new(question: Question, keys: usize, schema: SchemaRef) -> Self {
-        let (numbers, states, found) = (Numbers::default(), Vec::new(), Stretches::default());
-        Self { question, keys, schema, numbers, states, found, ended: false }
+impl IntervalRun {
+    pub fn new(function: IntervalFunction, keys: usize, schema: SchemaRef) -> Self {
+        let (numbers, states, found) = (KeyInterner::default(), Vec::new(), Intervals::default());
+        Self { function, keys, schema, numbers, states, found, ended: false }
     }
 
     fn give(&mut self) -> Result<RecordBatch> {
-        let Stretches { keys, begins, ends, counts } = std::mem::take(&mut self.found);
+        let Intervals { keys, begins, ends, counts } = std::mem::take(&mut self.found);
         let keys = UInt32Array::from(keys);
         let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.schema.fields().len());
         for (i, field) in self.schema.fields().iter().take(self.keys).enumerate() {
-            columns.push(cast(&self.numbers.names_of(&keys, i, self.keys)?, field.data_type())?);
+            columns.push(cast(&self.numbers.texts(&keys, i, self.keys)?, field.data_type())?);
         }
         columns.push(Arc::new(Int64Array::from(begins)));
         columns.push(Arc::new(Int64Array::from(ends)));
-        if self.question.count().is_some() {
+        if self.function.count().is_some() {
             columns.push(Arc::new(Int64Array::from(counts)));
         }
         Ok(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
     }
 }
 
-impl Running for RunningSteps {
-    fn step(&mut self) -> Result<Step> {
+impl OperatorRun for IntervalRun {
+    fn step(&mut self) -> Result<Progress> {
         if self.found.keys.len() >= PORTION || (self.ended && !self.found.keys.is_empty()) {
-            return self.give().map(Step::Rows);
+            return self.give().map(Progress::Rows);
         }
-        Ok(if self.ended { Step::Done } else { Step::Needs(0) })
+        Ok(if self.ended { Progress::Done } else { Progress::Needs(0) })
     }
 
     fn take(&mut self, _: usize, batch: Option<RecordBatch>) -> Result<()> {
@@ -70,7 +70,7 @@ impl Running for RunningSteps {
         let rows = batch.num_rows();
         let (keys, count) = match names.is_empty() {
             true => (vec![0; rows], 1),
-            false => (self.numbers.of(&names)?, self.numbers.count()),
+            false => (self.numbers.ids(&names)?, self.numbers.count()),
         };
         self.states.resize_with(count, || None);
         let times = batch.columns().iter().skip(self.keys).map(|c| c.as_primitive_opt::<Int64Type>());
@@ -82,7 +82,7 @@ impl Running for RunningSteps {
         for (row, key) in keys.iter().enumerate() {
             let Some(state) = self.states.get_mut(*key as usize) else { continue };
             let (begin, end) = (begins.value(row), ends.value(row));
-            let new = || State::begin(self.question, begin, [bound(0, row), bound(1, row)]);
+            let new = || State::begin(self.function, begin, [bound(0, row), bound(1, row)]);
             state.get_or_insert_with(new).follow(*key, begin, end, &mut self.found);
         }
         Ok(())

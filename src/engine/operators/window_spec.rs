@@ -1,4 +1,5 @@
-//! What the windows of one operator are, and the keys and the order of rows in them. Not for their functions.
+//! What the windows of one operator have in common: keys, order, and what is assumed of the order of the rows. Not
+//! for their functions.
 
 use std::sync::Arc;
 
@@ -9,29 +10,29 @@ use datafusion::physical_expr::window::WindowExpr;
 use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::ExecutionPlan;
 
-use super::function::{Function, Kind};
-use super::numbers::Numbers;
-use super::order::CHECKABLE;
+use super::key_interner::KeyInterner;
+use super::key_order::CHECKABLE;
+use super::window_function::{WindowFunction, WindowFunctionKind};
 
-/// Windows that have the same keys and the same order.
+/// WindowSpec that have the same keys and the same order.
 #[derive(Debug, Clone)]
-pub(super) struct Windows {
+pub(in crate::engine) struct WindowSpec {
     /// Names of the functions, for the plan.
     pub names: Vec<String>,
-    pub functions: Vec<Function>,
-    /// What rows are kept apart by: names.
+    pub functions: Vec<WindowFunction>,
+    /// PARTITION BY, as far as it is names.
     pub keys: Vec<Arc<dyn PhysicalExpr>>,
     pub order: LexOrdering,
-    /// The rows of a key are kept apart by the first column of the order as well: the numbers of instances.
-    pub parts: bool,
-    /// The rows of each key are taken to come in order, all in all they do not;
-    /// [`OutOfOrder`](super::OutOfOrder) where that is wrong.
-    pub trusting: bool,
+    /// The first column of the order is part of PARTITION BY as well: the number of an instance.
+    pub split_by_first: bool,
+    /// The rows of each key are assumed to come in order, though the rows as a whole do not;
+    /// [`OutOfOrder`](super::OutOfOrder) where they do not.
+    pub order_assumed: bool,
     /// The input gives its rows in the order, whatever it says of them.
-    pub settled: bool,
+    pub order_guaranteed: bool,
 }
 
-impl Windows {
+impl WindowSpec {
     /// Those of a window operator of the engine; `None` where they are not of a kind that one pass can do.
     pub fn of(exprs: &[Arc<dyn WindowExpr>], input: &Arc<dyn ExecutionPlan>) -> Result<Option<Self>> {
         let Some(first) = exprs.first() else { return Ok(None) };
@@ -47,11 +48,11 @@ impl Windows {
             .iter()
             .all(|e| e.partition_by() == first.partition_by() && e.order_by() == first.order_by());
         let order = LexOrdering::new(parts.iter().chain(first.order_by()).cloned());
-        let functions = exprs.iter().map(Function::of).collect::<Option<Vec<_>>>();
+        let functions = exprs.iter().map(WindowFunction::of).collect::<Option<Vec<_>>>();
         let (true, 0..=1, Some(order), Some(functions)) = (same, parts.len(), order, functions) else {
             return Ok(None);
         };
-        if !parts.is_empty() && functions.iter().any(|f| f.kind == Kind::Lead) {
+        if !parts.is_empty() && functions.iter().any(|f| f.kind == WindowFunctionKind::Lead) {
             return Ok(None);
         }
         let names = exprs.iter().map(|e| e.name().to_owned()).collect();
@@ -60,15 +61,15 @@ impl Windows {
             functions,
             keys,
             order,
-            parts: !parts.is_empty(),
-            trusting: false,
-            settled: false,
+            split_by_first: !parts.is_empty(),
+            order_assumed: false,
+            order_guaranteed: false,
         }))
     }
 
     /// Whether anything looks at the order of rows while they go by.
     pub fn look_at_order(&self) -> bool {
-        self.trusting || self.functions.iter().any(|f| f.peers)
+        self.order_assumed || self.functions.iter().any(|f| f.peers)
     }
 
     /// Whether the rows of a key being in order can be found out while they go by.
@@ -83,13 +84,13 @@ impl Windows {
     }
 
     /// The number of the key of every row, and how many keys there are so far.
-    pub fn keys_of(&self, batch: &RecordBatch, numbers: &Numbers) -> Result<(Vec<u32>, usize)> {
+    pub fn keys_of(&self, batch: &RecordBatch, numbers: &KeyInterner) -> Result<(Vec<u32>, usize)> {
         let rows = batch.num_rows();
         let names = self.keys.iter().map(|k| k.evaluate(batch)?.into_array(rows));
         let names = names.collect::<Result<Vec<_>>>()?;
         Ok(match names.is_empty() {
             true => (vec![0; rows], 1),
-            false => (numbers.of(&names)?, numbers.count()),
+            false => (numbers.ids(&names)?, numbers.count()),
         })
     }
 

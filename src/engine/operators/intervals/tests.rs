@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Question, State, Stretches};
+use super::{IntervalFunction, Intervals, State};
 
 /// Begin and end; never empty.
 type Interval = (i64, i64);
@@ -10,12 +10,16 @@ type Interval = (i64, i64);
 /// Instants that are looked at: all that can differ.
 const INSTANTS: std::ops::Range<i64> = -20..60;
 
-fn asked(question: Question, intervals: &[Interval], bounds: [Option<i64>; 2]) -> Vec<(i64, i64, i64)> {
+fn asked(
+    function: IntervalFunction,
+    intervals: &[Interval],
+    bounds: [Option<i64>; 2],
+) -> Vec<(i64, i64, i64)> {
     let mut sorted = intervals.to_vec();
     sorted.sort_by_key(|i| i.0);
-    let (mut found, mut state) = (Stretches::default(), None);
+    let (mut found, mut state) = (Intervals::default(), None);
     for (begin, end) in sorted {
-        let state = state.get_or_insert_with(|| State::begin(question, begin, bounds));
+        let state = state.get_or_insert_with(|| State::begin(function, begin, bounds));
         state.follow(0, begin, end, &mut found);
     }
     state.iter_mut().for_each(|state| state.end(0, &mut found));
@@ -53,7 +57,7 @@ proptest! {
         let within = |at| (open(&intervals, at) > 0).then_some(0);
         let count = |b, e| intervals.iter().filter(|i| b <= i.0 && i.1 <= e).count() as i64;
         let expected: Vec<_> = runs(within).into_iter().map(|(b, e, _)| (b, e, count(b, e))).collect();
-        prop_assert_eq!(asked(Question::Merge, &intervals, [None, None]), expected);
+        prop_assert_eq!(asked(IntervalFunction::Merge, &intervals, [None, None]), expected);
     }
 
     #[test]
@@ -69,7 +73,7 @@ proptest! {
             let within = whole.as_ref().is_some_and(|whole| whole.contains(&at));
             (within && open(&intervals, at) == 0).then_some(0)
         };
-        prop_assert_eq!(asked(Question::Gaps, &intervals, [from, to]), runs(between));
+        prop_assert_eq!(asked(IntervalFunction::Gaps, &intervals, [from, to]), runs(between));
     }
 
     #[test]
@@ -77,6 +81,6 @@ proptest! {
         let first = intervals.iter().map(|i| i.0).min().unwrap_or(0);
         let last = intervals.iter().map(|i| i.1).max().unwrap_or(0);
         let counted = |at| (first..last).contains(&at).then(|| open(&intervals, at));
-        prop_assert_eq!(asked(Question::Concurrency, &intervals, [None, None]), runs(counted));
+        prop_assert_eq!(asked(IntervalFunction::Concurrency, &intervals, [None, None]), runs(counted));
     }
 }

@@ -1,5 +1,6 @@
-//! Window functions over rows that come in the order of the window: one pass, no sort, one row of state per key. Rows keep
-//! their order, unless a `lead` has to wait for the next row of their key. Not for the functions themselves.
+//! Window functions over rows that come in the order of the window: one pass, no sort, one row of state per key. Rows
+//! keep their order, unless a `lead` has to wait for the next row of its key. Not for the functions themselves (see
+//! `window_function`).
 
 use std::fmt;
 use std::ops::Range;
@@ -20,26 +21,30 @@ use datafusion::physical_plan::{
 };
 use futures::{StreamExt, stream};
 
-use super::function::{Kind, NONE, State, compact, rows_of};
 use super::in_order::InOrderExec;
-use super::numbers::Numbers;
-use super::order::{Latest, OutOfOrder, Seen};
-use super::windows::Windows;
+use super::key_interner::KeyInterner;
+use super::key_order::{LastOrders, OrderCheck, OutOfOrder};
+use super::window_function::{NONE, WindowFunctionKind, WindowState, compact, rows_of};
+use super::window_spec::WindowSpec;
 
-/// Window functions in one pass.
+/// See the module.
 #[derive(Debug)]
-pub(super) struct KeyedWindowExec {
+pub(in crate::engine) struct KeyedWindowExec {
     input: Arc<dyn ExecutionPlan>,
-    windows: Arc<Windows>,
+    windows: Arc<WindowSpec>,
     schema: SchemaRef,
     properties: Arc<PlanProperties>,
 }
 
 impl KeyedWindowExec {
     /// `schema`: the columns of the input and one per function.
-    pub fn try_new(input: Arc<dyn ExecutionPlan>, windows: Arc<Windows>, schema: SchemaRef) -> Result<Self> {
+    pub fn try_new(
+        input: Arc<dyn ExecutionPlan>,
+        windows: Arc<WindowSpec>,
+        schema: SchemaRef,
+    ) -> Result<Self> {
         let mut known = EquivalenceProperties::new(Arc::clone(&schema));
-        if windows.functions.iter().all(|f| f.kind != Kind::Lead) {
+        if windows.functions.iter().all(|f| f.kind != WindowFunctionKind::Lead) {
             known = known.extend(input.properties().eq_properties.clone())?;
         }
         let properties = PlanProperties::new(
@@ -55,7 +60,7 @@ impl KeyedWindowExec {
         &self.input
     }
 
-    pub fn windows(&self) -> &Windows {
+    pub fn windows(&self) -> &WindowSpec {
         &self.windows
     }
 
@@ -66,11 +71,11 @@ impl KeyedWindowExec {
         input: Arc<dyn ExecutionPlan>,
         argument: impl Fn(&Arc<dyn PhysicalExpr>, &SchemaRef) -> Result<Arc<dyn PhysicalExpr>>,
     ) -> Result<Self> {
-        let mut windows = Windows::clone(&self.windows);
+        let mut windows = WindowSpec::clone(&self.windows);
         for over in windows.functions.iter_mut().filter_map(|f| f.argument.as_mut()) {
             *over = argument(over, &input.schema())?;
         }
-        windows.settled = input.is::<InOrderExec>();
+        windows.order_guaranteed = input.is::<InOrderExec>();
         let own = self.schema.fields().len() - windows.functions.len();
         let fields: Fields =
             input.schema().fields().iter().chain(self.schema.fields().iter().skip(own)).cloned().collect();
@@ -81,7 +86,7 @@ impl KeyedWindowExec {
 
 impl DisplayAs for KeyedWindowExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Windows { names, keys, order, .. } = self.windows.as_ref();
+        let WindowSpec { names, keys, order, .. } = self.windows.as_ref();
         let keys: Vec<_> = keys.iter().map(ToString::to_string).collect();
         write!(f, "KeyedWindowExec: [{}], keys=[{}], order=[{order}]", names.join(", "), keys.join(", "))
     }
@@ -101,11 +106,14 @@ impl ExecutionPlan for KeyedWindowExec {
     }
 
     fn required_input_ordering(&self) -> Vec<Option<OrderingRequirements>> {
-        vec![(!self.windows.trusting && !self.windows.settled).then(|| self.windows.order.clone().into())]
+        vec![
+            (!self.windows.order_assumed && !self.windows.order_guaranteed)
+                .then(|| self.windows.order.clone().into()),
+        ]
     }
 
     fn maintains_input_order(&self) -> Vec<bool> {
-        vec![self.windows.functions.iter().all(|f| f.kind != Kind::Lead)]
+        vec![self.windows.functions.iter().all(|f| f.kind != WindowFunctionKind::Lead)]
     }
 
     fn benefits_from_input_partitioning(&self) -> Vec<bool> {
@@ -120,7 +128,7 @@ impl ExecutionPlan for KeyedWindowExec {
         &self,
         f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
     ) -> Result<TreeNodeRecursion> {
-        let Windows { functions, keys, order, .. } = self.windows.as_ref();
+        let WindowSpec { functions, keys, order, .. } = self.windows.as_ref();
         let arguments = functions.iter().filter_map(|f| f.argument.as_ref());
         apply_expression_roots(arguments.chain(keys).chain(order.iter().map(|o| &o.expr)), f)
     }
@@ -148,49 +156,49 @@ impl ExecutionPlan for KeyedWindowExec {
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let input = self.input.execute(partition, context)?;
-        let follower = Follower::new(Arc::clone(&self.windows), &self.schema);
-        let next = |(mut input, mut follower): (SendableRecordBatchStream, Option<Follower>)| async move {
+        let run = WindowRun::new(Arc::clone(&self.windows), &self.schema);
+        let next = |(mut input, mut run): (SendableRecordBatchStream, Option<WindowRun>)| async move {
             loop {
-                let rows = follower.as_mut()?;
+                let rows = run.as_mut()?;
                 let result = match input.next().await {
                     Some(batch) => batch.and_then(|b| rows.push(b)),
                     None => {
                         let result = rows.finish();
-                        follower = None;
+                        run = None;
                         result
                     }
                 };
                 if let Some(result) = result.transpose() {
-                    return Some((result, (input, follower)));
+                    return Some((result, (input, run)));
                 }
             }
         };
-        let rows = stream::unfold((input, Some(follower)), next);
+        let rows = stream::unfold((input, Some(run)), next);
         Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), rows)))
     }
 }
 
 /// The windows while rows go by.
-struct Follower {
-    windows: Arc<Windows>,
+struct WindowRun {
+    windows: Arc<WindowSpec>,
     schema: SchemaRef,
-    numbers: Numbers,
-    states: Vec<State>,
+    numbers: KeyInterner,
+    states: Vec<WindowState>,
     /// Rows that are not enough to be worth a step, or whose equals may come next.
     waiting: Vec<RecordBatch>,
     /// The last row of every key, with its key: its successor is not known. Only where there is a `lead`.
     open: Option<(RecordBatch, Vec<u32>)>,
-    /// Where each key is in the order. Only when trusting.
-    latest: Latest,
+    /// Where each key is in the order. Only where the order is assumed.
+    last_orders: LastOrders,
 }
 
-impl Follower {
-    fn new(windows: Arc<Windows>, schema: &SchemaRef) -> Self {
+impl WindowRun {
+    fn new(windows: Arc<WindowSpec>, schema: &SchemaRef) -> Self {
         let own = schema.fields().len() - windows.functions.len();
-        let states = schema.fields().iter().skip(own).map(|f| State::new(f.data_type())).collect();
-        let latest = Latest::new(&windows.order);
-        let (numbers, schema) = (Numbers::default(), Arc::clone(schema));
-        Self { windows, schema, numbers, states, waiting: Vec::new(), open: None, latest }
+        let states = schema.fields().iter().skip(own).map(|f| WindowState::new(f.data_type())).collect();
+        let last_orders = LastOrders::new(&windows.order);
+        let (numbers, schema) = (KeyInterner::default(), Arc::clone(schema));
+        Self { windows, schema, numbers, states, waiting: Vec::new(), open: None, last_orders }
     }
 
     /// Takes the next rows; gives those that are settled.
@@ -242,15 +250,15 @@ impl Follower {
             true => runs(&windows.columns_of_order(&batch)?, rows)?,
             false => Vec::new(),
         };
-        let seen = match windows.trusting {
-            true => self.latest.see(&windows.order_of(&batch)?, &keys, count)?,
-            false => Seen::default(),
+        let seen = match windows.order_assumed {
+            true => self.last_orders.check(&windows.order_of(&batch)?, &keys, count)?,
+            false => OrderCheck::default(),
         };
         if !seen.late.is_empty() {
             return Err(DataFusionError::External(Box::new(OutOfOrder)));
         }
         // Where windows begin anew for a key.
-        let fresh = if windows.parts { &seen.fresh[..] } else { &[] };
+        let fresh = if windows.split_by_first { &seen.fresh[..] } else { &[] };
         let mut columns = batch.columns().to_vec();
         for (function, state) in windows.functions.iter().zip(&mut self.states) {
             columns.push(match &function.argument {
@@ -259,14 +267,14 @@ impl Follower {
                     let values = argument.evaluate(&batch)?.into_array(rows)?;
                     match function.kind {
                         // The value of the row itself, until the next one is known.
-                        Kind::Lead => values,
+                        WindowFunctionKind::Lead => values,
                         _ => state.follow(function, &keys, count, &values, &peers, fresh)?,
                     }
                 }
             });
         }
         let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns)?;
-        match windows.functions.iter().any(|f| f.kind == Kind::Lead) {
+        match windows.functions.iter().any(|f| f.kind == WindowFunctionKind::Lead) {
             true => self.settle(batch, keys, count),
             false => Ok(Some(batch)),
         }
@@ -315,7 +323,7 @@ impl Follower {
         let own = batch.num_columns() - self.windows.functions.len();
         let column = |(i, column): (usize, &ArrayRef)| {
             let function = i.checked_sub(own).and_then(|f| self.windows.functions.get(f));
-            match (function.is_some_and(|f| f.kind == Kind::Lead), rows) {
+            match (function.is_some_and(|f| f.kind == WindowFunctionKind::Lead), rows) {
                 (true, _) => take(column, &next, None),
                 (false, Some(rows)) => take(column, rows, None),
                 (false, None) => Ok(Arc::clone(column)),

@@ -1,5 +1,5 @@
-//! Numbers for names: every distinct row of some string columns gets a small number, so that what groups or follows rows
-//! by name compares integers. Not for columns of free text, of which there may be as many as rows.
+//! Ids for keys: every distinct row of some string columns gets a small integer, so that grouping and following rows
+//! by name compares integers. Not for columns of free text, which may have as many values as rows.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,35 +12,35 @@ use datafusion::common::{Result, internal_err};
 
 use crate::names::Memo;
 
-/// Numbers handed out so far, for any number of threads.
+/// The ids handed out so far, for any number of threads.
 #[derive(Debug, Default)]
-pub(crate) struct Numbers {
-    tables: Mutex<Tables>,
+pub(crate) struct KeyInterner {
+    interners: Mutex<Interners>,
     /// Memories of threads that are not numbering just now: of the names of each column, and of pairs.
-    memories: Mutex<Vec<(Vec<Memory>, Vec<Grid>)>>,
+    caches: Mutex<Vec<(Vec<ColumnCache>, Vec<PairCache>)>>,
 }
 
 /// The names of every column, then the pairs: of the first two columns, of those and the third, and so on.
 #[derive(Debug, Default)]
-struct Tables {
-    names: Vec<Table<Option<Box<str>>>>,
-    pairs: Vec<Table<(u32, u32)>>,
+struct Interners {
+    names: Vec<Interner<Option<Box<str>>>>,
+    pairs: Vec<Interner<(u32, u32)>>,
 }
 
 /// Keys in the order of their numbers.
 #[derive(Debug)]
-struct Table<K> {
+struct Interner<K> {
     numbers: HashMap<K, u32>,
     keys: Vec<K>,
 }
 
-impl<K> Default for Table<K> {
+impl<K> Default for Interner<K> {
     fn default() -> Self {
         Self { numbers: HashMap::new(), keys: Vec::new() }
     }
 }
 
-impl<K: std::hash::Hash + Eq + Clone> Table<K> {
+impl<K: std::hash::Hash + Eq + Clone> Interner<K> {
     fn number(&mut self, key: K) -> u32 {
         let next = self.keys.len() as u32;
         *self.numbers.entry(key).or_insert_with_key(|key| {
@@ -50,41 +50,41 @@ impl<K: std::hash::Hash + Eq + Clone> Table<K> {
     }
 }
 
-/// Slots that a memory of names begins with, and those that it is emptied at instead of growing further.
+/// Slots that a cache of names begins with, and those that it is emptied at instead of growing further.
 const SLOTS: usize = 256;
 const MOST_SLOTS: usize = 1 << 14;
 /// Cells of pairs that are remembered by place.
 const MOST_CELLS: usize = 1 << 16;
-const NOTHING: u32 = u32::MAX;
+const NO_ID: u32 = u32::MAX;
 /// A view that no text has: its length is one that Arrow does not know.
 const NO_VIEW: u128 = u128::MAX;
 
 /// What a thread remembers of the names of a column.
 #[derive(Debug, Default)]
-struct Memory {
-    views: Views,
+struct ColumnCache {
+    views: ViewCache,
     /// Of the entries of a dictionary, the number of each that was in a row.
     keys: Memo<u32>,
 }
 
 /// The numbers of the names seen so far, by their views: open addressing, mostly empty, so that the first slot is the one.
 #[derive(Debug)]
-struct Views {
+struct ViewCache {
     slots: Vec<(u128, u32)>,
     used: usize,
     /// Where the texts of long names lie that the views point to.
     texts: Vec<Buffer>,
 }
 
-impl Default for Views {
+impl Default for ViewCache {
     fn default() -> Self {
-        Self { slots: vec![(NO_VIEW, NOTHING); SLOTS], used: 0, texts: Vec::new() }
+        Self { slots: vec![(NO_VIEW, NO_ID); SLOTS], used: 0, texts: Vec::new() }
     }
 }
 
-impl Views {
+impl ViewCache {
     /// A long name is known by its place in the buffers: other buffers, other names.
-    fn texts_are(&mut self, texts: &[Buffer]) {
+    fn set_buffers(&mut self, texts: &[Buffer]) {
         let same = |(one, other): (&Buffer, &Buffer)| one.ptr_eq(other) && one.len() == other.len();
         if texts.len() != self.texts.len() || !texts.iter().zip(&self.texts).all(same) {
             self.clear();
@@ -93,7 +93,7 @@ impl Views {
     }
 
     fn clear(&mut self) {
-        self.slots.fill((NO_VIEW, NOTHING));
+        self.slots.fill((NO_VIEW, NO_ID));
         self.used = 0;
     }
 
@@ -140,7 +140,7 @@ impl Views {
         if self.slots.len() >= MOST_SLOTS {
             return self.clear();
         }
-        let larger = vec![(NO_VIEW, NOTHING); self.slots.len() * 2];
+        let larger = vec![(NO_VIEW, NO_ID); self.slots.len() * 2];
         for entry in std::mem::replace(&mut self.slots, larger) {
             if entry.0 != NO_VIEW {
                 let slot = self.slot(entry.0);
@@ -152,18 +152,18 @@ impl Views {
 
 /// The numbers of the pairs seen so far, each in the cell of its row and column.
 #[derive(Debug, Default)]
-struct Grid {
+struct PairCache {
     cells: Vec<u32>,
     /// Cells of a row: a power of two.
     width: usize,
 }
 
-impl Grid {
+impl PairCache {
     #[inline(always)]
     fn number(&mut self, left: u32, right: u32, find: impl FnOnce() -> u32) -> u32 {
         let (left_, right_) = (left as usize, right as usize);
         match self.cells.get(left_ * self.width + right_) {
-            Some(number) if right_ < self.width && *number != NOTHING => *number,
+            Some(number) if right_ < self.width && *number != NO_ID => *number,
             _ => self.search(left_, right_, find),
         }
     }
@@ -178,7 +178,7 @@ impl Grid {
         }
         let cell = left * self.width + right;
         if cell < MOST_CELLS {
-            self.cells.resize(self.cells.len().max(cell + 1), NOTHING);
+            self.cells.resize(self.cells.len().max(cell + 1), NO_ID);
             self.cells[cell] = number;
         }
         number
@@ -192,27 +192,27 @@ enum Column {
     Each(Vec<u32>),
 }
 
-impl Numbers {
+impl KeyInterner {
     /// The number of every row of `columns`, which are string views or dictionaries of the same length: equal rows, equal numbers, from
     /// 0 without holes where there is one column. NULL is a name like others.
-    pub fn of(&self, columns: &[ArrayRef]) -> Result<Vec<u32>> {
-        let (mut own, mut pairs) = lock(&self.memories).pop().unwrap_or_default();
-        own.resize_with(columns.len(), Memory::default);
-        pairs.resize_with(columns.len(), Grid::default);
+    pub fn ids(&self, columns: &[ArrayRef]) -> Result<Vec<u32>> {
+        let (mut own, mut pairs) = lock(&self.caches).pop().unwrap_or_default();
+        own.resize_with(columns.len(), ColumnCache::default);
+        pairs.resize_with(columns.len(), PairCache::default);
         let rows = columns.first().map_or(0, |c| c.len());
         let mut result: Option<Column> = None;
-        for (i, (column, memory)) in columns.iter().zip(&mut own).enumerate() {
+        for (i, (column, cache)) in columns.iter().zip(&mut own).enumerate() {
             let numbers = match (column.as_string_view_opt(), column.as_dictionary_opt()) {
-                (Some(names), _) => self.names(i, names, &mut memory.views),
-                (_, Some(names)) => self.keys(i, names, &mut memory.keys)?,
+                (Some(names), _) => self.names(i, names, &mut cache.views),
+                (_, Some(names)) => self.keys(i, names, &mut cache.keys)?,
                 _ => return internal_err!("a name to be numbered is a {}", column.data_type()),
             };
             result = Some(match (result, pairs.get_mut(i)) {
-                (Some(before), Some(memory)) => self.pairs(i - 1, before, numbers, memory),
+                (Some(before), Some(cache)) => self.pairs(i - 1, before, numbers, cache),
                 _ => numbers,
             });
         }
-        lock(&self.memories).push((own, pairs));
+        lock(&self.caches).push((own, pairs));
         Ok(match result {
             Some(Column::Same(number)) => vec![number; rows],
             Some(Column::Each(numbers)) => numbers,
@@ -222,25 +222,25 @@ impl Numbers {
 
     /// The number of a name that a thread sees for the first time.
     fn find(&self, column: usize, name: Option<&str>) -> u32 {
-        let mut tables = lock(&self.tables);
-        if tables.names.len() <= column {
-            tables.names.resize_with(column + 1, Table::default);
+        let mut interners = lock(&self.interners);
+        if interners.names.len() <= column {
+            interners.names.resize_with(column + 1, Interner::default);
         }
-        tables.names.get_mut(column).map_or(0, |t| t.number(name.map(Into::into)))
+        interners.names.get_mut(column).map_or(0, |t| t.number(name.map(Into::into)))
     }
 
     fn keys(
         &self,
         column: usize,
         names: &DictionaryArray<UInt32Type>,
-        memory: &mut Memo<u32>,
+        cache: &mut Memo<u32>,
     ) -> Result<Column> {
         let Some(entries) = names.values().as_string_opt::<i32>() else {
             return internal_err!("a name to be numbered is a {}", names.data_type());
         };
-        memory.follow(entries, |_| NOTHING);
-        let mut of = |key: u32| match memory.get_mut(key as usize) {
-            Some(number) if *number != NOTHING => *number,
+        cache.follow(entries, |_| NO_ID);
+        let mut of = |key: u32| match cache.get_mut(key as usize) {
+            Some(number) if *number != NO_ID => *number,
             Some(number) => {
                 *number = self.find(column, Some(entries.value(key as usize)));
                 *number
@@ -256,13 +256,13 @@ impl Numbers {
         Ok(Column::Each(rows.map(|(key, valid)| if valid { of(*key) } else { null }).collect()))
     }
 
-    fn names(&self, column: usize, names: &StringViewArray, memory: &mut Views) -> Column {
-        memory.texts_are(names.data_buffers());
+    fn names(&self, column: usize, names: &StringViewArray, cache: &mut ViewCache) -> Column {
+        cache.set_buffers(names.data_buffers());
         let find = |name: Option<&str>| self.find(column, name);
         if names.null_count() > 0 {
             let mut null = None;
             let mut of = |(i, view): (usize, &u128)| match names.is_valid(i) {
-                true => memory.number(*view, || find(Some(names.value(i)))),
+                true => cache.number(*view, || find(Some(names.value(i)))),
                 false => *null.get_or_insert_with(|| find(None)),
             };
             return Column::Each(names.views().iter().enumerate().map(&mut of).collect());
@@ -272,18 +272,18 @@ impl Numbers {
             // The columns that are part of the path of a file.
             return Column::Same(find(Some(names.value(0))));
         }
-        let of = |(i, view): (usize, &u128)| memory.number(*view, || find(Some(names.value(i))));
+        let of = |(i, view): (usize, &u128)| cache.number(*view, || find(Some(names.value(i))));
         Column::Each(names.views().iter().enumerate().map(of).collect())
     }
 
-    fn pairs(&self, table: usize, left: Column, right: Column, memory: &mut Grid) -> Column {
+    fn pairs(&self, table: usize, left: Column, right: Column, cache: &mut PairCache) -> Column {
         let mut number = |left: u32, right: u32| {
-            memory.number(left, right, || {
-                let mut tables = lock(&self.tables);
-                if tables.pairs.len() <= table {
-                    tables.pairs.resize_with(table + 1, Table::default);
+            cache.number(left, right, || {
+                let mut interners = lock(&self.interners);
+                if interners.pairs.len() <= table {
+                    interners.pairs.resize_with(table + 1, Interner::default);
                 }
-                tables.pairs.get_mut(table).map_or(0, |t| t.number((left, right)))
+                interners.pairs.get_mut(table).map_or(0, |t| t.number((left, right)))
             })
         };
         match (left, right) {
@@ -305,17 +305,17 @@ impl Numbers {
 
     /// How many numbers there are.
     pub fn count(&self) -> usize {
-        let tables = lock(&self.tables);
-        let names = || tables.names.first().map_or(0, |t| t.keys.len());
-        tables.pairs.last().map_or_else(names, |t| t.keys.len())
+        let interners = lock(&self.interners);
+        let names = || interners.names.first().map_or(0, |t| t.keys.len());
+        interners.pairs.last().map_or_else(names, |t| t.keys.len())
     }
 
-    /// The names of column `column` of `columns` that stand behind `numbers`.
-    pub fn names_of(&self, numbers: &UInt32Array, column: usize, columns: usize) -> Result<ArrayRef> {
-        let tables = lock(&self.tables);
+    /// The names in column `column` of `columns` of the keys with these ids.
+    pub fn texts(&self, numbers: &UInt32Array, column: usize, columns: usize) -> Result<ArrayRef> {
+        let interners = lock(&self.interners);
         let mut numbers = numbers.clone();
         for step in (column.max(1)..columns).rev() {
-            let Some(pairs) = tables.pairs.get(step - 1) else { break };
+            let Some(pairs) = interners.pairs.get(step - 1) else { break };
             let right = step == column;
             let part = |n: u32| pairs.keys.get(n as usize).map_or(0, |p| if right { p.1 } else { p.0 });
             numbers = numbers.unary(part);
@@ -323,13 +323,13 @@ impl Numbers {
                 break;
             }
         }
-        let names = tables.names.get(column).map_or(&[][..], |t| &t.keys);
+        let names = interners.names.get(column).map_or(&[][..], |t| &t.keys);
         let names: StringViewArray = names.iter().map(|n| n.as_deref()).collect();
         Ok(take(&names, &numbers, None)?)
     }
 }
 
-/// What a thread that panicked left behind is still right: numbers are only added.
+/// After a panic of another thread the tables are still right: ids are only added.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -359,11 +359,11 @@ mod tests {
         fn equal_rows_have_equal_numbers_and_come_back(
             portions in prop::collection::vec(prop::collection::vec((name(), name(), name()), 0..40), 1..5)
         ) {
-            let numbers = Numbers::default();
+            let numbers = KeyInterner::default();
             let (mut seen, mut count) = (HashMap::new(), 0);
             for rows in &portions {
                 let columns = [column(rows, |r| &r.0), column(rows, |r| &r.1), column(rows, |r| &r.2)];
-                let found = numbers.of(&columns).unwrap();
+                let found = numbers.ids(&columns).unwrap();
                 prop_assert_eq!(found.len(), rows.len());
                 for (row, number) in rows.iter().zip(&found) {
                     let before = *seen.entry(row.clone()).or_insert_with(|| { count += 1; *number });
@@ -371,7 +371,7 @@ mod tests {
                 }
                 let found = UInt32Array::from(found);
                 for (i, column) in columns.iter().enumerate() {
-                    prop_assert_eq!(&numbers.names_of(&found, i, 3).unwrap(), column);
+                    prop_assert_eq!(&numbers.texts(&found, i, 3).unwrap(), column);
                 }
             }
             prop_assert_eq!(numbers.count(), count);

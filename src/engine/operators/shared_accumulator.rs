@@ -1,6 +1,6 @@
-//! What is asked of the same whole numbers, in one pass over them: how many there are, the least, the greatest, their sum, average
-//! and deviation, by group. Its states are those of the engine's functions, whose second stage goes on with them. Not for other
-//! numbers, and not for functions that share theirs with none.
+//! One accumulator for several aggregate functions of the same integers: count, minimum, maximum, sum, average and
+//! standard deviation, by group, in one pass. Its states are those of the functions of DataFusion, whose second stage
+//! goes on with them. Not for other types, and not for functions that are alone with their argument.
 
 use std::sync::Arc;
 
@@ -14,59 +14,59 @@ use datafusion::physical_expr_common::physical_expr::is_volatile;
 
 use crate::engine::functions::exact_sums::{self, Sums};
 
-/// As many functions must be of the same numbers: fewer are faster each alone.
-pub(super) const ENOUGH: usize = 3;
+/// So many functions must have the same argument: fewer are faster each alone (measured).
+pub(super) const MIN_FUNCTIONS: usize = 3;
 
-/// A function that figures answer.
+/// A function that a shared accumulator computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Question {
+pub(super) enum SharedFunction {
     Count,
-    Least,
-    Greatest,
+    Min,
+    Max,
     Sum,
-    Average,
-    Deviation,
+    Avg,
+    Stddev,
 }
 
-impl Question {
-    /// What `function` asks, and of which numbers; `None` if they do not say that.
-    pub fn of(function: &AggregateFunctionExpr, input: &Schema) -> Option<(Self, Arc<dyn PhysicalExpr>)> {
-        let question = match function.fun().name() {
+impl SharedFunction {
+    /// What `expr` asks, and of which numbers; `None` if they do not say that.
+    pub fn of(expr: &AggregateFunctionExpr, input: &Schema) -> Option<(Self, Arc<dyn PhysicalExpr>)> {
+        let function = match expr.fun().name() {
             "count" => Self::Count,
-            "min" => Self::Least,
-            "max" => Self::Greatest,
+            "min" => Self::Min,
+            "max" => Self::Max,
             "sum" => Self::Sum,
-            "avg" => Self::Average,
-            "stddev" => Self::Deviation,
+            "avg" => Self::Avg,
+            "stddev" => Self::Stddev,
             _ => return None,
         };
-        let mut numbers = <[_; 1]>::try_from(function.expressions()).ok()?.into_iter().next()?;
-        if question == Self::Average {
-            // The engine wants the average of floating-point numbers; whole ones that were made such are summed as what they were.
+        let mut numbers = <[_; 1]>::try_from(expr.expressions()).ok()?.into_iter().next()?;
+        if function == Self::Avg {
+            // DataFusion averages floating-point numbers: what was cast to them is summed as the integers that it was.
             let cast = numbers.downcast_ref::<CastExpr>().filter(|c| c.cast_type() == &DataType::Float64)?;
             numbers = Arc::clone(cast.expr());
         }
         let is_whole = numbers.data_type(input).is_ok_and(|ty| ty == DataType::Int64);
-        let states = function.state_fields().ok()?;
-        let is_known = states.iter().map(|f| f.data_type()).eq(&question.states());
-        // What is different each time it is asked for is not shared.
-        let is_shared = !function.is_distinct() && !is_volatile(&numbers);
-        (is_whole && is_known && is_shared).then_some((question, numbers))
+        let states = expr.state_fields().ok()?;
+        let has_states = states.iter().map(|f| f.data_type()).eq(&function.states());
+        // A volatile argument has other values for each function.
+        let is_shared = !expr.is_distinct() && !is_volatile(&numbers);
+        (is_whole && has_states && is_shared).then_some((function, numbers))
     }
 
     /// The types of what the first stage hands on.
     fn states(self) -> Vec<DataType> {
         match self {
-            Self::Count | Self::Least | Self::Greatest | Self::Sum => vec![DataType::Int64],
-            Self::Average => vec![DataType::UInt64, DataType::Float64],
-            Self::Deviation => exact_sums::STATE.map(|(_, ty)| ty).into(),
+            Self::Count | Self::Min | Self::Max | Self::Sum => vec![DataType::Int64],
+            Self::Avg => vec![DataType::UInt64, DataType::Float64],
+            Self::Stddev => exact_sums::STATE.map(|(_, ty)| ty).into(),
         }
     }
 }
 
-/// What is known of the numbers of each group.
+/// What all functions need to know of the numbers of each group.
 #[derive(Debug)]
-pub(super) struct Figures {
+pub(super) struct SharedAccumulator {
     numbers: Arc<dyn PhysicalExpr>,
     groups: Vec<Group>,
 }
@@ -94,7 +94,7 @@ impl Group {
     }
 }
 
-impl Figures {
+impl SharedAccumulator {
     pub fn new(numbers: Arc<dyn PhysicalExpr>) -> Self {
         Self { numbers, groups: Vec::new() }
     }
@@ -108,7 +108,7 @@ impl Figures {
     pub fn add(&mut self, batch: &RecordBatch, groups: &[u32], total: usize) -> Result<()> {
         let numbers = self.numbers.evaluate(batch)?.into_array(batch.num_rows())?;
         let Some(numbers) = numbers.as_primitive_opt::<Int64Type>() else {
-            return internal_err!("figures are of whole numbers");
+            return internal_err!("shared accumulators are of integers");
         };
         self.groups.resize(total, Group::default());
         let rows = groups.iter().zip(numbers.values());
@@ -130,7 +130,7 @@ impl Figures {
     ///
     /// # Errors
     /// Those of the engine's types.
-    pub fn states(&self, question: Question) -> Result<Vec<ArrayRef>> {
+    pub fn states(&self, function: SharedFunction) -> Result<Vec<ArrayRef>> {
         let sums = self.groups.iter().map(|group| group.sums);
         // Where there were no numbers, nothing is known of them; the number of rows is 0.
         let whole = |of: fn(&Group) -> i64| -> Vec<ArrayRef> {
@@ -138,20 +138,22 @@ impl Figures {
                 self.groups.iter().map(|g| (g.sums.count > 0).then(|| of(g))).collect::<Int64Array>(),
             )]
         };
-        Ok(match question {
-            Question::Count => vec![Arc::new(Int64Array::from_iter_values(sums.map(|s| s.count as i64)))],
-            Question::Least => whole(|group| group.least),
-            Question::Greatest => whole(|group| group.greatest),
+        Ok(match function {
+            SharedFunction::Count => {
+                vec![Arc::new(Int64Array::from_iter_values(sums.map(|s| s.count as i64)))]
+            }
+            SharedFunction::Min => whole(|group| group.least),
+            SharedFunction::Max => whole(|group| group.greatest),
             // As the engine has it, sums that are too large begin again at the other end.
-            Question::Sum => whole(|group| group.sums.sum as i64),
-            Question::Average => {
-                let known = sums.map(|s| (s.count > 0).then_some(s));
+            SharedFunction::Sum => whole(|group| group.sums.sum as i64),
+            SharedFunction::Avg => {
+                let counted = sums.map(|s| (s.count > 0).then_some(s));
                 vec![
-                    Arc::new(known.clone().map(|s| s.map(|s| s.count)).collect::<UInt64Array>()),
-                    Arc::new(known.map(|s| s.map(|s| s.sum as f64)).collect::<Float64Array>()),
+                    Arc::new(counted.clone().map(|s| s.map(|s| s.count)).collect::<UInt64Array>()),
+                    Arc::new(counted.map(|s| s.map(|s| s.sum as f64)).collect::<Float64Array>()),
                 ]
             }
-            Question::Deviation => exact_sums::state_arrays(sums)?,
+            SharedFunction::Stddev => exact_sums::state_arrays(sums)?,
         })
     }
 

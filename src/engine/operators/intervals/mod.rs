@@ -1,7 +1,7 @@
-//! What is said of the intervals of a key one after the other, in the order of their begins: their union, what is between
-//! them, how many there are at once. Not for pairs of intervals (see `overlap`), and not for the names in SQL.
+//! Streaming operators over the intervals of a key in the order of their begins: their union, the gaps between them,
+//! how many there are at once. Not for pairs of intervals (see `overlap`), and not for the names in SQL.
 
-mod running;
+mod run;
 #[cfg(test)]
 mod tests;
 
@@ -15,12 +15,12 @@ use datafusion::common::Result;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr};
 
-use super::order::CHECKABLE;
-use super::pass::{Pass, Running};
+use super::key_order::CHECKABLE;
+use super::streaming::{OperatorRun, StreamingOperator};
 
-/// What is asked of the intervals.
+/// What is computed of the intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(in crate::engine) enum Question {
+pub(in crate::engine) enum IntervalFunction {
     /// Their union: intervals that overlap or touch are one.
     Merge,
     /// What is between them, within bounds where there are any.
@@ -29,25 +29,25 @@ pub(in crate::engine) enum Question {
     Concurrency,
 }
 
-/// A question, as a pass. The columns of the input are keys, `begin_at`, `end_at`, and for [`Question::Gaps`] the bounds; no
+/// The operator of a function. The columns of the input are keys, `begin_at`, `end_at`, and for [`IntervalFunction::Gaps`] the bounds; no
 /// interval is empty, or without begin or end.
 #[derive(Debug)]
-pub(in crate::engine) struct Steps {
-    pub question: Question,
+pub(in crate::engine) struct IntervalOperator {
+    pub function: IntervalFunction,
     /// How many of the columns are keys.
     pub keys: Vec<String>,
 }
 
-/// Stretches of time of the result.
+/// Intervals of time of the result.
 #[derive(Debug, Default)]
-struct Stretches {
+struct Intervals {
     keys: Vec<u32>,
     begins: Vec<i64>,
     ends: Vec<i64>,
     counts: Vec<i64>,
 }
 
-/// What is known of a key while its intervals go by.
+/// The state of a key while its intervals go by.
 #[derive(Debug)]
 enum State {
     Merge {
@@ -67,7 +67,7 @@ enum State {
     },
 }
 
-impl Question {
+impl IntervalFunction {
     /// The column that counts.
     pub fn count(self) -> Option<&'static str> {
         match self {
@@ -78,7 +78,7 @@ impl Question {
     }
 }
 
-impl Stretches {
+impl Intervals {
     fn push(&mut self, key: u32, begin: i64, end: i64, count: i64) {
         self.keys.push(key);
         self.begins.push(begin);
@@ -89,15 +89,17 @@ impl Stretches {
 
 impl State {
     /// The first interval of a key, which is yet to be followed.
-    fn begin(question: Question, begin: i64, bounds: [Option<i64>; 2]) -> Self {
-        match question {
-            Question::Merge => Self::Merge { begin, end: begin, count: 0 },
-            Question::Gaps => Self::Gaps { covered: bounds[0].unwrap_or(begin), to: bounds[1] },
-            Question::Concurrency => Self::Concurrency { ends: BinaryHeap::new(), since: begin, last: None },
+    fn begin(function: IntervalFunction, begin: i64, bounds: [Option<i64>; 2]) -> Self {
+        match function {
+            IntervalFunction::Merge => Self::Merge { begin, end: begin, count: 0 },
+            IntervalFunction::Gaps => Self::Gaps { covered: bounds[0].unwrap_or(begin), to: bounds[1] },
+            IntervalFunction::Concurrency => {
+                Self::Concurrency { ends: BinaryHeap::new(), since: begin, last: None }
+            }
         }
     }
 
-    fn follow(&mut self, key: u32, begin: i64, end: i64, found: &mut Stretches) {
+    fn follow(&mut self, key: u32, begin: i64, end: i64, found: &mut Intervals) {
         match self {
             Self::Merge { begin: since, end: until, count } => {
                 if begin > *until {
@@ -122,7 +124,7 @@ impl State {
         }
     }
 
-    fn end(&mut self, key: u32, found: &mut Stretches) {
+    fn end(&mut self, key: u32, found: &mut Intervals) {
         match self {
             Self::Merge { begin, end, count } => found.push(key, *begin, *end, *count),
             Self::Gaps { covered, to } => {
@@ -152,7 +154,7 @@ fn close(
     last: &mut Option<(i64, i64, i64)>,
     key: u32,
     at: Option<i64>,
-    found: &mut Stretches,
+    found: &mut Intervals,
 ) {
     while let Some(Reverse(end)) = ends.peek().copied().filter(|end| at.is_none_or(|at| end.0 <= at)) {
         step(ends.len(), since, last, key, end, found);
@@ -167,7 +169,7 @@ fn step(
     last: &mut Option<(i64, i64, i64)>,
     key: u32,
     at: i64,
-    found: &mut Stretches,
+    found: &mut Intervals,
 ) {
     if *since == at {
         return;
@@ -184,31 +186,31 @@ fn step(
     *since = at;
 }
 
-impl fmt::Display for Steps {
+impl fmt::Display for IntervalOperator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "keys=[{}]", self.keys.join(", "))
     }
 }
 
-impl Steps {
+impl IntervalOperator {
     fn column(&self, behind_keys: usize, name: &str) -> Arc<dyn PhysicalExpr> {
         Arc::new(Column::new(name, self.keys.len() + behind_keys))
     }
 }
 
-impl Pass for Steps {
+impl StreamingOperator for IntervalOperator {
     fn name(&self) -> &'static str {
-        match self.question {
-            Question::Merge => "IntervalMergeExec",
-            Question::Gaps => "IntervalGapsExec",
-            Question::Concurrency => "ConcurrencyExec",
+        match self.function {
+            IntervalFunction::Merge => "IntervalMergeExec",
+            IntervalFunction::Gaps => "IntervalGapsExec",
+            IntervalFunction::Concurrency => "ConcurrencyExec",
         }
     }
 
     fn schema(&self, inputs: &[SchemaRef]) -> Result<SchemaRef> {
         let fields = inputs.iter().flat_map(|input| input.fields().iter().take(self.keys.len()).cloned());
         let mut fields: Vec<_> = fields.collect();
-        let names = ["begin_at", "end_at"].into_iter().chain(self.question.count());
+        let names = ["begin_at", "end_at"].into_iter().chain(self.function.count());
         fields.extend(names.map(|name| Arc::new(Field::new(name, DataType::Int64, false))));
         Ok(Arc::new(Schema::new(fields)))
     }
@@ -227,7 +229,7 @@ impl Pass for Steps {
         all
     }
 
-    fn start(&self, _: Vec<SchemaRef>, schema: SchemaRef) -> Box<dyn Running> {
-        Box::new(running::RunningSteps::new(self.question, self.keys.len(), schema))
+    fn start(&self, _: Vec<SchemaRef>, schema: SchemaRef) -> Box<dyn OperatorRun> {
+        Box::new(run::IntervalRun::new(self.function, self.keys.len(), schema))
     }
 }

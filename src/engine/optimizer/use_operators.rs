@@ -1,5 +1,5 @@
-//! Finds the places of a plan where an operator of ours does the work: windows over rows that are in order, groups by
-//! name. Not for what the operators do.
+//! Replaces parts of a physical plan by operators of ours: windows over rows that are in order, groups by name, joins
+//! of intervals. Not for what the operators do.
 
 use std::sync::Arc;
 
@@ -18,32 +18,30 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use datafusion::physical_plan::{ExecutionPlan, Partitioning};
 
-use super::in_order::InOrderExec;
-use super::keyed::KeyedWindowExec;
-use super::pass::PassExec;
-use super::reorder::ReorderExec;
-use super::windows::Windows;
-use super::{grouped, overlap};
+use crate::engine::operators::{
+    InOrderExec, KeyedWindowExec, ReorderExec, StreamingExec, WindowSpec, group_by_id, overlap,
+};
 use crate::schema::columns::btf_event::SEQ;
 
 /// Bytes of a file that one partition of a scan in order begins with: about a row group of a few columns.
 const PIECE: u64 = 4 << 20;
 
-/// What is taken for granted of the order of rows where nothing is known of it.
+/// What a plan assumes of the order of rows where the plan below it says nothing of it. A wrong assumption is noticed: the
+/// statement fails with [`OutOfOrder`](crate::engine::operators::OutOfOrder).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Trust {
+pub(crate) enum AssumedOrder {
     /// Nothing: they are sorted.
-    Nothing,
+    None,
     /// The rows of a key are in order, but for some that come late.
     Mostly,
     /// The rows of a key are in order.
     Fully,
 }
 
-/// Puts our operators into a plan. Comes before the engine adds sorts and repartitions, so that it adds none for them.
+/// See the module. Comes before DataFusion adds sorts and repartitions, so that it adds none for our operators.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::engine) struct UseOperators {
-    pub trust: Trust,
+pub(super) struct UseOperators {
+    pub assumed: AssumedOrder,
 }
 
 impl PhysicalOptimizerRule for UseOperators {
@@ -56,9 +54,9 @@ impl PhysicalOptimizerRule for UseOperators {
         let replace = |node: Arc<dyn ExecutionPlan>| {
             let found = match self.window(&node, threads)? {
                 Some(found) => Some(found),
-                None => match grouped::by_number(&node)? {
+                None => match group_by_id::rewrite(&node)? {
                     Some(found) => Some(found),
-                    None => pass(&node, threads)?,
+                    None => streaming(&node, threads)?,
                 },
             };
             Ok(found.map_or_else(|| Transformed::no(node), Transformed::yes))
@@ -76,7 +74,7 @@ impl PhysicalOptimizerRule for UseOperators {
 }
 
 impl UseOperators {
-    /// A window node as one pass over its input, where the input allows it.
+    /// A window node as a [`KeyedWindowExec`], where its input allows it.
     fn window(
         &self,
         node: &Arc<dyn ExecutionPlan>,
@@ -88,10 +86,10 @@ impl UseOperators {
                 (_, Some(window)) => (window.window_expr(), window.input()),
                 _ => return Ok(None),
             };
-        let Some(mut windows) = Windows::of(exprs, input)? else { return Ok(None) };
+        let Some(mut windows) = WindowSpec::of(exprs, input)? else { return Ok(None) };
         // Rows in the order of time are not in that of instances.
-        let ordered =
-            !windows.parts && input.properties().eq_properties.ordering_satisfy(windows.order.clone())?;
+        let ordered = !windows.split_by_first
+            && input.properties().eq_properties.ordering_satisfy(windows.order.clone())?;
         let mut input = match in_order(input, ordered, threads)? {
             Some(input) => {
                 if ordered && are_distinct(&input, &windows.order) {
@@ -103,11 +101,11 @@ impl UseOperators {
             None => return Ok(None),
         };
         if !ordered {
-            if self.trust == Trust::Nothing || !windows.can_be_checked(&input)? {
+            if self.assumed == AssumedOrder::None || !windows.can_be_checked(&input)? {
                 return Ok(None);
             }
-            windows.trusting = true;
-            if self.trust == Trust::Mostly {
+            windows.order_assumed = true;
+            if self.assumed == AssumedOrder::Mostly {
                 input = Arc::new(ReorderExec::new(input, Arc::new(windows.clone())));
             }
         }
@@ -115,12 +113,12 @@ impl UseOperators {
     }
 }
 
-/// A pass over sorted inputs, or a join that can be one: over inputs that are in order as they are, where it may be.
-fn pass(node: &Arc<dyn ExecutionPlan>, threads: usize) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+/// A streaming operator, or a join that can be one: without partitioning by key where the inputs are in order already.
+fn streaming(node: &Arc<dyn ExecutionPlan>, threads: usize) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let found = overlap::by_sweep(node)?;
-    let Some(pass) = found.as_ref().or_else(|| node.downcast_ref::<PassExec>()) else { return Ok(None) };
-    let ordered = pass.in_order(|input| in_order(input, true, threads))?;
-    Ok(ordered.or(found).map(|pass| Arc::new(pass) as _))
+    let Some(exec) = found.as_ref().or_else(|| node.downcast_ref::<StreamingExec>()) else { return Ok(None) };
+    let ordered = exec.in_order(|input| in_order(input, true, threads))?;
+    Ok(ordered.or(found).map(|exec| Arc::new(exec) as _))
 }
 
 /// Whether no two rows of the chain of files that is read here are equal in `order`: their numbers are part of it.
@@ -170,7 +168,7 @@ fn cut(
     let config = FileScanConfigBuilder::from(config.clone())
         .with_file_groups(pieces)
         .with_preserve_order(true)
-        // Says so that nobody cuts the files differently.
+        // Stated, so that no other rule cuts the files differently.
         .with_output_partitioning(Some(partitioning))
         .build();
     Ok(Some(DataSourceExec::from_data_source(config)))

@@ -1,6 +1,5 @@
-//! A name from a dictionary compared with a constant: the entries of the dictionary are compared with it, and rows by
-//! their keys. Not for names
-//! that come as texts, which the engine compares itself.
+//! A name in a dictionary compared with a constant: the entries of the dictionary are compared with it, rows by their
+//! keys. Not for names that come as strings, which DataFusion compares itself.
 
 use std::fmt;
 use std::hash::Hash;
@@ -20,7 +19,7 @@ use crate::names::Memo;
 
 /// `name = 'constant'`, or `<>`.
 #[derive(Debug)]
-pub(super) struct NameIs {
+pub(in crate::engine) struct DictionaryEq {
     name: Arc<dyn PhysicalExpr>,
     constant: String,
     negated: bool,
@@ -28,7 +27,7 @@ pub(super) struct NameIs {
     memos: Mutex<Vec<Memo<bool>>>,
 }
 
-impl NameIs {
+impl DictionaryEq {
     /// The same comparison over a dictionary, if `expr` is one of a column with a text.
     pub fn of(expr: &Arc<dyn PhysicalExpr>) -> Option<Self> {
         let binary = expr.downcast_ref::<BinaryExpr>()?;
@@ -54,12 +53,12 @@ impl NameIs {
     }
 
     fn memos(&self) -> std::sync::MutexGuard<'_, Vec<Memo<bool>>> {
-        // What a thread that panicked left behind is whole: memos are taken out while they change.
+        // A panic of another thread leaves no half-changed memo: memos are taken out while they change.
         self.memos.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl PhysicalExpr for NameIs {
+impl PhysicalExpr for DictionaryEq {
     fn data_type(&self, _: &Schema) -> Result<DataType> {
         Ok(DataType::Boolean)
     }
@@ -115,21 +114,21 @@ impl PhysicalExpr for NameIs {
     }
 }
 
-impl fmt::Display for NameIs {
+impl fmt::Display for DictionaryEq {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} {}", self.name, if self.negated { "!=" } else { "=" }, self.constant)
     }
 }
 
-impl PartialEq for NameIs {
+impl PartialEq for DictionaryEq {
     fn eq(&self, other: &Self) -> bool {
         self.name.eq(&other.name) && self.constant == other.constant && self.negated == other.negated
     }
 }
 
-impl Eq for NameIs {}
+impl Eq for DictionaryEq {}
 
-impl Hash for NameIs {
+impl Hash for DictionaryEq {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         (&self.name, &self.constant, self.negated).hash(state);
     }

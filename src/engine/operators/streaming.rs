@@ -1,5 +1,5 @@
-//! The plan node of everything that runs in one pass over sorted inputs: how it asks for them, feeds the pass and hands its
-//! rows on. Not for what a pass does.
+//! The plan node of all operators that stream over sorted inputs in one pass: it asks for the order, feeds the
+//! operator and hands its rows on. Not for what an operator does.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,15 +23,17 @@ use futures::{StreamExt, stream};
 
 type Exprs = Vec<Arc<dyn PhysicalExpr>>;
 
-/// What runs in one pass; shown as its arguments in a plan.
-pub(in crate::engine) trait Pass: fmt::Debug + fmt::Display + Send + Sync {
+/// An operator that reads each input once; `Display` shows its arguments in a plan.
+pub(in crate::engine) trait StreamingOperator:
+    fmt::Debug + fmt::Display + Send + Sync
+{
     /// Its name in a plan.
     fn name(&self) -> &'static str;
 
     /// The columns it gives.
     fn schema(&self, inputs: &[SchemaRef]) -> Result<SchemaRef>;
 
-    /// What the rows of an input are kept apart by: rows with other keys have nothing to do with each other.
+    /// The keys of the rows of an input: rows with different keys do not concern each other.
     fn keys(&self, input: usize) -> Exprs;
 
     /// The order of the rows of an input; `None`: any.
@@ -42,7 +44,7 @@ pub(in crate::engine) trait Pass: fmt::Debug + fmt::Display + Send + Sync {
         false
     }
 
-    /// A row is so little work that inputs that are in order are better left as they are than dealt out by key.
+    /// A row is so little work that sorted inputs are better left in one partition than partitioned by key.
     fn is_light(&self) -> bool {
         false
     }
@@ -50,23 +52,23 @@ pub(in crate::engine) trait Pass: fmt::Debug + fmt::Display + Send + Sync {
     /// All expressions over the inputs.
     fn expressions(&self) -> Exprs;
 
-    fn start(&self, inputs: Vec<SchemaRef>, schema: SchemaRef) -> Box<dyn Running>;
+    fn start(&self, inputs: Vec<SchemaRef>, schema: SchemaRef) -> Box<dyn OperatorRun>;
 }
 
-/// What [`Running::step`] wants or gives.
-pub(in crate::engine) enum Step {
+/// What [`OperatorRun::step`] wants or gives.
+pub(in crate::engine) enum Progress {
     /// The next batch of this input, or its end.
     Needs(usize),
     Rows(RecordBatch),
     Done,
 }
 
-/// A pass that is under way.
-pub(in crate::engine) trait Running: Send {
+/// An execution of a [`StreamingOperator`].
+pub(in crate::engine) trait OperatorRun: Send {
     /// Goes on as far as possible.
-    fn step(&mut self) -> Result<Step>;
+    fn step(&mut self) -> Result<Progress>;
 
-    /// Takes what [`Step::Needs`] asked for.
+    /// Takes what [`Progress::Needs`] asked for.
     fn take(&mut self, input: usize, batch: Option<RecordBatch>) -> Result<()>;
 
     /// Bytes that are held.
@@ -75,21 +77,28 @@ pub(in crate::engine) trait Running: Send {
 
 /// See the module.
 #[derive(Debug)]
-pub(in crate::engine) struct PassExec {
+pub(in crate::engine) struct StreamingExec {
     inputs: Vec<Arc<dyn ExecutionPlan>>,
-    pass: Arc<dyn Pass>,
+    operator: Arc<dyn StreamingOperator>,
     /// All keys in one partition.
     together: bool,
     properties: Arc<PlanProperties>,
 }
 
-impl PassExec {
-    pub fn try_new(inputs: Vec<Arc<dyn ExecutionPlan>>, pass: Arc<dyn Pass>) -> Result<Self> {
-        let together = pass.keys(0).is_empty();
-        Self::with(inputs, pass, together)
+impl StreamingExec {
+    pub fn try_new(
+        inputs: Vec<Arc<dyn ExecutionPlan>>,
+        operator: Arc<dyn StreamingOperator>,
+    ) -> Result<Self> {
+        let together = operator.keys(0).is_empty();
+        Self::with(inputs, operator, together)
     }
 
-    fn with(inputs: Vec<Arc<dyn ExecutionPlan>>, pass: Arc<dyn Pass>, together: bool) -> Result<Self> {
+    fn with(
+        inputs: Vec<Arc<dyn ExecutionPlan>>,
+        operator: Arc<dyn StreamingOperator>,
+        together: bool,
+    ) -> Result<Self> {
         let schemas: Vec<_> = inputs.iter().map(|input| input.schema()).collect();
         let partitions = match inputs.first() {
             Some(first) if !together => first.output_partitioning().partition_count(),
@@ -97,46 +106,46 @@ impl PassExec {
         };
         let bounded = inputs.iter().map(|input| input.properties().boundedness);
         let properties = PlanProperties::new(
-            EquivalenceProperties::new(pass.schema(&schemas)?),
+            EquivalenceProperties::new(operator.schema(&schemas)?),
             Partitioning::UnknownPartitioning(partitions),
             EmissionType::Incremental,
             bounded.fold(Boundedness::Bounded, |all, one| if one.is_unbounded() { one } else { all }),
         );
-        Ok(Self { inputs, pass, together, properties: Arc::new(properties) })
+        Ok(Self { inputs, operator, together, properties: Arc::new(properties) })
     }
 
-    /// The same pass over all keys together, where the inputs are in order as they are; `as_is` puts an input that is in
+    /// The same operator over all keys together, where the inputs are in order as they are; `as_is` puts an input that is in
     /// order into one partition.
     pub fn in_order(
         &self,
         as_is: impl Fn(&Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>>,
     ) -> Result<Option<Self>> {
-        if !self.together && !self.pass.is_light() {
+        if !self.together && !self.operator.is_light() {
             return Ok(None);
         }
         let mut inputs = Vec::with_capacity(self.inputs.len());
         for (i, input) in self.inputs.iter().enumerate() {
             let known = &input.properties().eq_properties;
-            if let Some(order) = self.pass.order(i)
+            if let Some(order) = self.operator.order(i)
                 && !known.ordering_satisfy(order)?
             {
                 return Ok(None);
             }
             inputs.push(as_is(input)?.unwrap_or_else(|| Arc::clone(input)));
         }
-        Self::with(inputs, Arc::clone(&self.pass), true).map(Some)
+        Self::with(inputs, Arc::clone(&self.operator), true).map(Some)
     }
 }
 
-impl DisplayAs for PassExec {
+impl DisplayAs for StreamingExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.pass.name(), self.pass)
+        write!(f, "{}: {}", self.operator.name(), self.operator)
     }
 }
 
-impl ExecutionPlan for PassExec {
+impl ExecutionPlan for StreamingExec {
     fn name(&self) -> &str {
-        self.pass.name()
+        self.operator.name()
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {
@@ -146,17 +155,19 @@ impl ExecutionPlan for PassExec {
     fn required_input_distribution(&self) -> Vec<Distribution> {
         let distribution = |input| match self.together {
             true => Distribution::SinglePartition,
-            false => Distribution::KeyPartitioned(self.pass.keys(input)),
+            false => Distribution::KeyPartitioned(self.operator.keys(input)),
         };
         (0..self.inputs.len()).map(distribution).collect()
     }
 
     fn required_input_ordering(&self) -> Vec<Option<OrderingRequirements>> {
-        (0..self.inputs.len()).map(|input| self.pass.order(input).map(OrderingRequirements::from)).collect()
+        (0..self.inputs.len())
+            .map(|input| self.operator.order(input).map(OrderingRequirements::from))
+            .collect()
     }
 
     fn maintains_input_order(&self) -> Vec<bool> {
-        (0..self.inputs.len()).map(|input| input == 0 && self.pass.keeps_order()).collect()
+        (0..self.inputs.len()).map(|input| input == 0 && self.operator.keeps_order()).collect()
     }
 
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
@@ -167,7 +178,7 @@ impl ExecutionPlan for PassExec {
         &self,
         f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
     ) -> Result<TreeNodeRecursion> {
-        apply_expression_roots(&self.pass.expressions(), f)
+        apply_expression_roots(&self.operator.expressions(), f)
     }
 
     fn replace_children(
@@ -175,7 +186,7 @@ impl ExecutionPlan for PassExec {
         children: Vec<Arc<dyn ExecutionPlan>>,
         _: ReplaceChildrenOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(Arc::new(Self::with(children, Arc::clone(&self.pass), self.together)?))
+        Ok(Arc::new(Self::with(children, Arc::clone(&self.operator), self.together)?))
     }
 
     fn with_new_children(
@@ -189,8 +200,8 @@ impl ExecutionPlan for PassExec {
         let inputs = self.inputs.iter().map(|input| input.execute(partition, Arc::clone(&context)));
         let inputs = inputs.collect::<Result<Vec<_>>>()?;
         let schemas = self.inputs.iter().map(|input| input.schema()).collect();
-        let held = MemoryConsumer::new(self.pass.name()).register(context.memory_pool());
-        let feeder = Feeder { inputs, running: self.pass.start(schemas, self.schema()), held };
+        let held = MemoryConsumer::new(self.operator.name()).register(context.memory_pool());
+        let feeder = Feeder { inputs, running: self.operator.start(schemas, self.schema()), held };
         let next = |feeder: Option<Feeder>| async move {
             let mut feeder = feeder?;
             match feeder.next().await {
@@ -204,10 +215,10 @@ impl ExecutionPlan for PassExec {
     }
 }
 
-/// Brings the inputs to a pass.
+/// Brings the batches of the inputs to an operator.
 struct Feeder {
     inputs: Vec<SendableRecordBatchStream>,
-    running: Box<dyn Running>,
+    running: Box<dyn OperatorRun>,
     held: MemoryReservation,
 }
 
@@ -215,7 +226,7 @@ impl Feeder {
     async fn next(&mut self) -> Result<Option<RecordBatch>> {
         loop {
             match self.running.step()? {
-                Step::Needs(input) => {
+                Progress::Needs(input) => {
                     let batch = match self.inputs.get_mut(input) {
                         Some(input) => input.next().await.transpose()?,
                         None => None,
@@ -223,8 +234,8 @@ impl Feeder {
                     self.running.take(input, batch)?;
                     self.held.try_resize(self.running.memory())?;
                 }
-                Step::Rows(rows) => return Ok(Some(rows)),
-                Step::Done => return Ok(None),
+                Progress::Rows(rows) => return Ok(Some(rows)),
+                Progress::Done => return Ok(None),
             }
         }
     }

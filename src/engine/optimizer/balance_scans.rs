@@ -15,9 +15,9 @@ use datafusion::physical_plan::ExecutionPlan;
 /// Fewer bytes than this are not worth a group of their own: about a row group.
 const LEAST: i64 = 8 << 20;
 
-/// See the module. The engine does so itself where rows are in no order, and nothing where they are.
+/// See the module. DataFusion does so itself where rows are in no order, and nothing where they are.
 #[derive(Debug)]
-pub(in crate::engine) struct BalanceScans;
+pub(super) struct BalanceScans;
 
 impl PhysicalOptimizerRule for BalanceScans {
     fn optimize(
@@ -45,7 +45,7 @@ impl PhysicalOptimizerRule for BalanceScans {
 fn balanced(plan: &Arc<dyn ExecutionPlan>, threads: usize) -> Option<Arc<dyn ExecutionPlan>> {
     let source = plan.downcast_ref::<DataSourceExec>().map(DataSourceExec::data_source);
     let config = source.and_then(|s| s.downcast_ref::<FileScanConfig>())?;
-    // Who says how the rows are dealt out has reasons.
+    // A stated partitioning is there for a reason.
     if config.limit.is_some() || config.output_partitioning.is_some() {
         return None;
     }
@@ -64,7 +64,7 @@ fn split(groups: &[FileGroup], threads: usize, least: i64) -> Option<Vec<FileGro
         let mut left: i64 = group.iter().map(|file| length(bounds(file))).sum();
         for file in group.iter() {
             let (mut begin, end) = bounds(file);
-            // A piece ends where it is full, unless next to nothing would be left behind it.
+            // A piece ends where it is full, unless next to nothing would remain.
             while left > share - bytes + least / 2 && end - begin > share - bytes {
                 let cut = begin + share - bytes;
                 if cut > begin {

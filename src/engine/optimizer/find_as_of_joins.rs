@@ -1,5 +1,6 @@
-//! Finds the as-of join in SQL: a query for the latest row before an instant of the row outside, `WHERE b.key = a.key AND b.time
-//! <= a.time ORDER BY b.time DESC LIMIT 1`, joined LATERAL or in SELECT. Not for what the join does (see `operators`).
+//! Finds the as-of join in SQL: a query for the latest row before an instant of the row outside, `WHERE b.key = a.key
+//! AND b.time <= a.time ORDER BY b.time DESC LIMIT 1`, joined LATERAL or in SELECT. Not for what the join does (see
+//! `operators`).
 
 use std::collections::HashMap;
 
@@ -16,16 +17,16 @@ use datafusion::logical_expr::{
 use datafusion::optimizer::push_down_filter::replace_cols_by_name;
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 
-use crate::engine::operators::can_be_key;
-use crate::engine::table_functions::{Node, Side, Work};
+use crate::engine::operators::is_key_type;
+use crate::engine::table_functions::{Node, Operation, Side};
 
-/// See the module. Comes first, before the engine looks for another way to do without the query inside.
+/// See the module. Comes first, before DataFusion decorrelates the query in another way.
 #[derive(Debug)]
-pub(in crate::engine) struct FindLatest;
+pub(in crate::engine) struct FindAsOfJoins;
 
-impl OptimizerRule for FindLatest {
+impl OptimizerRule for FindAsOfJoins {
     fn name(&self) -> &str {
-        "find_latest"
+        "find_as_of_joins"
     }
 
     fn apply_order(&self) -> Option<ApplyOrder> {
@@ -57,7 +58,7 @@ fn lateral(join: &Join) -> Result<Option<LogicalPlan>> {
         _ => return Ok(None),
     };
     let LogicalPlan::Subquery(query) = query else { return Ok(None) };
-    let Some(latest) = Latest::of(query, &join.left)? else { return Ok(None) };
+    let Some(latest) = AsOfQuery::of(query, &join.left)? else { return Ok(None) };
     let inner = join.join_type == JoinType::Inner;
     let joined = latest.join(&join.left, alias, inner)?;
     if !inner {
@@ -76,7 +77,7 @@ fn selected(projection: &Projection) -> Result<Option<LogicalPlan>> {
         let name = expr.qualified_name();
         let replaced = expr.clone().transform_down(|e| {
             let Expr::ScalarSubquery(query) = &e else { return Ok(Transformed::no(e)) };
-            let Some(latest) = Latest::of(query, &input)? else { return Ok(Transformed::no(e)) };
+            let Some(latest) = AsOfQuery::of(query, &input)? else { return Ok(Transformed::no(e)) };
             found += 1;
             let alias = TableReference::bare(format!("latest {found}"));
             let Some((_, value)) = latest.given.first() else { return Ok(Transformed::no(e)) };
@@ -99,7 +100,7 @@ fn selected(projection: &Projection) -> Result<Option<LogicalPlan>> {
 const TIME: &str = "(time)";
 
 /// The latest row of a query before an instant of the row outside.
-struct Latest {
+struct AsOfQuery {
     /// The rows, conditions on them alone included.
     rows: LogicalPlan,
     /// What has to be equal: the column outside, the expression inside.
@@ -114,8 +115,8 @@ struct Latest {
     given: Vec<(Expr, String)>,
 }
 
-impl Latest {
-    /// What `query` asks for beside every row of `outside`, if it is that.
+impl AsOfQuery {
+    /// What `query` asks for with every row of `outside`, if it has that form.
     fn of(query: &Subquery, outside: &LogicalPlan) -> Result<Option<Self>> {
         let LogicalPlan::Limit(limit) = past_names(&query.subquery) else { return Ok(None) };
         let one = matches!(limit.get_fetch_type()?, FetchType::Literal(Some(1)))
@@ -130,12 +131,12 @@ impl Latest {
         let filter = loop {
             match plan {
                 LogicalPlan::Projection(projection) => {
-                    let known = known(projection);
+                    let columns = column_exprs(projection);
                     for (expr, _) in &mut given {
-                        *expr = replace_cols_by_name(expr.clone(), &known)?;
+                        *expr = replace_cols_by_name(expr.clone(), &columns)?;
                     }
                     for (expr, ..) in order.iter_mut().flatten() {
-                        *expr = replace_cols_by_name(expr.clone(), &known)?;
+                        *expr = replace_cols_by_name(expr.clone(), &columns)?;
                     }
                     plan = projection.input.as_ref();
                 }
@@ -185,7 +186,7 @@ impl Latest {
                 outside.schema().field_from_column(&outer)?.data_type().clone(),
             ];
             match op {
-                Operator::Eq if types[0] == types[1] && can_be_key(&types[0]) => {
+                Operator::Eq if types[0] == types[1] && is_key_type(&types[0]) => {
                     latest.keys.push((outer, inner))
                 }
                 Operator::Lt | Operator::LtEq if types.iter().all(|ty| *ty == DataType::Int64) => {
@@ -240,7 +241,10 @@ impl Latest {
             order: all("order", self.order.len()),
             given,
         };
-        Node::plan(Work::AsOf { sides: [first, second], strict: self.strict }, vec![outside.clone(), rows])
+        Node::plan(
+            Operation::AsOf { sides: [first, second], strict: self.strict },
+            vec![outside.clone(), rows],
+        )
     }
 }
 
@@ -253,7 +257,7 @@ fn past_names(plan: &LogicalPlan) -> &LogicalPlan {
 }
 
 /// What the columns of a projection are.
-fn known(projection: &Projection) -> HashMap<String, Expr> {
+fn column_exprs(projection: &Projection) -> HashMap<String, Expr> {
     let columns = projection.schema.columns().into_iter().zip(&projection.expr);
     columns.map(|(column, expr)| (column.flat_name(), expr.clone().unalias())).collect()
 }

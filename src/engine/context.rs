@@ -1,0 +1,88 @@
+//! The contexts of DataFusion that a session runs statements in: limits, optimizer rules, and variants for statements that
+//! may fail or need little memory. Not for what tables there are (see `catalog`).
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use datafusion::error::Result;
+use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+use datafusion::execution::memory_pool::{FairSpillPool, MemoryLimit, MemoryPool, TrackConsumersPool};
+use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use datafusion::optimizer::OptimizerRule;
+use datafusion::prelude::{SessionConfig, SessionContext};
+
+use super::optimizer::{self, AssumedOrder, FindAsOfJoins};
+use super::table_functions::Planner;
+
+/// Where tables and views are, in names of SQL: `btfdb.main.TABLE`.
+pub(super) const CATALOG: &str = "btfdb";
+/// See [`CATALOG`].
+pub(super) const SCHEMA: &str = "main";
+/// Memory set aside for merging spilled runs, when there is a limit of plenty.
+const SPILL_RESERVATION: u64 = 10 << 20;
+/// Bytes for the sorts of [`low_memory`].
+const LOW_MEMORY: usize = 160 << 20;
+/// How many users of memory an error names.
+const NAMED_CONSUMERS: usize = 3;
+
+/// A context with so many threads; `memory_limit`: see [`super::SessionOptions`].
+pub(super) fn new(threads: usize, memory_limit: Option<u64>) -> Result<SessionContext> {
+    let mut config = SessionConfig::new()
+        .with_target_partitions(threads)
+        .with_default_catalog_and_schema(CATALOG, SCHEMA)
+        .with_information_schema(true);
+    config.options_mut().sql_parser.collect_spans = true;
+    let disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::OsTmpDirectory);
+    let mut environment = RuntimeEnvBuilder::new().with_disk_manager_builder(disk);
+    if let Some(limit) = memory_limit {
+        let reservation = SPILL_RESERVATION.min(limit / 16 / threads as u64);
+        config = config.with_sort_spill_reservation_bytes(usize::try_from(reservation).unwrap_or(usize::MAX));
+        environment = environment.with_memory_pool(pool(usize::try_from(limit).unwrap_or(usize::MAX)));
+    }
+    let state = SessionStateBuilder::new()
+        .with_config(config)
+        .with_runtime_env(environment.build_arc()?)
+        .with_default_features()
+        .with_query_planner(Arc::new(Planner))
+        .build();
+    let rules = optimizer::with_ours(state.physical_optimizers(), AssumedOrder::None);
+    let first: Arc<dyn OptimizerRule + Send + Sync> = Arc::new(FindAsOfJoins);
+    let logical = std::iter::once(first).chain(state.optimizers().iter().cloned()).collect();
+    let state = SessionStateBuilder::new_from_existing(state)
+        .with_optimizer_rules(logical)
+        .with_physical_optimizer_rules(rules)
+        .build();
+    Ok(SessionContext::new_with_state(state))
+}
+
+/// The same context with an assumption about the order of rows; see [`AssumedOrder`].
+pub(super) fn assuming(context: &SessionContext, assumed: AssumedOrder) -> SessionContext {
+    let state = context.state();
+    let rules = optimizer::with_ours(state.physical_optimizers(), assumed);
+    let state = SessionStateBuilder::new_from_existing(state).with_physical_optimizer_rules(rules).build();
+    SessionContext::new_with_state(state)
+}
+
+/// The same context with little memory for sorts, if there is a limit: a sort of all rows of a long recording is spilled to the
+/// disk in any case, and takes as much memory as it may before. Such a sort runs alone: of two, one takes what the other has
+/// set aside for its merge, which fails then. Hence one partition.
+pub(super) fn low_memory(context: &SessionContext) -> SessionContext {
+    let state = context.state();
+    let mut environment = RuntimeEnv::clone(state.runtime_env());
+    if let MemoryLimit::Finite(limit) = environment.memory_pool.memory_limit() {
+        environment.memory_pool = pool(limit.min(LOW_MEMORY));
+    }
+    let config = state.config().clone().with_target_partitions(1);
+    let state = SessionStateBuilder::new_from_existing(state)
+        .with_config(config)
+        .with_runtime_env(Arc::new(environment))
+        .build();
+    SessionContext::new_with_state(state)
+}
+
+/// So many bytes for all consumers, the largest of which an error names.
+fn pool(limit: usize) -> Arc<dyn MemoryPool> {
+    let named = NonZeroUsize::new(NAMED_CONSUMERS).unwrap_or(NonZeroUsize::MIN);
+    Arc::new(TrackConsumersPool::new(FairSpillPool::new(limit), named))
+}

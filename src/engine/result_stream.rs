@@ -1,0 +1,136 @@
+//! The result of a statement: batches from the thread that runs it, one by one, blocking and stoppable. Not for running it (see
+//! `run`).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::{Schema, SchemaRef};
+use futures::future::AbortHandle;
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// How often a waiting caller looks at the interrupt flag.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// How long a caller waits for a statement to stop before it goes on without.
+const STOP_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// What the thread of a statement sends.
+pub(super) enum Message {
+    Planned { schema: SchemaRef, times: Vec<bool> },
+    Batch(RecordBatch),
+    Failed(Error),
+    Done,
+}
+
+/// The result of a statement: batches as they are made. Dropping it stops the statement.
+pub struct ResultStream {
+    schema: SchemaRef,
+    times: Vec<bool>,
+    messages: Option<Receiver<Message>>,
+    abort: AbortHandle,
+    worker: Option<JoinHandle<()>>,
+    interrupt: Arc<AtomicBool>,
+}
+
+impl std::fmt::Debug for ResultStream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ResultStream").field("schema", &self.schema).finish_non_exhaustive()
+    }
+}
+
+impl ResultStream {
+    /// Waits until the statement is planned.
+    ///
+    /// # Errors
+    /// Those of planning.
+    pub(super) fn start(
+        messages: Receiver<Message>,
+        abort: AbortHandle,
+        worker: JoinHandle<()>,
+        interrupt: Arc<AtomicBool>,
+    ) -> Result<Self> {
+        let first = Self::wait(&messages, &interrupt);
+        let (schema, times) = match &first {
+            Message::Planned { schema, times } => (Arc::clone(schema), times.clone()),
+            _ => (Arc::new(Schema::empty()), Vec::new()),
+        };
+        // The stream stops the statement when it is dropped, whatever came first.
+        let stream = Self { schema, times, messages: Some(messages), abort, worker: Some(worker), interrupt };
+        match first {
+            Message::Planned { .. } => Ok(stream),
+            Message::Failed(error) => Err(error),
+            _ => Err(Error::new(ErrorKind::Bug, "a statement gave rows before it was planned")),
+        }
+    }
+
+    /// The columns of every batch.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// For every column: does it hold times, in ticks? Followed from the columns of the tables through expressions.
+    pub fn times(&self) -> &[bool] {
+        &self.times
+    }
+
+    /// Waits for the next message; looks at the interrupt flag now and then.
+    fn wait(messages: &Receiver<Message>, interrupt: &AtomicBool) -> Message {
+        loop {
+            if interrupt.load(Ordering::Relaxed) {
+                return Message::Failed(Error::interrupted());
+            }
+            match messages.recv_timeout(POLL_INTERVAL) {
+                Ok(message) => return message,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Message::Failed(Error::new(
+                        ErrorKind::Bug,
+                        "the thread of the statement vanished",
+                    ));
+                }
+            }
+        }
+    }
+
+    /// Stops the statement and waits until its thread has ended, so that its files are closed. Waits no longer than
+    /// [`STOP_TIMEOUT`]: some operators, joins without a key for example, notice a stop only after much work.
+    fn stop(&mut self) {
+        self.abort.abort();
+        self.messages = None;
+        let begun = Instant::now();
+        if let Some(worker) = self.worker.take() {
+            while !worker.is_finished() && begun.elapsed() < STOP_TIMEOUT {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+}
+
+impl Iterator for ResultStream {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let item = match Self::wait(self.messages.as_ref()?, &self.interrupt) {
+            Message::Batch(batch) => return Some(Ok(batch)),
+            Message::Failed(error) => Some(Err(error)),
+            Message::Done => {
+                // The thread has sent its last message and catches every panic: its result holds nothing.
+                self.worker.take().map(JoinHandle::join);
+                None
+            }
+            Message::Planned { .. } => Some(Err(Error::new(ErrorKind::Bug, "a statement was planned twice"))),
+        };
+        self.stop();
+        item
+    }
+}
+
+impl Drop for ResultStream {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
