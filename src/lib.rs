@@ -65,19 +65,17 @@
 //!
 //! # A tour
 //!
+//! `examples/` has longer ones.
+//!
 //! ```
-//! use btfdb::ops::{Control, ingest::{Options, ingest}};
-//! use btfdb::description::{Description, plan};
-//! use btfdb::formats::FORMATS;
-//! use btfdb::store::{Database, RealDisk, read_batches};
-//! use btfdb::schema::tables;
+//! use btfdb::{Control, Database, Description, FORMATS, IngestOptions, RealDisk, ingest, plan, read_batches, tables};
 //! use std::sync::Arc;
 //!
-//! # fn main() -> btfdb::error::Result<()> {
+//! # fn main() -> btfdb::Result<()> {
 //! # let folder = std::env::temp_dir().join(format!("btfdb-tour-{}", std::process::id()));
 //! # let _ = std::fs::remove_dir_all(&folder);
 //! let plans = plan(&["demo/recording".into()], &Description::default(), FORMATS)?;
-//! let options = Options { strict: true, threads: 2, ..Options::default() };
+//! let options = IngestOptions { strict: true, threads: 2, ..IngestOptions::default() };
 //! let control = Arc::new(Control::default());
 //! let reports = ingest(Arc::new(RealDisk), &folder, &plans, &options, &control)?;
 //! assert!(reports[0].mapped.as_ref().is_some_and(|m| m.events > 0));
@@ -95,44 +93,112 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests make and break files"))]
 
+// The rooms. Tests, fuzz targets and benchmarks reach into them; the interface is what is named below.
+#[doc(hidden)]
 pub mod btf;
+#[doc(hidden)]
 pub mod check;
+#[doc(hidden)]
 pub mod compare;
+#[doc(hidden)]
 pub mod derive;
+#[doc(hidden)]
 pub mod description;
+#[doc(hidden)]
 pub mod diagnostics;
+#[doc(hidden)]
 pub mod error;
+#[doc(hidden)]
 pub mod formats;
+#[doc(hidden)]
 pub mod input;
+#[doc(hidden)]
 pub mod map;
+#[doc(hidden)]
 pub mod names;
+#[doc(hidden)]
 pub mod ops;
+#[doc(hidden)]
 pub mod options;
+#[doc(hidden)]
 pub mod picture;
 mod pipeline;
+#[doc(hidden)]
 pub mod qnx;
+#[doc(hidden)]
 pub mod render;
+#[doc(hidden)]
 pub mod schema;
+#[doc(hidden)]
 pub mod simulate;
+#[doc(hidden)]
 pub mod store;
+#[doc(hidden)]
 pub mod time;
 mod varint;
 
 #[cfg(feature = "engine")]
+#[doc(hidden)]
 pub mod chain;
 #[cfg(feature = "engine")]
+#[doc(hidden)]
 pub mod cli;
 #[cfg(feature = "engine")]
+#[doc(hidden)]
 pub mod engine;
 #[cfg(feature = "engine")]
+#[doc(hidden)]
 pub mod export;
 #[cfg(feature = "engine")]
+#[doc(hidden)]
 pub mod library;
 #[cfg(feature = "engine")]
+#[doc(hidden)]
 pub mod metrics;
 #[cfg(feature = "engine")]
+#[doc(hidden)]
 pub mod plot;
 #[cfg(feature = "engine")]
+#[doc(hidden)]
 pub mod require;
 #[cfg(feature = "engine")]
+#[doc(hidden)]
 pub mod selection;
+
+// The interface: descriptions and inputs, readers of formats, ingest, the database, findings.
+pub use crate::description::{CoreDescription, Description, NameList, Plan, plan};
+pub use crate::diagnostics::{Diagnostic, Log, Severity};
+pub use crate::error::{Error, ErrorKind, Result};
+pub use crate::formats::{
+    Confidence, FORMATS, Input, Output, Reader, Rows, RowsToMake, Settings, Stream, TraceFormat,
+};
+pub use crate::input::{Piece, Source};
+pub use crate::ops::ingest::{Options as IngestOptions, Report, ingest};
+pub use crate::ops::map_again::map_again;
+pub use crate::ops::{Control, Progress, RecordingSummary, remove, summary};
+pub use crate::options::{OptionSpec, OptionValues};
+pub use crate::schema::{TABLES, TableSpec, columns, tables};
+pub use crate::store::{Database, RealDisk, VerifyReport, read_batches, verify};
+pub use crate::time::{TimeScale, TimeWindows, format_duration, parse_time_argument};
+
+// The interface: questions, pictures and exports.
+#[cfg(feature = "engine")]
+pub use crate::engine::{Param, ResultStream, Session, SessionOptions, queries_with_folders, split};
+#[cfg(feature = "engine")]
+pub use crate::export::{Content, EXPORTERS, ExportRequest, Exported, Exporter};
+#[cfg(feature = "engine")]
+pub use crate::library::{Metric, Queries};
+#[cfg(feature = "engine")]
+pub use crate::metrics::{Bin, Histogram, MetricDelta, MetricFilter};
+#[cfg(feature = "engine")]
+pub use crate::ops::check::check;
+#[cfg(feature = "engine")]
+pub use crate::ops::compare::Pair;
+#[cfg(feature = "engine")]
+pub use crate::ops::open::{OpenOptions, Trace};
+#[cfg(feature = "engine")]
+pub use crate::ops::require::{Measured, requirements};
+#[cfg(feature = "engine")]
+pub use crate::render::{Format, render};
+#[cfg(feature = "engine")]
+pub use crate::selection::Selection;

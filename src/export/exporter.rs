@@ -166,6 +166,59 @@ impl fmt::Debug for dyn Exporter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::tests::fixture::engine;
+
+    /// The export of `CONTRIBUTING.md`.
+    struct Toy;
+
+    impl Exporter for Toy {
+        fn name(&self) -> &'static str {
+            "toy"
+        }
+
+        fn title(&self) -> &'static str {
+            "toys"
+        }
+
+        fn help(&self) -> &'static str {
+            "One line: how many system events there are"
+        }
+
+        fn extensions(&self) -> &'static [&'static str] {
+            &["toy"]
+        }
+
+        fn content(&self) -> Content {
+            Content::SystemEvents
+        }
+
+        fn write(&self, session: &Session, request: &ExportRequest, out: &mut dyn Write) -> Result<Exported> {
+            let recording = request.selection.recording(session)?;
+            let condition = request.selection.condition(tables::BTF_EVENT, &recording);
+            let sql = format!("SELECT time FROM btf_event {}", condition.sql());
+            let mut events = 0;
+            for batch in session.sql(&sql, &condition.params())? {
+                events += batch?.num_rows();
+            }
+            writeln!(out, "{events}").map_err(|e| Error::io("write to", "the toy", e))?;
+            Ok(Exported::new(format!("{events} events"), events == 0))
+        }
+    }
+
+    #[test]
+    fn a_new_export_needs_the_trait_only() {
+        let (_dir, session) = engine(&["r"]);
+        let mut request = ExportRequest::default();
+        request.selection.to = Some(20);
+        request.check(&Toy).unwrap();
+        let mut out = Vec::new();
+        let exported = Toy.write(&session, &request, &mut out).unwrap();
+        assert_eq!(exported.summary, format!("{} events", String::from_utf8(out).unwrap().trim()));
+        assert!(!exported.is_empty && exported.warnings.is_empty());
+        // An option of another format means nothing to it.
+        request.options.set("tick", ["1us".to_owned()]);
+        assert_eq!(request.check(&Toy).unwrap_err().hints(), ["use --format grasp"]);
+    }
 
     #[test]
     fn names_and_extensions_lead_to_one_format() {

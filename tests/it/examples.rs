@@ -4,6 +4,33 @@ use crate::support::{Bench, root};
 use btfdb::simulate::neutrino::machine::{Options, simulate};
 use std::process::Command;
 
+#[path = "../../examples/ingest_and_ask.rs"]
+#[expect(dead_code, reason = "the test calls what `main` calls")]
+mod ingest_and_ask;
+
+#[path = "../../examples/read_a_trace.rs"]
+#[expect(dead_code, reason = "the test calls what `main` calls")]
+mod read_a_trace;
+
+#[test]
+fn the_example_of_the_readers_counts_rows() {
+    let text = read_a_trace::run(&root().join("tests/data/grasp/control.grasp")).unwrap();
+    assert!(
+        text.starts_with("grasp trace, 0 lines rejected\n") && text.contains("  grasp_event: "),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_example_of_the_library_ingests_and_asks() {
+    let bench = Bench::new();
+    let recording = bench.demo();
+    let text = ingest_and_ask::run(&recording, &bench.path().join("example.db")).unwrap();
+    assert!(text.starts_with("process  ") && text.contains("\nT_4 "), "{text}");
+    assert!(text.contains("ResponseTime,"), "{text}");
+    assert!(text.contains("#version 2.1.5\n"), "{text}");
+}
+
 /// A folder in which the examples make sense.
 fn bench() -> Bench {
     let bench = Bench::new();
