@@ -9,7 +9,8 @@
 //!
 //! A kind of recording is one folder here, with one implementation of [`Mapper`], and one line in `ops::map::MAPPERS`. A mapper
 //! is sequential: what it makes of a recording does not depend on the number of threads. The driver in `ops::map` decodes rows
-//! before the mapper sees them, and writes tables after it, on other threads.
+//! before the mapper sees them, and writes tables after it, on other threads. By hand: the rules are those of `docs/mapping.md`,
+//! and no library knows them.
 
 pub mod grasp;
 pub mod osek;

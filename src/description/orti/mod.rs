@@ -11,7 +11,8 @@
 //! * `symbols`: an address table, for values that are handler addresses.
 //!
 //! The grammar is that of ORTI 2.2 Part A, widened by what generators really write. Nothing here fails:
-//! whatever cannot be used becomes a [`Finding`].
+//! whatever cannot be used becomes a [`Finding`]. By hand, because no crate reads ORTI, and a parser generator does not recover
+//! where generators of ORTI make mistakes.
 
 mod check;
 mod cursor;

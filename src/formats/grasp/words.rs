@@ -2,6 +2,8 @@
 //! would be needs no value here, it is reported. Knows no commands of Grasp.
 //!
 //! Texts of words are borrowed from the script wherever no backslash changes them.
+//!
+//! By hand: the crates for Tcl are interpreters, which evaluate words and lose where they stood.
 
 use super::escape::backslash;
 use std::borrow::Cow;
