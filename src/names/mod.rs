@@ -1,17 +1,20 @@
 //! Names by number: traces repeat few names many times, so everything between a reader and a result holds numbers. Not
-//! for what a name means.
+//! for what a name means. The readers of lines have an interner of their own, which finds the end of a name while it looks
+//! the name up (`formats::text::names`).
 //!
 //! | type | from → to | used by |
 //! |---|---|---|
 //! | [`Interner`] | text → *id*, in the order of first use; what is new since is a *delta* | readers, mapper, derived tables, exports |
+//! | `MergedNames` | ids of several interners, by their deltas → ids of one | readers that work in parallel |
 //! | [`NameColumn`] | names of rows → a *key* per row, and a *dictionary* that batches share | schema, store |
-//! | [`Memo`] | dictionary → what was computed once per *entry*, kept from batch to batch | store, derived tables, queries, exports |
+//! | `Memo` | dictionary → what was computed once per *entry*, kept from batch to batch | store, derived tables, queries, exports |
 
 mod column;
 mod interner;
 mod list;
 mod map;
 mod memo;
+mod merged;
 
 pub(crate) use column::take_rows;
 pub use column::{Name, NameColumn, Numbering};
@@ -20,3 +23,4 @@ pub use list::TextList;
 pub use map::IdMap;
 pub(crate) use map::IdSet;
 pub(crate) use memo::Memo;
+pub(crate) use merged::MergedNames;

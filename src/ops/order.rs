@@ -5,9 +5,9 @@
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::{Disorder, Lines, Reorder, RowOrder};
-use arrow::array::{AsArray, Int64Array, RecordBatch, UInt32Array};
+use crate::schema::{NumberView, find_column};
+use arrow::array::{RecordBatch, UInt32Array};
 use arrow::compute::{concat_batches, take_record_batch};
-use arrow::datatypes::Int64Type;
 
 /// Sorts the rows of one table and core. Rows of one batch and its successor must have rising `seq`.
 pub(super) struct Sorter {
@@ -48,7 +48,7 @@ impl Sorter {
             }
             RowOrder::AcrossBatches => self.sorted(batch)?,
         };
-        let low = self.times(&batch)?.values().first().copied().unwrap_or_default();
+        let low = self.times(&batch)?.first().copied().unwrap_or_default();
         if self.given.is_some_and(|given| low < given) {
             self.end_trace(out);
         }
@@ -57,7 +57,7 @@ impl Sorter {
             return Ok(());
         };
         // Held rows of the same time come first: their seq is smaller.
-        let early = self.times(&held)?.values().partition_point(|t| *t <= low);
+        let early = self.times(&held)?.partition_point(|t| *t <= low);
         let late = held.num_rows() - early;
         self.give(held.slice(0, early), out)?;
         self.held = Some(match late {
@@ -81,7 +81,7 @@ impl Sorter {
         (source, disorder): (&str, Disorder),
         log: &mut Log,
     ) -> Result<()> {
-        let times = self.times(batch)?.values();
+        let times = self.times(batch)?;
         let follows = self.before.zip(times.first()).is_none_or(|(before, first)| before <= *first);
         if follows && times.is_sorted() {
             self.before = times.last().copied().or(self.before);
@@ -111,7 +111,7 @@ impl Sorter {
     }
 
     fn give(&mut self, batch: RecordBatch, out: &mut Vec<RecordBatch>) -> Result<()> {
-        if let Some(last) = self.times(&batch)?.values().last() {
+        if let Some(last) = self.times(&batch)?.last() {
             self.given = Some(*last);
             out.push(batch);
         }
@@ -119,7 +119,7 @@ impl Sorter {
     }
 
     fn sorted(&self, batch: RecordBatch) -> Result<RecordBatch> {
-        let times = self.times(&batch)?.values();
+        let times = self.times(&batch)?;
         if times.is_sorted() {
             return Ok(batch);
         }
@@ -128,9 +128,8 @@ impl Sorter {
         take_record_batch(&batch, &UInt32Array::from(order)).map_err(broken)
     }
 
-    fn times<'b>(&self, batch: &'b RecordBatch) -> Result<&'b Int64Array> {
-        let times = batch.column_by_name(self.time).and_then(|c| c.as_primitive_opt::<Int64Type>());
-        times.ok_or_else(|| Error::new(ErrorKind::Bug, "rows to be ordered have no times"))
+    fn times<'b>(&self, batch: &'b RecordBatch) -> Result<&'b [i64]> {
+        Ok(find_column::<NumberView<'_, i64>>(batch, "rows to be ordered", self.time)?.values())
     }
 }
 
@@ -159,6 +158,8 @@ fn broken(error: arrow::error::ArrowError) -> Error {
 mod tests {
     use super::*;
     use crate::schema::{FunctionEventRow, FunctionEventRows};
+    use arrow::array::AsArray as _;
+    use arrow::datatypes::Int64Type;
     use proptest::prelude::*;
 
     /// Batches of (time, seq) that come out when `chunks` of times go in.

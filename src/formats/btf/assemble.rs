@@ -5,8 +5,8 @@ use super::{EventRows, Header, Keyword, LineKind, OtherLine, Told};
 use crate::diagnostics::{Diagnostic, Severity};
 use crate::error::Result;
 use crate::formats::{Output, Rows};
-use crate::names::Interner;
-use crate::schema::{BtfEventRows, BtfLineRow, BtfLineRows, NameColumn, TextList, tables};
+use crate::names::{Interner, MergedNames};
+use crate::schema::{BtfEventRows, BtfLineRow, BtfLineRows, NameColumn, tables};
 use crate::time::{TimeScale, divide_half_even, with_sign};
 use std::collections::{HashMap, HashSet};
 
@@ -25,31 +25,13 @@ pub(super) struct Assembler {
     before: Option<i64>,
     /// Numbers that no table of the file explains.
     undefined: HashSet<String>,
-    names: Shared,
-    words: Shared,
-    notes: Shared,
+    names: MergedNames,
+    words: MergedNames,
+    notes: MergedNames,
     /// What the lines so far say.
     pub header: Header,
     /// Entities are named by number, and a table of the file says by which.
     pub numeric: bool,
-}
-
-/// Names of all rows by one key, whichever parser numbered them.
-#[derive(Default)]
-struct Shared {
-    dictionary: Interner,
-    /// What each parser has told.
-    parsers: Vec<Known>,
-}
-
-/// The names of a parser by its own numbers, and their keys.
-#[derive(Default)]
-struct Known {
-    texts: TextList,
-    /// [`Known::FORGOTTEN`] until it is needed again.
-    keys: Vec<u32>,
-    /// How many keys, from the first on, are the same as the number: with one parser, mostly all.
-    same: u32,
 }
 
 impl Assembler {
@@ -62,9 +44,9 @@ impl Assembler {
             seq: 0,
             before: None,
             undefined: HashSet::new(),
-            names: Shared::default(),
-            words: Shared::default(),
-            notes: Shared::default(),
+            names: MergedNames::default(),
+            words: MergedNames::default(),
+            notes: MergedNames::default(),
             header: Header::default(),
             numeric: false,
         }
@@ -103,7 +85,7 @@ impl Assembler {
             }
             None => self.give(rows, lines_before, out)?,
         }
-        [&mut self.names, &mut self.words, &mut self.notes].into_iter().for_each(Shared::trim);
+        [&mut self.names, &mut self.words, &mut self.notes].into_iter().for_each(MergedNames::trim);
         if self.line_rows.len() >= LINES_OUT {
             self.give_lines(out)?;
         }
@@ -210,9 +192,9 @@ impl Assembler {
                 });
             }
         };
-        rename(&mut rows.source, &mut self.names.dictionary, false);
-        rename(&mut rows.target, &mut self.names.dictionary, false);
-        rename(&mut rows.target_type, &mut self.words.dictionary, true);
+        rename(&mut rows.source, self.names.names_mut(), false);
+        rename(&mut rows.target, self.names.names_mut(), false);
+        rename(&mut rows.target_type, self.words.names_mut(), true);
         self.numeric |= numeric;
         for (row, id) in unknown {
             if self.undefined.insert(id.clone()) {
@@ -232,7 +214,7 @@ impl Assembler {
         columns.seq = (self.seq..self.seq + count).collect();
         columns.time = rows.time;
         let [names, words, notes] =
-            [&mut self.names, &mut self.words, &mut self.notes].map(|shared| shared.dictionary.array());
+            [&mut self.names, &mut self.words, &mut self.notes].map(MergedNames::array);
         columns.source = NameColumn::from_parts(rows.source, names.clone());
         columns.source_instance = rows.source_instance;
         columns.target_type = NameColumn::from_parts(rows.target_type, words.clone());
@@ -257,55 +239,6 @@ impl Assembler {
         let (source, line, text) = (self.name.clone(), Some(line), text.to_owned());
         out.log.push(Diagnostic { source, line, severity, code, message, text });
     }
-}
-
-impl Shared {
-    /// A parser tells names from the number `first` on; what it told from there on before is void.
-    fn learn(&mut self, parser: usize, first: u32, names: &TextList) {
-        if self.parsers.len() <= parser {
-            self.parsers.resize_with(parser + 1, Known::default);
-        }
-        let Some(known) = self.parsers.get_mut(parser) else { return };
-        known.texts.truncate(first);
-        known.texts.extend(names);
-        known.keys.truncate(first as usize);
-        known.same = known.same.min(first);
-        for name in names.iter() {
-            let key = self.dictionary.intern(name);
-            let same = known.same == key && known.keys.len() == key as usize;
-            known.same += u32::from(same);
-            known.keys.push(key);
-        }
-    }
-
-    fn translate(&mut self, parser: usize, numbers: &mut [u32]) {
-        let Some(Known { texts, keys, same }) = self.parsers.get_mut(parser) else { return };
-        if *same == texts.len() {
-            return;
-        }
-        for number in numbers {
-            // What no parser has told is the number of a note that is not there.
-            let Some(key) = keys.get_mut(*number as usize) else { continue };
-            if *key == Known::FORGOTTEN {
-                *key = self.dictionary.intern(texts.get(*number));
-            }
-            *number = *key;
-        }
-    }
-
-    /// Between batches, ever new names are forgotten.
-    fn trim(&mut self) {
-        if self.dictionary.trim() {
-            for known in &mut self.parsers {
-                known.keys.fill(Known::FORGOTTEN);
-                known.same = 0;
-            }
-        }
-    }
-}
-
-impl Known {
-    const FORGOTTEN: u32 = u32::MAX;
 }
 
 /// The time of row `at` is before that of the row in front of it, which may be the last one of the chunk before.

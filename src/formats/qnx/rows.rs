@@ -12,6 +12,7 @@ use crate::schema::{
     KernelEventRows, Name, Numbering,
 };
 use arrow::array::RecordBatch;
+use std::hash::BuildHasher as _;
 
 /// Thread states with a meaning here, the same in all versions.
 const RUNNING: u16 = 1;
@@ -154,6 +155,7 @@ impl Numbering for ClassNames {
 struct Lines {
     /// By a hash of the event; the text of the last one with that hash.
     known: Vec<(Option<Simple>, String)>,
+    hasher: foldhash::fast::FixedState,
     longer: String,
 }
 
@@ -173,11 +175,10 @@ impl Lines {
             self.known.resize_with(Self::KNOWN, Default::default);
         }
         let simple = (event.class, event.event, event.is64, *d0, *d1);
-        // Fibonacci hashing, twelve bits of it.
         let mixed = u64::from(*d0) << 32 | u64::from(*d1);
         let mixed = mixed ^ u64::from(event.event) << 20 ^ u64::from(event.class.number()) << 50;
-        let place = mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52;
-        let Some((of, text)) = self.known.get_mut(place as usize) else { return Name::Text("") };
+        let place = self.hasher.hash_one(mixed) as usize & (Self::KNOWN - 1);
+        let Some((of, text)) = self.known.get_mut(place) else { return Name::Text("") };
         let changed = *of != Some(simple);
         if changed {
             text.clear();
