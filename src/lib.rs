@@ -47,7 +47,7 @@
 //! | `selection` | a part of a database: recording, window, entities, types → a condition in SQL | btf, engine, error, schema | what is done with it |
 //! | `export` | tables and results → files, also in the formats of others | btf, chain, engine, error, formats, metrics, names, options, qnx, render, schema, selection, store, time, varint | arguments |
 //! | `plot` | a window of a recording → its picture | btf, engine, error, library, metrics, names, picture, schema, selection, store, time | how it is drawn |
-//! | `require` | timing requirements: what is required, what was measured | chain, engine, error, metrics, render, time | the terminal |
+//! | `require` | timing requirements: what is required, what was measured | chain, engine, error, metrics, render, schema, time | the terminal |
 //! | `cli` | arguments, the shell, progress, signals, exit codes | all | Parquet, Arrow builders |
 //!
 //! # Invariants

@@ -1,55 +1,8 @@
-//! What can be typed: the top level, and the groups of options that several commands have. Text only; each command declares its
-//! own arguments in `commands`, where values become plans.
+//! Groups of options that several commands have. Text only: values become plans in `commands`. Not the list of commands
+//! (see `command_line`), and not the arguments of one command, which it declares itself.
 
-use super::commands::{check, compare, demo, export, ingest, manage, map, metrics, plot, query};
-use super::shell;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-
-/// Columnar trace database for embedded real-time systems.
-///
-/// Stores hardware trace exports as Parquet, maps their software events to BTF system events, and answers
-/// with SQL, timing metrics and BTF slices.
-#[derive(Debug, Parser)]
-#[command(version, propagate_version = true, max_term_width = 110, after_help = EXAMPLES)]
-pub struct Cli {
-    /// What to do.
-    #[command(subcommand)]
-    pub command: Command,
-    /// Print results and errors only.
-    #[arg(short, long, global = true)]
-    pub quiet: bool,
-}
-
-const EXAMPLES: &str = "Examples:
-  btfdb demo
-  btfdb ingest engine.db recording/
-  btfdb metrics engine.db ResponseTime NetExecutionTime
-  btfdb query engine.db \"SELECT process, count(*) FROM process_instance GROUP BY process\"
-  btfdb shell engine.db
-  btfdb export engine.db --from 12ms --to 15ms -o worst.btf
-  btfdb plot engine.db --around ResponseTime:T_5 -o worst.svg
-  btfdb info engine.db
-
-Exit codes: 0 done, 1 failed, 2 usage, 3 finished with violations or (--strict) findings, 130 interrupted.";
-
-/// The commands.
-#[derive(Debug, Subcommand)]
-pub enum Command {
-    Ingest(ingest::IngestArgs),
-    Map(map::MapArgs),
-    Query(query::QueryArgs),
-    Shell(shell::ShellArgs),
-    Metrics(metrics::MetricsArgs),
-    Export(export::ExportArgs),
-    Plot(plot::PlotArgs),
-    Check(check::CheckArgs),
-    Compare(compare::CompareArgs),
-    Info(manage::InfoArgs),
-    Verify(manage::VerifyArgs),
-    Remove(manage::RemoveArgs),
-    Demo(demo::DemoArgs),
-}
 
 /// Resources of heavy commands.
 #[derive(Debug, Clone, Args)]

@@ -2,6 +2,7 @@
 //! environment or ends the process; what it runs lives in `ops`, `engine`, `metrics`, `export` and `render`.
 
 mod args;
+mod command_line;
 mod commands;
 mod declared;
 mod memory;
@@ -15,7 +16,7 @@ use clap::Parser;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-pub use args::Cli;
+pub use command_line::Cli;
 
 /// Runs the program with the arguments and streams of the process. Exit codes: 0 done, 1 failed, 2 usage,
 /// 3 finished with violations (or, with `--strict`, findings), 130 interrupted. A broken pipe is a silent 0.
@@ -23,7 +24,7 @@ pub fn run() -> ExitCode {
     #[expect(clippy::disallowed_methods, reason = "this is the command line")]
     let cli = Cli::parse_from(std::env::args_os().map(no_option_if_sql));
     // Queries are given all the memory that they may use; what the allocator keeps would come on top.
-    if matches!(cli.command, args::Command::Ingest(_) | args::Command::Map(_)) {
+    if matches!(cli.command, command_line::Command::Ingest(_) | command_line::Command::Map(_)) {
         memory::keep();
     }
     let ui = ui::Ui::new(cli.quiet);

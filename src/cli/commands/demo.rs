@@ -1,10 +1,9 @@
 //! `btfdb demo`: the main job on the recording that ships with the program.
 
-use super::super::args::Cli;
 use super::super::ui::Ui;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::store::{Database, RealDisk};
-use clap::{Args, Parser};
+use clap::Args;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,7 +36,10 @@ const RECORDING: [(&str, &[u8]); 10] = recording![
     "system_cpu1.orti",
 ];
 
-pub(super) fn run(args: &DemoArgs, ui: &Ui) -> Result<u8> {
+/// Runs a command line, given without the name of the program.
+type RunWords<'a> = dyn Fn(&[&OsStr]) -> Result<()> + 'a;
+
+pub(super) fn run(args: &DemoArgs, ui: &Ui, run: &RunWords<'_>) -> Result<u8> {
     let (recording, database) = (args.dir.join("recording"), args.dir.join("demo.db"));
     unpack(&recording)?;
     if Database::is_at(&database) {
@@ -46,14 +48,19 @@ pub(super) fn run(args: &DemoArgs, ui: &Ui) -> Result<u8> {
         tx.commit()?;
     }
     let (db, slice) = (database.display(), args.dir.join("slice.btf"));
-    step(&["ingest".as_ref(), database.as_os_str(), recording.as_os_str()], &["--strict"], ui)?;
+    step(&["ingest".as_ref(), database.as_os_str(), recording.as_os_str()], &["--strict"], ui, run)?;
     ui.status("");
     let metrics = ["ResponseTime", "NetExecutionTime", "CPULoad"].map(OsStr::new);
-    step(&[&["metrics".as_ref(), database.as_os_str()], &metrics[..]].concat(), &["--format=table"], ui)?;
+    step(
+        &[&["metrics".as_ref(), database.as_os_str()], &metrics[..]].concat(),
+        &["--format=table"],
+        ui,
+        run,
+    )?;
     ui.status("");
     let window = ["--from", "117ms", "--to", "120ms", "-o"].map(OsStr::new);
     let export = [&["export".as_ref(), database.as_os_str()], &window[..], &[slice.as_os_str()]].concat();
-    step(&export, &["--format=btf", "--force"], ui)?;
+    step(&export, &["--format=btf", "--force"], ui, run)?;
     ui.status(&format!(
         "\nNow try:\n  btfdb info {db}\n  btfdb metrics {db}\n  btfdb query {db} \"SELECT process, core, count(*) \
          AS n, max(terminate_at - activate_at) AS worst FROM process_instance WHERE complete GROUP BY process, core \
@@ -63,13 +70,11 @@ pub(super) fn run(args: &DemoArgs, ui: &Ui) -> Result<u8> {
 }
 
 /// Shows a command and runs it; the `unseen` options are only for a demo.
-fn step(words: &[&OsStr], unseen: &[&str], ui: &Ui) -> Result<()> {
+fn step(words: &[&OsStr], unseen: &[&str], ui: &Ui, run: &RunWords<'_>) -> Result<()> {
     let shown: Vec<_> = words.iter().map(|word| word.display().to_string()).collect();
     ui.status(&format!("$ btfdb {}", shown.join(" ")));
-    let line = [OsStr::new("btfdb")].into_iter().chain(words.iter().copied());
-    let cli = Cli::try_parse_from(line.chain(unseen.iter().map(OsStr::new)))
-        .map_err(|e| Error::new(ErrorKind::Bug, "a command of the demo is wrong").because(e))?;
-    super::run(&cli, ui).map(drop)
+    let line: Vec<_> = words.iter().copied().chain(unseen.iter().map(OsStr::new)).collect();
+    run(&line)
 }
 
 #[expect(clippy::disallowed_methods, reason = "the demo's recording lies outside every database")]

@@ -15,10 +15,12 @@ pub(super) mod parse;
 pub(super) mod plot;
 pub(super) mod query;
 
-use super::args::{Cli, Command};
+use super::command_line::{Cli, Command};
 use super::shell;
 use super::ui::Ui;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
+use clap::Parser;
+use std::ffi::OsStr;
 
 /// Runs a command; the number is the exit code of a run that did not fail.
 pub(super) fn run(cli: &Cli, ui: &Ui) -> Result<u8> {
@@ -35,6 +37,13 @@ pub(super) fn run(cli: &Cli, ui: &Ui) -> Result<u8> {
         Command::Info(args) => manage::info(args),
         Command::Verify(args) => manage::verify(args, ui),
         Command::Remove(args) => manage::remove(args, ui),
-        Command::Demo(args) => demo::run(args, ui),
+        Command::Demo(args) => demo::run(args, ui, &|words| run_words(words, ui)),
     }
+}
+
+/// Runs a command line of the demo, given without the name of the program.
+fn run_words(words: &[&OsStr], ui: &Ui) -> Result<()> {
+    let cli = Cli::try_parse_from([OsStr::new("btfdb")].into_iter().chain(words.iter().copied()))
+        .map_err(|e| Error::new(ErrorKind::Bug, "a command of the demo is wrong").because(e))?;
+    run(&cli, ui).map(drop)
 }

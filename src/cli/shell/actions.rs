@@ -1,8 +1,7 @@
 //! What the dot commands do that run, write or change something. Not the lists they show (see `listings`).
 
-use super::commands::{FORCE, FORMATS, UNITS};
 use super::{Flow, Shell, pager_of_the_user, script};
-use crate::cli::args::{Cli, Command, Format};
+use crate::cli::args::Format;
 use crate::cli::commands::{export as exporting, histogram as drawing, parse};
 use crate::engine::split;
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
@@ -16,6 +15,15 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// The words of `.mode`.
+pub(super) const FORMATS: &[&str] = &["auto", "table", "csv", "tsv", "json", "jsonl"];
+/// The words of `.unit`.
+pub(super) const UNITS: &[&str] = &["ticks", "ns", "us", "ms", "s"];
+/// The words of `.timer`.
+pub(super) const SWITCH: &[&str] = &["on", "off"];
+/// The option of commands that replace a file.
+pub(super) const FORCE: &str = "--force";
 
 /// How deep files may read files.
 const DEEPEST: usize = 16;
@@ -135,7 +143,7 @@ pub(super) fn param(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
 
 pub(super) fn timer(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
     if let Some(word) = words.first() {
-        shell.settings.timer = one_of("switch", word, super::commands::SWITCH)? == "on";
+        shell.settings.timer = one_of("switch", word, SWITCH)? == "on";
         return Ok(Flow::Next);
     }
     shell.tell("timer", if shell.settings.timer { "on" } else { "off" })
@@ -184,10 +192,17 @@ fn destination(words: &[String]) -> Result<(Option<&Path>, bool)> {
     }
 }
 
+/// What `.export` takes: the arguments of `btfdb export`.
+#[derive(Debug, Parser)]
+struct ExportLine {
+    #[command(flatten)]
+    args: exporting::ExportArgs,
+}
+
 pub(super) fn export(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
     let named = words.iter().position(|w| w.starts_with("--")).unwrap_or(words.len());
     let (places, options) = words.split_at(named);
-    let mut line: Vec<String> = ["btfdb", "export", "-"].map(str::to_owned).into();
+    let mut line: Vec<String> = [".export", "-"].map(str::to_owned).into();
     for (option, word) in ["--output", "--from", "--to"].into_iter().zip(places) {
         line.push(format!("{option}={word}"));
     }
@@ -195,12 +210,11 @@ pub(super) fn export(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
     if places.is_empty() || places.len() > 3 {
         return Err(Error::usage("write .export FILE [FROM] [TO] [OPTION...]"));
     }
-    let parsed = Cli::try_parse_from(line).map_err(|e| {
+    let ExportLine { args } = ExportLine::try_parse_from(line).map_err(|e| {
         let text = e.to_string();
         let first = text.lines().next().unwrap_or_default();
         Error::usage(first.strip_prefix("error: ").unwrap_or(first)).hint("`.help .export`")
     })?;
-    let Command::Export(args) = parsed.command else { return Ok(Flow::Next) };
     if args.chains().is_some() {
         return Err(Error::usage("the chains of a shell are given when it begins")
             .hint("`btfdb shell DB --chains FILE`"));

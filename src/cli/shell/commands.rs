@@ -1,7 +1,8 @@
 //! The dot commands: one table, from which they are run, explained, completed and documented. Not what they do (see
 //! `actions`, `listings`).
 
-use super::{Flow, Shell, actions, input, listings};
+use super::actions::{self, FORCE, FORMATS, SWITCH, UNITS};
+use super::{Flow, Shell, input, listings};
 use crate::cli::commands::export::ExportArgs;
 use crate::error::{Error, Result, did_you_mean};
 use crate::export::CHAINS_OPTION;
@@ -54,11 +55,6 @@ const fn need(name: &'static str, kind: ArgKind) -> Arg {
 const fn may(name: &'static str, kind: ArgKind) -> Arg {
     Arg { name, kind, required: false }
 }
-
-pub(super) const FORMATS: &[&str] = &["auto", "table", "csv", "tsv", "json", "jsonl"];
-pub(super) const UNITS: &[&str] = &["ticks", "ns", "us", "ms", "s"];
-pub(super) const SWITCH: &[&str] = &["on", "off"];
-pub(super) const FORCE: &str = "--force";
 
 /// Options of `btfdb export` that the shell has for itself.
 const NOT_FOR_EXPORT: [&str; 4] = [CHAINS_OPTION, "memory-limit", "output", "threads"];

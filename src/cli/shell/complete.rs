@@ -1,6 +1,7 @@
 //! What could be typed next: names of the database, words of SQL, commands and their arguments. Not for how it is
 //! offered.
 
+use super::actions::SWITCH;
 use super::commands::{self, ArgKind};
 use super::lexer::{self, Piece, is_word, pieces};
 use super::words::{KEYWORDS, is_keyword};
@@ -75,7 +76,7 @@ pub(super) fn candidates(names: &Names, typed: &str, line: &str) -> Offer {
         Some(ArgKind::Metric) => words(begun, word, names.metrics.iter().map(String::as_str)),
         Some(ArgKind::Recording) => words(begun, word, names.recordings.iter().map(String::as_str)),
         Some(ArgKind::Word(all)) => words(begun, word, all.iter().copied()),
-        Some(ArgKind::Line) if before == 0 => words(begun, word, commands::SWITCH.iter().copied()),
+        Some(ArgKind::Line) if before == 0 => words(begun, word, SWITCH.iter().copied()),
         Some(ArgKind::Options) => words(begun, word, commands::export_options().iter().map(String::as_str)),
         Some(ArgKind::Free | ArgKind::Line) | None => nothing(typed),
     }
