@@ -176,7 +176,7 @@ fn links_lead_somewhere() {
 
 /// The part of a path before the first piece that stands for a name (`src/formats/NAME/mod.rs`).
 fn before_placeholder(path: &str) -> PathBuf {
-    let placeholder = |piece: &str| piece.contains("NAME") || piece.contains('*') || piece == "…";
+    let placeholder = |piece: &str| piece.contains("NAME") || piece.contains(['*', '<', '…']);
     path.trim_end_matches('/').split('/').take_while(|piece| !placeholder(piece)).collect()
 }
 
@@ -196,6 +196,21 @@ fn paths_that_documents_name_exist() {
         }
     }
     assert!(paths > 10, "only {paths} paths were found");
+}
+
+/// CONTRIBUTING.md names lists of the code: "`src/export/mod.rs`: one line in `EXPORTERS`".
+#[test]
+fn lists_that_recipes_name_exist() {
+    let mut lists = 0;
+    for line in document("CONTRIBUTING.md").lines() {
+        let pieces: Vec<&str> = line.split('`').collect();
+        let [_, path, ": one line in ", list, ..] = pieces[..] else { continue };
+        let text = document(path);
+        let declared = ["const", "static"].iter().any(|word| text.contains(&format!("{word} {list}: ")));
+        assert!(declared, "there is no {list} in {path}");
+        lists += 1;
+    }
+    assert!(lists >= 4, "only {lists} lists were found");
 }
 
 #[test]
