@@ -169,7 +169,7 @@ fn units_of_time_are_exact_both_ways() {
 }
 
 #[test]
-fn a_trace_behind_a_trace_begins_anew() {
+fn a_trace_after_a_trace_begins_again() {
     let one = "#version 2.1.0\n#timeScale ns\n0,S,0,T,A,0,activate\n5,C,0,T,A,0,start\n9,C,0,T,A,0,terminate\n20,S,1,T,A,1,activate\n";
     let text = format!("{one}{}", one.replace("#timeScale ns", "#timeScale us"));
     let bench = ingested(&text);

@@ -112,7 +112,7 @@ fn every_line_of_every_trace_of_the_corpus_is_a_row() {
 }
 
 #[test]
-fn a_trace_is_told_by_content_from_a_pipe_or_compressed() {
+fn a_trace_is_recognised_by_content_from_a_pipe_or_compressed() {
     let bench = Bench::new();
     bench.write("a.log", format!("boot \"up\n{CONTROL}"));
     bench.write("b.grasp", CONTROL);

@@ -32,7 +32,7 @@ fn figure_5_16_is_equal_at_order_and_different_at_exact() {
 }
 
 #[test]
-fn two_changed_lines_are_told_apart_as_those_lines() {
+fn two_changed_lines_are_reported_as_those_lines() {
     let bench = Bench::new();
     bench.demo();
     bench.ok(&["ingest", "a.db", "recording", "-q"]);

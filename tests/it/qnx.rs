@@ -83,7 +83,7 @@ fn every_record_is_accounted_for_whatever_it_comes_from() {
 }
 
 #[test]
-fn a_tail_and_lost_buffers_are_told() {
+fn a_tail_and_lost_buffers_are_reported() {
     for release in RELEASES {
         let faults = Faults { lost_buffer: 3, interlace: 3, ..Faults::default() };
         let (mut file, truth) = trace(release, 400 << 10, |o| o.faults = faults);
