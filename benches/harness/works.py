@@ -10,7 +10,7 @@ from inputs import live_files, remove, rows_of
 from measure import Failed
 
 COLUMNS = "time, source, source_instance, target_type, target, target_instance, action, note"
-#: btfdb without the SHA-256 of its inputs.
+#: btfdb without the digest of its inputs.
 UNHASHED = "btfdb --no-hash"
 # What a mapping makes.
 MAPPED = ("btf_event", "process_instance", "process_state", "runnable_instance")
@@ -63,7 +63,7 @@ def _import(bench, kind, note, table, command, targets):
     result = bench.compare(kind, [ours, bare, *peers, scan], note["rows"], note["bytes"], targets)
     if best := result.best_peer:
         times = best.run.cpu / result.run(UNHASHED).cpu
-        result.notes.append(f"The peers make no hash. Without its own, btfdb takes {times:.2f} times less than {best.name}.")
+        result.notes.append(f"The peers make no digest. Without its own, btfdb takes {times:.2f} times less than {best.name}.")
     if rows_of(database)[table] != note["rows"]:
         raise Failed(f"{note['rows']} rows were written, {rows_of(database)[table]} are in the database")
     derived = sum(f["bytes"] for f in live_files(database)) / note["rows"]
@@ -83,7 +83,7 @@ def cold(bench):
     result = bench.compare("cold", [ours, bare, scan], note["rows"], note["bytes"], [])
     result.check("wall time, times that of wc -l", result.run("btfdb").wall / result.run(SCAN).wall, 1.8)
     times = result.run(UNHASHED).wall / result.run(SCAN).wall
-    result.notes.append(f"Without the hash of the input: {times:.2f} times the wall time of {SCAN}.")
+    result.notes.append(f"Without the digest of the input: {times:.2f} times the wall time of {SCAN}.")
     return result
 
 

@@ -9,7 +9,7 @@
 //! New inputs go to `corpus/`, which is not committed; an input that found a bug goes to `seeds/` with the
 //! fix. `unsafe` code calls functions for instructions that the processor is known to have, none of which has
 //! a pointer, or asks the system about open files, which no target opens. So the targets run without
-//! sanitizers, which need a nightly compiler (`-s none`), except `hash`.
+//! sanitizers, which need a nightly compiler (`-s none`).
 
 #[path = "../../tests/it/fuzz_corpus/checks/mod.rs"]
 mod checks;

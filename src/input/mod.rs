@@ -3,10 +3,8 @@
 
 mod buffer;
 mod direct;
-mod hash;
 mod pieces;
 mod raw;
-mod rounds;
 #[cfg(test)]
 mod tests;
 
@@ -18,7 +16,6 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 pub use buffer::Buffer;
 use direct::Direct;
-pub use hash::{Beside, HashBeside, Steps};
 pub use pieces::{Piece, Pieces, Used};
 use raw::{Decoder, Raw};
 
@@ -52,11 +49,11 @@ pub struct Chunk {
 
 /// What was read, for provenance.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Digest {
+pub struct Provenance {
     /// Length of the raw input (as stored, maybe compressed), in bytes.
     pub bytes: u64,
-    /// SHA-256 of the raw input in lower-case hexadecimal; `None` when it is made by a [`HashBeside`], or not at all.
-    pub sha256: Option<String>,
+    /// BLAKE3 of the raw input: `blake3:` and 64 lower-case hexadecimal digits. `None` after [`Source::skip_digest`].
+    pub digest: Option<String>,
 }
 
 /// An open input. Reading is sequential and needs no seeking, so that pipes work like files.
@@ -181,21 +178,21 @@ impl Source {
         (self.decoder.raw().bytes(), self.length)
     }
 
-    /// Makes no hash: nobody will ask for it.
-    pub fn skip_hash(&mut self) {
-        self.decoder.raw_mut().skip_hash();
+    /// Makes no digest of this input.
+    pub fn skip_digest(&mut self) {
+        self.decoder.raw_mut().skip_digest();
     }
 
-    /// Reads the rest without looking at it and gives length and hash of the raw input.
+    /// Reads the rest without looking at it and returns length and digest of the raw input.
     ///
     /// # Errors
     /// `Io` when reading fails.
-    pub fn finish(self) -> Result<Digest> {
+    pub fn finish(self) -> Result<Provenance> {
         let Self { path, decoder, direct, .. } = self;
         let left = direct.map_or(Ok(()), Direct::leave);
         let finished = left.and_then(|()| decoder.into_raw().finish());
-        let (bytes, sha256) = finished.map_err(|error| Error::io("read", path, error))?;
-        Ok(Digest { bytes, sha256 })
+        let (bytes, digest) = finished.map_err(|error| Error::io("read", path, error))?;
+        Ok(Provenance { bytes, digest })
     }
 
     /// Reads until `wanted` bytes of a piece are in the buffer or the input ends.
@@ -222,7 +219,7 @@ impl Source {
         if let Some(mut direct) = self.direct.take() {
             match direct.next(buffer) {
                 Ok(piece) => {
-                    self.decoder.raw_mut().take(&piece);
+                    self.decoder.raw_mut().account_for(&piece);
                     self.direct = Some(direct);
                     return Ok(piece);
                 }

@@ -1,9 +1,9 @@
-//! All of a [`Source`], piece by piece, for who reads it ahead of who uses it; buffers come back from there. Neither the
-//! reading itself, nor the threads.
+//! All of a [`Source`], piece by piece, so that a pipeline can read it ahead of its use; used buffers come back. Neither
+//! the reading itself, nor the threads.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use super::{Buffer, Chunk, Digest, Source};
+use super::{Buffer, Chunk, Provenance, Source};
 use crate::error::Result;
 
 /// A piece of an input.
@@ -17,7 +17,7 @@ pub enum Piece {
         raw: u64,
     },
     /// There are no more, and this is what was read.
-    End(Digest),
+    End(Provenance),
 }
 
 /// The chunks of an input and its end, or what reading failed with; then nothing.
@@ -59,7 +59,7 @@ impl Iterator for Pieces {
 impl Used {
     /// Gives back the buffer of a chunk.
     pub fn give(&self, buffer: Buffer) {
-        // Behind the end, nobody needs one.
+        // After the end of the input no buffer is needed.
         drop(self.0.send(buffer));
     }
 }

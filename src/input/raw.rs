@@ -1,9 +1,13 @@
-//! The innermost layer of an input: raw bytes counted and hashed as they are read, and the decompressor on
+//! The innermost layer of an input: raw bytes are counted and hashed as they are read, and the decompressor sits on
 //! top. Not for lines or chunks, which are [`super::Source`]'s.
+//!
+//! The digest is made here and nowhere else. It covers the bytes as they are stored, so it is the same for plain and
+//! compressed inputs, and readers of formats never see it. Reading and hashing are one stage of the pipeline: what was
+//! just read is still in the processor's cache.
 
 use std::io::{self, BufReader, Read};
 
-use super::hash::Hash;
+use blake3::Hasher;
 
 /// Bytes that tell a gzip member from the rest (RFC 1952, 2.3.1: ID1, ID2 and the only method, deflate).
 const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 0x08];
@@ -16,29 +20,32 @@ const ZSTD_SKIPPABLE: [u8; 3] = [0x2a, 0x4d, 0x18];
 /// Raw bytes are read in pieces that stay in the core's cache between reading and hashing.
 const READ_BYTES: usize = 256 * 1024;
 
-/// A reader that remembers how much it gave and, unless somebody else does, its hash.
+/// Names the kind of hash in a digest.
+const DIGEST_PREFIX: &str = "blake3:";
+
+/// A reader that counts and hashes what it returns.
 pub(super) struct Raw {
     inner: Box<dyn Read + Send>,
-    /// Bytes taken from `inner` to tell the compression, not yet given to anybody.
+    /// Bytes taken from `inner` to tell the compression, not yet returned.
     peeked: Vec<u8>,
-    /// `None` when it is made beside the reading of the text, or not at all.
-    hash: Option<Hash>,
+    /// `None` when no digest is wanted.
+    hasher: Option<Box<Hasher>>,
     bytes: u64,
 }
 
 impl Raw {
     pub(super) fn new(inner: Box<dyn Read + Send>) -> Self {
-        Self { inner, peeked: Vec::new(), hash: Some(Hash::default()), bytes: 0 }
+        Self { inner, peeked: Vec::new(), hasher: Some(Box::default()), bytes: 0 }
     }
 
-    /// Raw bytes given so far.
+    /// Raw bytes read so far.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Makes no hash from now on, not even of what was read before.
-    pub(super) fn skip_hash(&mut self) {
-        self.hash = None;
+    /// Makes no digest.
+    pub(super) fn skip_digest(&mut self) {
+        self.hasher = None;
     }
 
     /// The first bytes, without consuming them; fewer than four only at the end of the input.
@@ -48,15 +55,15 @@ impl Raw {
         Ok(&self.peeked)
     }
 
-    /// Takes bytes that somebody else has read.
-    pub(super) fn take(&mut self, bytes: &[u8]) {
-        if let Some(hash) = &mut self.hash {
-            hash.update(bytes);
+    /// Counts and hashes the next bytes of the input.
+    pub(super) fn account_for(&mut self, bytes: &[u8]) {
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(bytes);
         }
         self.bytes += bytes.len() as u64;
     }
 
-    /// Reads what is left and gives the number of all bytes and their hash, if it makes one.
+    /// Reads what is left and returns the number of all bytes and their digest, if one is wanted.
     pub(super) fn finish(mut self) -> io::Result<(u64, Option<String>)> {
         let mut rest = vec![0; READ_BYTES];
         loop {
@@ -67,7 +74,7 @@ impl Raw {
                 Err(error) => return Err(error),
             }
         }
-        Ok((self.bytes, self.hash.map(|hash| hash.finish().1)))
+        Ok((self.bytes, self.hasher.map(|hasher| format!("{DIGEST_PREFIX}{}", hasher.finalize()))))
     }
 }
 
@@ -82,7 +89,7 @@ impl Read for Raw {
             self.peeked.drain(..count);
             count
         };
-        self.take(buffer.get(..count).unwrap_or_default());
+        self.account_for(buffer.get(..count).unwrap_or_default());
         Ok(count)
     }
 }
@@ -136,14 +143,6 @@ impl Decoder {
             Self::Plain(raw) => raw,
             Self::Gzip(decoder) => decoder.get_mut().get_mut(),
             Self::Zstd(decoder) => decoder.get_mut().get_mut(),
-        }
-    }
-
-    /// True when the raw bytes are the content and their hash is left to who reads them.
-    pub(super) fn leave_hash(&mut self) -> bool {
-        match self {
-            Self::Plain(raw) => raw.hash.take().is_some(),
-            Self::Gzip(_) | Self::Zstd(_) => false,
         }
     }
 

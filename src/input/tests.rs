@@ -3,7 +3,6 @@
 use std::io::{Seek, Write};
 
 use proptest::prelude::*;
-use sha2::Digest as _;
 
 use super::*;
 use crate::error::ErrorKind;
@@ -31,7 +30,7 @@ fn drip(content: &[u8], step: usize) -> Source {
     Source::from_reader(Box::new(reader), Path::new("drip"), None).unwrap()
 }
 
-fn chunks(mut source: Source) -> (Vec<Chunk>, Digest) {
+fn chunks(mut source: Source) -> (Vec<Chunk>, Provenance) {
     let mut all = Vec::new();
     while let Some(chunk) = source.next_chunk().unwrap() {
         all.push(chunk);
@@ -59,12 +58,12 @@ fn long_text() -> Vec<u8> {
 #[test]
 fn content_alone_decides_the_chunks() {
     let text = long_text();
-    let (expected, digest) = chunks(drip(&text, usize::MAX));
+    let (expected, provenance) = chunks(drip(&text, usize::MAX));
     assert_eq!(expected.len(), 5);
     assert_eq!(expected.concat_bytes(), text);
     assert!(expected.iter().all(|c| c.last == (c.index == 4) && c.last != c.bytes.ends_with(b"\n")));
     assert_eq!(expected[1].offset, expected[0].bytes.len() as u64);
-    assert_eq!(digest.bytes, text.len() as u64);
+    assert_eq!(provenance.bytes, text.len() as u64);
 
     let (head, tail) = text.split_at(1_000_000);
     let members = [gzip(head), gzip(tail)].concat();
@@ -73,16 +72,25 @@ fn content_alone_decides_the_chunks() {
         for step in [4099, usize::MAX] {
             let mut source = drip(&raw, step);
             assert_eq!(source.head().unwrap(), &expected[0].bytes[..HEAD_BYTES]);
-            let (same, digest) = chunks(source);
+            let (same, provenance) = chunks(source);
             assert!(same == expected, "{name} in steps of {step}");
-            assert_eq!(digest.bytes, raw.len() as u64, "{name}");
-            assert_eq!(digest.sha256, Some(hex(&raw)), "{name}");
+            assert_eq!(provenance.bytes, raw.len() as u64, "{name}");
+            assert_eq!(provenance.digest, Some(blake3_of(&raw)), "{name}");
         }
     }
 }
 
-fn hex(raw: &[u8]) -> String {
-    sha2::Sha256::digest(raw).iter().map(|b| format!("{b:02x}")).collect()
+fn blake3_of(raw: &[u8]) -> String {
+    format!("blake3:{}", blake3::hash(raw))
+}
+
+/// The digests of nothing, which is the first of the published test vectors, and of `abc`.
+#[test]
+fn digests_are_those_of_the_specification() {
+    let nothing = "blake3:af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262";
+    assert_eq!(chunks(drip(b"", 1)).1.digest.as_deref(), Some(nothing));
+    let abc = "blake3:6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85";
+    assert_eq!(chunks(drip(b"abc", 1)).1.digest.as_deref(), Some(abc));
 }
 
 #[test]
@@ -150,8 +158,8 @@ fn the_pieces_of_an_input_are_its_chunks_and_its_end() {
             counted += raw;
             used.give(same.bytes);
         }
-        let Some(Ok(Piece::End(digest))) = pieces.next() else { panic!("no end") };
-        assert_eq!((digest.bytes, digest.sha256), (raw.len() as u64, Some(hex(&raw))));
+        let Some(Ok(Piece::End(provenance))) = pieces.next() else { panic!("no end") };
+        assert_eq!((provenance.bytes, provenance.digest), (raw.len() as u64, Some(blake3_of(&raw))));
         assert!(pieces.next().is_none());
         assert!(counted <= raw.len() as u64 && counted > 0);
     }
@@ -165,61 +173,35 @@ fn the_pieces_of_an_input_are_its_chunks_and_its_end() {
 }
 
 #[test]
-fn the_hash_is_the_same_beside_the_reading() {
-    let text = long_text();
-    for raw in [text.clone(), gzip(&text)] {
-        let mut source = drip(&raw, 1 << 20);
-        source.head().unwrap();
-        let mut hash = source.hash_beside();
-        let mut end = None;
-        for piece in source.pieces().0 {
-            match piece.unwrap() {
-                Piece::Chunk { chunk, .. } => {
-                    let mut beside = hash.chunk(&chunk.bytes);
-                    chunk.bytes.iter().step_by(20).for_each(|_| beside.step());
-                }
-                Piece::End(digest) => end = Some(digest),
-            }
-        }
-        let digest = hash.complete(end.unwrap()).unwrap();
-        assert_eq!((digest.bytes, digest.sha256), (raw.len() as u64, Some(hex(&raw))));
-    }
-}
-
-#[test]
 fn an_empty_input_has_no_chunk() {
-    let (all, digest) = chunks(drip(b"", 1));
+    let (all, provenance) = chunks(drip(b"", 1));
     assert_eq!(all, []);
-    assert_eq!(digest.bytes, 0);
-    assert_eq!(digest.sha256, Some(hex(b"")));
+    assert_eq!(provenance.bytes, 0);
+    assert_eq!(provenance.digest, Some(blake3_of(b"")));
     assert_eq!(drip(b"", 1).head().unwrap(), b"");
 }
 
 #[test]
-fn finish_hashes_what_nobody_read() {
+fn the_digest_covers_what_was_not_read() {
     let text = long_text();
     for raw in [text.clone(), gzip(&text)] {
         let mut source = drip(&raw, 1 << 20);
         source.head().unwrap();
-        let digest = source.finish().unwrap();
-        assert_eq!((digest.bytes, digest.sha256), (raw.len() as u64, Some(hex(&raw))));
+        let provenance = source.finish().unwrap();
+        assert_eq!((provenance.bytes, provenance.digest), (raw.len() as u64, Some(blake3_of(&raw))));
     }
 }
 
 #[test]
-fn who_wants_no_hash_gets_none() {
+fn a_digest_that_is_not_wanted_is_not_made() {
     let text = long_text();
     for raw in [text.clone(), gzip(&text), zstd::encode_all(text.as_slice(), 1).unwrap()] {
-        for beside in [false, true] {
-            let mut source = drip(&raw, 1 << 20);
-            source.head().unwrap();
-            source.skip_hash();
-            let hash = beside.then(|| source.hash_beside());
-            let (all, digest) = chunks(source);
-            assert_eq!(all.iter().map(|c| c.bytes.len()).sum::<usize>(), text.len());
-            let digest = hash.map_or(Ok(digest.clone()), |hash| hash.complete(digest)).unwrap();
-            assert_eq!((digest.bytes, digest.sha256), (raw.len() as u64, None));
-        }
+        let mut source = drip(&raw, 1 << 20);
+        source.head().unwrap();
+        source.skip_digest();
+        let (all, provenance) = chunks(source);
+        assert_eq!(all.iter().map(|c| c.bytes.len()).sum::<usize>(), text.len());
+        assert_eq!((provenance.bytes, provenance.digest), (raw.len() as u64, None));
     }
 }
 
@@ -314,18 +296,18 @@ fn a_file_is_the_same_past_the_cache() {
     {
         let text = &text[..length];
         std::fs::write(&path, text).unwrap();
-        let (expected, digest) = chunks(drip(text, usize::MAX));
+        let (expected, provenance) = chunks(drip(text, usize::MAX));
         for way in ways {
             let (same, same_digest) = chunks(past_the_cache(&path, way));
             assert!(same == expected, "{length}");
-            assert_eq!(same_digest, digest);
-            // Who has enough after a chunk still gets the digest of all.
+            assert_eq!(same_digest, provenance);
+            // The provenance covers the whole input, also when only one chunk was asked for.
             let mut source = past_the_cache(&path, way);
             source.next_chunk().unwrap();
-            assert_eq!(source.finish().unwrap(), digest);
+            assert_eq!(source.finish().unwrap(), provenance);
         }
         // As it comes, too.
-        assert!(chunks(Source::open(&path).unwrap()) == (expected, digest));
+        assert!(chunks(Source::open(&path).unwrap()) == (expected, provenance));
     }
 }
 
@@ -342,11 +324,11 @@ fn a_file_that_changes_its_length_is_read_as_it_is() {
         file.set_len(length.min(8 * CHUNK_BYTES) as u64).unwrap();
         file.seek(io::SeekFrom::End(0)).unwrap();
         file.write_all(text[..length].get(8 * CHUNK_BYTES..).unwrap_or_default()).unwrap();
-        let (rest, digest) = chunks(source);
+        let (rest, provenance) = chunks(source);
         all.extend(rest);
         assert!(all.concat_bytes() == text[..length], "{length}");
         assert!(all.iter().all(|c| c.last == (c.index + 1 == all.len() as u64)));
-        assert_eq!((digest.bytes, digest.sha256), (length as u64, Some(hex(&text[..length]))));
+        assert_eq!((provenance.bytes, provenance.digest), (length as u64, Some(blake3_of(&text[..length]))));
     }
 }
 
@@ -356,8 +338,8 @@ proptest! {
     fn any_bytes_come_back(content: Vec<u8>, step in 1usize..9) {
         // A random start that looks compressed would rightly be an error.
         prop_assume!(!content.starts_with(&[0x1f, 0x8b]) && !content.starts_with(&[0x28, 0xb5]));
-        let (all, digest) = chunks(drip(&content, step));
+        let (all, provenance) = chunks(drip(&content, step));
         prop_assert_eq!(all.concat_bytes(), content.clone());
-        prop_assert_eq!(digest.sha256, Some(hex(&content)));
+        prop_assert_eq!(provenance.digest, Some(blake3_of(&content)));
     }
 }

@@ -68,8 +68,8 @@ pub struct Options {
     pub of_formats: OptionValues,
     /// Which rows are kept; all when `None`.
     pub keep: Option<Keep>,
-    /// Make the SHA-256 of each input, for table `source`.
-    pub hash: bool,
+    /// Make the digest of each input, for table `source`.
+    pub digest: bool,
     /// Threads to use, besides those that only wait for the disk; tables do not depend on it.
     pub threads: usize,
 }
@@ -85,7 +85,7 @@ impl Default for Options {
             format: None,
             of_formats: OptionValues::default(),
             keep: None,
-            hash: true,
+            digest: true,
             threads: 1,
         }
     }
@@ -309,8 +309,8 @@ fn write_sources(tx: &mut Transaction, name: &str, inputs: &[ReadInput]) -> Resu
             path: &input.path.to_string_lossy(),
             format: input.ending.source_format.into(),
             core: input.core.as_deref().map(Into::into),
-            bytes: input.digest.bytes as i64,
-            sha256: input.digest.sha256.as_deref().map(Into::into),
+            bytes: input.provenance.bytes as i64,
+            digest: input.provenance.digest.as_deref().map(Into::into),
             records: c.lines as i64,
             rows: (c.rows + c.gaps) as i64,
             rejected: c.rejected as i64,

@@ -72,7 +72,7 @@ impl Trace {
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = options.session.threads.unwrap_or_else(all);
         let ingesting =
-            Options { time_scale: options.time_scale, threads, hash: false, ..Options::default() };
+            Options { time_scale: options.time_scale, threads, digest: false, ..Options::default() };
         let recordings = plans.iter().map(|plan| plan.name.clone()).collect();
         ingest(Arc::new(RealDisk), &database, &plans, &ingesting, control)?;
         let session = session(&database, options, control)?;

@@ -13,7 +13,7 @@ use crate::formats::{
     ChunkParser, Counts, Disorder, Ending, Gap, Output, Parsed, Reader, RowOrder, RowSink, Rows, RowsToMake,
     Stream, TraceFormat,
 };
-use crate::input::{Buffer, Digest, Piece, Source, Used};
+use crate::input::{Buffer, Piece, Provenance, Source, Used};
 use crate::pipeline::{Pipeline, Sink, Transform, fan_out};
 use crate::schema::{TableSpec, tables};
 use crate::store::{StagedFile, Transaction};
@@ -41,7 +41,7 @@ pub(super) struct ReadInput {
     pub core: Option<String>,
     pub counts: Counts,
     pub gaps: Vec<Gap>,
-    pub digest: Digest,
+    pub provenance: Provenance,
     pub log: Log,
     /// Rows whose times are before that of the row in front of them.
     pub steps_back: u64,
@@ -93,7 +93,7 @@ fn read(stream: Stream, target: Target<'_>, threads: usize, control: &Control) -
             noted: 0,
         };
         let mut out = Output::new(&input.name, &mut tables);
-        let digest = read_chunks(pipeline, input.source, (control, threads), &mut *reader, &mut out)?;
+        let provenance = read_chunks(pipeline, input.source, (control, threads), &mut *reader, &mut out)?;
         out.note_end();
         let ending = reader.finish(&mut out)?;
         out.note_end();
@@ -118,7 +118,7 @@ fn read(stream: Stream, target: Target<'_>, threads: usize, control: &Control) -
             core,
             counts,
             gaps,
-            digest,
+            provenance,
             log,
             steps_back,
             span,
@@ -136,7 +136,7 @@ fn read_chunks(
     (control, threads): (&Control, usize),
     reader: &mut dyn Reader,
     out: &mut Output<'_>,
-) -> Result<Digest> {
+) -> Result<Provenance> {
     // With two threads, one parser keeps everything behind it busy.
     let most = threads.saturating_sub(1).clamp(1, MOST_PARSERS);
     let parse = |parser: &mut Box<dyn ChunkParser>, (buffer, inside_line): (Buffer, bool)| {
@@ -149,7 +149,7 @@ fn read_chunks(
     // The parsers of these chunks, in the order of the chunks.
     let mut pending = VecDeque::new();
     let (pieces, used) = source.pieces();
-    let (mut digest, mut inside_line) = (None, false);
+    let (mut provenance, mut inside_line) = (None, false);
     for piece in pipeline.prefetch_first(pieces) {
         control.check()?;
         match piece? {
@@ -170,13 +170,13 @@ fn read_chunks(
                     pending.push_back(number);
                 }
             }
-            Piece::End(end) => digest = Some(end),
+            Piece::End(end) => provenance = Some(end),
         }
     }
     while !pending.is_empty() {
         take_parsed(&mut pending, &parsers, reader, out, &used)?;
     }
-    digest.ok_or_else(|| Error::new(ErrorKind::Bug, "an input has no end"))
+    provenance.ok_or_else(|| Error::new(ErrorKind::Bug, "an input has no end"))
 }
 
 type ParserStage<'c, 'a> = Transform<'c, 'a, Box<dyn ChunkParser>, (Buffer, bool), (Parsed, Buffer)>;

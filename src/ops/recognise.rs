@@ -88,7 +88,7 @@ fn recognise(formats: &[Format], head: &[u8]) -> Option<(Format, Confidence)> {
 fn open_input(planned: &PlannedInput, options: &Options, scale: TimeScale) -> Result<Input> {
     let mut source = Source::open(&planned.path)?;
     if !options.hash {
-        source.skip_hash();
+        source.skip_digest();
     }
     let part = planned.part.as_ref();
     let core = part.map(|part| part.core.clone());

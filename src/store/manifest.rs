@@ -16,7 +16,7 @@ use crate::time::TimeScale;
 /// The word that marks a manifest of btfdb.
 const FORMAT: &str = "btfdb database";
 /// Version of the layout and of the manifest; a reader knows this one and no other.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// What a database holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -201,15 +201,14 @@ fn a_pipe_and_compressed_files_give_the_same_tables() {
 }
 
 #[test]
-fn without_hashes_only_the_hashes_are_missing() {
+fn without_digests_only_the_digests_are_missing() {
     let bench = engine();
     bench.ok(&["export", "engine.db", "-o", "trace.btf", "-q"]);
     for (input, sources) in [("recording", 4), ("trace.btf", 1)] {
         let tables = |db: &str, options: &[&str]| {
             bench.ok(&[&["ingest", db, input, "--name", "x", "-q"], options].concat());
-            let hashes =
-                "SELECT count(*), count(sha256), count(DISTINCT sha256), max(length(sha256)) FROM source";
-            let found = bench.ok(&["query", db, hashes, "--format", "tsv"]).stdout;
+            let digests = "SELECT count(*), count(digest), count(DISTINCT digest), min(digest LIKE 'blake3:%'), max(length(digest)) FROM source";
+            let found = bench.ok(&["query", db, digests, "--format", "tsv"]).stdout;
             let db = bench.path().join(db);
             let mut files = tree(&db);
             files
@@ -218,9 +217,9 @@ fn without_hashes_only_the_hashes_are_missing() {
             (files, found.lines().last().unwrap_or_default().to_owned())
         };
         let (with, hashes) = tables(&format!("{sources}.db"), &[]);
-        assert_eq!(hashes, format!("{sources}\t{sources}\t{sources}\t64"));
+        assert_eq!(hashes, format!("{sources}\t{sources}\t{sources}\ttrue\t71"));
         let (without, hashes) = tables(&format!("{sources}-plain.db"), &["--no-hash"]);
-        assert_eq!(hashes, format!("{sources}\t0\t0\t"));
+        assert_eq!(hashes, format!("{sources}\t0\t0\t\t"));
         assert!(with.len() > 5 && with == without, "{input}");
     }
 }

@@ -47,7 +47,7 @@ pub struct IngestArgs {
     /// Store software events only.
     #[arg(long)]
     pub no_map: bool,
-    /// Leave the SHA-256 of the inputs out of table `source`: a fifth to a quarter less processor time for exports.
+    /// Leave the digest of the inputs out of table `source`: a sixth less processor time for exports.
     #[arg(long)]
     pub no_hash: bool,
     /// Write nothing, and exit with 3, when an input has a finding of severity error.
@@ -112,7 +112,7 @@ pub(super) fn run(args: &IngestArgs, ui: &Ui) -> Result<u8> {
         format,
         of_formats: args.of_formats.values.clone(),
         keep: super::kernel::keep(&args.kernel)?,
-        hash: !args.no_hash,
+        digest: !args.no_hash,
         threads: parse::threads(&args.limits),
         ..Options::default()
     };

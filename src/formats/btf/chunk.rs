@@ -6,7 +6,6 @@ use super::super::{Counts, RowLines};
 use super::{LineKind, OtherLine};
 use crate::btf::{Fields, Unreadable};
 use crate::diagnostics::{Log, Severity, excerpt};
-use crate::input::Beside;
 use crate::schema::{Optional, TextList};
 use crate::time::with_sign;
 use std::borrow::Cow;
@@ -126,19 +125,13 @@ impl<'s> Parser<'s> {
     }
 
     /// Reads a chunk. `inside_line`: the chunk before ended inside a line, whose rest is passed over without being
-    /// counted. What is to be made `beside` is.
-    pub fn chunk(&mut self, chunk: &[u8], inside_line: bool, beside: &mut Beside<'_>) -> EventRows {
-        self.parse_with(chunk, inside_line, beside, true)
+    /// counted.
+    pub fn chunk(&mut self, chunk: &[u8], inside_line: bool) -> EventRows {
+        self.parse_with(chunk, inside_line, true)
     }
 
     /// [`Parser::chunk`] with or without the fast path, which changes nothing but the time it takes.
-    pub(super) fn parse_with(
-        &mut self,
-        chunk: &[u8],
-        inside_line: bool,
-        beside: &mut Beside<'_>,
-        fast: bool,
-    ) -> EventRows {
+    pub(super) fn parse_with(&mut self, chunk: &[u8], inside_line: bool, fast: bool) -> EventRows {
         let Self { source, names, words, notes } = self;
         let told =
             Told { names: names.begin_chunk(), words: words.begin_chunk(), notes: notes.begin_chunk() };
@@ -150,7 +143,7 @@ impl<'s> Parser<'s> {
         }
         while at < chunk.len() {
             if fast {
-                (at, number) = reader.common_lines(chunk, (at, number), beside);
+                (at, number) = reader.common_lines(chunk, (at, number));
             }
             if at < chunk.len() {
                 let (line, next) = Line::take(chunk, at, number);
@@ -164,7 +157,7 @@ impl<'s> Parser<'s> {
 
 /// Reads a chunk that stands alone, see [`Parser::chunk`].
 pub fn parse_chunk(chunk: &[u8], inside_line: bool, source: &str) -> EventRows {
-    Parser::new(source).chunk(chunk, inside_line, &mut Beside::nothing())
+    Parser::new(source).chunk(chunk, inside_line)
 }
 
 struct Reader<'p> {
@@ -177,18 +170,11 @@ struct Reader<'p> {
 
 impl Reader<'_> {
     /// Reads lines from `(offset, line number)` on for as long as they have the common shape, and gives where it stopped.
-    fn common_lines(
-        &mut self,
-        chunk: &[u8],
-        (mut at, mut number): (usize, usize),
-        beside: &mut Beside<'_>,
-    ) -> (usize, usize) {
-        beside.during(|steps| {
-            while let Some((row, next)) = self.common_line(chunk, at, || steps.step()) {
-                self.rows.push(&row, number);
-                (at, number) = (next, number + 1);
-            }
-        });
+    fn common_lines(&mut self, chunk: &[u8], (mut at, mut number): (usize, usize)) -> (usize, usize) {
+        while let Some((row, next)) = self.common_line(chunk, at) {
+            self.rows.push(&row, number);
+            (at, number) = (next, number + 1);
+        }
         (at, number)
     }
 
@@ -196,19 +182,16 @@ impl Reader<'_> {
     /// where the next line starts. Fields with blanks around them are never known, so that they need no care here. A note
     /// may be new: the values of signals often are.
     #[inline(always)]
-    fn common_line(&mut self, chunk: &[u8], at: usize, mut beside: impl FnMut()) -> Option<(Row, usize)> {
+    fn common_line(&mut self, chunk: &[u8], at: usize) -> Option<(Row, usize)> {
         let (time, digits) = swar::decimal(chunk, at)?;
         let at = comma(chunk, at + digits)?;
         let (source, end) = self.names.find_until(chunk, at, b',')?;
         let (source_instance, at) = instance(chunk, end + 1)?;
-        beside();
         let (target_type, end) = self.words.find_before::<1>(chunk, at, |bytes| stops::equal(bytes, b','))?;
         let (target, end) = self.names.find_until(chunk, end + 1, b',')?;
-        beside();
         let (target_instance, at) = instance(chunk, end + 1)?;
         let (action, end) =
             self.words.find_before::<1>(chunk, at, |b| stops::equal(b, b',') | line_ends(b))?;
-        beside();
         let (note, end) = match chunk.get(end)? {
             b',' if matches!(chunk.get(end + 1)?, b'\r' | b'\n') => (self.notes.known(b"")?, end + 1),
             b',' => match self.notes.find_before::<2>(chunk, end + 1, line_ends) {
@@ -217,7 +200,6 @@ impl Reader<'_> {
             },
             _ => (EventRows::NO_NOTE, end),
         };
-        beside();
         let time = time as i64;
         let row = Row { time, source, source_instance, target_type, target, target_instance, action, note };
         Some((row, line_end(chunk, end)?))

@@ -188,6 +188,6 @@ impl Reader for BtfReader {
 
 impl ChunkParser for Parser<'static> {
     fn parse(&mut self, chunk: &[u8], inside_line: bool) -> Parsed {
-        Parsed::new(self.chunk(chunk, inside_line, &mut crate::input::Beside::nothing()))
+        Parsed::new(self.chunk(chunk, inside_line))
     }
 }

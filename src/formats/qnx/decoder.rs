@@ -10,7 +10,6 @@ use super::header::{Header, Syspage, header_length};
 use super::timeline::Timeline;
 use crate::diagnostics::Severity;
 use crate::error::{Error, Result};
-use crate::input::Beside;
 use crate::qnx::{Class, Event, Flavour, Status, Version};
 
 /// Length of a record.
@@ -78,11 +77,11 @@ impl Decoder {
         self.preamble.as_ref()
     }
 
-    /// Takes the next bytes of the file. What is to be made `beside` is.
+    /// Takes the next bytes of the file.
     ///
     /// # Errors
     /// When the file is no kernel trace, or one whose header says that it cannot be read.
-    pub fn chunk(&mut self, bytes: &[u8], beside: &mut Beside<'_>) -> Result<Batch> {
+    pub fn chunk(&mut self, bytes: &[u8]) -> Result<Batch> {
         let mut bytes = bytes;
         let whole;
         if !self.rest.is_empty() || !matches!(self.stage, Stage::Records) {
@@ -94,7 +93,7 @@ impl Decoder {
                 bytes = tail;
                 if self.rest.len() == RECORD {
                     let first = std::mem::take(&mut self.rest);
-                    self.records(&first, beside);
+                    self.records(&first);
                 }
             } else {
                 self.rest.extend_from_slice(bytes);
@@ -106,7 +105,7 @@ impl Decoder {
             let used = bytes.len() - bytes.len() % RECORD;
             let (all, rest) = bytes.split_at(used);
             self.times.out.reserve(used / RECORD);
-            self.records(all, beside);
+            self.records(all);
             self.rest.extend_from_slice(rest);
         } else {
             self.rest = bytes.to_vec();
@@ -215,13 +214,12 @@ impl Decoder {
     }
 
     /// Whole records.
-    fn records(&mut self, bytes: &[u8], beside: &mut Beside<'_>) {
+    fn records(&mut self, bytes: &[u8]) {
         let Some(Preamble { flavour, .. }) = self.preamble else { return };
         for record in bytes.as_chunks::<RECORD>().0 {
             let [header, low, w0, w1] = words(record, flavour.big_endian);
             self.record(header, low, [w0, w1], flavour.version);
             self.record += 1;
-            beside.step();
         }
         self.times.out.records += (bytes.len() / RECORD) as u64;
     }

@@ -221,7 +221,7 @@ impl KernelTraceReader {
 impl Events {
     fn chunk(&mut self, bytes: &[u8]) -> Result<Batch> {
         match self {
-            Self::Records(decoder) => decoder.chunk(bytes, &mut crate::input::Beside::nothing()),
+            Self::Records(decoder) => decoder.chunk(bytes),
             Self::Listing(listed) => listed.chunk(bytes),
         }
     }

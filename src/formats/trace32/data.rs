@@ -9,7 +9,6 @@ use super::layout::DataLayout;
 use super::report::{Report, bad_time};
 use super::{Counts, Gap, Settings, Way, columns};
 use crate::diagnostics::{Log, Severity};
-use crate::input::Beside;
 use crate::schema::{Optional, TextList};
 use std::borrow::Cow;
 
@@ -152,19 +151,12 @@ impl<'s> DataParser<'s> {
     }
 
     /// Reads a chunk of whole lines. `first` says that it is the start of the file, where the header lines of the layout are.
-    /// What is to be made `beside` is.
-    pub fn chunk(&mut self, chunk: &[u8], first: bool, beside: &mut Beside<'_>) -> DataRows {
-        self.parse(chunk, first, beside, self.layout.is_usual().then(Way::best))
+    pub fn chunk(&mut self, chunk: &[u8], first: bool) -> DataRows {
+        self.parse(chunk, first, self.layout.is_usual().then(Way::best))
     }
 
     /// [`DataParser::chunk`] with a fast path or without, which changes nothing but the time it takes.
-    pub(super) fn parse(
-        &mut self,
-        chunk: &[u8],
-        first: bool,
-        beside: &mut Beside<'_>,
-        fast: Option<Way>,
-    ) -> DataRows {
+    pub(super) fn parse(&mut self, chunk: &[u8], first: bool, fast: Option<Way>) -> DataRows {
         let Self { layout, settings, names } = self;
         let (layout, settings): (&DataLayout, &Settings) = (layout, settings);
         let told = names.begin_chunk();
@@ -182,7 +174,7 @@ impl<'s> DataParser<'s> {
         let (mut at, mut number) = (0, 0);
         while at < chunk.len() {
             if let Some(way) = fast.filter(|_| number >= header_lines) {
-                (at, number) = data_fast::read(way, chunk, (at, number), &shape, &mut reader, beside);
+                (at, number) = data_fast::read(way, chunk, (at, number), &shape, &mut reader);
             }
             if at < chunk.len() {
                 let (line, next) = Line::take(chunk, at, number);
@@ -199,14 +191,8 @@ impl<'s> DataParser<'s> {
 }
 
 /// Reads a chunk that stands alone, see [`DataParser::chunk`].
-pub fn parse_data(
-    chunk: &[u8],
-    first: bool,
-    layout: &DataLayout,
-    settings: &Settings,
-    beside: &mut Beside<'_>,
-) -> DataRows {
-    DataParser::new(layout, settings).chunk(chunk, first, beside)
+pub fn parse_data(chunk: &[u8], first: bool, layout: &DataLayout, settings: &Settings) -> DataRows {
+    DataParser::new(layout, settings).chunk(chunk, first)
 }
 
 /// A line that is no row: code and message of the diagnostic.

@@ -8,7 +8,6 @@ use super::data::{Few, Reader, Row};
 #[cfg(target_arch = "x86_64")]
 use super::data_wide;
 use super::{Radix, Settings, Way, fields};
-use crate::input::Beside;
 use crate::time::{divide_half_even, with_sign};
 
 /// Reads lines from `(offset, line number)` on for as long as they have the common shape, and gives where it
@@ -19,12 +18,11 @@ pub(super) fn read(
     from: (usize, usize),
     shape: &Shape,
     reader: &mut Reader<'_, '_>,
-    beside: &mut Beside<'_>,
 ) -> (usize, usize) {
     match way {
-        Way::Words => words(chunk, from, shape, reader, beside),
+        Way::Words => words(chunk, from, shape, reader),
         #[cfg(target_arch = "x86_64")]
-        Way::Wide(wide) => data_wide::read(wide, chunk, from, shape, reader, beside),
+        Way::Wide(wide) => data_wide::read(wide, chunk, from, shape, reader),
     }
 }
 
@@ -33,17 +31,14 @@ fn words(
     (mut at, mut number): (usize, usize),
     shape: &Shape,
     reader: &mut Reader<'_, '_>,
-    beside: &mut Beside<'_>,
 ) -> (usize, usize) {
     let mut inexact_times = 0;
     let mut few = Few::new();
-    beside.during(|steps| {
-        while let Some((row, inexact, next)) = shape.row(chunk, at, reader, || steps.step()) {
-            inexact_times += u64::from(inexact);
-            (at, number) = (next, number + 1);
-            few.push(row, number, &mut reader.rows);
-        }
-    });
+    while let Some((row, inexact, next)) = shape.row(chunk, at, reader) {
+        inexact_times += u64::from(inexact);
+        (at, number) = (next, number + 1);
+        few.push(row, number, &mut reader.rows);
+    }
     reader.rows.append(&mut few, number);
     reader.report.counts.inexact_times += inexact_times;
     (at, number)
@@ -67,16 +62,9 @@ impl Shape {
         }
     }
 
-    /// The row in the line at `at`, whether its time was rounded, and where the next line starts. What is made `beside` is called
-    /// four times.
+    /// The row in the line at `at`, whether its time was rounded, and where the next line starts.
     #[inline(always)]
-    pub(super) fn row(
-        &self,
-        chunk: &[u8],
-        at: usize,
-        reader: &Reader<'_, '_>,
-        mut beside: impl FnMut(),
-    ) -> Option<(Row, bool, usize)> {
+    pub(super) fn row(&self, chunk: &[u8], at: usize, reader: &Reader<'_, '_>) -> Option<(Row, bool, usize)> {
         let (negative, at) = sign(chunk, at);
         // TRACE32 prints records with ten digits, and times with ten decimals (thesis, 5.1.2).
         let (record, at) = match swar::ten_digits(chunk, at) {
@@ -84,7 +72,6 @@ impl Shape {
             _ => decimal_before(chunk, at, b',')?,
         };
         let record = with_sign(record, negative)?;
-        beside();
 
         let (negative, at) = sign(chunk, at);
         let (seconds, at) = decimal_before(chunk, at, b'.')?;
@@ -101,16 +88,14 @@ impl Shape {
         };
         let ticks = seconds.checked_mul(self.per_second)?.checked_add(ticks)?;
         let time = with_sign(ticks, negative)?.checked_add(self.offset)?;
-        beside();
 
         let name = expect(chunk, at, b'"')?;
-        let (variable, is_write, at) = access(chunk, name, reader, &mut beside)?;
+        let (variable, is_write, at) = access(chunk, name, reader)?;
         let (value, digits) = match self.radix {
             Radix::Hex => swar::hex(chunk, at)?,
             Radix::Decimal => swar::decimal(chunk, at)?,
         };
         let next = line_end(chunk, at + digits)?;
-        beside();
         Some((Row { time, record, variable, is_write, value }, inexact, next))
     }
 
@@ -146,15 +131,9 @@ fn decimal_before(text: &[u8], at: usize, end: u8) -> Option<(u64, usize)> {
 
 /// The variable whose name starts at `at`, whether it is written, and where its value starts.
 #[inline(always)]
-pub(super) fn access(
-    chunk: &[u8],
-    at: usize,
-    reader: &Reader<'_, '_>,
-    mut beside: impl FnMut(),
-) -> Option<(u32, bool, usize)> {
+pub(super) fn access(chunk: &[u8], at: usize, reader: &Reader<'_, '_>) -> Option<(u32, bool, usize)> {
     // Only names that the tolerant reader has accepted before are found, so they need no check here.
     let (variable, quote) = usual(reader.names.find_until(chunk, at, b'"'))?;
-    beside();
     // Reads and writes come in no order that a branch could be guessed by.
     let cycle: &[u8; 12] = usual(chunk.get(quote..)?.first_chunk())?;
     let is_write = cycle == b"\",\"wr-data\",";

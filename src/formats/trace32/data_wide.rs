@@ -6,7 +6,6 @@ use super::super::text::{line_end, usual};
 use super::Radix;
 use super::data::{Few, Reader, Row};
 use super::data_fast::{self, Shape};
-use crate::input::Beside;
 
 /// As [`super::data_fast::read`].
 pub(super) fn read(
@@ -15,12 +14,11 @@ pub(super) fn read(
     from: (usize, usize),
     shape: &Shape,
     reader: &mut Reader<'_, '_>,
-    beside: &mut Beside<'_>,
 ) -> (usize, usize) {
     #[expect(unsafe_code, reason = "a third fewer instructions for a line")]
     // SAFETY: `Wide` shows that the processor has what `lines` is compiled for.
     unsafe {
-        lines(chunk, from, shape, reader, beside)
+        lines(chunk, from, shape, reader)
     }
 }
 
@@ -30,41 +28,28 @@ fn lines(
     (mut at, mut number): (usize, usize),
     shape: &Shape,
     reader: &mut Reader<'_, '_>,
-    beside: &mut Beside<'_>,
 ) -> (usize, usize) {
     let mut head = &HEADS[0];
     let mut inexact_times = 0;
     let mut few = Few::new();
-    beside.during(|steps| {
-        loop {
-            steps.settle();
-            // What no other function sees stays in registers from line to line: in memory, each block waits for it.
-            let mut here = steps.clone();
-            loop {
-                let found = match here.block() {
-                    Some(block) => row(chunk, at, shape, head, reader, |number| here.quarter(number, block)),
-                    None => row(chunk, at, shape, head, reader, |_| {}),
-                };
-                let Some((row, inexact, next)) = found else { break };
-                inexact_times += u64::from(inexact);
-                (at, number) = (next, number + 1);
-                few.push(row, number, &mut reader.rows);
-            }
-            *steps = here;
-            let Some((row, inexact, next)) = shape.row(chunk, at, reader, || steps.step()) else { break };
-            head = head_of(chunk, at).unwrap_or(head);
+    loop {
+        while let Some((row, inexact, next)) = row(chunk, at, shape, head, reader) {
             inexact_times += u64::from(inexact);
             (at, number) = (next, number + 1);
             few.push(row, number, &mut reader.rows);
         }
-    });
+        let Some((row, inexact, next)) = shape.row(chunk, at, reader) else { break };
+        head = head_of(chunk, at).unwrap_or(head);
+        inexact_times += u64::from(inexact);
+        (at, number) = (next, number + 1);
+        few.push(row, number, &mut reader.rows);
+    }
     reader.rows.append(&mut few, number);
     reader.report.counts.inexact_times += inexact_times;
     (at, number)
 }
 
-/// The row in the line at `at`, whether its time was rounded, and where the next line starts. What is made `beside` is called with
-/// 0 to 3, or less of them when there is no row.
+/// The row in the line at `at`, whether its time was rounded, and where the next line starts.
 #[inline]
 #[target_feature(enable = "sse4.1")]
 fn row(
@@ -73,20 +58,16 @@ fn row(
     shape: &Shape,
     head: &Head,
     reader: &Reader<'_, '_>,
-    mut beside: impl FnMut(u8),
 ) -> Option<(Row, bool, usize)> {
     let (record, time) = usual(head.read(usual(chunk.get(at..)?.first_chunk())?))?;
-    beside(0);
     let (time, inexact) = usual(shape.instant(time))?;
-    beside(1);
-    let (variable, is_write, at) = usual(data_fast::access(chunk, at + head.length, reader, || beside(2)))?;
+    let (variable, is_write, at) = usual(data_fast::access(chunk, at + head.length, reader))?;
     let text = usual(chunk.get(at..)?.first_chunk())?;
     let (value, digits) = match shape.radix {
         Radix::Hex => usual(wide::hex(text))?,
         Radix::Decimal => usual(wide::decimal(text))?,
     };
     let next = usual(line_end(chunk, at + digits))?;
-    beside(3);
     Some((Row { time, record, variable, is_write, value }, inexact, next))
 }
 

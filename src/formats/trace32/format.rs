@@ -160,16 +160,15 @@ struct ExportReader {
 impl Reader for ExportReader {
     fn chunk(&mut self, chunk: &Chunk, out: &mut Output<'_>) -> Result<()> {
         let (lines_before, first_seq) = (out.counts.lines, out.counts.rows as i64);
-        let mut beside = crate::input::Beside::nothing();
         let (table, counts, mut log, (batch, lines)) = match &mut self.parser {
             Parser::Data(parser) => {
-                let mut rows = parser.chunk(&chunk.bytes, chunk.index == 0, &mut beside);
+                let mut rows = parser.chunk(&chunk.bytes, chunk.index == 0);
                 self.gaps.take(std::mem::take(&mut rows.gaps), &rows.time);
                 let (counts, log) = (rows.counts, std::mem::take(&mut rows.log));
                 (tables::DATA_EVENT, counts, log, self.names.data(rows, first_seq)?)
             }
             Parser::Functions(parser) => {
-                let mut rows = parser.chunk(&chunk.bytes, &mut beside);
+                let mut rows = parser.chunk(&chunk.bytes);
                 self.gaps.take(std::mem::take(&mut rows.gaps), &rows.time);
                 let (counts, log) = (rows.counts, std::mem::take(&mut rows.log));
                 (tables::FUNCTION_EVENT, counts, log, self.names.functions(rows, first_seq)?)

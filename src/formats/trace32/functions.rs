@@ -13,7 +13,6 @@ use super::report::{Report, bad_time};
 use super::task_events::{self, OTHER};
 use super::{Counts, Gap, Settings, Way, fields};
 use crate::diagnostics::{Log, Severity};
-use crate::input::Beside;
 use crate::schema::TextList;
 use crate::time::TimeScale;
 
@@ -127,13 +126,13 @@ impl<'s> FunctionParser<'s> {
         FunctionParser { settings: Cow::Owned(settings), names: Names::new() }
     }
 
-    /// Reads a chunk of whole lines. What is to be made `beside` is.
-    pub fn chunk(&mut self, chunk: &[u8], beside: &mut Beside<'_>) -> FunctionRows {
-        self.parse(chunk, beside, Some(Way::best()))
+    /// Reads a chunk of whole lines.
+    pub fn chunk(&mut self, chunk: &[u8]) -> FunctionRows {
+        self.parse(chunk, Some(Way::best()))
     }
 
     /// [`FunctionParser::chunk`] with a fast path or without, which changes nothing but the time it takes.
-    pub(super) fn parse(&mut self, chunk: &[u8], beside: &mut Beside<'_>, fast: Option<Way>) -> FunctionRows {
+    pub(super) fn parse(&mut self, chunk: &[u8], fast: Option<Way>) -> FunctionRows {
         let Self { settings, names } = self;
         let settings: &Settings = settings;
         let told = names.begin_chunk();
@@ -149,14 +148,12 @@ impl<'s> FunctionParser<'s> {
         let (mut at, mut number) = (0, 0);
         while at < chunk.len() {
             if let Some((shape, way)) = &fast {
-                (at, number) = functions_fast::read(*way, chunk, (at, number), shape, &mut reader, beside);
+                (at, number) = functions_fast::read(*way, chunk, (at, number), shape, &mut reader);
             }
             if at < chunk.len() {
-                beside.step();
                 let (line, next) = Line::take(chunk, at, number);
                 reader.line(line);
                 (at, number) = (next, number + 1);
-                beside.step();
             }
         }
         reader.finish(number)
@@ -164,8 +161,8 @@ impl<'s> FunctionParser<'s> {
 }
 
 /// Reads a chunk that stands alone, see [`FunctionParser::chunk`].
-pub fn parse_functions(chunk: &[u8], settings: &Settings, beside: &mut Beside<'_>) -> FunctionRows {
-    FunctionParser::new(settings).chunk(chunk, beside)
+pub fn parse_functions(chunk: &[u8], settings: &Settings) -> FunctionRows {
+    FunctionParser::new(settings).chunk(chunk)
 }
 
 /// The state of reading a chunk.

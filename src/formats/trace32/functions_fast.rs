@@ -9,7 +9,6 @@ use super::functions::{Few, Reader, Row, TASK_PREFIX};
 use super::functions_wide;
 use super::task_events::{self, ENTRY, EXIT};
 use super::{Settings, Way};
-use crate::input::Beside;
 use crate::time::{TimeScale, with_sign};
 
 /// Reads lines from `(offset, line number)` on for as long as they have the common shape, and gives where it
@@ -20,12 +19,11 @@ pub(super) fn read(
     from: (usize, usize),
     shape: &Shape,
     reader: &mut Reader<'_, '_>,
-    beside: &mut Beside<'_>,
 ) -> (usize, usize) {
     match way {
-        Way::Words => words(chunk, from, shape, reader, beside),
+        Way::Words => words(chunk, from, shape, reader),
         #[cfg(target_arch = "x86_64")]
-        Way::Wide(wide) => functions_wide::read(wide, chunk, from, shape, reader, beside),
+        Way::Wide(wide) => functions_wide::read(wide, chunk, from, shape, reader),
     }
 }
 
@@ -34,21 +32,15 @@ fn words(
     (mut at, mut number): (usize, usize),
     shape: &Shape,
     reader: &mut Reader<'_, '_>,
-    beside: &mut Beside<'_>,
 ) -> (usize, usize) {
     let mut few = Few::new();
-    beside.during(|steps| {
-        loop {
-            steps.step();
-            let Some((row, next)) = shape.row(chunk, at, reader) else { break };
-            few.push(row);
-            (at, number) = (next, number + 1);
-            if few.is_full() {
-                reader.rows.append(few.take(), number);
-            }
-            steps.step();
+    while let Some((row, next)) = shape.row(chunk, at, reader) {
+        few.push(row);
+        (at, number) = (next, number + 1);
+        if few.is_full() {
+            reader.rows.append(few.take(), number);
         }
-    });
+    }
     reader.rows.append(few.take(), number);
     (at, number)
 }

@@ -5,7 +5,6 @@ use super::super::text::wide::{self, Wide};
 use super::super::text::{stops, usual};
 use super::functions::{Few, Reader, Row};
 use super::functions_fast::{Shape, event, name};
-use crate::input::Beside;
 
 /// As [`super::functions_fast::read`].
 pub(super) fn read(
@@ -14,12 +13,11 @@ pub(super) fn read(
     from: (usize, usize),
     shape: &Shape,
     reader: &mut Reader<'_, '_>,
-    beside: &mut Beside<'_>,
 ) -> (usize, usize) {
     #[expect(unsafe_code, reason = "half the instructions for a line")]
     // SAFETY: `Wide` shows that the processor has what `lines` is compiled for.
     unsafe {
-        lines(chunk, from, shape, reader, beside)
+        lines(chunk, from, shape, reader)
     }
 }
 
@@ -29,34 +27,16 @@ fn lines(
     (at, number): (usize, usize),
     shape: &Shape,
     reader: &mut Reader<'_, '_>,
-    beside: &mut Beside<'_>,
 ) -> (usize, usize) {
     let mut few = Few::new();
     // Not together with the rows, so that it stays in registers: all lines wait for it.
     let mut lines = Lines { chunk, at, number, head: head_of(chunk, at).unwrap_or(&HEADS[0]) };
-    beside.during(|steps| {
-        steps.settle();
-        loop {
-            // Lines are half as long as blocks.
-            let read = match steps.block() {
-                Some(block) if steps.left() > chunk.len().saturating_sub(lines.at) + 128 => {
-                    (0..4).for_each(|number| steps.quarter(number, block));
-                    true
-                }
-                Some(block) => {
-                    lines.next(shape, reader, &mut few, |number| steps.quarter(number, block))
-                        && lines.next(shape, reader, &mut few, |number| steps.quarter(number + 2, block))
-                }
-                None => lines.next(shape, reader, &mut few, |_| {}),
-            };
-            if !read {
-                steps.settle();
-                let Some((row, next)) = shape.row(chunk, lines.at, reader) else { break };
-                lines.head = head_of(chunk, lines.at).unwrap_or(lines.head);
-                lines.push(row, next, reader, &mut few);
-            }
-        }
-    });
+    loop {
+        while lines.next(shape, reader, &mut few) {}
+        let Some((row, next)) = shape.row(chunk, lines.at, reader) else { break };
+        lines.head = head_of(chunk, lines.at).unwrap_or(lines.head);
+        lines.push(row, next, reader, &mut few);
+    }
     reader.rows.append(few.take(), lines.number);
     (lines.at, lines.number)
 }
@@ -80,17 +60,11 @@ impl Lines<'_> {
         }
     }
 
-    /// Reads a line. What is made `beside` is called with 0 and 1, or less of them when it is left to others: that is false.
+    /// Reads a line; false when it has another shape.
     #[inline]
     #[target_feature(enable = "sse4.1")]
-    fn next(
-        &mut self,
-        shape: &Shape,
-        reader: &mut Reader<'_, '_>,
-        few: &mut Few,
-        beside: impl FnMut(u8),
-    ) -> bool {
-        let Some((row, next)) = row(self.chunk, self.at, shape, self.head, reader, beside) else {
+    fn next(&mut self, shape: &Shape, reader: &mut Reader<'_, '_>, few: &mut Few) -> bool {
+        let Some((row, next)) = row(self.chunk, self.at, shape, self.head, reader) else {
             return false;
         };
         self.push(row, next, reader, few);
@@ -101,15 +75,7 @@ impl Lines<'_> {
 /// The row in the line at `at`, and where the next line starts.
 #[inline]
 #[target_feature(enable = "sse4.1")]
-fn row(
-    chunk: &[u8],
-    at: usize,
-    shape: &Shape,
-    head: &Head,
-    reader: &Reader<'_, '_>,
-    mut beside: impl FnMut(u8),
-) -> Option<(Row, usize)> {
-    beside(0);
+fn row(chunk: &[u8], at: usize, shape: &Shape, head: &Head, reader: &Reader<'_, '_>) -> Option<(Row, usize)> {
     let (nanoseconds, negative) = usual(head.read(usual(chunk.get(at..)?.first_chunk())?))?;
     let time = usual(shape.instant(nanoseconds, negative))?;
     let at = at + head.length;
@@ -119,7 +85,6 @@ fn row(
     let ends = ends.fold(0, |ends, bytes| ends << 16 | u64::from(stops::equal(*bytes, b'\n')));
     let next = at + ends.trailing_zeros() as usize + 1;
     let (function, end) = usual(name(chunk, at, reader))?;
-    beside(1);
     let (kind, behind) = usual(event(chunk, end))?;
     usual((behind == next).then_some((Row { time, function, kind }, next)))
 }

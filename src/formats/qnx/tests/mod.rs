@@ -3,7 +3,6 @@
 mod cases;
 
 use super::{Batch, Buffers, Decoder};
-use crate::input::Beside;
 use crate::qnx::{Class, Event, Status};
 use crate::simulate::neutrino::ExpectedEvent;
 use proptest::prelude::*;
@@ -23,7 +22,7 @@ fn decode(bytes: &[u8], pieces: &[usize]) -> (Decoder, Batch, Vec<&'static str>)
     while !rest.is_empty() {
         let length = lengths.next().map_or(rest.len(), |l| (*l).clamp(1, rest.len()));
         let (piece, behind) = rest.split_at(length);
-        keep(decoder.chunk(piece, &mut Beside::nothing()).unwrap(), &mut all);
+        keep(decoder.chunk(piece).unwrap(), &mut all);
         rest = behind;
     }
     keep(decoder.finish().unwrap(), &mut all);
@@ -99,9 +98,7 @@ fn hard_files_are_read_as_the_documents_say() {
     for case in cases {
         let name = &case.name;
         let mut decoder = Decoder::new("test.kev", None);
-        let first = decoder
-            .chunk(&case.bytes, &mut Beside::nothing())
-            .and_then(|first| Ok((first, decoder.finish()?)));
+        let first = decoder.chunk(&case.bytes).and_then(|first| Ok((first, decoder.finish()?)));
         let (first, rest) = match first {
             Err(_) if case.may_refuse => continue,
             read => read.unwrap_or_else(|e| panic!("{name}: {e}")),
@@ -183,7 +180,7 @@ proptest! {
     fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..300), keep_header: bool) {
         let bytes = if keep_header { with_header(LITTLE, &bytes) } else { bytes };
         let mut decoder = Decoder::new("test.kev", None);
-        if decoder.chunk(&bytes, &mut Beside::nothing()).is_ok() && decoder.finish().is_ok() {
+        if decoder.chunk(&bytes).is_ok() && decoder.finish().is_ok() {
             prop_assert!(decoder.preamble().is_some());
         }
     }
@@ -203,7 +200,7 @@ fn events_that_are_never_ended_are_given_up() {
 #[test]
 fn a_file_that_ends_inside_header_or_syspage() {
     let mut decoder = Decoder::new("test.kev", None);
-    decoder.chunk(b"TRACE_HEADER_BEGIN::TRACE_FILE", &mut Beside::nothing()).unwrap();
+    decoder.chunk(b"TRACE_HEADER_BEGIN::TRACE_FILE").unwrap();
     assert!(decoder.finish().unwrap_err().to_string().contains("inside its header"));
     let (decoder, all, codes) =
         decode(&with_header(&format!("{LITTLE}TRACE_SYSPAGE_LEN::100"), b"short"), &[3]);

@@ -143,9 +143,9 @@ fn far_too_many_names_are_forgotten_between_chunks() {
     let settings = settings();
     let mut parser = FunctionParser::new(&settings);
     let many: String = (0..70_000).map(|n| format!("{n}; f{n}; fentry\n")).collect();
-    let first = parser.chunk(many.as_bytes(), &mut Beside::nothing());
+    let first = parser.chunk(many.as_bytes());
     assert_eq!((first.told, first.functions.len(), first.function[69_999]), (0, 70_000, 69_999));
-    let second = parser.chunk(b"70000; f69999; fexit\n", &mut Beside::nothing());
+    let second = parser.chunk(b"70000; f69999; fexit\n");
     assert_eq!(
         (second.told, second.functions, second.function),
         (0, TextList::from_iter(["f69999"]), vec![0])

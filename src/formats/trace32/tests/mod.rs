@@ -8,7 +8,6 @@ mod properties;
 
 use super::*;
 use crate::diagnostics::Log;
-use crate::input::Beside;
 use crate::time::TimeScale;
 
 /// Hexadecimal values, nanoseconds, no offset.
@@ -19,15 +18,6 @@ fn settings() -> Settings {
 /// The columns of the thesis.
 fn usual() -> DataLayout {
     detect_data_layout(b"", None).unwrap()
-}
-
-/// As the reader does, of text that nobody hashes.
-fn parse_data(chunk: &[u8], first: bool, layout: &DataLayout, settings: &Settings) -> DataRows {
-    super::parse_data(chunk, first, layout, settings, &mut Beside::nothing())
-}
-
-fn parse_functions(chunk: &[u8], settings: &Settings) -> FunctionRows {
-    super::parse_functions(chunk, settings, &mut Beside::nothing())
 }
 
 fn data(text: &str) -> DataRows {

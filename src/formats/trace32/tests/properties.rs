@@ -3,7 +3,6 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::input::{Digest, HashBeside};
 use crate::schema::TextList;
 
 /// Both fast paths, on a processor that has both.
@@ -103,17 +102,6 @@ fn function_rows(rows: &FunctionRows) -> Vec<(i64, String, u8, u32)> {
         .collect()
 }
 
-/// What `read` gives, which was to make the hash of the text beside.
-fn beside<T>(text: &str, read: impl FnOnce(&mut Beside<'_>) -> T) -> T {
-    let digest = || Digest { bytes: text.len() as u64, sha256: None };
-    let [mut hash, mut alone] = [HashBeside::of_nothing(), HashBeside::of_nothing()];
-    let rows = read(&mut hash.chunk(text.as_bytes()));
-    drop(alone.chunk(text.as_bytes()));
-    let [hash, alone] = [hash, alone].map(|hash| hash.complete(digest()).unwrap().sha256);
-    assert_eq!(hash, alone, "the hash of {text:?}");
-    rows
-}
-
 /// Where a text can be cut into whole lines, for a number that chooses.
 fn cut_at(text: &str, choice: usize) -> usize {
     let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).chain([0]).collect();
@@ -127,7 +115,7 @@ proptest! {
     fn the_fast_path_of_data_changes_nothing(text in text(data_line()), settings in any_settings()) {
         let layout = usual();
         let parser = || DataParser::new(&layout, &settings);
-        let parse = |fast| beside(&text, |beside| parser().parse(text.as_bytes(), true, beside, fast));
+        let parse = |fast| parser().parse(text.as_bytes(), true, fast);
         let slow = parse(None);
         for fast in WAYS.map(|way| parse(Some(way()))) {
             assert_complete(fast.counts);
@@ -142,7 +130,7 @@ proptest! {
     #[test]
     fn the_fast_path_of_functions_changes_nothing(text in text(function_line()), settings in any_settings()) {
         let parser = || FunctionParser::new(&settings);
-        let parse = |fast| beside(&text, |beside| parser().parse(text.as_bytes(), beside, fast));
+        let parse = |fast| parser().parse(text.as_bytes(), fast);
         let slow = parse(None);
         for fast in WAYS.map(|way| parse(Some(way()))) {
             assert_complete(fast.counts);
@@ -191,8 +179,8 @@ proptest! {
         let mut parser = DataParser::new(&layout, &settings);
         let (head, tail) = data.as_bytes().split_at(cut_at(&data, choices[0]));
         let whole = parse_data(data.as_bytes(), true, &layout, &settings);
-        let head = parser.chunk(head, true, &mut Beside::nothing());
-        let tail = parser.chunk(tail, false, &mut Beside::nothing());
+        let head = parser.chunk(head, true);
+        let tail = parser.chunk(tail, false);
         prop_assert_eq!((head.told, tail.told), (0, head.variables.len()));
         prop_assert_eq!(head.variables.iter().chain(tail.variables.iter()).collect::<TextList>(), whole.variables);
         prop_assert_eq!([head.variable, tail.variable].concat(), whole.variable);
@@ -200,7 +188,7 @@ proptest! {
         let mut parser = FunctionParser::new(&settings);
         let (head, tail) = functions.as_bytes().split_at(cut_at(&functions, choices[1]));
         let whole = parse_functions(functions.as_bytes(), &settings);
-        let [head, tail] = [head, tail].map(|chunk| parser.chunk(chunk, &mut Beside::nothing()));
+        let [head, tail] = [head, tail].map(|chunk| parser.chunk(chunk));
         prop_assert_eq!((head.told, tail.told), (0, head.functions.len()));
         prop_assert_eq!(head.functions.iter().chain(tail.functions.iter()).collect::<TextList>(), whole.functions);
         prop_assert_eq!([head.function, tail.function].concat(), whole.function);

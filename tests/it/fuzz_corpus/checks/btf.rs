@@ -4,7 +4,6 @@
 use btfdb::btf::{Place, Record};
 use btfdb::check::{CheckOptions, Checker};
 use btfdb::formats::btf::{EventRows, Header, LineKind, Parser, parse_chunk, probe, speaks_freertos};
-use btfdb::input::Beside;
 use btfdb::schema::TextList;
 
 /// A BTF file.
@@ -59,8 +58,7 @@ fn in_chunks(data: &[u8], whole: &EventRows) {
     let middle = data.len() / 2;
     let Some(cut) = data[middle..].iter().position(|b| *b == b'\n').map(|n| middle + n + 1) else { return };
     let mut parser = Parser::new("fuzz");
-    let [one, mut other] =
-        [&data[..cut], &data[cut..]].map(|part| parser.chunk(part, false, &mut Beside::nothing()));
+    let [one, mut other] = [&data[..cut], &data[cut..]].map(|part| parser.chunk(part, false));
     // The parser returns a name once: names of the first chunk come before those of the second.
     let told = other.told;
     for (known, first, new) in [

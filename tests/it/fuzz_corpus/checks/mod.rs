@@ -5,7 +5,6 @@
 mod btf;
 mod descriptions;
 mod grasp;
-mod hash;
 mod orti;
 mod qnx;
 mod times;
@@ -14,7 +13,6 @@ mod trace32;
 pub use btf::btf;
 pub use descriptions::{profile_toml, recording_toml};
 pub use grasp::grasp;
-pub use hash::hash;
 pub use orti::{formula, koil_parse, os_header, symbols};
 pub use qnx::{qnx_kev, qnx_listing};
 pub use times::times;
@@ -24,11 +22,10 @@ pub use trace32::{trace32_data, trace32_functions};
 pub type Check = fn(&[u8]);
 
 /// The checks by the name of their fuzz target, which is also their folder of seeds.
-pub const CHECKS: [(&str, Check); 14] = [
+pub const CHECKS: [(&str, Check); 13] = [
     ("btf", btf),
     ("formula", formula),
     ("grasp", grasp),
-    ("hash", hash),
     ("koil_parse", koil_parse),
     ("os_header", os_header),
     ("profile_toml", profile_toml),

@@ -3,7 +3,6 @@
 
 use btfdb::formats::qnx::listing::{ListingReader, MAX_WORDS, OwnedEvent, probe};
 use btfdb::formats::qnx::{Batch, Decoder, Listed};
-use btfdb::input::Beside;
 use btfdb::qnx::{Event, Flavour, Version, arguments, event_name, subject, text};
 
 /// A listing of traceprinter.
@@ -87,7 +86,7 @@ fn decoded(data: &[u8], version: Option<Version>, piece: usize) -> Option<(Flavo
         events.extend(batch.iter().map(|e| (Event { words: &[], ..e }, e.words.to_vec())));
     };
     for bytes in data.chunks(piece) {
-        keep(decoder.chunk(bytes, &mut Beside::nothing()).ok()?);
+        keep(decoder.chunk(bytes).ok()?);
     }
     keep(decoder.finish().ok()?);
     Some((decoder.preamble()?.flavour, records, events))

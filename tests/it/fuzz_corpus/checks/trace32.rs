@@ -5,7 +5,6 @@ use btfdb::formats::trace32::{
     Counts, DataRows, FUNCTION_KINDS, FunctionRows, Gap, Radix, Settings, detect_data_layout, parse_data,
     parse_functions, probe,
 };
-use btfdb::input::Beside;
 use btfdb::schema::TextList;
 use btfdb::time::TimeScale;
 
@@ -19,9 +18,7 @@ pub fn trace32_data(data: &[u8]) {
     for layout in &layouts {
         assert!(layout.columns.len() >= 4, "{layout:?}");
         for settings in settings() {
-            let parse = |chunk: &[u8], first| {
-                Piece::from(parse_data(chunk, first, layout, &settings, &mut Beside::nothing()))
-            };
+            let parse = |chunk: &[u8], first| Piece::from(parse_data(chunk, first, layout, &settings));
             let header = usize::try_from(layout.header_lines).unwrap_or(usize::MAX);
             whole_equals_chunks(data, header, parse);
         }
@@ -32,9 +29,7 @@ pub fn trace32_data(data: &[u8]) {
 pub fn trace32_functions(data: &[u8]) {
     probe(data);
     for settings in settings() {
-        whole_equals_chunks(data, 0, |chunk, _| {
-            Piece::from(parse_functions(chunk, &settings, &mut Beside::nothing()))
-        });
+        whole_equals_chunks(data, 0, |chunk, _| Piece::from(parse_functions(chunk, &settings)));
     }
 }
 
