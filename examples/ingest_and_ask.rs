@@ -4,7 +4,7 @@
 
 use btfdb::{
     Control, Database, Description, ExportRequest, Exporter, FORMATS, Format, IngestOptions, MetricFilter,
-    RealDisk, Result, Selection, Session, SessionOptions, ingest, plan, render,
+    RealDisk, Result, Selection, Session, SessionOptions, ingest, plan, render, summaries,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub fn run(recording: &Path, folder: &Path) -> Result<String> {
 
     // Times are ticks of the database, here nanoseconds; windows are half-open.
     let window = MetricFilter { from: Some(0), to: Some(100_000_000), ..MetricFilter::default() };
-    let metric = session.metrics(&["ResponseTime".into()], &window)?;
+    let metric = summaries(&session, &["ResponseTime".into()], &window)?;
     let schema = metric.schema();
     let mut rows = std::iter::once(Ok(metric));
     render(&schema, &mut rows, Format::Csv, &mut text, None, 1)?;

@@ -33,7 +33,7 @@ pub fn run(trace: &Path) -> Result<String> {
         source,
     };
     let options = OptionValues::default();
-    let settings = Settings { scale: TimeScale::Ns, options: &options, filtered: false };
+    let settings = Settings { scale: TimeScale::Ns, options: &options };
     let mut tables: BTreeMap<&str, usize> = BTreeMap::new();
     let mut rejected = 0;
     for Stream { input, mut reader } in format.open(vec![input], &settings)? {

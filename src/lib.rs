@@ -189,7 +189,7 @@ pub use crate::export::{Content, EXPORTERS, ExportRequest, Exported, Exporter};
 #[cfg(feature = "engine")]
 pub use crate::library::{Metric, Queries};
 #[cfg(feature = "engine")]
-pub use crate::metrics::{Bin, Histogram, MetricDelta, MetricFilter};
+pub use crate::metrics::{Bin, Histogram, MetricDelta, MetricFilter, summaries};
 #[cfg(feature = "engine")]
 pub use crate::ops::check::check;
 #[cfg(feature = "engine")]

@@ -6,7 +6,7 @@ use super::param::Param;
 use super::result_stream::ResultStream;
 use super::session::Session;
 use crate::btf::{Place, Record, Records};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::schema::result::{self, Integers, Texts};
 use crate::schema::tables;
 use arrow::array::RecordBatch;

@@ -87,7 +87,7 @@ fn recognise(formats: &[Format], head: &[u8]) -> Option<(Format, Confidence)> {
 
 fn open_input(planned: &PlannedInput, options: &Options, scale: TimeScale) -> Result<Input> {
     let mut source = Source::open(&planned.path)?;
-    if !options.hash {
+    if !options.digest {
         source.skip_digest();
     }
     let part = planned.part.as_ref();
