@@ -1,5 +1,5 @@
-//! Memory of a chunk: a piece of the input at a place that suits the disk, and room in front of it for the line that began in the
-//! piece before. Not what is read into it, nor when.
+//! Memory of a chunk: a piece of the input at an aligned address, as direct reads need it, and room before it
+//! for the line that began in the previous piece. Not what is read into it, nor when.
 
 use std::fmt;
 use std::io;
@@ -9,15 +9,15 @@ use memmap2::MmapMut;
 
 use super::{CHUNK_BYTES, MAX_LINE};
 
-/// Where pieces begin in memory is a multiple of this: a huge page of most processors, and more than any disk asks for.
+/// Alignment of pieces in memory: a huge page of most processors, and more than any disk needs.
 const ALIGNED: usize = 2 << 20;
-/// Room in front of a piece.
+/// Room before a piece.
 const FRONT: usize = MAX_LINE.next_multiple_of(ALIGNED);
 
-/// The bytes of a chunk, which it gives as a slice.
+/// The bytes of a chunk; dereferences to a slice.
 pub struct Buffer {
     memory: MmapMut,
-    /// Where the piece begins in it.
+    /// Offset of the piece in `memory`.
     piece: usize,
     content: Range<usize>,
     /// See [`Buffer::huge`].
@@ -32,12 +32,13 @@ impl Buffer {
         Ok(Self { memory, piece, content: piece..piece, is_huge: false })
     }
 
-    /// The same, with a piece in pages as large as the system has them, so that a disk is asked for all of it at once. All its memory is
-    /// taken with the first byte.
+    /// The same, with the piece in huge pages, so that one request to the disk covers all of it. The first
+    /// byte that is written takes all its memory.
     pub(super) fn huge() -> io::Result<Self> {
         let buffer = Self::new()?;
         #[cfg(target_os = "linux")]
-        // Where there are no huge pages, small ones will do. In front of a piece stands a part of a line, for which they would be a waste.
+        // Without huge pages, small ones will do. Huge ones would be wasted on the part of a line before a
+        // piece.
         let _ = (
             buffer.memory.advise_range(memmap2::Advice::NoHugePage, 0, buffer.piece),
             buffer.memory.advise_range(memmap2::Advice::HugePage, buffer.piece, CHUNK_BYTES),
@@ -55,22 +56,22 @@ impl Buffer {
         self.content = self.piece..self.piece;
     }
 
-    /// How much of the piece is there, in bytes.
+    /// Bytes of the piece that were read.
     pub(super) fn filled(&self) -> usize {
         self.content.end - self.piece
     }
 
-    /// Room for the piece up to its byte `end`, behind what is there.
+    /// Room for the rest of the piece, up to its byte `end`.
     pub(super) fn room(&mut self, end: usize) -> &mut [u8] {
         self.memory.get_mut(self.content.end..self.piece + end.min(CHUNK_BYTES)).unwrap_or_default()
     }
 
-    /// So many more bytes of the piece are there, in the room.
+    /// Says that `count` bytes were written into the room.
     pub(super) fn add(&mut self, count: usize) {
         self.content.end += count;
     }
 
-    /// Puts the beginning of a line, at most [`MAX_LINE`] bytes, in front of its content.
+    /// Puts the beginning of a line, at most [`MAX_LINE`] bytes, before the content.
     pub(super) fn prepend(&mut self, line: &[u8]) {
         const { assert!(MAX_LINE <= FRONT) };
         debug_assert!(line.len() <= MAX_LINE && self.content.start == self.piece, "{} bytes", line.len());
@@ -81,7 +82,7 @@ impl Buffer {
         }
     }
 
-    /// Keeps so many bytes of its content.
+    /// Keeps the first `length` bytes of the content.
     pub(super) fn truncate(&mut self, length: usize) {
         self.content.end = self.content.end.min(self.content.start + length);
     }

@@ -1,7 +1,8 @@
-//! The pieces of a file that are not in the page cache, read from the disk into the memory of their chunks, ahead of who needs them.
-//! Through the cache, the kernel finds memory for every page, copies it, and throws out what others have there; all of that is the work
-//! of a processor that has other things to do. Three threads wait for the disk here, whatever the number of those at work. Only for
-//! whole pieces: whatever else there is, and whatever goes wrong, is left to who reads the file as any other.
+//! Prefetch of the pieces of a file that are not in the page cache: they are read from the disk into the
+//! memory of their chunks. Through the cache, the kernel finds memory for every page, copies it, and evicts
+//! pages of other programs, all of which takes processor time (measured: benches/NOTES.md, finding 14). Three
+//! threads wait for the disk, whatever the number of workers. Only for whole pieces: the rest of a file, and
+//! everything after a failure, is read through the cache.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -13,52 +14,56 @@ use std::thread::Builder;
 use super::CHUNK_BYTES;
 use super::buffer::Buffer;
 
-/// How many pieces are read at a time, so that the disk is busy while others wait for a processor.
+/// How many pieces are read at a time, so that the disk is busy while read pieces wait for a worker.
 const UNDER_WAY: usize = 3;
-/// With less to read, threads are not worth their beginning.
+/// With fewer bytes to read, starting threads does not pay.
 const LEAST: u64 = 4 * PIECE;
 const PIECE: u64 = CHUNK_BYTES as u64;
 /// The smallest pages of a system, in bytes.
 const SMALL_PAGE: u64 = 4096;
-/// From this many cached pages on, a piece is read through the cache: that is all of it with pages of 64 KiB, a sixteenth with 4 KiB.
+/// From this many cached pages on, a piece is read through the cache: that is all of it with pages of 64 KiB,
+/// a sixteenth with 4 KiB.
 const ENOUGH: u64 = PIECE / (64 << 10);
 
 /// The pieces of a file from a place on.
 pub(super) struct Direct {
-    /// Who reads the rest reads it from here, too.
+    /// Its position is also that of the reads through the cache, see [`Direct::leave`].
     file: Arc<File>,
-    /// Of the next piece to give.
+    /// Offset of the next piece to return.
     offset: u64,
-    /// Of the next piece to ask for.
+    /// Offset of the next piece to request.
     ahead: u64,
-    /// There are whole pieces before this.
+    /// End of the last whole piece.
     end: u64,
     readers: Vec<Reader>,
-    /// What was asked for, in the order of the file.
+    /// Requested pieces, in the order of the file.
     asked: VecDeque<Asked>,
     is_cached: fn(&File, u64) -> bool,
 }
 
-/// A thread that reads. It ends when nobody can ask it any more.
+/// A thread that reads. It ends with the other end of its channel.
 struct Reader {
     ask: Sender<(Buffer, u64)>,
     read: Receiver<io::Result<Buffer>>,
 }
 
+/// A piece that was requested.
 enum Asked {
-    /// In the cache, and to be copied from there by who needs it.
+    /// It is in the cache, and is copied from there when it is needed.
     Cached(Buffer),
-    /// From this reader.
+    /// The reader of this number reads it.
     Reader(usize),
 }
 
 impl Direct {
-    /// Begins to read a file from `offset` on, up to where somebody has read it. `None` when that is inside a piece, when little is left
-    /// or all of it is in the cache, and where the system does not do so, or not tell.
+    /// Begins to read a file from `offset` on, up to which it was read through the cache. `None` if that is
+    /// inside a piece, if little is left, if all of it is in the cache, and if the system has no such reads
+    /// or does not say what is cached.
     pub(super) fn open(file: Arc<File>, offset: u64) -> Option<Self> {
         let left = file.metadata().ok()?.len().checked_sub(offset)?;
         let cached = |offset, length| system::pages_in_cache(&file, offset, length);
-        // Some file systems (overlayfs) have their cache elsewhere: then not even what was just read is seen.
+        // Some file systems (overlayfs) have their cache elsewhere. Then not even the part that was just read
+        // is seen.
         let worth_it = offset.is_multiple_of(PIECE)
             && left >= LEAST
             && cached(0, offset)? > 0
@@ -69,7 +74,7 @@ impl Direct {
         worth_it.then(|| Self::begin(file, offset, is_cached).ok()).flatten()
     }
 
-    /// The same, whatever is left. `is_cached`: of the piece at this place.
+    /// The same, without these conditions. `is_cached` says whether the piece at an offset is in the cache.
     pub(super) fn begin(file: Arc<File>, offset: u64, is_cached: fn(&File, u64) -> bool) -> io::Result<Self> {
         let end = file.metadata()?.len() / PIECE * PIECE;
         let readers = (0..UNDER_WAY).map(|_| Reader::begin(system::past_the_cache(&file)?));
@@ -82,7 +87,7 @@ impl Direct {
         Ok(direct)
     }
 
-    /// Has the next piece read into this buffer.
+    /// Requests the next piece, into this buffer.
     fn ask(&mut self, mut buffer: Buffer) {
         let offset = self.ahead;
         if offset >= self.end {
@@ -96,14 +101,14 @@ impl Direct {
         }
         let number = (offset / PIECE) as usize % self.readers.len();
         if let Some(reader) = self.readers.get(number) {
-            // One that is gone will give nothing back, and that is noticed.
+            // If the thread is gone, receiving from it fails later.
             let _ = reader.ask.send((buffer, offset));
             self.asked.push_back(Asked::Reader(number));
         }
     }
 
-    /// The next piece; `spare` is for one behind it, and comes back when the rest of the file is to be read in another way, whatever the
-    /// reason.
+    /// The next piece. `spare` is for a later one; it comes back as the error if the rest of the file has to
+    /// be read through the cache, whatever the reason.
     pub(super) fn next(&mut self, spare: Buffer) -> Result<Buffer, Buffer> {
         let piece = self.asked.pop_front().and_then(|asked| match asked {
             Asked::Cached(mut buffer) => {
@@ -118,7 +123,8 @@ impl Direct {
         Ok(piece)
     }
 
-    /// Moves the position of the file to the first byte that was not given, so that whoever else reads it goes on there.
+    /// Moves the position of the file to the first byte that was not returned, where reading through the
+    /// cache goes on.
     pub(super) fn leave(self) -> io::Result<()> {
         (&*self.file).seek(SeekFrom::Start(self.offset)).map(drop)
     }
@@ -155,14 +161,15 @@ mod system {
     use std::os::fd::AsRawFd;
     use std::os::unix::fs::OpenOptionsExt;
 
-    /// The same file, opened once more for reads that leave the cache alone.
+    /// The same file, opened once more for reads that do not use the cache.
     #[expect(clippy::disallowed_methods, reason = "to read: nothing is created")]
     pub(super) fn past_the_cache(file: &File) -> io::Result<File> {
-        // A piece of many small pages is many requests for some disks of virtual machines: three times as slow as through the cache.
+        // Some disks of virtual machines get a request for every small page of a piece: three times as slow
+        // as through the cache.
         if std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled")?.contains("[never]") {
             return Err(io::ErrorKind::Unsupported.into());
         }
-        // By its number, since another file may have its name by now.
+        // By its descriptor, because another file may have its name by now.
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(path)
     }
@@ -170,8 +177,8 @@ mod system {
     /// The number of cachestat(2) on the processors that btfdb runs on; others do not know it.
     const CACHESTAT: libc::c_long = 451;
 
-    /// How many pages of a stretch of a file are in the page cache. `None` where it is not told: before Linux 6.5, and
-    /// later to who neither owns the file nor may write it.
+    /// How many pages of a range of a file are in the page cache. `None` if the system does not say: before
+    /// Linux 6.5, and later for a user who neither owns the file nor may write it.
     pub(super) fn pages_in_cache(file: &File, offset: u64, length: u64) -> Option<u64> {
         let range = [offset, length];
         // Pages cached, dirty, under write-back, evicted, and evicted lately.
@@ -180,8 +187,9 @@ mod system {
             unsafe_code,
             reason = "no library has this call; without it, a cold ingest takes a fifth longer"
         )]
-        // SAFETY: cachestat(2) reads two and writes five numbers of 64 bits, in the order of `struct cachestat_range` and `struct cachestat`
-        // of <linux/mman.h>; both arrays live through the call. No input reaches it.
+        // SAFETY: cachestat(2) reads two and writes five numbers of 64 bits, in the order of
+        // `struct cachestat_range` and `struct cachestat` of <linux/mman.h>; both arrays live through the
+        // call. No input reaches it.
         let done =
             unsafe { libc::syscall(CACHESTAT, file.as_raw_fd(), range.as_ptr(), pages.as_mut_ptr(), 0) };
         let [cached, ..] = pages;
@@ -217,7 +225,7 @@ mod tests {
         (&file).read_to_end(&mut text).unwrap();
         let most = (text.len() as u64).div_ceil(SMALL_PAGE);
         let pages = system::pages_in_cache(&file, 0, PIECE).unwrap_or(0);
-        // None where the system does not tell, or has them elsewhere; pages may be larger.
+        // None if the system does not say, or has them elsewhere; pages may be larger.
         assert!(pages == 0 || (most / 16..=most).contains(&pages), "{pages} of {most}");
         assert!(Direct::open(Arc::new(file), 0).is_none(), "short");
     }

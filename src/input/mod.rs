@@ -1,5 +1,5 @@
-//! Bytes in: a file, a pipe or standard input, plain or compressed, as chunks cut at line ends. Knows nothing
-//! of any format, and holds a few pieces, however long the input is.
+//! Bytes in: a file, a pipe or standard input, plain or compressed, as chunks cut at line ends. Knows no
+//! trace format, and holds a few pieces, whatever the length of the input.
 
 mod buffer;
 mod direct;
@@ -22,26 +22,26 @@ use raw::{Decoder, Raw};
 /// An input is read in pieces of this size, in bytes. A chunk ends with the last line that ends in a piece.
 pub const CHUNK_BYTES: usize = 2 * 1024 * 1024;
 
-/// Longest line that stays whole, in bytes. A longer one may be cut at the end of a piece; readers of lines refuse
-/// every line or part of a line that is at least this long.
+/// Longest line that stays whole, in bytes. A longer one may be cut at the end of a piece; readers of lines
+/// refuse every line or part of a line that is at least this long.
 pub const MAX_LINE: usize = 1024 * 1024;
 
-/// How much of the start [`Source::head`] shows, in bytes.
+/// How many bytes of the start [`Source::head`] returns.
 pub const HEAD_BYTES: usize = 64 * 1024;
 
 /// The path that stands for standard input.
 const STDIN: &str = "-";
 
-/// A stretch of decompressed input. The chunks of a source, one after the other, are its exact content, and
-/// where they are cut depends on nothing but this content.
+/// A part of the decompressed input. The chunks of a source, in their order, are its exact content. The cuts
+/// between them depend on this content only.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Chunk {
     /// 0 for the first chunk, rising by one.
     pub index: u64,
     /// Offset of the first byte in the decompressed input.
     pub offset: u64,
-    /// Whole lines with their line ends. Only the last chunk may end without one, and a chunk that ends inside a line of which it
-    /// has more than [`MAX_LINE`] bytes.
+    /// Whole lines with their line ends. The last chunk may end without one, and so may a chunk that ends
+    /// inside a line of which it has more than [`MAX_LINE`] bytes.
     pub bytes: Buffer,
     /// True for the chunk that ends the input; an empty input has no chunk at all.
     pub last: bool,
@@ -52,7 +52,8 @@ pub struct Chunk {
 pub struct Provenance {
     /// Length of the raw input (as stored, maybe compressed), in bytes.
     pub bytes: u64,
-    /// BLAKE3 of the raw input: `blake3:` and 64 lower-case hexadecimal digits. `None` after [`Source::skip_digest`].
+    /// BLAKE3 of the raw input: `blake3:` and 64 lower-case hexadecimal digits. `None` after
+    /// [`Source::skip_digest`].
     pub digest: Option<String>,
 }
 
@@ -62,10 +63,10 @@ pub struct Source {
     decoder: Decoder,
     /// A file of plain bytes, until its second piece is read.
     file: Option<Arc<File>>,
-    /// What is not in the page cache comes from here.
+    /// Reads the pieces that are not in the page cache.
     direct: Option<Direct>,
     length: Option<u64>,
-    /// Decompressed bytes not handed out yet; `None` when nothing was read.
+    /// Decompressed bytes that were not returned yet; `None` if nothing was read.
     buffer: Option<Buffer>,
     at_end: bool,
     spare: Vec<Buffer>,
@@ -78,7 +79,7 @@ impl Source {
     /// bytes, whatever the name says.
     ///
     /// # Errors
-    /// [`crate::error::ErrorKind::Input`] for what is missing or a folder, `Io` when the system refuses.
+    /// [`crate::error::ErrorKind::Input`] for a missing file or a folder, `Io` if the system refuses.
     pub fn open(path: &Path) -> Result<Self> {
         if path.as_os_str() == STDIN {
             return Self::from_reader(Box::new(io::stdin()), path, None);
@@ -147,11 +148,11 @@ impl Source {
         let Some(mut bytes) = self.buffer.take().filter(|content| !content.is_empty()) else {
             return Ok(None);
         };
-        // Who has read a piece reads on, and from here on the disk may be asked directly.
+        // After the first piece the whole file will be read, so from here on direct reads pay.
         if let Some(file) = self.file.take() {
             self.direct = Direct::open(file, self.decoder.raw().bytes());
         }
-        // Only the next piece tells whether this chunk is the last.
+        // Only the next piece shows whether this chunk is the last.
         let mut next = self.begin()?;
         let last = next.is_empty();
         let length = if last { bytes.len() } else { cut(&bytes) };
@@ -166,14 +167,14 @@ impl Source {
 
     /// Takes back the buffer of a chunk that is no longer needed, to save an allocation.
     pub fn recycle(&mut self, mut buffer: Buffer) {
-        // Few are enough for the next chunks; more are not worth keeping.
+        // Eight are enough for the chunks in flight.
         if self.spare.len() < 8 && buffer.is_huge() {
             buffer.clear();
             self.spare.push(buffer);
         }
     }
 
-    /// Raw bytes read so far, and the raw length where the system knows it (not for pipes).
+    /// Raw bytes read so far, and the raw length if the system knows it (not for pipes).
     pub fn progress(&self) -> (u64, Option<u64>) {
         (self.decoder.raw().bytes(), self.length)
     }
@@ -208,7 +209,7 @@ impl Source {
 
     /// The next piece, or at least a byte of it; nothing at the end.
     fn begin(&mut self) -> Result<Buffer> {
-        // Many files may be open of which only the first bytes are looked at.
+        // Many files may be open of which only the first bytes are needed, so the first buffer is small.
         let is_first = self.decoder.raw().bytes() == 0;
         let made = match self.spare.pop() {
             Some(buffer) => Ok(buffer),
@@ -244,7 +245,7 @@ impl Source {
         Ok(())
     }
 
-    /// Tells a refusal of the system from damage inside a compressed file.
+    /// The error of a failed read: a refusal of the system, or damage inside a compressed file.
     fn reading_failed(&self, error: io::Error) -> Error {
         match self.decoder.compression() {
             Some(name) if error.raw_os_error().is_none() => {
@@ -258,8 +259,8 @@ impl Source {
     }
 }
 
-/// Where to cut a chunk that is not the last: behind its last line, or where its piece ends, inside a line that is too long to be
-/// carried over.
+/// The length of a chunk that is not the last one: up to its last line end, or all of it if the line after
+/// that is too long to be carried over.
 fn cut(chunk: &[u8]) -> usize {
     let lines = memchr::memrchr(b'\n', chunk).map_or(0, |at| at + 1);
     if chunk.len() - lines > MAX_LINE { chunk.len() } else { lines }

@@ -1,5 +1,5 @@
-//! All of a [`Source`], piece by piece, so that a pipeline can read it ahead of its use; used buffers come back. Neither
-//! the reading itself, nor the threads.
+//! The chunks of a [`Source`] as an iterator, so that a pipeline can prefetch them; used buffers come back.
+//! Neither the reading itself, nor the threads.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -13,20 +13,20 @@ pub enum Piece {
     Chunk {
         /// Its text.
         chunk: Chunk,
-        /// How many raw bytes were read for it: those are what progress counts.
+        /// Raw bytes that were read for it, which progress counts.
         raw: u64,
     },
-    /// There are no more, and this is what was read.
+    /// There are no more chunks.
     End(Provenance),
 }
 
-/// The chunks of an input and its end, or what reading failed with; then nothing.
+/// The chunks of an input, then its end or the error of a read.
 pub struct Pieces {
     source: Option<Source>,
     used: Receiver<Buffer>,
 }
 
-/// Where buffers go that are no longer needed.
+/// Takes back buffers that are no longer needed.
 pub struct Used(Sender<Buffer>);
 
 impl Source {

@@ -1,20 +1,20 @@
-//! The innermost layer of an input: raw bytes are counted and hashed as they are read, and the decompressor sits on
-//! top. Not for lines or chunks, which are [`super::Source`]'s.
+//! The innermost layer of an input: raw bytes are counted and hashed as they are read, and the decompressor
+//! sits on top. Not for lines or chunks, which are [`super::Source`]'s.
 //!
-//! The digest is made here and nowhere else. It covers the bytes as they are stored, so it is the same for plain and
-//! compressed inputs, and readers of formats never see it. Reading and hashing are one stage of the pipeline: what was
-//! just read is still in the processor's cache.
+//! The digest is made here and nowhere else. It covers the bytes as they are stored, so it is the same for
+//! plain and compressed inputs, and readers of formats never see it. Reading and hashing are one stage of the
+//! pipeline: what was just read is still in the processor's cache.
 
 use std::io::{self, BufReader, Read};
 
 use blake3::Hasher;
 
-/// Bytes that tell a gzip member from the rest (RFC 1952, 2.3.1: ID1, ID2 and the only method, deflate).
+/// First bytes of a gzip member (RFC 1952, 2.3.1: ID1, ID2 and the only method, deflate).
 const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 0x08];
 /// Bytes that begin a zstd frame (RFC 8878, 3.1.1).
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// Bytes that begin each of the 16 kinds of skippable zstd frame, but for the low nibble of the first
-/// (RFC 8878, 3.1.2); parallel compressors put one in front.
+/// First bytes of a skippable zstd frame after the first one, whose low nibble is its kind (RFC 8878, 3.1.2).
+/// Parallel compressors begin with such a frame.
 const ZSTD_SKIPPABLE: [u8; 3] = [0x2a, 0x4d, 0x18];
 
 /// Raw bytes are read in pieces that stay in the core's cache between reading and hashing.
@@ -26,7 +26,7 @@ const DIGEST_PREFIX: &str = "blake3:";
 /// A reader that counts and hashes what it returns.
 pub(super) struct Raw {
     inner: Box<dyn Read + Send>,
-    /// Bytes taken from `inner` to tell the compression, not yet returned.
+    /// Bytes taken from `inner` to recognise the compression, not yet returned.
     peeked: Vec<u8>,
     /// `None` when no digest is wanted.
     hasher: Option<Box<Hasher>>,

@@ -1,4 +1,4 @@
-//! Tests of [`super::Source`]: the same content gives the same chunks, whatever it comes through.
+//! Tests of [`super::Source`]: the same content gives the same chunks from files, pipes and compressed files.
 
 use std::io::{Seek, Write};
 
@@ -116,7 +116,7 @@ fn endless_lines_do_not_grow_memory() {
     text.resize(11_000_000, b'z');
     text.extend(b"\nshort again\n");
     let (all, _) = chunks(drip(&text, 1 << 20));
-    // What is too long to be carried over ends with its piece.
+    // A line that is too long to be carried over ends with its piece.
     assert!(all.iter().all(|c| c.bytes.len() <= CHUNK_BYTES + MAX_LINE));
     assert_eq!(all[0].bytes.len(), CHUNK_BYTES);
     assert_eq!(all.concat_bytes(), text);
@@ -274,12 +274,12 @@ fn the_disk_writes_what_the_file_has() {
     assert!(rest == text[text.len() - 100..]);
 }
 
-/// A file that is read past the cache from its second piece on, but for pieces of which `is_cached` says that they are in it.
+/// A file that is read past the cache from its second piece on, except pieces that are in it by `is_cached`.
 fn past_the_cache(path: &Path, is_cached: fn(&File, u64) -> bool) -> Source {
     let mut source = Source::open(path).unwrap();
     source.fill(CHUNK_BYTES).unwrap();
     let file = source.file.take().unwrap();
-    // Where the system has no such reads (the test before says so), this is the way without them.
+    // If the system has no such reads (another test says so), the file is read through the cache.
     source.direct = Direct::begin(file, CHUNK_BYTES as u64, is_cached).ok();
     source
 }
