@@ -4,7 +4,7 @@
 
 use btfdb::{
     Control, Database, Description, ExportRequest, Exporter, FORMATS, Format, IngestOptions, MetricFilter,
-    RealDisk, Result, Selection, Session, SessionOptions, ingest, plan, render, summaries,
+    RealDisk, Result, Selection, Session, SessionOptions, ingest, plan, render_rows, summaries,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -28,14 +28,14 @@ pub fn run(recording: &Path, folder: &Path) -> Result<String> {
     let sql = "SELECT process, count(*) AS instances FROM process_instance GROUP BY process ORDER BY process";
     let mut rows = session.sql(sql, &[])?;
     let schema = rows.schema().clone();
-    render(&schema, &mut rows, Format::Table, &mut text, None, 1)?;
+    render_rows(&schema, &mut rows, Format::Table, &mut text, None, 1)?;
 
     // Times are ticks of the database, here nanoseconds; windows are half-open.
     let window = MetricFilter { from: Some(0), to: Some(100_000_000), ..MetricFilter::default() };
     let metric = summaries(&session, &["ResponseTime".into()], &window)?;
     let schema = metric.schema();
     let mut rows = std::iter::once(Ok(metric));
-    render(&schema, &mut rows, Format::Csv, &mut text, None, 1)?;
+    render_rows(&schema, &mut rows, Format::Csv, &mut text, None, 1)?;
 
     let selection = Selection { from: Some(117_000_000), to: Some(117_100_000), ..Selection::default() };
     let request = ExportRequest { selection, ..ExportRequest::default() };

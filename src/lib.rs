@@ -199,6 +199,6 @@ pub use crate::ops::open::{OpenOptions, Trace};
 #[cfg(feature = "engine")]
 pub use crate::ops::require::{Measured, requirements};
 #[cfg(feature = "engine")]
-pub use crate::render::{Format, render};
+pub use crate::render::{Format, render as render_rows};
 #[cfg(feature = "engine")]
 pub use crate::selection::Selection;

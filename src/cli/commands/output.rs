@@ -143,7 +143,7 @@ pub(super) fn show(
     if terminal && format.is_binary() {
         return Err(Error::usage(format!("{} is not for a terminal", format.name())).hint("use -o FILE"));
     }
-    let rendered = render(schema, rows, format, target.out(), cap(output), threads)?;
+    let rendered = render::render(schema, rows, format, target.out(), cap(output), threads)?;
     target.finish()?;
     if format == render::Format::Table {
         ui.status(&rendered.footer());
