@@ -1,7 +1,11 @@
 //! Turns `schemas/*.toml` into Rust: table descriptions, column names, typed rows to write and typed views to read (see
 //! `src/schema`); and `queries/` into a list of the SQL that ships (see `src/library`). Not used when the program runs.
 
-#![allow(clippy::disallowed_methods, reason = "a build script reads its environment and writes its output")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a build script reads its environment, writes its output and talks to cargo"
+)]
 
 use std::path::PathBuf;
 use std::{env, error, fs};

@@ -77,6 +77,7 @@ pub(super) fn from_panic(payload: &(dyn Any + Send)) -> Error {
 }
 
 /// What the engine reported where there is no SQL to point at.
+#[expect(clippy::needless_pass_by_value, reason = "an argument of map_err")]
 pub(crate) fn failed(error: DataFusionError) -> Error {
     from_engine(&error, "", &[])
 }

@@ -341,6 +341,9 @@ impl RowSink for Tables<'_, '_> {
     }
 }
 
+/// The files of a table, and its first and last time where its rows are put into order.
+type WrittenTable = (Vec<StagedFile>, Option<(i64, i64)>);
+
 impl TableWriting<'_> {
     fn take(&mut self, rows: ToWrite, control: &Control) -> Result<()> {
         match rows {
@@ -359,7 +362,7 @@ impl TableWriting<'_> {
         }
     }
 
-    fn finish(self) -> Result<(Vec<StagedFile>, Option<(i64, i64)>)> {
+    fn finish(self) -> Result<WrittenTable> {
         match self {
             Self::AsGiven(parts) => Ok((parts.finish()?, None)),
             Self::Sorted(runs) => {

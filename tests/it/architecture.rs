@@ -51,7 +51,7 @@ fn files(sources: &[(String, String)]) -> Vec<File> {
         let module = module(path);
         let (mut paths, mut passes_on) = (Vec::new(), BTreeMap::new());
         for Named { line, is_public, path, name } in named(&code(text)) {
-            let Some(path) = from_root(path, &module, &modules) else { continue };
+            let Some(path) = from_root(&path, &module, &modules) else { continue };
             if is_public {
                 passes_on.insert(name, path);
             } else {
@@ -194,7 +194,7 @@ fn tree<'a>(text: &'a str, prefix: &[String], found: &mut Vec<(Vec<String>, Stri
 }
 
 /// A path from the root of the crate on; `None` for other crates.
-fn from_root(path: Vec<String>, module: &[String], modules: &BTreeSet<Vec<String>>) -> Option<Vec<String>> {
+fn from_root(path: &[String], module: &[String], modules: &BTreeSet<Vec<String>>) -> Option<Vec<String>> {
     let first = path.first()?;
     if first == "crate" {
         return Some(path[1..].to_vec());
