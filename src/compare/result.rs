@@ -71,7 +71,7 @@ pub struct TimeDifference {
 }
 
 /// The verdict of the thesis, chapter 5.1.3: event by event at the same index, with no attempt to find back.
-/// Where one trace is more than [`super::Options::pending_limit`] events longer so far, an index counts as
+/// Where one trace is more than [`super::CompareOptions::pending_limit`] events longer so far, an index counts as
 /// different without a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Strict {

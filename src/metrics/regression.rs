@@ -41,7 +41,7 @@ type Key = (String, String, String, Option<String>);
 /// more than `threshold` percent, in any direction, or when one side does not have it. Rows that are equal are left out.
 ///
 /// # Errors
-/// As [`Session::metrics`].
+/// As [`super::summaries`].
 pub fn compare_metrics(
     left: (&Session, &str),
     right: (&Session, &str),
