@@ -179,7 +179,7 @@ pub use crate::ops::{Control, Progress, RecordingSummary, remove, summary};
 pub use crate::options::{OptionSpec, OptionValues};
 pub use crate::schema::{TABLES, TableSpec, columns, tables};
 pub use crate::store::{Database, RealDisk, VerifyReport, read_batches, verify};
-pub use crate::time::{TimeScale, TimeWindows, format_duration, parse_time_argument};
+pub use crate::time::{TimeScale, format_duration, parse_time_argument};
 
 // The interface: questions, pictures and exports.
 #[cfg(feature = "engine")]
@@ -202,3 +202,5 @@ pub use crate::ops::require::{Measured, requirements};
 pub use crate::render::{Format, render as render_rows};
 #[cfg(feature = "engine")]
 pub use crate::selection::Selection;
+#[cfg(feature = "engine")]
+pub use crate::time::TimeWindows;

@@ -6,6 +6,7 @@ pub(super) fn length(text: &str) -> usize {
 }
 
 /// The width of each column: that of its longest cell.
+#[cfg(feature = "engine")]
 pub(crate) fn widths<const N: usize>(rows: &[[String; N]]) -> [usize; N] {
     let mut widths = [0; N];
     for row in rows {

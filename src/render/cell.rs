@@ -100,6 +100,7 @@ pub(crate) fn write_integer(value: impl itoa::Integer, out: &mut Vec<u8>) {
 
 /// Appends the first `length` of some bytes. Where N follow, it moves N at once: short texts of various lengths cost
 /// little then.
+#[cfg(feature = "engine")]
 pub(crate) fn append<const N: usize>(bytes: &[u8], length: usize, out: &mut Vec<u8>) {
     match bytes.first_chunk::<N>() {
         Some(chunk) if length <= N => {
