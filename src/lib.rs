@@ -27,7 +27,7 @@
 //! | `varint` | variable-length integers, as Parquet and Protocol Buffers write them | – | everything else |
 //! | [`qnx`] | the vocabulary of QNX kernel traces | error, schema | records, files |
 //! | [`input`] | bytes: files, pipes, compressed | error | trace formats |
-//! | `pipeline` | stages that run in threads of their own and keep the order | error | what is computed |
+//! | `pipeline` | stages on a small pool of threads, each of which keeps its order | error | what is computed |
 //! | [`formats`] | one folder per trace format, behind one trait, and the list of them | btf, derive, diagnostics, error, input, names, options, qnx, schema, time | files, Parquet, mapping, each other |
 //! | [`schema`] | tables and columns, from `schemas/*.toml` | error, names | the disk, SQL |
 //! | [`store`] | the database folder: manifest, commit, lock | error, names, pipeline, schema, time, varint | formats, mapping, SQL |

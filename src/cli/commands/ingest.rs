@@ -47,7 +47,7 @@ pub struct IngestArgs {
     /// Store software events only.
     #[arg(long)]
     pub no_map: bool,
-    /// Leave the digest of the inputs out of table `source`: a sixth less processor time for exports.
+    /// Leave the digest of the inputs out of table `source`, which saves the time to compute it.
     #[arg(long)]
     pub no_hash: bool,
     /// Write nothing, and exit with 3, when an input has a finding of severity error.
