@@ -1,5 +1,5 @@
 //! Writes a kernel event trace of a simulated QNX machine, of any size, for measuring and for experiments. It
-//! depends on nothing but the simulator in `src/simulate/neutrino`:
+//! depends on nothing but the simulator in `tests/neutrino`:
 //!
 //! ```text
 //! rustc --edition 2024 -O benches/kev.rs -o /tmp/kev
@@ -12,7 +12,7 @@
 
 #![allow(dead_code, unused_imports, reason = "tests of the project use the rest")]
 
-#[path = "../src/simulate/neutrino/mod.rs"]
+#[path = "../tests/neutrino/mod.rs"]
 mod neutrino;
 
 use std::error::Error;

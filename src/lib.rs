@@ -20,26 +20,25 @@
 //!
 //! | module | what it is for | may import | must not know |
 //! |---|---|---|---|
-//! | [`error`], [`diagnostics`], [`time`] | failures; findings about content; exact ticks | – | everything else |
-//! | [`names`] | names by number: interners, columns of keys, memos per dictionary | error | what a name means |
-//! | [`btf`] | the specification of BTF as data, the fields of a line, the event that mappers write | diagnostics, error, names | how events come about |
+//! | `error`, `diagnostics`, `time` | failures; findings about content; exact ticks | – | everything else |
+//! | `names` | names by number: interners, columns of keys, memos per dictionary | error | what a name means |
+//! | `btf` | the specification of BTF as data, the fields of a line, the event that mappers write | diagnostics, error, names | how events come about |
 //! | `options` | options that formats and exports declare for the command line | error, time | the command line |
 //! | `varint` | variable-length integers, as Parquet and Protocol Buffers write them | – | everything else |
-//! | [`qnx`] | the vocabulary of QNX kernel traces | error, schema | records, files |
-//! | [`input`] | bytes: files, pipes, compressed | error | trace formats |
+//! | `qnx` | the vocabulary of QNX kernel traces | error, schema | records, files |
+//! | `input` | bytes: files, pipes, compressed | error | trace formats |
 //! | `pipeline` | stages on a small pool of threads, each of which keeps its order | error | what is computed |
-//! | [`formats`] | one folder per trace format, behind one trait, and the list of them | btf, derive, diagnostics, error, input, names, options, qnx, schema, time | files, Parquet, mapping, each other |
-//! | [`schema`] | tables and columns, from `schemas/*.toml` | error, names | the disk, SQL |
-//! | [`store`] | the database folder: manifest, commit, lock | error, names, pipeline, schema, time, varint | formats, mapping, SQL |
-//! | [`description`] | what is not a trace: `recording.toml`, ORTI, OS headers, symbols, mapping profiles | diagnostics, error, formats, options, time | trace data |
-//! | [`map`] | software events, kernel events, commands of Grasp → system events: the rules | btf, description, diagnostics, error, names, qnx, schema, time | bytes, paths, Parquet, SQL |
-//! | [`mod@derive`] | system events, as their writer means them → instances and states | btf, error, names, schema | files, the text of BTF |
-//! | [`check`] | does a trace keep the rules of its BTF version | btf, diagnostics | readers, the store, mapping |
-//! | [`compare`] | two streams of BTF records → where they differ | btf, error, names | files, Parquet, SQL |
-//! | [`simulate`] | simulated systems that write recordings, for tests and benchmarks | – | the readers: a test compares the two |
-//! | [`ops`] | what btfdb can do, one file per verb | btf, check, compare, derive, description, diagnostics, engine, error, formats, input, library, map, metrics, options, picture, pipeline, plot, render, require, schema, store, time | the terminal, the environment |
-//! | [`picture`] | rows over time and what happens in them: what is drawn | btf, time | tables, pixels |
-//! | [`render`] | results → text; pictures → SVG, PNG, pages | error, picture, time, varint | the database |
+//! | `formats` | one folder per trace format, behind one trait, and the list of them | btf, derive, diagnostics, error, input, names, options, qnx, schema, time | files, Parquet, mapping, each other |
+//! | `schema` | tables and columns, from `schemas/*.toml` | error, names | the disk, SQL |
+//! | `store` | the database folder: manifest, commit, lock | error, names, pipeline, schema, time, varint | formats, mapping, SQL |
+//! | `description` | what is not a trace: `recording.toml`, ORTI, OS headers, symbols, mapping profiles | diagnostics, error, formats, options, time | trace data |
+//! | `map` | software events, kernel events, commands of Grasp → system events: the rules | btf, description, diagnostics, error, names, qnx, schema, time | bytes, paths, Parquet, SQL |
+//! | `derive` | system events, as their writer means them → instances and states | btf, error, names, schema | files, the text of BTF |
+//! | `check` | does a trace keep the rules of its BTF version | btf, diagnostics | readers, the store, mapping |
+//! | `compare` | two streams of BTF records → where they differ | btf, error, names | files, Parquet, SQL |
+//! | `ops` | what btfdb can do, one file per verb | btf, check, compare, derive, description, diagnostics, engine, error, formats, input, library, map, metrics, options, picture, pipeline, plot, render, require, schema, store, time | the terminal, the environment |
+//! | `picture` | rows over time and what happens in them: what is drawn | btf, time | tables, pixels |
+//! | `render` | results → text; pictures → SVG, PNG, pages | error, picture, time, varint | the database |
 //! | `library` | the SQL files of `queries/` and of the user: headers, names, documentation | error, schema | running SQL |
 //! | `chain` | chains of events: which event follows from which | – | where events come from |
 //! | `engine` | SQL over a database: tables, functions, operators and optimizer rules of DataFusion, sessions | btf, chain, error, library, names, schema, store, time | metrics, the terminal |
@@ -52,13 +51,13 @@
 //!
 //! # Invariants
 //!
-//! 1. Content never crashes a reader. Bad content becomes a counted, located [`diagnostics::Diagnostic`]; an
-//!    [`error::Error`] is for I/O, limits, or "not this format".
+//! 1. Content never crashes a reader. Bad content becomes a counted, located [`Diagnostic`]; an
+//!    [`Error`] is for I/O, limits, or "not this format".
 //! 2. Every input record is accounted for: rows + rejected + skipped = records, per source, in table `source`.
-//! 3. Only [`store`] creates, renames, syncs or removes files inside a database, through [`store::Disk`]. A
+//! 3. Only `store` creates, renames, syncs or removes files inside a database, through `store::Disk`. A
 //!    database is either the old one or the new one.
 //! 4. Only `cli` prints, reads the environment, or ends the process.
-//! 5. Only `engine` names DataFusion. [`map`] sees batches in and events out.
+//! 5. Only `engine` names DataFusion. `map` sees batches in and events out.
 //! 6. Same input, same rules, same version: byte-identical tables, whatever the number of threads.
 //! 7. No floating point in time. Ticks are `i64`.
 //! 8. Tables and columns are spelled in `schemas/` only; code uses the constants made from them.
@@ -91,79 +90,63 @@
 //! # }
 //! ```
 
+#![cfg_attr(
+    not(feature = "engine"),
+    allow(dead_code, unused_imports, reason = "the engine and what stands on it use it")
+)]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests make and break files"))]
 
-// The rooms. Tests, fuzz targets and benchmarks reach into them; the interface is what is named below.
-#[doc(hidden)]
-pub mod btf;
-#[doc(hidden)]
-pub mod check;
-#[doc(hidden)]
-pub mod compare;
-#[doc(hidden)]
-pub mod derive;
-#[doc(hidden)]
-pub mod description;
-#[doc(hidden)]
-pub mod diagnostics;
-#[doc(hidden)]
-pub mod error;
-#[doc(hidden)]
-pub mod formats;
-#[doc(hidden)]
-pub mod input;
-#[doc(hidden)]
-pub mod map;
-#[doc(hidden)]
-pub mod names;
-#[doc(hidden)]
-pub mod ops;
-#[doc(hidden)]
-pub mod options;
-#[doc(hidden)]
-pub mod picture;
+// The rooms. What others may use of them is named below.
+mod btf;
+mod check;
+mod derive;
+mod description;
+mod diagnostics;
+mod error;
+mod formats;
+mod input;
+mod map;
+mod names;
+mod ops;
+mod options;
 mod pipeline;
-#[doc(hidden)]
-pub mod qnx;
-#[doc(hidden)]
-pub mod render;
-#[doc(hidden)]
-pub mod schema;
-#[doc(hidden)]
-pub mod simulate;
-#[doc(hidden)]
-pub mod store;
-#[doc(hidden)]
-pub mod time;
+mod qnx;
+mod schema;
+mod store;
+mod time;
 mod varint;
 
 #[cfg(feature = "engine")]
-#[doc(hidden)]
-pub mod chain;
+mod chain;
 #[cfg(feature = "engine")]
-#[doc(hidden)]
-pub mod cli;
+#[allow(rustdoc::broken_intra_doc_links, reason = "comments on arguments are help texts")]
+mod cli;
 #[cfg(feature = "engine")]
-#[doc(hidden)]
-pub mod engine;
+mod compare;
 #[cfg(feature = "engine")]
-#[doc(hidden)]
-pub mod export;
+mod engine;
 #[cfg(feature = "engine")]
-#[doc(hidden)]
-pub mod library;
+mod export;
 #[cfg(feature = "engine")]
-#[doc(hidden)]
-pub mod metrics;
+mod library;
 #[cfg(feature = "engine")]
-#[doc(hidden)]
-pub mod plot;
+mod metrics;
 #[cfg(feature = "engine")]
-#[doc(hidden)]
-pub mod require;
+mod picture;
 #[cfg(feature = "engine")]
-#[doc(hidden)]
-pub mod selection;
+mod plot;
+#[cfg(feature = "engine")]
+mod render;
+#[cfg(feature = "engine")]
+mod require;
+#[cfg(feature = "engine")]
+mod selection;
+
+// A simulated machine that writes recordings; it shares no code with what reads them.
+#[cfg(test)]
+#[path = "../tests/neutrino/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "`tests/it` and `benches` use the rest")]
+mod neutrino;
 
 // The interface: descriptions and inputs, readers of formats, ingest, the database, findings.
 pub use crate::description::{CoreDescription, Description, NameList, Plan, plan};
@@ -204,3 +187,70 @@ pub use crate::render::{Format, render as render_rows};
 pub use crate::selection::Selection;
 #[cfg(feature = "engine")]
 pub use crate::time::TimeWindows;
+
+/// What the program, the tests and the fuzz targets use beyond the interface. It may change at any time. Each item is
+/// named, so that the compiler reports code that nothing uses.
+#[doc(hidden)]
+pub mod internals {
+    #[cfg(feature = "engine")]
+    pub use crate::cli::run;
+
+    // Readers.
+    pub mod btf {
+        pub use crate::btf::spec::{Version, rule};
+        pub use crate::btf::{Action, EntityType, Place, Record, State};
+        pub use crate::check::{CheckOptions, Checker};
+        pub use crate::formats::btf::{
+            Btf, EventRows, Header, LineKind, Parser, parse_chunk, probe, speaks_freertos,
+        };
+    }
+    pub mod grasp {
+        pub use crate::formats::grasp::words::split;
+        pub use crate::formats::grasp::{CommandReader, join, probe};
+    }
+    pub mod orti {
+        pub use crate::description::orti::{
+            Finding, Formula, Orti, OsHeader, Symbols, Width, canonical_path,
+        };
+    }
+    pub mod qnx {
+        pub use crate::formats::qnx::listing::{ListingReader, MAX_WORDS, OwnedEvent, probe};
+        pub use crate::formats::qnx::{Batch, Decoder, Listed, Qnx};
+        pub use crate::qnx::{Event, Flavour, Version, arguments, event_name, subject, text};
+    }
+    pub mod trace32 {
+        pub use crate::formats::trace32::{
+            Column, DataRows, FUNCTION_KINDS, FunctionRows, Gap, Radix, Settings, detect_data_layout,
+            parse_data, parse_functions, probe,
+        };
+    }
+    pub use crate::description::Profile;
+    pub use crate::time::{Rounded, read_decimal};
+
+    // What a format is made of.
+    pub use crate::formats::{Counts, Disorder, Ending, RowOrder, TableUse};
+    pub use crate::input::Chunk;
+    pub use crate::names::TextList;
+    pub use crate::schema::{BtfEventRow, BtfEventRows, ProcessInstanceView};
+
+    // A disk, to write one that fails.
+    pub use crate::store::{Disk, DiskFile};
+
+    // Pictures and pages.
+    #[cfg(feature = "engine")]
+    pub mod picture {
+        pub use crate::picture::{
+            Curve, Highlight, Link, LinkKind, Mark, MarkKind, Picture, Point, Row, RowKind, Run, Shape, State,
+        };
+        pub use crate::render::html::write as write_page;
+    }
+
+    // What generated documents are made of.
+    #[cfg(feature = "engine")]
+    pub use crate::cli::shell_docs;
+    #[cfg(feature = "engine")]
+    pub use crate::library::{Alias, Documented, TABLE_FUNCTIONS, TableFunction, Unit, View};
+    #[cfg(feature = "engine")]
+    pub use crate::require::Requirements;
+    pub use crate::schema::{ColumnSpec, ColumnType};
+}

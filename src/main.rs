@@ -1,5 +1,5 @@
 //! The program: one expression.
 
 fn main() -> std::process::ExitCode {
-    btfdb::cli::run()
+    btfdb::internals::run()
 }

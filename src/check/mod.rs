@@ -23,8 +23,8 @@ mod tests;
 mod version;
 mod words;
 
-pub use report::{Finding, Occurrence, Report};
-pub use rules::{RULES, Rule};
+pub use report::{Finding, Report};
+pub use rules::RULES;
 
 use crate::btf::spec::{EntityType, EntityTypes, Number, State, Version};
 use crate::btf::{Place, Record};

@@ -75,9 +75,7 @@ mod side;
 mod tests;
 
 pub use options::{CompareOptions, Level, Tolerance};
-pub use result::{
-    Comparison, Difference, DifferenceKind, Divergence, EntitySummary, Line, Strict, TimeDifference,
-};
+pub use result::{Comparison, Difference, DifferenceKind, Line};
 
 use crate::btf::Records;
 use crate::error::Result;

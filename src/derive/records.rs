@@ -43,7 +43,7 @@ impl FromRecords {
     /// Takes the rows of a batch into account, in their order.
     ///
     /// # Errors
-    /// [`ErrorKind::Bug`] when the batch is not of the table `btf_event`.
+    /// [`crate::error::ErrorKind::Bug`] when the batch is not of the table `btf_event`.
     pub fn batch(&mut self, batch: &RecordBatch, derive: &mut Derive) -> Result<()> {
         let rows = BtfEventView::of(batch)?;
         let kinds = rows.target_type.translate(EntityType::parse_tolerant);

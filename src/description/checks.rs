@@ -57,7 +57,7 @@ fn cpu(orti: &Orti) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::description::SetupFile;
+    use crate::description::files::SetupFile;
 
     fn core(name: &str) -> CoreFiles {
         let file = || Some(SetupFile { path: format!("{name}.x"), text: String::new() });

@@ -12,7 +12,6 @@ mod setup;
 
 pub use application::{Application, ApplicationCore};
 pub use detect::{Plan, PlannedInput, plan};
-pub use files::{CoreFiles, SetupFile};
-pub use profile::{Profile, SHIPPED};
+pub use profile::Profile;
 pub use recording_toml::{CoreDescription, Description, NameList};
 pub use setup::StoredSetup;

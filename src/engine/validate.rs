@@ -155,7 +155,7 @@ mod tests {
     use super::{validate_metric, validate_view};
     use crate::engine::queries_with_folders;
     use crate::engine::tests::fixture;
-    use crate::library::{EXAMPLE, Queries};
+    use crate::library::Queries;
     use std::path::Path;
 
     /// Every file of the library plans on an empty database and has the columns that are promised.
@@ -176,7 +176,7 @@ mod tests {
     fn the_example_of_the_documentation_is_valid() {
         let (dir, session) = fixture::empty();
         let file = dir.path().join("Writes.sql");
-        std::fs::write(&file, EXAMPLE).unwrap();
+        std::fs::write(&file, include_str!("../../tests/it/reference/Writes.sql")).unwrap();
         let queries = queries_with_folders(&[dir.path().to_owned()]).unwrap();
         validate_metric(session.runner(), queries.metric("Writes").unwrap(), &file).unwrap();
     }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 pub use buffer::Buffer;
 use direct::Direct;
-pub use pieces::{Piece, Pieces, Used};
+pub use pieces::{Piece, Used};
 use raw::{Decoder, Raw};
 
 /// An input is read in pieces of this size, in bytes. A chunk ends with the last line that ends in a piece.

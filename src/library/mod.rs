@@ -1,16 +1,12 @@
 //! The SQL library: metrics and views as files with a header, those that ship in the binary (`queries/`) and those of the user,
 //! and the list of table functions. Text only: not for planning or running SQL (see [`crate::engine`]).
 
-mod docs;
 mod folders;
 mod header;
 mod queries;
 mod shipped;
 mod table_functions;
 
-#[cfg(test)]
-pub(crate) use docs::EXAMPLE;
-pub use docs::docs;
 pub use folders::ParsedFile;
 pub(crate) use header::Header;
 pub use queries::{Alias, Documented, Fold, METRIC_COLUMNS, Metric, Queries, Unit, View};

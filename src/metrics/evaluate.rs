@@ -33,7 +33,7 @@ pub struct MetricFilter {
 
 /// Computes metrics; without names, all of them. One row per metric, recording and entity (and core, for loads; and
 /// window, where there are windows), in the order of the names or of the list, then by recording, entity and time; columns
-/// [`super::SUMMARY_COLUMNS`].
+/// as `docs/metrics.md` lists them.
 ///
 /// * `begin_at`, `end_at`: the window, in ticks; only with windows. Of metrics that count or are a share there is a row
 ///   for every window of the recording, of others for every window with an instance in it.

@@ -14,8 +14,8 @@ pub use evaluate::{MetricFilter, histograms, summaries, summary_within};
 pub(crate) use grasp_measurement::tick_of;
 pub use grasp_measurement::{MEASUREMENT, MEASUREMENT_SQL, measurement};
 pub use histogram::Bin;
-pub use regression::{COMPARED, MetricDelta, compare_metrics};
-pub use summary::{Histogram, SUMMARY_COLUMNS, bins_of};
+pub use regression::{MetricDelta, compare_metrics};
+pub use summary::{Histogram, bins_of};
 
 #[cfg(test)]
 mod tests;

@@ -11,29 +11,6 @@ use super::statistics::Statistics;
 use crate::error::{Error, ErrorKind, Result};
 use crate::library::{Metric, Unit};
 
-/// The columns of [`super::summaries`], in order. With windows of time, `begin_at` and `end_at` stand before `count`.
-pub const SUMMARY_COLUMNS: [&str; 19] = [
-    "recording",
-    "metric",
-    "entity",
-    "type",
-    "core",
-    "unit",
-    "count",
-    "incomplete",
-    "min",
-    "avg",
-    "max",
-    "stddev",
-    "p50",
-    "p95",
-    "p99",
-    "p999",
-    "jitter",
-    "min_at",
-    "max_at",
-];
-
 /// A line of the summary.
 pub(super) struct Line<'a> {
     pub metric: &'a Metric,

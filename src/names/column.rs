@@ -203,7 +203,7 @@ mod tests {
         let mut column = NameColumn::default();
         (0..=Interner::MAX_TEXTS).for_each(|n| column.push(n.to_string().as_str()));
         assert_eq!(column.take_array().unwrap().len(), Interner::MAX_TEXTS + 1);
-        assert!(column.names.is_empty());
+        assert_eq!(column.names.len(), 0);
         column.push("x");
         assert_eq!(texts(&column.take_array().unwrap()), [Some("x".to_owned())]);
     }
@@ -215,10 +215,10 @@ mod tests {
             column.push(n.to_string().as_str());
         }
         column.take_array().unwrap();
-        assert!(!column.names.is_empty());
+        assert_ne!(column.names.len(), 0);
         column.push("one more");
         column.take_array().unwrap();
-        assert!(column.names.is_empty());
+        assert_eq!(column.names.len(), 0);
     }
 
     struct Two;

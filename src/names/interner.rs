@@ -74,11 +74,6 @@ impl Interner {
         self.texts.len()
     }
 
-    /// True when there are no texts.
-    pub fn is_empty(&self) -> bool {
-        self.texts.is_empty()
-    }
-
     /// How many bytes the texts have together.
     pub fn bytes(&self) -> usize {
         self.texts.bytes()
@@ -138,7 +133,7 @@ mod tests {
         assert!(Arc::ptr_eq(&before, &names.array()), "nothing is new");
         names.intern("c");
         assert_eq!(names.array().len(), 4);
-        assert!(!names.trim() && names.trim_beyond(3, 100) && names.is_empty());
+        assert!(!names.trim() && names.trim_beyond(3, 100) && names.len() == 0);
         assert_eq!(names.intern("c"), 0);
     }
 }

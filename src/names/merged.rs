@@ -109,7 +109,7 @@ mod tests {
         let many: TextList = (0..=Interner::MAX_TEXTS).map(|n| n.to_string()).collect();
         merged.learn(0, 0, &many);
         merged.trim();
-        assert!(merged.names.is_empty());
+        assert_eq!(merged.names.len(), 0);
         let mut ids = [7, 3, 7];
         merged.translate(0, &mut ids);
         assert_eq!((ids, merged.names.text(0)), ([0, 1, 0], "7"));

@@ -1,4 +1,4 @@
-//! `check`: the recordings of a trace against the rules of BTF. Not the rules (see [`crate::check`] and
+//! `check`: the recordings of a trace against the rules of BTF. Not the rules (see [`mod@crate::check`] and
 //! [`crate::formats::grasp`]).
 
 use super::map::grasp_faults;

@@ -43,9 +43,6 @@ pub struct Runs {
     /// Empty until there is something small.
     cells: Vec<Option<Cell>>,
     wide: Vec<Stretch>,
-    /// All that was shown.
-    count: u64,
-    covered: i128,
 }
 
 impl Stretch {
@@ -136,7 +133,7 @@ impl Cell {
 impl Runs {
     /// Nothing yet, for the columns of a grid.
     pub fn new(grid: Grid) -> Self {
-        Self { grid, cursor: Cursor::new(grid), cells: Vec::new(), wide: Vec::new(), count: 0, covered: 0 }
+        Self { grid, cursor: Cursor::new(grid), cells: Vec::new(), wide: Vec::new() }
     }
 
     /// Adds a stretch; one outside the window is ignored.
@@ -145,8 +142,6 @@ impl Runs {
         if !self.grid.shows(begin, end) || end < begin {
             return;
         }
-        self.count += 1;
-        self.covered += i128::from(end.min(self.grid.to())) - i128::from(begin.max(self.grid.from()));
         if self.grid.is_exact() {
             self.wide.push(stretch);
             return;
@@ -169,23 +164,11 @@ impl Runs {
         }
     }
 
-    /// How many stretches there were.
-    pub fn count(&self) -> u64 {
-        self.count
-    }
-
-    /// Ticks of the window that they cover together.
-    pub fn covered(&self) -> i128 {
-        self.covered
-    }
-
     /// Merges the stretches of another collector for the same columns; `name` translates its names.
     pub fn join(&mut self, mut other: Self, name: impl Fn(Name) -> Name) {
         let renamed = |stretch: &mut Stretch| stretch.name = stretch.name.map(&name);
         other.wide.iter_mut().for_each(renamed);
         other.cells.iter_mut().flatten().for_each(|cell| renamed(&mut cell.longest));
-        self.count += other.count;
-        self.covered += other.covered;
         self.wide.append(&mut other.wide);
         if self.cells.is_empty() {
             self.cells = other.cells;

@@ -24,7 +24,7 @@ use crate::schema::{tables, view};
 use crate::selection::Selection;
 use crate::time::TimeScale;
 
-pub use around::{Around, Extreme};
+pub use around::Around;
 pub use chart::{ChartRequest, Form, chart};
 pub use show::Rows;
 

@@ -4,7 +4,7 @@
 //!
 //! The other rooms of QNX: `formats::qnx` (records and listings to events), `ops::kernel` (one file into the
 //! database), `map::qnx` (kernel events to BTF), `export::traceprinter` (events to text),
-//! `simulate::neutrino` (test recordings).
+//! `tests/neutrino` (test recordings).
 //!
 //! Everything here rests on published headers, manuals and listings; no file of a real target was at hand.
 
@@ -21,9 +21,9 @@ pub mod write;
 pub use arguments::{Manner, arguments, value as printed_value, words as printed_words};
 pub use event::{Class, Event, Status};
 pub use filter::{KernelFilter, MatchedBy};
-pub use subject::{Subject, subject};
+pub use subject::subject;
 pub use text::{c_string, is_print, text};
 pub use version::{Flavour, Version};
 pub use vocabulary::{
-    Entry, UNKNOWN, entry, event_name, event_names, event_number, fields, is_failure, name_of_event,
+    UNKNOWN, entry, event_name, event_names, event_number, fields, is_failure, name_of_event,
 };

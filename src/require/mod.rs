@@ -1,12 +1,12 @@
 //! Timing requirements: a file that says what a recording has to keep, and for each requirement the worst case that the
-//! recording shows, when it was, and how far it is from the bound. Not for conformance to BTF (see [`crate::check`]).
+//! recording shows, when it was, and how far it is from the bound. Not for conformance to BTF (see [`mod@crate::check`]).
 
 mod file;
 mod measure;
 mod report;
 mod synchronisation;
 
-pub use file::{Bound, Chain, Deadline, Limit, Load, Period, Requirements, Synchronisation};
+pub use file::Requirements;
 pub use measure::measure;
 pub use report::{junit, table};
 

@@ -3,7 +3,6 @@
 //! [`crate::store`]).
 
 mod column_type;
-mod docs;
 mod parquet;
 #[cfg(feature = "engine")]
 pub(crate) mod result;
@@ -13,15 +12,15 @@ mod view;
 
 pub use crate::names::{Name, NameColumn, Numbering, TextList};
 pub use column_type::{ColumnType, Encoding};
-pub use docs::docs;
 pub use generated::*;
 pub(crate) use parquet::{PAGE_ROWS, ROW_GROUP_ROWS, compression};
-pub use rows::{Optional, TextColumn};
+pub use rows::Optional;
 pub use spec::{ColumnSpec, TableSpec};
 pub use view::{FlagView, NameView, NumberView, TextView, Translated};
 pub(crate) use view::{find_column, view};
 
 /// Written by the build script (`build/`).
+#[allow(dead_code, reason = "every table is made the same, whatever is used of it")]
 mod generated {
     use arrow::array::RecordBatch;
     use arrow::datatypes::SchemaRef;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::disk::Disk;
-use super::manifest::{BlobEntry, FileEntry, Manifest, RecordingEntry};
+use super::manifest::{FileEntry, Manifest, RecordingEntry};
 use super::transaction::Transaction;
 use crate::error::{Error, Result, did_you_mean};
 use crate::schema::TableSpec;
@@ -31,17 +31,6 @@ impl Database {
     /// Whether there is a database at `path`.
     pub fn is_at(path: &Path) -> bool {
         path.join(super::layout::MANIFEST).is_file()
-    }
-
-    /// Opens a database, and makes an empty one with this time scale when there is none.
-    ///
-    /// # Errors
-    /// Those of [`Database::open`] and [`Database::begin`].
-    pub fn create_or_open(disk: Arc<dyn Disk>, path: &Path, time_scale: TimeScale) -> Result<Self> {
-        if !path.join(super::layout::MANIFEST).exists() {
-            Self::begin(disk, path, Some(time_scale))?.commit()?;
-        }
-        Self::open(path)
     }
 
     /// Begins to change a database, or to make a new one when `time_scale_if_new` says how.
@@ -99,18 +88,6 @@ impl Database {
     /// Where a file lies now. Ask shortly before opening it: a commit may just be moving it into place.
     pub fn path_of(&self, file: &FileEntry) -> PathBuf {
         self.place(&file.path, file.staged.as_deref())
-    }
-
-    /// The content of a file that is not a table; `None` when there is none of that name.
-    ///
-    /// # Errors
-    /// When it cannot be read or is not what was written.
-    pub fn blob(&self, kind: &str, recording: &str, name: &str) -> Result<Option<Vec<u8>>> {
-        let wanted = |b: &&BlobEntry| b.kind == kind && b.recording == recording && b.name == name;
-        let Some(blob) = self.manifest.blobs.iter().find(wanted) else {
-            return Ok(None);
-        };
-        blob.read(&self.root).map(Some)
     }
 
     /// Staged files win: the place of a blob can still hold the one that it replaces.

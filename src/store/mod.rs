@@ -8,7 +8,9 @@ mod columns;
 mod commit;
 mod database;
 mod disk;
-pub mod faults;
+#[cfg(test)]
+#[path = "../../tests/faulty_disk/mod.rs"]
+mod faulty_disk;
 mod folder;
 mod layout;
 mod lock;
@@ -27,7 +29,7 @@ mod write_behind;
 
 pub use database::Database;
 pub use disk::{Disk, DiskFile};
-pub use manifest::{BlobEntry, FileEntry, Manifest, RecordingEntry};
+pub use manifest::{FileEntry, RecordingEntry};
 pub use real_disk::RealDisk;
 #[cfg(feature = "engine")]
 pub(crate) use resequence::Resequenced;
@@ -37,7 +39,7 @@ pub(crate) use scan::{Scan, Scanner, Within};
 pub use table_reader::{read_batches, read_row_groups};
 pub use table_writer::{StagedFile, TableWriter};
 pub use transaction::Transaction;
-pub use verify::{Problem, VerifyReport, verify};
+pub use verify::{VerifyReport, verify};
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 //! another thread.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
@@ -49,21 +49,8 @@ struct OpenFile {
 #[derive(Debug, Clone)]
 #[must_use = "a file that is not added to its transaction is thrown away"]
 pub struct StagedFile {
+    /// `rows` is 0 when there was nothing to write, and then there is no file.
     pub(super) entry: FileEntry,
-    path: PathBuf,
-}
-
-impl StagedFile {
-    /// What the manifest will say about it; `rows` is 0 when there was nothing to write, and then there is no
-    /// file.
-    pub fn entry(&self) -> &FileEntry {
-        &self.entry
-    }
-
-    /// Where it lies until the commit.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
 }
 
 impl TableWriter {
@@ -112,7 +99,7 @@ impl TableWriter {
             }
             State::Failed => return Err(failed_before()),
         }
-        Ok(StagedFile { entry: self.entry, path })
+        Ok(StagedFile { entry: self.entry })
     }
 
     fn staged(&self) -> &str {

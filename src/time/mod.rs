@@ -81,26 +81,19 @@ pub struct Rounded {
 
 /// Why a text cannot be read as ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NotTicks {
+pub enum NotTicks {
     /// Not a decimal number.
     Garbage,
     /// A decimal number that does not fit 64 bits in the wanted scale.
     Overflow,
 }
 
-/// Reads a decimal number of `unit`s (sign, any number of digits, `.`) as ticks of `scale`; `None` if it is
-/// not such a number or does not fit. No exponent, no blanks: `0.0004372600` seconds are 437260 ns.
-pub fn decimal_to_ticks(text: &[u8], unit: TimeScale, scale: TimeScale) -> Option<Rounded> {
-    read_decimal(text, b'.', unit, scale).ok()
-}
-
-/// [`decimal_to_ticks`] with another decimal point and the reason of a refusal.
-pub(crate) fn read_decimal(
-    text: &[u8],
-    point: u8,
-    unit: TimeScale,
-    scale: TimeScale,
-) -> Result<Rounded, NotTicks> {
+/// Reads a decimal number of `unit`s (sign, any number of digits, the decimal `point`) as ticks of `scale`. No exponent, no
+/// blanks: `0.0004372600` seconds are 437260 ns.
+///
+/// # Errors
+/// See [`NotTicks`].
+pub fn read_decimal(text: &[u8], point: u8, unit: TimeScale, scale: TimeScale) -> Result<Rounded, NotTicks> {
     let (negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),
         [b'+', rest @ ..] => (false, rest),
@@ -153,17 +146,6 @@ pub(crate) fn divide_half_even(number: u64, divisor: u64) -> (u64, bool) {
     let other_half = divisor - remainder;
     let up = remainder > other_half || remainder == other_half && quotient % 2 == 1;
     (quotient + u64::from(up), remainder != 0)
-}
-
-/// The same duration in another scale; `None` when it does not fit.
-pub fn convert(value: i64, from: TimeScale, to: TimeScale) -> Option<Rounded> {
-    if to <= from {
-        let ticks = value.checked_mul(10i64.pow(to.decimals() - from.decimals()))?;
-        return Some(Rounded { ticks, inexact: false });
-    }
-    let divisor = 10u64.pow(from.decimals() - to.decimals());
-    let (magnitude, inexact) = divide_half_even(value.unsigned_abs(), divisor);
-    Some(Rounded { ticks: with_sign(magnitude, value < 0)?, inexact })
 }
 
 /// Reads a time from the command line or a description: `412ms`, `1.5us`, `250 ns`, `-3s`, or a whole number
@@ -235,7 +217,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn ticks(text: &str, unit: TimeScale, scale: TimeScale) -> Option<(i64, bool)> {
-        decimal_to_ticks(text.as_bytes(), unit, scale).map(|r| (r.ticks, r.inexact))
+        read_decimal(text.as_bytes(), b'.', unit, scale).ok().map(|r| (r.ticks, r.inexact))
     }
 
     #[test]
@@ -257,9 +239,6 @@ mod tests {
         {
             assert_eq!(ticks(text, Ns, Ns), Some((expected, true)), "{text}");
         }
-        assert_eq!(convert(2500, Ns, Us), Some(Rounded { ticks: 2, inexact: true }));
-        assert_eq!(convert(-3500, Ns, Us), Some(Rounded { ticks: -4, inexact: true }));
-        assert_eq!(convert(7, S, Ps), Some(Rounded { ticks: 7_000_000_000_000, inexact: false }));
     }
 
     #[test]
@@ -269,8 +248,6 @@ mod tests {
         assert_eq!(ticks("9223372036.854775808", S, Ns), None);
         assert_eq!(ticks("9223372036.8547758075", S, Ns), None);
         assert_eq!(read_decimal(&[b'9'; 5000], b'.', S, Ns), Err(NotTicks::Overflow));
-        assert_eq!(convert(i64::MAX, S, Ns), None);
-        assert_eq!(convert(i64::MIN, Ns, Ns).map(|r| r.ticks), Some(i64::MIN));
     }
 
     #[test]
@@ -344,8 +321,9 @@ mod tests {
 
         #[test]
         fn both_roundings_agree(value: i64) {
-            let by_text = decimal_to_ticks(value.to_string().as_bytes(), Ps, Us);
-            prop_assert_eq!(by_text, convert(value, Ps, Us));
+            let (magnitude, inexact) = divide_half_even(value.unsigned_abs(), 1_000_000);
+            let rounded = with_sign(magnitude, value < 0).map(|ticks| (ticks, inexact));
+            prop_assert_eq!(ticks(&value.to_string(), Ps, Us), rounded);
         }
 
         #[test]

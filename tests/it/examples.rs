@@ -1,7 +1,7 @@
 //! Every example of the help texts and of the README runs as it is written.
 
+use crate::neutrino::machine::{Options, simulate};
 use crate::support::{Bench, root};
-use btfdb::simulate::neutrino::machine::{Options, simulate};
 use std::process::Command;
 
 #[path = "../../examples/ingest_and_ask.rs"]

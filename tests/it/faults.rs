@@ -1,15 +1,13 @@
 //! A disk that fails: the 1st, 2nd, 3rd … operation of an ingest fails until it completes untouched. After
 //! each failure the database opens and holds the old state whole.
 
+use crate::faulty_disk::{Fault, FaultyDisk};
 use crate::support::{copy_dir, root};
-use btfdb::description::{Description, Plan, plan};
-use btfdb::error::ErrorKind;
-use btfdb::formats::FORMATS;
-use btfdb::ops::Control;
-use btfdb::ops::ingest::{Options, ingest};
-use btfdb::schema::tables;
-use btfdb::store::faults::{Fault, FaultyDisk};
-use btfdb::store::{Database, Disk, RealDisk, verify};
+use btfdb::internals::Disk;
+use btfdb::{
+    Control, Database, Description, ErrorKind, FORMATS, IngestOptions as Options, Plan, RealDisk, ingest,
+    plan, tables, verify,
+};
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +20,7 @@ fn small(dir: &Path) -> Vec<Plan> {
     plan(&[dir.to_path_buf()], &Description::default(), FORMATS).unwrap()
 }
 
-fn run(disk: Arc<dyn Disk>, db: &Path, plans: &[Plan]) -> btfdb::error::Result<()> {
+fn run(disk: Arc<dyn Disk>, db: &Path, plans: &[Plan]) -> btfdb::Result<()> {
     let options = Options::default();
     ingest(disk, db, plans, &options, &Arc::new(Control::default())).map(|_| ())
 }

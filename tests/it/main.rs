@@ -19,16 +19,23 @@ mod corpus;
 mod documents;
 mod examples;
 mod faults;
+#[path = "../faulty_disk/mod.rs"]
+#[allow(dead_code, reason = "the unit tests of `store` use the rest")]
+mod faulty_disk;
 mod fuzz_corpus;
 mod grasp;
 mod grasp_out;
 mod judge;
 mod metrics;
+#[path = "../neutrino/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "the unit tests of the library and `benches` use the rest")]
+mod neutrino;
 mod osek;
 mod page;
 mod plot;
 mod qnx;
 mod qnx_truth;
+mod reference;
 mod requirements;
 mod shell;
 mod support;
@@ -36,3 +43,7 @@ mod support;
 mod terminal;
 mod tidy;
 mod toy;
+
+// For `faulty_disk`.
+use btfdb::RealDisk;
+use btfdb::internals::{Disk, DiskFile};

@@ -1,11 +1,11 @@
 //! Pictures as pages: a small system is simulated, drawn as a page, and the page is checked as text.
 //! `tests/browser/` checks that the page works in a browser; this file writes the pages for it.
 
-use btfdb::picture::{
+use btfdb::TimeScale;
+use btfdb::internals::picture::{
     Curve, Highlight, Link, LinkKind, Mark, MarkKind, Picture, Point, Row, RowKind, Run, Shape, State,
+    write_page,
 };
-use btfdb::render::html;
-use btfdb::time::TimeScale;
 
 /// A generator of numbers that are the same on every machine (Knuth's MMIX constants).
 struct Chance(u64);
@@ -378,7 +378,7 @@ const HOSTILE: [&str; 6] = [
 
 fn page(picture: &Picture) -> String {
     let mut bytes = Vec::new();
-    html::write(picture, &mut bytes).unwrap();
+    write_page(picture, &mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()
 }
 
@@ -412,7 +412,7 @@ fn the_same_picture_gives_the_same_page() {
 fn a_window_that_cannot_be_counted_is_refused() {
     let mut picture = simulated(20_000_000);
     (picture.from, picture.to) = (i64::MIN, i64::MAX);
-    let error = html::write(&picture, &mut Vec::new()).unwrap_err();
+    let error = write_page(&picture, &mut Vec::new()).unwrap_err();
     assert!(error.to_string().contains("2^52"), "{error}");
 }
 

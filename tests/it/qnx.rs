@@ -1,9 +1,9 @@
 //! QNX kernel traces of simulated machines, on the command line: every record is in the tables; filters,
 //! listings and a second mapping work. Not what the tables say about the machine (see `qnx_truth`).
 
+use crate::neutrino::machine::{Options, Truth, simulate};
+use crate::neutrino::{ByteOrder, Faults, Release, Target};
 use crate::support::{Bench, Run, tree};
-use btfdb::simulate::neutrino::machine::{Options, Truth, simulate};
-use btfdb::simulate::neutrino::{ByteOrder, Faults, Release, Target};
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};

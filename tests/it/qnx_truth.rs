@@ -1,10 +1,10 @@
 //! The native tables of QNX kernel traces against what really happened in a simulated machine. Not what BTF
 //! makes of it.
 
+use crate::neutrino::machine::Truth;
+use crate::neutrino::{ByteOrder, Release};
 use crate::qnx::{RELEASES, csv, trace};
 use crate::support::Bench;
-use btfdb::simulate::neutrino::machine::Truth;
-use btfdb::simulate::neutrino::{ByteOrder, Release};
 use std::collections::BTreeMap;
 
 const RUNNING: u16 = 1;

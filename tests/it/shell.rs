@@ -1,7 +1,7 @@
 //! The shell without a terminal: every dot command has its effect, errors name their line. Not for keys and
 //! prompts (see `terminal`).
 
-use crate::support::{Bench, Run, root};
+use crate::support::{Bench, Run};
 use std::io::Write;
 use std::process::Stdio;
 
@@ -221,15 +221,4 @@ fn an_empty_script_does_nothing() {
     }
     let run = piped(&bench, "\u{feff}SELECT 1 AS a;\r\nSELECT 2 AS b;\r\n");
     assert_eq!(run.stdout, "a\n1\nb\n2", "{}", run.all());
-}
-
-#[test]
-fn the_documentation_is_up_to_date() {
-    let path = root().join("docs/shell.md");
-    let docs = btfdb::cli::shell_docs();
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, &docs).unwrap();
-    }
-    let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(committed == docs, "docs/shell.md is old; run the tests with UPDATE_DOCS=1");
 }

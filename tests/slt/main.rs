@@ -18,15 +18,11 @@ use arrow::array::{Array, AsArray};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
-use btfdb::description::{Description, plan};
-use btfdb::engine::{Param, Session, SessionOptions};
-use btfdb::formats::FORMATS;
-use btfdb::library::{Metric, Unit};
-use btfdb::metrics::{MetricFilter, summaries};
-use btfdb::ops::{Control, ingest};
-use btfdb::require::Requirements;
-use btfdb::store::{Database, RealDisk};
-use btfdb::time::TimeScale;
+use btfdb::internals::{Requirements, Unit};
+use btfdb::{
+    Control, Database, Description, FORMATS, IngestOptions, Metric, MetricFilter, Param, RealDisk, Session,
+    SessionOptions, TimeScale, ingest, plan, summaries,
+};
 use sqllogictest::{DBOutput, DefaultColumnType, Runner};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -51,7 +47,7 @@ impl sqllogictest::DB for Engine {
     type ColumnType = DefaultColumnType;
 
     fn run(&mut self, sql: &str) -> Result<DBOutput<DefaultColumnType>, Failure> {
-        let fail = |e: btfdb::error::Error| Failure(e.to_string());
+        let fail = |e: btfdb::Error| Failure(e.to_string());
         let params: Vec<_> = self.1.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
         let result =
             self.0.sql(&with_metrics(sql, &self.0, &params).map_err(fail)?, &params).map_err(fail)?;
@@ -72,7 +68,7 @@ impl sqllogictest::DB for Engine {
 
 /// The statement with the samples of a metric in the place of each `{NAME}`: its SQL or, where its rows are
 /// folded into one value per entity, these values.
-fn with_metrics(sql: &str, session: &Session, params: &[(&str, Param)]) -> btfdb::error::Result<String> {
+fn with_metrics(sql: &str, session: &Session, params: &[(&str, Param)]) -> btfdb::Result<String> {
     let mut pieces = sql.split('{');
     let mut out = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
@@ -88,7 +84,7 @@ fn with_metrics(sql: &str, session: &Session, params: &[(&str, Param)]) -> btfdb
 }
 
 /// What `btfdb metrics` shows of a metric that has one value per entity, in the window of the parameters.
-fn folded(metric: &Metric, session: &Session, params: &[(&str, Param)]) -> btfdb::error::Result<String> {
+fn folded(metric: &Metric, session: &Session, params: &[(&str, Param)]) -> btfdb::Result<String> {
     let time = |name| {
         params.iter().find(|p| p.0 == name).and_then(|p| if let Param::Int(t) = p.1 { Some(t) } else { None })
     };
@@ -138,12 +134,13 @@ fn recordings(text: &str, root: &Path) -> Vec<PathBuf> {
 }
 
 fn make(database: &Path, recordings: &[PathBuf]) {
-    Database::create_or_open(Arc::new(RealDisk), database, TimeScale::Ns).unwrap();
+    let empty = Database::begin(Arc::new(RealDisk), database, Some(TimeScale::Ns));
+    empty.unwrap().commit().unwrap();
     for path in recordings {
         let plans = plan(std::slice::from_ref(path), &Description::default(), FORMATS).unwrap();
-        let options = ingest::Options { strict: true, threads: 2, ..ingest::Options::default() };
+        let options = IngestOptions { strict: true, threads: 2, ..IngestOptions::default() };
         let control = Arc::new(Control::default());
-        ingest::ingest(Arc::new(RealDisk), database, &plans, &options, &control).unwrap();
+        ingest(Arc::new(RealDisk), database, &plans, &options, &control).unwrap();
     }
 }
 

@@ -18,8 +18,8 @@ mod words;
 
 pub use actions::Action;
 pub use entity_types::{ENTITY_TYPES, EntityType, EntityTypeRule, EntityTypes, FORMER_WORDS};
-pub use parameters::{Form, PARAMETERS, Parameter, TIME_SCALES};
-pub use rules::{ACTION_RULES, ActionRule, Content, Note, SPINLOCK_ACTIONS, VENDOR_ACTIONS};
+pub use parameters::{Form, Parameter, TIME_SCALES};
+pub use rules::{ACTION_RULES, ActionRule, Content, VENDOR_ACTIONS};
 pub use state::{State, Transition};
 pub use transitions::{process_transition, runnable_transition};
 
@@ -95,10 +95,6 @@ impl Versions {
     pub const OLD: Self = Self(0b001);
     /// Since 2.2.0.
     pub const NEW: Self = Self(0b110);
-    /// 2.2.0 and 2.2.1 only.
-    pub const V2_2: Self = Self(0b010);
-    /// Since 2.3.0.
-    pub const V2_3: Self = Self(0b100);
 
     /// True if `version` is in the set.
     pub const fn has(self, version: Version) -> bool {

@@ -241,10 +241,6 @@ pub const ACTION_RULES: &[ActionRule] = &[
     row(SYS, Action::Stop, V::OLD, SIM),
 ];
 
-/// The actions that a spinlock may have; it has no notes (2.3.0 §2.3.8).
-pub const SPINLOCK_ACTIONS: &[Action] =
-    &[Action::RequestSemaphore, Action::Lock, Action::Assigned, Action::Released, Action::Unlock];
-
 /// Actions that no version has, but tools write: core events of simulators and loggers, deadlines of a
 /// viewer, `nowait` and threads of a writer, accesses of instruction blocks.
 pub const VENDOR_ACTIONS: &[(EntityType, &[&str])] = &[

@@ -35,24 +35,6 @@ words! {
 }
 
 impl State {
-    /// The states of a process (2.1.5: table 6; since 2.2.0: table 2-10).
-    pub const PROCESS: &'static [Self] = &[
-        Self::Active,
-        Self::Running,
-        Self::Ready,
-        Self::Waiting,
-        Self::Polling,
-        Self::Parking,
-        Self::Terminated,
-    ];
-
-    /// The states of a runnable (2.1.5: table 10; since 2.2.0: table 2-25).
-    pub const RUNNABLE: &'static [Self] = &[Self::Running, Self::Suspended, Self::Terminated];
-
-    /// The states of a semaphore (2.1.5: table 19; since 2.2.0 without the first: table 2-37).
-    pub const SEMAPHORE: &'static [Self] =
-        &[Self::NotInitialized, Self::Free, Self::Used, Self::Full, Self::Overfull];
-
     /// True for the process states that occupy a core.
     pub fn on_core(self) -> bool {
         matches!(self, Self::Running | Self::Polling)

@@ -82,8 +82,11 @@ fn actions_are_found_strictly_and_tolerantly() {
     assert!(Action::parse("schedulepoint").is_some() && Action::parse("set_frequence").is_none());
     assert!(is_vendor_action(EntityType::Core, "set_frequence"));
     assert!(!is_vendor_action(EntityType::Task, "set_frequence"));
+    // The actions that a spinlock may have (2.3.0 §2.3.8).
+    let of_spinlocks =
+        [Action::RequestSemaphore, Action::Lock, Action::Assigned, Action::Released, Action::Unlock];
     for version in [Version::V2_2_1, Version::V2_3_0] {
-        assert!(SPINLOCK_ACTIONS.iter().all(|a| rule(version, EntityType::Semaphore, *a).is_some()));
+        assert!(of_spinlocks.iter().all(|a| rule(version, EntityType::Semaphore, *a).is_some()));
     }
 }
 
@@ -201,7 +204,7 @@ fn sets_of_entity_types() {
 
 #[test]
 fn parameters_are_found_by_every_spelling() {
-    for parameter in PARAMETERS {
+    for parameter in parameters::PARAMETERS {
         for word in parameter.words {
             assert!(Parameter::find(word).is_some_and(|found| found.words == parameter.words));
             assert!(Parameter::find_any_case(&word.to_uppercase()).is_some());

@@ -2,7 +2,8 @@
 
 use super::{check, check_events, check_with, ids};
 use crate::btf::spec::Version;
-use crate::check::{CheckOptions, RULES, Rule};
+use crate::check::rules::Rule;
+use crate::check::{CheckOptions, RULES};
 use crate::diagnostics::Severity;
 use std::collections::BTreeSet;
 

@@ -28,9 +28,9 @@ mod symbols;
 #[cfg(test)]
 mod tests;
 
-pub use evaluation::{FormulaError, Width};
+pub use evaluation::Width;
 pub use findings::Finding;
 pub use formula::{Formula, canonical_path};
-pub use model::{Attribute, AttributeKind, AttributeType, EnumElement, EnumValue, Object, ObjectType, Orti};
-pub use os_header::{OsHeader, OsResource};
+pub use model::{EnumElement, EnumValue, Orti};
+pub use os_header::OsHeader;
 pub use symbols::Symbols;

@@ -1,7 +1,6 @@
 //! What an ORTI file says: object types and objects. Not for reading the text (`parser`) and not for the meaning of the
 //! attributes.
 
-use super::evaluation::equal;
 use super::findings::Finding;
 
 /// The content of one ORTI file.
@@ -144,44 +143,11 @@ impl AttributeType {
         }
     }
 
-    /// The name of a value: an exact match, else one that C would call equal (`-1` and `0xFFFFFFFF`, as
-    /// generators leave the type of `RUNNINGTASK` open).
-    pub fn label(&self, value: i64) -> Option<&str> {
-        let named = |same: &dyn Fn(i64) -> bool| {
-            let hit = |e: &&EnumElement| matches!(e.value, EnumValue::Integer(n) if same(n));
-            self.elements().iter().find(hit).map(|e| e.label.as_str())
-        };
-        named(&|n| n == value).or_else(|| named(&|n| equal(n, value)))
-    }
-
     /// The enumeration elements; empty when the attribute is no enumeration.
     pub fn elements(&self) -> &[EnumElement] {
         match &self.kind {
             AttributeKind::Enum { elements, .. } => elements,
             AttributeKind::CType(_) | AttributeKind::String => &[],
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn states() -> AttributeType {
-        let element =
-            |label: &str, n| EnumElement { label: label.into(), link: None, value: EnumValue::Integer(n) };
-        let elements =
-            vec![element("NO_TASK", -1), element("T", 0), element("READY", 2), element("AGAIN", 2)];
-        let kind = AttributeKind::Enum { c_type: None, elements };
-        AttributeType { name: "S".into(), array: false, to_trace: false, kind, description: None, line: 1 }
-    }
-
-    #[test]
-    fn labels_match_exactly_first_and_modulo_32_bits_then() {
-        let t = states();
-        assert_eq!(t.label(2), Some("READY"));
-        assert_eq!(t.label(-1), Some("NO_TASK"));
-        assert_eq!(t.label(0xFFFF_FFFF), Some("NO_TASK"));
-        assert_eq!(t.label(0x1_0000_0000), None);
     }
 }

@@ -3,15 +3,10 @@
 
 use super::findings::{Finding, Findings};
 use crate::diagnostics::{Severity, excerpt};
-use std::collections::HashMap;
 
 /// Symbols with their addresses, in file order.
 #[derive(Debug, Clone, Default)]
-pub struct Symbols {
-    entries: Vec<(u64, String)>,
-    by_address: HashMap<u64, usize>,
-    by_name: HashMap<String, usize>,
-}
+pub struct Symbols(Vec<(u64, String)>);
 
 impl Symbols {
     /// Reads one symbol a line: `0x401CA7<TAB>name`, `nm` and `nm -S` output (`00401ca7 T name`), or
@@ -22,7 +17,7 @@ impl Symbols {
         for (n, line) in String::from_utf8_lossy(bytes).lines().enumerate() {
             let text = line.split('#').next().unwrap_or_default().trim();
             match entry(text) {
-                Line::Symbol(address, name) => symbols.add(address, name),
+                Line::Symbol(address, name) => symbols.0.push((address, name.to_owned())),
                 Line::Nothing => {}
                 Line::Unknown => {
                     let place = (u32::try_from(n + 1).unwrap_or(u32::MAX), 1);
@@ -34,34 +29,9 @@ impl Symbols {
         (symbols, findings.finish())
     }
 
-    fn add(&mut self, address: u64, name: &str) {
-        let place = self.entries.len();
-        self.entries.push((address, name.to_owned()));
-        self.by_address.entry(address).or_insert(place);
-        self.by_name.entry(name.to_owned()).or_insert(place);
-    }
-
-    /// The symbol that lies exactly at `address`; the first one in the file if there are several.
-    pub fn name(&self, address: u64) -> Option<&str> {
-        let place = self.by_address.get(&address)?;
-        self.entries.get(*place).map(|(_, name)| name.as_str())
-    }
-
-    /// The address of a symbol; the first one in the file if several have that name, as static functions of
-    /// several cores do (see [`Symbols::iter`] for all).
-    pub fn address(&self, name: &str) -> Option<u64> {
-        let place = self.by_name.get(name)?;
-        self.entries.get(*place).map(|(address, _)| *address)
-    }
-
-    /// True when there are no symbols.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
     /// All symbols, in file order.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &str)> {
-        self.entries.iter().map(|(address, name)| (*address, name.as_str()))
+        self.0.iter().map(|(address, name)| (*address, name.as_str()))
     }
 }
 
@@ -123,16 +93,20 @@ mod tests {
                     00401ca9 00000010 t sized\nassigned = 0x401CAA;\nname=0x1 # comment\n\
                     00401cab T f(int, char)\nfile.o:\n\nnot a symbol line\n0x401CAC\tplain\n0x401CA7 alias\n";
         let (symbols, findings) = Symbols::parse(text.as_bytes());
-        let names: Vec<_> = symbols.iter().map(|(_, name)| name).collect();
-        let expected = ["plain", "nm_symbol", "sized", "assigned", "name", "f(int, char)", "plain", "alias"];
-        assert_eq!(names, expected);
-        assert_eq!((symbols.name(0x401CA7), symbols.name(0x401CA9)), (Some("plain"), Some("sized")));
-        assert_eq!((symbols.address("plain"), symbols.address("assigned")), (Some(0x401CA7), Some(0x401CAA)));
-        assert_eq!((symbols.name(0), symbols.address("puts")), (None, None));
+        let expected = [
+            (0x401CA7, "plain"),
+            (0x401CA8, "nm_symbol"),
+            (0x401CA9, "sized"),
+            (0x401CAA, "assigned"),
+            (1, "name"),
+            (0x401CAB, "f(int, char)"),
+            (0x401CAC, "plain"),
+            (0x401CA7, "alias"),
+        ];
+        assert_eq!(symbols.iter().collect::<Vec<_>>(), expected);
         assert_eq!(
             findings.iter().map(|f| (f.line, f.code)).collect::<Vec<_>>(),
             [(11, "unknown-symbol-line")]
         );
-        assert!(!symbols.is_empty() && Symbols::default().is_empty());
     }
 }

@@ -319,7 +319,7 @@ fn every_example_shows_its_operator() {
 #[test]
 fn the_queries_of_the_page_run() {
     let (_dir, session) = engine(&["r"]);
-    let page = crate::library::docs();
+    let page = include_str!("../../../docs/library.md");
     let queries: Vec<&str> =
         page.split("```sql\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     // One says what a join is for, one is an example of a file.

@@ -146,7 +146,7 @@ fn harmless(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::{TimeScale, decimal_to_ticks};
+    use crate::time::{TimeScale, read_decimal};
     use proptest::prelude::*;
 
     #[test]
@@ -169,7 +169,7 @@ mod tests {
         #[test]
         fn times_come_back(at: i64) {
             let text = Ticks::new(1_000_000).unwrap().text(at);
-            let back = decimal_to_ticks(text.as_bytes(), TimeScale::Ms, TimeScale::Ns).unwrap();
+            let back = read_decimal(text.as_bytes(), b'.', TimeScale::Ms, TimeScale::Ns).unwrap();
             prop_assert_eq!((back.ticks, back.inexact), (at, false));
         }
     }

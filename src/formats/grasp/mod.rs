@@ -20,9 +20,7 @@ mod ticks;
 mod vocabulary;
 pub mod words;
 
-pub use command::{Command, Status};
 pub use format::Grasp;
 pub use probe::probe;
-pub use quote::{join, quote};
-pub use reader::{CommandReader, Place};
-pub use ticks::{NotTicks, ticks};
+pub use quote::join;
+pub use reader::CommandReader;

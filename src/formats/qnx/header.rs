@@ -186,7 +186,7 @@ impl Syspage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulate::neutrino::{ByteOrder, Target};
+    use crate::neutrino::{ByteOrder, Target};
 
     fn parse(text: &str) -> Vec<(String, String)> {
         attributes(text.as_bytes())

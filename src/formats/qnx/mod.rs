@@ -33,8 +33,7 @@ mod timeline;
 mod window;
 
 pub use batch::Batch;
-pub use buffers::{Buffer, Buffers};
-pub use decoder::{Decoder, Preamble};
+pub use decoder::Decoder;
 pub use format::Qnx;
-pub use header::{Header, Syspage, header_length, probe};
+pub use header::probe;
 pub use listed::Listed;

@@ -34,7 +34,7 @@ mod stored;
 mod tests;
 mod time_base;
 
-pub use faults::{Fault, Rule};
+pub use faults::Fault;
 
 use super::{Finished, Gap, Mapper, Output, Recording, StoredRows};
 use crate::btf::Names;
@@ -56,7 +56,6 @@ use time_base::TimeBase;
 #[allow(missing_docs, reason = "the columns of table grasp_event, which says what they are")]
 pub struct Occurrence<'a> {
     pub effect_at: i64,
-    pub seq: i64,
     pub line: i64,
     pub command: &'a str,
     pub event: &'a str,

@@ -31,7 +31,6 @@ impl<'a> Commands<'a> {
         }
         Some(Occurrence {
             effect_at: self.effect_at.value(row),
-            seq: self.seq.value(row),
             line: self.line.value(row),
             command: self.command.value(row),
             event: self.event.value(row),

@@ -1,6 +1,7 @@
 //! The rules of the mapping of Grasp traces, each on a trace of a few lines.
 
-use super::{Clocks, Directory, Fault, FaultChecker, Occurrence, Rule, Rules};
+use super::faults::Rule;
+use super::{Clocks, Directory, Fault, FaultChecker, Occurrence, Rules};
 use crate::btf::{EntityType, Names};
 use crate::diagnostics::Log;
 use crate::formats::grasp::CommandReader;
@@ -39,12 +40,10 @@ fn read(text: &str, mut take: impl FnMut(u64, Option<i64>)) {
 
 fn read_all(text: &str, mut take: impl FnMut(&Occurrence<'_>)) {
     let mut reader = CommandReader::new("t", 1);
-    let mut seq = 0;
     let taken: Result<(), ()> = reader.chunk(text.as_bytes(), true, &mut |place, c| {
         assert!(c.status.as_str() == "ok" || c.status.as_str() == "blank", "{}", place.text);
         take(&Occurrence {
             effect_at: 0,
-            seq,
             line: place.line as i64,
             command: c.command,
             event: c.event.unwrap_or_default(),
@@ -60,7 +59,6 @@ fn read_all(text: &str, mut take: impl FnMut(&Occurrence<'_>)) {
             budget: c.budget,
             message: c.message,
         });
-        seq += 1;
         Ok(())
     });
     taken.unwrap();

@@ -47,7 +47,7 @@ impl QnxMapper {
         }
     }
 
-    /// A note that is not among [`Notes`].
+    /// A note that is not among `Notes`.
     pub(super) fn note(&mut self, text: &str) -> Note {
         Note::Name(self.intern(text))
     }

@@ -64,8 +64,6 @@ use std::ops::ControlFlow;
 pub struct Occurrence<'a> {
     /// When, in ticks.
     pub time: i64,
-    /// Its number in the recording; orders events of equal time.
-    pub seq: i64,
     /// The event.
     pub event: Event<'a>,
     /// The string among its words, if it has one: the name of a process or thread, a path, what a program wrote.

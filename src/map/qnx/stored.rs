@@ -27,9 +27,9 @@ pub(super) fn in_order(
     let streams = cpus.iter().map(stream).collect();
     let cpus: Vec<u8> = cpus.iter().copied().collect();
     let mut words = Vec::new();
-    streams::in_order(streams, |number, columns, row, place| {
+    streams::in_order(streams, |number, columns, row, (time, _)| {
         let cpu = cpus.get(number).copied().unwrap_or_default();
-        take(&columns.occurrence(cpu, row, place, &mut words))
+        take(&columns.occurrence(cpu, row, time, &mut words))
     })
 }
 
@@ -58,13 +58,7 @@ struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    fn occurrence<'w>(
-        &self,
-        cpu: u8,
-        row: usize,
-        (time, seq): Place,
-        words: &'w mut Vec<u32>,
-    ) -> Occurrence<'w>
+    fn occurrence<'w>(&self, cpu: u8, row: usize, time: i64, words: &'w mut Vec<u32>) -> Occurrence<'w>
     where
         'a: 'w,
     {
@@ -86,6 +80,6 @@ impl<'a> Columns<'a> {
             cycles: 0,
             words,
         };
-        Occurrence { time, seq, event, text: text.get(row) }
+        Occurrence { time, event, text: text.get(row) }
     }
 }

@@ -139,8 +139,8 @@ fn cut_in_two<M: Mapper>(input: &str, cuts: usize) {
     ingest(Arc::new(RealDisk), &path, &plans.unwrap(), &options, &control).unwrap();
     let db = Database::open(&path).unwrap();
     let name = db.recordings()[0].name.clone();
-    let setup = db.blob("setup", &name, "setup.json").unwrap().unwrap();
-    let setup: MappingSetup = serde_json::from_slice(&setup).unwrap();
+    let tx = Database::begin(Arc::new(RealDisk), &path, None).unwrap();
+    let setup = MappingSetup::read(&tx, &name).unwrap().unwrap();
     assert_eq!(setup.mapper.as_deref(), Some(M::NAME));
     let rows = Memory::of(&db, &name, M::TABLES);
     let (whole, end) = mapped::<M>(&rows, &setup.settings, None);

@@ -12,9 +12,7 @@ mod tests;
 mod text;
 
 use std::collections::HashMap;
-use std::io::Write;
 
-use crate::error::{Error, Result};
 use crate::picture::{MarkKind, Picture, RowKind, State};
 use crate::render::markup;
 pub use chart::drawn as chart;
@@ -54,16 +52,7 @@ impl Default for DrawingOptions {
 const FEW: usize = 6_000;
 const MARGIN: i64 = 16 * PX;
 
-/// Writes a picture as SVG 1.1 with `href` and `<title>`s of SVG 2, UTF-8.
-///
-/// # Errors
-/// When the destination fails.
-pub fn write(picture: &Picture, options: &DrawingOptions, out: &mut dyn Write) -> Result<()> {
-    let drawn = drawn(picture, options);
-    out.write_all(drawn.as_bytes()).map_err(|e| Error::io("write to", "the picture", e))
-}
-
-/// [`write()`] to a string.
+/// A picture as SVG 1.1 with `href` and `<title>`s of SVG 2.
 pub fn drawn(picture: &Picture, options: &DrawingOptions) -> String {
     let width = i64::from(options.width.clamp(320, 20_000)) * PX;
     let occurring = Occurring::of(picture);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::store::faults::{Fault, FaultyDisk};
+use crate::store::faulty_disk::{Fault, FaultyDisk};
 use crate::store::verify;
 
 /// What goes wrong, and whether for ever. A full disk and a broken one are the same to the store, so that one

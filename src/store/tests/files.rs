@@ -168,7 +168,7 @@ fn damage_is_found_and_harmless() {
         fs::write(&file, &good).unwrap();
     }
     fs::write(path.join("setup/recording=a/setup.json"), "{}").unwrap();
-    assert_eq!(db.blob("setup", "a", "setup.json").unwrap_err().kind(), ErrorKind::Database);
+    assert_eq!(blob(&db, "setup").unwrap_err().kind(), ErrorKind::Database);
 }
 
 #[test]

@@ -110,9 +110,15 @@ fn contents(path: &Path) -> Contents {
         }
     }
     for b in &db.manifest().blobs {
-        blobs.insert(b.path.clone(), db.blob(&b.kind, &b.recording, &b.name).unwrap().unwrap());
+        blobs.insert(b.path.clone(), b.read(path).unwrap());
     }
     Contents { recordings: db.recordings().to_vec(), rows, blobs }
+}
+
+/// The blob of that kind of recording `a`.
+fn blob(db: &Database, kind: &str) -> Result<Option<Vec<u8>>> {
+    let found = db.manifest().blobs.iter().find(|b| b.kind == kind && b.recording == "a");
+    found.map(|b| b.read(db.path())).transpose()
 }
 
 /// Every file and folder below `path`, relative to it, in order.

@@ -24,8 +24,8 @@ fn what_was_committed_is_there() {
     assert_eq!((files[0].rows, files[0].begin_at, files[0].end_at), (5, Some(0), Some(40)));
     let states = &db.files(tables::PROCESS_STATE, None)[0];
     assert_eq!((states.begin_at, states.end_at), (Some(0), Some(30)), "of both columns");
-    assert_eq!(db.blob("setup", "a", "setup.json").unwrap().unwrap(), b"{\"start\":0}");
-    assert_eq!(db.blob("state", "a", "state.json").unwrap(), None);
+    assert_eq!(blob(&db, "setup").unwrap().unwrap(), b"{\"start\":0}");
+    assert_eq!(blob(&db, "state").unwrap(), None);
     assert_eq!(db.time_scale(), TimeScale::Ns);
     assert_eq!(contents(&path).rows["data_event a Some(\"Core_0\")"], accesses(0, 5));
     assert_tidy(&path);
@@ -213,8 +213,8 @@ fn what_is_no_database_is_named_and_left_alone() {
 fn the_time_scale_of_a_database_stays() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("db");
-    let db = Database::create_or_open(real(), &path, TimeScale::Ps).unwrap();
-    assert_eq!(db.time_scale(), TimeScale::Ps);
-    assert_eq!(Database::create_or_open(real(), &path, TimeScale::Ns).unwrap().time_scale(), TimeScale::Ps);
+    let in_ps = || Database::begin(real(), &path, Some(TimeScale::Ps));
+    in_ps().unwrap().commit().unwrap();
+    assert_eq!(Database::open(&path).unwrap().time_scale(), TimeScale::Ps);
     assert_eq!(begin(&path).unwrap().time_scale(), TimeScale::Ps);
 }

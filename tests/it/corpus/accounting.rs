@@ -2,7 +2,7 @@
 //! read here once more, with the plainest code there is.
 
 use super::{Ingested, Recording, corpus, ingested, none};
-use btfdb::schema::tables;
+use btfdb::tables;
 use std::collections::BTreeMap;
 use std::fs;
 

@@ -16,7 +16,7 @@
 //! beyond the edge may be missing.
 
 use super::{Event, Recording, corpus, none};
-use btfdb::description::orti::OsHeader;
+use btfdb::internals::orti::OsHeader;
 use std::collections::{BTreeMap, HashMap};
 
 const CALL: i64 = 100;

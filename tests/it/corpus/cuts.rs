@@ -5,7 +5,7 @@ use super::checker::Checker;
 use super::compare::{differences, moved};
 use super::oracle::Kernel;
 use super::{Recording, corpus, ingested, none};
-use btfdb::schema::tables;
+use btfdb::tables;
 use std::collections::BTreeMap;
 use std::fs;
 use tempfile::TempDir;

@@ -5,7 +5,7 @@
 use super::checker::Checker;
 use super::occupancy::occupancy;
 use super::{Event, Ingested, Recording, corpus, cuts, ingested, none};
-use btfdb::schema::tables;
+use btfdb::tables;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 

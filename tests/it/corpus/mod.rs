@@ -35,12 +35,10 @@ mod threads;
 
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{Int64Type, UInt32Type, UInt64Type};
-use btfdb::description::{Description, NameList, plan};
-use btfdb::formats::FORMATS;
-use btfdb::ops::Control;
-use btfdb::ops::ingest::{Options, ingest};
-use btfdb::schema::{TableSpec, tables};
-use btfdb::store::{Database, RealDisk, read_batches};
+use btfdb::{
+    Control, Database, Description, FORMATS, IngestOptions as Options, NameList, RealDisk, TableSpec, ingest,
+    plan, read_batches, tables,
+};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use tempfile::TempDir;

@@ -5,19 +5,15 @@
 mod coverage;
 mod damage;
 
+use crate::faulty_disk::FaultyDisk;
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
-use btfdb::btf::spec::{self, Version};
-use btfdb::btf::{Action, EntityType, State};
-use btfdb::description::{Description, plan};
-use btfdb::diagnostics::{Log, Severity};
-use btfdb::formats::FORMATS;
-use btfdb::ops::{Control, ingest};
-use btfdb::schema::columns::btf_event as column;
-use btfdb::schema::tables;
-use btfdb::store::faults::FaultyDisk;
-use btfdb::store::{Database, read_batches};
+use btfdb::columns::btf_event as column;
+use btfdb::internals::btf::{Action, EntityType, State, Version, rule};
+use btfdb::{
+    Control, Database, Description, FORMATS, IngestOptions, Log, Severity, ingest, plan, read_batches, tables,
+};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
@@ -72,10 +68,10 @@ fn recordings() -> Vec<String> {
 fn map(folder: &Path, threads: usize) -> Mapped {
     let dir = tempfile::tempdir().unwrap();
     let plans = plan(&[folder.to_path_buf()], &Description::default(), FORMATS).unwrap();
-    let options = ingest::Options { threads, ..ingest::Options::default() };
+    let options = IngestOptions { threads, ..IngestOptions::default() };
     let control = Arc::new(Control::default());
     let path = dir.path().join("db");
-    let reports = ingest::ingest(Arc::new(FaultyDisk::sound()), &path, &plans, &options, &control);
+    let reports = ingest(Arc::new(FaultyDisk::sound()), &path, &plans, &options, &control);
     let report = reports.unwrap().remove(0);
     for (source, c) in &report.sources {
         assert_eq!(c.lines, c.rows + c.gaps + c.rejected + c.skipped, "{source}");
@@ -223,7 +219,7 @@ fn a_core_has_one_process_and_semaphores_keep_to_their_chart() {
                 // Locked before the recording begins (rule L5).
                 *state = State::Full;
             }
-            let rule = spec::rule(Version::V2_1_5, EntityType::Semaphore, action).unwrap();
+            let rule = rule(Version::V2_1_5, EntityType::Semaphore, action).unwrap();
             let Some(transition) = rule.moves else { continue };
             assert!(transition.from.contains(state), "{name}: {line} in state {state:?}");
             *state = transition.to;

@@ -1,15 +1,11 @@
 //! Spans as CSV, `task,begin,end` in nanoseconds: a trace format in the fewest lines, as CONTRIBUTING.md has the recipe. Its
 //! folder in `src/formats` would hold this file.
 
-use btfdb::diagnostics::Severity;
-use btfdb::error::Result;
-use btfdb::formats::{
-    Confidence, Disorder, Ending, Input, Output, Reader, RowOrder, Rows, Settings, Stream, TableUse,
-    TraceFormat,
+use btfdb::internals::{BtfEventRow, BtfEventRows, Chunk, Disorder, Ending, RowOrder, TableUse};
+use btfdb::{
+    Confidence, Input, OptionSpec, Output, Reader, Result, Rows, Settings, Severity, Stream, TraceFormat,
+    tables,
 };
-use btfdb::input::Chunk;
-use btfdb::options::OptionSpec;
-use btfdb::schema::{BtfEventRow, BtfEventRows, tables};
 
 /// The first line of every file.
 const TITLE: &str = "task,begin,end";

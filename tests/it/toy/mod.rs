@@ -2,13 +2,11 @@
 
 mod format;
 
-use btfdb::description::{Description, plan};
-use btfdb::error::Result;
-use btfdb::formats::{FORMATS, TraceFormat, btf, qnx};
-use btfdb::ops::Control;
-use btfdb::ops::ingest::{Options, Report, ingest};
-use btfdb::schema::{ProcessInstanceView, tables};
-use btfdb::store::{Database, RealDisk, read_batches};
+use btfdb::internals::{ProcessInstanceView, btf, qnx};
+use btfdb::{
+    Control, Database, Description, FORMATS, IngestOptions as Options, RealDisk, Report, Result, TraceFormat,
+    ingest, plan, read_batches, tables,
+};
 use format::Spans;
 use std::path::Path;
 use std::sync::Arc;

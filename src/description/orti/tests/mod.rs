@@ -4,8 +4,15 @@
 mod corpus;
 mod formula;
 
+use super::model::AttributeType;
 use super::*;
 use proptest::prelude::*;
+
+/// The name of a value.
+fn label(attribute: &AttributeType, value: i64) -> Option<&str> {
+    let found = attribute.elements().iter().find(|e| e.value == EnumValue::Integer(value));
+    found.map(|e| e.label.as_str())
+}
 
 const SMALL: &str = r#"
 VERSION { KOIL = "2.2"; OSSEMANTICS = "ORTI", "2.2"; };
@@ -40,7 +47,7 @@ fn every_part_of_a_file_is_read() {
     assert_eq!(orti.types[0].description.as_deref(), Some("The OS"));
     let task = orti.attribute_type("OS", "RUNNINGTASK").unwrap();
     assert!(task.array && task.to_trace && task.c_type().is_none());
-    assert_eq!((task.label(-1), task.label(1), task.label(2)), (Some("NO_TASK"), Some("T_2"), None));
+    assert_eq!((label(task, -1), label(task, 1), label(task, 2)), (Some("NO_TASK"), Some("T_2"), None));
     let isr = orti.attribute_type("OS", "RUNNINGISR2").unwrap();
     assert_eq!((isr.c_type(), isr.to_trace), (Some("void *"), false));
     assert_eq!(isr.elements()[1].link.as_deref(), Some("tick"));

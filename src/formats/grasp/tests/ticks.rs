@@ -1,6 +1,6 @@
 //! Decimal numbers as ticks.
 
-use crate::formats::grasp::{NotTicks, ticks};
+use crate::formats::grasp::ticks::{NotTicks, ticks};
 use proptest::prelude::*;
 
 #[test]
@@ -33,9 +33,9 @@ proptest! {
 
     #[test]
     fn what_seconds_are_is_what_the_reader_of_times_says(whole in 0i64..1_000_000, fraction in "[0-9]{0,9}") {
-        use crate::time::{TimeScale, decimal_to_ticks};
+        use crate::time::{TimeScale, read_decimal};
         let text = format!("{whole}.{fraction}");
-        let expected = decimal_to_ticks(text.as_bytes(), TimeScale::S, TimeScale::Us).unwrap();
+        let expected = read_decimal(text.as_bytes(), b'.', TimeScale::S, TimeScale::Us).unwrap();
         prop_assert_eq!(ticks(&text, 1_000_000), Ok(expected));
     }
 

@@ -1,7 +1,8 @@
 //! Words of Tcl: what the rules of Tcl(n) say, and that what is quoted is read back.
 
+use crate::formats::grasp::join;
+use crate::formats::grasp::quote::quote;
 use crate::formats::grasp::words::{Kind, Stop, Trouble, Word, command, comment, skip_blanks, split};
-use crate::formats::grasp::{join, quote};
 use proptest::prelude::*;
 
 fn texts(line: &str) -> Vec<String> {

@@ -2,9 +2,10 @@
 
 mod cases;
 
-use super::{Batch, Buffers, Decoder};
+use super::buffers::Buffers;
+use super::{Batch, Decoder};
+use crate::neutrino::ExpectedEvent;
 use crate::qnx::{Class, Event, Status};
-use crate::simulate::neutrino::ExpectedEvent;
 use proptest::prelude::*;
 use std::fmt::Write as _;
 use std::path::PathBuf;

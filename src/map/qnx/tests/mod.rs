@@ -91,7 +91,7 @@ fn run_steps(setup: &Settings, steps: &[Step], begin: i64, end: i64) -> Run {
             cycles: e.time as u64,
             words: &e.words,
         };
-        Occurrence { time: e.time, seq: n as i64, event, text: e.text.as_deref() }
+        Occurrence { time: e.time, event, text: e.text.as_deref() }
     }
     let mut mapper = QnxMapper::at_begin(setup.clone(), (begin, end));
     for (n, step) in steps.iter().enumerate() {

@@ -1,10 +1,11 @@
 //! Promises of the BTF reader: every line is accounted for, where chunks are cut does not matter, what it
 //! gives can be written and read again, and whatever it gives can be checked.
 
-use btfdb::btf::{Place, Record};
-use btfdb::check::{CheckOptions, Checker};
-use btfdb::formats::btf::{EventRows, Header, LineKind, Parser, parse_chunk, probe, speaks_freertos};
-use btfdb::schema::TextList;
+use btfdb::internals::TextList;
+use btfdb::internals::btf::{
+    CheckOptions, Checker, EventRows, Header, LineKind, Parser, Place, Record, parse_chunk, probe,
+    speaks_freertos,
+};
 
 /// A BTF file.
 pub fn btf(data: &[u8]) {

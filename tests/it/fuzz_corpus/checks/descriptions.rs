@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use btfdb::description::Description;
-use btfdb::description::Profile;
-use btfdb::time::TimeScale;
+use btfdb::internals::Profile;
+use btfdb::{Description, TimeScale};
 
 /// A description is refused with a place, or has every core once and every file once.
 pub fn recording_toml(data: &[u8]) {

@@ -1,8 +1,8 @@
 //! Promises of the reader of Grasp traces: every line is accounted for, the rows are the file, and where
 //! chunks are cut does not matter; and of the words of Tcl: what is written is read back.
 
-use btfdb::formats::grasp::words::split;
-use btfdb::formats::grasp::{CommandReader, join, probe};
+use btfdb::internals::Counts;
+use btfdb::internals::grasp::{CommandReader, join, probe, split};
 
 /// A trace, cut in the middle or not.
 pub fn grasp(data: &[u8]) {
@@ -29,7 +29,7 @@ pub fn grasp(data: &[u8]) {
 
 type Row = (u64, String, String);
 
-fn read(chunks: &[&[u8]]) -> (Vec<Row>, btfdb::formats::Counts) {
+fn read(chunks: &[&[u8]]) -> (Vec<Row>, Counts) {
     let mut rows = Vec::new();
     let mut reader = CommandReader::new("fuzz", 1000);
     for (n, chunk) in chunks.iter().enumerate() {

@@ -1,9 +1,10 @@
 //! Promises of the readers of QNX traces: every line or record is accounted for, where chunks are cut does
 //! not matter, and whatever they give has a name and can be written as arguments on one line.
 
-use btfdb::formats::qnx::listing::{ListingReader, MAX_WORDS, OwnedEvent, probe};
-use btfdb::formats::qnx::{Batch, Decoder, Listed};
-use btfdb::qnx::{Event, Flavour, Version, arguments, event_name, subject, text};
+use btfdb::internals::qnx::{
+    Batch, Decoder, Event, Flavour, Listed, ListingReader, MAX_WORDS, OwnedEvent, Version, arguments,
+    event_name, probe, subject, text,
+};
 
 /// A listing of traceprinter.
 pub fn qnx_listing(data: &[u8]) {

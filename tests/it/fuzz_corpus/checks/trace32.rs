@@ -1,12 +1,11 @@
 //! Promises of the TRACE32 readers: every line is accounted for, and where chunks are cut does not matter.
 
-use btfdb::diagnostics::{Log, Severity};
-use btfdb::formats::trace32::{
-    Counts, DataRows, FUNCTION_KINDS, FunctionRows, Gap, Radix, Settings, detect_data_layout, parse_data,
+use btfdb::internals::trace32::{
+    DataRows, FUNCTION_KINDS, FunctionRows, Gap, Radix, Settings, detect_data_layout, parse_data,
     parse_functions, probe,
 };
-use btfdb::schema::TextList;
-use btfdb::time::TimeScale;
+use btfdb::internals::{Counts, TextList};
+use btfdb::{Log, Severity, TimeScale};
 
 /// A data export, with the columns it seems to have and with the default ones.
 pub fn trace32_data(data: &[u8]) {

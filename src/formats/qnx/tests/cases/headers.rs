@@ -1,7 +1,7 @@
 //! What stands before and behind the records. Not the records themselves.
 
 use super::*;
-use crate::simulate::neutrino::codes::process;
+use crate::neutrino::codes::process;
 
 pub(super) fn all() -> Vec<Case> {
     let mut cases = vec![

@@ -1,7 +1,7 @@
 //! Buffers and their numbers, releases, byte orders, codes. Not how parts and times are put together.
 
 use super::*;
-use crate::simulate::neutrino::codes::{call, process, state, system};
+use crate::neutrino::codes::{call, process, state, system};
 
 const END: [u32; 2] = [0xe6e6_e6e6, 0xe6e6_e6e6];
 const RUNNING: Code = Code::thread(state::RUNNING);

@@ -15,8 +15,8 @@ mod times;
 
 use crate::qnx::{Class, Status, Version};
 
-use crate::simulate::neutrino::machine::{Options, simulate};
-use crate::simulate::neutrino::{
+use crate::neutrino::machine::{Options, simulate};
+use crate::neutrino::{
     Attributes, ByteOrder, Code, ExpectedEvent, Faults, KevWriter, LostBuffer, Part, Parts, Record, Release,
     Target,
 };

@@ -1,7 +1,7 @@
 //! Parts of events: what comes between them, what is missing. Not times (see `times`).
 
 use super::*;
-use crate::simulate::neutrino::codes::{call, communication, process};
+use crate::neutrino::codes::{call, communication, process};
 
 const NAMED: Code = Code::process(process::CREATE_NAME);
 const CALL: Code = Code::call(call::MSG_SEND);

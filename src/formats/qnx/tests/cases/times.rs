@@ -1,7 +1,7 @@
 //! From the lower 32 bits of the clock to all 64. Not parts of events, but where time matters to them.
 
 use super::*;
-use crate::simulate::neutrino::codes::{call, state};
+use crate::neutrino::codes::{call, state};
 
 const RUNNING: Code = Code::thread(state::RUNNING);
 const READY: Code = Code::thread(state::READY);

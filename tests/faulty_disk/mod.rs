@@ -1,12 +1,12 @@
-//! A disk that fails on command; for tests only: it does not sync.
+//! A disk that fails on command; it does not sync. Part of two test programs, the unit tests of `store` and `it`, of which each
+//! has the names of the interface around this module.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::disk::{Disk, DiskFile};
-use super::real_disk::RealDisk;
+use super::{Disk, DiskFile, RealDisk};
 
 /// What goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

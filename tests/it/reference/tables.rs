@@ -1,8 +1,8 @@
-//! The tables as a page of Markdown, for the documentation and the terminal. Not the code's own documentation.
+//! `docs/tables.md`: the tables as a page of Markdown. Not the code's own documentation.
 
+use btfdb::internals::{ColumnSpec, ColumnType};
+use btfdb::{TABLES, TableSpec};
 use std::fmt::Write as _;
-
-use super::{ColumnSpec, ColumnType, TABLES, TableSpec};
 
 /// All tables as Markdown: what a row is, its order, and every column with its type and meaning.
 pub fn docs() -> String {
@@ -51,27 +51,22 @@ fn type_in_sql(ty: ColumnType) -> &'static str {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_column_is_one_row_of_the_page() {
-        let page = docs();
-        for table in TABLES {
-            assert!(page.contains(&format!("\n## `{}`\n", table.name)));
-        }
-        let columns: usize = TABLES.iter().map(|t| t.columns.len()).sum();
-        let rows = page.lines().filter(|l| l.starts_with("| `")).count();
-        assert_eq!(rows, columns);
-        assert!(
-            page.lines().filter(|l| l.starts_with("| `")).all(|l| l.matches('|').count() == 4),
-            "a cell holds a bar"
-        );
+#[test]
+fn every_column_is_one_row_of_the_page() {
+    let page = docs();
+    for table in TABLES {
+        assert!(page.contains(&format!("\n## `{}`\n", table.name)));
     }
+    let columns: usize = TABLES.iter().map(|t| t.columns.len()).sum();
+    let rows = page.lines().filter(|l| l.starts_with("| `")).count();
+    assert_eq!(rows, columns);
+    assert!(
+        page.lines().filter(|l| l.starts_with("| `")).all(|l| l.matches('|').count() == 4),
+        "a cell holds a bar"
+    );
+}
 
-    #[test]
-    fn a_nullable_column_says_when() {
-        assert!(docs().contains("| `note` | name, `VARCHAR` | Value of a signal, owner of an event, …: what BTF defines for the action. Null when the event has no note. |"));
-    }
+#[test]
+fn a_nullable_column_says_when() {
+    assert!(docs().contains("| `note` | name, `VARCHAR` | Value of a signal, owner of an event, …: what BTF defines for the action. Null when the event has no note. |"));
 }

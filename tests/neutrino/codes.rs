@@ -1,6 +1,6 @@
 //! The 15 bits of a record that say which event it is, as the writer composes them.
 //!
-//! These numbers repeat those of `crate::qnx` on purpose. They are an independent check:
+//! These numbers repeat those of `src/qnx` on purpose. They are an independent check:
 //! `formats::qnx::tests` compares class, event and layout of every simulated record with what
 //! `qnx::Class::of_header` makes of its bits, and `tests/it/qnx_truth.rs` compares states by name. A shared
 //! table would make both tests compare a number with itself.

@@ -1,9 +1,8 @@
-//! The SQL library as a page of Markdown, for the documentation. Not what is in it (see `queries/`).
+//! `docs/library.md`: the SQL library as a page of Markdown. Not what is in it (see `queries/`).
 
+use btfdb::internals::{Alias, Documented, TABLE_FUNCTIONS, TableFunction, View};
+use btfdb::{Metric, Queries};
 use std::fmt::Write as _;
-
-use super::queries::{Alias, Documented, Metric, Queries, View};
-use super::table_functions::{TABLE_FUNCTIONS, TableFunction};
 
 /// How a user adds to the library.
 const OF_YOUR_OWN: &str = "
@@ -27,22 +26,7 @@ already. An example is `Writes.sql`, which counts the writes of each signal:
 ";
 
 /// An SQL file of a user.
-pub(crate) const EXAMPLE: &str = "\
--- How often a signal is written.
---
--- unit: count
--- fold: sum
-SELECT
-    recording,
-    target AS entity,
-    target_type AS type,
-    CAST(NULL AS VARCHAR) AS core,
-    target_instance AS instance,
-    1 AS value,
-    time AS at
-FROM btf_event
-WHERE target_type = 'SIG' AND action = 'write'
-";
+const EXAMPLE: &str = include_str!("Writes.sql");
 
 /// What all table functions have in common, and what plain SQL does.
 const INTERVALS: &str = "
@@ -152,26 +136,14 @@ fn write_rows(out: &mut String, title: &str, sign: &str, rows: &[Documented]) ->
     Ok(())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::library::queries::Query;
-
-    #[test]
-    fn the_example_is_a_metric() {
-        assert!(matches!(Query::parse("mine", "Writes", EXAMPLE, None), Ok(Query::Metric(_))));
-    }
-
-    #[test]
-    fn every_column_is_one_row_of_the_page() {
-        let (page, queries) = (docs(), Queries::shipped());
-        let rows = |view: &View| view.columns.len() + view.params.len();
-        let of_functions = TABLE_FUNCTIONS.iter().map(|f| f.arguments.len() + f.columns.len()).sum::<usize>();
-        let expected =
-            queries.metrics().len() + queries.views().iter().map(rows).sum::<usize>() + of_functions;
-        let page = page.split(OF_YOUR_OWN.trim()).next().unwrap();
-        let found: Vec<&str> = page.lines().filter(|l| l.starts_with("| `")).collect();
-        assert_eq!(found.len(), expected);
-        assert!(found.iter().all(|l| l.matches('|').count() == 4), "a cell holds a bar");
-    }
+#[test]
+fn every_column_is_one_row_of_the_page() {
+    let (page, queries) = (docs(), Queries::shipped());
+    let rows = |view: &View| view.columns.len() + view.params.len();
+    let of_functions = TABLE_FUNCTIONS.iter().map(|f| f.arguments.len() + f.columns.len()).sum::<usize>();
+    let expected = queries.metrics().len() + queries.views().iter().map(rows).sum::<usize>() + of_functions;
+    let page = page.split(OF_YOUR_OWN.trim()).next().unwrap();
+    let found: Vec<&str> = page.lines().filter(|l| l.starts_with("| `")).collect();
+    assert_eq!(found.len(), expected);
+    assert!(found.iter().all(|l| l.matches('|').count() == 4), "a cell holds a bar");
 }

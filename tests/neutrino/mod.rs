@@ -1,5 +1,5 @@
 //! Writes QNX kernel traces (`.kev`) for tests and measurements: record by record, as an instrumented kernel
-//! would, or from a whole simulated machine. The other rooms of QNX are listed in `crate::qnx`.
+//! would, or from a whole simulated machine. The other rooms of QNX are listed in `src/qnx`.
 //!
 //! This folder is written from the documents and shares no code with the readers, not even the numbers of
 //! classes and events (see `codes`): a test that writes and reads compares two understandings of the layout.

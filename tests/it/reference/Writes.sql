@@ -1,0 +1,14 @@
+-- How often a signal is written.
+--
+-- unit: count
+-- fold: sum
+SELECT
+    recording,
+    target AS entity,
+    target_type AS type,
+    CAST(NULL AS VARCHAR) AS core,
+    target_instance AS instance,
+    1 AS value,
+    time AS at
+FROM btf_event
+WHERE target_type = 'SIG' AND action = 'write'
