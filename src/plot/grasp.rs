@@ -59,18 +59,13 @@ pub(super) struct Said {
     pub others: Option<Marks>,
 }
 
-/// True when the recording was read from a Grasp trace.
-fn is_grasp(context: &Context<'_>) -> bool {
-    !context.session.database().files(tables::GRASP_EVENT, Some(&context.recording)).is_empty()
-}
-
 /// Rows of servers and buffers.
 ///
 /// # Errors
 /// Those of a query.
 pub(super) fn read(context: &Context<'_>, show: &Show) -> Result<Vec<Row>> {
     let mut made = Vec::new();
-    if !is_grasp(context) {
+    if !context.session.database().has(tables::GRASP_EVENT, &context.recording) {
         return Ok(made);
     }
     if show.has(RowKind::Server) {
@@ -147,7 +142,7 @@ fn buffers(context: &Context<'_>) -> Result<BTreeMap<String, Parts>> {
 /// Those of a query.
 pub(super) fn said(context: &Context<'_>, names: &mut Interner) -> Result<Said> {
     let mut said = Said::default();
-    if !is_grasp(context) {
+    if !context.session.database().has(tables::GRASP_EVENT, &context.recording) {
         return Ok(said);
     }
     let grid = context.grid;

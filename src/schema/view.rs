@@ -250,7 +250,8 @@ impl<'a> ColumnView<'a> for NameView<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{BtfEventRow, BtfEventRows, BtfEventView, Name, SourceView};
+    use crate::names::Name;
+    use crate::schema::{BtfEventRow, BtfEventRows, BtfEventView, SourceView};
     use proptest::prelude::*;
 
     view! {

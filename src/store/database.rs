@@ -85,6 +85,11 @@ impl Database {
         self.manifest.files_of(table, recording).cloned().collect()
     }
 
+    /// Whether a recording has rows of a table.
+    pub fn has(&self, table: &TableSpec, recording: &str) -> bool {
+        self.manifest.files_of(table, Some(recording)).next().is_some()
+    }
+
     /// Where a file lies now. Ask shortly before opening it: a commit may just be moving it into place.
     pub fn path_of(&self, file: &FileEntry) -> PathBuf {
         self.place(&file.path, file.staged.as_deref())

@@ -24,6 +24,7 @@ use futures::{StreamExt, stream};
 use super::in_order::InOrderExec;
 use super::key_interner::KeyInterner;
 use super::key_order::{LastOrders, OrderCheck, OutOfOrder};
+use super::one_input::one_input;
 use super::window_function::{NONE, WindowFunctionKind, WindowState, compact, rows_of};
 use super::window_spec::WindowSpec;
 
@@ -93,13 +94,9 @@ impl DisplayAs for KeyedWindowExec {
 }
 
 impl ExecutionPlan for KeyedWindowExec {
-    fn name(&self) -> &'static str {
-        "KeyedWindowExec"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
+    one_input!(KeyedWindowExec, |this, input| {
+        Self::try_new(input, Arc::clone(&this.windows), Arc::clone(&this.schema))?
+    });
 
     fn required_input_distribution(&self) -> Vec<Distribution> {
         vec![Distribution::SinglePartition]
@@ -116,14 +113,6 @@ impl ExecutionPlan for KeyedWindowExec {
         vec![self.windows.functions.iter().all(|f| f.kind != WindowFunctionKind::Lead)]
     }
 
-    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
-        vec![false]
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
     fn apply_expressions(
         &self,
         f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
@@ -131,27 +120,6 @@ impl ExecutionPlan for KeyedWindowExec {
         let WindowSpec { functions, keys, order, .. } = self.windows.as_ref();
         let arguments = functions.iter().filter_map(|f| f.argument.as_ref());
         apply_expression_roots(arguments.chain(keys).chain(order.iter().map(|o| &o.expr)), f)
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-        _: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        match <[_; 1]>::try_from(children) {
-            Ok([input]) => {
-                let (windows, schema) = (Arc::clone(&self.windows), Arc::clone(&self.schema));
-                Ok(Arc::new(Self::try_new(input, windows, schema)?))
-            }
-            Err(_) => internal_err!("KeyedWindowExec has one input"),
-        }
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
     }
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {

@@ -11,6 +11,7 @@ mod intervals;
 mod key_interner;
 mod key_order;
 mod keyed_window;
+mod one_input;
 pub(super) mod overlap;
 mod pair;
 mod reorder;

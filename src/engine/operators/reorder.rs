@@ -23,6 +23,7 @@ use futures::{StreamExt, stream};
 
 use super::key_interner::KeyInterner;
 use super::key_order::{LastOrders, OutOfOrder, tick};
+use super::one_input::one_input;
 use super::window_function::compact;
 use super::window_spec::WindowSpec;
 
@@ -53,45 +54,13 @@ impl DisplayAs for ReorderExec {
 }
 
 impl ExecutionPlan for ReorderExec {
-    fn name(&self) -> &'static str {
-        "ReorderExec"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
-        vec![false]
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
+    one_input!(ReorderExec, |this, input| Self::new(input, Arc::clone(&this.windows)));
 
     fn apply_expressions(
         &self,
         f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
     ) -> Result<TreeNodeRecursion> {
         apply_expression_roots(self.windows.keys.iter().chain(self.windows.order.iter().map(|o| &o.expr)), f)
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-        _: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        match <[_; 1]>::try_from(children) {
-            Ok([input]) => Ok(Arc::new(Self::new(input, Arc::clone(&self.windows)))),
-            Err(_) => internal_err!("ReorderExec has one input"),
-        }
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
     }
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {

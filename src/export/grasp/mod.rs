@@ -35,6 +35,7 @@ use crate::engine::Session;
 use crate::error::{Error, Result};
 use crate::metrics::tick_of;
 use crate::options::{OptionSpec, Word};
+use crate::schema::tables;
 use crate::selection::Selection;
 use declare::Declared;
 use jobs::Jobs;
@@ -167,7 +168,7 @@ fn export_grasp(
     let own = tick_of(session, &recording)?;
     if selection.is_whole()
         && options.tick.is_none_or(|tick| own == Some(tick))
-        && original::is_grasp(session, &recording)
+        && session.database().has(tables::GRASP_EVENT, &recording)
     {
         return original::write(session, &recording, options.dialect, out);
     }

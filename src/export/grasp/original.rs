@@ -10,11 +10,6 @@ use crate::selection::Selection;
 use std::borrow::Cow;
 use std::io::Write;
 
-/// True when a recording was a Grasp trace.
-pub(super) fn is_grasp(session: &Session, recording: &str) -> bool {
-    !session.database().files(tables::GRASP_EVENT, Some(recording)).is_empty()
-}
-
 /// Events that the mapping turns into BTF (see `map::grasp`), from which a part of a trace is written.
 const MAPPED: [&str; 12] = [
     "taskArrived",
@@ -36,7 +31,7 @@ const MAPPED: [&str; 12] = [
 /// # Errors
 /// Those of a query.
 pub(super) fn of_grasp_alone(session: &Session, selection: &Selection, recording: &str) -> Result<u64> {
-    if !is_grasp(session, recording) {
+    if !session.database().has(tables::GRASP_EVENT, recording) {
         return Ok(0);
     }
     let window = Selection { from: selection.from, to: selection.to, ..Selection::default() };

@@ -5,8 +5,8 @@ use super::{EventRows, Header, Keyword, LineKind, OtherLine, Told};
 use crate::diagnostics::{Diagnostic, Severity};
 use crate::error::Result;
 use crate::formats::{Output, Rows};
-use crate::names::{Interner, MergedNames};
-use crate::schema::{BtfEventRows, BtfLineRow, BtfLineRows, NameColumn, tables};
+use crate::names::{Interner, MergedNames, NameColumn};
+use crate::schema::{BtfEventRows, BtfLineRow, BtfLineRows, tables};
 use crate::time::{TimeScale, divide_half_even, with_sign};
 use std::collections::{HashMap, HashSet};
 

@@ -6,7 +6,8 @@ use super::super::{Counts, RowLines};
 use super::{LineKind, OtherLine};
 use crate::btf::{Fields, Unreadable};
 use crate::diagnostics::{Log, Severity, excerpt};
-use crate::schema::{Optional, TextList};
+use crate::names::{NameColumn, TextList};
+use crate::schema::Optional;
 use crate::time::with_sign;
 use std::borrow::Cow;
 
@@ -51,7 +52,7 @@ pub struct EventRows {
 
 impl EventRows {
     /// The note of an event that has none.
-    pub const NO_NOTE: u32 = crate::schema::NameColumn::NULL;
+    pub const NO_NOTE: u32 = NameColumn::NULL;
 
     fn with_room_for(bytes: usize) -> Self {
         // Lines of real traces have 35 to 60 bytes.

@@ -5,11 +5,12 @@ use super::buffers::Buffer;
 use super::decoder::Preamble;
 use super::window::Sorted;
 use crate::error::Result;
+use crate::names::{Name, Numbering};
 use crate::qnx::write::{Line, Out as _, hex_padded};
 use crate::qnx::{Class, Event, Flavour, Status, Version, arguments, name_of_event, subject, text};
 use crate::schema::{
     KernelAttributeRow, KernelAttributeRows, KernelBufferRow, KernelBufferRows, KernelEventRow,
-    KernelEventRows, Name, Numbering,
+    KernelEventRows,
 };
 use arrow::array::RecordBatch;
 use std::hash::BuildHasher as _;
