@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::queries::{Metric, Queries, Query, View};
+use super::definition::{Metric, View};
+use super::file::Query;
 use crate::error::{Error, Result};
 use crate::schema::TABLES;
 
@@ -29,14 +30,15 @@ pub struct ParsedFile {
 /// Adds the files in some folders to a library.
 pub(super) fn read(
     folders: &[PathBuf],
-    mut queries: Queries,
+    metrics: &mut Vec<Metric>,
+    views: &mut Vec<View>,
     parse: &dyn Fn(&str) -> Result<ParsedFile>,
-) -> Result<Queries> {
+) -> Result<()> {
     let mut taken: HashMap<String, String> = HashMap::new();
     let mut take = |name: &str, by: String| taken.insert(name.to_ascii_lowercase(), by);
     TABLES.iter().for_each(|t| drop(take(t.name, "a table".into())));
-    queries.views.iter().for_each(|v| drop(take(&v.name, "a view".into())));
-    for metric in &queries.metrics {
+    views.iter().for_each(|v| drop(take(&v.name, "a view".into())));
+    for metric in metrics.iter() {
         metric.names().for_each(|name| drop(take(name, format!("the metric {}", metric.name))));
     }
     let mut waiting = Vec::new();
@@ -54,16 +56,16 @@ pub(super) fn read(
                 }
             }
             match query {
-                Query::Metric(metric) => queries.metrics.push(metric),
+                Query::Metric(metric) => metrics.push(metric),
                 Query::View(view) => waiting.push(Waiting { view, reads }),
             }
         }
     }
     let mut path = Vec::new();
     while let Some(next) = waiting.first().map(|w| w.view.name.clone()) {
-        order_view(&next, &mut waiting, &mut path, &mut queries.views)?;
+        order_view(&next, &mut waiting, &mut path, views)?;
     }
-    Ok(queries)
+    Ok(())
 }
 
 /// The SQL files of a folder and of the folders in it, each with what it is about: the name of its folder. In the order of

@@ -1,7 +1,7 @@
 //! The header of an SQL file of the library: the comment lines at its top, `-- KEY: VALUE` and text. Not for the SQL below
 //! it.
 
-use super::queries::{Alias, Documented, Fold, Unit};
+use super::definition::{Alias, Documented, Fold, Unit};
 use crate::error::did_you_mean;
 
 /// What a column or parameter can be, in the words of headers.

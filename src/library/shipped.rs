@@ -1,7 +1,7 @@
 //! The SQL that ships in the binary: metrics (`queries/metrics`), and the views that every session has (all other folders of
 //! `queries`), each with a header that says what it is. Not for what a header says (see `header`), and not for running them.
 
-use super::queries::{Queries, Query};
+use super::file::Query;
 
 /// One file of `queries/`.
 #[derive(Debug, Clone, Copy)]
@@ -18,16 +18,8 @@ pub(super) struct Source {
 pub(super) const LIBRARY: &[Source] = include!(concat!(env!("OUT_DIR"), "/queries.rs"));
 
 /// All of them. A file that cannot be read is left out, which the tests do not let happen.
-pub(super) fn queries() -> Queries {
-    let mut queries = Queries::default();
-    for Source { folder, name, text } in LIBRARY {
-        match Query::parse(folder, name, text, None) {
-            Ok(Query::Metric(metric)) => queries.metrics.push(metric),
-            Ok(Query::View(view)) => queries.views.push(view),
-            Err(_) => {}
-        }
-    }
-    queries
+pub(super) fn queries() -> impl Iterator<Item = Query> {
+    LIBRARY.iter().filter_map(|Source { folder, name, text }| Query::parse(folder, name, text, None).ok())
 }
 
 #[cfg(test)]

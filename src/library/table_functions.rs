@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::queries::Documented;
+use super::definition::Documented;
 
 /// A function that is called in FROM.
 #[derive(Debug, PartialEq, Eq)]

@@ -3,14 +3,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::array::{ArrayRef, RecordBatch};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Float64Type, Int64Type};
+use arrow::datatypes::DataType;
 
 use super::statistics::Samples;
 use crate::engine::{self, KeyInterner};
 use crate::error::{Error, ErrorKind, Result};
 use crate::library::{Fold, Metric};
+use crate::schema::result::{Fractions, Integers, ResultColumn, Texts, columns};
 use crate::time::TimeWindows;
 
 /// One line of a summary, without its statistics. The order is that of the lines within a metric.
@@ -118,6 +119,32 @@ enum Value {
     Missing,
 }
 
+/// The values of a batch.
+enum Values {
+    Integers(Integers),
+    Fractions(Fractions),
+}
+
+impl ResultColumn for Values {
+    fn of(array: &ArrayRef) -> Option<Self> {
+        match Integers::of(array) {
+            Some(integers) => Some(Self::Integers(integers)),
+            None if array.data_type().is_numeric() => Fractions::of(array).map(Self::Fractions),
+            None => None,
+        }
+    }
+}
+
+impl Values {
+    fn get(&self, row: usize) -> Value {
+        let value = match self {
+            Self::Integers(values) => values.get(row).map(Value::Integer),
+            Self::Fractions(values) => values.get(row).map(Value::Fraction),
+        };
+        value.unwrap_or(Value::Missing)
+    }
+}
+
 /// Sorts the rows of a metric into the lines of its summary.
 pub(super) struct Collector<'a> {
     metric: &'a Metric,
@@ -141,23 +168,13 @@ impl<'a> Collector<'a> {
 
     /// Takes the rows of a batch: recording, entity, type, core, value, at. Asks `grow` for about as many bytes as it needs.
     pub fn add(&mut self, batch: &RecordBatch, mut grow: impl FnMut(usize) -> Result<()>) -> Result<()> {
-        let names = [text(batch, 0)?, text(batch, 1)?, text(batch, 2)?, text(batch, 3)?];
-        let numbers = self.interner.ids(&names).map_err(engine::failed)?;
-        let values = batch.column(4);
-        let integers = values.as_primitive_opt::<Int64Type>();
-        let fractions = values.as_primitive_opt::<Float64Type>();
-        let times = batch.column(5).as_primitive_opt::<Int64Type>();
-        if integers.is_none() && fractions.is_none() {
-            return Err(Error::new(ErrorKind::Bug, "the value of a metric is not a number"));
-        }
+        let (names, values, times): ([Texts; 4], Values, Integers) = columns(batch)?;
+        let keys = batch.columns().iter().take(names.len()).map(text).collect::<Result<Vec<_>>>()?;
+        let numbers = self.interner.ids(&keys).map_err(engine::failed)?;
         for (row, number) in numbers.into_iter().enumerate() {
             // KeyInterner are handed out in the order of the rows.
             if number as usize >= self.line_of.len() {
-                let name = |column: &ArrayRef| {
-                    let names = column.as_string_view_opt()?;
-                    names.is_valid(row).then(|| names.value(row).to_owned())
-                };
-                let line = self.line(names.each_ref().map(name))?;
+                let line = self.line(names.each_ref().map(|names| names.get(row).map(str::to_owned)))?;
                 self.line_of.push(line);
             }
             if self.held > PORTION {
@@ -165,13 +182,7 @@ impl<'a> Collector<'a> {
             }
             let line = self.line_of.get(number as usize).and_then(|l| self.lines.get_mut(*l));
             let Some(line) = line else { continue };
-            let at = times.filter(|t| t.is_valid(row)).map(|t| t.value(row));
-            let value = match (integers, fractions) {
-                (Some(v), _) if v.is_valid(row) => Value::Integer(v.value(row)),
-                (_, Some(v)) if v.is_valid(row) => Value::Fraction(v.value(row)),
-                _ => Value::Missing,
-            };
-            self.held += put(line, self.metric.fold, self.span, value, at)?;
+            self.held += put(line, self.metric.fold, self.span, values.get(row), times.get(row))?;
         }
         grow(std::mem::take(&mut self.held))
     }
@@ -320,7 +331,7 @@ fn add_share(line: &mut Line, window: i64, begin: i64, end: i64) {
 }
 
 /// A column of strings, whatever their Arrow type.
-pub(super) fn text(batch: &RecordBatch, column: usize) -> Result<ArrayRef> {
+fn text(column: &ArrayRef) -> Result<ArrayRef> {
     let bug = |e| Error::new(ErrorKind::Bug, "a name in the result of a metric is not a string").because(e);
-    cast(batch.column(column), &DataType::Utf8View).map_err(bug)
+    cast(column, &DataType::Utf8View).map_err(bug)
 }
