@@ -156,9 +156,9 @@ pub use crate::formats::{
     Confidence, FORMATS, Input, Output, Reader, Rows, RowsToMake, Settings, Stream, TraceFormat,
 };
 pub use crate::input::{Piece, Source};
-pub use crate::ops::ingest::{Options as IngestOptions, Report, ingest};
+pub use crate::ops::ingest::{Report, ingest};
 pub use crate::ops::map_again::map_again;
-pub use crate::ops::{Control, Progress, RecordingSummary, remove, summary};
+pub use crate::ops::{Control, IngestOptions, Progress, RecordingSummary, remove, summary};
 pub use crate::options::{OptionSpec, OptionValues};
 pub use crate::schema::{TABLES, TableSpec, columns, tables};
 pub use crate::store::{Database, RealDisk, VerifyReport, read_batches, verify};

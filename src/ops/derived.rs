@@ -4,9 +4,14 @@
 use super::parts::{Begin, DerivedTables, ROWS_OUT, span_of};
 use crate::derive::{Derive, Dialect, FromRecords, Violations};
 use crate::error::Result;
-use crate::schema::columns::btf_event;
+use crate::schema::view;
 use crate::store::StagedFile;
 use arrow::array::RecordBatch;
+
+view! {
+    /// When events were.
+    struct Times of btf_event { time }
+}
 
 /// The derived tables of a trace.
 pub(super) struct Derived<'a> {
@@ -29,7 +34,7 @@ impl<'a> Derived<'a> {
 
     /// Takes the next rows of `btf_event`, sorted by time.
     pub fn take(&mut self, batch: &RecordBatch) -> Result<()> {
-        let Some((first, last)) = span_of(batch, btf_event::TIME) else { return Ok(()) };
+        let Some((first, last)) = span_of(Times::of(batch)?.time) else { return Ok(()) };
         if first < self.latest {
             // What is open ends here: what follows is another trace, or its clock was set back.
             self.cut(self.latest)?;

@@ -11,8 +11,10 @@
 
 use super::control::Control;
 use super::describe::write_recording_row;
+use super::ingest_options::{Keep, Options};
 use super::keep::keep;
-use super::map::{MapReport, map_stored};
+use super::map::{MAPPERS, MapReport, map_stored};
+use super::parts::locked;
 use super::read::{ReadInput, Target, read_all};
 use super::recognise;
 use super::setup::MappingSetup;
@@ -20,76 +22,17 @@ use crate::derive::{Dialect, Violations};
 use crate::description::{Plan, StoredSetup};
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, ErrorKind, Result};
-use crate::formats::{Counts, FORMATS, Gap, Header, TraceFormat};
+use crate::formats::{Counts, Gap, Header, TraceFormat};
 use crate::map::Mapper;
 use crate::map::osek::OsekMapper;
-use crate::options::OptionValues;
 use crate::schema::{
     DiagnosticRow, DiagnosticRows, GapRow, GapRows, SourceRow, SourceRows, TableSpec, tables,
 };
 use crate::store::{Database, Disk, Transaction};
 use crate::time::TimeScale;
-use arrow::array::{BooleanArray, RecordBatch};
+use arrow::array::RecordBatch;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-
-/// All columns of a table in, true or false for each row out.
-pub type Choice = dyn Fn(&RecordBatch) -> Result<BooleanArray> + Send + Sync;
-
-/// Which rows of a table are kept; what is derived from them comes from all.
-#[derive(Clone)]
-pub struct Keep {
-    /// The table.
-    pub table: &'static TableSpec,
-    /// Tells which of its rows are kept.
-    pub rows: Arc<Choice>,
-}
-
-impl std::fmt::Debug for Keep {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Keep")
-    }
-}
-
-/// How to ingest.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// Time scale of a new database; an existing one keeps its own.
-    pub time_scale: Option<TimeScale>,
-    /// Map as well, where a recording says how.
-    pub map: bool,
-    /// Refuse everything when there is any finding of severity error.
-    pub strict: bool,
-    /// The formats that there are.
-    pub formats: &'static [&'static dyn TraceFormat],
-    /// The format that inputs are said to be of; told by content when `None`.
-    pub format: Option<&'static dyn TraceFormat>,
-    /// Options of the formats.
-    pub of_formats: OptionValues,
-    /// Which rows are kept; all when `None`.
-    pub keep: Option<Keep>,
-    /// Make the digest of each input, for table `source`.
-    pub digest: bool,
-    /// Threads to use, besides those that only wait for the disk; tables do not depend on it.
-    pub threads: usize,
-}
-
-impl Default for Options {
-    /// Everything that can be is mapped and told by content, findings are kept, one thread.
-    fn default() -> Self {
-        Self {
-            time_scale: None,
-            map: true,
-            strict: false,
-            formats: FORMATS,
-            format: None,
-            of_formats: OptionValues::default(),
-            keep: None,
-            digest: true,
-            threads: 1,
-        }
-    }
-}
 
 /// What became of one recording.
 #[derive(Debug)]
@@ -165,7 +108,7 @@ pub fn ingest(
         }
     }
     control.begin("committing", 0);
-    into_inner(tx)?.commit()?;
+    tx.into_inner().map_err(|_| Error::new(ErrorKind::Bug, "a writer thread died"))?.commit()?;
     Ok(reports)
 }
 
@@ -174,10 +117,6 @@ fn finest(plans: &[Plan], formats: &[&'static dyn TraceFormat]) -> TimeScale {
     let inputs = plans.iter().filter(|plan| plan.format.is_none()).flat_map(|plan| &plan.inputs);
     let units = inputs.filter_map(|input| recognise::unit_of(&input.path, formats));
     units.fold(TimeScale::Ns, |finest, unit| if unit.decimals() > finest.decimals() { unit } else { finest })
-}
-
-fn into_inner(tx: Mutex<Transaction>) -> Result<Transaction> {
-    tx.into_inner().map_err(|_| Error::new(ErrorKind::Bug, "a writer thread died"))
 }
 
 fn one(
@@ -228,7 +167,7 @@ fn one(
         MappingSetup { left_out: options.keep.is_some(), ..setup }.write(&mut tables, name)?;
     }
     let mapped = match options.map {
-        true => map_stored(&mut tables, name, options.threads, control)?,
+        true => map_stored(MAPPERS, &mut tables, name, options.threads, control)?,
         false => None,
     };
     drop(tables);
@@ -280,10 +219,6 @@ fn leave_out(
         text: String::new(),
     });
     Ok(())
-}
-
-pub(super) fn locked(tx: &Mutex<Transaction>) -> Result<std::sync::MutexGuard<'_, Transaction>> {
-    tx.lock().map_err(|_| Error::new(ErrorKind::Bug, "a writer thread died"))
 }
 
 fn write_gaps(tx: &mut Transaction, name: &str, mut gaps: Vec<Gap>) -> Result<()> {

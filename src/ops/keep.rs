@@ -1,7 +1,7 @@
 //! Leaving out rows that are not wanted, after everything that needs all of them has been made. Not which ones those are.
 
-use super::ingest::{Keep, locked};
-use super::parts::Parts;
+use super::ingest_options::Keep;
+use super::parts::{Parts, locked};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::TableSpec;
 use crate::store::{Transaction, read_batches};

@@ -5,7 +5,7 @@
 use super::control::Control;
 use super::describe::time_range;
 use super::mapped::{Events, Instances, MappedBatch, NativeTables, note_violations};
-use super::parts::ROWS_OUT;
+use super::parts::{ROWS_OUT, locked};
 use super::runs;
 use super::setup::MappingSetup;
 use crate::derive::Violations;
@@ -25,8 +25,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 /// Every mapper.
-const MAPPERS: [MapperEntry; 3] =
-    [MapperEntry::of::<OsekMapper>(), MapperEntry::of::<QnxMapper>(), MapperEntry::of::<GraspMapper>()];
+pub(super) const MAPPERS: &[MapperEntry] =
+    &[MapperEntry::of::<OsekMapper>(), MapperEntry::of::<QnxMapper>(), MapperEntry::of::<GraspMapper>()];
 
 /// Events that are mapped between two looks at what is certain.
 const TURN: u64 = 1024;
@@ -64,8 +64,8 @@ impl MapperEntry {
     ///
     /// # Errors
     /// When there is none.
-    pub fn named(name: &str, recording: &str) -> Result<Self> {
-        MAPPERS.into_iter().find(|mapper| mapper.name == name).ok_or_else(|| {
+    pub fn named(mappers: &[Self], name: &str, recording: &str) -> Result<Self> {
+        mappers.iter().copied().find(|mapper| mapper.name == name).ok_or_else(|| {
             Error::database(format!("recording '{recording}' is to be mapped by an unknown mapper, '{name}'"))
                 .hint("was the database written by a later version of btfdb?")
         })
@@ -78,6 +78,7 @@ impl MapperEntry {
 /// # Errors
 /// A setup or rows that cannot be read; the disk.
 pub(super) fn map_stored(
+    mappers: &[MapperEntry],
     tx: &mut Transaction,
     recording: &str,
     threads: usize,
@@ -85,7 +86,7 @@ pub(super) fn map_stored(
 ) -> Result<Option<MapReport>> {
     let Some(setup) = MappingSetup::read(tx, recording)? else { return Ok(None) };
     let Some(mapper) = &setup.mapper else { return Ok(None) };
-    let mapper = MapperEntry::named(mapper, recording)?;
+    let mapper = MapperEntry::named(mappers, mapper, recording)?;
     (mapper.map)(tx, recording, setup.settings, threads, control).map(Some)
 }
 
@@ -106,10 +107,7 @@ fn map_recording<M: Mapper>(
     let recording = Recording { begin, end, time_scale: tx.time_scale(), gaps: &gaps };
     let mut mapper = M::new(settings, &recording)?;
     let shared = Mutex::new(&mut *tx);
-    let writer = |table| {
-        let mut tx = shared.lock().map_err(|_| Error::new(ErrorKind::Bug, "a writer thread died"))?;
-        tx.writer(table, name, None)
-    };
+    let writer = |table| locked(&shared)?.writer(table, name, None);
     let (finished, events, instances, native) = Pipeline::run(threads, |pipeline| {
         let rows = |counts| Rows { pipeline, files: &files, control, counts };
         for pass in 0..M::LOOK_AHEADS {

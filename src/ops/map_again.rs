@@ -3,7 +3,7 @@
 use super::control::Control;
 use super::describe::{stored_header, write_recording_row};
 use super::ingest::write_diagnostics;
-use super::map::{MapReport, MapperEntry, map_stored};
+use super::map::{MAPPERS, MapReport, MapperEntry, map_stored};
 use super::parts::ROWS_OUT;
 use super::setup::MappingSetup;
 use crate::error::{Error, ErrorKind, Result};
@@ -48,7 +48,7 @@ pub fn map_again(
     for name in names.iter().filter(|n| only.is_none_or(|o| o == *n)) {
         let Some(setup) = MappingSetup::read(&tx, name)? else { continue };
         let Some(mapper) = &setup.mapper else { continue };
-        let mapper = MapperEntry::named(mapper, name)?;
+        let mapper = MapperEntry::named(MAPPERS, mapper, name)?;
         if setup.left_out {
             return Err(Error::usage(format!(
                 "events of '{name}' were left out when it was ingested: it cannot be mapped again"
@@ -60,7 +60,7 @@ pub fn map_again(
         for table in REMADE.iter().chain(mapper.native_tables) {
             tx.drop_table(table, name);
         }
-        let Some(report) = map_stored(&mut tx, name, threads, control)? else { continue };
+        let Some(report) = map_stored(MAPPERS, &mut tx, name, threads, control)? else { continue };
         write_diagnostics(&mut tx, name, &kept, &report.log)?;
         write_recording_row(&mut tx, name, &header)?;
         reports.push((name.clone(), report));

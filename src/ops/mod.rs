@@ -9,6 +9,7 @@ mod control;
 mod derived;
 mod describe;
 pub mod ingest;
+mod ingest_options;
 mod keep;
 pub mod map;
 pub mod map_again;
@@ -31,4 +32,5 @@ mod setup;
 
 pub use control::{Control, Progress};
 pub use describe::{RecordingSummary, summary};
+pub use ingest_options::{Keep, Options as IngestOptions};
 pub use remove::remove;

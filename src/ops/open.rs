@@ -2,7 +2,8 @@
 //! temporary database. Not for what is then done with it.
 
 use super::Control;
-use super::ingest::{Options, ingest};
+use super::ingest::ingest;
+use super::ingest_options::Options;
 use crate::description::{Description, plan};
 use crate::engine::{Session, SessionOptions};
 use crate::error::{Error, Result};

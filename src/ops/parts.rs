@@ -1,14 +1,12 @@
 //! Tables on their way to the disk: in parts of bounded size, so that what is kept of a file in memory, its footer, is
 //! too. Not aware of what the rows mean, nor of how a part is written (see `store::TableWriter`).
 
-use super::ingest::locked;
 use crate::derive::Rows;
 use crate::error::{Error, ErrorKind, Result};
-use crate::schema::{TableSpec, tables};
+use crate::schema::{NumberView, TableSpec, find_column, tables};
 use crate::store::{StagedFile, TableWriter, Transaction};
-use arrow::array::{Array, AsArray, RecordBatch};
-use arrow::datatypes::Int64Type;
-use std::sync::{Arc, Mutex};
+use arrow::array::RecordBatch;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A part of a table ends after this many rows.
 const PART_ROWS: u64 = 16 << 20;
@@ -18,6 +16,11 @@ const PART_ROWS_OF_SOFTWARE_EVENTS: u64 = 64 << 20;
 const MAX_RUNS: usize = 4096;
 /// Rows of a derived table that are written at once.
 pub(super) const ROWS_OUT: usize = 64 * 1024;
+
+/// The transaction that the writers of tables share.
+pub(super) fn locked<T>(tx: &Mutex<T>) -> Result<MutexGuard<'_, T>> {
+    tx.lock().map_err(|_| Error::new(ErrorKind::Bug, "a writer thread died"))
+}
 
 /// Begins the next part of a table.
 pub(super) type Begin<'a> = &'a (dyn Fn(&'static TableSpec) -> Result<TableWriter> + Sync);
@@ -100,6 +103,8 @@ impl<'a> Parts<'a> {
 /// A table of sorted batches: one that begins before the end of the batch in front of it begins another part.
 pub(super) struct Runs<'a> {
     parts: Parts<'a>,
+    /// The name of the table.
+    table: &'static str,
     /// The column that rows are sorted by, and that of their times, which may be missing in some rows.
     columns: [&'static str; 2],
     latest: Option<i64>,
@@ -114,7 +119,8 @@ impl<'a> Runs<'a> {
     pub fn new(parts: Parts<'a>, table: &'static TableSpec, source: &str) -> Self {
         let sort = table.sort.first().copied().unwrap_or_default();
         let time = table.column("time").map_or(sort, |column| column.name);
-        Self { parts, columns: [sort, time], latest: None, runs: 0, source: source.to_owned(), span: None }
+        let (table, columns, source) = (table.name, [sort, time], source.to_owned());
+        Self { parts, table, columns, latest: None, runs: 0, source, span: None }
     }
 
     /// Appends a sorted batch.
@@ -122,8 +128,8 @@ impl<'a> Runs<'a> {
     /// # Errors
     /// The disk; time that runs backwards again and again.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        let [sort, time] = self.columns;
-        let Some((first, last)) = span_of(batch, sort) else { return Ok(()) };
+        let [sort, time] = self.columns.map(|column| find_column(batch, self.table, column));
+        let Some((first, last)) = span_of(sort?) else { return Ok(()) };
         if self.latest.is_some_and(|latest| first < latest) {
             self.runs += 1;
             if self.runs > MAX_RUNS {
@@ -135,7 +141,7 @@ impl<'a> Runs<'a> {
             self.parts.end_part()?;
         }
         self.latest = Some(last);
-        if let Some((first, last)) = span_of(batch, time) {
+        if let Some((first, last)) = span_of(time?) {
             let (begin, end) = self.span.unwrap_or((first, last));
             self.span = Some((begin.min(first), end.max(last)));
         }
@@ -148,12 +154,10 @@ impl<'a> Runs<'a> {
 }
 
 /// First and last value of a sorted column, of rows that have one.
-pub(super) fn span_of(batch: &RecordBatch, column: &str) -> Option<(i64, i64)> {
-    let values = batch.column_by_name(column)?.as_primitive_opt::<Int64Type>()?;
-    let mut rows = (0..values.len()).filter(|row| values.is_valid(*row));
-    let first = rows.next()?;
-    let last = rows.next_back().unwrap_or(first);
-    Some((values.value(first), values.value(last)))
+pub(super) fn span_of(column: NumberView<'_, i64>) -> Option<(i64, i64)> {
+    let mut values = (0..column.values().len()).filter_map(|row| column.get(row));
+    let first = values.next()?;
+    Some((first, values.next_back().unwrap_or(first)))
 }
 
 /// The tables that are derived from `btf_event`: process instances, their states, and runnable instances.

@@ -3,9 +3,8 @@
 
 use super::control::Control;
 use super::derived::Derived;
-use super::ingest::locked;
 use super::order::{Sorter, note_expected};
-use super::parts::{Parts, Runs};
+use super::parts::{Parts, Runs, locked};
 use crate::derive::{Dialect, Violations};
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, ErrorKind, Result};

@@ -1,7 +1,7 @@
 //! Which format an input is of, and the opening of its inputs: by what the user or a description says, else by their first
 //! bytes. Not the reading.
 
-use super::ingest::Options;
+use super::ingest_options::Options;
 use crate::description::{Plan, PlannedInput};
 use crate::error::{Error, Result};
 use crate::formats::{Confidence, Input, Settings, Stream, TraceFormat};

@@ -2,11 +2,10 @@
 //! where time ran backwards in the input they overlap, and are merged. Not aware of what the rows mean.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::schema::TableSpec;
+use crate::schema::{NumberView, TableSpec, find_column};
 use crate::store::{FileEntry, read_batches};
-use arrow::array::{AsArray, Int64Array, RecordBatch};
+use arrow::array::RecordBatch;
 use arrow::compute::interleave_record_batch;
-use arrow::datatypes::Int64Type;
 use std::path::PathBuf;
 
 /// Rows of a batch.
@@ -66,12 +65,12 @@ struct Merged {
 
 struct Run {
     batches: Batches,
-    /// `None` at the end.
-    now: Option<Now>,
+    /// The present batch, and its first row that is still to come; `None` at the end.
+    now: Option<(RecordBatch, usize)>,
 }
 
-/// A batch, its times and sequence numbers, and its first row that is still to come.
-type Now = (RecordBatch, [Int64Array; 2], usize);
+/// The times and sequence numbers of a batch.
+type Order<'a> = [&'a [i64]; 2];
 
 impl Merged {
     fn new(runs: Vec<Batches>, table: &'static TableSpec) -> Self {
@@ -82,34 +81,35 @@ impl Merged {
     /// The rows up to the end of the first batch that ends; `None` after the last one.
     fn next_rows(&mut self) -> Result<Option<RecordBatch>> {
         for run in &mut self.runs {
-            run.load(self.table)?;
+            run.load()?;
         }
         self.runs.retain(|run| run.now.is_some());
         let now: Vec<_> = self.runs.iter_mut().filter_map(|run| run.now.as_mut()).collect();
         if now.is_empty() {
             return Ok(None);
         }
+        let orders = now.iter().map(|(batch, _)| order_of(batch, self.table)).collect::<Result<Vec<_>>>()?;
         let mut order = Vec::new();
-        let mut at: Vec<usize> = now.iter().map(|(_, _, row)| *row).collect();
-        while let Some(n) = first(&now, &at) {
+        let mut at: Vec<usize> = now.iter().map(|(_, row)| *row).collect();
+        while let Some(n) = first(&orders, &at) {
             if let Some(row) = at.get_mut(n) {
                 order.push((n, *row));
                 *row += 1;
             }
         }
-        let batches: Vec<&RecordBatch> = now.iter().map(|(batch, ..)| batch).collect();
+        let batches: Vec<&RecordBatch> = now.iter().map(|(batch, _)| batch).collect();
         let rows = interleave_record_batch(&batches, &order)
             .map_err(|e| Error::new(ErrorKind::Bug, "cannot merge the runs of a table").because(e))?;
-        now.into_iter().zip(at).for_each(|((_, _, row), at)| *row = at);
+        now.into_iter().zip(at).for_each(|((_, row), at)| *row = at);
         Ok(Some(rows))
     }
 }
 
 /// The run whose row `at` comes first; `None` when a batch is at its end: its run may go on before the others.
-fn first(now: &[&mut Now], at: &[usize]) -> Option<usize> {
+fn first(orders: &[Order<'_>], at: &[usize]) -> Option<usize> {
     let mut first = None;
-    for (n, ((_, [time, seq], _), row)) in now.iter().zip(at).enumerate() {
-        let key = time.values().get(*row).zip(seq.values().get(*row))?;
+    for (n, ([time, seq], row)) in orders.iter().zip(at).enumerate() {
+        let key = time.get(*row).zip(seq.get(*row))?;
         if first.is_none_or(|(before, _)| key < before) {
             first = Some((key, n));
         }
@@ -117,19 +117,23 @@ fn first(now: &[&mut Now], at: &[usize]) -> Option<usize> {
     first.map(|(_, n)| n)
 }
 
+/// The columns that the rows of a batch are sorted by.
+fn order_of<'a>(batch: &'a RecordBatch, table: &TableSpec) -> Result<Order<'a>> {
+    let column = |n: usize| {
+        let name = table.sort.get(n).copied().unwrap_or_default();
+        Ok(find_column::<NumberView<'_, i64>>(batch, table.name, name)?.values())
+    };
+    Ok([column(0)?, column(1)?])
+}
+
 impl Run {
     /// Makes sure that there is a row, unless the run has ended.
-    fn load(&mut self, table: &TableSpec) -> Result<()> {
-        while self.now.as_ref().is_none_or(|(batch, _, row)| *row >= batch.num_rows()) {
-            self.now = None;
-            let Some(batch) = self.batches.next().transpose()? else { return Ok(()) };
-            let key = |n: usize| {
-                let column = table.sort.get(n).and_then(|column| batch.column_by_name(column));
-                column.and_then(|c| c.as_primitive_opt::<Int64Type>()).cloned()
-            };
-            let keys = key(0).zip(key(1));
-            let (time, seq) = keys.ok_or_else(|| Error::new(ErrorKind::Bug, "a run without its order"))?;
-            self.now = Some((batch, [time, seq], 0));
+    fn load(&mut self) -> Result<()> {
+        while self.now.as_ref().is_none_or(|(batch, row)| *row >= batch.num_rows()) {
+            self.now = self.batches.next().transpose()?.map(|batch| (batch, 0));
+            if self.now.is_none() {
+                return Ok(());
+            }
         }
         Ok(())
     }
@@ -151,9 +155,7 @@ impl Iterator for Merged {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{FunctionEventRow, FunctionEventRows, tables};
-    use arrow::array::StringArray;
-    use arrow::datatypes::UInt32Type;
+    use crate::schema::{FunctionEventRow, FunctionEventRows, FunctionEventView, tables};
     use proptest::prelude::*;
 
     /// What of files with these times is merged with what.
@@ -203,12 +205,9 @@ mod tests {
             let mut found = Vec::new();
             for batch in merged {
                 let batch = batch.unwrap();
-                let column = |n: usize| batch.column(n).as_primitive::<Int64Type>().values().to_vec();
-                let names = batch.column(2).as_dictionary::<UInt32Type>();
-                let names = names.downcast_dict::<StringArray>().unwrap();
-                for ((time, seq), name) in column(0).into_iter().zip(column(1)).zip(names) {
-                    prop_assert_eq!(name, Some(if seq % 2 == 0 { "even" } else { "odd" }));
-                    found.push((time, seq));
+                for row in FunctionEventView::of(&batch).unwrap().rows() {
+                    prop_assert_eq!(row.function.text(), if row.seq % 2 == 0 { "even" } else { "odd" });
+                    found.push((row.time, row.seq));
                 }
             }
             let mut expected = runs.concat();

@@ -3,7 +3,7 @@
 use super::super::args::{KernelArgs, WhoArg};
 use crate::engine::RowFilter;
 use crate::error::{Error, Result};
-use crate::ops::ingest::Keep;
+use crate::ops::Keep;
 use crate::qnx::{KernelFilter, MatchedBy};
 use crate::schema::tables;
 use std::sync::Arc;

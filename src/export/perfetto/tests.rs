@@ -282,7 +282,7 @@ fn recorded(file: &str) -> (tempfile::TempDir, Session) {
     let plans =
         crate::description::plan(&[data.join(file)], &Default::default(), crate::formats::FORMATS).unwrap();
     let control = std::sync::Arc::new(crate::ops::Control::default());
-    let options = crate::ops::ingest::Options::default();
+    let options = crate::ops::IngestOptions::default();
     let disk = std::sync::Arc::new(crate::store::RealDisk);
     crate::ops::ingest::ingest(disk, &dir.path().join("db"), &plans, &options, &control).unwrap();
     let session = open(dir.path());

@@ -1,11 +1,14 @@
 //! A recording that is cut in two gives the events of the whole one, when the second part is mapped from the state at the end of
 //! the first.
 
+mod toy;
+
 use super::*;
 use crate::btf::{Names, Note};
 use crate::description::{Description, plan};
 use crate::map::Output;
-use crate::ops::ingest::{Options, ingest};
+use crate::ops::ingest::ingest;
+use crate::ops::ingest_options::Options;
 use crate::store::RealDisk;
 use arrow::array::{AsArray, BooleanArray};
 use arrow::compute::filter_record_batch;
@@ -125,10 +128,8 @@ fn mapped<M: Mapper>(rows: &Memory, settings: &Value, from: Option<&str>) -> (Ve
     (lines, serde_json::to_string_pretty(&state).unwrap())
 }
 
-/// Ingests `input` and compares the whole with parts, cut at `cuts` instants.
-fn cut_in_two<M: Mapper>(input: &str, cuts: usize) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("t.db");
+/// Ingests `input` without mapping it; its name.
+fn stored(database: &Path, input: &str) -> String {
     let plans = plan(
         &[Path::new(env!("CARGO_MANIFEST_DIR")).join(input)],
         &Description::default(),
@@ -136,9 +137,15 @@ fn cut_in_two<M: Mapper>(input: &str, cuts: usize) {
     );
     let options = Options { map: false, ..Options::default() };
     let control = Arc::new(Control::default());
-    ingest(Arc::new(RealDisk), &path, &plans.unwrap(), &options, &control).unwrap();
+    ingest(Arc::new(RealDisk), database, &plans.unwrap(), &options, &control).unwrap().remove(0).name
+}
+
+/// Ingests `input` and compares the whole with parts, cut at `cuts` instants.
+fn cut_in_two<M: Mapper>(input: &str, cuts: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.db");
+    let name = stored(&path, input);
     let db = Database::open(&path).unwrap();
-    let name = db.recordings()[0].name.clone();
     let tx = Database::begin(Arc::new(RealDisk), &path, None).unwrap();
     let setup = MappingSetup::read(&tx, &name).unwrap().unwrap();
     assert_eq!(setup.mapper.as_deref(), Some(M::NAME));

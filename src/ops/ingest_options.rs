@@ -1,0 +1,67 @@
+//! How recordings are ingested. Not the ingest (see `ingest`).
+
+use crate::error::Result;
+use crate::formats::{FORMATS, TraceFormat};
+use crate::options::OptionValues;
+use crate::schema::TableSpec;
+use crate::time::TimeScale;
+use arrow::array::{BooleanArray, RecordBatch};
+use std::sync::Arc;
+
+/// All columns of a table in, true or false for each row out.
+pub type Choice = dyn Fn(&RecordBatch) -> Result<BooleanArray> + Send + Sync;
+
+/// Which rows of a table are kept; what is derived from them comes from all.
+#[derive(Clone)]
+pub struct Keep {
+    /// The table.
+    pub table: &'static TableSpec,
+    /// Tells which of its rows are kept.
+    pub rows: Arc<Choice>,
+}
+
+impl std::fmt::Debug for Keep {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Keep")
+    }
+}
+
+/// How to ingest.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Time scale of a new database; an existing one keeps its own.
+    pub time_scale: Option<TimeScale>,
+    /// Map as well, where a recording says how.
+    pub map: bool,
+    /// Refuse everything when there is any finding of severity error.
+    pub strict: bool,
+    /// The formats that there are.
+    pub formats: &'static [&'static dyn TraceFormat],
+    /// The format that inputs are said to be of; told by content when `None`.
+    pub format: Option<&'static dyn TraceFormat>,
+    /// Options of the formats.
+    pub of_formats: OptionValues,
+    /// Which rows are kept; all when `None`.
+    pub keep: Option<Keep>,
+    /// Make the digest of each input, for table `source`.
+    pub digest: bool,
+    /// Threads to use, besides those that only wait for the disk; tables do not depend on it.
+    pub threads: usize,
+}
+
+impl Default for Options {
+    /// Everything that can be is mapped and told by content, findings are kept, one thread.
+    fn default() -> Self {
+        Self {
+            time_scale: None,
+            map: true,
+            strict: false,
+            formats: FORMATS,
+            format: None,
+            of_formats: OptionValues::default(),
+            keep: None,
+            digest: true,
+            threads: 1,
+        }
+    }
+}
