@@ -22,31 +22,32 @@
 //! |---|---|---|---|
 //! | `error`, `diagnostics`, `time` | failures; findings about content; exact ticks | – | everything else |
 //! | `names` | names by number: interners, columns of keys, memos per dictionary | error | what a name means |
-//! | `btf` | the specification of BTF as data, the fields of a line, the event that mappers write | diagnostics, error, names | how events come about |
+//! | `btf` | the specification of BTF as data, the fields of a line, the event that mappers write | diagnostics, error, names, words | how events come about |
 //! | `options` | options that formats and exports declare for the command line | error, time | the command line |
+//! | `words` | a macro for enumerations of words | – | the words |
 //! | `varint` | variable-length integers, as Parquet and Protocol Buffers write them | – | everything else |
-//! | `qnx` | the vocabulary of QNX kernel traces | error, schema | records, files |
+//! | `qnx` | the vocabulary of QNX kernel traces | error, schema, words | records, files |
 //! | `input` | bytes: files, pipes, compressed | error | trace formats |
 //! | `pipeline` | stages on a small pool of threads, each of which keeps its order | error | what is computed |
-//! | `formats` | one folder per trace format, behind one trait, and the list of them | btf, derive, diagnostics, error, input, names, options, qnx, schema, time | files, Parquet, mapping, each other |
+//! | `formats` | one folder per trace format, behind one trait, and the list of them | btf, derive, diagnostics, error, input, names, options, qnx, schema, time, words | files, Parquet, mapping, each other |
 //! | `schema` | tables and columns, from `schemas/*.toml` | error, names | the disk, SQL |
 //! | `store` | the database folder: manifest, commit, lock | error, names, pipeline, schema, time, varint | formats, mapping, SQL |
 //! | `description` | what is not a trace: `recording.toml`, ORTI, OS headers, symbols, mapping profiles | diagnostics, error, formats, options, time | trace data |
-//! | `map` | software events, kernel events, commands of Grasp → system events: the rules | btf, description, diagnostics, error, names, qnx, schema, time | bytes, paths, Parquet, SQL |
+//! | `map` | software events, kernel events, commands of Grasp → system events: the rules | btf, description, diagnostics, error, names, qnx, schema, time, words | bytes, paths, Parquet, SQL |
 //! | `derive` | system events, as their writer means them → instances and states | btf, error, names, schema | files, the text of BTF |
 //! | `check` | does a trace keep the rules of its BTF version | btf, diagnostics | readers, the store, mapping |
 //! | `compare` | two streams of BTF records → where they differ | btf, error, names | files, Parquet, SQL |
 //! | `ops` | what btfdb can do, one file per verb | btf, check, compare, derive, description, diagnostics, engine, error, formats, input, library, map, metrics, options, picture, pipeline, plot, render, require, schema, store, time | the terminal, the environment |
-//! | `picture` | rows over time and what happens in them: what is drawn | btf, time | tables, pixels |
+//! | `picture` | rows over time and what happens in them: what is drawn | btf, time, words | tables, pixels |
 //! | `render` | results → text; pictures → SVG, PNG, pages | error, picture, time, varint | the database |
-//! | `library` | the SQL files of `queries/` and of the user: headers, names, documentation | error, schema | running SQL |
+//! | `library` | the SQL files of `queries/` and of the user: headers, names, documentation | error, schema, words | running SQL |
 //! | `chain` | chains of events: which event follows from which | – | where events come from |
 //! | `engine` | SQL over a database: tables, functions, operators and optimizer rules of DataFusion, sessions | btf, chain, error, library, names, schema, store, time | metrics, the terminal |
 //! | `metrics` | rows of metrics → statistics, histograms, comparisons | engine, error, library, pipeline, render, schema, time | DataFusion, the terminal |
 //! | `selection` | a part of a database: recording, window, entities, types → a condition in SQL | btf, engine, error, schema | what is done with it |
 //! | `export` | tables and results → files, also in the formats of others | btf, chain, engine, error, formats, metrics, names, options, qnx, render, schema, selection, store, time, varint | arguments |
 //! | `plot` | a window of a recording → its picture | btf, engine, error, library, metrics, names, picture, schema, selection, store, time | how it is drawn |
-//! | `require` | timing requirements: what is required, what was measured | chain, engine, error, metrics, render, schema, time | the terminal |
+//! | `require` | timing requirements: what is required, what was measured | chain, engine, error, metrics, render, schema, time, words | the terminal |
 //! | `cli` | arguments, the shell, progress, signals, exit codes | all | Parquet, Arrow builders |
 //!
 //! # Invariants
@@ -115,6 +116,7 @@ mod schema;
 mod store;
 mod time;
 mod varint;
+mod words;
 
 #[cfg(feature = "engine")]
 mod chain;

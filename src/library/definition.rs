@@ -1,51 +1,32 @@
 //! What a metric and a view are. Not where they come from (see `file`), and not for running them.
 
+use crate::words::words;
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-/// What the value of a metric is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// A length of time, in ticks of the database's time scale.
-    Duration,
-    /// How many.
-    Count,
-    /// A share of 100.
-    Percent,
-}
-
-impl Unit {
-    pub(super) const ALL: &[Self] = &[Self::Duration, Self::Count, Self::Percent];
-
-    /// The word in the header of the SQL file and in the `unit` column of a result.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Duration => "duration",
-            Self::Count => "count",
-            Self::Percent => "percent",
-        }
+words! {
+    /// What the value of a metric is. `as_str` is the word in the header of the SQL file and in the `unit` column of a result.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Unit {
+        /// A length of time, in ticks of the database's time scale.
+        Duration = "duration",
+        /// How many.
+        Count = "count",
+        /// A share of 100.
+        Percent = "percent",
     }
 }
 
-/// How the rows of a metric that has one value per entity (and window of time) become that value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fold {
-    /// The values of the rows whose `at` lies in the window are added; an entity without such rows has 0.
-    Sum,
-    /// A row is a stretch of time that begins at `at` and is `value` ticks long; its part in the window counts, as a share
-    /// of the window's part in the recording, in percent.
-    Share,
-}
-
-impl Fold {
-    pub(super) const ALL: &[Self] = &[Self::Sum, Self::Share];
-
-    /// The word in the header of the SQL file.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Sum => "sum",
-            Self::Share => "share",
-        }
+words! {
+    /// How the rows of a metric that has one value per entity (and window of time) become that value. `as_str` is the word in
+    /// the header of the SQL file.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Fold {
+        /// The values of the rows whose `at` lies in the window are added; an entity without such rows has 0.
+        Sum = "sum",
+        /// A row is a stretch of time that begins at `at` and is `value` ticks long; its part in the window counts, as a share
+        /// of the window's part in the recording, in percent.
+        Share = "share",
     }
 }
 

@@ -47,8 +47,8 @@ impl Header {
     fn line(&mut self, line: &str) -> Result<(), String> {
         let (key, value) = line.split_once(':').map_or((line, ""), |(key, value)| (key, value.trim()));
         match key {
-            "unit" => self.unit = Some(word("unit", value, Unit::ALL, Unit::as_str)?),
-            "fold" => self.fold = Some(word("fold", value, Fold::ALL, Fold::as_str)?),
+            "unit" => self.unit = Some(word("unit", value, &Unit::ALL, Unit::as_str)?),
+            "fold" => self.fold = Some(word("fold", value, &Fold::ALL, Fold::as_str)?),
             "group" if value == "core" => self.per_core = true,
             "group" => return Err(format!("'{value}' is no group; the one group is: core")),
             "param" => self.params.push(documented(value)?),

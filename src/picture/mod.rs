@@ -16,6 +16,7 @@ mod tests;
 
 use crate::btf;
 use crate::time::TimeScale;
+use crate::words::words;
 
 pub use axis::{Axis, exact, length};
 pub use chart::{Bar, Chart, Column, Content, Measure, Panel};
@@ -53,66 +54,32 @@ pub struct Picture {
 /// An index in [`Picture::names`].
 pub type Name = u32;
 
-/// What a row shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum RowKind {
-    /// A core: which process runs on it.
-    Core,
-    /// A task: its states.
-    Task,
-    /// An interrupt service routine: its states.
-    Isr,
-    /// A runnable: its executions, one track for each depth of nesting.
-    Runnable,
-    /// A semaphore, mutex or resource: the processes that hold it and wait for it.
-    Semaphore,
-    /// An event of the operating system: set, waited for, cleared.
-    Event,
-    /// A signal: its value as a curve of steps, writes and reads as marks.
-    Signal,
-    /// A stimulus.
-    Stimulus,
-    /// A server of a hierarchical scheduler: its budget as a curve.
-    Server,
-    /// A buffer: the number of its items as a curve of steps.
-    Buffer,
-    /// Marks that belong to the recording as a whole: messages, gaps.
-    Trace,
-}
-
-impl RowKind {
-    pub(crate) const COUNT: usize = 11;
-
-    /// All of them.
-    pub const ALL: [Self; Self::COUNT] = [
-        Self::Core,
-        Self::Task,
-        Self::Isr,
-        Self::Runnable,
-        Self::Semaphore,
-        Self::Event,
-        Self::Signal,
-        Self::Stimulus,
-        Self::Server,
-        Self::Buffer,
-        Self::Trace,
-    ];
-
-    /// One word in lower case, for identifiers and classes.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Core => "core",
-            Self::Task => "task",
-            Self::Isr => "isr",
-            Self::Runnable => "runnable",
-            Self::Semaphore => "semaphore",
-            Self::Event => "event",
-            Self::Signal => "signal",
-            Self::Stimulus => "stimulus",
-            Self::Server => "server",
-            Self::Buffer => "buffer",
-            Self::Trace => "trace",
-        }
+words! {
+    /// What a row shows. Words are in lower case, for identifiers and classes.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum RowKind {
+        /// A core: which process runs on it.
+        Core = "core",
+        /// A task: its states.
+        Task = "task",
+        /// An interrupt service routine: its states.
+        Isr = "isr",
+        /// A runnable: its executions, one track for each depth of nesting.
+        Runnable = "runnable",
+        /// A semaphore, mutex or resource: the processes that hold it and wait for it.
+        Semaphore = "semaphore",
+        /// An event of the operating system: set, waited for, cleared.
+        Event = "event",
+        /// A signal: its value as a curve of steps, writes and reads as marks.
+        Signal = "signal",
+        /// A stimulus.
+        Stimulus = "stimulus",
+        /// A server of a hierarchical scheduler: its budget as a curve.
+        Server = "server",
+        /// A buffer: the number of its items as a curve of steps.
+        Buffer = "buffer",
+        /// Marks that belong to the recording as a whole: messages, gaps.
+        Trace = "trace",
     }
 }
 
@@ -189,39 +156,41 @@ pub struct Run {
     pub longest_at: i64,
 }
 
-/// What happens at an instant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum MarkKind {
-    /// An instance is activated, a job arrives: an arrow down.
-    Activation,
-    /// A deadline: an arrow up.
-    Deadline,
-    /// An instance ends.
-    Termination,
-    /// An instance goes on on another core.
-    Migration,
-    /// An activation was lost: more were pending than allowed.
-    ActivationLost,
-    /// A requirement or a rule is violated: a deadline missed, a budget below zero.
-    Violation,
-    /// A signal is written.
-    Write,
-    /// A signal is read.
-    Read,
-    /// An event is set.
-    Set,
-    /// An event is waited for.
-    Wait,
-    /// An event is cleared.
-    Clear,
-    /// A stimulus triggers.
-    Trigger,
-    /// A server's budget is filled up.
-    Replenished,
-    /// A server's budget is used up.
-    Depleted,
-    /// Words of the trace, an annotation.
-    Message,
+words! {
+    /// What happens at an instant. Words are in lower case, for identifiers and classes.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum MarkKind {
+        /// An instance is activated, a job arrives: an arrow down.
+        Activation = "activation",
+        /// A deadline: an arrow up.
+        Deadline = "deadline",
+        /// An instance ends.
+        Termination = "termination",
+        /// An instance goes on on another core.
+        Migration = "migration",
+        /// An activation was lost: more were pending than allowed.
+        ActivationLost = "activation-lost",
+        /// A requirement or a rule is violated: a deadline missed, a budget below zero.
+        Violation = "violation",
+        /// A signal is written.
+        Write = "write",
+        /// A signal is read.
+        Read = "read",
+        /// An event is set.
+        Set = "set",
+        /// An event is waited for.
+        Wait = "wait",
+        /// An event is cleared.
+        Clear = "clear",
+        /// A stimulus triggers.
+        Trigger = "trigger",
+        /// A server's budget is filled up.
+        Replenished = "replenished",
+        /// A server's budget is used up.
+        Depleted = "depleted",
+        /// Words of the trace, an annotation.
+        Message = "message",
+    }
 }
 
 impl State {
@@ -281,47 +250,7 @@ impl State {
 }
 
 impl MarkKind {
-    pub(crate) const COUNT: usize = 15;
-
-    /// All of them.
-    pub const ALL: [Self; Self::COUNT] = [
-        Self::Activation,
-        Self::Deadline,
-        Self::Termination,
-        Self::Migration,
-        Self::ActivationLost,
-        Self::Violation,
-        Self::Write,
-        Self::Read,
-        Self::Set,
-        Self::Wait,
-        Self::Clear,
-        Self::Trigger,
-        Self::Replenished,
-        Self::Depleted,
-        Self::Message,
-    ];
-
-    /// One word in lower case, for identifiers and classes.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Activation => "activation",
-            Self::Deadline => "deadline",
-            Self::Termination => "termination",
-            Self::Migration => "migration",
-            Self::ActivationLost => "activation-lost",
-            Self::Violation => "violation",
-            Self::Write => "write",
-            Self::Read => "read",
-            Self::Set => "set",
-            Self::Wait => "wait",
-            Self::Clear => "clear",
-            Self::Trigger => "trigger",
-            Self::Replenished => "replenished",
-            Self::Depleted => "depleted",
-            Self::Message => "message",
-        }
-    }
+    pub(crate) const COUNT: usize = Self::ALL.len();
 
     pub(crate) fn index(self) -> usize {
         self as usize

@@ -2,6 +2,7 @@
 //! `layout`).
 
 use super::Version;
+use crate::words::words;
 
 macro_rules! classes {
     ($($(#[$doc:meta])* $variant:ident = $number:literal, $word:literal;)*) => {
@@ -139,30 +140,16 @@ impl Class {
     }
 }
 
-/// How much of an event there is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Status {
-    /// The whole event.
-    Ok,
-    /// Its first part was lost: the words are those of a later part.
-    Orphan,
-    /// Its last part is missing: the words are those of the parts before.
-    Unterminated,
-}
-
-impl Status {
-    /// The word of column `status`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Orphan => "orphan",
-            Self::Unterminated => "unterminated",
-        }
-    }
-
-    /// The status of that word.
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Ok, Self::Orphan, Self::Unterminated].into_iter().find(|s| s.as_str() == word)
+words! {
+    /// How much of an event there is. `as_str` is the word of column `status`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Status {
+        /// The whole event.
+        Ok = "ok",
+        /// Its first part was lost: the words are those of a later part.
+        Orphan = "orphan",
+        /// Its last part is missing: the words are those of the parts before.
+        Unterminated = "unterminated",
     }
 }
 

@@ -1,33 +1,33 @@
 //! The release of Neutrino that wrote a trace, as far as events differ between releases.
 
+use crate::words::words;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A release of Neutrino, as far as traces differ between them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
-pub enum Version {
-    /// 6.0 to 6.5.
-    #[serde(rename = "6.5")]
-    V6_5,
-    /// 6.6.
-    #[serde(rename = "6.6")]
-    V6_6,
-    /// 7.0.
-    #[serde(rename = "7.0")]
-    V7_0,
-    /// 7.1 and later 7.
-    #[default]
-    #[serde(rename = "7.1")]
-    V7_1,
-    /// 8.0 and later: buffers of one CPU each, other thread states, no VTHREAD.
-    #[serde(rename = "8.0")]
-    V8_0,
+words! {
+    /// A release of Neutrino, as far as traces differ between them, oldest first. `as_str` gives what people write.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+    pub enum Version {
+        /// 6.0 to 6.5.
+        #[serde(rename = "6.5")]
+        V6_5 = "6.5",
+        /// 6.6.
+        #[serde(rename = "6.6")]
+        V6_6 = "6.6",
+        /// 7.0.
+        #[serde(rename = "7.0")]
+        V7_0 = "7.0",
+        /// 7.1 and later 7.
+        #[default]
+        #[serde(rename = "7.1")]
+        V7_1 = "7.1",
+        /// 8.0 and later: buffers of one CPU each, other thread states, no VTHREAD.
+        #[serde(rename = "8.0")]
+        V8_0 = "8.0",
+    }
 }
 
 impl Version {
-    /// Every version, oldest first.
-    pub const ALL: [Self; 5] = [Self::V6_5, Self::V6_6, Self::V7_0, Self::V7_1, Self::V8_0];
-
     /// The version of a release as `TRACE_SYS_RELEASE` or a user says it: `6.4.1`, `7.1.0`, `8`. `None` for
     /// what is no release of Neutrino 6 or later.
     pub fn of_release(release: &str) -> Option<Self> {
@@ -42,17 +42,6 @@ impl Version {
             (7, _) => Some(Self::V7_1),
             (8.., _) => Some(Self::V8_0),
             _ => None,
-        }
-    }
-
-    /// As people write it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::V6_5 => "6.5",
-            Self::V6_6 => "6.6",
-            Self::V7_0 => "7.0",
-            Self::V7_1 => "7.1",
-            Self::V8_0 => "8.0",
         }
     }
 }

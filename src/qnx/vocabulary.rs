@@ -82,7 +82,7 @@ impl Vocabulary {
     }
 
     fn put(&mut self, versions: &str, class: Class, number: usize, entry: &Entry) -> Option<()> {
-        let version = |text: &str| Version::ALL.into_iter().find(|v| v.as_str() == text);
+        let version = Version::parse;
         let (first, last) = match versions.split_once('-') {
             None if versions == "*" => (Version::V6_5, Version::V8_0),
             None => (version(versions)?, version(versions)?),

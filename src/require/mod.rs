@@ -10,28 +10,20 @@ pub use file::Requirements;
 pub use measure::measure;
 pub use report::{junit, table};
 
+use crate::words::words;
 use serde::Serialize;
 
-/// Whether a requirement is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// By every sample.
-    Kept,
-    /// At least one sample lies beyond the bound.
-    Violated,
-    /// The recording has no sample, so the requirement is not shown to be kept.
-    NoSamples,
-}
-
-impl Verdict {
-    /// As reports spell it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Kept => "kept",
-            Self::Violated => "violated",
-            Self::NoSamples => "no samples",
-        }
+words! {
+    /// Whether a requirement is kept. `as_str` gives what reports say.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Verdict {
+        /// By every sample.
+        Kept = "kept",
+        /// At least one sample lies beyond the bound.
+        Violated = "violated",
+        /// The recording has no sample, so the requirement is not shown to be kept.
+        NoSamples = "no samples",
     }
 }
 

@@ -38,15 +38,15 @@ fn no_pair_has_two_rules_in_a_version() {
         for target in EntityType::ALL {
             for action in Action::ALL {
                 let rules = ACTION_RULES.iter().filter(|rule| {
-                    rule.action == *action && rule.targets.has(*target) && rule.versions.has(version)
+                    rule.action == action && rule.targets.has(target) && rule.versions.has(version)
                 });
                 assert!(rules.count() <= 1, "{version} {target} {action}");
             }
         }
     }
     for action in Action::ALL {
-        assert!(ACTION_RULES.iter().any(|rule| rule.action == *action), "{action} is in no version");
-        assert_eq!(Action::parse(action.as_str()), Some(*action));
+        assert!(ACTION_RULES.iter().any(|rule| rule.action == action), "{action} is in no version");
+        assert_eq!(Action::parse(action.as_str()), Some(action));
     }
 }
 
@@ -133,7 +133,7 @@ fn derive_and_check_judge_every_action_in_every_state_and_version_alike() {
         (EntityType::Runnable, RUNNABLE_CHART, runnable_transition),
     ];
     for (target, chart, transition) in charts {
-        for action in Action::ALL.iter().copied() {
+        for action in Action::ALL {
             let edge = chart.iter().find(|(of, ..)| *of == action).map(|(_, from, to)| (*from, *to));
             assert_eq!(transition(action), edge, "derive: {target} {action}");
             for version in Version::ALL {
@@ -144,7 +144,7 @@ fn derive_and_check_judge_every_action_in_every_state_and_version_alike() {
                     })
                     .map(|(_, state, ..)| (*state, *state));
                 let rule = rule(version, target, action);
-                for state in State::ALL.iter().copied() {
+                for state in State::ALL {
                     let expected = edge.or(notification).filter(|(from, _)| *from == state).map(|(_, to)| to);
                     let moves = rule.and_then(|rule| rule.moves);
                     let after = moves.filter(|moves| moves.from.contains(&state)).map(|moves| moves.to);

@@ -1,27 +1,12 @@
-//! A macro for the words of a specification: an enumeration whose values are spelled in one place. Not the
-//! words.
+//! A macro for the words of a specification: enumerations whose values are names in tables, too. Not the words.
 
-/// Declares an enumeration of words: `ALL`, `as_str`, `parse`, and the conversion to a name of a table
-/// column.
+/// Declares an enumeration of words, which also converts to a name of a table column.
 macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal),* $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum $name { $($(#[$variant_doc])* $variant),* }
-
-        impl $name {
-            /// Every value.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
-
-            /// The word of the specification.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word),* }
-            }
-
-            /// The value that is spelled exactly like this.
-            pub fn parse(word: &str) -> Option<Self> {
-                match word { $($word => Some(Self::$variant),)* _ => None }
-            }
+    ($(#[$doc:meta])* $name:ident { $($values:tt)* }) => {
+        crate::words::words! {
+            $(#[$doc])*
+            #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+            pub enum $name { $($values)* }
         }
 
         impl From<$name> for crate::names::Name<'static> {

@@ -104,7 +104,7 @@ fn header(session: &Session, recording: &str) -> Result<Header> {
     for batch in session.sql(sql, &[("recording", Param::from(recording))])? {
         let [kinds, texts]: [Texts; 2] = result::columns(&batch?)?;
         for (kind, text) in kinds.iter().zip(texts.iter()) {
-            let kind = LineKind::ALL.into_iter().find(|k| Some(k.as_str()) == kind);
+            let kind = kind.and_then(LineKind::parse);
             if let (Some(kind), Some(text)) = (kind, text) {
                 header.line(kind, text);
             }

@@ -9,6 +9,8 @@
 //! BTF has no quoting, so the note is the rest of the line after the seventh comma, commas included. Blanks around
 //! fields mean nothing (BTF 2.1.5 prints its examples with them).
 
+use crate::words::words;
+
 mod assemble;
 mod chunk;
 mod format;
@@ -22,34 +24,20 @@ pub use format::{Btf, NUMERIC_FORMAT};
 pub use header::{Header, Keyword};
 pub use probe::{probe, speaks_freertos};
 
-/// What a line is that is no event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum LineKind {
-    /// `#keyword value`
-    Parameter,
-    /// `#-id name`, of the table that was opened before.
-    TableRow,
-    /// `#` alone or followed by a blank.
-    Comment,
-    /// Nothing but blanks.
-    Blank,
-    /// Not a line of BTF; a diagnostic says why.
-    Rejected,
-}
-
-impl LineKind {
-    /// Every kind.
-    pub const ALL: [Self; 5] = [Self::Parameter, Self::TableRow, Self::Comment, Self::Blank, Self::Rejected];
-
-    /// The word of table `btf_line`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Parameter => "parameter",
-            Self::TableRow => "table_row",
-            Self::Comment => "comment",
-            Self::Blank => "blank",
-            Self::Rejected => "rejected",
-        }
+words! {
+    /// What a line is that is no event. `as_str` is the word of table `btf_line`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum LineKind {
+        /// `#keyword value`
+        Parameter = "parameter",
+        /// `#-id name`, of the table that was opened before.
+        TableRow = "table_row",
+        /// `#` alone or followed by a blank.
+        Comment = "comment",
+        /// Nothing but blanks.
+        Blank = "blank",
+        /// Not a line of BTF; a diagnostic says why.
+        Rejected = "rejected",
     }
 }
 

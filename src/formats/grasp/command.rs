@@ -5,39 +5,27 @@ use super::quote::join;
 use super::ticks::{NotTicks, ticks};
 use super::vocabulary::{Argument, BUFFER_EVENTS, CLASSES, DECLARATIONS, EVENTS, Entry, OTHER_OPTIONS, find};
 use super::words::{self, Kind, Word};
+use crate::words::words;
 
-/// How far a command was understood.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Status {
-    /// All of it.
-    #[default]
-    Ok,
-    /// An event of a plugin.
-    Custom,
-    /// No command of Grasp.
-    Unknown,
-    /// A script that would have to run.
-    Refused,
-    /// Something is missing.
-    Malformed,
-    /// A comment.
-    Comment,
-    /// Nothing.
-    Blank,
-}
-
-impl Status {
-    /// The word of `grasp_event.status`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Custom => "custom",
-            Self::Unknown => "unknown",
-            Self::Refused => "refused",
-            Self::Malformed => "malformed",
-            Self::Comment => "comment",
-            Self::Blank => "blank",
-        }
+words! {
+    /// How far a command was understood. `as_str` is the word of `grasp_event.status`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Status {
+        /// All of it.
+        #[default]
+        Ok = "ok",
+        /// An event of a plugin.
+        Custom = "custom",
+        /// No command of Grasp.
+        Unknown = "unknown",
+        /// A script that would have to run.
+        Refused = "refused",
+        /// Something is missing.
+        Malformed = "malformed",
+        /// A comment.
+        Comment = "comment",
+        /// Nothing.
+        Blank = "blank",
     }
 }
 

@@ -3,37 +3,26 @@
 
 use crate::map::state::pairs;
 use crate::names::IdMap;
+use crate::words::words;
 use serde::{Deserialize, Serialize};
 
-/// What ends a blocking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Wake {
-    Message,
-    Pulse,
-    Reply,
-    Error,
-    Signal,
-    Timer,
-    Interrupt,
-    Sync,
+words! {
+    /// What ends a blocking. `as_str` is the word of column `wake`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub(super) enum Wake {
+        Message = "message",
+        Pulse = "pulse",
+        Reply = "reply",
+        Error = "error",
+        Signal = "signal",
+        Timer = "timer",
+        Interrupt = "interrupt",
+        Sync = "sync",
+    }
 }
 
 impl Wake {
-    /// The word of column `wake`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Message => "message",
-            Self::Pulse => "pulse",
-            Self::Reply => "reply",
-            Self::Error => "error",
-            Self::Signal => "signal",
-            Self::Timer => "timer",
-            Self::Interrupt => "interrupt",
-            Self::Sync => "sync",
-        }
-    }
-
     /// The stimulus of a job that begins with it.
     pub fn stimulus(self) -> &'static str {
         match self {
