@@ -1,9 +1,9 @@
-//! A pipeline of stages on a small pool of threads. The steps of one stage run one after the other, in order, on whichever
-//! thread is free; steps of different stages run at the same time. So the result does not depend on the number of threads, and
-//! no thread is tied to one stage. Not for what the steps do.
+//! A pipeline of stages on a small pool of threads. The steps of one stage run one after the other, in order,
+//! on whichever thread is free; steps of different stages run at the same time. So the result does not depend
+//! on the number of threads, and no thread is tied to one stage. Not for what the steps do.
 //!
-//! `rayon` and channels between threads were measured instead: with a thread for each stage on two cores, the parser is runnable
-//! and does not run for a tenth of the time (`benches/NOTES.md`).
+//! `rayon` and channels between threads were measured instead: with a thread for each stage on two cores, the
+//! parser is runnable and does not run for a tenth of the time (`benches/NOTES.md`).
 
 use crate::error::{Error, ErrorKind, Result};
 use std::collections::VecDeque;
@@ -21,7 +21,8 @@ pub(crate) struct Pipeline<'a> {
 }
 
 struct Schedule<'a> {
-    /// In the order in which work is taken: what is nearest to the end of the pipeline first, but for [`Pipeline::prefetch_first`].
+    /// In the order in which work is taken: what is nearest to the end of the pipeline first, but for
+    /// [`Pipeline::prefetch_first`].
     stages: Vec<Arc<dyn Stage + 'a>>,
     over: bool,
 }
@@ -60,7 +61,8 @@ impl<'a> Pipeline<'a> {
         Prefetch { pipeline: self, stage }
     }
 
-    /// As [`Pipeline::prefetch`], for the items that everything else comes from: a free thread makes these before any other step.
+    /// As [`Pipeline::prefetch`], for the items that everything else comes from: a free thread makes these
+    /// before any other step.
     pub fn prefetch_first<T: Send + 'a>(
         &self,
         items: impl Iterator<Item = Result<T>> + Send + 'a,
@@ -82,8 +84,8 @@ impl<'a> Pipeline<'a> {
         Sink { pipeline: self, stage }
     }
 
-    /// Adds a stage that makes something else of each pushed item, with `state`; it comes out in the order of the items. Whoever
-    /// pushes takes out as well, so the stage holds whatever is pushed.
+    /// Adds a stage that makes something else of each pushed item, with `state`; it comes out in the order of
+    /// the items. Whoever pushes takes out as well, so the stage holds whatever is pushed.
     pub fn transform<S: Send + 'a, T: Send + 'a, U: Send + 'a>(
         &self,
         state: S,
@@ -287,8 +289,9 @@ impl<S: Send, T: Send> Sink<'_, '_, S, T> {
     }
 }
 
-/// Runs `work` on `threads` threads, this one included: each gets an iterator over the items that no other thread has taken. Gives
-/// what each of them returns, in no order. After an error no thread gets another item.
+/// Runs `work` on `threads` threads, this one included: each gets an iterator over the items that no other
+/// thread has taken. Gives what each of them returns, in no order. After an error no thread gets another
+/// item.
 ///
 /// # Errors
 /// One of those of `work`.

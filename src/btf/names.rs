@@ -71,8 +71,8 @@ impl Numbering for Names {
     }
 }
 
-/// The interner of entities: an [`Interner`] whose ids are only ids of names. Given in order of first use, they are the
-/// same for the same input.
+/// The interner of entities: an [`Interner`] whose ids are only ids of names. Given in order of first use,
+/// they are the same for the same input.
 #[derive(Debug, Clone, Default)]
 pub struct Names(Interner);
 

@@ -1,5 +1,5 @@
-//! Which last step of a chain follows from which first one, in one pass over its events. Holds what is open, however long
-//! the trace. Not for finding the events.
+//! Which last step of a chain follows from which first one, in one pass over its events. Holds what is open,
+//! however long the trace. Not for finding the events.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -12,8 +12,8 @@ pub(crate) struct Event<'a> {
     /// Number of the step, from 0.
     pub step: usize,
     pub time: i64,
-    /// The process that acts or is acted on, and its instance, if the trace tells. Instances of a process come one after
-    /// another.
+    /// The process that acts or is acted on, and its instance, if the trace tells. Instances of a process
+    /// come one after another.
     pub process: Option<(&'a str, i64)>,
 }
 
@@ -48,7 +48,8 @@ pub(crate) struct Occurrence {
     pub begin: i64,
     /// Times of all steps on the way, of the first one alone where nothing follows.
     pub times: Vec<i64>,
-    /// From the first step to the first last step that follows from it or from a later first step; of used and lost ones.
+    /// From the first step to the first last step that follows from it or from a later first step; of used
+    /// and lost ones.
     pub reaction: Option<i64>,
     pub outcome: Outcome,
 }
@@ -98,7 +99,8 @@ impl Follower {
         Self { rules, latest, waiting: VecDeque::new(), answered: 0, known: BTreeMap::new() }
     }
 
-    /// Events come in their order; one that is several steps comes as the last of them first, or it would be its own cause.
+    /// Events come in their order; one that is several steps comes as the last of them first, or it would be
+    /// its own cause.
     pub fn push(&mut self, event: Event<'_>, out: &mut Vec<Occurrence>) {
         let path = match event.step {
             0 => Some(self.first(event.time)),

@@ -1,6 +1,6 @@
-//! Chains of events, each the cause of the next: a sensor is read, a value written, read by another task, an actuator set.
-//! `follow` finds what follows from what. Not for reading the events (see `engine`), and not for what a chain has to keep (see
-//! `require`).
+//! Chains of events, each the cause of the next: a sensor is read, a value written, read by another task, an
+//! actuator set. `follow` finds what follows from what. Not for reading the events (see `engine`), and not
+//! for what a chain has to keep (see `require`).
 
 mod follow;
 
@@ -42,13 +42,15 @@ impl ChainStep {
     }
 }
 
-/// Which event of the step before is the cause of a step: the latest before it, either of all or of its own instance.
+/// Which event of the step before is the cause of a step: the latest before it, either of all or of its own
+/// instance.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Instance {
     /// The latest one of all: a reader gets what was written last.
     #[default]
     Any,
-    /// The latest one of the same instance of the same process: a task writes what it makes of what it has read.
+    /// The latest one of the same instance of the same process: a task writes what it makes of what it has
+    /// read.
     Same,
 }

@@ -1,4 +1,5 @@
-//! The command line: the list of commands. Not the arguments of a command, which it declares itself in `commands`.
+//! The command line: the list of commands. Not the arguments of a command, which it declares itself in
+//! `commands`.
 
 use super::commands::{check, compare, demo, export, ingest, manage, map, metrics, plot, query};
 use super::shell;

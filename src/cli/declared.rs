@@ -1,5 +1,5 @@
-//! Options that formats and exports declare ([`OptionSpec`]) → arguments of clap, and what was typed → their values. The
-//! only place where the command line learns of them.
+//! Options that formats and exports declare ([`OptionSpec`]) → arguments of clap, and what was typed → their
+//! values. The only place where the command line learns of them.
 
 use crate::options::{OptionSpec, OptionValues, ValueSpec, Word};
 use clap::builder::{PossibleValue, PossibleValuesParser};

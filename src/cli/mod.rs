@@ -48,7 +48,8 @@ pub fn shell_docs() -> String {
     shell::docs()
 }
 
-/// SQL that begins with a comment looks like an option; a blank in front tells it apart. Names of options have no blanks.
+/// SQL that begins with a comment looks like an option; a blank in front tells it apart. Names of options
+/// have no blanks.
 fn no_option_if_sql(mut argument: OsString) -> OsString {
     let name =
         argument.to_str().filter(|text| text.starts_with("--")).and_then(|text| text.split('=').next());

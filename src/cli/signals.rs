@@ -1,5 +1,6 @@
 //! Ctrl-C: the first asks the operation to stop, the second ends the process at once. Both are safe, because
-//! nothing is visible in a database before its commit. In the shell it stops what runs, as often as it is pressed.
+//! nothing is visible in a database before its commit. In the shell it stops what runs, as often as it is
+//! pressed.
 
 use crate::ops::Control;
 use std::sync::Arc;

@@ -24,7 +24,8 @@ pub struct Tolerance {
     /// from the first of the instance before, so an activation from the activation before; what has no
     /// predecessor, from the first event of its trace. The two intervals may differ by so many per mille of
     /// the longer one. A clock that drifts stays within this bound however long the trace is, and where a
-    /// clock begins does not count, with or without [`CompareOptions::align`]: give `ticks` alone to bound that.
+    /// clock begins does not count, with or without [`CompareOptions::align`]: give `ticks` alone to bound
+    /// that.
     pub per_mille: u32,
 }
 

@@ -71,8 +71,8 @@ pub struct TimeDifference {
 }
 
 /// The verdict of the thesis, chapter 5.1.3: event by event at the same index, with no attempt to find back.
-/// Where one trace is more than [`super::CompareOptions::pending_limit`] events longer so far, an index counts as
-/// different without a comparison.
+/// Where one trace is more than [`super::CompareOptions::pending_limit`] events longer so far, an index
+/// counts as different without a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Strict {
     /// Both traces have the same number of events.

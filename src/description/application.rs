@@ -1,4 +1,5 @@
-//! The traced application as its description files tell it, parsed. Not what the mapping makes of it (see `map::osek`).
+//! The traced application as its description files tell it, parsed. Not what the mapping makes of it (see
+//! `map::osek`).
 
 use super::orti::{Orti, OsHeader, Symbols};
 use super::profile::Profile;

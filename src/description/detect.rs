@@ -1,5 +1,5 @@
-//! From what the user typed to recordings: a folder, a `recording.toml`, files whose names say what they hold (as those of
-//! TRACE32 exports do), or a trace that is one file. Looks at names only, not into files.
+//! From what the user typed to recordings: a folder, a `recording.toml`, files whose names say what they hold
+//! (as those of TRACE32 exports do), or a trace that is one file. Looks at names only, not into files.
 
 use super::recording_toml::{CoreDescription, Description, NameList};
 use crate::error::{Error, Result};
@@ -35,9 +35,9 @@ pub struct PlannedInput {
     pub time_offset: Option<String>,
 }
 
-/// One plan per folder, description or trace file; all loose files whose names say what they hold make one more recording.
-/// `over` lays what was given as flags over every description. The names of files mean what `formats` say that they mean;
-/// all other files are traces.
+/// One plan per folder, description or trace file; all loose files whose names say what they hold make one
+/// more recording. `over` lays what was given as flags over every description. The names of files mean what
+/// `formats` say that they mean; all other files are traces.
 ///
 /// # Errors
 /// Files that do not exist; a description that cannot be read; names that contradict each other.

@@ -1,5 +1,5 @@
-//! The namespace of a session: the tables of the database, and the views of the library, each planned when it is first asked
-//! for. Not the text of the views (see `library`).
+//! The namespace of a session: the tables of the database, and the views of the library, each planned when it
+//! is first asked for. Not the text of the views (see `library`).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -39,7 +39,8 @@ impl Catalog {
         Self { tables, views, planned: Mutex::default(), state }
     }
 
-    /// From now on, a table has only the rows for which a condition is true. Views that were planned before have all.
+    /// From now on, a table has only the rows for which a condition is true. Views that were planned before
+    /// have all.
     pub async fn restrict(&self, name: &str, condition: &str) -> Result<()> {
         let gone = || DataFusionError::Internal("the session is closed".to_owned());
         let state = (self.state)().ok_or_else(gone)?;

@@ -1,5 +1,5 @@
-//! The chains of events of a session: given once, their steps looked up in the database. Not for their rows (see
-//! `table_functions::chains`), and not for what follows from what (see [`crate::chain`]).
+//! The chains of events of a session: given once, their steps looked up in the database. Not for their rows
+//! (see `table_functions::chains`), and not for what follows from what (see [`crate::chain`]).
 
 use std::sync::{Arc, OnceLock};
 

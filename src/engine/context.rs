@@ -1,5 +1,5 @@
-//! The contexts of DataFusion that a session runs statements in: limits, optimizer rules, and variants for statements that
-//! may fail or need little memory. Not for what tables there are (see `catalog`).
+//! The contexts of DataFusion that a session runs statements in: limits, optimizer rules, and variants for
+//! statements that may fail or need little memory. Not for what tables there are (see `catalog`).
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -64,9 +64,9 @@ pub(super) fn assuming(context: &SessionContext, assumed: AssumedOrder) -> Sessi
     SessionContext::new_with_state(state)
 }
 
-/// The same context with little memory for sorts, if there is a limit: a sort of all rows of a long recording is spilled to the
-/// disk in any case, and takes as much memory as it may before. Such a sort runs alone: of two, one takes what the other has
-/// set aside for its merge, which fails then. Hence one partition.
+/// The same context with little memory for sorts, if there is a limit: a sort of all rows of a long recording
+/// is spilled to the disk in any case, and takes as much memory as it may before. Such a sort runs alone: of
+/// two, one takes what the other has set aside for its merge, which fails then. Hence one partition.
 pub(super) fn low_memory(context: &SessionContext) -> SessionContext {
     let state = context.state();
     let mut environment = RuntimeEnv::clone(state.runtime_env());

@@ -1,5 +1,5 @@
-//! The system events of a recording as batches, in the order of their file or of time: read as they lie where that is the
-//! order, else sorted by SQL. Not for what an event is (see [`crate::btf`]).
+//! The system events of a recording as batches, in the order of their file or of time: read as they lie where
+//! that is the order, else sorted by SQL. Not for what an event is (see [`crate::btf`]).
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -35,8 +35,8 @@ pub(crate) enum EventOrder {
     Time,
 }
 
-/// The events of a recording, names as views or, where they are read as they lie, as dictionaries. `condition` is that
-/// of the recording and whatever else is asked for; `whole` says that nothing else is.
+/// The events of a recording, names as views or, where they are read as they lie, as dictionaries.
+/// `condition` is that of the recording and whatever else is asked for; `whole` says that nothing else is.
 ///
 /// # Errors
 /// Those of a query.

@@ -1,5 +1,5 @@
-//! Errors of DataFusion → errors of btfdb: what kind, where in the SQL, and what was probably meant. Not for errors
-//! in the content of a trace, which never reach a query.
+//! Errors of DataFusion → errors of btfdb: what kind, where in the SQL, and what was probably meant. Not for
+//! errors in the content of a trace, which never reach a query.
 
 use std::any::Any;
 use std::error::Error as StdError;

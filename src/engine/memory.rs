@@ -1,5 +1,5 @@
-//! Memory that counts against the limit of a session although no operator of the engine holds it. Not for the limit itself
-//! (see `context`).
+//! Memory that counts against the limit of a session although no operator of the engine holds it. Not for the
+//! limit itself (see `context`).
 
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::prelude::SessionContext;

@@ -1,5 +1,5 @@
-//! SQL text → logical plan: parsed, refused where the parser understands something else than what is written, and read-only.
-//! Not for running it (see `run`).
+//! SQL text → logical plan: parsed, refused where the parser understands something else than what is written,
+//! and read-only. Not for running it (see `run`).
 
 use std::ops::ControlFlow;
 
@@ -42,8 +42,9 @@ pub(super) fn check_statement(statement: &Statement) -> Result<()> {
     }
 }
 
-/// Refuses what the parser reads otherwise than SQL has it: the right side of `IS DISTINCT FROM` ends before an AND or an OR,
-/// but sqlparser 0.62 takes all that follows (fixed in a later version, datafusion-sqlparser-rs #2436). Parentheses leave no doubt.
+/// Refuses what the parser reads otherwise than SQL has it: the right side of `IS DISTINCT FROM` ends before
+/// an AND or an OR, but sqlparser 0.62 takes all that follows (fixed in a later version,
+/// datafusion-sqlparser-rs #2436). Parentheses leave no doubt.
 ///
 /// # Errors
 /// With the place of the comparison.
@@ -60,7 +61,8 @@ pub(super) fn check_meaning(parsed: &impl Visit) -> Result<()> {
     Err(DataFusionError::Plan(message).with_diagnostic(diagnostic))
 }
 
-/// The words of a comparison that took a connective into its right side, that connective, and where it begins.
+/// The words of a comparison that took a connective into its right side, that connective, and where it
+/// begins.
 fn greedy(expression: &Expr) -> Option<(&'static str, BinaryOperator, tokenizer::Span)> {
     let (words, left, right) = match expression {
         Expr::IsDistinctFrom(left, right) => ("IS DISTINCT FROM", left, right),

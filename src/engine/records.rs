@@ -1,5 +1,5 @@
-//! The system events of a recording as records, in the order of their file, with the lines they were read from. Not for
-//! reading BTF text.
+//! The system events of a recording as records, in the order of their file, with the lines they were read
+//! from. Not for reading BTF text.
 
 use super::events::{EventOrder, Events, events, imported_as};
 use super::param::Param;
@@ -66,7 +66,8 @@ impl StoredRecords {
         self.others.any
     }
 
-    /// [`Records::next`], with the lines in front of the event, or of the end, given to `other` by number and text.
+    /// [`Records::next`], with the lines in front of the event, or of the end, given to `other` by number and
+    /// text.
     ///
     /// # Errors
     /// Those of a query.

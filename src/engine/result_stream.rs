@@ -1,5 +1,5 @@
-//! The result of a statement: batches from the thread that runs it, one by one, blocking and stoppable. Not for running it (see
-//! `run`).
+//! The result of a statement: batches from the thread that runs it, one by one, blocking and stoppable. Not
+//! for running it (see `run`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -72,7 +72,8 @@ impl ResultStream {
         &self.schema
     }
 
-    /// For every column: does it hold times, in ticks? Followed from the columns of the tables through expressions.
+    /// For every column: does it hold times, in ticks? Followed from the columns of the tables through
+    /// expressions.
     pub fn times(&self) -> &[bool] {
         &self.times
     }
@@ -96,7 +97,8 @@ impl ResultStream {
         }
     }
 
-    /// Stops the statement and waits until its thread has ended, so that its files are closed. Waits no longer than
+    /// Stops the statement and waits until its thread has ended, so that its files are closed. Waits no
+    /// longer than
     /// [`STOP_TIMEOUT`]: some operators, joins without a key for example, notice a stop only after much work.
     fn stop(&mut self) {
         self.abort.abort();

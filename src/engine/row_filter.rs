@@ -1,5 +1,5 @@
-//! A condition in SQL over the rows of one table, for rows that are not in a database yet. Not for queries: it knows no other
-//! table.
+//! A condition in SQL over the rows of one table, for rows that are not in a database yet. Not for queries:
+//! it knows no other table.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Runs statements, each on a thread of its own; panics of DataFusion become errors. Not for what a statement says, and not
-//! for its result (see `result_stream`).
+//! Runs statements, each on a thread of its own; panics of DataFusion become errors. Not for what a statement
+//! says, and not for its result (see `result_stream`).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

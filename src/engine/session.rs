@@ -1,5 +1,5 @@
-//! An open database that SQL can be asked of. Not for running statements (see `run`) or for the contexts they run in (see
-//! `context`), and not for changing anything: a session reads one snapshot.
+//! An open database that SQL can be asked of. Not for running statements (see `run`) or for the contexts they
+//! run in (see `context`), and not for changing anything: a session reads one snapshot.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -31,8 +31,9 @@ use crate::store::{Database, Scanner};
 pub struct SessionOptions {
     /// Number of threads that work on a statement; `None`: one per processor.
     pub threads: Option<usize>,
-    /// Bytes that the statements of the session may hold at once before they write to temporary files; `None`: no
-    /// limit. Sorts, groups and joins are counted, pages that are being decoded are not: leave it some room.
+    /// Bytes that the statements of the session may hold at once before they write to temporary files;
+    /// `None`: no limit. Sorts, groups and joins are counted, pages that are being decoded are not: leave it
+    /// some room.
     pub memory_limit: Option<u64>,
 }
 
@@ -74,8 +75,8 @@ impl Session {
         Ok(Self { database, runner, catalog, relations, chains, queries })
     }
 
-    /// Statements of this session stop, with [`crate::error::ErrorKind::Interrupted`], soon after `flag` becomes true. The session
-    /// never resets it.
+    /// Statements of this session stop, with [`crate::error::ErrorKind::Interrupted`], soon after `flag`
+    /// becomes true. The session never resets it.
     #[must_use]
     pub fn with_interrupt(mut self, flag: Arc<AtomicBool>) -> Self {
         self.runner.interrupt = flag;
@@ -85,8 +86,9 @@ impl Session {
     /// The view `chain_instance` and the metrics over it show these chains. They can be given once.
     ///
     /// # Errors
-    /// [`crate::error::ErrorKind::Usage`] when a chain has less than two steps or the name of another one, or when nothing in
-    /// the whole database is what a step says, with a suggestion; otherwise as [`Session::run`].
+    /// [`crate::error::ErrorKind::Usage`] when a chain has less than two steps or the name of another one, or
+    /// when nothing in the whole database is what a step says, with a suggestion; otherwise as
+    /// [`Session::run`].
     pub fn with_chains(self, chains: &[Chain]) -> Result<Self> {
         chains::give(&self.runner, &self.chains, chains)?;
         Ok(self)
@@ -104,7 +106,8 @@ impl Session {
     /// Runs a text that holds exactly one statement. `$NAME` in it stands for the parameter of that name.
     ///
     /// # Errors
-    /// [`crate::error::ErrorKind::Usage`] when there is no statement or more than one, otherwise as [`Session::run`].
+    /// [`crate::error::ErrorKind::Usage`] when there is no statement or more than one, otherwise as
+    /// [`Session::run`].
     pub fn sql(&self, text: &str, params: &[(&str, Param)]) -> Result<ResultStream> {
         self.runner.sql(text, params)
     }
@@ -113,14 +116,16 @@ impl Session {
     ///
     /// # Errors
     /// [`crate::error::ErrorKind::Query`] with the place in the SQL when it cannot be planned;
-    /// [`crate::error::ErrorKind::Database`] when a file is missing or damaged; [`crate::error::ErrorKind::Limit`] when
-    /// memory runs out; [`crate::error::ErrorKind::Interrupted`]. The stream has the same.
+    /// [`crate::error::ErrorKind::Database`] when a file is missing or damaged;
+    /// [`crate::error::ErrorKind::Limit`] when memory runs out; [`crate::error::ErrorKind::Interrupted`]. The
+    /// stream has the same.
     pub fn run(&self, statement: &Statement, params: &[(&str, Param)]) -> Result<ResultStream> {
         self.runner.run(statement, params, None)
     }
 
-    /// Runs a statement of which only so many rows will be shown, all of them when it is `None`: as if it ended in a
-    /// LIMIT, so that it is done early, and a sort keeps no more than those. Gives one row more, if there is one.
+    /// Runs a statement of which only so many rows will be shown, all of them when it is `None`: as if it
+    /// ended in a LIMIT, so that it is done early, and a sort keeps no more than those. Gives one row more,
+    /// if there is one.
     ///
     /// # Errors
     /// As [`Session::run`].
@@ -133,14 +138,15 @@ impl Session {
         self.runner.run(statement, params, shown.map(|rows| rows.saturating_add(1)))
     }
 
-    /// [`Session::sql`] for all rows of a table: a sort of them is spilled to the disk before it takes much memory, if the
-    /// session has a limit. There is one such statement at a time.
+    /// [`Session::sql`] for all rows of a table: a sort of them is spilled to the disk before it takes much
+    /// memory, if the session has a limit. There is one such statement at a time.
     pub(crate) fn sql_low_memory(&self, text: &str, params: &[(&str, Param)]) -> Result<ResultStream> {
         self.runner.with_context(context::low_memory(self.context())).sql(text, params)
     }
 
-    /// [`Session::sql`] for a statement whose rows may be thrown away: the rows of a process are assumed to be in the order of its
-    /// instances. Where they are not, the statement fails with an error [`is_out_of_order`](failure::is_out_of_order).
+    /// [`Session::sql`] for a statement whose rows may be thrown away: the rows of a process are assumed to
+    /// be in the order of its instances. Where they are not, the statement fails with an error
+    /// [`is_out_of_order`](failure::is_out_of_order).
     pub(crate) fn sql_assuming(
         &self,
         assumed: AssumedOrder,
@@ -150,8 +156,8 @@ impl Session {
         self.runner.with_context(context::assuming(self.context(), assumed)).sql(text, params)
     }
 
-    /// The first column of a result, as strings, sorted, so that suggestions are always the same; NULL is left out. For names,
-    /// of which there are few.
+    /// The first column of a result, as strings, sorted, so that suggestions are always the same; NULL is
+    /// left out. For names, of which there are few.
     pub(crate) fn names(&self, text: &str, params: &[(&str, Param)]) -> Result<Vec<String>> {
         self.runner.names(text, params)
     }

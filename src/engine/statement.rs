@@ -34,8 +34,8 @@ impl Statement {
         script.get(..self.end).unwrap_or(script)
     }
 
-    /// The SQL after as many blank lines and columns as there is text before it in the script, so that the places in
-    /// errors of DataFusion are places in the script.
+    /// The SQL after as many blank lines and columns as there is text before it in the script, so that the
+    /// places in errors of DataFusion are places in the script.
     pub(super) fn in_place(&self) -> String {
         let mut text = "\n".repeat(usize::try_from(self.line - 1).unwrap_or(0));
         text.push_str(&" ".repeat(usize::try_from(self.column - 1).unwrap_or(0)));
@@ -44,8 +44,8 @@ impl Statement {
     }
 }
 
-/// Cuts a script at its semicolons; those in quotes and comments do not count. Statements without a word are left
-/// out.
+/// Cuts a script at its semicolons; those in quotes and comments do not count. Statements without a word are
+/// left out.
 ///
 /// # Errors
 /// [`crate::error::ErrorKind::Query`] with line and column when a quote or a comment is not closed.
@@ -84,7 +84,8 @@ pub fn check_syntax(script: &str) -> Result<()> {
     Ok(())
 }
 
-/// True when a script ends inside a statement: the text is not closed by a semicolon, or a quote or comment is open.
+/// True when a script ends inside a statement: the text is not closed by a semicolon, or a quote or comment
+/// is open.
 pub fn is_unfinished(script: &str) -> bool {
     let tokens = match Tokenizer::new(&GenericDialect {}, script).tokenize_with_location() {
         Ok(tokens) => tokens,

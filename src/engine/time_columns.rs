@@ -1,5 +1,6 @@
-//! Which columns of a result are times: followed from the columns of the tables through the expressions of a plan, so
-//! that `max(end_at - begin_at)` is known to be one and `count(*)` is not. Not for the unit of a time: all are ticks.
+//! Which columns of a result are times: followed from the columns of the tables through the expressions of a
+//! plan, so that `max(end_at - begin_at)` is known to be one and `count(*)` is not. Not for the unit of a
+//! time: all are ticks.
 
 use datafusion::common::{Column, DFSchema};
 use datafusion::datasource::source_as_provider;

@@ -1,5 +1,5 @@
-//! The SQL library with the files of the user: their SQL, parsed. Not for their headers and names (see `library`), and not for
-//! whether they fit the tables (see `validate`).
+//! The SQL library with the files of the user: their SQL, parsed. Not for their headers and names (see
+//! `library`), and not for whether they fit the tables (see `validate`).
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Does an SQL file do what its header says: is it planned, are its columns and parameters those that are promised? Not for
-//! the header itself (see `library`).
+//! Does an SQL file do what its header says: is it planned, are its columns and parameters those that are
+//! promised? Not for the header itself (see `library`).
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};

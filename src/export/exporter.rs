@@ -1,5 +1,5 @@
-//! What a format of the export is: its name, its options, and how it is written. Not the formats themselves, each of which has
-//! a folder or file of its own.
+//! What a format of the export is: its name, its options, and how it is written. Not the formats themselves,
+//! each of which has a folder or file of its own.
 
 use super::{EXPORTERS, FALLBACK};
 use crate::engine::Session;
@@ -38,7 +38,8 @@ pub trait Exporter: Sync {
     ///
     /// # Errors
     /// [`crate::error::ErrorKind::Usage`] when the recording is not clear or an option makes no sense,
-    /// [`crate::error::ErrorKind::Io`] when `out` fails (the cause is then the [`std::io::Error`]), otherwise those of a query.
+    /// [`crate::error::ErrorKind::Io`] when `out` fails (the cause is then the [`std::io::Error`]), otherwise
+    /// those of a query.
     fn write(&self, session: &Session, request: &ExportRequest, out: &mut dyn Write) -> Result<Exported>;
 }
 
@@ -85,8 +86,8 @@ impl ExportRequest {
     /// Checks that the request fits the format, before anything is written.
     ///
     /// # Errors
-    /// [`crate::error::ErrorKind::Usage`] for a window that ends before it begins, and for a table, an option or a filter that
-    /// means nothing to the format.
+    /// [`crate::error::ErrorKind::Usage`] for a window that ends before it begins, and for a table, an option
+    /// or a filter that means nothing to the format.
     pub fn check(&self, exporter: &dyn Exporter) -> Result<()> {
         if let (Some(from), Some(to)) = (self.selection.from, self.selection.to)
             && from > to

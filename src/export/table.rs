@@ -1,4 +1,5 @@
-//! Any table in any format, with the same selection as BTF. Not for queries: the columns are those of the table.
+//! Any table in any format, with the same selection as BTF. Not for queries: the columns are those of the
+//! table.
 
 use std::io::Write;
 
@@ -56,15 +57,16 @@ impl Exporter for TableFile {
     }
 }
 
-/// Writes the selected rows of a table, partition columns included, in an order that does not depend on threads.
+/// Writes the selected rows of a table, partition columns included, in an order that does not depend on
+/// threads.
 ///
-/// A row belongs to the window that its first moment lies in. Tables that describe a whole recording (`recording`,
-/// `source`, `diagnostic`) have no moment and are written whole. Gives the number of rows, and the parts of the selection that the
-/// table has no column for: "the window", "the entities", "the types".
+/// A row belongs to the window that its first moment lies in. Tables that describe a whole recording
+/// (`recording`, `source`, `diagnostic`) have no moment and are written whole. Gives the number of rows, and
+/// the parts of the selection that the table has no column for: "the window", "the entities", "the types".
 ///
 /// # Errors
-/// [`crate::error::ErrorKind::Usage`] when there is no such table or the recording is not clear, otherwise those of a
-/// query and of [`render`].
+/// [`crate::error::ErrorKind::Usage`] when there is no such table or the recording is not clear, otherwise
+/// those of a query and of [`render`].
 pub(super) fn export_table(
     session: &Session,
     name: &str,
@@ -91,7 +93,8 @@ pub(super) fn export_table(
     Ok((rendered.rows, condition.unused))
 }
 
-/// True when what the rows of a file are sorted by tells any two of them apart, so that nothing needs to be sorted.
+/// True when what the rows of a file are sorted by tells any two of them apart, so that nothing needs to be
+/// sorted.
 fn is_sequenced(table: &TableSpec) -> bool {
     table.sort.len() > 1
 }

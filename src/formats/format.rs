@@ -21,7 +21,8 @@ pub trait TraceFormat: Debug + Sync {
     /// What a recording of it is called in messages, e.g. `Grasp trace`.
     fn noun(&self) -> &'static str;
 
-    /// How its files are recognised, for the hint of an error about a file of no format: `Grasp traces have lines like …`.
+    /// How its files are recognised, for the hint of an error about a file of no format: `Grasp traces have
+    /// lines like …`.
     fn signature(&self) -> &'static str;
 
     /// The options that it takes.
@@ -29,7 +30,8 @@ pub trait TraceFormat: Debug + Sync {
         &[]
     }
 
-    /// What is wrong with giving its options for an input of another format; `None` where they are of no consequence there.
+    /// What is wrong with giving its options for an input of another format; `None` where they are of no
+    /// consequence there.
     fn options_elsewhere(&self) -> Option<&'static str> {
         None
     }
@@ -40,7 +42,8 @@ pub trait TraceFormat: Debug + Sync {
     /// What a time means that is before the time of the row in front of it.
     fn disorder(&self) -> Disorder;
 
-    /// How sure it is that `head`, the first bytes of an input, begins one of its own. Decides by content alone.
+    /// How sure it is that `head`, the first bytes of an input, begins one of its own. Decides by content
+    /// alone.
     fn probe(&self, head: &[u8]) -> Confidence;
 
     /// The unit in which an input with these first bytes counts time, where they say so.
@@ -48,7 +51,8 @@ pub trait TraceFormat: Debug + Sync {
         None
     }
 
-    /// The keys under which a description names the inputs of a core; none for formats whose recordings need no description.
+    /// The keys under which a description names the inputs of a core; none for formats whose recordings need
+    /// no description.
     fn roles(&self) -> &'static [&'static str] {
         &[]
     }
@@ -63,12 +67,14 @@ pub trait TraceFormat: Debug + Sync {
         "the trace holds no event"
     }
 
-    /// How many threads can be busy with one input: with the reading, the parsing and the writing, if nothing else.
+    /// How many threads can be busy with one input: with the reading, the parsing and the writing, if nothing
+    /// else.
     fn threads_per_input(&self) -> usize {
         3
     }
 
-    /// Opens a recording: looks at its first bytes, reads metadata if there are any, and makes a reader for every input with rows.
+    /// Opens a recording: looks at its first bytes, reads metadata if there are any, and makes a reader for
+    /// every input with rows.
     ///
     /// # Errors
     /// Input that is not what it is said to be; options that do not fit.
@@ -99,19 +105,22 @@ pub struct TableUse {
     pub order: RowOrder,
 }
 
-/// In which order the rows of a table come from a reader, and so what has to be done to have them in the order of time.
+/// In which order the rows of a table come from a reader, and so what has to be done to have them in the
+/// order of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowOrder {
     /// As they have to be.
     AsGiven,
-    /// By time, but for a few; each batch is sorted, and one that begins before the last row of the one in front of it begins
-    /// another file.
+    /// By time, but for a few; each batch is sorted, and one that begins before the last row of the one in
+    /// front of it begins another file.
     WithinBatches,
-    /// The same, and what is out of order across two batches is put right as well: cores that are written one after the other.
+    /// The same, and what is out of order across two batches is put right as well: cores that are written one
+    /// after the other.
     AcrossBatches,
 }
 
-/// What a time means that is before the time of the row in front of it. The rows are kept and sorted in any case.
+/// What a time means that is before the time of the row in front of it. The rows are kept and sorted in any
+/// case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disorder {
     /// Something is wrong: every place is a finding of this severity.

@@ -1,5 +1,5 @@
-//! Which line each row of a chunk stood in. Rows in lines in a row are kept as one run: nearly all are, and nobody asks but
-//! for a row with something wrong. Not for rows that were brought into another order.
+//! Which line each row of a chunk stood in. Rows in lines in a row are kept as one run: nearly all are, and
+//! nobody asks but for a row with something wrong. Not for rows that were brought into another order.
 
 /// The lines of rows, in the order of the text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -9,8 +9,8 @@ pub struct RowLines {
 }
 
 impl RowLines {
-    /// The row `row` and those behind it are in the line `line` (0-based within the chunk) and in those behind it. To be called
-    /// with ever greater rows.
+    /// The row `row` and those behind it are in the line `line` (0-based within the chunk) and in those
+    /// behind it. To be called with ever greater rows.
     #[inline]
     pub(super) fn put(&mut self, row: usize, line: usize) {
         let (row, line) = (row as u32, line as u32);

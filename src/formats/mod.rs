@@ -1,12 +1,14 @@
-//! Trace formats: one folder each, behind [`TraceFormat`] and [`Reader`], and the one list of them, [`FORMATS`].
+//! Trace formats: one folder each, behind [`TraceFormat`] and [`Reader`], and the one list of them,
+//! [`FORMATS`].
 //!
 //! # The seam
 //!
-//! A format says what it is ([`TraceFormat`]): its name and help, the options that it takes, the tables that it fills, how sure
-//! it is that some first bytes are its own. Everything else asks [`FORMATS`]: the values of `--format`, the options of the
-//! command line, the errors about an option that is for another format. To open a recording, `ops` gives a format the inputs of
-//! the recording, one or several, and gets [`Stream`]s: an input and the [`Reader`] of its chunks. A format that has to read
-//! metadata first takes it from its inputs while it opens.
+//! A format says what it is ([`TraceFormat`]): its name and help, the options that it takes, the tables that
+//! it fills, how sure it is that some first bytes are its own. Everything else asks [`FORMATS`]: the values
+//! of `--format`, the options of the command line, the errors about an option that is for another format. To
+//! open a recording, `ops` gives a format the inputs of the recording, one or several, and gets [`Stream`]s:
+//! an input and the [`Reader`] of its chunks. A format that has to read metadata first takes it from its
+//! inputs while it opens.
 //!
 //! ```text
 //!  inputs ─► probe ─► open ─► Stream, Stream …      one per input with rows; read at the same time
@@ -16,19 +18,20 @@
 //!             end ─► Reader::finish ─► Ending: what the header says, how the recording is mapped
 //! ```
 //!
-//! Rows are batches of a table of `schema`, in the order of the input, with `seq` rising. Whoever reads them (`ops::ingest`)
-//! brings them into the order of time as the format's [`TableUse`] says, notes times that run backwards ([`Disorder`]), and
-//! writes them. Where making rows is most of the work, a reader hands over [`Rows::later`]: a closure that makes them on another
-//! thread, one after the other per table and core. Where chunks can be parsed independently of each other, a reader has
-//! [`ChunkParser`]s, and only puts together what they give.
+//! Rows are batches of a table of `schema`, in the order of the input, with `seq` rising. Whoever reads them
+//! (`ops::ingest`) brings them into the order of time as the format's [`TableUse`] says, notes times that run
+//! backwards ([`Disorder`]), and writes them. Where making rows is most of the work, a reader hands over
+//! [`Rows::later`]: a closure that makes them on another thread, one after the other per table and core.
+//! Where chunks can be parsed independently of each other, a reader has [`ChunkParser`]s, and only puts
+//! together what they give.
 //!
 //! A new format is a folder here, a file in `schemas/` if it needs a table, and one line in [`FORMATS`].
 //!
 //! # Rules for readers
 //!
-//! Readers get bytes and give rows and findings; they know no files, no Parquet, and no other format. Bad content is a finding;
-//! an error is for what is not the format at all. [`Counts`] proves that no line or record is missing. `text` is what readers of
-//! lines share.
+//! Readers get bytes and give rows and findings; they know no files, no Parquet, and no other format. Bad
+//! content is a finding; an error is for what is not the format at all. [`Counts`] proves that no line or
+//! record is missing. `text` is what readers of lines share.
 
 pub mod btf;
 mod format;

@@ -1,4 +1,5 @@
-//! What reads the chunks of an input, and what it gives. Not the formats themselves, nor what becomes of the rows.
+//! What reads the chunks of an input, and what it gives. Not the formats themselves, nor what becomes of the
+//! rows.
 
 use super::{Counts, RowLines};
 use crate::derive::Dialect;
@@ -25,8 +26,8 @@ pub trait Reader: Send {
     /// As [`Reader::chunk`]; an input of which nothing could be used.
     fn finish(self: Box<Self>, out: &mut Output<'_>) -> Result<Ending>;
 
-    /// Parsers for chunks that are read independently of each other, `most` at most. With any, [`Reader::parsed`] is called in
-    /// place of [`Reader::chunk`]; chunks go to the parsers in turns.
+    /// Parsers for chunks that are read independently of each other, `most` at most. With any,
+    /// [`Reader::parsed`] is called in place of [`Reader::chunk`]; chunks go to the parsers in turns.
     fn parsers(&self, _most: usize) -> Vec<Box<dyn ChunkParser>> {
         Vec::new()
     }
@@ -148,7 +149,8 @@ pub struct Rows {
 pub enum RowsToMake {
     /// Made, in the order of the input, and the lines where they stood, where lines matter.
     Batch(RecordBatch, Option<Lines>),
-    /// To be made, sorted by time, on another thread. What a reader hands over for one table and core is made in order.
+    /// To be made, sorted by time, on another thread. What a reader hands over for one table and core is made
+    /// in order.
     Later(Box<dyn FnOnce() -> Result<Vec<RecordBatch>> + Send>),
     /// None: what follows is another trace, whatever its times.
     NewTrace,
@@ -178,7 +180,8 @@ impl Rows {
         Self { core: Some(Arc::clone(core)), ..self }
     }
 
-    /// The same rows, with the lines of the chunk in which they stand; `before`: the lines in front of the chunk.
+    /// The same rows, with the lines of the chunk in which they stand; `before`: the lines in front of the
+    /// chunk.
     pub fn in_lines(self, before: u64, lines: RowLines) -> Self {
         match self.content {
             RowsToMake::Batch(batch, _) => {

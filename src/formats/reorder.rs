@@ -1,7 +1,7 @@
 //! Rows that are mostly in the order of time into that order. Not for rows of several batches.
 
-/// What puts rows into the order of their times, rows of one instant staying as they are: only those are moved that have
-/// to be, which mostly are a few.
+/// What puts rows into the order of their times, rows of one instant staying as they are: only those are
+/// moved that have to be, which mostly are a few.
 pub(crate) struct Reorder(Vec<Stretch>);
 
 /// Rows from `begin` on become those of `rows`.

@@ -1,5 +1,5 @@
-//! Recorded events to system events of BTF, by the rules of each kind of recording. Batches in, events and rows out; knows no
-//! files, no Parquet, no SQL, no threads.
+//! Recorded events to system events of BTF, by the rules of each kind of recording. Batches in, events and
+//! rows out; knows no files, no Parquet, no SQL, no threads.
 //!
 //! * `osek` – software events of OSEK systems
 //! * `qnx` – kernel events of QNX
@@ -7,10 +7,10 @@
 //! * `streams` – several sorted streams of rows as one
 //! * `state` – the state at the end of a recording, as it is stored and given back
 //!
-//! A kind of recording is one folder here, with one implementation of [`Mapper`], and one line in `ops::map::MAPPERS`. A mapper
-//! is sequential: what it makes of a recording does not depend on the number of threads. The driver in `ops::map` decodes rows
-//! before the mapper sees them, and writes tables after it, on other threads. By hand: the rules are those of `docs/mapping.md`,
-//! and no library knows them.
+//! A kind of recording is one folder here, with one implementation of [`Mapper`], and one line in
+//! `ops::map::MAPPERS`. A mapper is sequential: what it makes of a recording does not depend on the number of
+//! threads. The driver in `ops::map` decodes rows before the mapper sees them, and writes tables after it, on
+//! other threads. By hand: the rules are those of `docs/mapping.md`, and no library knows them.
 
 pub mod grasp;
 pub mod osek;
@@ -33,10 +33,10 @@ use std::ops::ControlFlow;
 /// `diagnostic.source` of findings of the mapping.
 pub const MAP_SOURCE: &str = "map";
 
-/// Maps the recordings of one kind. The driver calls, in this order: [`Mapper::new`]; [`Mapper::resume`], if the recording
-/// continues another one; for each look-ahead [`Mapper::read`] with [`Mapper::look_ahead`], then [`Mapper::end_look_ahead`];
-/// [`Mapper::read`] with [`Mapper::event`]; [`Mapper::finish`]. Gaps are given between the events, each before the first event
-/// that is later than its begin.
+/// Maps the recordings of one kind. The driver calls, in this order: [`Mapper::new`]; [`Mapper::resume`], if
+/// the recording continues another one; for each look-ahead [`Mapper::read`] with [`Mapper::look_ahead`],
+/// then [`Mapper::end_look_ahead`]; [`Mapper::read`] with [`Mapper::event`]; [`Mapper::finish`]. Gaps are
+/// given between the events, each before the first event that is later than its begin.
 pub trait Mapper: Sized {
     /// Its name in the stored setup and state of a recording.
     const NAME: &'static str;
@@ -72,8 +72,8 @@ pub trait Mapper: Sized {
     /// When the state is of another application.
     fn resume(&mut self, state: Self::State) -> Result<()>;
 
-    /// Gives all events of a recording to `take`, in the order of time, until it breaks. `pass` is the number of the
-    /// look-ahead, from 0; [`Mapper::LOOK_AHEADS`] for the mapping itself.
+    /// Gives all events of a recording to `take`, in the order of time, until it breaks. `pass` is the number
+    /// of the look-ahead, from 0; [`Mapper::LOOK_AHEADS`] for the mapping itself.
     ///
     /// # Errors
     /// Rows that cannot be read; errors of `take`.
@@ -166,8 +166,8 @@ pub struct Gap {
 pub enum Output {
     /// A system event.
     Event(Event),
-    /// A system event that keeps the rules of BTF across a gap, which BTF does not know: it was not recorded, and nothing is
-    /// derived from it.
+    /// A system event that keeps the rules of BTF across a gap, which BTF does not know: it was not recorded,
+    /// and nothing is derived from it.
     Closing(Event),
     /// A gap in the trace of a core, `[begin, end)`: what was open there is cut off.
     Gap {
@@ -185,8 +185,8 @@ pub trait StoredRows {
     /// The cores that have rows of `table`, each once.
     fn cores(&self, table: &TableSpec) -> Vec<String>;
 
-    /// The rows of one table and core in the order of (time, seq), decoded batch by batch, before they are asked for. Only
-    /// `columns` need be in the batches.
+    /// The rows of one table and core in the order of (time, seq), decoded batch by batch, before they are
+    /// asked for. Only `columns` need be in the batches.
     fn read<T: Send + 'static>(
         &self,
         table: &'static TableSpec,

@@ -1,6 +1,6 @@
-//! The state of a mapper at the end of a recording, as JSON: one form for all mappers. A name in it is an object with one key,
-//! `{"@": "Task_A"}`, so that people can read it, and another mapper with other ids can go on from it. Not what is in a state,
-//! which each mapper says itself, nor where it is kept.
+//! The state of a mapper at the end of a recording, as JSON: one form for all mappers. A name in it is an
+//! object with one key, `{"@": "Task_A"}`, so that people can read it, and another mapper with other ids can
+//! go on from it. Not what is in a state, which each mapper says itself, nor where it is kept.
 
 use super::Mapper;
 use crate::btf::NameId;

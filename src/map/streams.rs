@@ -20,8 +20,8 @@ pub(super) trait Stream {
     fn place(&self, columns: &Self::Columns<'_>, row: usize) -> Option<Place>;
 }
 
-/// Gives every row of `streams` to `take`, in order, until it breaks: the number of its stream, the columns of its batch, and
-/// the row. At one place, the stream that is named first comes first.
+/// Gives every row of `streams` to `take`, in order, until it breaks: the number of its stream, the columns
+/// of its batch, and the row. At one place, the stream that is named first comes first.
 ///
 /// # Errors
 /// Batches that cannot be read; errors of `take`.

@@ -1,5 +1,5 @@
-//! Runs metrics and summarises their samples: count, minimum, average, maximum, standard deviation, percentiles, jitter, and
-//! when the extremes happened. Not for what a metric measures, which its SQL says.
+//! Runs metrics and summarises their samples: count, minimum, average, maximum, standard deviation,
+//! percentiles, jitter, and when the extremes happened. Not for what a metric measures, which its SQL says.
 
 use std::collections::BTreeMap;
 
@@ -22,40 +22,41 @@ pub struct MetricFilter {
     pub recording: Option<String>,
     /// One task, interrupt service routine, runnable or core; `None`: all.
     pub entity: Option<String>,
-    /// Start of the window, in ticks. A sample belongs to the window that its `at` lies in; loads are clipped.
+    /// Start of the window, in ticks. A sample belongs to the window that its `at` lies in; loads are
+    /// clipped.
     pub from: Option<i64>,
     /// End of the window, in ticks, not part of it.
     pub to: Option<i64>,
-    /// A line for each of these windows instead of one for all of the time. At the begin and the end of the time, a
-    /// window holds what lies in both.
+    /// A line for each of these windows instead of one for all of the time. At the begin and the end of the
+    /// time, a window holds what lies in both.
     pub windows: Option<TimeWindows>,
 }
 
-/// Computes metrics; without names, all of them. One row per metric, recording and entity (and core, for loads; and
-/// window, where there are windows), in the order of the names or of the list, then by recording, entity and time; columns
-/// [`super::SUMMARY_COLUMNS`].
+/// Computes metrics; without names, all of them. One row per metric, recording and entity (and core, for
+/// loads; and window, where there are windows), in the order of the names or of the list, then by recording,
+/// entity and time; columns [`super::SUMMARY_COLUMNS`].
 ///
-/// * `begin_at`, `end_at`: the window, in ticks; only with windows. Of metrics that count or are a share there is a row
-///   for every window of the recording, of others for every window with an instance in it.
+/// * `begin_at`, `end_at`: the window, in ticks; only with windows. Of metrics that count or are a share
+///   there is a row for every window of the recording, of others for every window with an instance in it.
 /// * `count` samples; `incomplete` instances that the trace cuts off, which enter nothing else.
 /// * `min`, `avg`, `max`, `stddev`, percentiles: in the unit of the metric (`duration`: ticks), as
 ///   floating-point numbers, exact for ticks below 2⁵³. `stddev` is that of a sample (n − 1); `p50`, `p95`,
 ///   `p99` and `p999` (99.9 %) are interpolated between the two nearest samples (SQL's `percentile_cont`).
-/// * `jitter` is `max` − `min`. Conventions that compare with a nominal value, as that of a period, need one, which
-///   no trace has.
+/// * `jitter` is `max` − `min`. Conventions that compare with a nominal value, as that of a period, need one,
+///   which no trace has.
 /// * `min_at`, `max_at`: `at` of the first sample with that value, in ticks: where the measured time begins.
 /// * `core` is that of all instances, and NULL when they ran on several.
 ///
 /// # Errors
-/// [`crate::error::ErrorKind::Usage`] when there is no such metric, recording or entity, or a metric cannot be cut into
-/// windows, otherwise as [`Session::run`].
+/// [`crate::error::ErrorKind::Usage`] when there is no such metric, recording or entity, or a metric cannot
+/// be cut into windows, otherwise as [`Session::run`].
 pub fn summaries(session: &Session, names: &[String], filter: &MetricFilter) -> Result<RecordBatch> {
     let plain = |samples: Samples| (samples.finish(), Vec::new());
     summary(&lines(session, names, filter, plain)?, filter.windows.is_some(), false)
 }
 
-/// As [`summaries`] for one metric, with two more columns: how many samples are less than `lower` (`below`), and
-/// greater than `upper` (`above`).
+/// As [`summaries`] for one metric, with two more columns: how many samples are less than `lower` (`below`),
+/// and greater than `upper` (`above`).
 ///
 /// # Errors
 /// As [`summaries`].
@@ -158,7 +159,8 @@ fn samples(session: &Session, metric: &Metric, filter: &MetricFilter) -> Result<
     params.extend(filter.recording.as_deref().map(|r| ("recording", r.into())));
     params.extend(filter.entity.as_deref().map(|e| ("entity", e.into())));
 
-    // Most traces hold the instances of a process in order, others all but some. A wrong assumption is noticed on the way.
+    // Most traces hold the instances of a process in order, others all but some. A wrong assumption is
+    // noticed on the way.
     for assumed in [AssumedOrder::Fully, AssumedOrder::Mostly] {
         let rows = session.sql_assuming(assumed, &sql, &params);
         match rows.and_then(|rows| collect(session, rows, metric, &span)) {

@@ -1,5 +1,6 @@
-//! The measurement table of Grasp: worst, average and best execution and response times of every task, under the names of
-//! its paper (Holenderski et al., WATERS 2010, figure 6). Not for what a job is, which `measured_job` says.
+//! The measurement table of Grasp: worst, average and best execution and response times of every task, under
+//! the names of its paper (Holenderski et al., WATERS 2010, figure 6). Not for what a job is, which
+//! `measured_job` says.
 
 use super::evaluate::{MetricFilter, check_entity};
 use crate::engine::{Param, Session};
@@ -49,9 +50,10 @@ struct Line {
     values: [Option<i128>; 6],
 }
 
-/// WCET, ACET, BCET, WCRT, ACRT, BCRT of every task and ISR, with the number of jobs that they are of and the unit: a tick
-/// of the trace where it has ticks, else a tick of the database. Only jobs with arrival and completion count; a
-/// task without any has no times. Tasks come in the order of their priorities where the trace tells them. Averages are rounded to three decimals, half to even.
+/// WCET, ACET, BCET, WCRT, ACRT, BCRT of every task and ISR, with the number of jobs that they are of and the
+/// unit: a tick of the trace where it has ticks, else a tick of the database. Only jobs with arrival and
+/// completion count; a task without any has no times. Tasks come in the order of their priorities where the
+/// trace tells them. Averages are rounded to three decimals, half to even.
 ///
 /// The filter chooses jobs by their arrival; windows are not looked at.
 ///
@@ -98,7 +100,8 @@ pub fn measurement(session: &Session, filter: &MetricFilter) -> Result<RecordBat
         .map_err(|e| Error::new(ErrorKind::Bug, "the measurement table has uneven columns").because(e))
 }
 
-/// The priorities of tasks, by recording and name or id; a lower number is a higher one. Only Grasp traces tell them.
+/// The priorities of tasks, by recording and name or id; a lower number is a higher one. Only Grasp traces
+/// tell them.
 fn priorities(session: &Session) -> Result<HashMap<String, HashMap<String, i64>>> {
     let mut priorities: HashMap<String, HashMap<String, i64>> = HashMap::new();
     if session.database().files(tables::GRASP_EVENT, None).is_empty() {
@@ -167,7 +170,7 @@ fn measured(session: &Session, filter: &MetricFilter, ticks: &HashMap<String, i6
     Ok(lines)
 }
 
-/// `number / divisor` in thousandths, rounded half to even; `None` when it does not fit, or for a divisor of 0.
+/// `number / divisor` in thousandths, rounded half to even; `None` when it does not fit or the divisor is 0.
 fn thousandths(number: i128, divisor: i128) -> Option<i128> {
     let number = number.checked_mul(10i128.pow(DECIMALS))?;
     let (quotient, rest) = (number.checked_div_euclid(divisor)?, number.checked_rem_euclid(divisor)?);
@@ -200,7 +203,8 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    /// Of `T_1`, three of the four instances are complete: 30, 15 and 20 ticks of execution, 50, 25 and 50 of response.
+    /// Of `T_1`, three of the four instances are complete: 30, 15 and 20 ticks of execution, 50, 25 and 50 of
+    /// response.
     #[test]
     fn only_complete_jobs_count() {
         let csv = shown(Format::Csv, &MetricFilter::default());

@@ -36,7 +36,8 @@ impl Round {
         all.map(round).into_iter().find(|r| r.times(1.0) >= value).unwrap_or(round((5.0, power + 1)))
     }
 
-    /// `k` times the number, for a whole k: the nearest floating-point number, so that it is printed as it is meant.
+    /// `k` times the number, for a whole k: the nearest floating-point number, so that it is printed as it is
+    /// meant.
     fn times(self, k: f64) -> f64 {
         let ten = 10f64.powi(self.power.abs());
         if self.power < 0 { k * self.digit / ten } else { k * self.digit * ten }
@@ -60,9 +61,9 @@ pub(super) struct Extent {
     pub median: f64,
 }
 
-/// The bins of samples of that extent, from the one with the least sample to the one with the greatest: of one
-/// width, or, where most samples would be in the first of those, growing with their values. Borders of whole numbers are
-/// whole. Empty where a sample is infinite or no number.
+/// The bins of samples of that extent, from the one with the least sample to the one with the greatest: of
+/// one width, or, where most samples would be in the first of those, growing with their values. Borders of
+/// whole numbers are whole. Empty where a sample is infinite or no number.
 pub(super) fn bins(values: impl Iterator<Item = f64> + Clone, whole: bool, extent: Extent) -> Vec<Bin> {
     let Extent { min, max, median } = extent;
     if !(max - min).is_finite() || values.clone().any(f64::is_nan) {
@@ -82,8 +83,8 @@ pub(super) fn bins(values: impl Iterator<Item = f64> + Clone, whole: bool, exten
     borders.windows(2).zip(counts).filter_map(bin).collect()
 }
 
-/// Multiples of a round number, from the last one that is not greater than `min` to the first one that is greater than
-/// `max`.
+/// Multiples of a round number, from the last one that is not greater than `min` to the first one that is
+/// greater than `max`.
 fn even(min: f64, max: f64, whole: bool) -> Vec<f64> {
     let least = if whole { 1.0 } else { f64::MIN_POSITIVE };
     let wanted = match max > min {
@@ -111,7 +112,8 @@ fn even(min: f64, max: f64, whole: bool) -> Vec<f64> {
     borders
 }
 
-/// 1, 2, 5, 10, 20 … or 1, 10, 100 …, from below the least sample that is not 0; with 0 before, if there are samples below.
+/// 1, 2, 5, 10, 20 … or 1, 10, 100 …, from below the least sample that is not 0; with 0 before, if there are
+/// samples below.
 fn growing(values: impl Iterator<Item = f64>, min: f64, max: f64) -> Vec<f64> {
     let positive = values.filter(|v| *v > 0.0).fold(max, f64::min).max(max * LEAST);
     let power = positive.log10().floor() as i32;

@@ -37,8 +37,9 @@ pub struct MetricDelta {
 
 type Key = (String, String, String, Option<String>);
 
-/// Compares the metrics `names` (all when empty) of a recording on each side. A statistic is `beyond` when it differs by
-/// more than `threshold` percent, in any direction, or when one side does not have it. Rows that are equal are left out.
+/// Compares the metrics `names` (all when empty) of a recording on each side. A statistic is `beyond` when it
+/// differs by more than `threshold` percent, in any direction, or when one side does not have it. Rows that
+/// are equal are left out.
 ///
 /// # Errors
 /// As [`super::summaries`].

@@ -1,5 +1,6 @@
-//! Rows of a metric → the samples of each line of its summary: by recording, entity and type, by core where the metric is per
-//! core, and by window of time where there are windows. Not for what is computed from the samples.
+//! Rows of a metric → the samples of each line of its summary: by recording, entity and type, by core where
+//! the metric is per core, and by window of time where there are windows. Not for what is computed from the
+//! samples.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -139,7 +140,8 @@ impl<'a> Collector<'a> {
         Self { metric, span, interner: KeyInterner::default(), line_of, index, lines, held: 0 }
     }
 
-    /// Takes the rows of a batch: recording, entity, type, core, value, at. Asks `grow` for about as many bytes as it needs.
+    /// Takes the rows of a batch: recording, entity, type, core, value, at. Asks `grow` for about as many
+    /// bytes as it needs.
     pub fn add(&mut self, batch: &RecordBatch, mut grow: impl FnMut(usize) -> Result<()>) -> Result<()> {
         let names = [text(batch, 0)?, text(batch, 1)?, text(batch, 2)?, text(batch, 3)?];
         let numbers = self.interner.ids(&names).map_err(engine::failed)?;
@@ -208,7 +210,8 @@ impl<'a> Collector<'a> {
         Ok(index)
     }
 
-    /// The lines and their samples. A sum or share is there for every window of its recording, samples where there are any.
+    /// The lines and their samples. A sum or share is there for every window of its recording, samples where
+    /// there are any.
     pub fn finish(self) -> Result<BTreeMap<Key, Samples>> {
         let fold = self.metric.fold;
         let mut found = BTreeMap::new();

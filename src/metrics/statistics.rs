@@ -1,5 +1,5 @@
-//! Samples of one entity → their statistics. Exact, and the same whatever the order in which samples come. Not for
-//! finding the samples.
+//! Samples of one entity → their statistics. Exact, and the same whatever the order in which samples come.
+//! Not for finding the samples.
 
 use std::cmp::Ordering;
 
@@ -18,7 +18,8 @@ pub(super) struct Samples {
     incomplete: i64,
 }
 
-/// Whole numbers; narrow as long as all of them are, which durations mostly are: there may be as many as instances.
+/// Whole numbers; narrow as long as all of them are, which durations mostly are: there may be as many as
+/// instances.
 #[derive(Debug, Clone)]
 enum Integers {
     Narrow(Vec<u32>),
@@ -192,13 +193,14 @@ fn of_fractions(values: &mut [f64], known: Statistics) -> Statistics {
     Statistics { count, avg: Some(mean), stddev, p50, p95, p99, p999, ..known }
 }
 
-/// The standard deviation of integers with that sum, whatever their order: squares of distances from a whole number near
-/// the average are summed without rounding.
+/// The standard deviation of integers with that sum, whatever their order: squares of distances from a whole
+/// number near the average are summed without rounding.
 fn spread<T: Copy + Into<i64>>(values: &[T], sum: i128) -> Option<f64> {
     let n = i128::try_from(values.len()).ok().filter(|n| *n > 1)?;
     let center = sum / n;
     let rest = (sum - n * center) as f64;
-    // A distance is below 2^64, its square below 2^128; a sum of squares that is not is infinite for all purposes.
+    // A distance is below 2^64, its square below 2^128; a sum of squares that is not is infinite for all
+    // purposes.
     let square = |v: &T| (i128::from((*v).into()) - center).unsigned_abs().pow(2);
     let squares = values.iter().map(square).fold(0u128, u128::saturating_add);
     Some(((squares as f64 - rest * rest / n as f64) / (n - 1) as f64).sqrt())
@@ -206,8 +208,8 @@ fn spread<T: Copy + Into<i64>>(values: &[T], sum: i128) -> Option<f64> {
 
 const PERCENTILES: [f64; 4] = [0.50, 0.95, 0.99, 0.999];
 
-/// The values below which the shares [`PERCENTILES`] of the samples lie, interpolated between the two nearest: SQL's
-/// `percentile_cont`. The rank is `p` · (n − 1), counted from 0.
+/// The values below which the shares [`PERCENTILES`] of the samples lie, interpolated between the two
+/// nearest: SQL's `percentile_cont`. The rank is `p` · (n − 1), counted from 0.
 fn percentiles<T: Copy>(
     values: &mut [T],
     order: impl Fn(&T, &T) -> Ordering + Copy,

@@ -11,7 +11,8 @@ use super::statistics::Statistics;
 use crate::error::{Error, ErrorKind, Result};
 use crate::library::{Metric, Unit};
 
-/// The columns of [`super::summaries`], in order. With windows of time, `begin_at` and `end_at` stand before `count`.
+/// The columns of [`super::summaries`], in order. With windows of time, `begin_at` and `end_at` stand before
+/// `count`.
 pub const SUMMARY_COLUMNS: [&str; 19] = [
     "recording",
     "metric",

@@ -14,11 +14,12 @@ use crate::error::{Error, ErrorKind, Result};
 pub enum Name<'a> {
     /// As it is.
     Text(&'a str),
-    /// By the number that it has where it comes from, which spares the search for it: its text is asked for once.
-    /// Within a column, a number always stands for the same name. Small numbers, please: there is a table.
+    /// By the number that it has where it comes from, which spares the search for it: its text is asked for
+    /// once. Within a column, a number always stands for the same name. Small numbers, please: there is a
+    /// table.
     Numbered(u32, &'a dyn Numbering),
-    /// As it is, and kept at a place by whom it comes from: while it has not changed there, the search for it is spared.
-    /// Not in a column with numbered names. Small places, please: there is a table.
+    /// As it is, and kept at a place by whom it comes from: while it has not changed there, the search for it
+    /// is spared. Not in a column with numbered names. Small places, please: there is a table.
     Kept {
         /// Where it is kept.
         place: u32,
@@ -76,8 +77,9 @@ impl NameColumn {
     /// The key of a row without a name, for columns that can be null.
     pub const NULL: u32 = u32::MAX;
 
-    /// A column whose rows are already known by key: `values[key]` is the name of a row, [`NameColumn::NULL`] is none.
-    /// It is complete: nothing can be pushed to it. A key beyond `values` is an error when the batch is taken.
+    /// A column whose rows are already known by key: `values[key]` is the name of a row, [`NameColumn::NULL`]
+    /// is none. It is complete: nothing can be pushed to it. A key beyond `values` is an error when the batch
+    /// is taken.
     pub fn from_parts(keys: Vec<u32>, values: Arc<StringArray>) -> Self {
         Self { keys, given: Some(values), ..Self::default() }
     }
@@ -166,7 +168,8 @@ impl NameColumn {
 
 /// The rows so far; the vector is empty afterwards and has room for as many.
 pub(crate) fn take_rows<T>(column: &mut Vec<T>) -> Vec<T> {
-    // Batches are not all of one length: with room for as many rows as before, every second one would have to be moved.
+    // Batches are not all of one length: with room for as many rows as before, every second one would have to
+    // be moved.
     let is_full = column.len() >= column.capacity() / 2;
     let empty = Vec::with_capacity(if is_full { column.capacity() } else { column.len() });
     std::mem::replace(column, empty)

@@ -1,5 +1,5 @@
-//! Text → id. Not the interner of the readers of text lines, which finds the end of a name while it looks it up (see
-//! `formats::text::names`).
+//! Text → id. Not the interner of the readers of text lines, which finds the end of a name while it looks it
+//! up (see `formats::text::names`).
 
 use std::hash::BuildHasher as _;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ pub struct Interner {
 }
 
 impl Interner {
-    /// When there are more texts, or more bytes of them, they may be forgotten, so that a column of ever new names does
-    /// not fill the memory.
+    /// When there are more texts, or more bytes of them, they may be forgotten, so that a column of ever new
+    /// names does not fill the memory.
     pub(super) const MAX_TEXTS: usize = 1 << 16;
     pub(super) const MAX_BYTES: usize = 1 << 22;
 

@@ -1,4 +1,5 @@
-//! Texts by number, one behind the other in memory. Not for finding the number of one (see [`super::Interner`]).
+//! Texts by number, one behind the other in memory. Not for finding the number of one (see
+//! [`super::Interner`]).
 
 use std::sync::Arc;
 

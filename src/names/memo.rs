@@ -1,5 +1,5 @@
-//! What was computed once per entry of a dictionary. Batches of one column mostly come with the dictionary of the batch
-//! before, or with one that goes on where that one ended.
+//! What was computed once per entry of a dictionary. Batches of one column mostly come with the dictionary of
+//! the batch before, or with one that goes on where that one ended.
 
 use arrow::array::{Array as _, StringArray};
 
@@ -18,8 +18,8 @@ impl<T> Default for Memo<T> {
 }
 
 impl<T> Memo<T> {
-    /// Turns to a dictionary: computes the values of its entries. Those of the last one are kept when it goes on from
-    /// that; false when it does not.
+    /// Turns to a dictionary: computes the values of its entries. Those of the last one are kept when it goes
+    /// on from that; false when it does not.
     #[inline]
     pub fn follow(&mut self, dictionary: &StringArray, mut compute: impl FnMut(&str) -> T) -> bool {
         let goes_on = self.dictionary.as_ref().is_some_and(|before| begins_with(dictionary, before));
@@ -56,7 +56,8 @@ impl<T: Copy> Memo<Option<T>> {
         self.follow(dictionary, |_| None)
     }
 
-    /// The value of an entry, computed when it is asked for first; `None` for a key that the dictionary does not have.
+    /// The value of an entry, computed when it is asked for first; `None` for a key that the dictionary does
+    /// not have.
     #[inline]
     pub fn get_or_compute(&mut self, key: usize, compute: impl FnOnce(&str) -> T) -> Option<T> {
         let dictionary = self.dictionary.as_ref()?;

@@ -1,5 +1,5 @@
-//! Ids of several interners → ids of one: each reader of a file gives its own ids, and tells with every chunk which names
-//! are new.
+//! Ids of several interners → ids of one: each reader of a file gives its own ids, and tells with every chunk
+//! which names are new.
 
 use std::sync::Arc;
 

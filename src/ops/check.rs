@@ -8,8 +8,8 @@ use crate::check::{CheckOptions, Checker, Report};
 use crate::engine::StoredRecords;
 use crate::error::{Error, Result};
 
-/// Checks the recordings of a trace, or one of them, against a version of BTF: the one that is given, else the one that the
-/// recording names; 2.1.5 for what the mapper wrote. A report per recording, with its name.
+/// Checks the recordings of a trace, or one of them, against a version of BTF: the one that is given, else
+/// the one that the recording names; 2.1.5 for what the mapper wrote. A report per recording, with its name.
 ///
 /// # Errors
 /// [`crate::error::ErrorKind::Usage`] when there is no recording; those of a query.

@@ -19,8 +19,8 @@ impl Pair {
     /// Opens two traces of one recording each.
     ///
     /// # Errors
-    /// [`crate::error::ErrorKind::Usage`] when one holds several recordings, or none, or when they are databases with different
-    /// units of time; those of [`Trace::open`].
+    /// [`crate::error::ErrorKind::Usage`] when one holds several recordings, or none, or when they are
+    /// databases with different units of time; those of [`Trace::open`].
     pub fn open(a: &str, b: &str, options: &OpenOptions, control: &Arc<Control>) -> Result<Self> {
         let (a, b) = Trace::open_two(a, b, options, control)?;
         a.one()?;

@@ -1,5 +1,5 @@
-//! System events that a trace brought to the tables that are derived from them, while they are written. Not the state charts
-//! (see `derive`), nor events that were mapped (see `mapped`).
+//! System events that a trace brought to the tables that are derived from them, while they are written. Not
+//! the state charts (see `derive`), nor events that were mapped (see `mapped`).
 
 use super::parts::{Begin, DerivedTables, ROWS_OUT, span_of};
 use crate::derive::{Derive, Dialect, FromRecords, Violations};

@@ -89,7 +89,8 @@ pub(super) fn write_recording_row(tx: &mut Transaction, name: &str, header: &Hea
     Ok(())
 }
 
-/// First and last instant, both inclusive: of what was recorded, or of the system events where they are imported.
+/// First and last instant, both inclusive: of what was recorded, or of the system events where they are
+/// imported.
 pub(super) fn time_range(tx: &Transaction, name: &str) -> (Option<i64>, Option<i64>) {
     let recorded = range_of(tx, name, recorded());
     if recorded.0.is_some() { recorded } else { range_of(tx, name, std::iter::once(tables::BTF_EVENT)) }

@@ -1,4 +1,5 @@
-//! `ingest`: recordings into a database, mapped on the way, in one commit. The flow is the same for all formats:
+//! `ingest`: recordings into a database, mapped on the way, in one commit. The flow is the same for all
+//! formats:
 //!
 //! ```text
 //!  plan ─► recognise: which format      ─► streams: an input and its reader, each
@@ -6,8 +7,8 @@
 //!       ─► gaps, setup ─► map by the setup ─► rows left out ─► source, diagnostic, recording; the report
 //! ```
 //!
-//! What is written about a recording is written here, in one place. Not the choice of a format (see `recognise`), the reading
-//! (see `read`), the order of rows (see `order`), nor the mapping (see `map`).
+//! What is written about a recording is written here, in one place. Not the choice of a format (see
+//! `recognise`), the reading (see `read`), the order of rows (see `order`), nor the mapping (see `map`).
 
 use super::control::Control;
 use super::describe::write_recording_row;
@@ -124,8 +125,8 @@ pub struct ImportReport {
 /// Ingests `plans` into the database at `path`, all or nothing.
 ///
 /// # Errors
-/// Input that is missing or not what it is said to be; a recording of the same name; another writer; the disk.
-/// With `strict`, [`ErrorKind::Findings`]. The database is as it was then.
+/// Input that is missing or not what it is said to be; a recording of the same name; another writer; the
+/// disk. With `strict`, [`ErrorKind::Findings`]. The database is as it was then.
 pub fn ingest(
     disk: Arc<dyn Disk>,
     path: &Path,
@@ -328,7 +329,8 @@ fn write_sources(tx: &mut Transaction, name: &str, inputs: &[ReadInput]) -> Resu
     Ok(())
 }
 
-/// Rows that are there already, then every finding that was kept, and for each code that found more one row that says how many more.
+/// Rows that are there already, then every finding that was kept, and for each code that found more one row
+/// that says how many more.
 pub(super) fn write_diagnostics(
     tx: &mut Transaction,
     name: &str,

@@ -1,4 +1,5 @@
-//! Leaving out rows that are not wanted, after everything that needs all of them has been made. Not which ones those are.
+//! Leaving out rows that are not wanted, after everything that needs all of them has been made. Not which
+//! ones those are.
 
 use super::ingest::{Keep, locked};
 use super::parts::Parts;

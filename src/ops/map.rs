@@ -1,6 +1,6 @@
-//! Maps the stored events of a recording: the one driver of all mappers, with its threads. Decoding, rows and encoding are stages
-//! of a pipeline around the mapper, which this thread runs. Not the rules (see [`crate::map`]), nor what is mapped again and when
-//! (see `map_again`).
+//! Maps the stored events of a recording: the one driver of all mappers, with its threads. Decoding, rows and
+//! encoding are stages of a pipeline around the mapper, which this thread runs. Not the rules (see
+//! [`crate::map`]), nor what is mapped again and when (see `map_again`).
 
 use super::control::Control;
 use super::describe::time_range;
@@ -72,8 +72,8 @@ impl MapperEntry {
     }
 }
 
-/// Maps the events that `tx` holds of a recording, as its stored setup says, and stages what they give. `None` when the setup
-/// names no mapper, or there is none.
+/// Maps the events that `tx` holds of a recording, as its stored setup says, and stages what they give.
+/// `None` when the setup names no mapper, or there is none.
 ///
 /// # Errors
 /// A setup or rows that cannot be read; the disk.
@@ -177,7 +177,8 @@ fn look_ahead<M: Mapper>(mapper: &mut M, pass: usize, rows: &Rows<'_, '_>, gaps:
     Ok(())
 }
 
-/// What is wrong with servers and mutexes of a stored Grasp trace, each with its line; nothing for other recordings.
+/// What is wrong with servers and mutexes of a stored Grasp trace, each with its line; nothing for other
+/// recordings.
 ///
 /// # Errors
 /// When it cannot be read.

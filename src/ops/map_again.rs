@@ -27,7 +27,8 @@ const REMADE: [&TableSpec; 5] = [
 /// Maps recordings again; `only` names one of them.
 ///
 /// # Errors
-/// No such database or recording; a recording that has no setup to map by, or of which events were left out; the disk.
+/// No such database or recording; a recording that has no setup to map by, or of which events were left out;
+/// the disk.
 pub fn map_again(
     disk: Arc<dyn Disk>,
     path: &Path,

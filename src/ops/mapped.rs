@@ -1,5 +1,5 @@
-//! The stages that write what a mapper has made: rows of `btf_event`, of the tables that are derived from it, and of native
-//! tables. Not the mapping.
+//! The stages that write what a mapper has made: rows of `btf_event`, of the tables that are derived from it,
+//! and of native tables. Not the mapping.
 
 use super::parts::{Begin, DerivedTables, Parts, ROWS_OUT};
 use crate::btf::{Names, Note};
@@ -90,7 +90,8 @@ pub(super) struct Instances<'a> {
 }
 
 impl<'a> Instances<'a> {
-    /// `range`: first and last instant of the recording. `tells_activations`: the trace has the activation of every instance.
+    /// `range`: first and last instant of the recording. `tells_activations`: the trace has the activation of
+    /// every instance.
     pub fn new(writer: Begin<'a>, range: (i64, i64), tells_activations: bool) -> Self {
         let (begin, end) = range;
         let derive = if tells_activations { Derive::new(begin) } else { Derive::of_foreign_trace(begin) };

@@ -1,5 +1,5 @@
-//! Opening what is named as a trace: a database, one recording of it (`engine.db:idle`), or a trace file, which is read into a
-//! temporary database. Not for what is then done with it.
+//! Opening what is named as a trace: a database, one recording of it (`engine.db:idle`), or a trace file,
+//! which is read into a temporary database. Not for what is then done with it.
 
 use super::Control;
 use super::ingest::{Options, ingest};
@@ -16,7 +16,8 @@ use tempfile::TempDir;
 /// How traces are opened.
 #[derive(Debug, Clone)]
 pub struct OpenOptions {
-    /// Time scale of the database that is made for a file; when `None`, that of the file, and nanoseconds at least.
+    /// Time scale of the database that is made for a file; when `None`, that of the file, and nanoseconds at
+    /// least.
     pub time_scale: Option<TimeScale>,
     /// Limits of the session.
     pub session: SessionOptions,
@@ -82,7 +83,8 @@ impl Trace {
     /// Opens two traces that count time in the same unit, the finer of both: a file is read again for that.
     ///
     /// # Errors
-    /// Those of [`Trace::open`]; [`crate::error::ErrorKind::Usage`] when both are databases with different units.
+    /// Those of [`Trace::open`]; [`crate::error::ErrorKind::Usage`] when both are databases with different
+    /// units.
     pub fn open_two(a: &str, b: &str, options: &OpenOptions, control: &Arc<Control>) -> Result<(Self, Self)> {
         let (mut a, mut b) = (Self::open(a, options, control)?, Self::open(b, options, control)?);
         let (of_a, of_b) = (a.time_scale(), b.time_scale());

@@ -1,6 +1,7 @@
-//! Rows in the order of an input to rows in the order of time, and the one policy for times that run backwards. Small disorder
-//! is put right, within a batch, or within two where a batch is held back (see [`RowOrder`]); what is earlier than rows that were
-//! given away begins another file of the table (see `parts`).
+//! Rows in the order of an input to rows in the order of time, and the one policy for times that run
+//! backwards. Small disorder is put right, within a batch, or within two where a batch is held back (see
+//! [`RowOrder`]); what is earlier than rows that were given away begins another file of the table (see
+//! `parts`).
 
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, ErrorKind, Result};

@@ -1,5 +1,5 @@
-//! Tables on their way to the disk: in parts of bounded size, so that what is kept of a file in memory, its footer, is
-//! too. Not aware of what the rows mean, nor of how a part is written (see `store::TableWriter`).
+//! Tables on their way to the disk: in parts of bounded size, so that what is kept of a file in memory, its
+//! footer, is too. Not aware of what the rows mean, nor of how a part is written (see `store::TableWriter`).
 
 use super::ingest::locked;
 use crate::derive::Rows;

@@ -1,4 +1,5 @@
-//! `plot`: what the formats of pictures need. Not what is drawn (see [`crate::plot`]), nor how (see [`crate::render`]).
+//! `plot`: what the formats of pictures need. Not what is drawn (see [`crate::plot`]), nor how (see
+//! [`crate::render`]).
 
 use crate::engine::Session;
 use crate::error::{Error, Result};
@@ -36,7 +37,8 @@ impl PictureFormat {
     }
 }
 
-/// A window of a recording for a format, `width` pixels wide where that counts. Sets `columns` and `exact_up_to` of the request.
+/// A window of a recording for a format, `width` pixels wide where that counts. Sets `columns` and
+/// `exact_up_to` of the request.
 ///
 /// # Errors
 /// Those of [`plot`].
@@ -48,7 +50,8 @@ pub fn timeline(session: &Session, request: Request, format: PictureFormat, widt
     plot(session, &Request { columns, exact_up_to, ..request })
 }
 
-/// A drawing as the bytes of a file. For PNG, each pixel of the drawing becomes `scale` pixels in both directions.
+/// A drawing as the bytes of a file. For PNG, each pixel of the drawing becomes `scale` pixels in both
+/// directions.
 ///
 /// # Errors
 /// When the drawing is too large for PNG, or PNG was left out of this build.

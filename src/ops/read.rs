@@ -1,5 +1,6 @@
-//! The inputs of a recording, read by the readers of its format into tables: the one loop for all formats. Each input is a
-//! pipeline of its own, so several are read at the same time. Not what is written about a recording afterwards (see `ingest`).
+//! The inputs of a recording, read by the readers of its format into tables: the one loop for all formats.
+//! Each input is a pipeline of its own, so several are read at the same time. Not what is written about a
+//! recording afterwards (see `ingest`).
 
 use super::control::Control;
 use super::derived::Derived;
@@ -129,7 +130,8 @@ fn read(stream: Stream, target: Target<'_>, threads: usize, control: &Control) -
     })
 }
 
-/// Gives all chunks of an input to its reader, in order, parsed on several threads where the reader has parsers.
+/// Gives all chunks of an input to its reader, in order, parsed on several threads where the reader has
+/// parsers.
 fn read_chunks(
     pipeline: &Pipeline<'_>,
     source: Source,

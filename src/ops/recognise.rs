@@ -1,5 +1,5 @@
-//! Which format an input is of, and the opening of its inputs: by what the user or a description says, else by their first
-//! bytes. Not the reading.
+//! Which format an input is of, and the opening of its inputs: by what the user or a description says, else
+//! by their first bytes. Not the reading.
 
 use super::ingest::Options;
 use crate::description::{Plan, PlannedInput};
@@ -66,8 +66,8 @@ impl Opened {
     }
 }
 
-/// The unit of time that the first bytes of a file name. `None` when they name none, and when the file cannot be looked at twice;
-/// what is wrong with it is said when it is read.
+/// The unit of time that the first bytes of a file name. `None` when they name none, and when the file cannot
+/// be looked at twice; what is wrong with it is said when it is read.
 pub(super) fn unit_of(path: &Path, formats: &[Format]) -> Option<TimeScale> {
     if !path.is_file() {
         return None;

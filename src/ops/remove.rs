@@ -8,7 +8,8 @@ use std::sync::Arc;
 /// Removes a recording.
 ///
 /// # Errors
-/// [`crate::error::ErrorKind::Usage`] when there is no such recording; another writer; the disk. The database is as it was then.
+/// [`crate::error::ErrorKind::Usage`] when there is no such recording; another writer; the disk. The database
+/// is as it was then.
 pub fn remove(disk: Arc<dyn Disk>, database: &Path, recording: &str) -> Result<()> {
     let mut tx = Database::begin(disk, database, None)?;
     if !tx.has_recording(recording) {

@@ -1,4 +1,5 @@
-//! Requirements of a file against the recordings of a trace. Not how they are measured (see [`crate::require`]).
+//! Requirements of a file against the recordings of a trace. Not how they are measured (see
+//! [`crate::require`]).
 
 use super::Control;
 use super::open::{OpenOptions, Trace};
@@ -19,8 +20,8 @@ pub struct Measured {
 /// Measures the requirements in `file` in a trace, or in one of its recordings.
 ///
 /// # Errors
-/// When the file is missing or has mistakes; when the trace has nothing that the requirements are about; those of opening it and of
-/// a query.
+/// When the file is missing or has mistakes; when the trace has nothing that the requirements are about;
+/// those of opening it and of a query.
 pub fn requirements(
     file: &Path,
     trace: &str,

@@ -1,5 +1,6 @@
-//! The files of a table and core as one stream of batches in the order of (time, seq). Usually they follow each other;
-//! where time ran backwards in the input they overlap, and are merged. Not aware of what the rows mean.
+//! The files of a table and core as one stream of batches in the order of (time, seq). Usually they follow
+//! each other; where time ran backwards in the input they overlap, and are merged. Not aware of what the rows
+//! mean.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::TableSpec;
@@ -14,8 +15,8 @@ const BATCH_ROWS: usize = 16 * 1024;
 
 type Batches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 
-/// The rows of `files`, each of which is sorted, in the order of `time` and `seq`. Files are opened when it is their
-/// turn. Of other columns only `columns` are read.
+/// The rows of `files`, each of which is sorted, in the order of `time` and `seq`. Files are opened when it
+/// is their turn. Of other columns only `columns` are read.
 pub(super) fn in_order(
     files: Vec<(FileEntry, PathBuf)>,
     table: &'static TableSpec,
@@ -39,8 +40,8 @@ pub(super) fn in_order(
     groups(spans).into_iter().flat_map(open)
 }
 
-/// Files, given with their first and last times in the order of their parts, in groups that follow each other. At one
-/// instant, rows of an earlier part have the smaller `seq`.
+/// Files, given with their first and last times in the order of their parts, in groups that follow each
+/// other. At one instant, rows of an earlier part have the smaller `seq`.
 fn groups<F>(files: impl Iterator<Item = ((Option<i64>, Option<i64>), F)>) -> Vec<Vec<F>> {
     let mut files: Vec<_> = files.enumerate().collect();
     files.sort_by_key(|(part, ((begin, _), _))| (*begin, *part));
@@ -105,7 +106,8 @@ impl Merged {
     }
 }
 
-/// The run whose row `at` comes first; `None` when a batch is at its end: its run may go on before the others.
+/// The run whose row `at` comes first; `None` when a batch is at its end: its run may go on before the
+/// others.
 fn first(now: &[&mut Now], at: &[usize]) -> Option<usize> {
     let mut first = None;
     for (n, ((_, [time, seq], _), row)) in now.iter().zip(at).enumerate() {

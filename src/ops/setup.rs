@@ -1,5 +1,5 @@
-//! How a recording is mapped: kept with it as JSON, so that it can be mapped again without its inputs. Not what the settings mean,
-//! which is up to the mapper.
+//! How a recording is mapped: kept with it as JSON, so that it can be mapped again without its inputs. Not
+//! what the settings mean, which is up to the mapper.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::Transaction;

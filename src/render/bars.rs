@@ -8,8 +8,8 @@ const LONGEST: usize = 60;
 /// Parts of a character, from an eighth to seven eighths.
 const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/// One line per count, `width` characters wide at most if that is enough for a short bar: its label, a bar, the count, and
-/// its share of all. No colours, and no escape sequences: fit for a file.
+/// One line per count, `width` characters wide at most if that is enough for a short bar: its label, a bar,
+/// the count, and its share of all. No colours, and no escape sequences: fit for a file.
 pub fn bars(rows: &[(String, u64)], width: usize) -> String {
     let widest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);
     let label_width = widest(&mut rows.iter().map(|(label, _)| label.chars().count()));

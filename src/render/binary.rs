@@ -39,8 +39,8 @@ impl Sink for Ipc<'_> {
     }
 }
 
-/// A Parquet file. Its writer wants an output that can change threads, which `out` need not: it writes to memory, and
-/// what is complete is passed on.
+/// A Parquet file. Its writer wants an output that can change threads, which `out` need not: it writes to
+/// memory, and what is complete is passed on.
 pub(super) struct Parquet<'a> {
     schema: SchemaRef,
     writer: ArrowWriter<Pipe>,

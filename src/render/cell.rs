@@ -57,7 +57,8 @@ impl<'a> Column<'a> {
         self.array.is_null(row)
     }
 
-    /// The cell of `row`, which must be less than the number of rows; numbers and rare types are appended to `out`.
+    /// The cell of `row`, which must be less than the number of rows; numbers and rare types are appended to
+    /// `out`.
     pub fn cell(&self, row: usize, out: &mut Vec<u8>) -> Cell<'a> {
         if self.array.is_null(row) {
             return Cell::Null;
@@ -93,13 +94,14 @@ pub(super) fn put(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(text);
 }
 
-/// Appends a decimal integer; faster than the formatting of the standard library, and exports are made of integers.
+/// Appends a decimal integer; faster than the formatting of the standard library, and exports are made of
+/// integers.
 pub(crate) fn write_integer(value: impl itoa::Integer, out: &mut Vec<u8>) {
     out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
-/// Appends the first `length` of some bytes. Where N follow, it moves N at once: short texts of various lengths cost
-/// little then.
+/// Appends the first `length` of some bytes. Where N follow, it moves N at once: short texts of various
+/// lengths cost little then.
 #[cfg(feature = "engine")]
 pub(crate) fn append<const N: usize>(bytes: &[u8], length: usize, out: &mut Vec<u8>) {
     match bytes.first_chunk::<N>() {

@@ -1,5 +1,6 @@
-//! Results → something to look at or to process further: tables for people, CSV, TSV, JSON, Parquet and Arrow for
-//! programs; pictures → pages. Knows Arrow batches and pictures only: not where they come from, and not where the bytes go.
+//! Results → something to look at or to process further: tables for people, CSV, TSV, JSON, Parquet and Arrow
+//! for programs; pictures → pages. Knows Arrow batches and pictures only: not where they come from, and not
+//! where the bytes go.
 
 mod aligned;
 mod bars;
@@ -46,8 +47,8 @@ pub enum Format {
     Table,
     /// RFC 4180 with a header and `\n`: exact and complete. NULL is an empty field, an empty string is `""`.
     Csv,
-    /// Columns separated by tabs, with a header; tab, line break and `\` in a cell are `\t`, `\n`, `\r`, `\\`.
-    /// NULL is an empty field, and so is an empty string.
+    /// Columns separated by tabs, with a header; tab, line break and `\` in a cell are `\t`, `\n`, `\r`,
+    /// `\\`. NULL is an empty field, and so is an empty string.
     Tsv,
     /// One array of objects.
     Json,
@@ -115,12 +116,12 @@ trait Sink {
     fn finish(&mut self) -> Result<()>;
 }
 
-/// Writes batches as they come, at most `limit` rows of them; `None`: all. Lines of text are made by so many threads,
-/// which does not show in the output. Does not flush `out`.
+/// Writes batches as they come, at most `limit` rows of them; `None`: all. Lines of text are made by so many
+/// threads, which does not show in the output. Does not flush `out`.
 ///
 /// # Errors
-/// Those of `batches`, and [`ErrorKind::Io`] when `out` fails; its cause is then the [`io::Error`], so that a closed
-/// pipe differs from a full disk. What was written until then stays written.
+/// Those of `batches`, and [`ErrorKind::Io`] when `out` fails; its cause is then the [`io::Error`], so that a
+/// closed pipe differs from a full disk. What was written until then stays written.
 pub fn render(
     schema: &SchemaRef,
     batches: &mut (dyn Iterator<Item = Result<RecordBatch>> + Send),

@@ -1,5 +1,6 @@
-//! A stream of jobs → text, written in the order of the stream whatever the number of threads. Memory is bounded by the number
-//! of threads: a worker that finishes before its turn waits. Not for what the text says.
+//! A stream of jobs → text, written in the order of the stream whatever the number of threads. Memory is
+//! bounded by the number of threads: a worker that finishes before its turn waits. Not for what the text
+//! says.
 
 use std::sync::Mutex;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -15,8 +16,9 @@ pub(crate) trait Worker<J>: Send {
     fn work(&mut self, job: &mut J, out: &mut Vec<u8>) -> Result<bool>;
 }
 
-/// Gives each job to one of `threads` workers, and their text to `write`; returns the workers. A free worker takes its next job
-/// from the stream itself, so a stream whose jobs are cheaper than their texts keeps all threads busy.
+/// Gives each job to one of `threads` workers, and their text to `write`; returns the workers. A free worker
+/// takes its next job from the stream itself, so a stream whose jobs are cheaper than their texts keeps all
+/// threads busy.
 ///
 /// # Errors
 /// The first one in the order of the stream.

@@ -1,5 +1,5 @@
-//! An SVG of ours as PNG, the same pixels on every machine: text is drawn with the font that ships in the binary. Not for SVG in
-//! general: no images, no links, no fonts of the system.
+//! An SVG of ours as PNG, the same pixels on every machine: text is drawn with the font that ships in the
+//! binary. Not for SVG in general: no images, no links, no fonts of the system.
 
 use std::sync::Arc;
 

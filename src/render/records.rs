@@ -1,5 +1,5 @@
-//! Single rows as lines of one column and its value: for tables that are wider than the terminal. Not for many rows, which
-//! cannot be compared in this form.
+//! Single rows as lines of one column and its value: for tables that are wider than the terminal. Not for
+//! many rows, which cannot be compared in this form.
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;

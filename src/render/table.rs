@@ -1,5 +1,5 @@
-//! Aligned columns for people. The widths are those of the first rows, so that output begins at once and memory does
-//! not grow with the result.
+//! Aligned columns for people. The widths are those of the first rows, so that output begins at once and
+//! memory does not grow with the result.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -106,7 +106,8 @@ pub(super) fn text_of(column: &Column<'_>, row: usize, multiline: bool, other: &
     }
 }
 
-/// Control characters, which could move the cursor or colour the terminal, as escapes; line breaks stay if wanted.
+/// Control characters, which could move the cursor or colour the terminal, as escapes; line breaks stay if
+/// wanted.
 pub(super) fn escaped(text: &str, multiline: bool) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,5 +1,6 @@
-//! Columns of ticks in another unit, for people: `3025000` ns is `3.025000` ms. Whole ticks stay exact, because they
-//! become decimal fractions; averages are floating-point numbers before and after. Not for files, which keep ticks.
+//! Columns of ticks in another unit, for people: `3025000` ns is `3.025000` ms. Whole ticks stay exact,
+//! because they become decimal fractions; averages are floating-point numbers before and after. Not for
+//! files, which keep ticks.
 
 use std::sync::Arc;
 
@@ -23,8 +24,8 @@ pub struct InUnit {
 }
 
 impl InUnit {
-    /// The columns for which `times` says so, which count ticks of `scale`, are to be shown in `unit` and named after
-    /// it; in ticks, where ticks are the coarser ones.
+    /// The columns for which `times` says so, which count ticks of `scale`, are to be shown in `unit` and
+    /// named after it; in ticks, where ticks are the coarser ones.
     pub fn new(schema: &SchemaRef, times: &[bool], scale: TimeScale, unit: TimeScale) -> Self {
         let unit = unit.max(scale);
         // At most 12: from picoseconds to seconds.

@@ -1,5 +1,6 @@
-//! Timing requirements: a file that says what a recording has to keep, and for each requirement the worst case that the
-//! recording shows, when it was, and how far it is from the bound. Not for conformance to BTF (see [`crate::check`]).
+//! Timing requirements: a file that says what a recording has to keep, and for each requirement the worst
+//! case that the recording shows, when it was, and how far it is from the bound. Not for conformance to BTF
+//! (see [`crate::check`]).
 
 mod file;
 mod measure;
@@ -62,7 +63,8 @@ pub struct Outcome {
     pub at: Option<i64>,
     /// Number of samples.
     pub samples: i64,
-    /// Instances and events that give no sample because the trace cuts them off: whether they keep the bound is not known.
+    /// Instances and events that give no sample because the trace cuts them off: whether they keep the bound
+    /// is not known.
     pub incomplete: i64,
     /// Number of samples beyond the bound; `None` for a statistic that belongs to no sample.
     pub violations: Option<i64>,

@@ -1,4 +1,5 @@
-//! The tables as a page of Markdown, for the documentation and the terminal. Not the code's own documentation.
+//! The tables as a page of Markdown, for the documentation and the terminal. Not the code's own
+//! documentation.
 
 use std::fmt::Write as _;
 

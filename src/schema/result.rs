@@ -1,5 +1,6 @@
-//! Columns of a result of SQL, typed: whole numbers of any width, texts however the engine holds them. Found by place, as
-//! the statement names them. Not for stored batches, whose types are known (see [`super::view`]).
+//! Columns of a result of SQL, typed: whole numbers of any width, texts however the engine holds them. Found
+//! by place, as the statement names them. Not for stored batches, whose types are known (see
+//! [`super::view`]).
 
 use arrow::array::{
     Array, ArrayRef, AsArray, Float64Array, Int64Array, ListArray, RecordBatch, StringArray, StringViewArray,
@@ -10,8 +11,8 @@ use arrow::datatypes::{DataType, Float64Type, Int64Type, UInt32Type, UInt64Type}
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// The columns of a batch from the first one on, each by its type; those that follow one another with one type as a list:
-/// `let (name, at, [low, high]): (Texts, Integers, [Fractions; 2]) = columns(&batch)?`.
+/// The columns of a batch from the first one on, each by its type; those that follow one another with one
+/// type as a list: `let (name, at, [low, high]): (Texts, Integers, [Fractions; 2]) = columns(&batch)?`.
 ///
 /// # Errors
 /// [`ErrorKind::Bug`] when there are fewer, or one cannot be read as its type.

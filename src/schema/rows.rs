@@ -1,5 +1,5 @@
-//! Columns that grow row by row and become Arrow arrays: the parts that the generated row batches are made of. Not
-//! the batches themselves.
+//! Columns that grow row by row and become Arrow arrays: the parts that the generated row batches are made
+//! of. Not the batches themselves.
 
 use std::sync::Arc;
 

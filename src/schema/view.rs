@@ -1,5 +1,6 @@
-//! Columns of a stored batch, borrowed and typed: what the generated views and those of some columns ([`view`]) are made
-//! of. Not for results of SQL, whose columns the engine types as it likes (see [`super::result`]).
+//! Columns of a stored batch, borrowed and typed: what the generated views and those of some columns
+//! ([`view`]) are made of. Not for results of SQL, whose columns the engine types as it likes (see
+//! [`super::result`]).
 
 use arrow::array::{Array, ArrowPrimitiveType, AsArray, BooleanArray, RecordBatch, StringArray};
 use arrow::buffer::NullBuffer;
@@ -9,8 +10,9 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// Declares a view of some columns of a table: a struct with a typed, borrowed column per field.
 ///
-/// `view! { struct Steps of btf_event { time, action } }` gives `Steps::COLUMNS`, the names to read from a file, and
-/// `Steps::of(&batch)`, which finds the columns by name and fails when one is missing or has another type.
+/// `view! { struct Steps of btf_event { time, action } }` gives `Steps::COLUMNS`, the names to read from a
+/// file, and `Steps::of(&batch)`, which finds the columns by name and fails when one is missing or has
+/// another type.
 macro_rules! view {
     (
         $(#[$doc:meta])*
@@ -153,7 +155,8 @@ impl<'a> NameView<'a> {
         self.keys
     }
 
-    /// What the keys stand for. Batches of one file can share it, or have one that goes on where the last one ended.
+    /// What the keys stand for. Batches of one file can share it, or have one that goes on where the last one
+    /// ended.
     pub fn dictionary(&self) -> &'a StringArray {
         self.dictionary
     }

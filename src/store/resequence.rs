@@ -8,7 +8,8 @@ use arrow::array::{RecordBatch, UInt32Array};
 use arrow::compute::{concat_batches, take_record_batch};
 use std::collections::VecDeque;
 
-/// A run of at least this many ordered rows is passed on as it is; shorter runs are sorted with their neighbours.
+/// A run of at least this many ordered rows is passed on as it is; shorter runs are sorted with their
+/// neighbours.
 const RUN: usize = if cfg!(test) { 8 } else { 1024 };
 
 /// Batches in the order of their column `seq`, which numbers the rows from 0 without holes.

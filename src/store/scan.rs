@@ -108,7 +108,8 @@ impl Scanner<'_> {
         Ok(names.into_iter().collect())
     }
 
-    /// Columns of all rows of a recording in a small table: planning a statement would take longer than reading them.
+    /// Columns of all rows of a recording in a small table: planning a statement would take longer than
+    /// reading them.
     ///
     /// # Errors
     /// When a file is missing or damaged.

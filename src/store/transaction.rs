@@ -159,7 +159,8 @@ impl Transaction {
         Ok(())
     }
 
-    /// The content of a file that is not a table, as it will be after the commit; `None` when there is none of that name.
+    /// The content of a file that is not a table, as it will be after the commit; `None` when there is none
+    /// of that name.
     ///
     /// # Errors
     /// When it cannot be read or is not what was written.

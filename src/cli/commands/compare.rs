@@ -33,8 +33,9 @@ pub struct CompareArgs {
     /// How alike they must be.
     #[arg(long, value_enum, default_value = "order")]
     pub level: LevelArg,
-    /// How far times may be apart at level timing, e.g. 2us, or start=10us for one action; 5permille is of the time
-    /// since the previous event of the same sequence (for an activation, the activation before), aligned or not.
+    /// How far times may be apart at level timing, e.g. 2us, or start=10us for one action; 5permille is of
+    /// the time since the previous event of the same sequence (for an activation, the activation before),
+    /// aligned or not.
     #[arg(long, value_name = "[ACTION=]T")]
     pub tolerance: Vec<String>,
     /// Types (SIG, I, …) and entities that do not count.

@@ -15,8 +15,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 
-/// Write system events as BTF, for the Perfetto UI or for the Grasp player, any table as CSV or Parquet, or a kernel trace
-/// as traceprinter does.
+/// Write system events as BTF, for the Perfetto UI or for the Grasp player, any table as CSV or Parquet, or a
+/// kernel trace as traceprinter does.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   btfdb export engine.db -o all.btf

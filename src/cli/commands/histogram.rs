@@ -67,7 +67,8 @@ fn labels(bins: &[Bin], unit: Unit, scale: TimeScale) -> Vec<String> {
     }
 }
 
-/// Times in the greatest unit that the greatest of them has one of, with as many decimals as they need; exact.
+/// Times in the greatest unit that the greatest of them has one of, with as many decimals as they need;
+/// exact.
 fn aligned(ticks: &[i64], scale: TimeScale) -> Vec<String> {
     let greatest = ticks.iter().map(|t| t.unsigned_abs()).max().unwrap_or(0);
     let power = |unit: TimeScale| 10u64.pow(scale.decimals() - unit.decimals());

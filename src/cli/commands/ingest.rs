@@ -22,8 +22,8 @@ use std::time::Instant;
 
 /// Read recordings into a database, and map them.
 ///
-/// An input is a folder with a recording.toml, a recording.toml, a folder of exports named CORE_data.csv
-/// and CORE_func.csv, such exports themselves, a BTF trace, or a QNX kernel trace: a .kev file or the lines of
+/// An input is a folder with a recording.toml, a recording.toml, a folder of exports named CORE_data.csv and
+/// CORE_func.csv, such exports themselves, a BTF trace, or a QNX kernel trace: a .kev file or the lines of
 /// traceprinter (all also .gz and .zst; `-` is standard input).
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -65,7 +65,8 @@ pub struct IngestArgs {
     /// Mapping profile: osek, erika2, or the path of a profile.
     #[arg(long, value_name = "PROFILE")]
     pub os: Option<String>,
-    /// A core: name=NAME[,data=FILE][,functions=FILE][,orti=FILE][,os_header=FILE][,symbols=FILE][,time_offset=T].
+    /// A core:
+    /// name=NAME[,data=FILE][,functions=FILE][,orti=FILE][,os_header=FILE][,symbols=FILE][,time_offset=T].
     #[arg(long, value_name = "KEY=VALUE,…")]
     pub core: Vec<String>,
     /// Functions that are runnables.

@@ -1,5 +1,5 @@
-//! The dot commands: one table, from which they are run, explained, completed and documented. Not what they do (see
-//! `actions`, `listings`).
+//! The dot commands: one table, from which they are run, explained, completed and documented. Not what they
+//! do (see `actions`, `listings`).
 
 use super::actions::{self, FORCE, FORMATS, SWITCH, UNITS};
 use super::{Flow, Shell, input, listings};

@@ -1,5 +1,5 @@
-//! What could be typed next: names of the database, words of SQL, commands and their arguments. Not for how it is
-//! offered.
+//! What could be typed next: names of the database, words of SQL, commands and their arguments. Not for how
+//! it is offered.
 
 use super::actions::SWITCH;
 use super::commands::{self, ArgKind};
@@ -137,7 +137,8 @@ fn sql(names: &Names, typed: &str, line: &str) -> Offer {
     words(start, word, all)
 }
 
-/// The relation that a name before a dot stands for: its own name, or what it was renamed to in the statement.
+/// The relation that a name before a dot stands for: its own name, or what it was renamed to in the
+/// statement.
 fn owner_of<'n>(names: &'n Names, name: &str, pieces: &[Piece], line: &str) -> Option<&'n Relation> {
     if let Some(relation) = names.relation(name) {
         return Some(relation);

@@ -1,5 +1,5 @@
-//! Tables on the terminal, made to fit it: of a table that is too wide, a few rows are shown as lines of name and value,
-//! and many are cut at the edge. Not for results that go elsewhere, which are always whole.
+//! Tables on the terminal, made to fit it: of a table that is too wide, a few rows are shown as lines of name
+//! and value, and many are cut at the edge. Not for results that go elsewhere, which are always whole.
 
 use crate::error::Result;
 use crate::render::{Format, Rendered, records, render};

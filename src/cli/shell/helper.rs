@@ -1,5 +1,5 @@
-//! What the line editor asks during typing: is it complete, is it SQL, what could follow, which colours. Not the
-//! answers, which are in `input`, `complete` and `highlight`.
+//! What the line editor asks during typing: is it complete, is it SQL, what could follow, which colours. Not
+//! the answers, which are in `input`, `complete` and `highlight`.
 
 use super::complete::{Names, Offer, candidates};
 use super::input::{Input, collect};

@@ -1,5 +1,5 @@
-//! Colours of what is being typed. Not whether there are any: the line editor leaves them out without a terminal and
-//! with NO_COLOR.
+//! Colours of what is being typed. Not whether there are any: the line editor leaves them out without a
+//! terminal and with NO_COLOR.
 
 use super::commands;
 use super::lexer::{TokenKind, pieces};

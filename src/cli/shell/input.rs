@@ -1,5 +1,5 @@
-//! Lines of text → commands and statements, as soon as they are complete: the same for the terminal, for a pipe and for
-//! a file. Not for running them.
+//! Lines of text → commands and statements, as soon as they are complete: the same for the terminal, for a
+//! pipe and for a file. Not for running them.
 
 use crate::engine::is_unfinished;
 
@@ -12,8 +12,8 @@ pub(super) enum Input {
         /// 1-based.
         line: u64,
     },
-    /// One or more statements, after as many line breaks as there are lines before them, so that every place in an
-    /// error is a place in the whole text.
+    /// One or more statements, after as many line breaks as there are lines before them, so that every place
+    /// in an error is a place in the whole text.
     Statements(String),
 }
 
@@ -73,8 +73,8 @@ pub(super) fn collect(text: &str) -> (Vec<Input>, bool) {
     (inputs, open)
 }
 
-/// Splits the arguments of a command at blanks, which count for nothing in quotes and after `\`; an open quote ends
-/// with the text.
+/// Splits the arguments of a command at blanks, which count for nothing in quotes and after `\`; an open
+/// quote ends with the text.
 pub(super) fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

@@ -1,5 +1,6 @@
-//! SQL text that is still being typed, cut into words, quotes and comments: for colours and completion, which must make
-//! sense of what the real tokenizer refuses. Not for deciding what a statement is (see `engine::split`).
+//! SQL text that is still being typed, cut into words, quotes and comments: for colours and completion, which
+//! must make sense of what the real tokenizer refuses. Not for deciding what a statement is (see
+//! `engine::split`).
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! The lists that dot commands show: tables, columns, metrics, rules, recordings. Not for rows of trace tables, which are
-//! results like those of any statement.
+//! The lists that dot commands show: tables, columns, metrics, rules, recordings. Not for rows of trace
+//! tables, which are results like those of any statement.
 
 use super::{Flow, Shell};
 use crate::cli::commands::{check, metrics as metrics_command};

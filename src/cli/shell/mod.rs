@@ -1,6 +1,6 @@
-//! `btfdb shell`: SQL and dot commands, typed, piped or read from files. Its parts: `input` tells when something is
-//! complete, `commands` is the table of dot commands, `out` is where results go, `terminal` and `script` are the two ways
-//! in. Not for what statements mean, which is `engine`'s.
+//! `btfdb shell`: SQL and dot commands, typed, piped or read from files. Its parts: `input` tells when
+//! something is complete, `commands` is the table of dot commands, `out` is where results go, `terminal` and
+//! `script` are the two ways in. Not for what statements mean, which is `engine`'s.
 
 mod actions;
 mod commands;
@@ -39,8 +39,9 @@ use std::time::Instant;
 
 /// Ask a database interactively, or run a script from a pipe.
 ///
-/// SQL ends with `;` and may span lines; lines that begin with a dot are commands, which `.help` lists. Nothing that
-/// is typed can change the database. From a pipe there is no prompt, and the first error ends the run.
+/// SQL ends with `;` and may span lines; lines that begin with a dot are commands, which `.help` lists.
+/// Nothing that is typed can change the database. From a pipe there is no prompt, and the first error ends
+/// the run.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   echo .tables | btfdb shell engine.db
@@ -108,8 +109,8 @@ struct Shell<'a> {
     ui: &'a Ui,
 }
 
-/// Runs the command. A person gets a prompt; a pipe is read to its end, or to the first error, which makes the exit code
-/// 1 whatever it is.
+/// Runs the command. A person gets a prompt; a pipe is read to its end, or to the first error, which makes
+/// the exit code 1 whatever it is.
 pub(super) fn run(args: &ShellArgs, ui: &Ui) -> Result<u8> {
     let interactive = std::io::stdin().is_terminal();
     let interrupt = if interactive { signals::flag() } else { signals::control().flag_shared() };
@@ -269,7 +270,8 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// Goes on with fresh threads, on the same snapshot: those of a statement that was stopped may be busy for a while.
+    /// Goes on with fresh threads, on the same snapshot: those of a statement that was stopped may be busy
+    /// for a while.
     fn renew(&mut self) -> Result<()> {
         let database = self.session.database().clone();
         let session = query::session(database, &self.limits, Arc::clone(&self.queries))?;

@@ -1,5 +1,5 @@
-//! Where the results of the shell go: standard output, a pager, or a file for one result or for all that follow. Not for
-//! how they look.
+//! Where the results of the shell go: standard output, a pager, or a file for one result or for all that
+//! follow. Not for how they look.
 
 use super::super::commands::output::Target;
 use super::super::is_broken_pipe;

@@ -1,5 +1,5 @@
-//! The shell on a terminal: prompt, line editor, history. Errors are shown and the next line is read; only Ctrl-D and
-//! `.quit` end it. Not for what completion offers or what is coloured how.
+//! The shell on a terminal: prompt, line editor, history. Errors are shown and the next line is read; only
+//! Ctrl-D and `.quit` end it. Not for what completion offers or what is coloured how.
 
 use super::helper::Hand;
 use super::{Flow, Shell, input};

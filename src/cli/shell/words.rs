@@ -1,5 +1,5 @@
-//! The words of SQL that are coloured and offered while typing. Not every word the engine knows: those that queries over
-//! traces are made of.
+//! The words of SQL that are coloured and offered while typing. Not every word the engine knows: those that
+//! queries over traces are made of.
 
 /// In capitals; after small letters, small ones are offered.
 pub(super) const KEYWORDS: &[&str] = &[

@@ -1,5 +1,5 @@
-//! Postfix code of formulas and its arithmetic: one integer type (64 bit, wrapping), no assignments, no calls, no
-//! addresses. Not the reading of formulas (see `formula_parser`).
+//! Postfix code of formulas and its arithmetic: one integer type (64 bit, wrapping), no assignments, no
+//! calls, no addresses. Not the reading of formulas (see `formula_parser`).
 
 use std::fmt;
 
@@ -62,9 +62,9 @@ pub(super) enum Unary {
 pub(super) enum Binary { Multiply, Divide, Remainder, Add, Subtract, ShiftLeft, ShiftRight, Less, LessEqual,
     Greater, GreaterEqual, Equal, NotEqual, And, Xor, Or }
 
-/// What a C type does to a value: `unsigned char` keeps 8 bits, `int` keeps 32 (so a difference of unsigned counters
-/// wraps as it does on the target), `long` becomes signed when the value fits in 32 bits of either sign. Pointers and
-/// unknown types change nothing. Plain `char` is taken as signed.
+/// What a C type does to a value: `unsigned char` keeps 8 bits, `int` keeps 32 (so a difference of unsigned
+/// counters wraps as it does on the target), `long` becomes signed when the value fits in 32 bits of either
+/// sign. Pointers and unknown types change nothing. Plain `char` is taken as signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say how many bits are kept, and with which sign")]
 pub enum Width {

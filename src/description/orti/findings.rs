@@ -1,5 +1,5 @@
-//! Findings about the text of a description file: ORTI, OS header, symbols. Not the findings of a whole recording (see
-//! [`crate::diagnostics`]).
+//! Findings about the text of a description file: ORTI, OS header, symbols. Not the findings of a whole
+//! recording (see [`crate::diagnostics`]).
 
 use crate::diagnostics::Severity;
 

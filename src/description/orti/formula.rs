@@ -1,5 +1,5 @@
-//! The C expressions of ORTI attributes over traced values: which variables they need, and what they yield. Not their
-//! grammar (see `formula_parser`) and not their arithmetic (see `evaluation`).
+//! The C expressions of ORTI attributes over traced values: which variables they need, and what they yield.
+//! Not their grammar (see `formula_parser`) and not their arithmetic (see `evaluation`).
 
 use super::evaluation::{FormulaError, Op, run};
 use super::formula_parser;
@@ -62,12 +62,12 @@ impl Formula {
         bases
     }
 
-    /// The value, or `None` when it depends on something unknown, needs an address, divides by zero, shifts by
-    /// less than 0 or more than 63, or indexes by less than 0. `get` gives the value of a place in
+    /// The value, or `None` when it depends on something unknown, needs an address, divides by zero, shifts
+    /// by less than 0 or more than 63, or indexes by less than 0. `get` gives the value of a place in
     /// [`Formula::variables`], `dynamic` that of a whole path with a computed index.
     ///
-    /// Sides of `?:`, `&&` and `||` that C would not evaluate may be unknown. `==` and `!=` treat 32-bit values
-    /// as C does when one is unsigned: `-1 == 0xFFFFFFFF`.
+    /// Sides of `?:`, `&&` and `||` that C would not evaluate may be unknown. `==` and `!=` treat 32-bit
+    /// values as C does when one is unsigned: `-1 == 0xFFFFFFFF`.
     pub fn eval(
         &self,
         get: &dyn Fn(usize) -> Option<i64>,

@@ -279,8 +279,8 @@ impl Compiler {
         }
     }
 
-    /// A cast here. C needs its symbol table to distinguish `(a) - b` from a cast; here an unknown name in parentheses
-    /// is a type only when no operator follows.
+    /// A cast here. C needs its symbol table to distinguish `(a) - b` from a cast; here an unknown name in
+    /// parentheses is a type only when no operator follows.
     fn cast(&self) -> Option<(Width, usize)> {
         let ((width, certain), next) = self.type_name()?;
         let operand = matches!(
@@ -343,7 +343,8 @@ impl Compiler {
         }
     }
 
-    /// Applies the index whose code follows that of the path at `path`; a constant one becomes part of the path.
+    /// Applies the index whose code follows that of the path at `path`; a constant one becomes part of the
+    /// path.
     fn index(&mut self, bare: bool, path: usize) -> bool {
         let index = self.code.get(path + 1..).unwrap_or_default();
         let constant = !index.iter().any(|op| matches!(op, Op::Path(_) | Op::Opaque(_)));

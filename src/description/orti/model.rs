@@ -1,5 +1,5 @@
-//! What an ORTI file says: object types and objects. Not for reading the text (`parser`) and not for the meaning of the
-//! attributes.
+//! What an ORTI file says: object types and objects. Not for reading the text (`parser`) and not for the
+//! meaning of the attributes.
 
 use super::evaluation::equal;
 use super::findings::Finding;

@@ -1,5 +1,6 @@
-//! The numbers of `eecfg.h`, which RT-Druid generates together with the ORTI file of ERIKA Enterprise v2: task ids,
-//! event masks, spinlock indices. The section comments distinguish them, as the numbers overlap. No C preprocessor.
+//! The numbers of `eecfg.h`, which RT-Druid generates together with the ORTI file of ERIKA Enterprise v2:
+//! task ids, event masks, spinlock indices. The section comments distinguish them, as the numbers overlap. No
+//! C preprocessor.
 
 use super::findings::{Finding, Findings};
 use super::formula::Formula;
@@ -19,7 +20,8 @@ pub struct OsHeader {
     pub alarms: Vec<(String, i64)>,
     /// Counters and their ids.
     pub counters: Vec<(String, i64)>,
-    /// User spinlocks and their indices into the spinlock array, whose first entries are the global resources.
+    /// User spinlocks and their indices into the spinlock array, whose first entries are the global
+    /// resources.
     pub spinlocks: Vec<(String, i64)>,
     /// The locks of remote calls (`EE_SPINLOCK_CORE0`) and their indices into the same array.
     pub core_spinlocks: Vec<(String, i64)>,

@@ -1,5 +1,5 @@
-//! Sums of integers, as times are, and of their squares: exact, and rounded once they are complete. For `stddev`,
-//! alone and in a shared accumulator; not for floating-point numbers.
+//! Sums of integers, as times are, and of their squares: exact, and rounded once they are complete. For
+//! `stddev`, alone and in a shared accumulator; not for floating-point numbers.
 
 use std::sync::Arc;
 
@@ -7,7 +7,8 @@ use arrow::array::{ArrayRef, AsArray, Decimal128Array, Decimal256Array, UInt64Ar
 use arrow::datatypes::{DataType, Decimal128Type, Decimal256Type, UInt64Type, i256};
 use datafusion::error::Result;
 
-/// What one half of an aggregation hands to the other. The decimals are no more than names for integers of that size.
+/// What one half of an aggregation hands to the other. The decimals are no more than names for integers of
+/// that size.
 pub(in crate::engine) const STATE: [(&str, DataType); 3] = [
     ("count", DataType::UInt64),
     ("sum", DataType::Decimal128(38, 0)),

@@ -1,5 +1,5 @@
-//! `gap_between(recording, core, at, next_core, next_at)`: does a gap of the trace lie between two moments? Not for what a
-//! gap is (see table `gap`).
+//! `gap_between(recording, core, at, next_core, next_at)`: does a gap of the trace lie between two moments?
+//! Not for what a gap is (see table `gap`).
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -21,8 +21,8 @@ view! {
 /// Begins of gaps, ascending, by recording and core (`None`: all cores).
 type Begins = BTreeMap<String, BTreeMap<Option<String>, Vec<i64>>>;
 
-/// True when a gap begins at the earlier moment or after it, and before the later one: a gap of every core, or, where both
-/// moments are on the same core, of that core. A moment that is NULL lies after all gaps.
+/// True when a gap begins at the earlier moment or after it, and before the later one: a gap of every core,
+/// or, where both moments are on the same core, of that core. A moment that is NULL lies after all gaps.
 #[derive(Debug)]
 pub(super) struct GapBetween {
     database: Arc<Database>,

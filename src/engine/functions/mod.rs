@@ -1,4 +1,5 @@
-//! Functions that SQL over traces needs in addition to those of DataFusion. Not for operators that run plain SQL.
+//! Functions that SQL over traces needs in addition to those of DataFusion. Not for operators that run plain
+//! SQL.
 
 mod argument;
 pub(super) mod exact_sums;

@@ -1,6 +1,6 @@
-//! `stddev` of whole numbers, as times are: sums and squares are exact and rounded once they are complete, so that the result depends
-//! neither on the order of the rows nor on the number of threads, and no row costs a division. Of other numbers it is the engine's,
-//! and so are `stddev_pop` and the variances.
+//! `stddev` of whole numbers, as times are: sums and squares are exact and rounded once they are complete, so
+//! that the result depends neither on the order of the rows nor on the number of threads, and no row costs a
+//! division. Of other numbers it is the engine's, and so are `stddev_pop` and the variances.
 
 use std::mem::size_of;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The as-of join: every row of the first input, and the latest row of the second one at that instant. Not for finding it in
-//! SQL.
+//! The as-of join: every row of the first input, and the latest row of the second one at that instant. Not
+//! for finding it in SQL.
 
 use std::fmt;
 use std::sync::Arc;
@@ -127,7 +127,8 @@ struct AsOfRun {
     /// Of every key, the latest row of the second input.
     latest: Vec<RowRef>,
     buffer: RowBuffer,
-    /// Of the rows of the first input before the next one that are not given yet, the row of the second input.
+    /// Of the rows of the first input before the next one that are not given yet, the row of the second
+    /// input.
     found: Vec<RowRef>,
 }
 

@@ -1,5 +1,5 @@
-//! A name in a dictionary compared with a constant: the entries of the dictionary are compared with it, rows by their
-//! keys. Not for names that come as strings, which DataFusion compares itself.
+//! A name in a dictionary compared with a constant: the entries of the dictionary are compared with it, rows
+//! by their keys. Not for names that come as strings, which DataFusion compares itself.
 
 use std::fmt;
 use std::hash::Hash;

@@ -1,5 +1,5 @@
-//! GROUP BY names becomes GROUP BY ids of names: one small integer is hashed per row in place of strings. Not for
-//! other groups, and not for what is computed of a group.
+//! GROUP BY names becomes GROUP BY ids of names: one small integer is hashed per row in place of strings. Not
+//! for other groups, and not for what is computed of a group.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -18,7 +18,8 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use super::id_aggregate::IdAggregateExec;
 use super::key_interner::KeyInterner;
 
-/// The final aggregate `node` over its partial one with groups by number; `None` where there is nothing to number.
+/// The final aggregate `node` over its partial one with groups by number; `None` where there is nothing to
+/// number.
 pub(in crate::engine) fn rewrite(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let Some(last) = node.downcast_ref::<AggregateExec>() else { return Ok(None) };
     let partial = match last.mode() {

@@ -1,6 +1,6 @@
-//! The first stage of an aggregate over small integers: the id of a group is the index of its accumulators, so that
-//! no row is hashed. Its output is that of the first stage of DataFusion, whose second stage goes on with it. Not for
-//! other groups.
+//! The first stage of an aggregate over small integers: the id of a group is the index of its accumulators,
+//! so that no row is hashed. Its output is that of the first stage of DataFusion, whose second stage goes on
+//! with it. Not for other groups.
 
 use std::fmt;
 use std::sync::Arc;
@@ -39,7 +39,8 @@ pub(in crate::engine) struct IdAggregateExec {
 }
 
 impl IdAggregateExec {
-    /// `None` if that stage groups by something else than one number, or has functions without an accumulator for groups.
+    /// `None` if that stage groups by something else than one number, or has functions without an accumulator
+    /// for groups.
     pub fn instead_of(partial: &Arc<AggregateExec>) -> Option<Self> {
         let [(number, _)] = partial.group_expr().expr() else { return None };
         let simple =

@@ -1,5 +1,5 @@
-//! Partitions that follow each other, as one: prefetched by several threads, handed out in their order. Not for
-//! merging partitions whose rows interleave.
+//! Partitions that follow each other, as one: prefetched by several threads, handed out in their order. Not
+//! for merging partitions whose rows interleave.
 
 use std::collections::VecDeque;
 use std::fmt;

@@ -1,5 +1,6 @@
-//! Ids for keys: every distinct row of some string columns gets a small integer, so that grouping and following rows
-//! by name compares integers. Not for columns of free text, which may have as many values as rows.
+//! Ids for keys: every distinct row of some string columns gets a small integer, so that grouping and
+//! following rows by name compares integers. Not for columns of free text, which may have as many values as
+//! rows.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -67,7 +68,8 @@ struct ColumnCache {
     keys: Memo<u32>,
 }
 
-/// The numbers of the names seen so far, by their views: open addressing, mostly empty, so that the first slot is the one.
+/// The numbers of the names seen so far, by their views: open addressing, mostly empty, so that the first
+/// slot is the one.
 #[derive(Debug)]
 struct ViewCache {
     slots: Vec<(u128, u32)>,
@@ -193,8 +195,8 @@ enum Column {
 }
 
 impl KeyInterner {
-    /// The number of every row of `columns`, which are string views or dictionaries of the same length: equal rows, equal numbers, from
-    /// 0 without holes where there is one column. NULL is a name like others.
+    /// The number of every row of `columns`, which are string views or dictionaries of the same length: equal
+    /// rows, equal numbers, from 0 without holes where there is one column. NULL is a name like others.
     pub fn ids(&self, columns: &[ArrayRef]) -> Result<Vec<u32>> {
         let (mut own, mut pairs) = lock(&self.caches).pop().unwrap_or_default();
         own.resize_with(columns.len(), ColumnCache::default);

@@ -1,6 +1,6 @@
-//! Window functions over rows that come in the order of the window: one pass, no sort, one row of state per key. Rows
-//! keep their order, unless a `lead` has to wait for the next row of its key. Not for the functions themselves (see
-//! `window_function`).
+//! Window functions over rows that come in the order of the window: one pass, no sort, one row of state per
+//! key. Rows keep their order, unless a `lead` has to wait for the next row of its key. Not for the functions
+//! themselves (see `window_function`).
 
 use std::fmt;
 use std::ops::Range;
@@ -64,8 +64,8 @@ impl KeyedWindowExec {
         &self.windows
     }
 
-    /// The same windows over the same rows, whose columns are of other types. Those of the order may have lost their values
-    /// where partitions that follow each other see to it.
+    /// The same windows over the same rows, whose columns are of other types. Those of the order may have
+    /// lost their values where partitions that follow each other see to it.
     pub fn over(
         &self,
         input: Arc<dyn ExecutionPlan>,

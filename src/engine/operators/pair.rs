@@ -1,5 +1,5 @@
-//! Events that begin something and events that end it, as intervals: an end belongs to the innermost begin of its key that is
-//! open. Not for intervals that do not nest.
+//! Events that begin something and events that end it, as intervals: an end belongs to the innermost begin of
+//! its key that is open. Not for intervals that do not nest.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,7 +23,8 @@ const PORTION: usize = 8192;
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct Pair {
     pub keys: Vec<Column>,
-    /// Where there are names, an end belongs to the innermost begin of the same name; what was begun within is cut off.
+    /// Where there are names, an end belongs to the innermost begin of the same name; what was begun within
+    /// is cut off.
     pub name: Option<Column>,
     pub time: Column,
     /// Says, together with the time, in which order the events are.

@@ -1,5 +1,6 @@
-//! Rows that come late for their key, put back where they belong: an instance that never ended is written last. The input
-//! is read twice, only late rows are held. Not for input most of which is out of order, which is to be sorted.
+//! Rows that come late for their key, put back where they belong: an instance that never ended is written
+//! last. The input is read twice, only late rows are held. Not for input most of which is out of order, which
+//! is to be sorted.
 
 use std::fmt;
 use std::ops::Range;

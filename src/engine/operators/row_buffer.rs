@@ -1,5 +1,5 @@
-//! Rows that wait for rows to come, in the batches they came in: a batch is held as long as one of its rows is. Not
-//! for why they wait.
+//! Rows that wait for rows to come, in the batches they came in: a batch is held as long as one of its rows
+//! is. Not for why they wait.
 
 use std::sync::Arc;
 
@@ -154,9 +154,9 @@ impl RowBuffer {
         idle.filter_map(|(_, batch)| batch.take()).collect()
     }
 
-    /// Copies the rows that are held into one batch, so that no batch stays for a few of its rows. `held`: the places of all
-    /// of them; they are changed. The other batches are removed and returned, their copied rows
-    /// marked with `copied`.
+    /// Copies the rows that are held into one batch, so that no batch stays for a few of its rows. `held`:
+    /// the places of all of them; they are changed. The other batches are removed and returned, their copied
+    /// rows marked with `copied`.
     pub fn compact(&mut self, held: &mut [&mut RowRef], copied: bool) -> Result<Vec<BufferedBatch>> {
         let places: Vec<RowRef> = held.iter().map(|place| **place).collect();
         let columns = self.rows(&places, 0..self.schema.fields().len())?;

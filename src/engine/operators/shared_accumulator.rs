@@ -1,6 +1,7 @@
-//! One accumulator for several aggregate functions of the same integers: count, minimum, maximum, sum, average and
-//! standard deviation, by group, in one pass. Its states are those of the functions of DataFusion, whose second stage
-//! goes on with them. Not for other types, and not for functions that are alone with their argument.
+//! One accumulator for several aggregate functions of the same integers: count, minimum, maximum, sum,
+//! average and standard deviation, by group, in one pass. Its states are those of the functions of
+//! DataFusion, whose second stage goes on with them. Not for other types, and not for functions that are
+//! alone with their argument.
 
 use std::sync::Arc;
 
@@ -42,7 +43,8 @@ impl SharedFunction {
         };
         let mut numbers = <[_; 1]>::try_from(expr.expressions()).ok()?.into_iter().next()?;
         if function == Self::Avg {
-            // DataFusion averages floating-point numbers: what was cast to them is summed as the integers that it was.
+            // DataFusion averages floating-point numbers: what was cast to them is summed as the integers
+            // that it was.
             let cast = numbers.downcast_ref::<CastExpr>().filter(|c| c.cast_type() == &DataType::Float64)?;
             numbers = Arc::clone(cast.expr());
         }

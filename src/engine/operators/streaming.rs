@@ -1,5 +1,5 @@
-//! The plan node of all operators that stream over sorted inputs in one pass: it asks for the order, feeds the
-//! operator and hands its rows on. Not for what an operator does.
+//! The plan node of all operators that stream over sorted inputs in one pass: it asks for the order, feeds
+//! the operator and hands its rows on. Not for what an operator does.
 
 use std::fmt;
 use std::sync::Arc;
@@ -114,8 +114,8 @@ impl StreamingExec {
         Ok(Self { inputs, operator, together, properties: Arc::new(properties) })
     }
 
-    /// The same operator over all keys together, where the inputs are in order as they are; `as_is` puts an input that is in
-    /// order into one partition.
+    /// The same operator over all keys together, where the inputs are in order as they are; `as_is` puts an
+    /// input that is in order into one partition.
     pub fn in_order(
         &self,
         as_is: impl Fn(&Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>>,

@@ -1,5 +1,5 @@
-//! Window functions that need one row of each key: `lag`, `lead`, `first_value`, `last_value`, `row_number`. What
-//! such a function is, and its state while rows go by. Not for frames with other bounds.
+//! Window functions that need one row of each key: `lag`, `lead`, `first_value`, `last_value`, `row_number`.
+//! What such a function is, and its state while rows go by. Not for frames with other bounds.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -139,8 +139,8 @@ impl WindowState {
         Self { carried: new_empty_array(ty), slots: Vec::new(), counts: Vec::new() }
     }
 
-    /// KeyInterner the rows of each of `count` keys; `keys` has the key of every row. KeyInterner begin anew where the rows of a
-    /// key are `fresh` (of no rows: nowhere).
+    /// KeyInterner the rows of each of `count` keys; `keys` has the key of every row. KeyInterner begin anew
+    /// where the rows of a key are `fresh` (of no rows: nowhere).
     pub fn number(&mut self, keys: &[u32], count: usize, fresh: &[bool]) -> ArrayRef {
         self.counts.resize(count, 0);
         let number = |(row, key): (usize, &u32)| {
@@ -152,8 +152,9 @@ impl WindowState {
         Arc::new(keys.iter().enumerate().map(number).collect::<UInt64Array>())
     }
 
-    /// The values that the function shows for the next rows: `keys` has the key of every row, out of `count` keys,
-    /// `values` that of its argument, `peers` the runs of rows that are equal in the order. A `fresh` row has none before.
+    /// The values that the function shows for the next rows: `keys` has the key of every row, out of `count`
+    /// keys, `values` that of its argument, `peers` the runs of rows that are equal in the order. A `fresh`
+    /// row has none before.
     pub fn follow(
         &mut self,
         function: &WindowFunction,
@@ -219,7 +220,8 @@ impl WindowState {
     }
 }
 
-/// KeyInterner with every NULL filled by the last one before, at first by the one in `before`; `None` if it is no numbers.
+/// KeyInterner with every NULL filled by the last one before, at first by the one in `before`; `None` if it
+/// is no numbers.
 fn fill(values: &ArrayRef, before: Option<&ArrayRef>) -> Option<ArrayRef> {
     fn filled<T: ArrowPrimitiveType>(values: &PrimitiveArray<T>, before: Option<T::Native>) -> ArrayRef {
         let Some(nulls) = values.nulls() else { return Arc::new(values.clone()) };

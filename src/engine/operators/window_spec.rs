@@ -1,5 +1,5 @@
-//! What the windows of one operator have in common: keys, order, and what is assumed of the order of the rows. Not
-//! for their functions.
+//! What the windows of one operator have in common: keys, order, and what is assumed of the order of the
+//! rows. Not for their functions.
 
 use std::sync::Arc;
 

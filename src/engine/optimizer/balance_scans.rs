@@ -1,5 +1,6 @@
-//! Scans whose files differ much in size: the large ones are cut into pieces, so that all threads have about as much to read.
-//! The rows of each group stay in their order. Not for scans that are read in one order by several threads (see `in_order`).
+//! Scans whose files differ much in size: the large ones are cut into pieces, so that all threads have about
+//! as much to read. The rows of each group stay in their order. Not for scans that are read in one order by
+//! several threads (see `in_order`).
 
 use std::sync::Arc;
 
@@ -54,7 +55,8 @@ fn balanced(plan: &Arc<dyn ExecutionPlan>, threads: usize) -> Option<Arc<dyn Exe
     Some(DataSourceExec::from_data_source(config))
 }
 
-/// The groups with the large ones in pieces of about the bytes that a thread has to read; `None` when there are none.
+/// The groups with the large ones in pieces of about the bytes that a thread has to read; `None` when there
+/// are none.
 fn split(groups: &[FileGroup], threads: usize, least: i64) -> Option<Vec<FileGroup>> {
     let total: i64 = groups.iter().flat_map(FileGroup::iter).map(|file| length(bounds(file))).sum();
     let share = (total / i64::try_from(threads).ok()?.max(1)).max(least);

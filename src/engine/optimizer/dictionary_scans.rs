@@ -1,6 +1,6 @@
-//! Names are scanned as dictionaries where a plan needs their identity only, and columns that it does not need are
-//! not read: decoding a key costs a third of decoding a string, and so does comparing and interning it. Not for names
-//! that go into sorts, joins and results: DataFusion is slow with dictionaries there.
+//! Names are scanned as dictionaries where a plan needs their identity only, and columns that it does not
+//! need are not read: decoding a key costs a third of decoding a string, and so does comparing and interning
+//! it. Not for names that go into sorts, joins and results: DataFusion is slow with dictionaries there.
 
 use std::sync::Arc;
 
@@ -39,7 +39,8 @@ enum Demand {
     Values,
 }
 
-/// See the module. Comes after [`UseOperators`](super::UseOperators), whose operators ask for no more than they need.
+/// See the module. Comes after [`UseOperators`](super::UseOperators), whose operators ask for no more than
+/// they need.
 #[derive(Debug)]
 pub(super) struct DictionaryScans;
 
@@ -138,7 +139,8 @@ fn narrowed(plan: &Arc<dyn ExecutionPlan>, demanded: &[Demand]) -> Result<Option
     if changed { replace_children_if_necessary(Arc::clone(plan), children).map(Some) } else { Ok(None) }
 }
 
-/// Notes what an expression asks of the columns below it, when `demanded` is demanded of the expression; [`over`] makes it so.
+/// Notes what an expression asks of the columns below it, when `demanded` is demanded of the expression;
+/// [`over`] makes it so.
 fn note(expr: &Arc<dyn PhysicalExpr>, demanded: Demand, below: &mut [Demand]) {
     match DictionaryEq::of(expr) {
         Some(comparison) => whole(comparison.column(), Demand::Identity, below),

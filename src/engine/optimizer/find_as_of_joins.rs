@@ -1,6 +1,6 @@
-//! Finds the as-of join in SQL: a query for the latest row before an instant of the row outside, `WHERE b.key = a.key
-//! AND b.time <= a.time ORDER BY b.time DESC LIMIT 1`, joined LATERAL or in SELECT. Not for what the join does (see
-//! `operators`).
+//! Finds the as-of join in SQL: a query for the latest row before an instant of the row outside, `WHERE b.key
+//! = a.key AND b.time <= a.time ORDER BY b.time DESC LIMIT 1`, joined LATERAL or in SELECT. Not for what the
+//! join does (see `operators`).
 
 use std::collections::HashMap;
 
@@ -43,7 +43,8 @@ impl OptimizerRule for FindAsOfJoins {
     }
 }
 
-/// `a LEFT JOIN LATERAL (…) AS w ON true`, or the same without LEFT: rows of `a` without a latest row are left out then.
+/// `a LEFT JOIN LATERAL (…) AS w ON true`, or the same without LEFT: rows of `a` without a latest row are
+/// left out then.
 fn lateral(join: &Join) -> Result<Option<LogicalPlan>> {
     let always =
         |filter: &Option<Expr>| filter.as_ref().is_none_or(|f| *f == Expr::Literal(true.into(), None));
@@ -212,7 +213,8 @@ impl AsOfQuery {
         Ok((!outer_remains).then_some(latest))
     }
 
-    /// `outside` with what is given of the row, as columns of `alias`; with the time of the row, where `timed`.
+    /// `outside` with what is given of the row, as columns of `alias`; with the time of the row, where
+    /// `timed`.
     fn join(&self, outside: &LogicalPlan, alias: &TableReference, timed: bool) -> Result<LogicalPlan> {
         let hidden = |what: &str, at: usize| format!("({what} {at})");
         let mut columns: Vec<Expr> = self.given.iter().map(|(expr, name)| expr.clone().alias(name)).collect();

@@ -1,5 +1,5 @@
-//! Replaces parts of a physical plan by operators of ours: windows over rows that are in order, groups by name, joins
-//! of intervals. Not for what the operators do.
+//! Replaces parts of a physical plan by operators of ours: windows over rows that are in order, groups by
+//! name, joins of intervals. Not for what the operators do.
 
 use std::sync::Arc;
 
@@ -26,8 +26,8 @@ use crate::schema::columns::btf_event::SEQ;
 /// Bytes of a file that one partition of a scan in order begins with: about a row group of a few columns.
 const PIECE: u64 = 4 << 20;
 
-/// What a plan assumes of the order of rows where the plan below it says nothing of it. A wrong assumption is noticed: the
-/// statement fails with [`OutOfOrder`](crate::engine::operators::OutOfOrder).
+/// What a plan assumes of the order of rows where the plan below it says nothing of it. A wrong assumption is
+/// noticed: the statement fails with [`OutOfOrder`](crate::engine::operators::OutOfOrder).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AssumedOrder {
     /// Nothing: they are sorted.
@@ -38,7 +38,8 @@ pub(crate) enum AssumedOrder {
     Fully,
 }
 
-/// See the module. Comes before DataFusion adds sorts and repartitions, so that it adds none for our operators.
+/// See the module. Comes before DataFusion adds sorts and repartitions, so that it adds none for our
+/// operators.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct UseOperators {
     pub assumed: AssumedOrder,
@@ -113,7 +114,8 @@ impl UseOperators {
     }
 }
 
-/// A streaming operator, or a join that can be one: without partitioning by key where the inputs are in order already.
+/// A streaming operator, or a join that can be one: without partitioning by key where the inputs are in order
+/// already.
 fn streaming(node: &Arc<dyn ExecutionPlan>, threads: usize) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let found = overlap::by_sweep(node)?;
     let Some(exec) = found.as_ref().or_else(|| node.downcast_ref::<StreamingExec>()) else { return Ok(None) };
@@ -121,15 +123,16 @@ fn streaming(node: &Arc<dyn ExecutionPlan>, threads: usize) -> Result<Option<Arc
     Ok(ordered.or(found).map(|exec| Arc::new(exec) as _))
 }
 
-/// Whether no two rows of the chain of files that is read here are equal in `order`: their numbers are part of it.
+/// Whether no two rows of the chain of files that is read here are equal in `order`: their numbers are part
+/// of it.
 fn are_distinct(plan: &Arc<dyn ExecutionPlan>, order: &LexOrdering) -> bool {
     let [below] = plan.children()[..] else { return false };
     let numbers = |o: &PhysicalSortExpr| o.expr.downcast_ref::<Column>().is_some_and(|c| c.name() == SEQ);
     below.is::<DataSourceExec>() && order.iter().any(numbers)
 }
 
-/// The same rows in the order of their files, read on several threads; `None` if `plan` is not a plain scan of one chain
-/// of files. Where the rows are not `sorted`, every scan is one.
+/// The same rows in the order of their files, read on several threads; `None` if `plan` is not a plain scan
+/// of one chain of files. Where the rows are not `sorted`, every scan is one.
 fn in_order(
     plan: &Arc<dyn ExecutionPlan>,
     sorted: bool,
@@ -162,7 +165,8 @@ fn cut(
         files.sort_by_key(|f| (&f.object_meta.location, f.range.as_ref().map(|r| r.start)));
     }
     let mut pieces: Vec<_> = files.into_iter().flat_map(pieces).map(|p| FileGroup::new(vec![p])).collect();
-    // With fewer partitions than threads, the engine would deal out their rows in turn, and their order would be lost.
+    // With fewer partitions than threads, the engine would deal out their rows in turn, and their order would
+    // be lost.
     pieces.resize(pieces.len().max(threads), FileGroup::new(Vec::new()));
     let partitioning = Partitioning::UnknownPartitioning(pieces.len());
     let config = FileScanConfigBuilder::from(config.clone())

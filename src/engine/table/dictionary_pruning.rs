@@ -1,5 +1,6 @@
-//! Dictionary pruning: where a column has to hold one of some names, row groups are skipped whose dictionaries hold
-//! none of them. For events that are rare or do not occur at all. Not for conditions on anything else.
+//! Dictionary pruning: where a column has to hold one of some names, row groups are skipped whose
+//! dictionaries hold none of them. For events that are rare or do not occur at all. Not for conditions on
+//! anything else.
 
 use std::path::Path;
 

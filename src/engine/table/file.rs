@@ -1,5 +1,5 @@
-//! One file of the manifest, with everything that is known of it before it is opened. Not for where it lies, which can
-//! change until it is opened.
+//! One file of the manifest, with everything that is known of it before it is opened. Not for where it lies,
+//! which can change until it is opened.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ pub(super) struct TableFile {
     pub entry: FileEntry,
     /// The values of the partition columns: the recording, then the core where the table is divided by it.
     pub values: Vec<ScalarValue>,
-    /// What is known of the file, for its columns and then the partition columns: true, whatever the engine makes of
-    /// it.
+    /// What is known of the file, for its columns and then the partition columns: true, whatever the engine
+    /// makes of it.
     pub known: Arc<Statistics>,
-    /// The same with the range of the file as the limits of every instant column: enough to leave files out, but not
-    /// to answer a query from, because the limits need not be values of the column.
+    /// The same with the range of the file as the limits of every instant column: enough to leave files out,
+    /// but not to answer a query from, because the limits need not be values of the column.
     pub limits: Arc<Statistics>,
 }
 

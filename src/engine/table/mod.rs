@@ -1,5 +1,5 @@
-//! One table of the database as the engine sees it: exactly the files of the manifest, with partition columns, sort
-//! order and what the manifest knows of each file. Not for tables that are not in the schema.
+//! One table of the database as the engine sees it: exactly the files of the manifest, with partition
+//! columns, sort order and what the manifest knows of each file. Not for tables that are not in the schema.
 
 mod dictionary_pruning;
 mod file;
@@ -200,8 +200,9 @@ impl Table {
         })
     }
 
-    /// Gives the later sort columns a range, which the manifest does not have for them. The ranges of the first one
-    /// are disjoint in a group, so any will do: the engine compares the later ones only where the first are equal.
+    /// Gives the later sort columns a range, which the manifest does not have for them. The ranges of the
+    /// first one are disjoint in a group, so any will do: the engine compares the later ones only where the
+    /// first are equal.
     fn assume_ranges(&self, known: &mut Statistics) {
         for name in self.spec.sort {
             let index = self.layout.table_schema().index_of(name).ok();
@@ -292,7 +293,8 @@ impl TableProvider for Table {
     }
 }
 
-/// True when a filter can be evaluated outside the query: it holds no subquery and no reference to an outer one.
+/// True when a filter can be evaluated outside the query: it holds no subquery and no reference to an outer
+/// one.
 fn is_plain(filter: &Expr) -> bool {
     let special = |e: &Expr| {
         Ok(matches!(
@@ -307,8 +309,8 @@ fn is_plain(filter: &Expr) -> bool {
     !filter.is_volatile() && !filter.exists(special).unwrap_or(true)
 }
 
-/// Strings as views: the type with which the engine compares and groups names fastest (measured: a window over names
-/// takes a quarter of the time that it takes over dictionaries).
+/// Strings as views: the type with which the engine compares and groups names fastest (measured: a window
+/// over names takes a quarter of the time that it takes over dictionaries).
 fn with_views(schema: &Schema) -> Schema {
     let view = |f: &Arc<Field>| match f.data_type() {
         DataType::Utf8 => f.as_ref().clone().with_data_type(DataType::Utf8View),

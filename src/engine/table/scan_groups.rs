@@ -1,12 +1,13 @@
-//! Which files a scan reads, in which order, and which of them one thread reads one after the other: so that the rows
-//! of a thread stay sorted. Not for opening the files.
+//! Which files a scan reads, in which order, and which of them one thread reads one after the other: so that
+//! the rows of a thread stay sorted. Not for opening the files.
 
 /// What the grouping needs to know of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Part {
     /// Files of one stream of rows (recording, and core where the table has one) have the same number.
     pub stream: usize,
-    /// Least and greatest value of the first sort column; `None` when the table is not sorted or the file is empty.
+    /// Least and greatest value of the first sort column; `None` when the table is not sorted or the file is
+    /// empty.
     pub bounds: Option<(i64, i64)>,
     /// Size in bytes.
     pub bytes: u64,
@@ -24,10 +25,11 @@ pub(super) struct Groups {
 /// More sorted groups than this per thread are not worth merging: every group keeps a file open.
 const GROUPS_PER_THREAD: usize = 16;
 
-/// Groups `parts` for `threads` threads; keeps sorted streams together if `sorted` (every file is sorted in itself).
+/// Groups `parts` for `threads` threads; keeps sorted streams together if `sorted` (every file is sorted in
+/// itself).
 ///
-/// Files of one stream follow each other in a group when the first sort value of the later one is greater than the
-/// last of the earlier one. Where they overlap or touch, the later one begins a group of its own.
+/// Files of one stream follow each other in a group when the first sort value of the later one is greater
+/// than the last of the earlier one. Where they overlap or touch, the later one begins a group of its own.
 pub(super) fn group(parts: &[Part], threads: usize, sorted: bool) -> Groups {
     if sorted {
         let mut groups = chains(parts);
@@ -58,7 +60,8 @@ fn chains(parts: &[Part]) -> Vec<Vec<usize>> {
     chains
 }
 
-/// Halves the longest chains until every thread has one; a chain of one file is split by the engine, by byte ranges.
+/// Halves the longest chains until every thread has one; a chain of one file is split by the engine, by byte
+/// ranges.
 fn split_longest(groups: &mut Vec<Vec<usize>>, threads: usize) {
     while groups.len() < threads {
         let Some(longest) = groups.iter_mut().max_by_key(|g| g.len()).filter(|g| g.len() > 1) else {

@@ -1,5 +1,5 @@
-//! A call of a table function in SQL: which of its arguments are relations, keys, and values by name. Not for what the
-//! functions do with them.
+//! A call of a table function in SQL: which of its arguments are relations, keys, and values by name. Not for
+//! what the functions do with them.
 
 use arrow::datatypes::DataType;
 use datafusion::common::{Column, DFSchema, Result, TableReference, plan_err};

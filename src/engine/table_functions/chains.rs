@@ -1,5 +1,5 @@
-//! The table function `chains()`: the events of the chains, read in the order of time, a recording at a time, and what follows
-//! from what as rows. Not for what follows from what (see `follow`).
+//! The table function `chains()`: the events of the chains, read in the order of time, a recording at a time,
+//! and what follows from what as rows. Not for what follows from what (see `follow`).
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,5 +1,5 @@
-//! Table functions: what SQL over intervals cannot say well. Their calls as plans. Not for the list
-//! of them (see `library`), for running them (see `operators`), and not for functions of a row (see `functions`).
+//! Table functions: what SQL over intervals cannot say well. Their calls as plans. Not for the list of them
+//! (see `library`), for running them (see `operators`), and not for functions of a row (see `functions`).
 
 mod call;
 mod chains;

@@ -1,5 +1,5 @@
-//! The logical node of a call that a streaming operator is going to run: its columns, and which of the columns of its
-//! inputs it needs. Not for calls in SQL.
+//! The logical node of a call that a streaming operator is going to run: its columns, and which of the
+//! columns of its inputs it needs. Not for calls in SQL.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;

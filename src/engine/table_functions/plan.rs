@@ -1,5 +1,5 @@
-//! Calls of table functions as logical plans: plain ones where DataFusion can do it, else with a node of ours. Not
-//! for reading calls (see `call`).
+//! Calls of table functions as logical plans: plain ones where DataFusion can do it, else with a node of
+//! ours. Not for reading calls (see `call`).
 
 use std::sync::Arc;
 

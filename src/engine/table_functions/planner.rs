@@ -1,5 +1,5 @@
-//! How the nodes of table functions become physical operators, as extensions of the planner of DataFusion. Not for
-//! what the nodes are.
+//! How the nodes of table functions become physical operators, as extensions of the planner of DataFusion.
+//! Not for what the nodes are.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Instances that are not written in their order: what was taken for granted, rows that come late, the same results.
+//! Instances that are not written in their order: what was taken for granted, rows that come late, the same
+//! results.
 
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -17,7 +18,8 @@ type Instance = (bool, i64);
 
 const PROCESSES: [&str; 2] = ["T_1", "a task with a long name"];
 
-/// A database of instances in the order in which they are given, in two files. Each was running once, on one of two cores.
+/// A database of instances in the order in which they are given, in two files. Each was running once, on one
+/// of two cores.
 fn written(instances: &[Instance]) -> (TempDir, Session) {
     let (dir, _) = empty();
     let mut tx = begin(&dir.path().join("db"));

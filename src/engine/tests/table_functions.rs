@@ -1,4 +1,5 @@
-//! Table functions: their rows on intervals that are looked at by hand, and which operators are in their plans.
+//! Table functions: their rows on intervals that are looked at by hand, and which operators are in their
+//! plans.
 
 use super::fixture::{empty, engine};
 use super::operators::{in_steps, operators, rows_in};
@@ -7,8 +8,8 @@ use crate::engine::Session;
 use crate::error::ErrorKind;
 use crate::library::TABLE_FUNCTIONS;
 
-/// Of core a: two that overlap, one that touches them, one that is apart; of core b: one, and one within it; then one
-/// without length, one without end, one without core.
+/// Of core a: two that overlap, one that touches them, one that is apart; of core b: one, and one within it;
+/// then one without length, one without end, one without core.
 const JOBS: &str = "WITH job(core, name, begin_at, end_at) AS (VALUES ('a', 'p', 10, 20), ('a', 'q', 15, 30), ('a', 'r', 30, 35), \
      ('a', 's', 50, 60), ('b', 'p', 0, 100), ('b', 'q', 40, 45), ('b', 'x', 7, 7), ('b', 'y', 8, NULL), (NULL, 'z', 1, 2))";
 
@@ -131,7 +132,8 @@ fn intervals_are_cut_at_windows() {
 #[test]
 fn events_are_paired() {
     let (_dir, session) = empty();
-    // f( g( g) f) f( f( f) on core a, an end and a begin alone on core b; without `seq` an end of an instant comes first.
+    // f( g( g) f) f( f( f) on core a, an end and a begin alone on core b; without `seq` an end of an instant
+    // comes first.
     let events = "WITH event(core, time, seq, what, name) AS (VALUES ('a', 1, 0, 'in', 'f'), ('a', 2, 1, 'in', 'g'), \
          ('a', 2, 2, 'out', 'g'), ('a', 5, 3, 'out', 'f'), ('a', 6, 4, 'in', 'f'), ('a', 7, 5, 'in', 'f'), ('a', 9, 6, 'out', 'f'), \
          ('b', 3, 0, 'out', 'h'), ('b', 4, 1, 'in', 'h'), ('b', 5, 2, 'noise', 'h'), ('b', NULL, 3, 'out', 'h'))";
@@ -238,9 +240,10 @@ fn values_of_the_latest_row_can_be_computed() {
              ORDER BY time DESC, seq DESC LIMIT 1), 'none') AS task, time - (SELECT s.time FROM s WHERE s.time <= a.time \
              ORDER BY time DESC LIMIT 1) AS age FROM a WHERE n < 4 ORDER BY n"
     );
-    // a: (0, time 0, core -), (1, 7, 1), (2, 14, 2), (3, 21, 0). s has time 4 * (3n mod 97): 0 for n = 0, 97, 194, 291 (cores 0, 1,
-    // 2, 3), 4 for n = 65, 162, 259 (cores 1, 2, 3), 8 for n = 33, 130, 227 (cores 1, 2, 3), 12 for n = 1, 98, 195, 292 (cores
-    // 1, 2, 3, 0), 16 for n = 66, 163, 260 (cores 2, 3, 0), 20 for n = 34, 131, 228 (cores 2, 3, 0).
+    // a: (0, time 0, core -), (1, 7, 1), (2, 14, 2), (3, 21, 0). s has time 4 * (3n mod 97): 0 for n = 0, 97,
+    // 194, 291 (cores 0, 1, 2, 3), 4 for n = 65, 162, 259 (cores 1, 2, 3), 8 for n = 33, 130, 227 (cores 1,
+    // 2, 3), 12 for n = 1, 98, 195, 292 (cores 1, 2, 3, 0), 16 for n = 66, 163, 260 (cores 2, 3, 0), 20 for n
+    // = 34, 131, 228 (cores 2, 3, 0).
     assert_eq!(rows(&session, &sql), ["0 none 0", "1 TASK_65 3", "2 TASK_98 2", "3 TASK_228 1"]);
 }
 

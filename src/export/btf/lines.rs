@@ -1,5 +1,5 @@
-//! The lines that are no events: the header, and what the imported file had in between. Makes the jobs of which the
-//! output is made, in order. Not for the events themselves (see `events`).
+//! The lines that are no events: the header, and what the imported file had in between. Makes the jobs of
+//! which the output is made, in order. Not for the events themselves (see `events`).
 
 use super::events::{Job, Piece, Style};
 use super::original::Original;
@@ -41,7 +41,8 @@ pub(super) struct Lines<'a, I> {
 }
 
 impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
-    /// Begins with what stands above the first line of an imported file, or all of the header when there is none.
+    /// Begins with what stands above the first line of an imported file, or all of the header when there is
+    /// none.
     pub fn new(style: &'a Style, options: BtfOptions, facts: &Facts, original: Original, events: I) -> Self {
         let imported = facts.imported;
         // A file that was imported counted in nanoseconds until it said something else.
@@ -92,8 +93,8 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
         self.own_header();
     }
 
-    /// What only we know: the shift of all times, the numbers of names. `#version` stands before it (BTF 2.2.1 §2.2.1),
-    /// so in an imported file that keeps its own header it follows that.
+    /// What only we know: the shift of all times, the numbers of names. `#version` stands before it (BTF
+    /// 2.2.1 §2.2.1), so in an imported file that keeps its own header it follows that.
     fn own_header(&mut self) {
         if self.own_header_said {
             return;
@@ -142,7 +143,8 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
         Ok(Job { batch: Some(batch), pieces })
     }
 
-    /// The lines before the event `seq`, or all that are left; false when there are more than one portion of them.
+    /// The lines before the event `seq`, or all that are left; false when there are more than one portion of
+    /// them.
     fn before(&mut self, seq: Option<i64>) -> Result<bool> {
         while let Some(line) = self.original.before(seq)? {
             if line.parameter {

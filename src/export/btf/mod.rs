@@ -1,6 +1,7 @@
-//! System events → BTF text. Streams: memory does not grow with the recording. A recording that was imported from BTF
-//! comes out with what it had: its parameters, tables and comments, its unit of time, its numbers for names, the order of
-//! its lines; any of these can be asked for otherwise. Not for reading BTF text (see `formats::btf`).
+//! System events → BTF text. Streams: memory does not grow with the recording. A recording that was imported
+//! from BTF comes out with what it had: its parameters, tables and comments, its unit of time, its numbers
+//! for names, the order of its lines; any of these can be asked for otherwise. Not for reading BTF text (see
+//! `formats::btf`).
 
 mod events;
 mod lines;
@@ -110,8 +111,8 @@ impl Exporter for Btf {
 /// How BTF is to be written; everything left out is as in the file that was imported, if there was one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct BtfOptions {
-    /// Version of the specification to write: the header and events of others are translated. Default: as imported, and
-    /// 2.1.5 for mapped recordings.
+    /// Version of the specification to write: the header and events of others are translated. Default: as
+    /// imported, and 2.1.5 for mapped recordings.
     pub version: Option<Version>,
     /// Unit of the times. Default: as imported, else that of the database.
     pub time_scale: Option<TimeScale>,
@@ -138,11 +139,12 @@ pub(super) struct BtfCounts {
     pub rounded: u64,
 }
 
-/// Writes the selected system events as BTF. An entity is selected when it is the source or the target of an event.
+/// Writes the selected system events as BTF. An entity is selected when it is the source or the target of an
+/// event.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] when the recording is not clear, [`ErrorKind::Io`] when `out` fails (the cause is then the
-/// [`std::io::Error`]), otherwise those of a query.
+/// [`ErrorKind::Usage`] when the recording is not clear, [`ErrorKind::Io`] when `out` fails (the cause is
+/// then the [`std::io::Error`]), otherwise those of a query.
 pub(super) fn export_btf(
     session: &Session,
     selection: &Selection,

@@ -65,7 +65,8 @@ impl Numbers {
         self.kinds.get(name).map(String::as_str)
     }
 
-    /// The lines that explain the numbers that the imported file does not have: tables until 2.1.5, mappings since.
+    /// The lines that explain the numbers that the imported file does not have: tables until 2.1.5, mappings
+    /// since.
     pub fn header(&self, version: Option<Version>) -> String {
         let mut text = String::new();
         let new = version.is_some_and(|v| v > Version::V2_1_5);

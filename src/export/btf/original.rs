@@ -1,4 +1,5 @@
-//! The lines of an imported file that are no events, in their order, for the writer to put back where they were.
+//! The lines of an imported file that are no events, in their order, for the writer to put back where they
+//! were.
 
 use crate::btf::spec::Version;
 use crate::engine::{Param, ResultStream, Session};
@@ -53,7 +54,8 @@ impl Original {
         Ok(original)
     }
 
-    /// The next line that belongs before the event `seq`; at the end of the events, `None` asks for all that is left.
+    /// The next line that belongs before the event `seq`; at the end of the events, `None` asks for all that
+    /// is left.
     pub fn before(&mut self, seq: Option<i64>) -> Result<Option<Line>> {
         while self.fill()? {
             let Some(lines) = &self.batch else { break };
@@ -63,7 +65,8 @@ impl Original {
             }
             let kind = lines.kind.value(self.row);
             let parameter = kind == "parameter" || kind == "table_row";
-            // A comment goes with the event after it, those of the header with any; a parameter always counts.
+            // A comment goes with the event after it, those of the header with any; a parameter always
+            // counts.
             self.rejected += u64::from(kind == "rejected");
             let wanted = parameter || self.whole || next == 0 || seq == Some(next);
             let line = (wanted && kind != "rejected")

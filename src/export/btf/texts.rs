@@ -1,5 +1,5 @@
-//! The names of a column as they are written: each is looked at when it is first met in a dictionary, and copied from then
-//! on. Not aware of what the other columns say.
+//! The names of a column as they are written: each is looked at when it is first met in a dictionary, and
+//! copied from then on. Not aware of what the other columns say.
 
 use super::numbers::Numbers;
 use crate::names::{IdMap, Memo};

@@ -1,4 +1,5 @@
-//! What happens to jobs, in the order of time, from the tables of instances and states. Not for how it is written.
+//! What happens to jobs, in the order of time, from the tables of instances and states. Not for how it is
+//! written.
 
 use crate::btf::spec::EntityType;
 use crate::engine::{ResultStream, Session};
@@ -67,7 +68,8 @@ impl Jobs {
         let (rows, mut params) = (condition.sql(), condition.params());
         let (from, to) = (selection.from.unwrap_or(i64::MIN), selection.to.unwrap_or(i64::MAX));
         params.extend([("from", from.into()), ("to", to.into())]);
-        // A stretch on a core begins where the job was not on that core right before, and ends where it is not right after.
+        // A stretch on a core begins where the job was not on that core right before, and ends where it is
+        // not right after.
         let sql = format!(
             "WITH stretch AS (
                 SELECT *,

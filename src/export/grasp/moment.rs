@@ -1,4 +1,5 @@
-//! Everything that happens at one instant, in the order in which a script can say it. Not for where it comes from.
+//! Everything that happens at one instant, in the order in which a script can say it. Not for where it comes
+//! from.
 
 use super::declare::{Declared, Task};
 use super::jobs::{Act, Job, Step};
@@ -171,7 +172,8 @@ impl<'d> Moment<'d> {
                 let Some(open) = job.and_then(|job| self.open.get_mut(&job)) else {
                     return script.comment(&other.line);
                 };
-                // To take or give back a mutex draws a job as running, and only what was taken can be given back.
+                // To take or give back a mutex draws a job as running, and only what was taken can be given
+                // back.
                 let held = open.holds.iter().position(|id| *id == semaphore.id);
                 let word = match (semaphore.mutex, grip) {
                     (true, Grip::Acquire) if open.runs && held.is_none() => {

@@ -1,4 +1,5 @@
-//! What a Grasp trace said, word for word, or with the declarations of the other dialect. Not for recordings of other origin.
+//! What a Grasp trace said, word for word, or with the declarations of the other dialect. Not for recordings
+//! of other origin.
 
 use super::{Dialect, GraspCounts};
 use crate::engine::Session;
@@ -31,7 +32,8 @@ const MAPPED: [&str; 12] = [
     "jobSuspendedOnSemaphore",
 ];
 
-/// How many commands of the window say what only Grasp has: servers, buffers, messages, deadlines, annotations and others.
+/// How many commands of the window say what only Grasp has: servers, buffers, messages, deadlines,
+/// annotations and others.
 ///
 /// # Errors
 /// Those of a query.
@@ -75,8 +77,8 @@ pub(super) fn write(
 /// The kinds of objects that both dialects declare.
 const CLASSES: [&str; 6] = ["Task", "Job", "Server", "Mutex", "Semaphore", "Buffer"];
 
-/// A declaration in a dialect: `newTask t -name x` is `[Task t] initWith -name x`. Everything else stays what it is; the rest of
-/// a declaration, too, blanks included.
+/// A declaration in a dialect: `newTask t -name x` is `[Task t] initWith -name x`. Everything else stays what
+/// it is; the rest of a declaration, too, blanks included.
 fn translated(text: &str, dialect: Dialect) -> Cow<'_, str> {
     let mut words = Vec::new();
     let begin = skip_blanks(text, 0);

@@ -1,4 +1,5 @@
-//! The events that do not happen to jobs, in the order of time, and how each is said. Not for jobs themselves.
+//! The events that do not happen to jobs, in the order of time, and how each is said. Not for jobs
+//! themselves.
 
 use crate::btf::spec::{Action, EntityType, process_transition};
 use crate::engine::{EventOrder, Session, events};

@@ -1,4 +1,5 @@
-//! Events as instants, and values of signals as counters. Not for what lasts, which comes from the tables made of events.
+//! Events as instants, and values of signals as counters. Not for what lasts, which comes from the tables
+//! made of events.
 
 use super::packets::{Argument, Flow, Nature, Value};
 use super::tracks::Group;

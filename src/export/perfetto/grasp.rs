@@ -1,4 +1,5 @@
-//! What Grasp traces hold in addition to BTF: budgets of servers and levels of buffers as counters, messages as instants.
+//! What Grasp traces hold in addition to BTF: budgets of servers and levels of buffers as counters, messages
+//! as instants.
 
 use super::Export;
 use super::packets::{Argument, Nature, Value};

@@ -1,9 +1,10 @@
-//! A recording → a trace for the Perfetto UI and its trace processor: cores, tasks and ISRs with their states, runnables,
-//! semaphores, signals, stimuli, and flows from activation to start and along event chains. Streams: what is held in memory
-//! are names, and what is open. Not for the encoding of packets (see `packets`, `wire`).
+//! A recording → a trace for the Perfetto UI and its trace processor: cores, tasks and ISRs with their
+//! states, runnables, semaphores, signals, stimuli, and flows from activation to start and along event
+//! chains. Streams: what is held in memory are names, and what is open. Not for the encoding of packets (see
+//! `packets`, `wire`).
 //!
-//! Every event is on a track: as slice (states, runnables, holds of and waits for semaphores), as value of a counter
-//! (signals, budgets and buffers of Grasp) or as instant (everything else).
+//! Every event is on a track: as slice (states, runnables, holds of and waits for semaphores), as value of a
+//! counter (signals, budgets and buffers of Grasp) or as instant (everything else).
 
 mod events;
 mod grasp;
@@ -85,13 +86,13 @@ struct Export<'a, 'o> {
     tracks: Tracks,
 }
 
-/// Writes the selected part of a recording; what was written, and how many ticks were added to every time because there are no
-/// negative ones. Slices that reach into the window are cut at its ends. An entity is selected
-/// when it is what a slice is about, or source or target of an event; its core shows what it runs.
+/// Writes the selected part of a recording; what was written, and how many ticks were added to every time
+/// because there are no negative ones. Slices that reach into the window are cut at its ends. An entity is
+/// selected when it is what a slice is about, or source or target of an event; its core shows what it runs.
 ///
 /// # Errors
-/// [`crate::error::ErrorKind::Usage`] when the recording is not clear, [`crate::error::ErrorKind::Io`] when `out` fails,
-/// otherwise those of a query.
+/// [`crate::error::ErrorKind::Usage`] when the recording is not clear, [`crate::error::ErrorKind::Io`] when
+/// `out` fails, otherwise those of a query.
 fn export_perfetto(session: &Session, selection: &Selection, out: &mut dyn Write) -> Result<(Counts, u64)> {
     let recording = selection.recording(session)?;
     let entry = session.database().manifest().recording(&recording);

@@ -1,9 +1,9 @@
-//! Packets of a Perfetto trace, one after the other: tracks, slices, instants, counters, with names by number. Not for what
-//! is on the tracks.
+//! Packets of a Perfetto trace, one after the other: tracks, slices, instants, counters, with names by
+//! number. Not for what is on the tracks.
 //!
 //! Field numbers: `protos/perfetto/trace/` of Perfetto (`trace_packet.proto`, `track_event/*.proto`,
-//! `interned_data.proto`). The trace processor sorts by time and keeps the order of the file for equal times, so packets
-//! may come in any order as long as those of one track with equal times come as they happened.
+//! `interned_data.proto`). The trace processor sorts by time and keeps the order of the file for equal times,
+//! so packets may come in any order as long as those of one track with equal times come as they happened.
 
 use super::wire::Message;
 use crate::error::{Error, ErrorKind, Result};

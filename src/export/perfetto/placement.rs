@@ -1,5 +1,5 @@
-//! Which track a slice is placed on: slices of one track may not cross, so slices that overlap get tracks of their own. The
-//! Perfetto UI shows tracks of one name below one parent as one. Not for what the slices are.
+//! Which track a slice is placed on: slices of one track may not cross, so slices that overlap get tracks of
+//! their own. The Perfetto UI shows tracks of one name below one parent as one. Not for what the slices are.
 
 use super::packets::{Nature, Order, Packets, Track};
 use crate::error::Result;
@@ -53,8 +53,8 @@ impl OverlapTracks {
         Ok(track)
     }
 
-    /// The track for a stretch `[begin, end)`. Tracks are found if the stretches come in the order of their ends or of their
-    /// begins.
+    /// The track for a stretch `[begin, end)`. Tracks are found if the stretches come in the order of their
+    /// ends or of their begins.
     pub fn place(&mut self, (begin, end): (i64, i64), packets: &mut Packets<'_>) -> Result<u64> {
         let found = self.slots.iter().position(|slot| slot.end <= begin && slot.occupant.is_none());
         let track = match found {
@@ -67,8 +67,8 @@ impl OverlapTracks {
         Ok(track)
     }
 
-    /// The same for a stretch of an instance, which keeps its track until [`OverlapTracks::leave`]; and whether this is the first one
-    /// that `starts` it.
+    /// The same for a stretch of an instance, which keeps its track until [`OverlapTracks::leave`]; and
+    /// whether this is the first one that `starts` it.
     pub fn place_instance(
         &mut self,
         instance: i64,
@@ -135,8 +135,8 @@ impl Nests {
         Self { parent: track, nests: vec![(track, Vec::new())] }
     }
 
-    /// Ends what has ended when `slice` begins, and gives the track on which it begins. Slices must come in the order of
-    /// their begins, and with equal begins those around others first.
+    /// Ends what has ended when `slice` begins, and gives the track on which it begins. Slices must come in
+    /// the order of their begins, and with equal begins those around others first.
     pub fn place(&mut self, slice: Slice, packets: &mut Packets<'_>) -> Result<u64> {
         let mut found = None;
         for (track, open) in &mut self.nests {

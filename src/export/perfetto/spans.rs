@@ -1,4 +1,5 @@
-//! What lasts, apart from states: runnables, holds of and waits for semaphores, gaps of the recording, event chains.
+//! What lasts, apart from states: runnables, holds of and waits for semaphores, gaps of the recording, event
+//! chains.
 
 use super::packets::{Argument, Flow, Nature};
 use super::placement::Slice;
@@ -11,7 +12,8 @@ use crate::export::cursor::Cursor;
 use crate::schema::columns::{gap, runnable_instance as runnable};
 use std::collections::HashMap;
 
-/// The end of an execution that was not recorded is that of the time that is known of it, and so is the begin.
+/// The end of an execution that was not recorded is that of the time that is known of it, and so is the
+/// begin.
 const RUNNABLES: &str = "SELECT recording, runnable, instance, process, process_instance, core, depth, complete, begin_at, \
      coalesce(terminate_at, begin_at + running + suspended) AS end_at FROM (\
      SELECT *, coalesce(start_at, terminate_at - running - suspended, $begin) AS begin_at FROM runnable_instance) AS execution";

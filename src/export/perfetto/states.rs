@@ -1,4 +1,5 @@
-//! The states of tasks and ISRs, on their own tracks and on those of the cores they run on. Not for other slices.
+//! The states of tasks and ISRs, on their own tracks and on those of the cores they run on. Not for other
+//! slices.
 
 use super::packets::{Argument, Flow, Nature};
 use super::tracks::Group;

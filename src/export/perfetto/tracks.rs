@@ -1,7 +1,7 @@
 //! Where things are shown: the tree of tracks, and more of them for what overlaps. Not for what is on them.
 //!
-//! The recording is a process; its threads are the tasks and ISRs, each with a track of states and its runnables. Beside
-//! them are groups of cores, chains, stimuli, semaphores, signals and others.
+//! The recording is a process; its threads are the tasks and ISRs, each with a track of states and its
+//! runnables. Beside them are groups of cores, chains, stimuli, semaphores, signals and others.
 
 use super::packets::{Nature, Order, Packets, Track};
 use super::placement::{Nests, OverlapTracks};

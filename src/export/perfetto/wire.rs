@@ -1,10 +1,10 @@
 //! The wire format of Protocol Buffers: fields of messages as bytes. Not for what the fields mean.
 //!
-//! Facts: "Encoding" in the documentation of Protocol Buffers. A field is a key (number and wire type) and a value: a
-//! varint (0), eight bytes (1), or bytes with their length in front (2).
+//! Facts: "Encoding" in the documentation of Protocol Buffers. A field is a key (number and wire type) and a
+//! value: a varint (0), eight bytes (1), or bytes with their length in front (2).
 //!
-//! By hand, not with `prost`: that makes an object on the heap of every message, and needs the schema of all of Perfetto for a dozen
-//! fields.
+//! By hand, not with `prost`: that makes an object on the heap of every message, and needs the schema of all
+//! of Perfetto for a dozen fields.
 
 use crate::varint;
 

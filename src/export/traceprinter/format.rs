@@ -1,5 +1,5 @@
-//! The format of traceprinter's `-p`: literal text and conversions with the flags of `printf`. Not the arguments of
-//! events, which follow it.
+//! The format of traceprinter's `-p`: literal text and conversions with the flags of `printf`. Not the
+//! arguments of events, which follow it.
 
 use crate::error::{Error, Result};
 use crate::qnx::write::Out as _;

@@ -1,10 +1,11 @@
-//! Kernel events of QNX → lines as traceprinter writes them: for eyes, for scripts that read them, and to compare with
-//! what the vendor's tool says. Not how a value is written (see [`crate::qnx`], which lists the other rooms of QNX) and
-//! not which events are chosen.
+//! Kernel events of QNX → lines as traceprinter writes them: for eyes, for scripts that read them, and to
+//! compare with what the vendor's tool says. Not how a value is written (see [`crate::qnx`], which lists the
+//! other rooms of QNX) and not which events are chosen.
 //!
-//! [`Style::V6`] is traceprinter 1.02 (Neutrino 6), byte for byte, but for one thing: 1.02 omits the line end after a
-//! kernel call that failed, so that the next event stands on the same line; here it has one. [`Style::V7`] is the line
-//! of 7.0 and later after its manual and after programs that read it; its arguments are those of style 6.
+//! [`Style::V6`] is traceprinter 1.02 (Neutrino 6), byte for byte, but for one thing: 1.02 omits the line end
+//! after a kernel call that failed, so that the next event stands on the same line; here it has one.
+//! [`Style::V7`] is the line of 7.0 and later after its manual and after programs that read it; its arguments
+//! are those of style 6.
 //!
 //! Events of which parts are missing are not printed, as there.
 
@@ -129,10 +130,11 @@ impl Printer {
     /// What style 7 puts before the arguments.
     pub const DEFAULT_FORMAT: &'static str = "t:0x%08c CPU:%02C %-16Z:%-18z";
 
-    /// `one_line`: all arguments on the line of the event (`-n`). `format`: what stands before them (`-p`, style 7
-    /// only): `%c` cycles in hexadecimal, `%C` CPU, `%e` number of the event, `%t` seconds with microseconds, `%Z` class,
-    /// `%z` event, `%%`; with flags, width and precision of `printf`, where a negative precision cuts the first letters
-    /// instead of the last. `cycles_per_sec` is only needed for `%t`.
+    /// `one_line`: all arguments on the line of the event (`-n`). `format`: what stands before them (`-p`,
+    /// style 7 only): `%c` cycles in hexadecimal, `%C` CPU, `%e` number of the event, `%t` seconds with
+    /// microseconds, `%Z` class, `%z` event, `%%`; with flags, width and precision of `printf`, where a
+    /// negative precision cuts the first letters instead of the last. `cycles_per_sec` is only needed for
+    /// `%t`.
     ///
     /// # Errors
     /// A format that makes no sense, or that cannot be followed.
@@ -176,8 +178,8 @@ impl Printer {
         out.text("\n");
     }
 
-    /// The arguments as the tables give them: after the name, or each on a line of its own when there are more than two
-    /// words.
+    /// The arguments as the tables give them: after the name, or each on a line of its own when there are
+    /// more than two words.
     fn arguments(&self, event: &Event<'_>, out: &mut Vec<u8>) {
         if is_failure(event) {
             out.text(" ret_val:-1, errno:");
@@ -247,7 +249,8 @@ impl Printer {
         out.text(")");
     }
 
-    /// The string that a user inserted, byte for byte, also where it was no string; the last byte never (1.02).
+    /// The string that a user inserted, byte for byte, also where it was no string; the last byte never
+    /// (1.02).
     fn user_string(&self, event: &Event<'_>, out: &mut Vec<u8>) {
         out.text(" STR:\"");
         let mut words = event.words.to_vec();

@@ -1,5 +1,5 @@
-//! What is printed is what the vendor's tool printed, and can be read again. The listings of the corpus come from the
-//! vendor's documents; events for the property come from the tables.
+//! What is printed is what the vendor's tool printed, and can be read again. The listings of the corpus come
+//! from the vendor's documents; events for the property come from the tables.
 
 use std::path::{Path, PathBuf};
 

@@ -38,8 +38,8 @@ pub(super) struct Printed {
 /// Writes the selected kernel events as lines of the printer.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] when the recording is not clear or is no kernel trace, [`ErrorKind::Io`] when `out` fails, otherwise
-/// those of a query.
+/// [`ErrorKind::Usage`] when the recording is not clear or is no kernel trace, [`ErrorKind::Io`] when `out`
+/// fails, otherwise those of a query.
 pub(super) fn export_traceprinter(
     session: &Session,
     selection: &Selection,
@@ -120,7 +120,8 @@ fn events(
     if !selection.is_whole() {
         return Ok(Box::new(select("", &filtered, "seq")?));
     }
-    // Rows of a whole recording lie nearly in this order: its numbers have no holes, so the filter comes after.
+    // Rows of a whole recording lie nearly in this order: its numbers have no holes, so the filter comes
+    // after.
     let all = select(&format!(", coalesce({filter}, FALSE) AS {WANTED}"), "", "time, seq")?;
     Ok(Box::new(Resequenced::new(all)))
 }

@@ -1,4 +1,5 @@
-//! Lines of traceprinter 7.0 and later: a format that the user may choose, a blank, the arguments. Not those of 1.02.
+//! Lines of traceprinter 7.0 and later: a format that the user may choose, a blank, the arguments. Not those
+//! of 1.02.
 
 use super::Printer;
 use super::format::Facts;

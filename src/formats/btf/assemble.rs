@@ -1,5 +1,5 @@
-//! Parsed chunks of a BTF file, in order, to rows of `btf_event` and `btf_line`: line and event numbers, the time scale
-//! of the database, names for numbers, what is found between chunks. Does not parse.
+//! Parsed chunks of a BTF file, in order, to rows of `btf_event` and `btf_line`: line and event numbers, the
+//! time scale of the database, names for numbers, what is found between chunks. Does not parse.
 
 use super::{EventRows, Header, Keyword, LineKind, OtherLine, Told};
 use crate::diagnostics::{Diagnostic, Severity};
@@ -241,7 +241,8 @@ impl Assembler {
     }
 }
 
-/// The time of row `at` is before that of the row in front of it, which may be the last one of the chunk before.
+/// The time of row `at` is before that of the row in front of it, which may be the last one of the chunk
+/// before.
 fn begins_anew(times: &[i64], at: usize, previous: Option<i64>) -> bool {
     let before = at.checked_sub(1).map_or(previous, |n| times.get(n).copied());
     before.zip(times.get(at)).is_some_and(|(before, behind)| *behind < before)

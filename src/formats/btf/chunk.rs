@@ -1,5 +1,5 @@
-//! A chunk of BTF lines into columns. One tolerant reader of a line, and a fast path for the common shape of an event
-//! that gives the same result. Not what the header means (see [`super::Header`]).
+//! A chunk of BTF lines into columns. One tolerant reader of a line, and a fast path for the common shape of
+//! an event that gives the same result. Not what the header means (see [`super::Header`]).
 
 use super::super::text::{Findings, Line, Names, line_end, sign, stops, swar};
 use super::super::{Counts, RowLines};
@@ -31,15 +31,15 @@ pub struct EventRows {
     pub note: Vec<u32>,
     /// Where each row stood.
     pub lines: RowLines,
-    /// Names of entities by first use, without those that the parser has told before. Bytes that are no UTF-8 are
-    /// replaced.
+    /// Names of entities by first use, without those that the parser has told before. Bytes that are no UTF-8
+    /// are replaced.
     pub names: TextList,
     /// Types and actions, likewise.
     pub words: TextList,
     /// Notes, likewise.
     pub notes: TextList,
-    /// The indices of the first of `names`, `words` and `notes`: how many the parser has told before. A smaller
-    /// number than that means that it has forgotten the others.
+    /// The indices of the first of `names`, `words` and `notes`: how many the parser has told before. A
+    /// smaller number than that means that it has forgotten the others.
     pub told: Told,
     /// Lines that are no events, in order.
     pub others: Vec<OtherLine>,
@@ -124,8 +124,8 @@ impl<'s> Parser<'s> {
         Self { source: source.into(), names: Names::new(), words: Names::new(), notes: Names::new() }
     }
 
-    /// Reads a chunk. `inside_line`: the chunk before ended inside a line, whose rest is passed over without being
-    /// counted.
+    /// Reads a chunk. `inside_line`: the chunk before ended inside a line, whose rest is passed over without
+    /// being counted.
     pub fn chunk(&mut self, chunk: &[u8], inside_line: bool) -> EventRows {
         self.parse_with(chunk, inside_line, true)
     }
@@ -169,7 +169,8 @@ struct Reader<'p> {
 }
 
 impl Reader<'_> {
-    /// Reads lines from `(offset, line number)` on for as long as they have the common shape, and gives where it stopped.
+    /// Reads lines from `(offset, line number)` on for as long as they have the common shape, and gives where
+    /// it stopped.
     fn common_lines(&mut self, chunk: &[u8], (mut at, mut number): (usize, usize)) -> (usize, usize) {
         while let Some((row, next)) = self.common_line(chunk, at) {
             self.rows.push(&row, number);
@@ -178,9 +179,9 @@ impl Reader<'_> {
         (at, number)
     }
 
-    /// Reads `12,Core_0,0,T,T_1,3,start` or the same with a note, when all its names were seen before: the row, and
-    /// where the next line starts. Fields with blanks around them are never known, so that they need no care here. A note
-    /// may be new: the values of signals often are.
+    /// Reads `12,Core_0,0,T,T_1,3,start` or the same with a note, when all its names were seen before: the
+    /// row, and where the next line starts. Fields with blanks around them are never known, so that they need
+    /// no care here. A note may be new: the values of signals often are.
     #[inline(always)]
     fn common_line(&mut self, chunk: &[u8], at: usize) -> Option<(Row, usize)> {
         let (time, digits) = swar::decimal(chunk, at)?;
@@ -205,7 +206,8 @@ impl Reader<'_> {
         Some((row, line_end(chunk, end)?))
     }
 
-    /// A note that was not seen before, if it needs no care: its bytes are visible ASCII characters up to the line end.
+    /// A note that was not seen before, if it needs no care: its bytes are visible ASCII characters up to the
+    /// line end.
     #[inline(never)]
     fn new_note(&mut self, chunk: &[u8], at: usize) -> Option<(u32, usize)> {
         let rest = chunk.get(at..)?;

@@ -1,4 +1,5 @@
-//! BTF as a [`TraceFormat`]: one text file, whose chunks are parsed on several threads and assembled in order on one.
+//! BTF as a [`TraceFormat`]: one text file, whose chunks are parsed on several threads and assembled in order
+//! on one.
 
 use super::assemble::Assembler;
 use super::chunk::{EventRows, Parser};

@@ -1,5 +1,5 @@
-//! What the parameters and tables of a BTF file mean for the events behind them: unit of time, numeric mode, facts
-//! about the trace. Sees the lines in the order of the file; keeps none of them.
+//! What the parameters and tables of a BTF file mean for the events behind them: unit of time, numeric mode,
+//! facts about the trace. Sees the lines in the order of the file; keeps none of them.
 
 use super::LineKind;
 use crate::diagnostics::Severity;
@@ -153,7 +153,8 @@ impl Header {
         Some((Severity::Warning, "another-time-scale", message))
     }
 
-    /// `#-3 Task_1ms`. Rows of entities and types that have no number (`#-T Task_1ms`) give nothing to look up.
+    /// `#-3 Task_1ms`. Rows of entities and types that have no number (`#-T Task_1ms`) give nothing to look
+    /// up.
     fn row(&mut self, text: &str) -> Option<HeaderFinding> {
         let table = match self.table {
             Some(k @ (Keyword::TypeTable | Keyword::EntityTable)) => k,

@@ -1,13 +1,14 @@
-//! BTF text of any version and writer: event lines into columns, all other lines kept as they are. Turns chunks of
-//! text into numbers and names; knows nothing of files, tables or state charts (for those see `check`).
+//! BTF text of any version and writer: event lines into columns, all other lines kept as they are. Turns
+//! chunks of text into numbers and names; knows nothing of files, tables or state charts (for those see
+//! `check`).
 //!
-//! A line is an event, a parameter (`#version 2.2.0`), a row of a table (`#-3 Task_1ms`), a comment (`# …`), blank, or
-//! rejected, and [`super::Counts`] proves that none is missing. Chunks are read independently of each other, but for names
-//! that a [`Parser`] knows already; what depends on
-//! lines before (time scale, numeric mode) is left to a [`Header`], which sees them in the order of the file.
+//! A line is an event, a parameter (`#version 2.2.0`), a row of a table (`#-3 Task_1ms`), a comment (`# …`),
+//! blank, or rejected, and [`super::Counts`] proves that none is missing. Chunks are read independently of
+//! each other, but for names that a [`Parser`] knows already; what depends on lines before (time scale,
+//! numeric mode) is left to a [`Header`], which sees them in the order of the file.
 //!
-//! BTF has no quoting, so the note is the rest of the line after the seventh comma, commas included. Blanks around
-//! fields mean nothing (BTF 2.1.5 prints its examples with them).
+//! BTF has no quoting, so the note is the rest of the line after the seventh comma, commas included. Blanks
+//! around fields mean nothing (BTF 2.1.5 prints its examples with them).
 
 mod assemble;
 mod chunk;

@@ -1,4 +1,5 @@
-//! Whether a text is a BTF trace, and which dialect it speaks. Decides by content alone, never by the file's name.
+//! Whether a text is a BTF trace, and which dialect it speaks. Decides by content alone, never by the file's
+//! name.
 
 use super::super::text::{Line, without_bom};
 use super::header::Keyword;
@@ -6,8 +7,8 @@ use super::header::Keyword;
 /// Lines that are looked at.
 const PROBED_LINES: usize = 1000;
 
-/// True when `head`, the first bytes of a file, is BTF: a parameter of BTF comes before anything else but comments, or
-/// most lines are events.
+/// True when `head`, the first bytes of a file, is BTF: a parameter of BTF comes before anything else but
+/// comments, or most lines are events.
 pub fn probe(head: &[u8]) -> bool {
     let (mut events, mut others) = (0, 0);
     for line in lines(head) {
@@ -38,8 +39,8 @@ fn is_event(text: &[u8]) -> bool {
     number(0).is_some() && name(1) && instance(2) && name(3) && name(4) && instance(5) && name(6)
 }
 
-/// True when the trace is of a FreeRTOS logger: it says so, or its tasks are called `[core/id]name` or `(id)name`. Its
-/// events are to be read in another way (see [`crate::derive`]).
+/// True when the trace is of a FreeRTOS logger: it says so, or its tasks are called `[core/id]name` or
+/// `(id)name`. Its events are to be read in another way (see [`crate::derive`]).
 pub fn speaks_freertos(head: &[u8]) -> bool {
     let mut tasks = 0;
     for line in lines(head) {

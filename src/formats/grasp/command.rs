@@ -1,5 +1,5 @@
-//! What a command of a Grasp trace says: its words to the fields of a row, in both dialects. Sees one command; what the ids in
-//! it mean is not known here.
+//! What a command of a Grasp trace says: its words to the fields of a row, in both dialects. Sees one
+//! command; what the ids in it mean is not known here.
 
 use super::quote::join;
 use super::ticks::{NotTicks, ticks};
@@ -101,7 +101,8 @@ pub(super) fn head(line: &str) -> Head {
 }
 
 impl<'w> Command<'w> {
-    /// The command that `words` say; `inner` has room for the words of a bracket. `tick`: ticks per unit of time.
+    /// The command that `words` say; `inner` has room for the words of a bracket. `tick`: ticks per unit of
+    /// time.
     pub(super) fn read(words: &'w [Word<'w>], inner: &'w [Word<'w>], tick: i64) -> Self {
         let mut reading = Reading { tick, command: Self::default() };
         reading.all(words, inner);
@@ -199,7 +200,8 @@ impl<'w> Reading<'w> {
         self.timed(words, BUFFER_EVENTS);
     }
 
-    /// A time, an event and its words; some recorders print the time last, behind a command that they know nothing of.
+    /// A time, an event and its words; some recorders print the time last, behind a command that they know
+    /// nothing of.
     fn timed(&mut self, words: &'w [Word<'w>], events: &'static [Entry]) {
         let Some((first, rest)) = words.split_first() else { return self.lack("a time") };
         let of_last = || {

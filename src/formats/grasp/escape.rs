@@ -1,7 +1,8 @@
-//! What a backslash and the characters behind it mean in Tcl (Tcl(n), rule 9, as of 8.6). Not the line end behind one.
+//! What a backslash and the characters behind it mean in Tcl (Tcl(n), rule 9, as of 8.6). Not the line end
+//! behind one.
 
-/// The character meant by the backslash at `at` and how many bytes stand for it; `None` where the character behind it
-/// stands for itself. A backslash that nothing follows means itself.
+/// The character meant by the backslash at `at` and how many bytes stand for it; `None` where the character
+/// behind it stands for itself. A backslash that nothing follows means itself.
 pub(super) fn backslash(bytes: &[u8], at: usize) -> Option<(char, usize)> {
     let Some(next) = bytes.get(at + 1) else { return Some(('\\', 1)) };
     let digits = bytes.get(at + 2..).unwrap_or_default();

@@ -17,7 +17,8 @@ use std::path::PathBuf;
 
 /// `recording.os` and `source.format` of a Grasp trace, and the name of its mapper.
 const GRASP: &str = "grasp";
-/// What a unit of time is unless an option says it: "In our simulations 1 tick corresponds to 1ms" (paper §IV-B).
+/// What a unit of time is unless an option says it: "In our simulations 1 tick corresponds to 1ms" (paper
+/// §IV-B).
 const TICK: &str = "1ms";
 
 /// The tables that its reader fills.

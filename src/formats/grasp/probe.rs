@@ -5,8 +5,9 @@ use super::command::{Head, head};
 /// Lines that are looked at.
 const PROBED_LINES: usize = 1000;
 
-/// True when `head_bytes`, the first bytes of a file, holds a Grasp trace: it has commands of Grasp, and those are more than a
-/// tenth of the lines that are neither blank nor comments. A program may print other things in between.
+/// True when `head_bytes`, the first bytes of a file, holds a Grasp trace: it has commands of Grasp, and
+/// those are more than a tenth of the lines that are neither blank nor comments. A program may print other
+/// things in between.
 pub fn probe(head_bytes: &[u8]) -> bool {
     let (mut commands, mut others) = (0, 0);
     for line in head_bytes.split(|b| *b == b'\n').take(PROBED_LINES) {

@@ -1,5 +1,5 @@
-//! Texts as words of Tcl: whatever is written so is read back as it was, by [`super::words`] and by Tcl. All of a word stands
-//! on one line.
+//! Texts as words of Tcl: whatever is written so is read back as it was, by [`super::words`] and by Tcl. All
+//! of a word stands on one line.
 
 use std::borrow::Cow;
 use std::fmt::Write;

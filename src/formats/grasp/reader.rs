@@ -1,6 +1,6 @@
-//! The lines of a Grasp trace, chunk by chunk, to commands with findings. A command that is known may go on over lines, with
-//! braces, quotation marks or a backslash; anything else is one line, so that other output of a program, with whatever
-//! quotation marks, cannot swallow what comes behind it.
+//! The lines of a Grasp trace, chunk by chunk, to commands with findings. A command that is known may go on
+//! over lines, with braces, quotation marks or a backslash; anything else is one line, so that other output
+//! of a program, with whatever quotation marks, cannot swallow what comes behind it.
 
 use super::super::Counts;
 use super::super::text::{Findings, Line, without_bom};
@@ -12,7 +12,8 @@ use std::borrow::Cow;
 
 /// A command over several lines is not longer.
 const MAX_COMMAND: usize = MAX_LINE;
-/// After so many commands whose end was looked for in vain, none is looked for behind its line: each search is long.
+/// After so many commands whose end was looked for in vain, none is looked for behind its line: each search
+/// is long.
 const MAX_UNCLOSED: u32 = 1000;
 
 /// Where a command stands.
@@ -58,8 +59,8 @@ impl<'s> CommandReader<'s> {
         }
     }
 
-    /// Gives the commands of the next chunk, which ends with a line end unless it is the last one or ends inside a line that is
-    /// too long.
+    /// Gives the commands of the next chunk, which ends with a line end unless it is the last one or ends
+    /// inside a line that is too long.
     ///
     /// # Errors
     /// Those of `take`.
@@ -154,7 +155,8 @@ impl<'s> CommandReader<'s> {
         Ok(())
     }
 
-    /// The command at the beginning of `rest`, whose first line is `line`: where it ends; `None` if that cannot be told yet.
+    /// The command at the beginning of `rest`, whose first line is `line`: where it ends; `None` if that
+    /// cannot be told yet.
     fn command<'t, E>(
         &mut self,
         rest: &'t str,
@@ -233,7 +235,8 @@ impl<'s> CommandReader<'s> {
             finding: Some((code, message.to_owned())),
             ..Command::default()
         };
-        // BufferPlot set activePlot [BufferPlot new]: the one bracket behind a first word that recorders write.
+        // BufferPlot set activePlot [BufferPlot new]: the one bracket behind a first word that recorders
+        // write.
         let is_new_plot = first == "BufferPlot" && words.last().is_some_and(|w| w.text == "BufferPlot new");
         let brackets = words.iter().skip(1).any(|word| word.kind == Kind::Bracketed) && !is_new_plot;
         let command = if script {

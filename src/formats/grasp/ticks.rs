@@ -14,8 +14,8 @@ pub enum NotTicks {
     Overflow,
 }
 
-/// A decimal number (sign, digits, point, exponent) of units of `tick` ticks, rounded half to even. Of a number with more
-/// than 19 digits that count, those behind are cut.
+/// A decimal number (sign, digits, point, exponent) of units of `tick` ticks, rounded half to even. Of a
+/// number with more than 19 digits that count, those behind are cut.
 ///
 /// # Errors
 /// When it is none, or does not fit.

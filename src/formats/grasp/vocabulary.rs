@@ -1,5 +1,5 @@
-//! The commands of Grasp, the events of `plot` and `bufferplot`, and what their words are: the interface of the player of
-//! 2012, and that of 2010 where it differs. Data only.
+//! The commands of Grasp, the events of `plot` and `bufferplot`, and what their words are: the interface of
+//! the player of 2012, and that of 2010 where it differs. Data only.
 
 /// What a word behind a command or event is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

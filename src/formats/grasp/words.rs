@@ -1,5 +1,5 @@
-//! The words of a command of Tcl, as Tcl's parser sees them (Tcl(n), rules 1 to 11). Nothing is ever evaluated: a word that
-//! would be needs no value here, it is reported. Knows no commands of Grasp.
+//! The words of a command of Tcl, as Tcl's parser sees them (Tcl(n), rules 1 to 11). Nothing is ever
+//! evaluated: a word that would be needs no value here, it is reported. Knows no commands of Grasp.
 //!
 //! Texts of words are borrowed from the script wherever no backslash changes them.
 //!
@@ -29,7 +29,8 @@ pub enum Kind {
 /// One word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word<'a> {
-    /// What the word says, without quotes, braces or brackets, backslashes resolved. Of a bracketed word: the script.
+    /// What the word says, without quotes, braces or brackets, backslashes resolved. Of a bracketed word: the
+    /// script.
     pub text: Cow<'a, str>,
     /// How it is written.
     pub kind: Kind,
@@ -106,8 +107,8 @@ pub struct Parsed {
     pub trouble: Option<(usize, Trouble)>,
 }
 
-/// Takes the command that begins at `at` into `words`. Neither blanks in front of it nor comments are looked for: see
-/// [`skip_blanks`] and [`comment`]. `at` must lie between characters.
+/// Takes the command that begins at `at` into `words`. Neither blanks in front of it nor comments are looked
+/// for: see [`skip_blanks`] and [`comment`]. `at` must lie between characters.
 pub fn command<'a>(script: &'a str, at: usize, words: &mut Vec<Word<'a>>) -> Parsed {
     words.clear();
     let mut scan = Scan { script, bytes: script.as_bytes(), at, trouble: None, depth: 0 };
@@ -147,8 +148,8 @@ pub fn skip_blanks(script: &str, at: usize) -> usize {
     }
 }
 
-/// Where the comment ends that begins at `at`, in front of its line end; `None` where there is none. A backslash at the
-/// end of its line takes the next line along, as in Tcl.
+/// Where the comment ends that begins at `at`, in front of its line end; `None` where there is none. A
+/// backslash at the end of its line takes the next line along, as in Tcl.
 pub fn comment(script: &str, at: usize) -> Option<usize> {
     let bytes = script.as_bytes();
     if bytes.get(at) != Some(&b'#') {

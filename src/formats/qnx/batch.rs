@@ -1,4 +1,5 @@
-//! Events on their way from the decoder to who uses them: many at once, their words in one vector. Not the decoding.
+//! Events on their way from the decoder to who uses them: many at once, their words in one vector. Not the
+//! decoding.
 
 use crate::diagnostics::Log;
 use crate::qnx::{Class, Event, Status};

@@ -1,4 +1,5 @@
-//! The buffers of a trace, and which are missing between them. Not the loss of single records, which leaves no mark.
+//! The buffers of a trace, and which are missing between them. Not the loss of single records, which leaves
+//! no mark.
 
 use crate::qnx::{Class, Event, Version};
 
@@ -72,8 +73,8 @@ impl Buffers {
         let number = event.word(0);
         self.long_numbers |= number > ELEVEN_BITS;
         let own = self.last_of_cpu.get(cpu).copied().flatten();
-        // Whether the numbers of 8.0 run on for each CPU or for all is not documented: only what is missing in both
-        // ways of counting is called lost.
+        // Whether the numbers of 8.0 run on for each CPU or for all is not documented: only what is missing
+        // in both ways of counting is called lost.
         let lost = match self.version {
             Version::V8_0 => self.lost(self.last, number).min(self.lost(own.or(self.last), number)),
             _ => self.lost(self.last, number),

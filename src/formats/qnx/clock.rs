@@ -1,8 +1,8 @@
 //! The clock of one CPU: the low 32 bits that a record has to all 64. Not where records come from.
 //!
-//! The kernel writes CONTROL/TIME with both halves before an event whose low half is smaller than that of the event
-//! before, and before the first event of a CPU after a change of buffers. Parts of combine events come late, with the time
-//! of their first part.
+//! The kernel writes CONTROL/TIME with both halves before an event whose low half is smaller than that of the
+//! event before, and before the first event of a CPU after a change of buffers. Parts of combine events come
+//! late, with the time of their first part.
 
 /// Where the count of a clock stands while no TIME has told it: far enough from 0 for times before.
 const UNKNOWN: u64 = 1 << 62;
@@ -38,7 +38,8 @@ impl Clock {
         self.offset.and(self.last)
     }
 
-    /// The count at a record with this low half. Provisional until the clock is anchored, see [`Clock::settle`].
+    /// The count at a record with this low half. Provisional until the clock is anchored, see
+    /// [`Clock::settle`].
     pub fn at(&mut self, low: u32) -> u64 {
         let Some(last) = self.last else {
             let first = UNKNOWN | u64::from(low);
@@ -71,8 +72,8 @@ impl Clock {
         (now, jump)
     }
 
-    /// Gives up waiting for a TIME: the count is the one with this low half that is nearest to `other`, the count of another
-    /// CPU's clock (or 0).
+    /// Gives up waiting for a TIME: the count is the one with this low half that is nearest to `other`, the
+    /// count of another CPU's clock (or 0).
     pub fn assume(&mut self, other: u64) {
         let Some(last) = self.last.filter(|_| self.offset.is_none()) else { return };
         let ahead = (last as u32).wrapping_sub(other as u32);
@@ -144,7 +145,8 @@ mod tests {
     }
 
     proptest! {
-        /// Against counting with all 64 bits: steps below half the range, a TIME when the low half gets smaller.
+        /// Against counting with all 64 bits: steps below half the range, a TIME when the low half gets
+        /// smaller.
         #[test]
         fn counts_are_those_of_the_target(start in 0u64..1 << 40, steps in prop::collection::vec((0u64..1 << 31, 0u64..1 << 20), 1..60)) {
             let mut clock = Clock::default();

@@ -1,5 +1,6 @@
-//! Parts of combine events to whole events. Parts belong together when CPU, class, event and time are the same; between
-//! them may lie any other records, also the border of a buffer. Not times, nor what the words mean.
+//! Parts of combine events to whole events. Parts belong together when CPU, class, event and time are the
+//! same; between them may lie any other records, also the border of a buffer. Not times, nor what the words
+//! mean.
 //!
 //! The parser of the kernel's own tools goes by the time alone, which two CPUs can share.
 
@@ -7,9 +8,11 @@ use crate::qnx::Status;
 
 use super::batch::Entry;
 
-/// Events that are open at once. Interrupts nest a few levels deep on each of at most 64 CPUs; what is beyond was cut off.
+/// Events that are open at once. Interrupts nest a few levels deep on each of at most 64 CPUs; what is beyond
+/// was cut off.
 const MOST_OPEN: usize = 256;
-/// Words of one event; the longest that the kernel writes by itself is a string of 128 bytes, a program can write more.
+/// Words of one event; the longest that the kernel writes by itself is a string of 128 bytes, a program can
+/// write more.
 const MOST_WORDS: usize = 1 << 16;
 /// So many buffers later, no part comes any more.
 pub(super) const PATIENCE: u64 = 8;
@@ -46,7 +49,8 @@ impl Combiner {
         (self.open.len() > MOST_OPEN).then(|| self.open.remove(0).given_up())
     }
 
-    /// A part in the middle. Gives what has become too long, and a part that has no beginning, which is an orphan.
+    /// A part in the middle. Gives what has become too long, and a part that has no beginning, which is an
+    /// orphan.
     pub fn more(&mut self, key: Key, entry: Entry, words: [u32; 2]) -> Option<Open> {
         let Some(at) = self.open.iter().position(|o| o.key == key) else {
             return Some(self.orphan(key, entry, words));

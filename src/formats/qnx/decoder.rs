@@ -1,7 +1,8 @@
-//! The stream of a `.kev` file: bytes in pieces of any length in, batches of events out, in one pass. Not what the events
-//! mean, nor where the bytes come from.
+//! The stream of a `.kev` file: bytes in pieces of any length in, batches of events out, in one pass. Not
+//! what the events mean, nor where the bytes come from.
 //!
-//! Records stay in the order of the file; a combine event takes its place where its last part is, as the printer has it.
+//! Records stay in the order of the file; a combine event takes its place where its last part is, as the
+//! printer has it.
 
 use super::batch::Batch;
 use super::buffers::BUFFER;
@@ -85,7 +86,8 @@ impl Decoder {
         let mut bytes = bytes;
         let whole;
         if !self.rest.is_empty() || !matches!(self.stage, Stage::Records) {
-            // Headers and syspages are small, and a record is shorter still: what is copied here is at most a chunk.
+            // Headers and syspages are small, and a record is shorter still: what is copied here is at most a
+            // chunk.
             if matches!(self.stage, Stage::Records) {
                 let missing = (RECORD - self.rest.len()).min(bytes.len());
                 let (head, tail) = bytes.split_at(missing);

@@ -1,6 +1,7 @@
 //! The attribute header of a `.kev` file and the few fields of the syspage behind it. Not the records.
 //!
-//! `TRACE_HEADER_BEGIN::` then `TRACE_` KEY `::` VALUE without anything in between, `TRACE_HEADER_END::`, the syspage.
+//! `TRACE_HEADER_BEGIN::` then `TRACE_` KEY `::` VALUE without anything in between, `TRACE_HEADER_END::`, the
+//! syspage.
 
 use crate::error::{Error, Result};
 use crate::qnx::Version;
@@ -43,7 +44,8 @@ pub struct Syspage {
     pub cycles_per_sec: Option<u64>,
     /// When the target was booted, in seconds of UTC since 1970.
     pub boot_time: Option<u32>,
-    /// Whether the clocks of all CPUs run together; where they do not, the order of events of different CPUs means little.
+    /// Whether the clocks of all CPUs run together; where they do not, the order of events of different CPUs
+    /// means little.
     pub clock_global: Option<bool>,
 }
 
@@ -128,8 +130,9 @@ impl Header {
     }
 }
 
-/// The attributes of a header. A key is `TRACE_`, letters, digits and underscores, and `::` behind them; where a value
-/// itself has such letters in front of the next key, the last `TRACE_` begins the key, because none can have it inside.
+/// The attributes of a header. A key is `TRACE_`, letters, digits and underscores, and `::` behind them;
+/// where a value itself has such letters in front of the next key, the last `TRACE_` begins the key, because
+/// none can have it inside.
 fn attributes(bytes: &[u8]) -> Vec<(String, String)> {
     let text = |range: std::ops::Range<usize>| {
         String::from_utf8_lossy(bytes.get(range).unwrap_or_default()).into_owned()

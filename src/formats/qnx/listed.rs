@@ -1,5 +1,5 @@
-//! The text of the printer as a stream of events, as the decoder gives them: full times, batches. Not the reading of the
-//! lines (see `listing`).
+//! The text of the printer as a stream of events, as the decoder gives them: full times, batches. Not the
+//! reading of the lines (see `listing`).
 
 use super::batch::Batch;
 use super::decoder::Preamble;

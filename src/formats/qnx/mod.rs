@@ -1,9 +1,10 @@
-//! Kernel traces of QNX Neutrino: `.kev` files, byte for byte. A file is attributes, a copy of the target's syspage and
-//! records of 16 bytes; records become events with full times. What the words of an event mean is in `crate::qnx`,
-//! which also lists the other rooms of QNX.
+//! Kernel traces of QNX Neutrino: `.kev` files, byte for byte. A file is attributes, a copy of the target's
+//! syspage and records of 16 bytes; records become events with full times. What the words of an event mean is
+//! in `crate::qnx`, which also lists the other rooms of QNX.
 //!
-//! The layout rests on published headers, manuals and listings of the printer, because no file of a real target could be
-//! had: what they leave open is decided in the safe direction (kept, counted, told), and said where it is.
+//! The layout rests on published headers, manuals and listings of the printer, because no file of a real
+//! target could be had: what they leave open is decided in the safe direction (kept, counted, told), and said
+//! where it is.
 //!
 //! * `header` – attributes and syspage
 //! * `clock` – 32 bits of time per record to 64, for each CPU

@@ -1,5 +1,5 @@
-//! Events of a CPU to rows of `kernel_event`: names and arguments, and who ran. Also the small tables of a trace, its
-//! buffers and attributes. Not the order of the events.
+//! Events of a CPU to rows of `kernel_event`: names and arguments, and who ran. Also the small tables of a
+//! trace, its buffers and attributes. Not the order of the events.
 
 use super::buffers::Buffer;
 use super::decoder::Preamble;
@@ -48,8 +48,8 @@ impl CpuRows {
         }
     }
 
-    /// Takes the next events of the CPU, and the ends of holes that were found since. Gives rows, all of them when these events
-    /// are the last.
+    /// Takes the next events of the CPU, and the ends of holes that were found since. Gives rows, all of them
+    /// when these events are the last.
     pub fn take(&mut self, sorted: &Sorted, hole_ends: Vec<i64>, last: bool) -> Result<Vec<RecordBatch>> {
         self.hole_ends.extend(hole_ends);
         let mut batches = Vec::new();

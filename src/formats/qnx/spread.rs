@@ -1,4 +1,5 @@
-//! Decoded events to their CPUs: ticks, numbers, buffers and holes, then rows for each CPU. Not the making of the rows.
+//! Decoded events to their CPUs: ticks, numbers, buffers and holes, then rows for each CPU. Not the making of
+//! the rows.
 
 use super::batch::Batch;
 use super::buffers::{Buffer, Buffers};
@@ -150,8 +151,8 @@ impl Cpu {
     }
 }
 
-/// Counts of a clock to ticks of the database since the first event, rounded down, so that later counts never become
-/// earlier times.
+/// Counts of a clock to ticks of the database since the first event, rounded down, so that later counts never
+/// become earlier times.
 #[derive(Debug, Clone, Copy)]
 struct Ticks {
     origin: u64,
@@ -168,7 +169,8 @@ impl Ticks {
     fn at(&self, cycles: u64) -> i64 {
         let since = cycles.checked_sub(self.origin);
         let seconds = since.map_or(0, |c| c / self.cycles_per_sec);
-        // The common case in 64 bits: less than a hundred days, and a clock of less than 18 GHz in nanoseconds.
+        // The common case in 64 bits: less than a hundred days, and a clock of less than 18 GHz in
+        // nanoseconds.
         let part = since.map(|c| c % self.cycles_per_sec).and_then(|c| c.checked_mul(self.ticks_per_sec));
         if let Some(part) = part.filter(|_| seconds < 9_000_000) {
             return (seconds * self.ticks_per_sec + part / self.cycles_per_sec) as i64;

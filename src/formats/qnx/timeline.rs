@@ -1,5 +1,6 @@
-//! The events of all CPUs on one line: full times, and waiting for them. Until a CONTROL/TIME has told the high half of a
-//! CPU's clock, its events and all behind them wait, so that the order of the file is kept. Not the decoding of records.
+//! The events of all CPUs on one line: full times, and waiting for them. Until a CONTROL/TIME has told the
+//! high half of a CPU's clock, its events and all behind them wait, so that the order of the file is kept.
+//! Not the decoding of records.
 
 use super::batch::{Batch, Entry};
 use super::buffers::{BUFFER, TIME};
@@ -9,8 +10,8 @@ use crate::qnx::{Class, Event};
 
 /// CPUs that six bits can name.
 const CPUS: usize = 64;
-/// So many events wait for the time of a CPU before one is assumed. The kernel writes it with the first event of a buffer,
-/// which has a thousand records; where it has not come by then, it is filtered out.
+/// So many events wait for the time of a CPU before one is assumed. The kernel writes it with the first event
+/// of a buffer, which has a thousand records; where it has not come by then, it is filtered out.
 const MOST_WAITING: usize = 1 << 16;
 
 /// See the module.
@@ -25,8 +26,8 @@ pub(super) struct Timeline {
     /// Events that wait for a clock, from `first_waiting` on.
     waiting: Batch,
     first_waiting: usize,
-    /// The first record of a buffer, until the record behind it is known: mostly that is the TIME that it needs, because a
-    /// buffer can begin after a pause in which the low half has gone round more than once.
+    /// The first record of a buffer, until the record behind it is known: mostly that is the TIME that it
+    /// needs, because a buffer can begin after a pause in which the low half has gone round more than once.
     opening: Option<(Entry, [u32; 2])>,
     /// What is ready.
     pub out: Batch,
@@ -46,8 +47,8 @@ impl Timeline {
         }
     }
 
-    /// Gives an event with the low half `low` of its time its full time, and takes what a whole TIME tells. `cycles` and
-    /// words of `event` are not looked at.
+    /// Gives an event with the low half `low` of its time its full time, and takes what a whole TIME tells.
+    /// `cycles` and words of `event` are not looked at.
     #[inline]
     pub fn place(&mut self, event: &Event<'_>, low: u32, time: Option<[u32; 2]>) -> Entry {
         let Some(clock) = self.clocks.get_mut(usize::from(event.cpu)) else { return Entry::of(event, true) };

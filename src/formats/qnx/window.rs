@@ -1,6 +1,5 @@
-//! The events of one CPU in the order of time. Parts of combine events and nested interrupts are out of order by a few
-//! records in the file; what comes later than a window is left where it is, and begins
-//! another file.
+//! The events of one CPU in the order of time. Parts of combine events and nested interrupts are out of order
+//! by a few records in the file; what comes later than a window is left where it is, and begins another file.
 
 use super::batch::Batch;
 use crate::formats::Reorder;
@@ -37,7 +36,8 @@ impl Default for Window {
 }
 
 impl Window {
-    /// Takes the next event in the order of the file; gives some that can no longer be overtaken within the window.
+    /// Takes the next event in the order of the file; gives some that can no longer be overtaken within the
+    /// window.
     #[inline]
     pub fn push(&mut self, event: &Event<'_>, time: i64, seq: i64) -> Option<Sorted> {
         self.0.push(event, time, seq);

@@ -1,5 +1,5 @@
-//! The jobs of a trace by their ids, and how far each has come. A job that has completed is remembered for a while, because
-//! recorders go on to name it for what its task does between jobs.
+//! The jobs of a trace by their ids, and how far each has come. A job that has completed is remembered for a
+//! while, because recorders go on to name it for what its task does between jobs.
 
 use crate::map::state::pairs;
 use serde::{Deserialize, Serialize};

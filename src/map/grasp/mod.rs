@@ -1,8 +1,10 @@
-//! Grasp traces to system events: tasks, their jobs as instances, mutexes and semaphores. What BTF has no word for (servers,
-//! buffers, messages) stays in `grasp_event`. Not the commands themselves (see `formats::grasp`).
+//! Grasp traces to system events: tasks, their jobs as instances, mutexes and semaphores. What BTF has no
+//! word for (servers, buffers, messages) stays in `grasp_event`. Not the commands themselves (see
+//! `formats::grasp`).
 //!
-//! The rules are those of the Grasp player, and of the measurement of the paper (§IV-E, figure 6): only what has both an
-//! arrival and a completion is an instance that metrics count, and what happens to a job that has completed is not its own.
+//! The rules are those of the Grasp player, and of the measurement of the paper (§IV-E, figure 6): only what
+//! has both an arrival and a completion is an instance that metrics count, and what happens to a job that has
+//! completed is not its own.
 //!
 //! | Grasp | BTF |
 //! |---|---|
@@ -90,8 +92,9 @@ pub struct GraspMapper {
     resumed: Option<State>,
 }
 
-/// What each reading of the commands is for. Declarations may come last, so what nothing declares is known only after a first
-/// one; and how many jobs never arrive, which decides the numbers of all, only after the rules have seen all commands.
+/// What each reading of the commands is for. Declarations may come last, so what nothing declares is known
+/// only after a first one; and how many jobs never arrive, which decides the numbers of all, only after the
+/// rules have seen all commands.
 mod pass {
     pub const DECLARATIONS: usize = 0;
     pub const USAGES: usize = 1;
@@ -233,8 +236,8 @@ impl GraspMapper {
     }
 }
 
-/// What is wrong with servers and mutexes of a Grasp trace, in the order of time, each with its line, or 0 for what shows at the
-/// end.
+/// What is wrong with servers and mutexes of a Grasp trace, in the order of time, each with its line, or 0
+/// for what shows at the end.
 ///
 /// # Errors
 /// Rows that cannot be read.

@@ -1,5 +1,5 @@
-//! The stored commands in the order of time. Where processors have clocks of their own, each clock is a stream, put onto the
-//! clock of the reference. Not what the commands mean.
+//! The stored commands in the order of time. Where processors have clocks of their own, each clock is a
+//! stream, put onto the clock of the reference. Not what the commands mean.
 
 use super::Occurrence;
 use super::time_base::TimeBase;
@@ -50,7 +50,8 @@ impl<'a> Commands<'a> {
     }
 }
 
-/// Gives every command that says something of the recording to `take`, by the times of the trace, until it breaks.
+/// Gives every command that says something of the recording to `take`, by the times of the trace, until it
+/// breaks.
 pub(super) fn as_written(
     rows: &impl StoredRows,
     take: impl FnMut(&Occurrence<'_>) -> Result<ControlFlow<()>>,

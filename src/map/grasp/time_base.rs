@@ -1,5 +1,5 @@
-//! Which clock the time of a command is of, and what it is on the clock of the reference, where processors have clocks of their
-//! own. Not how clocks are compared (see `clock`).
+//! Which clock the time of a command is of, and what it is on the clock of the reference, where processors
+//! have clocks of their own. Not how clocks are compared (see `clock`).
 
 use super::Occurrence;
 use super::clock::Clock;

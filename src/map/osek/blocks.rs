@@ -1,5 +1,6 @@
-//! The rows of stored software events that some rule reads: batches in, small rows out, everything else gone. Looks at
-//! each name once, not once per row. Knows which names matter, not what they mean (see `merge`), and no files.
+//! The rows of stored software events that some rule reads: batches in, small rows out, everything else gone.
+//! Looks at each name once, not once per row. Knows which names matter, not what they mean (see `merge`), and
+//! no files.
 
 use super::slots::SlotTable;
 use crate::error::Result;
@@ -176,7 +177,8 @@ fn rows_of<'a>(
     })
 }
 
-/// Keeps the rows that have a number. Whether a row has one is hard to foresee for the processor, so nothing branches.
+/// Keeps the rows that have a number. Whether a row has one is hard to foresee for the processor, so nothing
+/// branches.
 fn relevant(rows: impl Iterator<Item = Row>, at_most: usize, passed: &mut bool) -> Vec<Row> {
     let none = Row { time: 0, value: 0, name: Numbers::NONE, write_or_entry: false, follows: false };
     let (mut kept, mut len) = (vec![none; at_most], 0);

@@ -6,7 +6,8 @@
 //! * `edge` – the look-ahead: what held before the first event, and after a gap
 //! * `machine` – the rules
 //!
-//! The machine sees only what some rule reads, as numbers. Most rows are left out before, on the threads that decode them.
+//! The machine sees only what some rule reads, as numbers. Most rows are left out before, on the threads that
+//! decode them.
 
 mod blocks;
 mod edge;

@@ -1,4 +1,5 @@
-//! Events leave here: names, numbers, and processes that enter and leave cores with their runnables. Not why they do.
+//! Events leave here: names, numbers, and processes that enter and leave cores with their runnables. Not why
+//! they do.
 
 use super::counters::Finding;
 use super::entities::{Actor, Named};
@@ -73,8 +74,8 @@ impl QnxMapper {
         self.out.push(if self.closing { Output::Closing(event) } else { Output::Event(event) });
     }
 
-    /// A stimulus that is about to activate something. Until 7 nothing triggers stimuli; since 8.0 interrupts are nothing
-    /// else, and where some triggers are recorded, all are.
+    /// A stimulus that is about to activate something. Until 7 nothing triggers stimuli; since 8.0 interrupts
+    /// are nothing else, and where some triggers are recorded, all are.
     pub(super) fn stimulus(&mut self, name: &str) -> Actor {
         let name = self.intern(name);
         if self.settings.flavour.version >= Version::V8_0 { self.trigger(name) } else { (name, 0) }
@@ -114,7 +115,8 @@ impl QnxMapper {
         }
     }
 
-    /// The thread that acts on a CPU; the CPU itself during an interrupt, or if the running thread is not known.
+    /// The thread that acts on a CPU; the CPU itself during an interrupt, or if the running thread is not
+    /// known.
     pub(super) fn thread_actor_on(&self, cpu: usize) -> Actor {
         match self.executing(cpu) {
             Some(Proc::Thread(t)) => self.actor(t),
@@ -149,8 +151,8 @@ impl QnxMapper {
         self.threads[t].phase = Phase::Ready;
     }
 
-    /// A thread that has an instance gets a core; its runnables resume after it, outermost first. `released` is the note of
-    /// the release, if it was blocked.
+    /// A thread that has an instance gets a core; its runnables resume after it, outermost first. `released`
+    /// is the note of the release, if it was blocked.
     pub(super) fn enter(&mut self, t: usize, core: NameId, released: Note, note: Note) {
         let action = match self.threads[t].phase {
             Phase::Active => Action::Start,
@@ -171,8 +173,8 @@ impl QnxMapper {
         }
     }
 
-    /// A thread leaves the core that it has, its runnables before it, innermost first. `why` is the note of runnables that
-    /// end with it.
+    /// A thread leaves the core that it has, its runnables before it, innermost first. `why` is the note of
+    /// runnables that end with it.
     pub(super) fn leave(&mut self, t: usize, action: Action, note: Note, why: Note) {
         if self.threads[t].phase != Phase::Running {
             return;

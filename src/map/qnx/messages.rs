@@ -1,5 +1,5 @@
-//! Messages and pulses under way: sending and receipt are paired by server and `rcvid`, first come first served; a client has one
-//! message under way. Not the rules.
+//! Messages and pulses under way: sending and receipt are paired by server and `rcvid`, first come first
+//! served; a client has one message under way. Not the rules.
 
 use super::state::ThreadKey;
 use crate::btf::NameId;

@@ -1,9 +1,9 @@
-//! QNX kernel events to system events, and to the native tables of kernel traces. Not their records of 16 bytes (see
-//! `formats::qnx`).
+//! QNX kernel events to system events, and to the native tables of kernel traces. Not their records of 16
+//! bytes (see `formats::qnx`).
 //!
-//! Threads are tasks, interrupts are ISRs, kernel calls, handlers and instrumented functions are runnables. A kernel
-//! trace says less than BTF wants (a thread gets a CPU before its predecessor is said to have lost it; a blocked one may
-//! run without having been ready), so some events are derived, and their notes say so:
+//! Threads are tasks, interrupts are ISRs, kernel calls, handlers and instrumented functions are runnables. A
+//! kernel trace says less than BTF wants (a thread gets a CPU before its predecessor is said to have lost it;
+//! a blocked one may run without having been ready), so some events are derived, and their notes say so:
 //!
 //! | note | derived because |
 //! |---|---|
@@ -68,7 +68,8 @@ pub struct Occurrence<'a> {
     pub seq: i64,
     /// The event.
     pub event: Event<'a>,
-    /// The string among its words, if it has one: the name of a process or thread, a path, what a program wrote.
+    /// The string among its words, if it has one: the name of a process or thread, a path, what a program
+    /// wrote.
     pub text: Option<&'a str>,
 }
 
@@ -79,8 +80,8 @@ pub enum Irq {
     /// It preempts it: the time of the interrupt is none of the thread's.
     #[default]
     Preempt,
-    /// Nothing: the thread goes on running, as the kernel counts it, and the interrupt runs on a core of its own besides that
-    /// of the CPU, `Core_<cpu>_irq`.
+    /// Nothing: the thread goes on running, as the kernel counts it, and the interrupt runs on a core of its
+    /// own besides that of the CPU, `Core_<cpu>_irq`.
     Overlay,
 }
 
@@ -92,8 +93,8 @@ pub struct Settings {
     pub flavour: Flavour,
     /// How many CPUs the target has (`TRACE_CPU_NUM`): that many threads of process 1 are idle threads.
     pub cpus: u32,
-    /// Blocking states that end an instance of a task, by their names (`RECEIVE`): each awakening begins another. Without
-    /// any, an instance is a thread from its creation to its end.
+    /// Blocking states that end an instance of a task, by their names (`RECEIVE`): each awakening begins
+    /// another. Without any, an instance is a thread from its creation to its end.
     pub jobs: Vec<String>,
     /// What interrupts do to threads.
     pub irq: Irq,

@@ -1,9 +1,10 @@
 //! The state at the end of a kernel recording, from which one that continues it is mapped on. Plain data.
 //!
-//! Kept: threads and what they do, open interrupts, calls and messages, possible causes of wake-ups, the names of all entities that
-//! are made of numbers, the next number of every instance, and the processes with their programs. The native tables of the first
-//! recording show what is open at its end as cut off; those of the second show it whole. Not kept: names that processes get only in
-//! the second recording, for what they did in the first.
+//! Kept: threads and what they do, open interrupts, calls and messages, possible causes of wake-ups, the
+//! names of all entities that are made of numbers, the next number of every instance, and the processes with
+//! their programs. The native tables of the first recording show what is open at its end as cut off; those of
+//! the second show it whole. Not kept: names that processes get only in the second recording, for what they
+//! did in the first.
 
 use super::directory::Directory;
 use super::dump::Dump;

@@ -10,8 +10,8 @@ use crate::names::IdMap;
 use serde::{Deserialize, Serialize};
 use std::ops::{Index, IndexMut};
 
-/// Where the instance of a thread is in the state chart of BTF. With `Irq::Preempt`, a thread that the kernel has running
-/// is [`Phase::Ready`] while an interrupt has its CPU.
+/// Where the instance of a thread is in the state chart of BTF. With `Irq::Preempt`, a thread that the kernel
+/// has running is [`Phase::Ready`] while an interrupt has its CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Phase {
@@ -56,7 +56,8 @@ pub(super) struct Thread {
     /// Open runnables, outermost first; the last one may be its kernel call.
     pub runnables: Vec<Actor>,
     pub call: Option<OpenCall>,
-    /// Functions entered (true) or left while a kernel call is open: they nest with each other, not with the call.
+    /// Functions entered (true) or left while a kernel call is open: they nest with each other, not with the
+    /// call.
     pub deferred: Vec<(NameId, bool)>,
     /// How many functions are open that were nested too deep to be shown.
     pub too_deep: u64,
@@ -136,14 +137,15 @@ pub(super) struct Frame {
 #[serde(deny_unknown_fields)]
 pub(super) struct Core {
     pub name: NameId,
-    /// The core of its interrupts: the same, or an extra one if interrupts take nothing from threads, as BTF has one
-    /// process at a time on a core.
+    /// The core of its interrupts: the same, or an extra one if interrupts take nothing from threads, as BTF
+    /// has one process at a time on a core.
     pub interrupts: NameId,
     /// The thread that the kernel has running there, also while an interrupt has the CPU.
     pub running: Option<usize>,
     /// Open interrupts, the interrupted first.
     pub frames: Vec<Frame>,
-    /// The thread that left last by becoming READY, by its slot and birth, until another one comes, which has taken its CPU.
+    /// The thread that left last by becoming READY, by its slot and birth, until another one comes, which has
+    /// taken its CPU.
     pub vacated: Option<(usize, u64)>,
 }
 
@@ -200,7 +202,8 @@ impl Threads {
         all
     }
 
-    /// The numbers of a thread that is about to be added: its incarnation, and its birth. `None` beyond the limits.
+    /// The numbers of a thread that is about to be added: its incarnation, and its birth. `None` beyond the
+    /// limits.
     pub fn next(&mut self, key: ThreadKey) -> Option<(i64, u64)> {
         let is_new = !self.was_seen(key);
         if self.places.len() >= MAX_LIVING || is_new && self.incarnations.len() >= MAX_THREADS {

@@ -47,8 +47,8 @@ pub(super) fn scheduling(event: &Event<'_>) -> (Option<i64>, Option<Policy>) {
     (Some(i64::from(priority as i32)), Policy::of_number(policy))
 }
 
-/// An argument by the name that traceprinter gives it; `None` where the event has none such. The words of −1 are those of
-/// a number without a sign.
+/// An argument by the name that traceprinter gives it; `None` where the event has none such. The words of −1
+/// are those of a number without a sign.
 pub(super) fn argument(flavour: Flavour, event: &Event<'_>, name: &str) -> Option<u64> {
     let fields = fields(flavour.version, event)?;
     let mut values = Values::new(fields, event.words, flavour.big_endian);
@@ -86,8 +86,8 @@ fn number(value: Value<'_>) -> Option<u64> {
     }
 }
 
-/// The holder in the owner word of a mutex: the low 15 bits of its pid, and its tid. Bit 31 says that others wait
-/// (`_NTO_SYNC_WAITING`); 0 is none, and numbers with all bits of the tid set are special marks.
+/// The holder in the owner word of a mutex: the low 15 bits of its pid, and its tid. Bit 31 says that others
+/// wait (`_NTO_SYNC_WAITING`); 0 is none, and numbers with all bits of the tid set are special marks.
 pub(super) fn holder(owner: u32) -> Option<(u32, u32)> {
     let (pid, tid) = ((owner >> 16) & 0x7fff, owner & 0xffff);
     (tid != 0 && tid < 0xff00).then_some((pid, tid))

@@ -43,7 +43,8 @@ fn expect(expected: &[(&str, &[&str])]) {
 
 #[test]
 fn pairs_of_instances() {
-    // Activations at 0, 100, 210, 300: the last, incomplete instance has a neighbour before, and none after it.
+    // Activations at 0, 100, 210, 300: the last, incomplete instance has a neighbour before, and none after
+    // it.
     expect(&[
         ("ActivateToActivate", &["T_1 Core_1 3 1 90 100 110 210 100"]),
         ("StartToStart", &["T_1 Core_1 3 1 70 100 135 240 105"]),

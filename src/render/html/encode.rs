@@ -1,9 +1,10 @@
-//! A picture → columns of varints, row by row: what a page carries, and its script `data.js` reads. Not for the page
-//! around it, and not for compression.
+//! A picture → columns of varints, row by row: what a page carries, and its script `data.js` reads. Not for
+//! the page around it, and not for compression.
 //!
-//! Numbers are LEB128; signed ones are zigzag. Instants are offsets from the begin of the window, because a number of
-//! JavaScript is exact up to 2^53 only, and so is the difference of two instants up to 2^52; what lies further away is
-//! said to lie at [`FAR`], which the page shows as "before" or "after" it. Columns, not records: neighbours in a column are alike, which is what deflate lives on.
+//! Numbers are LEB128; signed ones are zigzag. Instants are offsets from the begin of the window, because a
+//! number of JavaScript is exact up to 2^53 only, and so is the difference of two instants up to 2^52; what
+//! lies further away is said to lie at [`FAR`], which the page shows as "before" or "after" it. Columns, not
+//! records: neighbours in a column are alike, which is what deflate lives on.
 
 use std::io::{self, Write};
 
@@ -96,7 +97,8 @@ impl Encoder<'_> {
         offset(instant, self.from)
     }
 
-    /// From where a run begins to where it ends, as far as a page can tell them; none is shorter than nothing.
+    /// From where a run begins to where it ends, as far as a page can tell them; none is shorter than
+    /// nothing.
     fn length(&self, run: &Run) -> i64 {
         (self.at(run.end) - self.at(run.begin)).max(0)
     }

@@ -1,5 +1,5 @@
-//! A picture → one HTML file that needs nothing else: the data, the script that draws it, and the rows as a table for screen
-//! readers. Not for what is drawn (see [`crate::picture`]); `page/` draws it.
+//! A picture → one HTML file that needs nothing else: the data, the script that draws it, and the rows as a
+//! table for screen readers. Not for what is drawn (see [`crate::picture`]); `page/` draws it.
 
 mod encode;
 
@@ -48,12 +48,12 @@ const SCRIPTS: [&str; 19] = [
     include_str!("page/main.js"),
 ];
 
-/// Writes `picture` as a page. Nothing of it is kept a second time; the same picture gives the same bytes. Does not
-/// flush `out`.
+/// Writes `picture` as a page. Nothing of it is kept a second time; the same picture gives the same bytes.
+/// Does not flush `out`.
 ///
 /// # Errors
-/// [`ErrorKind::Limit`] when the window is longer than a page can count, 2^52 ticks; [`ErrorKind::Io`] when `out`
-/// fails.
+/// [`ErrorKind::Limit`] when the window is longer than a page can count, 2^52 ticks; [`ErrorKind::Io`] when
+/// `out` fails.
 pub fn write(picture: &Picture, out: &mut dyn Write) -> Result<()> {
     let length = i128::from(picture.to) - i128::from(picture.from);
     if length > i128::from(encode::FAR) {

@@ -1,4 +1,5 @@
-//! What is around the rows: title, labels, headings, time axis with its grid, legend and notes. Not for what is in them.
+//! What is around the rows: title, labels, headings, time axis with its grid, legend and notes. Not for what
+//! is in them.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,5 +1,6 @@
-//! A [`Picture`] as SVG: one file for a browser, for paper, and for tests. Everything is drawn with whole numbers, so that the
-//! same picture is the same bytes everywhere. Not for what is in the picture, and not for pixels (see `png`).
+//! A [`Picture`] as SVG: one file for a browser, for paper, and for tests. Everything is drawn with whole
+//! numbers, so that the same picture is the same bytes everywhere. Not for what is in the picture, and not
+//! for pixels (see `png`).
 
 mod chart;
 mod frame;
@@ -115,7 +116,8 @@ pub fn drawn(picture: &Picture, options: &DrawingOptions) -> String {
     )
 }
 
-/// Colours of tasks and ISRs, in the order of their rows, if there are rows of cores, where they distinguish them.
+/// Colours of tasks and ISRs, in the order of their rows, if there are rows of cores, where they distinguish
+/// them.
 fn colours(picture: &Picture) -> HashMap<&str, usize> {
     let process = |row: &&crate::picture::Row| matches!(row.kind, RowKind::Task | RowKind::Isr);
     let rows = picture.rows.iter().filter(process);

@@ -1,5 +1,5 @@
-//! What is in a row: runs as bars, marks above them, curves. Few are drawn one by one, each with its times for the pointer that
-//! rests on it; many are one path per state. Not for where the row is.
+//! What is in a row: runs as bars, marks above them, curves. Few are drawn one by one, each with its times
+//! for the pointer that rests on it; many are one path per state. Not for where the row is.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -20,8 +20,8 @@ pub(super) struct Pen<'a> {
     pub colours: HashMap<&'a str, usize>,
 }
 
-/// What is one path: merged runs, the parts of them that run, exact runs; the track; the state; how high, or which
-/// colour.
+/// What is one path: merged runs, the parts of them that run, exact runs; the track; the state; how high, or
+/// which colour.
 type Layer = (u8, u16, State, i64);
 
 /// Narrower than this nothing is drawn.
@@ -266,7 +266,8 @@ impl Pen<'_> {
         let mut last: Option<f64> = None;
         for point in &curve.points {
             let (x, at) = (px(self.across.x(point.at)), |value| px(y(value)));
-            // Of several values the one that was first is not known: the farther extreme, the last one is at the end.
+            // Of several values the one that was first is not known: the farther extreme, the last one is at
+            // the end.
             let first = if point.value == point.greatest { point.least } else { point.greatest };
             let _ = match (last, curve.shape) {
                 (None, _) => write!(d, "M{x} {}", at(first)),

@@ -1,5 +1,5 @@
-//! A sheet to draw on: lengths are hundredths of a pixel, whole numbers, so that the same picture is the same bytes
-//! everywhere. Not for what is drawn.
+//! A sheet to draw on: lengths are hundredths of a pixel, whole numbers, so that the same picture is the same
+//! bytes everywhere. Not for what is drawn.
 
 use std::fmt::Write as _;
 

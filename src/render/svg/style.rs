@@ -1,5 +1,5 @@
-//! How states and marks look: colour, pattern and shape, so that they differ on black-and-white paper and for colour-blind readers.
-//! Not for where they are.
+//! How states and marks look: colour, pattern and shape, so that they differ on black-and-white paper and for
+//! colour-blind readers. Not for where they are.
 
 use crate::picture::{MarkKind, RowKind, State};
 

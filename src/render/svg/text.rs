@@ -1,7 +1,7 @@
 //! Text in a drawing: how wide it is, and what is cut off so that it fits. Not for where it goes.
 
-/// Widths of the characters from U+0020 to U+007E of DejaVu Sans, in thousandths of the size. It and Verdana are the widest
-/// common fonts without serifs: what fits in them fits in others.
+/// Widths of the characters from U+0020 to U+007E of DejaVu Sans, in thousandths of the size. It and Verdana
+/// are the widest common fonts without serifs: what fits in them fits in others.
 const WIDTHS: [u16; 95] = [
     318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, 636, 636, 636, 636, 636,
     636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632, 575, 775, 752, 295,
@@ -27,7 +27,8 @@ pub(super) fn width(text: &str, size: i64) -> i64 {
     text.chars().map(thousandths).sum::<i64>() * size / 1000
 }
 
-/// The text, or as much of its begin and its end as fits, with an ellipsis between: names often differ at the end.
+/// The text, or as much of its begin and its end as fits, with an ellipsis between: names often differ at the
+/// end.
 pub(super) fn fitted(text: &str, room: i64, size: i64) -> String {
     if width(text, size) <= room {
         return text.to_owned();

@@ -1,13 +1,14 @@
-//! Numbers packed into as few bits as they need, least significant bit first, as all encodings of Parquet that pack do.
-//! Not the headers in front of them.
+//! Numbers packed into as few bits as they need, least significant bit first, as all encodings of Parquet
+//! that pack do. Not the headers in front of them.
 
 /// How many bits a number takes; 0 for 0.
 pub(super) fn of(number: u64) -> u32 {
     u64::BITS - number.leading_zeros()
 }
 
-/// The width to give numbers that need so many bits, where compression follows. A compressor finds bytes that repeat, but
-/// no bits: jittered times take a sixth less in whole bytes, and keys of names as well. Few bits are best left alone.
+/// The width to give numbers that need so many bits, where compression follows. A compressor finds bytes that
+/// repeat, but no bits: jittered times take a sixth less in whole bytes, and keys of names as well. Few bits
+/// are best left alone.
 pub(super) fn padded(width: u32) -> u32 {
     match width {
         0..=2 => width,
@@ -16,7 +17,8 @@ pub(super) fn padded(width: u32) -> u32 {
     }
 }
 
-/// The least and the greatest of some numbers, all of them with the bits of `flip` inverted; `None` when there are none.
+/// The least and the greatest of some numbers, all of them with the bits of `flip` inverted; `None` when
+/// there are none.
 #[inline]
 pub(super) fn extremes(numbers: &[i64], flip: i64) -> Option<(i64, i64)> {
     // Four at once: each comparison would wait for the one before.

@@ -1,5 +1,6 @@
-//! The bytes of a column chunk on their way to the file, in blocks of one size. A vector would be copied whenever it grows, and
-//! leave a hole behind that no other column has a use for. Not aware of what the bytes are.
+//! The bytes of a column chunk on their way to the file, in blocks of one size. A vector would be copied
+//! whenever it grows, and leave a hole behind that no other column has a use for. Not aware of what the bytes
+//! are.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};

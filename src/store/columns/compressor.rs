@@ -1,6 +1,6 @@
-//! Makes pages of what they contain. There is one for all columns of a file: its tables and buffers are a few hundred kilobytes,
-//! which stay in the processor's cache when they are not those of one column among thirty. Not for what is in a page (see
-//! `pages`).
+//! Makes pages of what they contain. There is one for all columns of a file: its tables and buffers are a few
+//! hundred kilobytes, which stay in the processor's cache when they are not those of one column among thirty.
+//! Not for what is in a page (see `pages`).
 
 use std::mem::take;
 
@@ -29,9 +29,9 @@ pub(crate) struct Compressor {
 pub(super) enum Matches {
     /// As the level of compression has it for pages of that size: five or six bytes.
     AsUsual,
-    /// Seven bytes. That two or three times, or values, follow one another as they did before is chance in most cases: such references
-    /// take the time to be found and hardly fewer bytes than what they stand for. (Keys of names and numbers of instances do recur in
-    /// pairs; all measured in `benches/NOTES.md`.)
+    /// Seven bytes. That two or three times, or values, follow one another as they did before is chance in
+    /// most cases: such references take the time to be found and hardly fewer bytes than what they stand for.
+    /// (Keys of names and numbers of instances do recur in pairs; all measured in `benches/NOTES.md`.)
     Long,
 }
 
@@ -66,7 +66,8 @@ impl Compressor {
         Ok(())
     }
 
-    /// Appends a page to `out`: `encode` appends what is in it to what it is given, and `page` tells which one it is.
+    /// Appends a page to `out`: `encode` appends what is in it to what it is given, and `page` tells which
+    /// one it is.
     pub(super) fn page(
         &mut self,
         matches: Matches,

@@ -1,5 +1,5 @@
-//! Numbers as differences to the one before (Parquet format, "Encodings", DELTA_BINARY_PACKED = 5): times and sequence
-//! numbers take a byte or none. Not the pages around them.
+//! Numbers as differences to the one before (Parquet format, "Encodings", DELTA_BINARY_PACKED = 5): times and
+//! sequence numbers take a byte or none. Not the pages around them.
 
 use super::bits;
 use crate::varint;
@@ -79,7 +79,8 @@ mod tests {
         let mut out = Vec::new();
         encode(&[1, 2, 3, 4, 5], &mut out);
         assert_eq!(out, [128, 1, 4, 5, 2, 2, 0, 0, 0, 0]);
-        // 7, 5, 3, 1, 2, 3, 4, 5: the smallest difference is -2; above it 0, 0, 0, 3, 3, 3, 3 take two bits each.
+        // 7, 5, 3, 1, 2, 3, 4, 5: the smallest difference is -2; above it 0, 0, 0, 3, 3, 3, 3 take two bits
+        // each.
         out.clear();
         encode(&[7, 5, 3, 1, 2, 3, 4, 5], &mut out);
         let packed = [0b1100_0000, 0b0011_1111, 0, 0, 0, 0, 0, 0];

@@ -1,9 +1,9 @@
-//! The columns of a row group on their way to Parquet, each by an encoder of our own: it knows more of our columns than a
-//! general one can (names have keys, times rise), and where a page ends depends on nothing but the rows. Not the file
-//! around them (see `table_writer`).
+//! The columns of a row group on their way to Parquet, each by an encoder of our own: it knows more of our
+//! columns than a general one can (names have keys, times rise), and where a page ends depends on nothing but
+//! the rows. Not the file around them (see `table_writer`).
 //!
-//! By hand, not with the `ArrowWriter` of the crate `parquet`: a data export of 314 MB takes 6.2 instead of 9.0 G instructions
-//! (`benches/NOTES.md`).
+//! By hand, not with the `ArrowWriter` of the crate `parquet`: a data export of 314 MB takes 6.2 instead of
+//! 9.0 G instructions (`benches/NOTES.md`).
 
 mod bits;
 mod blocks;

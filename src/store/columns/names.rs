@@ -1,5 +1,5 @@
-//! A column of names, or of texts, as a chunk of Parquet pages. Names come with keys already, which are numbered anew by
-//! first use; no name is looked at more than once. Not for other columns (see `numbers`).
+//! A column of names, or of texts, as a chunk of Parquet pages. Names come with keys already, which are
+//! numbered anew by first use; no name is looked at more than once. Not for other columns (see `numbers`).
 
 use std::mem::take;
 

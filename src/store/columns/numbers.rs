@@ -1,5 +1,5 @@
-//! A column of numbers as a chunk of Parquet pages: by dictionary where values repeat, else by differences. Not for
-//! names, which come with keys already (see `names`).
+//! A column of numbers as a chunk of Parquet pages: by dictionary where values repeat, else by differences.
+//! Not for names, which come with keys already (see `names`).
 
 use std::mem::take;
 
@@ -132,8 +132,8 @@ impl NumberChunk {
 /// Numbers in the order of their first use, found by an open-addressing table.
 struct Dictionary {
     numbers: Vec<i64>,
-    /// Index into `numbers` plus one; 0 for a free slot. A power of two of them, three in four free, half of them in a full
-    /// dictionary.
+    /// Index into `numbers` plus one; 0 for a free slot. A power of two of them, three in four free, half of
+    /// them in a full dictionary.
     slots: Vec<u32>,
 }
 
@@ -150,8 +150,9 @@ impl Dictionary {
     /// The odd fraction of the golden ratio, whose products are spread evenly.
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-    /// The keys of the numbers of a page. False when the dictionary would be full, or when more than every second number is new:
-    /// then differences are shorter. It has its numbers from before then, but knows no more where they are.
+    /// The keys of the numbers of a page. False when the dictionary would be full, or when more than every
+    /// second number is new: then differences are shorter. It has its numbers from before then, but knows no
+    /// more where they are.
     fn keys(&mut self, numbers: &[i64], keys: &mut Vec<u32>) -> bool {
         let known = self.numbers.len();
         let most = Self::MAX.min(known + numbers.len() / 2 + 1);
@@ -206,9 +207,10 @@ impl Dictionary {
         }
     }
 
-    /// Numbers that are near each other have slots of their own, in their order, as the instances that live at the same time
-    /// are: no two numbers of one stretch as long as the table meet. The stretches are laid over one another, each turned by
-    /// bits that depend on all of its number, as floating-point numbers differ in the uppermost bits and in nothing else.
+    /// Numbers that are near each other have slots of their own, in their order, as the instances that live
+    /// at the same time are: no two numbers of one stretch as long as the table meet. The stretches are laid
+    /// over one another, each turned by bits that depend on all of its number, as floating-point numbers
+    /// differ in the uppermost bits and in nothing else.
     #[inline(always)]
     fn home(&self, number: i64) -> usize {
         let bits = self.slots.len().ilog2();

@@ -1,5 +1,5 @@
-//! The pages of one column of a row group, compressed, with what the footer and the page index say of them. Not what is
-//! in a page: that is for the encoders beside this file.
+//! The pages of one column of a row group, compressed, with what the footer and the page index say of them.
+//! Not what is in a page: that is for the encoders beside this file.
 
 use arrow::array::BooleanBufferBuilder;
 use arrow::buffer::NullBuffer;
@@ -114,8 +114,8 @@ impl Pages {
         }
     }
 
-    /// Appends a page of the rows that `levels` tells of, whose values `encode` appends to what it is given. `range` is
-    /// that of its values; `None` where it has none, or where nobody needs to know.
+    /// Appends a page of the rows that `levels` tells of, whose values `encode` appends to what it is given.
+    /// `range` is that of its values; `None` where it has none, or where nobody needs to know.
     pub fn push(
         &mut self,
         compressor: &mut Compressor,
@@ -270,7 +270,8 @@ fn order(ranges: &[Option<Range>]) -> BoundaryOrder {
     }
 }
 
-/// Appends the keys of a page as RLE_DICTIONARY has them: their width, then runs. `len` is that of the dictionary.
+/// Appends the keys of a page as RLE_DICTIONARY has them: their width, then runs. `len` is that of the
+/// dictionary.
 pub(super) fn keys(keys: &[u32], len: u32, out: &mut Vec<u8>) {
     let width = bits::padded(bits::of(u64::from(len.saturating_sub(1))));
     out.push(width as u8);

@@ -1,5 +1,5 @@
-//! Small numbers as Parquet's hybrid of repeated and bit-packed runs (Parquet format, "Encodings", RLE = 3): the keys of
-//! names and the levels that say which rows are null. Not the pages around them.
+//! Small numbers as Parquet's hybrid of repeated and bit-packed runs (Parquet format, "Encodings", RLE = 3):
+//! the keys of names and the levels that say which rows are null. Not the pages around them.
 
 use super::bits;
 use crate::varint;

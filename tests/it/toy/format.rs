@@ -1,5 +1,5 @@
-//! Spans as CSV, `task,begin,end` in nanoseconds: a trace format in the fewest lines, as CONTRIBUTING.md has the recipe. Its
-//! folder in `src/formats` would hold this file.
+//! Spans as CSV, `task,begin,end` in nanoseconds: a trace format in the fewest lines, as CONTRIBUTING.md has
+//! the recipe. Its folder in `src/formats` would hold this file.
 
 use btfdb::diagnostics::Severity;
 use btfdb::error::Result;

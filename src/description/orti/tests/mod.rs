@@ -1,5 +1,5 @@
-//! Tests of the ORTI parser with all it uses: whole files, mistakes, arbitrary input. Not for single functions,
-//! whose tests are in their own files, and not for the corpus (`corpus`).
+//! Tests of the ORTI parser with all it uses: whole files, mistakes, arbitrary input. Not for single
+//! functions, whose tests are in their own files, and not for the corpus (`corpus`).
 
 mod corpus;
 mod formula;

@@ -1,5 +1,6 @@
-//! Streaming operators over the intervals of a key in the order of their begins: their union, the gaps between them,
-//! how many there are at once. Not for pairs of intervals (see `overlap`), and not for the names in SQL.
+//! Streaming operators over the intervals of a key in the order of their begins: their union, the gaps
+//! between them, how many there are at once. Not for pairs of intervals (see `overlap`), and not for the
+//! names in SQL.
 
 mod run;
 #[cfg(test)]
@@ -29,8 +30,8 @@ pub(in crate::engine) enum IntervalFunction {
     Concurrency,
 }
 
-/// The operator of a function. The columns of the input are keys, `begin_at`, `end_at`, and for [`IntervalFunction::Gaps`] the bounds; no
-/// interval is empty, or without begin or end.
+/// The operator of a function. The columns of the input are keys, `begin_at`, `end_at`, and for
+/// [`IntervalFunction::Gaps`] the bounds; no interval is empty, or without begin or end.
 #[derive(Debug)]
 pub(in crate::engine) struct IntervalOperator {
     pub function: IntervalFunction,
@@ -55,7 +56,8 @@ enum State {
         end: i64,
         count: i64,
     },
-    /// All up to `covered` is either in an interval or has been given; there is nothing to be given from `to` on.
+    /// All up to `covered` is either in an interval or has been given; there is nothing to be given from `to`
+    /// on.
     Gaps {
         covered: i64,
         to: Option<i64>,
@@ -162,7 +164,8 @@ fn close(
     }
 }
 
-/// The number of intervals, `open` since `since`, changes at `at`; stretches with the same number that touch are one.
+/// The number of intervals, `open` since `since`, changes at `at`; stretches with the same number that touch
+/// are one.
 fn step(
     open: usize,
     since: &mut i64,

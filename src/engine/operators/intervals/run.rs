@@ -1,4 +1,5 @@
-//! The states of all keys while intervals go by, from batches and into batches. Not for what is done with an interval.
+//! The states of all keys while intervals go by, from batches and into batches. Not for what is done with an
+//! interval.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! What an overlap join is, as a streaming operator over two inputs. Not for finding places in plans where it fits, and not for the sweep.
+//! What an overlap join is, as a streaming operator over two inputs. Not for finding places in plans where it
+//! fits, and not for the sweep.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! Joins of rows whose intervals of time overlap, keys being equal or not: `a.begin < b.end AND b.begin < a.end`, or a point
-//! in an interval. Finds them in a plan and puts a sweep over both inputs there, which reads each once, in the order of the
-//! begins. Rows without a partner are given where the join asks for them. Not where one side is small: there, a join of
-//! DataFusion is as good.
+//! Joins of rows whose intervals of time overlap, keys being equal or not: `a.begin < b.end AND b.begin <
+//! a.end`, or a point in an interval. Finds them in a plan and puts a sweep over both inputs there, which
+//! reads each once, in the order of the begins. Rows without a partner are given where the join asks for
+//! them. Not where one side is small: there, a join of DataFusion is as good.
 
 mod join;
 mod sweep;
@@ -143,7 +143,8 @@ impl<'a> Join<'a> {
         }
     }
 
-    /// The side whose columns an expression of the filter has, all of them, and the expression over that side.
+    /// The side whose columns an expression of the filter has, all of them, and the expression over that
+    /// side.
     fn of_one_side(&self, e: &Arc<dyn PhysicalExpr>) -> Result<Option<(JoinSide, Arc<dyn PhysicalExpr>)>> {
         let (mut sides, indices) = (Vec::new(), self.filter.column_indices());
         let place = |node: Arc<dyn PhysicalExpr>| {

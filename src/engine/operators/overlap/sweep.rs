@@ -1,6 +1,6 @@
-//! The sweep: two inputs in the order of their begins go in, the pairs of rows that overlap come out, and the rows that have
-//! no partner, where these are asked for. Each row is looked at when it begins; until it ends, it waits for rows of the other
-//! side. Not for plans, and not for reading inputs.
+//! The sweep: two inputs in the order of their begins go in, the pairs of rows that overlap come out, and the
+//! rows that have no partner, where these are asked for. Each row is looked at when it begins; until it ends,
+//! it waits for rows of the other side. Not for plans, and not for reading inputs.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -157,10 +157,12 @@ fn not_integers() -> DataFusionError {
 }
 
 impl Sweep {
-    /// The rows `l` of the first side and `r` of the second one with equal keys for which `l.lo < r.hi` and `r.lo < l.hi`
-    /// (`<=` where a side is not strict), and the filter is true; `schemas`: the columns of the sides.
+    /// The rows `l` of the first side and `r` of the second one with equal keys for which `l.lo < r.hi` and
+    /// `r.lo < l.hi` (`<=` where a side is not strict), and the filter is true; `schemas`: the columns of the
+    /// sides.
     pub fn new(bounds: [Bounds; 2], schemas: Vec<SchemaRef>, wanted: Wanted) -> Self {
-        // A point is given as an interval whose bounds are the same: if it comes second, it never has to wait.
+        // A point is given as an interval whose bounds are the same: if it comes second, it never has to
+        // wait.
         let first = usize::from(bounds[0].strict && !bounds[1].strict);
         let mut schemas = schemas.into_iter();
         let mut single = wanted.single.iter();
@@ -200,7 +202,8 @@ impl Sweep {
             }
             goes_on
         });
-        // What the other side may still begin with: nothing earlier, and not this very instant if it has come already.
+        // What the other side may still begin with: nothing earlier, and not this very instant if it has come
+        // already.
         let earliest = if side == self.first { Some(lo) } else { lo.checked_add(1) };
         let waits = earliest.is_some_and(|earliest| other.bounds.before(earliest, hi));
         if !waits || (other.ended && other.next >= other.lo.len()) {

@@ -1,12 +1,12 @@
-//! Words as Tcl itself splits them: a `tclsh` runs every line in an interpreter that has no commands at all, so that nothing
-//! happens but that its parser hands over the words.
+//! Words as Tcl itself splits them: a `tclsh` runs every line in an interpreter that has no commands at all,
+//! so that nothing happens but that its parser hands over the words.
 
 use crate::formats::grasp::words::{Kind, Stop, command, comment, skip_blanks};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// Gives, for each line of hexadecimal digits, whether the script is complete, then its commands as words in hexadecimal
-/// digits, or `error`.
+/// Gives, for each line of hexadecimal digits, whether the script is complete, then its commands as words in
+/// hexadecimal digits, or `error`.
 const SCRIPT: &str = r#"
 set bare [interp create -safe]
 foreach name [$bare eval {namespace eval :: {info commands}}] {

@@ -1,5 +1,5 @@
-//! One event of a listing, its continuation lines put behind it: text → class, number, words. Not which lines belong
-//! together.
+//! One event of a listing, its continuation lines put behind it: text → class, number, words. Not which lines
+//! belong together.
 
 use super::cursor::Cursor;
 use super::values::{raw, string, words};
@@ -247,8 +247,8 @@ impl Body {
         std::iter::once(known).chain(Version::ALL.into_iter().rev().filter(move |version| *version != known))
     }
 
-    /// The words, and whether they are those of the layout for 64 bits: the first layout that what is printed fits. Where
-    /// both fit, the print does not tell, and it is that for 32 bits.
+    /// The words, and whether they are those of the layout for 64 bits: the first layout that what is printed
+    /// fits. Where both fit, the print does not tell, and it is that for 32 bits.
     fn arguments(&self, event: u16, text: &[u8]) -> Option<(bool, Vec<u32>)> {
         let big_endian = self.flavour.big_endian;
         // A state without a name has the words of the others.
@@ -260,7 +260,8 @@ impl Body {
             for (is64, layout) in [(false, &entry.layout), (true, &entry.layout64)] {
                 for (fast, fields) in [(true, layout.fast()), (false, layout.wide())] {
                     let Some((words, used)) = words(fields, text, big_endian) else { continue };
-                    // In mode fast there are two words, in mode wide more: all arguments, or as far as the words go.
+                    // In mode fast there are two words, in mode wide more: all arguments, or as far as the
+                    // words go.
                     let all = used == fields.len();
                     if all || (fast && words.len() == 2) || (!fast && words.len() > 2) {
                         return Some((is64, words));

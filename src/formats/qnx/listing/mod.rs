@@ -1,13 +1,15 @@
-//! Listings of traceprinter as an input: users have them when the trace itself cannot leave the laboratory. Lines → events
-//! with their words, of style 6 and of 7 and later with the default format, with `-n` or without. Knows no files and no
-//! tables; times stay as they are printed.
+//! Listings of traceprinter as an input: users have them when the trace itself cannot leave the laboratory.
+//! Lines → events with their words, of style 6 and of 7 and later with the default format, with `-n` or
+//! without. Knows no files and no tables; times stay as they are printed.
 //!
-//! A line is an event, the continuation of one (an argument, or the rest of a string with line ends), part of the header,
-//! blank, or rejected. Counts follow [`Counts`]: continuations and headers are skipped lines; behind a kernel call that
-//! failed, traceprinter 1.02 forgets the line end, and what follows on the same line counts as a line of its own.
+//! A line is an event, the continuation of one (an argument, or the rest of a string with line ends), part of
+//! the header, blank, or rejected. Counts follow [`Counts`]: continuations and headers are skipped lines;
+//! behind a kernel call that failed, traceprinter 1.02 forgets the line end, and what follows on the same
+//! line counts as a line of its own.
 //!
-//! What is not printed cannot be read: numbers of buffers have 11 bits, words behind the last argument are gone, addresses
-//! of 64 bits look like those of 32 where they are small, names with bytes that are not printable are empty.
+//! What is not printed cannot be read: numbers of buffers have 11 bits, words behind the last argument are
+//! gone, addresses of 64 bits look like those of 32 where they are small, names with bytes that are not
+//! printable are empty.
 
 mod cursor;
 mod event;
@@ -47,9 +49,11 @@ pub struct OwnedEvent {
     pub is64: bool,
     /// The low 32 bits of the count of the CPU's clock.
     pub timeoff: u32,
-    /// The high 32 bits, where they are printed: style 7 prints all 64 bits, but no leading zeros beyond eight digits.
+    /// The high 32 bits, where they are printed: style 7 prints all 64 bits, but no leading zeros beyond
+    /// eight digits.
     pub high: Option<u32>,
-    /// The words as far as they are printed, padded to an even number. Fewer than two where they are not printed at all.
+    /// The words as far as they are printed, padded to an even number. Fewer than two where they are not
+    /// printed at all.
     pub words: Vec<u32>,
 }
 
@@ -76,7 +80,8 @@ pub struct ListingReader<'s> {
 }
 
 impl<'s> ListingReader<'s> {
-    /// `source` is the path as the user gave it. `version`: where the header is not to be trusted, or missing.
+    /// `source` is the path as the user gave it. `version`: where the header is not to be trusted, or
+    /// missing.
     pub fn new(source: impl Into<Cow<'s, str>>, version: Option<Version>) -> Self {
         Self {
             findings: Findings::new(source),
@@ -89,8 +94,8 @@ impl<'s> ListingReader<'s> {
         }
     }
 
-    /// Reads whole lines. The last event is kept back until the next line that does not continue it. `inside_line`: the
-    /// chunk before ended inside a line, whose rest is passed over without being counted.
+    /// Reads whole lines. The last event is kept back until the next line that does not continue it.
+    /// `inside_line`: the chunk before ended inside a line, whose rest is passed over without being counted.
     pub fn chunk(&mut self, chunk: &[u8], inside_line: bool, events: &mut Vec<OwnedEvent>) {
         let mut at = 0;
         if inside_line {
@@ -109,7 +114,8 @@ impl<'s> ListingReader<'s> {
         self.flush(events);
     }
 
-    /// The attributes of the header, in order, keys without `TRACE_`. Complete when the first event was given.
+    /// The attributes of the header, in order, keys without `TRACE_`. Complete when the first event was
+    /// given.
     pub fn attributes(&self) -> &[(String, String)] {
         &self.attributes
     }

@@ -54,8 +54,8 @@ impl Pending {
         true
     }
 
-    /// Takes a line that can only be the rest of a string with a line end in it: the event does not make sense without
-    /// it, or is a message to the system log.
+    /// Takes a line that can only be the rest of a string with a line end in it: the event does not make
+    /// sense without it, or is a message to the system log.
     pub fn takes_rest(&mut self, flavour: Flavour, line: Line<'_>) -> bool {
         if self.rests.len() >= MAX_RESTS || self.text.len() + line.text.len() > MAX_TEXT {
             return false;

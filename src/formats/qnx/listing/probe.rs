@@ -6,8 +6,8 @@ use super::event::begins_event;
 /// Lines that are looked at.
 const PROBED_LINES: usize = 200;
 
-/// True when `head`, the first bytes of a file, is a listing: it says so first, or most of its lines that are no
-/// arguments are events.
+/// True when `head`, the first bytes of a file, is a listing: it says so first, or most of its lines that are
+/// no arguments are events.
 pub fn probe(head: &[u8]) -> bool {
     let (mut events, mut others, mut at) = (0, 0, 0);
     for number in 0..PROBED_LINES {

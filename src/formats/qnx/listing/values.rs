@@ -4,8 +4,8 @@ use super::MAX_WORDS;
 use super::cursor::Cursor;
 use crate::qnx::layout::{Field, Kind};
 
-/// The words of `name:value name:value…` when its names are the first of `fields` in their order and nothing else stands
-/// there; `None` otherwise. How many of the fields there are is told too.
+/// The words of `name:value name:value…` when its names are the first of `fields` in their order and nothing
+/// else stands there; `None` otherwise. How many of the fields there are is told too.
 pub(super) fn words(fields: &[Field], text: &[u8], big_endian: bool) -> Option<(Vec<u32>, usize)> {
     let mut cursor = Cursor(text);
     let mut words = Vec::new();
@@ -89,8 +89,8 @@ pub(super) fn string(text: &[u8], big_endian: bool, words: &mut Vec<u32>) {
     }
 }
 
-/// `"text" (0x… 0x…)`: the words tell all, but they are the bytes as a little-endian host sees them. The text may have
-/// quotes in it, so that the words begin behind the first quote behind which there are words.
+/// `"text" (0x… 0x…)`: the words tell all, but they are the bytes as a little-endian host sees them. The text
+/// may have quotes in it, so that the words begin behind the first quote behind which there are words.
 fn message(cursor: &mut Cursor<'_>, most: usize, big_endian: bool, words: &mut Vec<u32>) -> Option<()> {
     let text = cursor.0.strip_prefix(b"\"")?;
     // At most four letters for each word, so the search is short.

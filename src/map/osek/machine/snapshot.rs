@@ -1,9 +1,10 @@
-//! The state S' at the end of a recording, from which one that continues it is mapped on. Plain data; the rules are elsewhere.
+//! The state S' at the end of a recording, from which one that continues it is mapped on. Plain data; the
+//! rules are elsewhere.
 //!
-//! Kept: instances and states of tasks and ISRs with their runnables and open services, semaphores with owners and waiters,
-//! stimuli that have activated nothing yet, the next number of every instance, and the last value of every variable that a rule
-//! reads. Not kept: the last data access of each core, which only tells whether an error comes right after it, and which
-//! findings were reported once already.
+//! Kept: instances and states of tasks and ISRs with their runnables and open services, semaphores with
+//! owners and waiters, stimuli that have activated nothing yet, the next number of every instance, and the
+//! last value of every variable that a rule reads. Not kept: the last data access of each core, which only
+//! tells whether an error comes right after it, and which findings were reported once already.
 
 use super::Machine;
 use super::state::{Core, Pending, Semaphore, Task};

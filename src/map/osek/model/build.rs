@@ -1,4 +1,5 @@
-//! Compiles the objects of an ORTI file: cores, tasks, semaphores and alarms, with the variables that they read.
+//! Compiles the objects of an ORTI file: cores, tasks, semaphores and alarms, with the variables that they
+//! read.
 
 use super::labels::{expand, integer_of, is_none_label, os_state, service, spellings};
 use super::{AlarmAction, AlarmModel, CoreModel, Model, SemModel, TaskModel};
@@ -198,8 +199,8 @@ impl Model {
                 continue;
             }
             let s = self.sems.len();
-            // Not made unique: generators list a resource at every core, and only one core uses it unless it is
-            // global (see `Machine::claim`).
+            // Not made unique: generators list a resource at every core, and only one core uses it unless it
+            // is global (see `Machine::claim`).
             let name = self.names.intern(label);
             let state = self.attribute(ix, orti, "RESOURCE", Some(label), "STATE", Role::SemState(s));
             let locker = self.attribute(ix, orti, "RESOURCE", Some(label), "LOCKER", Role::SemLocker(s));

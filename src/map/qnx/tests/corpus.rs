@@ -14,8 +14,8 @@ fn corpus(name: &str) -> Option<PathBuf> {
     Some(PathBuf::from(root).join("qnx").join(name))
 }
 
-/// Reads a recording as simply as can be: little endian, every part of an event behind the one before of the same CPU,
-/// class and time, CPUs in the order of the file.
+/// Reads a recording as simply as can be: little endian, every part of an event behind the one before of the
+/// same CPU, class and time, CPUs in the order of the file.
 fn read(name: &str, version: Version) -> Option<(Vec<Ev>, u32)> {
     let bytes = std::fs::read(corpus(name)?).unwrap();
     let end_mark = b"TRACE_HEADER_END::";
@@ -86,7 +86,8 @@ fn read(name: &str, version: Version) -> Option<(Vec<Ev>, u32)> {
 
 /// One of our lines as the prototype writes it; `None` for what it does not write.
 fn as_prototype(line: &str, version: Version, destroyed: &[i64]) -> Option<String> {
-    // It knows no handlers, no events of users, and leaves the threads of a process that is destroyed as they are.
+    // It knows no handlers, no events of users, and leaves the threads of a process that is destroyed as they
+    // are.
     let time: i64 = line.split(',').next()?.parse().ok()?;
     if line.contains(", R, ISR_") || line.contains(", SIG, USR_") || destroyed.contains(&time) {
         return None;

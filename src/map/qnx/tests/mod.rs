@@ -1,4 +1,5 @@
-//! The mapping of kernel events against what was worked out by hand, and against rules that hold for any events.
+//! The mapping of kernel events against what was worked out by hand, and against rules that hold for any
+//! events.
 
 mod corpus;
 mod native;

@@ -22,7 +22,8 @@ pub(super) fn assert_sound(run: &Run) {
     conforms(run);
 }
 
-/// Naive: who is on which core after each event; two at once are a fault, and so is a start on a core that is taken.
+/// Naive: who is on which core after each event; two at once are a fault, and so is a start on a core that is
+/// taken.
 fn occupancy(run: &Run) -> Option<String> {
     let mut on: BTreeMap<NameId, Vec<(NameId, i64)>> = BTreeMap::new();
     let mut runnables: HashMap<(NameId, i64), State> = HashMap::new();
@@ -101,8 +102,9 @@ fn numbers(run: &Run) {
     }
 }
 
-/// The checker of the project, which knows nothing of gaps and needs not, finds nothing but what the rules of kernel traces want: notes
-/// that BTF 2.1.5 does not foresee, and OS events that the kernel sets while no thread runs.
+/// The checker of the project, which knows nothing of gaps and needs not, finds nothing but what the rules of
+/// kernel traces want: notes that BTF 2.1.5 does not foresee, and OS events that the kernel sets while no
+/// thread runs.
 fn conforms(run: &Run) {
     let version = crate::btf::spec::Version::V2_1_5;
     let mut checker = Checker::new(CheckOptions { version: Some(version), header: false });
@@ -222,8 +224,8 @@ fn numbers_of(batch: &RecordBatch, column: &str) -> Vec<Option<i64>> {
     batch.column_by_name(column).unwrap().as_primitive::<Int64Type>().iter().collect()
 }
 
-/// The native tables agree with themselves: stretches of a thread do not overlap and lie within its life, ends rise as the
-/// order of the tables says, no CPU runs two threads.
+/// The native tables agree with themselves: stretches of a thread do not overlap and lie within its life,
+/// ends rise as the order of the tables says, no CPU runs two threads.
 fn native(run: &mut Run, end: i64) {
     let states = run.rows.states.take_batch().unwrap();
     let column = |name: &str| numbers_of(&states, name);

@@ -38,7 +38,8 @@ fn with_attributes(name: &str, change: impl FnOnce(&mut Attributes)) -> Case {
     case.done()
 }
 
-/// Order is not promised, user's keys have any letters, dates may be missing, and who names the file may write TRACE_.
+/// Order is not promised, user's keys have any letters, dates may be missing, and who names the file may
+/// write TRACE_.
 fn keys_in_odd_order() -> Case {
     with_attributes("keys in odd order, TRACE_ in a value, user's keys, no date", |attributes| {
         attributes.remove("DATE").remove("BOOT_DATE");

@@ -84,7 +84,8 @@ fn release_8_buffers() -> Case {
     case.done()
 }
 
-/// Some records have the number of another CPU: all up to BUFFER_END are of the CPU of the buffer's first record.
+/// Some records have the number of another CPU: all up to BUFFER_END are of the CPU of the buffer's first
+/// record.
 fn release_8_wrong_cpus() -> Case {
     let mut case = Builder::new("8.0: records with a wrong CPU", &release_8(4));
     let wrong = |case: &mut Builder, record: Record, cpu: u8| {
@@ -217,8 +218,8 @@ fn codes_of(release: Release) -> Case {
         Code::call(127),
         Code::exit(127),
         Code::interrupted(14),
-        // No class: empty, and the last of 32. A kernel call that neither begins nor ends. Processes and threads that
-        // have no event: 52 threads, then every 64th code.
+        // No class: empty, and the last of 32. A kernel call that neither begins nor ends. Processes and
+        // threads that have no event: 52 threads, then every 64th code.
         Code::unknown(0x0005),
         Code::unknown(0x7fff),
         Code::unknown(0x0980),

@@ -1,5 +1,5 @@
-//! Hard files, one for each rule of the layout, with what a reader should make of them. For the tests of readers; the
-//! expectations are worked out from the documents and not with any reader.
+//! Hard files, one for each rule of the layout, with what a reader should make of them. For the tests of
+//! readers; the expectations are worked out from the documents and not with any reader.
 //!
 //! ```ignore
 //! for case in cases::all().into_iter().chain(cases::simulated()) {
@@ -136,8 +136,8 @@ impl Builder {
         self.writer.record(record).unwrap()
     }
 
-    /// Begins an event: its first record, and what is expected when all of it comes. The file has the lower 32 bits of
-    /// `cycles`.
+    /// Begins an event: its first record, and what is expected when all of it comes. The file has the lower
+    /// 32 bits of `cycles`.
     fn begin(&mut self, cpu: u8, cycles: u64, code: Code, words: &[u32]) -> Open {
         let mut parts = Parts::new(cpu, 0, code, cycles as u32, words);
         let record = self.raw(&parts.next().unwrap());

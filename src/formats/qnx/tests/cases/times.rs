@@ -24,7 +24,8 @@ pub(super) fn all() -> Vec<Case> {
     ]
 }
 
-/// Equal stamps, in the file in an order that says nothing. A TIME and the event behind it have one stamp as well.
+/// Equal stamps, in the file in an order that says nothing. A TIME and the event behind it have one stamp as
+/// well.
 fn one_time_on_two_cpus() -> Case {
     let mut case = Builder::usual("one time on two CPUs");
     case.open_buffer(0, START, 1);
@@ -120,7 +121,8 @@ fn no_time_for_one_cpu() -> Case {
     case.done()
 }
 
-/// Nothing happens for more than 2^32 counts; the lower bits happen to be higher than before, but a buffer came.
+/// Nothing happens for more than 2^32 counts; the lower bits happen to be higher than before, but a buffer
+/// came.
 fn a_long_pause() -> Case {
     let mut case = Builder::usual("a pause of several times 32 bits");
     case.open_buffer(0, START, 1);
