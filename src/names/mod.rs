@@ -4,10 +4,10 @@
 //!
 //! | type | from → to | used by |
 //! |---|---|---|
-//! | [`Interner`] | text → *id*, in the order of first use; what is new since is a *delta* | readers, mapper, derived tables, exports |
+//! | [`Interner`] | text → *id*, in the order of first use; the names that are new are a *delta* | readers, mapper, derived tables, exports |
 //! | `MergedNames` | ids of several interners, by their deltas → ids of one | readers that work in parallel |
 //! | [`NameColumn`] | names of rows → a *key* per row, and a *dictionary* that batches share | schema, store |
-//! | `Memo` | dictionary → what was computed once per *entry*, kept from batch to batch | store, derived tables, queries, exports |
+//! | `Memo` | dictionary → a value per *entry*, computed once and reused from batch to batch | store, derived tables, queries, exports |
 
 mod column;
 mod interner;
