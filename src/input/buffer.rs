@@ -1,4 +1,4 @@
-//! Memory of a chunk: a piece of the input at an aligned address, as direct reads need it, and room before it
+//! Memory of a chunk: a piece of the input at an aligned address, as direct reads need it, and room in front
 //! for the line that began in the previous piece. Not what is read into it, nor when.
 
 use std::fmt;
@@ -11,7 +11,7 @@ use super::{CHUNK_BYTES, MAX_LINE};
 
 /// Alignment of pieces in memory: a huge page of most processors, and more than any disk needs.
 const ALIGNED: usize = 2 << 20;
-/// Room before a piece.
+/// Room in front of a piece.
 const FRONT: usize = MAX_LINE.next_multiple_of(ALIGNED);
 
 /// The bytes of a chunk; dereferences to a slice.
@@ -25,7 +25,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Without content. Memory is taken page by page, when it is written.
+    /// Empty. Memory is taken page by page, when it is written.
     pub(super) fn new() -> io::Result<Self> {
         let memory = MmapMut::map_anon(ALIGNED + FRONT + CHUNK_BYTES)?;
         let piece = memory.as_ptr().align_offset(ALIGNED).min(ALIGNED) + FRONT;
@@ -33,12 +33,12 @@ impl Buffer {
     }
 
     /// The same, with the piece in huge pages, so that one request to the disk covers all of it. The first
-    /// byte that is written takes all its memory.
+    /// write takes all its memory.
     pub(super) fn huge() -> io::Result<Self> {
         let buffer = Self::new()?;
         #[cfg(target_os = "linux")]
-        // Without huge pages, small ones will do. Huge ones would be wasted on the part of a line before a
-        // piece.
+        // Without huge pages, small ones will do. Not for the room in front: most of a huge page would be
+        // unused.
         let _ = (
             buffer.memory.advise_range(memmap2::Advice::NoHugePage, 0, buffer.piece),
             buffer.memory.advise_range(memmap2::Advice::HugePage, buffer.piece, CHUNK_BYTES),
@@ -66,7 +66,7 @@ impl Buffer {
         self.memory.get_mut(self.content.end..self.piece + end.min(CHUNK_BYTES)).unwrap_or_default()
     }
 
-    /// Says that `count` bytes were written into the room.
+    /// Marks `count` bytes of the room as written.
     pub(super) fn add(&mut self, count: usize) {
         self.content.end += count;
     }
