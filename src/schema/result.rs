@@ -1,6 +1,6 @@
-//! Columns of a result of SQL, typed: whole numbers of any width, texts however the engine holds them. Found
-//! by place, as the statement names them. Not for stored batches, whose types are known (see
-//! [`super::view`]).
+//! Columns of a result of SQL, typed: whole numbers of any width, texts in any of the engine's
+//! representations. Found by position, in the order of the statement. Not for stored batches, whose types are
+//! known (see [`super::view`]).
 
 use arrow::array::{
     Array, ArrayRef, AsArray, Float64Array, Int64Array, ListArray, RecordBatch, StringArray, StringViewArray,
@@ -11,8 +11,8 @@ use arrow::datatypes::{DataType, Float64Type, Int64Type, UInt32Type, UInt64Type}
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// The columns of a batch from the first one on, each by its type; those that follow one another with one
-/// type as a list: `let (name, at, [low, high]): (Texts, Integers, [Fractions; 2]) = columns(&batch)?`.
+/// The columns of a batch from the first one on, each by its type. Neighbours of one type can be a list:
+/// `let (name, at, [low, high]): (Texts, Integers, [Fractions; 2]) = columns(&batch)?`.
 ///
 /// # Errors
 /// [`ErrorKind::Bug`] when there are fewer, or one cannot be read as its type.
@@ -35,7 +35,7 @@ fn misfit(column: &str) -> Error {
     )
 }
 
-/// Columns that follow one another.
+/// Neighbouring columns.
 pub(crate) trait ResultColumns: Sized {
     /// How many there are.
     const WIDTH: usize;
@@ -119,7 +119,7 @@ impl Integers {
         self.get(row).unwrap_or_default()
     }
 
-    /// All numbers; a missing one reads as any.
+    /// All numbers; missing ones have an arbitrary value.
     pub fn values(&self) -> &[i64] {
         self.0.values()
     }
@@ -179,7 +179,7 @@ impl ResultColumn for Fractions {
     }
 }
 
-/// Texts: as strings, as views or by dictionary; other values as they are printed.
+/// Texts: as strings, views or dictionaries; other values as they are printed.
 #[derive(Debug, Clone)]
 pub(crate) enum Texts {
     Strings(StringArray),

@@ -1,6 +1,5 @@
-//! Columns of a stored batch, borrowed and typed: what the generated views and those of some columns
-//! ([`view`]) are made of. Not for results of SQL, whose columns the engine types as it likes (see
-//! [`super::result`]).
+//! Columns of a stored batch, borrowed and typed: the generated views and those of some columns ([`view`])
+//! consist of them. Not for results of SQL, where the engine chooses the types (see [`super::result`]).
 
 use arrow::array::{Array, ArrowPrimitiveType, AsArray, BooleanArray, RecordBatch, StringArray};
 use arrow::buffer::NullBuffer;
@@ -87,7 +86,7 @@ pub struct NumberView<'a, T> {
 }
 
 impl<'a, T: Copy + Default> NumberView<'a, T> {
-    /// All numbers; a missing one reads as any.
+    /// All numbers; missing ones have an arbitrary value.
     pub fn values(&self) -> &'a [T] {
         self.values
     }
@@ -150,18 +149,17 @@ pub struct NameView<'a> {
 }
 
 impl<'a> NameView<'a> {
-    /// The keys of all rows; that of a missing name is any.
+    /// The keys of all rows; missing names have an arbitrary one.
     pub fn keys(&self) -> &'a [u32] {
         self.keys
     }
 
-    /// What the keys stand for. Batches of one file can share it, or have one that goes on where the last one
-    /// ended.
+    /// The names of the keys. Batches of one file can share it, or have one that extends the one before.
     pub fn dictionary(&self) -> &'a StringArray {
         self.dictionary
     }
 
-    /// The key of a row; `None` when its name is missing.
+    /// The key of a row; `None` if its name is missing.
     #[inline]
     pub fn key(&self, row: usize) -> Option<usize> {
         self.keys.get(row).filter(|_| is_valid(self.nulls, row)).map(|key| *key as usize)
@@ -180,7 +178,7 @@ impl<'a> NameView<'a> {
         self.get(row).unwrap_or_default()
     }
 
-    /// What `meaning` makes of each name, computed once per entry of the dictionary.
+    /// Applies `meaning` to each name, once per entry of the dictionary.
     pub fn translate<T>(&self, meaning: impl FnMut(&'a str) -> Option<T>) -> Translated<'a, T> {
         let names = self.dictionary.iter().map(Option::unwrap_or_default);
         Translated { names: *self, meanings: names.map(meaning).collect() }
@@ -207,7 +205,7 @@ impl<T: Copy> Translated<'_, T> {
     }
 }
 
-/// `row` is one of the rows that `nulls` is of.
+/// `row` is one of the rows that `nulls` covers.
 #[inline]
 fn is_valid(nulls: Option<&NullBuffer>, row: usize) -> bool {
     nulls.is_none_or(|nulls| nulls.is_valid(row))
