@@ -11,8 +11,8 @@ use crate::error::{Error, Result, did_you_mean};
 use crate::schema::TableSpec;
 use crate::time::TimeScale;
 
-/// A snapshot of a database. Readers take no lock and are never kept waiting. When a recording is removed or
-/// replaced meanwhile, its files are gone: an error, but never the rows of another state.
+/// A snapshot of a database. Readers take no lock and never wait. If a recording is removed or replaced
+/// meanwhile, its files are gone: that is an error, but a reader never gets the rows of another state.
 #[derive(Debug, Clone)]
 pub struct Database {
     root: PathBuf,
@@ -44,7 +44,7 @@ impl Database {
         Self::open(path)
     }
 
-    /// Begins to change a database, or to make a new one when `time_scale_if_new` says how.
+    /// Begins to change a database. With `time_scale_if_new`, makes a new one if there is none.
     ///
     /// # Errors
     /// [`crate::error::ErrorKind::Database`] when another writer is at work, when there is no database and
@@ -77,7 +77,7 @@ impl Database {
         &self.manifest.recordings
     }
 
-    /// Fails when a recording is asked for that is not there.
+    /// Fails if `recording` is not in the database.
     ///
     /// # Errors
     /// [`crate::error::ErrorKind::Usage`], with a suggestion.
@@ -96,7 +96,7 @@ impl Database {
         self.manifest.files_of(table, recording).cloned().collect()
     }
 
-    /// Where a file lies now. Ask shortly before opening it: a commit may just be moving it into place.
+    /// Where a file is now. Ask shortly before opening it: a commit may just be moving it into place.
     pub fn path_of(&self, file: &FileEntry) -> PathBuf {
         self.place(&file.path, file.staged.as_deref())
     }
@@ -113,7 +113,7 @@ impl Database {
         blob.read(&self.root).map(Some)
     }
 
-    /// Staged files win: the place of a blob can still hold the one that it replaces.
+    /// Staged files come first: at the path of a blob there can still be the one that it replaces.
     pub(super) fn place(&self, path: &str, staged: Option<&str>) -> PathBuf {
         let staged = staged.map(|s| self.root.join(s)).filter(|s| s.exists());
         staged.unwrap_or_else(|| self.root.join(path))

@@ -1,5 +1,5 @@
-//! What a database needs of a disk for writing, as a trait: tests make every step of it fail (see
-//! [`super::faults`]). Not the disk itself (see `real_disk`), and not for reading, which has no consequences.
+//! What a database needs of a disk for writing, as a trait, so that tests can make every step of it fail (see
+//! [`super::faults`]). Not the disk itself (see `real_disk`), and not for reading, which changes nothing.
 
 use std::fmt;
 use std::fs::File;

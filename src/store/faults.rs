@@ -22,7 +22,7 @@ pub enum Fault {
     ShortWrite,
 }
 
-/// A real disk on which one operation, or that and all later ones, goes wrong.
+/// A real disk on which one operation, or that one and all later ones, go wrong.
 #[derive(Debug, Clone)]
 pub struct FaultyDisk {
     plan: Plan,
@@ -37,7 +37,7 @@ struct Plan {
 }
 
 impl FaultyDisk {
-    /// A disk whose operation number `at`, counted from 1, goes wrong, and with `for_ever` all after it too.
+    /// A disk whose operation number `at`, counted from 1, goes wrong; with `for_ever` also all after it.
     pub fn new(fault: Fault, at: usize, for_ever: bool) -> Self {
         Self { plan: Plan { fault, at, for_ever }, log: Arc::default() }
     }

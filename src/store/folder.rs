@@ -1,5 +1,5 @@
-//! A database folder through a [`Disk`]: relative paths in, errors that name the thing out. Not aware of what
-//! the files mean.
+//! A database folder through a [`Disk`]: takes relative paths, and its errors name the file. Knows nothing of
+//! what the files mean.
 
 use std::fs;
 use std::io::{self, Write as _};

@@ -48,7 +48,7 @@ impl Disk for RealDisk {
         File::open(path)?.sync_all()
     }
 
-    /// Folders cannot be opened elsewhere; there the file system keeps renames in order by itself.
+    /// On other systems, folders cannot be opened; the file system keeps renames in order there.
     #[cfg(not(unix))]
     fn sync_dir(&self, _: &Path) -> io::Result<()> {
         Ok(())

@@ -1,4 +1,4 @@
-//! Writes one Parquet file of a table. Not aware of the transaction it belongs to, so that it can work on
+//! Writes one Parquet file of a table. Knows nothing of the transaction it belongs to, so that it can run on
 //! another thread.
 
 use std::io;
@@ -19,8 +19,8 @@ use super::manifest::FileEntry;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{ColumnType, ROW_GROUP_ROWS, TableSpec, compression};
 
-/// A file in the making. Nothing is on the disk before the first row. The bytes of a file depend on its rows
-/// alone, not on the batches that they come in.
+/// A file in the making. Nothing is on the disk before the first row. The bytes of a file depend on its rows,
+/// not on how they are split into batches.
 pub struct TableWriter {
     folder: Folder,
     table: &'static TableSpec,
@@ -32,7 +32,7 @@ pub struct TableWriter {
 enum State {
     New,
     Open(Box<OpenFile>),
-    /// A write failed; what is on the disk is of no use.
+    /// A write failed; what is on the disk is useless.
     Failed,
 }
 
@@ -41,7 +41,7 @@ struct OpenFile {
     file: SerializedFileWriter<SealedFile>,
     group: Option<RowGroup>,
     compressor: Compressor,
-    /// See [`RowGroup::rooms`]: of the last one in it.
+    /// [`RowGroup::rooms`] of the last row group in it.
     rooms: Vec<usize>,
 }
 
@@ -60,14 +60,14 @@ impl StagedFile {
         &self.entry
     }
 
-    /// Where it lies until the commit.
+    /// Where it is until the commit.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
 impl TableWriter {
-    /// `entry` is complete but for what the rows decide.
+    /// `entry` is complete except for what the rows decide.
     pub(super) fn new(folder: Folder, table: &'static TableSpec, entry: FileEntry) -> Self {
         Self { folder, table, schema: table.arrow_schema(), entry, state: State::New }
     }

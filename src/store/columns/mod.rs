@@ -1,9 +1,9 @@
-//! The columns of a row group on their way to Parquet, each by an encoder of our own: it knows more of our
-//! columns than a general one can (names have keys, times rise), and where a page ends depends on nothing but
-//! the rows. Not the file around them (see `table_writer`).
+//! The columns of a row group on their way to Parquet, each with an encoder of our own. It knows more of our
+//! columns than a general one can (names have keys, times rise), and where a page ends depends on the rows
+//! only. Not the file around them (see `table_writer`).
 //!
-//! By hand, not with the `ArrowWriter` of the crate `parquet`: a data export of 314 MB takes 6.2 instead of
-//! 9.0 G instructions (`benches/NOTES.md`).
+//! Not the `ArrowWriter` of the crate `parquet`: a data export of 314 MB takes 6.2 instead of 9.0 G
+//! instructions (`benches/NOTES.md`).
 
 mod bits;
 mod blocks;
@@ -34,7 +34,7 @@ use names::NameChunk;
 use numbers::NumberChunk;
 use pages::Pages;
 
-/// A dictionary of names of no more bytes than this has all names of its row group.
+/// A dictionary of at most this many bytes has all names of its row group.
 pub(super) const WHOLE_DICTIONARY: usize = names::MAX_BYTES;
 
 /// A row group in the making. It stays in memory, encoded, until it is complete.
@@ -50,8 +50,8 @@ enum Column {
 }
 
 impl RowGroup {
-    /// The next row group of `file`, which is one of `table`, with room for what the one before had (see
-    /// [`RowGroup::rooms`]), if there was one.
+    /// The next row group of `file`, a file of `table`. `rooms` are those of the row group before, if there
+    /// was one (see [`RowGroup::rooms`]).
     pub fn new<W: Write + Send>(file: &SerializedFileWriter<W>, table: &TableSpec, rooms: &[usize]) -> Self {
         let leaves = file.schema_descr().columns().iter();
         let rooms = rooms.iter().copied().chain(std::iter::repeat(0));
@@ -71,7 +71,8 @@ impl RowGroup {
         Ok(())
     }
 
-    /// How many different values each column has, of which it keeps a dictionary.
+    /// How many different values each column with a dictionary has: the room that the next row group will
+    /// need.
     pub fn rooms(&self) -> Vec<usize> {
         self.columns.iter().map(Column::room).collect()
     }

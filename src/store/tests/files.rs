@@ -23,7 +23,7 @@ fn write(path: &Path, batches: &[RecordBatch]) -> Vec<FileEntry> {
     Database::open(path).unwrap().files(tables::BTF_EVENT, None)
 }
 
-/// Events with names of all kinds: one, few, and so many that a dictionary has to give up.
+/// Events with names of all kinds: one, some, and too many for a dictionary.
 fn events(count: i64) -> RecordBatch {
     let mut rows = BtfEventRows::new();
     for n in 0..count {
