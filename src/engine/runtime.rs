@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// Stack of the threads that plan and run statements: deep expressions recurse.
 pub(super) const STACK: usize = 16 << 20;
 
-/// A thread pool whose end is not waited for: a statement that was stopped may still be in an operator that
+/// A thread pool that does not wait at its end: a statement that was stopped may still be in an operator that
 /// notices it only after much work.
 pub(super) struct Runtime {
     handle: Handle,

@@ -1,6 +1,6 @@
-//! `stddev` of whole numbers, as times are: sums and squares are exact and rounded once they are complete, so
-//! that the result depends neither on the order of the rows nor on the number of threads, and no row costs a
-//! division. Of other numbers it is the engine's, and so are `stddev_pop` and the variances.
+//! `stddev` of whole numbers, such as times: sums and squares are exact and rounded once at the end, so that
+//! the result depends neither on the order of the rows nor on the number of threads, and no row costs a
+//! division. For other numbers it is the engine's, and so are `stddev_pop` and the variances.
 
 use std::mem::size_of;
 use std::sync::Arc;
@@ -32,12 +32,12 @@ impl Stddev {
     }
 }
 
-/// Types whose values are all 64-bit integers with a sign.
+/// Types whose values are all signed 64-bit integers.
 fn is_whole(ty: &DataType) -> bool {
     ty.is_signed_integer() || matches!(ty, DataType::UInt8 | DataType::UInt16 | DataType::UInt32)
 }
 
-/// What a dictionary is of.
+/// The value type of a dictionary.
 fn plain(ty: &DataType) -> &DataType {
     if let DataType::Dictionary(_, values) = ty { values } else { ty }
 }
@@ -101,7 +101,7 @@ impl AggregateUDFImpl for Stddev {
     }
 }
 
-/// The numbers of a column with the rows that they are in; NULL is no number.
+/// The numbers of a column with their rows, without NULL.
 fn numbers(values: &[ArrayRef]) -> impl Iterator<Item = (usize, i64)> {
     let column = values.first().and_then(|array| array.as_primitive_opt::<Int64Type>());
     column.into_iter().flat_map(|column| column.iter().enumerate().filter_map(|(row, n)| Some((row, n?))))
@@ -249,7 +249,7 @@ mod tests {
         };
         assert_eq!(of(&[2, 4, 4, 4, 5, 5, 7, 9]), Some((32f64 / 7.0).sqrt()));
         assert_eq!((of(&[]), of(&[5]), of(&[5, 5])), (None, None, Some(0.0)));
-        // A shift changes nothing, however large: doubles alone would say 0 here.
+        // A shift changes nothing, however large: doubles would give 0 here.
         assert_eq!(of(&[i64::MAX - 2, i64::MAX]), Some(2f64.sqrt()));
         assert_near(of(&[i64::MIN, i64::MAX]), Some(2f64.powi(64) / 2f64.sqrt()));
     }

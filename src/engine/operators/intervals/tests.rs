@@ -1,4 +1,4 @@
-//! Intervals in a pass against every instant looked at for itself.
+//! The operators against a look at every single instant.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use super::{IntervalFunction, Intervals, State};
 /// Begin and end; never empty.
 type Interval = (i64, i64);
 
-/// Instants that are looked at: all that can differ.
+/// The instants to look at: all at which results can differ.
 const INSTANTS: std::ops::Range<i64> = -20..60;
 
 fn asked(
@@ -29,12 +29,12 @@ fn asked(
     all
 }
 
-/// How many intervals each instant lies in.
+/// How many intervals contain an instant.
 fn open(intervals: &[Interval], at: i64) -> i64 {
     intervals.iter().filter(|(begin, end)| (*begin..*end).contains(&at)).count() as i64
 }
 
-/// Runs of instants for which `of` gives the same, and something.
+/// Runs of instants for which `of` gives the same value, and not `None`.
 fn runs(of: impl Fn(i64) -> Option<i64>) -> Vec<(i64, i64, i64)> {
     let mut runs: Vec<(i64, i64, i64)> = Vec::new();
     for at in INSTANTS {
