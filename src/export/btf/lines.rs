@@ -1,5 +1,5 @@
-//! The lines that are no events: the header, and what the imported file had in between. Makes the jobs of
-//! which the output is made, in order. Not for the events themselves (see `events`).
+//! The lines that are not events: the header, and those that the imported file had between its events. Splits
+//! the output into jobs, in order. Not for the events themselves (see `events`).
 
 use super::events::{Job, Piece, Style};
 use super::original::Original;
@@ -15,37 +15,36 @@ use crate::time::TimeScale;
 use arrow::array::RecordBatch;
 use std::mem::take;
 
-/// Events of all the export, with what stands between them.
+/// All events of the export, with the lines between them.
 pub(super) struct Lines<'a, I> {
     events: I,
-    /// A batch that the events before this row are done with.
+    /// The rest of a batch, from this row on.
     rest: Option<(RecordBatch, usize)>,
     ended: bool,
-    /// Lines in the making.
+    /// The lines of the current job.
     lines: Vec<u8>,
     style: &'a Style,
-    /// The unit of the times that are written.
+    /// The unit of the output.
     unit: TimeScale,
     /// The recording was imported from BTF.
     imported: bool,
     options: BtfOptions,
     original: Original,
-    /// The version of the header, when there is nothing to be true to.
+    /// The version of the header, unless the lines of an imported file are kept.
     version: Option<Version>,
-    /// The parameter that tells the unit has been written.
+    /// The parameter with the unit has been written.
     unit_said: bool,
     /// See [`Lines::own_header`].
     own_header_said: bool,
-    /// Lines that the version cannot say.
+    /// Lines that the version cannot express.
     unsaid: u64,
 }
 
 impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
-    /// Begins with what stands above the first line of an imported file, or all of the header when there is
-    /// none.
+    /// Starts with the lines before the first event of an imported file, or with a header of our own.
     pub fn new(style: &'a Style, options: BtfOptions, facts: &Facts, original: Original, events: I) -> Self {
         let imported = facts.imported;
-        // A file that was imported counted in nanoseconds until it said something else.
+        // An imported file counts in nanoseconds until it states a unit.
         let own = if imported { TimeScale::Ns } else { style.scale };
         let mut lines = Self {
             events,
@@ -66,7 +65,7 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
         lines
     }
 
-    /// What became of the lines, and of all times.
+    /// The counts of lines and times.
     pub fn done(&self) -> BtfCounts {
         BtfCounts {
             shifted_by: self.style.zero.unsigned_abs(),
@@ -93,8 +92,8 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
         self.own_header();
     }
 
-    /// What only we know: the shift of all times, the numbers of names. `#version` stands before it (BTF
-    /// 2.2.1 §2.2.1), so in an imported file that keeps its own header it follows that.
+    /// The parameters of our own: the shift of all times, the numbers of names. They must follow `#version`
+    /// (BTF 2.2.1 §2.2.1), in an imported file that keeps its own header too.
     fn own_header(&mut self) {
         if self.own_header_said {
             return;
@@ -120,7 +119,7 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
         format!("#{} {}\n", if new { "timescale" } else { "timeScale" }, self.unit)
     }
 
-    /// The events of a batch from a row on, and what belongs before each.
+    /// The events of a batch from a row on, with the lines before each.
     fn job(&mut self, batch: RecordBatch, mut row: usize) -> Result<Job> {
         let numbers: Integers = result::column(&batch, btf_event::SEQ)?;
         let numbers = numbers.values();
@@ -143,8 +142,7 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
         Ok(Job { batch: Some(batch), pieces })
     }
 
-    /// The lines before the event `seq`, or all that are left; false when there are more than one portion of
-    /// them.
+    /// The lines before the event `seq`, or all that are left; false if they do not fit into one job.
     fn before(&mut self, seq: Option<i64>) -> Result<bool> {
         while let Some(line) = self.original.before(seq)? {
             if line.parameter {
@@ -178,7 +176,7 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
             self.unit = TimeScale::parse(&value.to_ascii_lowercase()).unwrap_or(self.unit);
         }
         let Some(version) = self.version else { return self.line(text) };
-        // The header has been written for this version; tables are written only with numbers, and by these.
+        // The header is already that of this version; tables are written only in numeric mode, and generated.
         let row = text.trim().starts_with("#-");
         if known.is_some() || row {
             return;

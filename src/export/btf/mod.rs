@@ -1,6 +1,6 @@
-//! System events → BTF text. Streams: memory does not grow with the recording. A recording that was imported
-//! from BTF comes out with what it had: its parameters, tables and comments, its unit of time, its numbers
-//! for names, the order of its lines; any of these can be asked for otherwise. Not for reading BTF text (see
+//! System events → BTF text. Streams: memory does not grow with the recording. By default, a recording that
+//! was imported from BTF keeps the parameters, tables and comments of its file, its unit of time, its numbers
+//! for names, and the order of its lines; options change each of these. Not for reading BTF text (see
 //! `formats::btf`).
 
 mod events;
@@ -108,7 +108,7 @@ impl Exporter for Btf {
     }
 }
 
-/// How BTF is to be written; everything left out is as in the file that was imported, if there was one.
+/// How to write BTF; the default of everything is what the imported file has, if there was one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct BtfOptions {
     /// Version of the specification to write: the header and events of others are translated. Default: as
@@ -118,32 +118,32 @@ pub(super) struct BtfOptions {
     pub time_scale: Option<TimeScale>,
     /// Numbers for names, with tables that explain them.
     pub numeric: Option<bool>,
-    /// Lines in the order of time, not of the file that was imported.
+    /// Lines in the order of time, not of the imported file.
     pub by_time: bool,
 }
 
 /// What was exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct BtfCounts {
-    /// Number of event lines, without those that are comments now.
+    /// Number of event lines, without those that became comments.
     pub events: u64,
     /// Ticks added to every time, because BTF has no negative times; 0 for nearly every recording.
     pub shifted_by: u64,
     /// Names and notes in which a character that BTF cannot express was replaced by `_`.
     pub altered: u64,
-    /// Events that the version cannot say; they were written as comments.
+    /// Events that the version cannot express; they were written as comments.
     pub unsaid: u64,
-    /// Lines that were rejected when the file was imported, and so do not come out again.
+    /// Lines that were rejected at the import, and are therefore missing.
     pub left_out: u64,
-    /// Times that are no whole number of the unit; they were rounded half to even.
+    /// Times that are not a whole number of the unit; they were rounded half to even.
     pub rounded: u64,
 }
 
-/// Writes the selected system events as BTF. An entity is selected when it is the source or the target of an
+/// Writes the selected system events as BTF. An entity is selected if it is the source or the target of an
 /// event.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] when the recording is not clear, [`ErrorKind::Io`] when `out` fails (the cause is
+/// [`ErrorKind::Usage`] when the recording is ambiguous, [`ErrorKind::Io`] when `out` fails (the cause is
 /// then the [`std::io::Error`]), otherwise those of a query.
 pub(super) fn export_btf(
     session: &Session,
@@ -157,7 +157,7 @@ pub(super) fn export_btf(
     let zero = begin.filter(|b| *b < 0).unwrap_or(0);
     let numeric = options.numeric.unwrap_or(facts.numeric);
     let original = Original::open(session, &recording, selection)?;
-    // A new version writes tables of its own.
+    // Another version gets tables of its own.
     let keep = facts.imported && options.version.is_none();
     let numbers = match numeric {
         true => Some(Numbers::of(session, &recording, selection, facts.numeric && keep, keep)?),
@@ -189,9 +189,9 @@ pub(super) fn export_btf(
 struct Facts {
     creator: Option<String>,
     created: Option<String>,
-    /// It was imported from BTF, and so has lines to be true to.
+    /// It was imported from BTF, and so has lines to keep.
     imported: bool,
-    /// … that name entities by number.
+    /// The imported file names entities by number.
     numeric: bool,
 }
 

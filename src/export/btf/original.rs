@@ -1,5 +1,5 @@
-//! The lines of an imported file that are no events, in their order, for the writer to put back where they
-//! were.
+//! The lines of an imported file that are not events, in their order, for the writer to put back in their
+//! place.
 
 use crate::btf::spec::Version;
 use crate::engine::{Param, ResultStream, Session};
@@ -10,18 +10,18 @@ use crate::schema::tables;
 use crate::selection::Selection;
 use crate::time::TimeScale;
 
-/// Which lines go with a selection.
+/// Chooses the lines for a selection.
 pub(super) struct Original {
     batches: ResultStream,
     batch: Option<Lines>,
     row: usize,
-    /// True when all events are exported, so that all lines go with them.
+    /// True if all events are exported, and therefore all lines.
     whole: bool,
-    /// Rejected lines passed over: they are no BTF, and only excerpts of them are kept.
+    /// Rejected lines that were skipped: they are not BTF, and the database has only excerpts of them.
     pub rejected: u64,
-    /// The unit of time that the first of them says.
+    /// The unit of time that the first lines state.
     pub unit: Option<TimeScale>,
-    /// The version that the first of them says, when it is known.
+    /// The version that the first lines state, if it is known.
     pub version: Option<Version>,
 }
 
@@ -54,8 +54,8 @@ impl Original {
         Ok(original)
     }
 
-    /// The next line that belongs before the event `seq`; at the end of the events, `None` asks for all that
-    /// is left.
+    /// The next line before the event `seq`; `None` stands for the end of the events and returns all that are
+    /// left.
     pub fn before(&mut self, seq: Option<i64>) -> Result<Option<Line>> {
         while self.fill()? {
             let Some(lines) = &self.batch else { break };
@@ -65,8 +65,8 @@ impl Original {
             }
             let kind = lines.kind.value(self.row);
             let parameter = kind == "parameter" || kind == "table_row";
-            // A comment goes with the event after it, those of the header with any; a parameter always
-            // counts.
+            // A comment goes with the event after it, comments of the header with any event; parameters
+            // always count.
             self.rejected += u64::from(kind == "rejected");
             let wanted = parameter || self.whole || next == 0 || seq == Some(next);
             let line = (wanted && kind != "rejected")
@@ -79,7 +79,7 @@ impl Original {
         Ok(None)
     }
 
-    /// The event that the next line belongs before, after [`Original::before`] gave none.
+    /// The event after the next line, once [`Original::before`] returned none.
     pub fn next_seq(&self) -> Option<i64> {
         self.batch
             .as_ref()
@@ -87,7 +87,7 @@ impl Original {
             .map(|lines| lines.next_seq.value(self.row))
     }
 
-    /// True when there is a line at hand.
+    /// True if there is a current line.
     fn fill(&mut self) -> Result<bool> {
         while self.batch.as_ref().is_none_or(|b| self.row >= b.next_seq.len()) {
             let Some(batch) = self.batches.next() else { return Ok(false) };

@@ -1,9 +1,9 @@
-//! An event of one version of BTF as another version says it (BTF 2.2.0, version history). Not the header.
+//! An event of one version of BTF in terms of another one. Not the header.
 
 use crate::btf::Record;
 use crate::btf::spec::{self, Action, EntityType, Version};
 
-/// The same event in the words of `version`; `None` when that version has none for it.
+/// The same event in terms of `version`; `None` if that version cannot express it.
 pub(super) fn translated<'a>(event: &Record<'a>, version: Version) -> Option<Record<'a>> {
     let kind = EntityType::parse_tolerant(event.target_type).filter(|kind| kind.is_in(version))?;
     let action = Action::parse_tolerant(event.action)?;
@@ -28,9 +28,9 @@ pub(super) fn translated<'a>(event: &Record<'a>, version: Version) -> Option<Rec
                 said.source_instance = number;
             }
         }
-        // SIM did what no process did, which 2.2.0 has no word for.
+        // SIM did what no process did; 2.2.0 cannot express that.
         _ if !old && simulation => return None,
-        // The source is the target itself: semaphores did so until 2.1.5.
+        // The source is the target itself: up to 2.1.5, semaphores did that.
         _ if event.source == event.target && !permitted.own && !permitted.sources.has(kind) => return None,
         _ => {}
     }

@@ -28,7 +28,7 @@ pub(super) enum Act {
     Resume,
     /// It starts and ends at the same instant.
     Pass,
-    /// It waits on its core, which Grasp does not tell from running.
+    /// It polls on its core, which Grasp does not distinguish from running.
     Poll,
 }
 
@@ -68,8 +68,8 @@ impl Jobs {
         let (rows, mut params) = (condition.sql(), condition.params());
         let (from, to) = (selection.from.unwrap_or(i64::MIN), selection.to.unwrap_or(i64::MAX));
         params.extend([("from", from.into()), ("to", to.into())]);
-        // A stretch on a core begins where the job was not on that core right before, and ends where it is
-        // not right after.
+        // A span on a core begins if the job was not on that core right before, and ends if it is not right
+        // after.
         let sql = format!(
             "WITH stretch AS (
                 SELECT *,

@@ -1,5 +1,4 @@
-//! Everything that happens at one instant, in the order in which a script can say it. Not for where it comes
-//! from.
+//! Everything that happens at one instant, in the order that a script needs. Not for where it comes from.
 
 use super::declare::{Declared, Task};
 use super::jobs::{Act, Job, Step};
@@ -9,13 +8,13 @@ use crate::btf::spec::EntityType;
 use crate::error::Result;
 use std::collections::HashMap;
 
-/// What is known of a job that was declared and has not ended.
+/// A job that was declared and has not ended.
 #[derive(Debug)]
 struct Open {
-    /// The core that the script has it on.
+    /// The core of the job in the script.
     core: Option<String>,
     runs: bool,
-    /// Ids of mutexes that the script says it has.
+    /// Ids of mutexes that the job holds in the script.
     holds: Vec<String>,
 }
 
@@ -32,23 +31,23 @@ impl<'d> Moment<'d> {
         Self { declared, open: HashMap::new(), steps: Vec::new(), others: Vec::new() }
     }
 
-    /// It happens now. Steps come arrivals first, then what leaves a core, then what gets it.
+    /// Adds a step. Arrivals come first, then what leaves a core, then what gets it.
     pub fn step(&mut self, step: Step) {
         self.steps.push(step);
     }
 
-    /// It happens now.
+    /// Adds another event.
     pub fn other(&mut self, other: Other) {
         self.others.push(other);
     }
 
-    /// Writes what happens now.
+    /// Writes everything that happens now.
     pub fn write(&mut self, at: i64, script: &mut Script<'_>) -> Result<()> {
         let (steps, others) = (std::mem::take(&mut self.steps), std::mem::take(&mut self.others));
         for step in steps.iter().filter(|s| s.act == Act::Arrive) {
             self.arrive(step, at, script)?;
         }
-        // What a job does that runs already, it does before it leaves its core: to take a mutex means to run.
+        // Actions of a running job come before it leaves its core: a job must run to take a mutex.
         let (before, after): (Vec<_>, Vec<_>) = others.into_iter().partition(|other| match &other.saying {
             Saying::Semaphore { process, instance, .. } => self.runs(process, *instance),
             _ => true,
@@ -96,7 +95,7 @@ impl<'d> Moment<'d> {
     fn next_on(&self, steps: &[Step], n: usize, step: &Step) -> Option<Job> {
         let later = steps.get(n + 1..).unwrap_or_default();
         let next = later.iter().find(|s| matches!(s.act, Act::Resume | Act::Pass) && s.core == step.core);
-        // It must be there by now, and not be the job itself, which changes its core.
+        // The next job must be declared by now, and differ from this one, which only changes its core.
         next.map(|s| s.job.clone()).filter(|job| *job != step.job && self.open.contains_key(job))
     }
 
@@ -113,7 +112,7 @@ impl<'d> Moment<'d> {
         Ok(())
     }
 
-    /// The job, declared when it is not yet.
+    /// The job, declared if it is not yet.
     fn open(&mut self, job: &Job, script: &mut Script<'_>) -> Result<Option<(String, &mut Open)>> {
         let Some(task) = self.task(job) else { return Ok(None) };
         let id = id(task, job);
@@ -172,8 +171,8 @@ impl<'d> Moment<'d> {
                 let Some(open) = job.and_then(|job| self.open.get_mut(&job)) else {
                     return script.comment(&other.line);
                 };
-                // To take or give back a mutex draws a job as running, and only what was taken can be given
-                // back.
+                // The player draws a job that takes or gives back a mutex as running, and a job can only give
+                // back what it has taken.
                 let held = open.holds.iter().position(|id| *id == semaphore.id);
                 let word = match (semaphore.mutex, grip) {
                     (true, Grip::Acquire) if open.runs && held.is_none() => {
@@ -196,7 +195,7 @@ impl<'d> Moment<'d> {
     }
 }
 
-/// `task3.17`; two kinds of processes never share a number.
+/// `task3.17`; tasks and ISRs never share a number.
 fn id(task: &Task, job: &Job) -> String {
     debug_assert!(matches!(job.kind, EntityType::Task | EntityType::Isr), "only they have jobs");
     format!("{}.{}", task.id, job.instance)

@@ -1,4 +1,4 @@
-//! The events that do not happen to jobs, in the order of time, and how each is said. Not for jobs
+//! The events that do not happen to jobs, in the order of time, and how to write each. Not for jobs
 //! themselves.
 
 use crate::btf::spec::{Action, EntityType, process_transition};
@@ -17,7 +17,7 @@ pub(super) enum Grip {
     Suspend,
 }
 
-/// How an event is said.
+/// How to write an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Saying {
     /// Source, its instance, what it does, semaphore.
@@ -27,7 +27,7 @@ pub(super) enum Saying {
         grip: Grip,
         semaphore: String,
     },
-    /// An activation that was lost.
+    /// A lost activation.
     Ignored {
         kind: EntityType,
         process: String,
@@ -47,7 +47,7 @@ type Events = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 
 /// All other events.
 pub(super) struct Others {
-    /// Semaphores that are held when the window begins, the last one first.
+    /// Semaphores that are held when the window begins, in reverse order.
     held: Vec<(i64, Other)>,
     rows: Cursor<Events>,
     more: bool,
@@ -67,7 +67,7 @@ impl Others {
         Ok(others)
     }
 
-    /// Goes to the next event that is none of a job.
+    /// Advances to the next event that does not happen to a job.
     fn forward(&mut self) -> Result<()> {
         loop {
             self.more = self.rows.next()?;
@@ -140,7 +140,7 @@ impl Others {
     }
 }
 
-/// Who has which semaphore at an instant, taken before it.
+/// The holders of all semaphores right before an instant.
 fn held_at(session: &Session, selection: &Selection, recording: &str, at: i64) -> Result<Vec<(i64, Other)>> {
     let instant = Selection { from: Some(at), to: None, ..selection.clone() };
     let span = ("assigned_at", "released_at");

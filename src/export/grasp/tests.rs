@@ -1,4 +1,4 @@
-//! Scripts of the database whose content is known.
+//! Scripts of the database with known content.
 
 use super::*;
 use crate::engine::tests::fixture::engine;

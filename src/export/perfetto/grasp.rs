@@ -1,4 +1,4 @@
-//! What Grasp traces hold in addition to BTF: budgets of servers and levels of buffers as counters, messages
+//! What Grasp traces have in addition to BTF: budgets of servers and levels of buffers as counters, messages
 //! as instants.
 
 use super::Export;
@@ -19,7 +19,7 @@ impl Export<'_, '_> {
         self.messages()
     }
 
-    /// A value at the begin of every piece, and one at its end where the budget has fallen until then.
+    /// A value at the begin of every span, and one at its end if the budget has fallen in between.
     fn budgets(&mut self) -> Result<()> {
         let condition = self.selection.overlap(self.recording, ("begin_at", "begin_at"), &["name"], &[]);
         let sql = format!(

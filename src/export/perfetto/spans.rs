@@ -1,4 +1,4 @@
-//! What lasts, apart from states: runnables, holds of and waits for semaphores, gaps of the recording, event
+//! Spans other than states: runnables, holds of and waits for semaphores, gaps of the recording, event
 //! chains.
 
 use super::packets::{Argument, Flow, Nature};
@@ -12,8 +12,7 @@ use crate::export::cursor::Cursor;
 use crate::schema::columns::{gap, runnable_instance as runnable};
 use std::collections::HashMap;
 
-/// The end of an execution that was not recorded is that of the time that is known of it, and so is the
-/// begin.
+/// An execution whose begin or end was not recorded is shown as far as its time is known.
 const RUNNABLES: &str = "SELECT recording, runnable, instance, process, process_instance, core, depth, complete, begin_at, \
      coalesce(terminate_at, begin_at + running + suspended) AS end_at FROM (\
      SELECT *, coalesce(start_at, terminate_at - running - suspended, $begin) AS begin_at FROM runnable_instance) AS execution";
@@ -105,7 +104,7 @@ impl Export<'_, '_> {
             let end = format!("coalesce({to}, {from})");
             let entities = ["semaphore", "process"];
             let condition = self.selection.overlap(self.recording, (from, &end), &entities, &[]);
-            // To have a semaphore at once is no wait.
+            // Getting a semaphore at once is not a wait.
             let more = if below { format!(" AND ({to} IS NULL OR {to} > {from})") } else { String::new() };
             let sql = format!(
                 "SELECT {sql} {}{more} ORDER BY semaphore, {from}, {to}, process, instance",
@@ -120,7 +119,7 @@ impl Export<'_, '_> {
                 let begin = rows.int(3).unwrap_or(0);
                 let tracks = if below { &mut row.below } else { &mut row.slices };
                 let Some(end) = rows.int(4) else {
-                    // When it ended is not known: it is shown where it began.
+                    // Its end is unknown: it is shown as an instant at its begin.
                     let what = if below { "requested by" } else { "assigned to" };
                     let name = format!("{what} {}", rows.name(1));
                     packets.instant(row.track, begin, &name, &args, None)?;

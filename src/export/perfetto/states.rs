@@ -1,5 +1,4 @@
-//! The states of tasks and ISRs, on their own tracks and on those of the cores they run on. Not for other
-//! slices.
+//! The states of tasks and ISRs, on their own tracks and on those of their cores. Not for other slices.
 
 use super::packets::{Argument, Flow, Nature};
 use super::tracks::Group;
@@ -20,7 +19,7 @@ impl Export<'_, '_> {
         let types: &[&str] = if cores { &[] } else { &[state::TYPE] };
         let condition =
             self.selection.overlap(self.recording, (state::BEGIN_AT, state::END_AT), &entities, types);
-        // Sorted by their ends as they lie, so that nothing has to be sorted.
+        // The stored order is that of their ends, so that no sort is needed.
         let sql = format!(
             "SELECT process, type, instance, core, state, begin_at, end_at FROM process_state {} ORDER BY {}",
             condition.sql(),
@@ -55,7 +54,7 @@ impl Export<'_, '_> {
         Ok(())
     }
 
-    /// Activations that no event tells as such: of dialects, and of traces that do not count instances.
+    /// Activations without an event of their own: in dialects, and in traces that do not count instances.
     pub(super) fn activations(&mut self) -> Result<()> {
         let (at, entities) = (instance::ACTIVATE_AT, [instance::PROCESS]);
         let condition = self.selection.overlap(self.recording, (at, at), &entities, &[instance::TYPE]);

@@ -1,7 +1,7 @@
-//! Where things are shown: the tree of tracks, and more of them for what overlaps. Not for what is on them.
+//! The tree of tracks, with additional tracks for slices that overlap. Not for what is on them.
 //!
 //! The recording is a process; its threads are the tasks and ISRs, each with a track of states and its
-//! runnables. Beside them are groups of cores, chains, stimuli, semaphores, signals and others.
+//! runnables. In addition, there are groups of cores, chains, stimuli, semaphores, signals and others.
 
 use super::packets::{Nature, Order, Packets, Track};
 use super::placement::{Nests, OverlapTracks};
@@ -9,7 +9,7 @@ use crate::btf::spec::EntityType;
 use crate::error::{Error, ErrorKind, Result};
 use std::collections::HashMap;
 
-/// Tracks that are shown together, in this order.
+/// Groups of tracks, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Group {
     Cores,
@@ -36,11 +36,11 @@ const GROUPS: [(Group, &str); 8] = [
 /// The tracks of a task or ISR.
 #[derive(Debug)]
 pub(super) struct Thread {
-    /// What it does: its runnables, and what it does to others.
+    /// Its runnables, and what it does to others.
     pub track: u64,
     /// Number of the thread.
     pub number: i64,
-    /// Its activations are shown where they come from.
+    /// Its activations are on the tracks of their causes.
     pub activated: bool,
     pub states: OverlapTracks,
     pub runnables: Nests,
@@ -50,13 +50,13 @@ pub(super) struct Thread {
 #[derive(Debug)]
 pub(super) struct Row {
     pub track: u64,
-    /// What happens on it.
+    /// The slices on the track itself.
     pub slices: OverlapTracks,
-    /// What is shown below it: waits for a semaphore, the gaps of a core.
+    /// The slices below it: waits for a semaphore, the gaps of a core.
     pub below: OverlapTracks,
 }
 
-/// Things by name.
+/// Tracks by name.
 #[derive(Debug)]
 struct ByName<T> {
     places: HashMap<String, usize>,
@@ -68,7 +68,7 @@ impl<T> ByName<T> {
         Self { places: HashMap::new(), things: Vec::new() }
     }
 
-    /// The thing of that name, made when there is none.
+    /// The track of that name, made on first use.
     fn get(&mut self, name: &str, make: impl FnOnce() -> Result<T>) -> Result<&mut T> {
         let place = match self.places.get(name) {
             Some(place) => *place,
@@ -109,7 +109,7 @@ impl Tracks {
             rows: std::array::from_fn(|_| ByName::new()),
             tasks: ByName::new(),
             isrs: ByName::new(),
-            // The thread with the number of its process would be the main one.
+            // The thread with the id of its process would be the main one.
             threads: 1,
         })
     }
@@ -135,14 +135,14 @@ impl Tracks {
         })
     }
 
-    /// A task, or an ISR, that has tracks.
+    /// A task or ISR that already has tracks.
     pub fn known_thread(&mut self, kind: EntityType, name: &str) -> Option<&mut Thread> {
         let threads = if kind == EntityType::Isr { &mut self.isrs } else { &mut self.tasks };
         let place = *threads.places.get(name)?;
         threads.things.get_mut(place)
     }
 
-    /// A track of a group. `below` is what the tracks below it are called.
+    /// A track of a group. `below` is the name of the tracks below it.
     pub fn row(
         &mut self,
         group: Group,

@@ -15,12 +15,12 @@ enum What {
     Subtype,
 }
 
-/// How much of it.
+/// How much of it to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Precision {
-    /// Numbers: digits at least. Text: letters at most, the first ones.
+    /// Numbers: minimum number of digits. Text: maximum number of letters, from the start.
     First(usize),
-    /// Letters at most, the last ones.
+    /// Maximum number of letters, from the end.
     Last(usize),
 }
 
@@ -38,11 +38,11 @@ enum Part {
     },
 }
 
-/// A format that was read.
+/// A parsed format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Format(Vec<Part>);
 
-/// What the conversions show of an event.
+/// The values of an event that conversions can show.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Facts<'a> {
     pub cycles: u64,
@@ -53,7 +53,7 @@ pub(super) struct Facts<'a> {
     pub subtype: &'a str,
 }
 
-/// No line of a listing is wider.
+/// Maximum width of a listing.
 const WIDEST: usize = 1000;
 
 impl Format {
@@ -109,7 +109,7 @@ impl Format {
                     let text = facts.show(*what, *alternate, sign, *precision);
                     let blanks = width.saturating_sub(text.len());
                     let number = matches!(what, What::Cycles | What::Cpu | What::Event);
-                    // As in C: no zeros where a precision tells the number of digits.
+                    // As in C: no zeros if the precision gives the number of digits.
                     let zero = *zero && number && !left && !matches!(precision, Some(Precision::First(_)));
                     if *left {
                         out.text(&text);
@@ -177,7 +177,7 @@ impl Facts<'_> {
             What::Subtype => (self.subtype.to_owned(), false),
         };
         match precision {
-            // All of it is ASCII, so that any byte is the rim of a letter; what is not is left whole.
+            // The texts are ASCII, so that any byte can be cut at; other texts stay whole.
             Some(Precision::First(most)) if !number => text.get(..most).map(str::to_owned).unwrap_or(text),
             Some(Precision::Last(most)) => {
                 text.get(text.len().saturating_sub(most)..).map(str::to_owned).unwrap_or(text)
@@ -186,7 +186,7 @@ impl Facts<'_> {
         }
     }
 
-    /// `s.mmm.uuuus`, cut to whole microseconds.
+    /// `s.mmm.uuuus`, truncated to whole microseconds.
     fn time(&self) -> String {
         let per_sec = u128::from(self.cycles_per_sec.max(1));
         let micros = u128::from(self.cycles) * 1_000_000 / per_sec;

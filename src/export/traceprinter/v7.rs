@@ -47,7 +47,7 @@ impl Printer {
             Class::IntEnter | Class::IntExit | Class::HandlerEnter | Class::HandlerExit => {
                 let mut line = Vec::new();
                 self.interrupt_event(event, " ", &mut line);
-                // The number stands in the format already.
+                // The format has already printed the number.
                 out.extend_from_slice(line.get(subtype.len()..).unwrap_or_default());
             }
             Class::User if event.words.len() > 2 => self.user_string(event, out),
