@@ -1,4 +1,4 @@
-//! Software events as the rules see them: names resolved, everything irrelevant gone. Not the stored rows.
+//! Software events for the rules: names resolved, irrelevant ones dropped. Not the stored rows.
 
 use crate::btf::NameId;
 
@@ -13,7 +13,7 @@ pub enum Function {
     Handler(NameId),
 }
 
-/// What happened.
+/// The kind of an event.
 #[derive(Debug, Clone, Copy)]
 pub enum What {
     /// A variable was read or written.
@@ -22,7 +22,7 @@ pub enum What {
         signal: Option<NameId>,
         write: bool,
         value: u64,
-        /// No other data access of this core lies between this one and the last one delivered.
+        /// No data access of this core was dropped between the last one and this one.
         follows: bool,
     },
     /// A function was entered or left.

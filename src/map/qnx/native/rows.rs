@@ -15,7 +15,7 @@ pub struct KernelRows {
     pub processes: KernelProcessRows,
     /// Threads.
     pub threads: KernelThreadRows,
-    /// Stretches of one state.
+    /// Spans of one state.
     pub states: KernelStateRows,
     /// Kernel calls.
     pub calls: KernelCallRows,

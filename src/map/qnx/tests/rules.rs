@@ -15,7 +15,7 @@ fn on(cpu: u8, event: Ev) -> Ev {
     Ev { cpu, ..event }
 }
 
-/// A client sends, the server gets the CPU, receives and replies, and the client goes on with an error.
+/// A client sends, the server gets the CPU, receives and replies, and the client continues with an error.
 pub(super) fn message_passing() -> Vec<Ev> {
     vec![
         begun(0),
