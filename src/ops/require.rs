@@ -1,4 +1,4 @@
-//! Requirements of a file against the recordings of a trace. Not how they are measured (see
+//! Measures the requirements of a file in the recordings of a trace. Not how they are measured (see
 //! [`crate::require`]).
 
 use super::Control;
@@ -36,7 +36,7 @@ pub fn requirements(
     let mut outcomes = Vec::new();
     for recording in trace.wanted(recording)? {
         let measured = measure(&trace.session, &requirements, recording);
-        // A bound that is no time is a mistake in the file.
+        // A bound that is not a time is a mistake in the file.
         outcomes.extend(measured.map_err(|e| if e.kind() == ErrorKind::Input { e.at(file) } else { e })?);
     }
     if outcomes.is_empty() {
