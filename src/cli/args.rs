@@ -1,5 +1,5 @@
-//! Groups of options that several commands have. Text only: values become plans in `commands`. Not the list
-//! of commands (see `command_line`), and not the arguments of one command, which it declares itself.
+//! Groups of options of several commands. Text only: `commands` turns values into plans. Not the list of
+//! commands (see `command_line`), and not the arguments of one command, which it declares itself.
 
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;

@@ -1,6 +1,5 @@
-//! Ctrl-C: the first asks the operation to stop, the second ends the process at once. Both are safe, because
-//! nothing is visible in a database before its commit. In the shell it stops what runs, as often as it is
-//! pressed.
+//! Ctrl-C: the first one asks the operation to stop, the second one ends the process at once. Both are safe,
+//! because nothing is visible in a database before its commit. In the shell, each one stops what is running.
 
 use crate::ops::Control;
 use std::sync::Arc;
@@ -21,7 +20,7 @@ pub(super) fn control() -> Arc<Control> {
     control
 }
 
-/// A flag that Ctrl-C raises, and that nothing but its owner lowers.
+/// A flag that Ctrl-C sets, and only its owner clears.
 pub(super) fn flag() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let handled = Arc::clone(&flag);

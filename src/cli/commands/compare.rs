@@ -152,7 +152,7 @@ fn compare_options(args: &CompareArgs, scale: TimeScale) -> Result<CompareOption
         let tolerance = tolerance(text, bound, scale)?;
         match action {
             Some(action) => options.action_tolerances.push((action.to_owned(), tolerance)),
-            // Two bounds, one absolute and one relative, may be given.
+            // Two bounds, one absolute and one relative, are allowed.
             None => {
                 options.tolerance.ticks = options.tolerance.ticks.max(tolerance.ticks);
                 options.tolerance.per_mille = options.tolerance.per_mille.max(tolerance.per_mille);
@@ -330,7 +330,7 @@ fn metrics_table(deltas: &[MetricDelta], beyond: usize, args: &CompareArgs) -> S
     text
 }
 
-/// How many decimals show a percentage that is not 0 as something else than 0.
+/// The number of decimals that keeps a percentage other than 0 from being shown as 0.
 fn decimals(percent: f64) -> usize {
     (1..9).find(|n| percent.abs() * 10f64.powi(*n) >= 1.0).map_or(1, |n| n as usize)
 }

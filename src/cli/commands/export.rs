@@ -77,7 +77,7 @@ pub enum OrderArg {
     File,
 }
 
-/// The options that exports declare.
+/// The options that export formats declare.
 #[derive(Debug, Clone)]
 pub struct Exporters;
 
@@ -118,7 +118,7 @@ impl ExportArgs {
     }
 }
 
-/// Writes what `args` say of the database of a session.
+/// Writes what `args` select from the database of a session.
 pub(in crate::cli) fn write(session: &Session, args: &ExportArgs, ui: &Ui) -> Result<()> {
     let scale = session.database().time_scale();
     let request = ExportRequest {

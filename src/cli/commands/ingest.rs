@@ -80,7 +80,7 @@ pub struct IngestArgs {
     pub limits: Limits,
 }
 
-/// The format of an input; `None` when it is told by content.
+/// The format of an input; `None`: recognised by content.
 #[derive(Debug, Clone, Copy)]
 pub struct InputFormat(pub Option<&'static dyn TraceFormat>);
 
@@ -103,7 +103,7 @@ impl Registry for TraceFormats {
 
 pub(super) fn run(args: &IngestArgs, ui: &Ui) -> Result<u8> {
     let InputFormat(format) = args.format;
-    // The names of files mean something to the format that is said, or to any.
+    // File names may have a meaning in the given format, or in any if none is given.
     let plans =
         plan(&args.inputs, &description(args)?, format.as_ref().map_or(FORMATS, std::slice::from_ref))?;
     let options = Options {
@@ -128,7 +128,7 @@ pub(super) fn run(args: &IngestArgs, ui: &Ui) -> Result<u8> {
     Ok(0)
 }
 
-/// What happened to every line, then what was found.
+/// Reports the counts of lines, then the findings.
 pub(super) fn report_one(report: &Report, ui: &Ui) {
     for (name, c) in &report.sources {
         ui.status(&format!(

@@ -216,7 +216,7 @@ fn chart_request(
     Ok(ChartRequest { selection, form, metrics: args.metrics.clone(), window, title: args.title.clone() })
 }
 
-/// Says which window was found, and that nothing is in it.
+/// Reports which window was found, and whether it is empty.
 fn report(picture: &Picture, scale: TimeScale, ui: &Ui) {
     if let Some(found) = &picture.highlight {
         let argument = |ticks| exact(ticks, scale).replace(' ', "");

@@ -104,7 +104,7 @@ fn session_options(limits: &Limits) -> Result<SessionOptions> {
     Ok(SessionOptions { threads: Some(threads), memory_limit: Some(memory) })
 }
 
-/// How traces are opened.
+/// Options for opening traces.
 pub(super) fn open_options(limits: &Limits, queries: Arc<Queries>) -> Result<OpenOptions> {
     Ok(OpenOptions { time_scale: None, session: session_options(limits)?, queries })
 }

@@ -1,4 +1,4 @@
-//! What the dot commands do that run, write or change something. Not the lists they show (see `listings`).
+//! The dot commands that run, write or change something. Not the lists of others (see `listings`).
 
 use super::{Flow, Shell, pager_of_the_user, script};
 use crate::cli::args::Format;
@@ -25,7 +25,7 @@ pub(super) const SWITCH: &[&str] = &["on", "off"];
 /// The option of commands that replace a file.
 pub(super) const FORCE: &str = "--force";
 
-/// How deep files may read files.
+/// Maximum depth of files that read files.
 const DEEPEST: usize = 16;
 
 pub(super) fn metric(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
@@ -39,7 +39,7 @@ pub(super) fn metric(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
             known.push("recording");
         }
         if shell.cap().is_some() {
-            // The width of a terminal is not for what the user knows.
+            // The width of a terminal is not wasted on columns that the user knows.
             let kept = |(_, f): &(usize, &Arc<Field>)| !known.contains(&f.name().as_str());
             let kept: Vec<_> =
                 summary.schema().fields().iter().enumerate().filter(kept).map(|(at, _)| at).collect();
@@ -73,7 +73,7 @@ pub(super) fn histogram(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow>
     })
 }
 
-/// Of `METRIC [ENTITY] [RECORDING]`.
+/// The filter of `METRIC [ENTITY] [RECORDING]`.
 fn filter(words: &[String]) -> MetricFilter {
     MetricFilter {
         entity: words.get(1).cloned(),
@@ -192,7 +192,7 @@ fn destination(words: &[String]) -> Result<(Option<&Path>, bool)> {
     }
 }
 
-/// What `.export` takes: the arguments of `btfdb export`.
+/// The arguments of `.export`: those of `btfdb export`.
 #[derive(Debug, Parser)]
 struct ExportLine {
     #[command(flatten)]
@@ -229,7 +229,7 @@ pub(super) fn open(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
     Ok(Flow::Next)
 }
 
-/// One of a few words.
+/// One of the given words.
 fn one_of(what: &str, word: &str, words: &'static [&'static str]) -> Result<&'static str> {
     words.iter().copied().find(|w| w.eq_ignore_ascii_case(word)).ok_or_else(|| {
         let error = Error::usage(format!("there is no {what} '{word}'"));

@@ -1,4 +1,4 @@
-//! What the line editor asks during typing: is it complete, is it SQL, what could follow, which colours. Not
+//! The callbacks of the line editor: is the text complete, is it SQL, how can it go on, which colours. Not
 //! the answers, which are in `input`, `complete` and `highlight`.
 
 use super::complete::{Names, Offer, candidates};

@@ -1,5 +1,5 @@
-//! The shell on a terminal: prompt, line editor, history. Errors are shown and the next line is read; only
-//! Ctrl-D and `.quit` end it. Not for what completion offers or what is coloured how.
+//! The shell on a terminal: prompt, line editor, history. After an error, the next line is read; only Ctrl-D
+//! and `.quit` end it. Not for completion and colours.
 
 use super::helper::Hand;
 use super::{Flow, Shell, input};
@@ -12,10 +12,10 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 const PROMPT: &str = "btfdb> ";
-/// Statements that are remembered.
+/// Statements in the history.
 const REMEMBERED: usize = 10_000;
 
-/// What the page about the shell says of the keys.
+/// The keys, for the page about the shell.
 pub(super) const DOCS: &str = "\
 On a terminal:
 
@@ -31,12 +31,12 @@ From a pipe (`btfdb shell engine.db < report.sql`) there is no prompt. The first
 names its line.
 ";
 
-/// Reads and runs until the user leaves.
+/// Reads and runs input until the user quits.
 pub(super) fn run(shell: &mut Shell<'_>) -> Result<()> {
     let mut editor = editor()?;
     let history = history_file();
     if let Some(path) = &history {
-        // There is none at first; and a shell without a past is better than no shell.
+        // At first there is no history; and a shell without one is better than no shell.
         let _ = editor.load_history(path);
     }
     shell.ui.status(&format!("btfdb {}, {}", env!("CARGO_PKG_VERSION"), shell.greeting()));
@@ -61,7 +61,7 @@ pub(super) fn run(shell: &mut Shell<'_>) -> Result<()> {
     }
 }
 
-/// Runs what was typed; the first error ends it, and is shown.
+/// Runs typed input; stops at the first error and shows it.
 fn perform(shell: &mut Shell<'_>, text: &str) -> Flow {
     shell.interrupt.store(false, Ordering::Relaxed);
     for input in input::collect(text).0 {
@@ -85,7 +85,7 @@ fn perform(shell: &mut Shell<'_>, text: &str) -> Flow {
 }
 
 fn editor() -> Result<Editor<Hand, DefaultHistory>> {
-    // The prompt is not part of the result when that goes elsewhere.
+    // If the result goes elsewhere, the prompt must not be part of it.
     let behavior = if std::io::stdout().is_terminal() { Behavior::Stdio } else { Behavior::PreferTerm };
     let config = Config::builder()
         .behavior(behavior)
@@ -103,7 +103,7 @@ fn remember(editor: &mut Editor<Hand, DefaultHistory>, history: Option<&PathBuf>
     if text.is_empty() {
         return;
     }
-    // A statement that cannot be remembered is run all the same.
+    // A statement that cannot be added to the history is run anyway.
     if editor.add_history_entry(text).unwrap_or(false)
         && let Some(path) = history
     {
@@ -111,7 +111,7 @@ fn remember(editor: &mut Editor<Hand, DefaultHistory>, history: Option<&PathBuf>
     }
 }
 
-/// Where statements are remembered; `None` where there is no home.
+/// The path of the history; `None` without a home folder.
 #[expect(
     clippy::disallowed_methods,
     reason = "cli reads the environment; the folder is the user's, not a database's"
