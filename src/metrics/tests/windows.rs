@@ -59,7 +59,7 @@ fn counts_by_window_show_their_zeros() {
         "[240, 320) T_1 Core_1 1 0 1 1 1 300 300",
     ];
     assert_eq!(by_window(&session, "Activations", &windows(80, 80)), expected);
-    // Preempted once, in the instance of 0; the windows of the part that is asked for, and no others.
+    // Preempted once, in the instance of 0; only the windows of the requested part.
     let part = MetricFilter { from: Some(0), to: Some(170), ..windows(80, 80) };
     let expected = [
         "[0, 80) T_1 Core_1 1 0 1 1 1 0 0",
@@ -85,7 +85,7 @@ fn loads_by_window_are_those_of_the_part_within() {
         "[300, 400) T_1 Core_2 1 0 0 0 0 300 300",
     ];
     assert_eq!(by_window(&session, "CPULoad", &windows(100, 100)), expected);
-    // From 115 on: 10 of 15 ticks up to 130, and the stretch that began before is cut.
+    // From 115 on: 10 of 15 ticks up to 130; the span that began before is cut.
     let part = MetricFilter { from: Some(115), to: Some(130), ..windows(10, 10) };
     let expected =
         ["[110, 120) T_1 Core_1 1 0 100 100 100 115 115", "[120, 130) T_1 Core_1 1 0 50 50 50 120 120"];
