@@ -9,11 +9,11 @@ use crate::diagnostics::excerpt;
 /// An entity: its number in the order of first appearance.
 pub(super) type EntityId = u32;
 
-/// An instance of an entity; [`NO_INSTANCE`] where the field is empty.
+/// An instance of an entity; [`NO_INSTANCE`] if the field is empty.
 pub(super) type Key = (EntityId, i64);
 
-/// The instance that stands for an empty field. No trace reaches this number; if one did, two instances would
-/// share a state.
+/// The instance for an empty field. No trace reaches this number; if one did, two instances would share a
+/// state.
 pub(super) const NO_INSTANCE: i64 = i64::MIN;
 
 /// Everything about one name.
@@ -22,13 +22,13 @@ pub(super) struct Entity {
     pub(super) name: Box<str>,
     /// The type, once it is certain: from an event that happened to it or from a table.
     pub(super) kind: Option<EntityType>,
-    /// The types that it can have, by the events that it caused.
+    /// The types that it can have, according to the events that it caused.
     possible: EntityTypes,
-    /// First and last instance that came into being in this trace.
+    /// First and last instance that began in this trace.
     range: Option<(i64, i64)>,
-    /// Instances outside of that range that ended, because they began before the trace; the latest ones.
+    /// The latest instances outside of that range that ended: they began before the trace.
     ended: Vec<i64>,
-    /// For a stimulus: the instance that caused something first, and when.
+    /// For a stimulus: the first instance that caused something, and when.
     pub(super) first_cause: Option<(i64, i64)>,
     /// For a stimulus: the last instance that caused something.
     pub(super) last_cause: Option<i64>,
@@ -36,7 +36,7 @@ pub(super) struct Entity {
     pub(super) occupant: Option<Key>,
     /// True once an event happened to it.
     pub(super) is_target: bool,
-    /// True if the name has characters that stand for bytes which are no UTF-8.
+    /// True if the name has replacement characters for bytes that are not UTF-8.
     pub(super) damaged: bool,
     /// Entities of other types with the same name. Each has its own instances and states, so that only the
     /// name is reported.
@@ -44,8 +44,8 @@ pub(super) struct Entity {
 }
 
 impl Entity {
-    /// How many ended instances from before the trace are remembered: as many as can be alive when a trace
-    /// begins.
+    /// Maximum number of ended instances from before the trace that are remembered: as many as can exist when
+    /// a trace begins.
     const ENDED: usize = 64;
 
     /// Counts a new instance; returns the expected one if this is another.
@@ -61,7 +61,7 @@ impl Entity {
         (instance != next).then_some(next)
     }
 
-    /// The last instance that came into being in this trace.
+    /// The last instance that began in this trace.
     pub(super) fn last(&self) -> Option<i64> {
         self.range.map(|(_, last)| last)
     }
@@ -77,7 +77,7 @@ impl Entity {
         self.ended.push(instance);
     }
 
-    /// True if the instance has ended; false also for an instance of which nothing was seen.
+    /// True if the instance has ended; false also for an instance without events.
     pub(super) fn has_ended(&self, instance: i64) -> bool {
         self.began_here(instance) || self.ended.contains(&instance)
     }
@@ -88,19 +88,18 @@ impl Entity {
         self.range.is_some_and(|(_, last)| instance > last)
     }
 
-    /// True if the instance came into being in this trace.
+    /// True if the instance began in this trace.
     pub(super) fn began_here(&self, instance: i64) -> bool {
         self.range.is_some_and(|(first, last)| (first..=last).contains(&instance))
     }
 }
 
-/// True for a text that was not UTF-8 in the file: readers put this character in place of what they cannot
-/// read.
+/// True for a text that was not UTF-8 in the file: readers insert this character for invalid bytes.
 pub(super) fn is_damaged(text: &str) -> bool {
     text.contains(char::REPLACEMENT_CHARACTER)
 }
 
-/// How an event fits what is known about a name.
+/// How an event fits the earlier ones of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Learnt {
     /// It fits.
@@ -180,13 +179,13 @@ impl Entities {
         self.get(id).and_then(|entity| entity.kind)
     }
 
-    /// What the entity can be, if it causes an event that only these types cause.
+    /// The possible types of the entity, if it causes an event that only these types cause.
     pub(super) fn possible(&self, id: EntityId, kinds: EntityTypes) -> EntityTypes {
         let Some(entity) = self.get(id) else { return kinds };
         entity.kind.map_or(entity.possible.and(kinds), |kind| EntityTypes::of(&[kind]))
     }
 
-    /// What the entities of a name can be; `None` if there is none.
+    /// The possible types of the entities of a name; `None` if there is none.
     pub(super) fn kinds_of(&self, name: &str) -> Option<EntityTypes> {
         let id = *self.ids.get(name)?;
         let namesakes = self.get(id)?.namesakes.iter().filter_map(|other| self.kind(*other));
@@ -250,8 +249,8 @@ impl Entities {
         }
     }
 
-    /// The state of an instance of which nothing is open (2.3.0, tables 2-10 and 2-25: TERMINATED is what is
-    /// over and what has not begun); `None` if it may be older than the trace.
+    /// The state of an instance that is not open (2.3.0, tables 2-10 and 2-25: TERMINATED covers instances
+    /// that are over and those that have not begun); `None` if it may be older than the trace.
     pub(super) fn state_if_closed(&self, key: Key) -> Option<State> {
         let entity = self.get(key.0)?;
         (entity.has_ended(key.1) || entity.is_to_come(key.1)).then_some(State::Terminated)
@@ -267,7 +266,7 @@ impl Entities {
         }
     }
 
-    /// True if it can be a core. An empty field is no core.
+    /// True if it can be a core. An empty field is not a core.
     pub(super) fn may_be_core(&self, id: EntityId) -> bool {
         let may_be = |e: &Entity| e.kind.map_or(e.possible.has(EntityType::Core), |k| k == EntityType::Core);
         self.get(id).is_some_and(|e| may_be(e) && !e.name.is_empty())

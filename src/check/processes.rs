@@ -25,7 +25,7 @@ impl Software {
                 step.fault(findings, Id::ProcessInstance, || format!("the next instance is {expected}"));
             }
         }
-        // mtalimitexceeded takes a number, but no instance comes into being.
+        // mtalimitexceeded uses a number, but creates no instance.
         if transition.from == [State::Terminated] && transition.to == State::Terminated {
             return;
         }
@@ -47,7 +47,7 @@ impl Software {
     }
 }
 
-/// Before a process leaves its core, its runnables are suspended; before it ends, they are over.
+/// Before a process leaves its core, its runnables must be suspended; before it ends, they must be over.
 fn check_runnables(
     step: &Step<'_>,
     transition: Transition,

@@ -1,4 +1,4 @@
-//! Arbitrary records, and what the checker keeps of long traces.
+//! Arbitrary records, and the memory of the checker on long traces.
 
 use proptest::prelude::*;
 
