@@ -1,12 +1,12 @@
 //! Which sequences there are and to which of them an event belongs: the partial order of the module
-//! documentation as code. Also what is pending in each sequence. Not how it is compared (see `engine`).
+//! documentation as code. Also the pending events of each sequence. Not how they are compared (see `engine`).
 
 use super::event::{Class, Event, Step, Words};
 use crate::btf::NameId;
 use crate::names::IdMap;
 use std::collections::VecDeque;
 
-/// With more sequences than this, those that are not needed are forgotten.
+/// With more sequences than this, unused ones are forgotten.
 const SWEEP: usize = 1 << 14;
 /// An instance that is not on a core is forgotten after this many events of others.
 const IDLE: u64 = 1 << 14;
@@ -14,7 +14,7 @@ const IDLE: u64 = 1 << 14;
 /// The window with which the search for the next agreement begins, in events (see `align`).
 pub(super) const SMALLEST_WINDOW: usize = 4;
 
-/// What a sequence is about.
+/// The subject of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum About {
     /// The whole trace (level `exact`).
@@ -27,13 +27,13 @@ pub(super) enum About {
     Between(NameId, NameId),
 }
 
-/// The number of a sequence in its [`Table`].
+/// The id of a sequence in its [`Table`].
 pub(super) type Id = u32;
 
 /// The sequences of one event: first the one that pairs it, then those in which only its position counts.
 pub(super) type Members = [Option<Id>; 3];
 
-/// The events of one side that a sequence still has to look at, by their ordinal in the side.
+/// The events of one side that a sequence still has to process, by their ordinal in the side.
 #[derive(Debug, Default)]
 pub(super) struct Backlog {
     /// Events without a partner that this sequence pairs.
@@ -42,7 +42,7 @@ pub(super) struct Backlog {
     pub(super) unsettled: VecDeque<u64>,
     /// The last three settled, the oldest first.
     pub(super) settled: VecDeque<u64>,
-    /// Where the process instance is.
+    /// The core of the process instance.
     core: Option<NameId>,
 }
 
@@ -74,31 +74,31 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// `total`: one sequence for everything. `keep`: for how many events an idle instance on a core is
-    /// remembered.
+    /// `total`: one sequence for everything. `keep`: the number of events for which an idle instance on a
+    /// core is remembered.
     pub(super) fn new(total: bool, keep: usize) -> Self {
         let (ids, sequences, free) = (IdMap::default(), Vec::new(), Vec::new());
         Self { total, ids, sequences, free, sweep_at: SWEEP, clock: 0, keep: keep as u64 }
     }
 
-    /// The sequence of a number.
+    /// The sequence of an id.
     pub(super) fn get(&mut self, id: Id) -> Option<&mut Sequence> {
         self.sequences.get_mut(id as usize)
     }
 
-    /// The sequence of a number, to read.
+    /// The sequence of an id, to read.
     pub(super) fn peek(&self, id: Id) -> Option<&Sequence> {
         self.sequences.get(id as usize)
     }
 
-    /// The numbers of all sequences.
+    /// The ids of all sequences.
     pub(super) fn ids(&self) -> Vec<Id> {
         let mut ids: Vec<Id> = self.ids.values().copied().collect();
         ids.sort_unstable();
         ids
     }
 
-    /// The sequences of an event of `side` (0 left, 1 right), which has not been seen before.
+    /// The sequences of an event of `side` (0 left, 1 right), which is new.
     pub(super) fn members(&mut self, side: usize, event: &Event, words: &Words) -> Members {
         self.clock += 1;
         if self.total {
@@ -191,8 +191,8 @@ impl Table {
         id
     }
 
-    /// Forgets instances that are idle, so that memory does not grow with their number: those on a core only
-    /// after long, because what they cause belongs to that core.
+    /// Forgets idle instances, so that memory does not grow with their number: those on a core only much
+    /// later, because what they cause belongs to that core.
     fn sweep(&mut self) {
         let (clock, sequences, free) = (self.clock, &self.sequences, &mut self.free);
         let (soon, late) = (clock.saturating_sub(IDLE.min(self.keep)), clock.saturating_sub(self.keep));
@@ -210,7 +210,7 @@ impl Table {
         self.sweep_at = (self.ids.len() * 2).max(SWEEP);
     }
 
-    /// What a number stands for at present.
+    /// The current subject of an id.
     pub(super) fn about(&self, id: Id) -> About {
         self.peek(id).map_or(About::Trace, |sequence| sequence.about)
     }

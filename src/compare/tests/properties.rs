@@ -1,5 +1,5 @@
-//! What holds for any trace: it equals itself, an interleaving that keeps the sequences is equal, a change is
-//! found.
+//! Properties of all traces: a trace equals itself, an interleaving that keeps the sequences is equal, a
+//! change is found.
 
 use super::super::{CompareOptions, Level, Tolerance};
 use super::{Owned, at, with};
@@ -100,7 +100,7 @@ fn sequences(trace: &[Owned]) -> BTreeMap<String, Vec<String>> {
     sequences
 }
 
-/// Swaps neighbours as `swaps` says.
+/// Swaps neighbours according to `swaps`.
 fn shuffle(trace: &[Owned], swaps: &[usize]) -> Vec<Owned> {
     let mut out = trace.to_vec();
     for n in swaps {
