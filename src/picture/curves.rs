@@ -4,21 +4,21 @@
 use super::grid::{Cursor, Grid};
 use super::{Curve, Point, Shape};
 
-/// Collects the values of a row, which come in order of time.
+/// Collects the values of a row, in order of time.
 #[derive(Debug, Clone)]
 pub struct Values {
     grid: Grid,
     cursor: Cursor,
     shape: Shape,
     points: Vec<Point>,
-    /// The last value before the window: it holds at its begin.
+    /// The last value before the window: it is the value at its begin.
     before: Option<(i64, f64)>,
     /// The column of the last point.
     column: Option<u32>,
 }
 
 impl Values {
-    /// Nothing yet, for the columns of a grid.
+    /// Empty, for the columns of a grid.
     pub fn new(grid: Grid, shape: Shape) -> Self {
         Self { grid, cursor: Cursor::new(grid), shape, points: Vec::new(), before: None, column: None }
     }
@@ -48,7 +48,7 @@ impl Values {
         self.column = Some(column);
     }
 
-    /// The curve; `None` when there is no value.
+    /// The curve; `None` if there is no value.
     pub fn finish(mut self, limit: Option<f64>, unit: &str) -> Option<Curve> {
         if let Some((at, value)) = self.before {
             let first = Point { at, value, least: value, greatest: value, count: 1 };

@@ -11,7 +11,7 @@ use crate::picture::{Bar, Chart, Column, Content, Grid, Measure, Panel, exact, l
 use crate::schema::result::{self, Fractions, Integers, Texts};
 use crate::selection::Selection;
 
-/// The most panels of a chart.
+/// Maximum number of panels of a chart.
 const MOST_PANELS: usize = 24;
 /// Columns of samples over time.
 const COLUMNS: u32 = 120;
@@ -27,10 +27,10 @@ pub enum Form {
     Load,
 }
 
-/// What is to be drawn.
+/// What to draw.
 #[derive(Debug, Clone)]
 pub struct ChartRequest {
-    /// Recording, window, entities; types do not count.
+    /// Recording, window, entities; types are ignored.
     pub selection: Selection,
     /// Which chart.
     pub form: Form,
@@ -38,11 +38,11 @@ pub struct ChartRequest {
     pub metrics: Vec<String>,
     /// Length of a window of loads, in ticks; `None`: about a hundredth of the time.
     pub window: Option<i64>,
-    /// Words above the chart.
+    /// Text above the chart.
     pub title: Option<String>,
 }
 
-/// Computes what is drawn.
+/// Computes a chart.
 ///
 /// # Errors
 /// [`crate::error::ErrorKind::Usage`] when there is no such recording, window or metric, or the metric has no
@@ -263,7 +263,7 @@ fn loads(
     Ok(all.into_iter().map(panel).collect())
 }
 
-/// The greatest 1, 2 or 5 times a power of ten that is not greater.
+/// The greatest 1, 2 or 5 times a power of ten that is not greater than `length`.
 fn rounded(length: i64) -> i64 {
     let mut power = 1i64;
     while length / power >= 10 {

@@ -23,7 +23,7 @@ const LEVELS: &str = "
     WHERE recording = $recording AND begin_at < $to AND end_at >= $from
     ORDER BY buffer, begin_at, line";
 
-/// Messages, with the name of the task that they are about; and of a deadline of a job that arrived once,
+/// Messages, with the name of the task that they are about; for a deadline of a job that arrived once, also
 /// whether it was missed.
 const MESSAGES: &str = "
     WITH task AS (
@@ -59,7 +59,7 @@ pub(super) struct Said {
     pub others: Option<Marks>,
 }
 
-/// True when the recording was read from a Grasp trace.
+/// True if the recording was read from a Grasp trace.
 fn is_grasp(context: &Context<'_>) -> bool {
     !context.session.database().files(tables::GRASP_EVENT, Some(&context.recording)).is_empty()
 }
@@ -98,7 +98,7 @@ fn servers(context: &Context<'_>) -> Result<BTreeMap<String, Parts>> {
             let (Some(first), Some(last)) = (first.get(row), last.get(row)) else { continue };
             let consumers = consumers.get(row).unwrap_or(0);
             server.limit = server.limit.or(capacity.get(row));
-            // The part of the piece that lies in the window: the budget falls by the number of consumers per
+            // The part of the piece that is in the window: the budget falls by the number of consumers per
             // tick.
             let at = |time: i64| first.saturating_sub(time.saturating_sub(begin).saturating_mul(consumers));
             let (from, to) = (begin.max(grid.from()), end.min(grid.to() - 1));

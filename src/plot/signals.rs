@@ -10,13 +10,13 @@ use crate::picture::{MarkKind, Marks, Row, RowKind, Shape, Values};
 use crate::schema::result::{self, Integers, Texts};
 use crate::selection::spellings;
 
-/// Up to this many events are read to find the value of a signal before the window.
+/// Maximum number of events to read for the value of a signal before the window.
 const MOST_BEFORE: u64 = 20_000_000;
 
 struct Signal {
     values: Values,
     marks: Marks,
-    /// A value is no number: there is no curve.
+    /// A value is not a number: there is no curve.
     words: bool,
 }
 
@@ -92,7 +92,7 @@ impl Signal {
     }
 }
 
-/// A value as traces write it: decimal, or hexadecimal with a prefix.
+/// A value in a trace: decimal, or hexadecimal with a prefix.
 fn number(text: &str) -> Option<f64> {
     let text = text.trim();
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {

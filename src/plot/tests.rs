@@ -70,7 +70,7 @@ fn marks_and_lines_are_where_things_happen() {
     let task = row(&picture, "task:T_1");
     assert_eq!(marks(task, MarkKind::Activation), [0, 100, 210, 300]);
     assert_eq!(marks(task, MarkKind::ActivationLost), [150]);
-    // The shorter of two counts; the last instance has not ended with the recording at 320.
+    // The shorter of two counts; the last instance has not ended when the recording ends at 320.
     assert_eq!(marks(task, MarkKind::Deadline), [45, 145, 255]);
     let said = |mark: &Mark| mark.name.map(|n| picture.names[n as usize].clone());
     let late: Vec<_> = task.marks.iter().filter(|m| m.kind == MarkKind::Violation).collect();

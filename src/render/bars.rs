@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-/// A bar is at least and at most so many characters long.
+/// Minimum and maximum length of a bar in characters.
 const SHORTEST: usize = 10;
 const LONGEST: usize = 60;
-/// Parts of a character, from an eighth to seven eighths.
+/// Parts of a character, in eighths.
 const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/// One line per count, `width` characters wide at most if that is enough for a short bar: its label, a bar,
-/// the count, and its share of all. No colours, and no escape sequences: fit for a file.
+/// One line per count, at most `width` characters wide if that leaves room for a short bar: its label, a bar,
+/// the count, and its share of all. No colours, and no escape sequences, so that it can go into a file.
 pub fn bars(rows: &[(String, u64)], width: usize) -> String {
     let widest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);
     let label_width = widest(&mut rows.iter().map(|(label, _)| label.chars().count()));
@@ -31,7 +31,7 @@ pub fn bars(rows: &[(String, u64)], width: usize) -> String {
     out
 }
 
-/// A bar as long as the count is of the greatest one; what is there can be seen.
+/// A bar with the length of the count relative to the greatest one; a count above 0 is always visible.
 fn bar(count: u64, greatest: u64, room: usize) -> String {
     let eighths = u128::from(count) * 8 * room as u128 / u128::from(greatest);
     let eighths = usize::try_from(eighths).unwrap_or(0).max(usize::from(count > 0));

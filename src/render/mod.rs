@@ -83,7 +83,7 @@ impl Format {
         Self::ALL.into_iter().find(|f| f.name() == name)
     }
 
-    /// True when the output is not text: nothing for a terminal.
+    /// True if the output is not text, and not for a terminal.
     pub fn is_binary(self) -> bool {
         matches!(self, Self::Parquet | Self::Arrow)
     }
@@ -99,7 +99,7 @@ pub struct Rendered {
 }
 
 impl Rendered {
-    /// The line under a table: how many rows there are, or that there are more. Without a line break.
+    /// The line under a table: the number of rows, or that there are more. Without a line break.
     pub fn footer(&self) -> String {
         match (self.rows, self.more) {
             (1, false) => "1 row".into(),
@@ -109,18 +109,18 @@ impl Rendered {
     }
 }
 
-/// Something that batches can be written to.
+/// A writer of batches.
 trait Sink {
     fn write(&mut self, batch: &RecordBatch) -> Result<()>;
-    /// Writes what is left; nothing can be written afterwards.
+    /// Writes the rest; nothing can be written afterwards.
     fn finish(&mut self) -> Result<()>;
 }
 
-/// Writes batches as they come, at most `limit` rows of them; `None`: all. Lines of text are made by so many
-/// threads, which does not show in the output. Does not flush `out`.
+/// Writes batches as they come, at most `limit` rows of them; `None`: all. Lines of text are made on so many
+/// threads; the output does not depend on it. Does not flush `out`.
 ///
-/// # Errors
-/// Those of `batches`, and [`ErrorKind::Io`] when `out` fails; its cause is then the [`io::Error`], so that a
+/// Those of `batches`, and [`ErrorKind::Io`] when `out` fails; its cause is then the [`io::Error`], so that
+/// callers can recognise a closed pipe. Earlier output stays written.
 /// closed pipe differs from a full disk. What was written until then stays written.
 pub fn render(
     schema: &SchemaRef,
@@ -148,7 +148,7 @@ pub fn render(
     Ok(shown.rendered)
 }
 
-/// Rows of a batch that are to be written.
+/// Rows of a batch to write.
 struct Rows {
     batch: RecordBatch,
     left: Range<usize>,
@@ -162,7 +162,7 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// Writes them as lines of text that know nothing of each other.
+    /// Writes them as independent lines of text.
     fn lines(
         mut self,
         threads: usize,
@@ -203,7 +203,7 @@ fn unwritable(error: io::Error) -> Error {
     Error::new(ErrorKind::Io, "cannot write the result").because(error)
 }
 
-/// A batch does not have the columns it should have.
+/// A batch does not have the expected columns.
 fn misfit(error: impl std::error::Error + Send + Sync + 'static) -> Error {
     Error::new(ErrorKind::Bug, "a result cannot be written").because(error)
 }

@@ -1,5 +1,5 @@
 //! A [`Picture`] as SVG: one file for a browser, for paper, and for tests. Everything is drawn with whole
-//! numbers, so that the same picture is the same bytes everywhere. Not for what is in the picture, and not
+//! numbers, so that the same picture gives the same bytes everywhere. Not for what is in the picture, and not
 //! for pixels (see `png`).
 
 mod chart;
@@ -36,7 +36,7 @@ pub enum Legend {
     None,
 }
 
-/// How a picture is drawn.
+/// Options for drawing a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DrawingOptions {
     /// Width in pixels, at least 320.
@@ -51,7 +51,7 @@ impl Default for DrawingOptions {
     }
 }
 
-/// More runs and marks than this are not drawn one by one: a file with the times of each would be too large.
+/// With more runs and marks than this, they are not drawn individually: the file would be too large.
 const FEW: usize = 6_000;
 const MARGIN: i64 = 16 * PX;
 
@@ -116,8 +116,7 @@ pub fn drawn(picture: &Picture, options: &DrawingOptions) -> String {
     )
 }
 
-/// Colours of tasks and ISRs, in the order of their rows, if there are rows of cores, where they distinguish
-/// them.
+/// Colours of tasks and ISRs, in the order of their rows, if there are rows of cores, which use them.
 fn colours(picture: &Picture) -> HashMap<&str, usize> {
     let process = |row: &&crate::picture::Row| matches!(row.kind, RowKind::Task | RowKind::Isr);
     let rows = picture.rows.iter().filter(process);
@@ -128,7 +127,7 @@ fn colours(picture: &Picture) -> HashMap<&str, usize> {
         .collect()
 }
 
-/// The file around what is drawn.
+/// The document around the drawing.
 fn document(
     (title, description): (&str, &str),
     (width, height): (i64, i64),
@@ -151,7 +150,7 @@ fn document(
     out
 }
 
-/// What was not recorded is hatched from top to bottom.
+/// Gaps of the recording are hatched from top to bottom.
 fn gaps(picture: &Picture, across: sheet::Across, (top, bottom): (i64, i64), sheet: &mut Sheet) {
     let rows = picture.rows.iter().filter(|row| row.kind == RowKind::Trace);
     for run in rows.flat_map(|row| &row.runs) {

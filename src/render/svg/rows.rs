@@ -1,5 +1,5 @@
-//! What is in a row: runs as bars, marks above them, curves. Few are drawn one by one, each with its times
-//! for the pointer that rests on it; many are one path per state. Not for where the row is.
+//! The content of rows: runs as bars, marks above them, curves. A small number is drawn individually, each
+//! with its times as a tooltip; many are one path per state. Not for the position of the row.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -10,21 +10,21 @@ use super::{style, text};
 use crate::picture::{Curve, Mark, Picture, Row, RowKind, Run, SHADES, Shape, State, exact, length, shades};
 use crate::render::markup;
 
-/// What rows are drawn with.
+/// Settings for drawing rows.
 pub(super) struct Pen<'a> {
     pub picture: &'a Picture,
     pub across: Across,
-    /// Too much to say of each run when it was.
+    /// There is too much for a tooltip on each run.
     pub dense: bool,
-    /// Colours of processes by name: those that have a row of their own.
+    /// Colours of processes with a row of their own, by name.
     pub colours: HashMap<&'a str, usize>,
 }
 
-/// What is one path: merged runs, the parts of them that run, exact runs; the track; the state; how high, or
-/// which colour.
+/// The key of a path: merged runs, their running parts, or exact runs; the track; the state; the height or
+/// colour.
 type Layer = (u8, u16, State, i64);
 
-/// Narrower than this nothing is drawn.
+/// Minimum width of anything drawn.
 const THIN: i64 = 70;
 
 impl Pen<'_> {
@@ -55,7 +55,7 @@ impl Pen<'_> {
         } else {
             row.runs.iter().for_each(|run| self.run(row, run, place, sheet));
         }
-        // Where there is a curve, its values are what is written.
+        // A curve is labelled with its values instead.
         if row.curve.is_none() {
             self.words(row, place, sheet);
         }
@@ -69,14 +69,14 @@ impl Pen<'_> {
         self.colours.get(self.name(run.name)).copied().filter(|_| plain)
     }
 
-    /// The place of a run: at least so wide that it is seen.
+    /// The position and width of a run; it is wide enough to be visible.
     fn span(&self, run: &Run) -> (i64, i64) {
         let (x, end) = (self.across.x(run.begin), self.across.x(run.end));
         let width = (end - x).max(THIN);
         (x.min(self.across.right() - width), width)
     }
 
-    /// What is said of a run.
+    /// The tooltip of a run.
     fn said(&self, row: &Row, run: &Run) -> String {
         let state = style::word(run.state, row.kind);
         let name = self.name(run.name);
@@ -127,9 +127,9 @@ impl Pen<'_> {
         sheet.rect(&class, bar, &data, &self.said(row, run));
     }
 
-    /// All runs as a few paths: those of one state and height are one line as thick as they are high.
+    /// All runs as a small number of paths: those of one state and height are one thick line.
     fn many(&self, row: &Row, place: Place, sheet: &mut Sheet) {
-        // On a core, the state says less than the process.
+        // On a core, the process says more than the state.
         let mut paths: BTreeMap<Layer, Vec<(i64, i64)>> = BTreeMap::new();
         for run in &row.runs {
             let span = self.span(run);
@@ -163,7 +163,7 @@ impl Pen<'_> {
         }
     }
 
-    /// Names in the runs that have room for them.
+    /// The names in runs that have room for them.
     fn words(&self, row: &Row, place: Place, sheet: &mut Sheet) {
         for run in row.runs.iter().filter(|run| run.count == 1) {
             let look = style::look(run.state);
@@ -173,7 +173,7 @@ impl Pen<'_> {
             if name.is_empty() || look.height < 100 || size < 7 * PX {
                 continue;
             }
-            // Half of a name says little.
+            // A shortened name would say little.
             let words = match text::width(name, size) <= room {
                 true => name.to_owned(),
                 false if room > 40 * PX => text::fitted(name, room, size),
@@ -181,7 +181,7 @@ impl Pen<'_> {
             };
             let y = place.track_top(run.track) + place.track / 2 + size * 35 / 100;
             if look.pattern != style::Pattern::Plain {
-                // On a ground of its own: lines through letters cannot be read.
+                // On a background of its own, because text on a pattern cannot be read.
                 let wide = text::width(&words, size) + 3 * PX;
                 let ground = [x + width / 2 - wide / 2, y - size * 85 / 100, wide, size * 110 / 100];
                 sheet.rect("n", ground, &format!(" fill='{}' pointer-events='none'", look.fill), "");
@@ -198,7 +198,7 @@ impl Pen<'_> {
         }
     }
 
-    /// Marks stand above the tracks; those that are many and not rare are short lines.
+    /// Draws marks above the tracks; frequent ones that are not rare kinds are short lines.
     fn marks(&self, row: &Row, place: Place, sheet: &mut Sheet) {
         let room = 6 * PX;
         let mut of_kind: BTreeMap<_, Vec<&Mark>> = BTreeMap::new();
@@ -211,7 +211,7 @@ impl Pen<'_> {
                 let mut last = 0;
                 for mark in &marks {
                     let x = self.across.x(mark.at);
-                    // Lines nearer than a pixel are one.
+                    // Lines within a pixel are merged.
                     if d.is_empty() || x - last >= PX {
                         let _ = write!(d, "M{} {}v4", px(x), px(place.tracks - 5 * PX));
                         last = x;
@@ -252,7 +252,7 @@ impl Pen<'_> {
         }
     }
 
-    /// A number over time, between the least and the greatest, or 0 and what is possible.
+    /// Draws a number over time; the axis covers its range, or 0 to its limit.
     fn curve(&self, curve: &Curve, place: Place, sheet: &mut Sheet) {
         let values = || curve.points.iter().flat_map(|p| [p.least, p.greatest]);
         let least = values().fold(if curve.limit.is_some() { 0.0 } else { f64::INFINITY }, f64::min);
@@ -266,8 +266,8 @@ impl Pen<'_> {
         let mut last: Option<f64> = None;
         for point in &curve.points {
             let (x, at) = (px(self.across.x(point.at)), |value| px(y(value)));
-            // Of several values the one that was first is not known: the farther extreme, the last one is at
-            // the end.
+            // The first of several values is unknown: it is taken to be the extreme that is farther away from
+            // the last one.
             let first = if point.value == point.greatest { point.least } else { point.greatest };
             let _ = match (last, curve.shape) {
                 (None, _) => write!(d, "M{x} {}", at(first)),
@@ -286,7 +286,7 @@ impl Pen<'_> {
         if curve.shape == Shape::Lines
             && let (Some(first), Some(last)) = (curve.points.first(), curve.points.last())
         {
-            // What is left of a budget is an area: down to 0, which it can fall below.
+            // The remaining budget is an area down to 0, and may be below 0.
             let base = px(y(0.0f64.clamp(least, most.max(least))));
             let area = format!("{d}V{base}H{}Z", px(self.across.x(first.at)));
             sheet.path("area", &area, " fill='#dfe4ec'");
@@ -308,7 +308,7 @@ impl Pen<'_> {
         self.values(curve, place, &y, sheet);
     }
 
-    /// Values on the steps that have room for them.
+    /// The values on steps that have room for them.
     fn values(&self, curve: &Curve, place: Place, y: &dyn Fn(f64) -> i64, sheet: &mut Sheet) {
         let ends = curve.points.iter().skip(1).map(|p| p.at).chain([self.across.to]);
         for (point, end) in curve.points.iter().zip(ends) {
@@ -317,7 +317,7 @@ impl Pen<'_> {
                 format!("{}{}{}", point.value, if curve.unit.is_empty() { "" } else { " " }, curve.unit);
             if curve.shape == Shape::Steps && text::width(&words, 8 * PX) + 5 * PX <= end - x {
                 let line = y(point.value);
-                // Below the line where there is no room above it.
+                // Below the line if there is no room above it.
                 let base = if line - place.tracks < 10 * PX { line + 9 * PX } else { line - 2 * PX };
                 let at = (x + 3 * PX, base);
                 sheet.words("q", at, 8 * PX, "", &words);
@@ -336,7 +336,7 @@ fn boxes(spans: &[(i64, i64)], top: i64, height: i64) -> String {
     d
 }
 
-/// Lines at one height, relative to each other, in tenths of a pixel: the shortest path there is.
+/// Lines at one height, in relative coordinates and tenths of a pixel: the shortest notation.
 fn dashes(spans: &[(i64, i64)], y: i64) -> String {
     let tenth = |length: i64| (length + 5) / 10 * 10;
     let mut d = String::new();
@@ -345,7 +345,7 @@ fn dashes(spans: &[(i64, i64)], y: i64) -> String {
         let (begin, end) = (tenth(*x), tenth(x + width).max(tenth(*x) + 10));
         let _ = match n {
             0 => write!(d, "M{} {}h{}", px(begin), px(y), px(end - begin)),
-            // What touches the last one is one with it.
+            // A span that touches the last one extends it.
             _ if begin <= at => match end > at {
                 true => write!(d, "h{}", px(end - at)),
                 false => Ok(()),

@@ -1,9 +1,9 @@
-//! How states and marks look: colour, pattern and shape, so that they differ on black-and-white paper and for
-//! colour-blind readers. Not for where they are.
+//! The style of states and marks: colour, pattern and shape, so that they differ on black-and-white paper and
+//! for colour-blind readers. Not for where they are.
 
 use crate::picture::{MarkKind, RowKind, State};
 
-/// What is drawn within a stretch.
+/// The pattern within a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pattern {
     Plain,
@@ -15,7 +15,7 @@ pub(super) enum Pattern {
     Crossed,
 }
 
-/// How a state looks.
+/// The style of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Look {
     pub fill: &'static str,
@@ -24,11 +24,11 @@ pub(super) struct Look {
     pub pattern: Pattern,
     /// Share of the track's height, in percent.
     pub height: i64,
-    /// Colour of words in it.
+    /// Colour of text in it.
     pub words: &'static str,
 }
 
-/// Grasp draws what runs filled and what is preempted white; the others lie between.
+/// As in Grasp, running is filled and preempted is white; the others are in between.
 pub(super) fn look(state: State) -> Look {
     use Pattern::{Crossed, Dots, Falling, Level, Plain, Rising, Upright};
     let (fill, ink, edge, pattern, height, words) = match state {
@@ -46,7 +46,7 @@ pub(super) fn look(state: State) -> Look {
     Look { fill, ink, edge, pattern, height, words }
 }
 
-/// Colours of processes, where runs of many stand in one row: neighbours differ in lightness.
+/// Colours of processes, for rows with runs of many: neighbours differ in lightness.
 pub(super) const PROCESSES: [(&str, &str); 8] = [
     ("#35628f", "#ffffff"),
     ("#a8c8e8", "#222222"),
@@ -58,7 +58,7 @@ pub(super) const PROCESSES: [(&str, &str); 8] = [
     ("#ead9a8", "#222222"),
 ];
 
-/// What a legend calls a state in rows of a kind.
+/// The name of a state in the legend, by kind of row.
 pub(super) fn word(state: State, kind: RowKind) -> &'static str {
     match (state, kind) {
         (State::Running, _) => "running",
@@ -76,7 +76,7 @@ pub(super) fn word(state: State, kind: RowKind) -> &'static str {
     }
 }
 
-/// What a legend calls a mark.
+/// The name of a mark in the legend.
 pub(super) fn mark_word(kind: MarkKind) -> &'static str {
     match kind {
         MarkKind::Activation => "activation",
@@ -97,7 +97,7 @@ pub(super) fn mark_word(kind: MarkKind) -> &'static str {
     }
 }
 
-/// The shape of a mark, around the point that it marks: a path, and how it is painted.
+/// The shape of a mark, relative to its point: a path, and how it is painted.
 pub(super) fn shape(kind: MarkKind) -> (&'static str, &'static str) {
     const LINE: &str = "fill='none' stroke='#222222'";
     const FILLED: &str = "fill='#222222'";
@@ -153,7 +153,7 @@ pub(super) fn lines(pattern: Pattern) -> Option<&'static str> {
     }
 }
 
-/// The rules of the drawing, and the tiles and shapes that it uses, for the states and marks that occur.
+/// The style rules of the drawing, and its tiles and shapes for the states and marks that occur.
 pub(super) fn definitions(states: &[State], marks: &[MarkKind], out: &mut String) {
     out.push_str("<style>");
     out.push_str("text{font-family:");
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Of white 255, as the eye weighs colours.
+    /// 0 to 255, weighted as the eye does.
     fn lightness(colour: &str) -> u32 {
         let part = |at: usize| u32::from_str_radix(&colour[at..at + 2], 16).unwrap();
         (299 * part(1) + 587 * part(3) + 114 * part(5)) / 1000
