@@ -1,4 +1,4 @@
-//! What an ORTI file says: object types and objects. Not for reading the text (`parser`) and not for the
+//! The content of an ORTI file: object types and objects. Not for reading the text (`parser`) and not for the
 //! meaning of the attributes.
 
 use super::evaluation::equal;
@@ -17,7 +17,7 @@ pub struct Orti {
     pub types: Vec<ObjectType>,
     /// The information section, in file order.
     pub objects: Vec<Object>,
-    /// What was unusual or lost, ordered by place.
+    /// What was unusual or unusable, in the order of places.
     pub findings: Vec<Finding>,
 }
 
@@ -107,7 +107,7 @@ pub struct Attribute {
     pub name: String,
     /// The `0` of `RUNNINGTASK[0] = …`.
     pub index: Option<u32>,
-    /// The value without its quotes: a formula, or text when the attribute is declared as `STRING`.
+    /// The value without its quotes: a formula, or text if the attribute is declared as `STRING`.
     pub text: String,
     /// 1-based line of the value.
     pub line: u32,
@@ -129,7 +129,7 @@ impl Orti {
 }
 
 impl Object {
-    /// The value of an attribute; the last one wins, whatever its index.
+    /// The value of an attribute with any index; the last one wins.
     pub fn get(&self, attribute: &str) -> Option<&Attribute> {
         self.attributes.iter().rev().find(|a| a.name == attribute)
     }
@@ -144,7 +144,7 @@ impl AttributeType {
         }
     }
 
-    /// The name of a value: an exact match, else one that C would call equal (`-1` and `0xFFFFFFFF`, as
+    /// The name of a value: an exact match, else one that is equal in C (`-1` and `0xFFFFFFFF`, because
     /// generators leave the type of `RUNNINGTASK` open).
     pub fn label(&self, value: i64) -> Option<&str> {
         let named = |same: &dyn Fn(i64) -> bool| {
@@ -154,7 +154,7 @@ impl AttributeType {
         named(&|n| n == value).or_else(|| named(&|n| equal(n, value)))
     }
 
-    /// The enumeration elements; empty when the attribute is no enumeration.
+    /// The enumeration elements; empty if the attribute is not an enumeration.
     pub fn elements(&self) -> &[EnumElement] {
         match &self.kind {
             AttributeKind::Enum { elements, .. } => elements,
