@@ -19,9 +19,9 @@ pub enum Name<'a> {
     Numbered(u32, &'a dyn Numbering),
     /// The text itself, with the slot where its source keeps it. The text is not searched for again until the
     /// slot changes. Not in a column with numbered names. Slots index a table and should be small.
-    Kept {
+    Cached {
         /// The number of the slot.
-        place: u32,
+        slot: u32,
         /// The name.
         text: &'a str,
         /// The slot was empty when it was last used, or held another name.
@@ -39,7 +39,7 @@ impl<'a> Name<'a> {
     /// The name itself.
     pub fn text(self) -> &'a str {
         match self {
-            Self::Text(text) | Self::Kept { text, .. } => text,
+            Self::Text(text) | Self::Cached { text, .. } => text,
             Self::Numbered(number, names) => names.name_of(number),
         }
     }
@@ -135,7 +135,7 @@ impl NameColumn {
 
     fn key(&mut self, name: Name<'_>) -> u32 {
         debug_assert!(self.given.is_none(), "the names of a complete column are given");
-        let place = match name {
+        let slot = match name {
             Name::Text(text) => {
                 // The same name comes many times in a row; comparing is cheaper than hashing.
                 if !self.names.is(self.last, text) {
@@ -143,23 +143,23 @@ impl NameColumn {
                 }
                 return self.last;
             }
-            Name::Kept { place, changed: true, .. } => return self.learn(place, name),
-            Name::Numbered(place, _) | Name::Kept { place, .. } => place,
+            Name::Cached { slot, changed: true, .. } => return self.learn(slot, name),
+            Name::Numbered(slot, _) | Name::Cached { slot, .. } => slot,
         };
-        match self.numbered.get(place as usize) {
+        match self.numbered.get(slot as usize) {
             Some(key) if *key != Self::NULL => *key,
-            _ => self.learn(place, name),
+            _ => self.learn(slot, name),
         }
     }
 
     #[inline(never)]
-    fn learn(&mut self, place: u32, name: Name<'_>) -> u32 {
-        let (place, key) = (place as usize, self.names.intern(name.text()));
-        if self.numbered.len() <= place {
-            self.numbered.resize(place + 1, Self::NULL);
+    fn learn(&mut self, slot: u32, name: Name<'_>) -> u32 {
+        let (slot, key) = (slot as usize, self.names.intern(name.text()));
+        if self.numbered.len() <= slot {
+            self.numbered.resize(slot + 1, Self::NULL);
         }
-        if let Some(slot) = self.numbered.get_mut(place) {
-            *slot = key;
+        if let Some(entry) = self.numbered.get_mut(slot) {
+            *entry = key;
         }
         key
     }
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn where_most_rows_bring_a_new_name_few_are_remembered() {
+    fn few_names_are_remembered_if_most_rows_have_a_new_one() {
         let mut column = NameColumn::default();
         for n in 0..Interner::MAX_TEXTS / 8 {
             column.push(n.to_string().as_str());
@@ -252,12 +252,12 @@ mod tests {
         }
 
         #[test]
-        fn names_kept_at_places_come_back(names in prop::collection::vec("[ab]{0,2}", 0..50), forget: Vec<bool>) {
-            let (mut column, mut places) = (NameColumn::default(), vec![None; 2]);
+        fn names_cached_in_slots_come_back(names in prop::collection::vec("[ab]{0,2}", 0..50), forget: Vec<bool>) {
+            let (mut column, mut slots) = (NameColumn::default(), vec![None; 2]);
             for (n, text) in names.iter().enumerate() {
-                let place = text.len() % 2;
-                let changed = places[place].replace(text) != Some(text);
-                column.push(Name::Kept { place: place as u32, text, changed });
+                let slot = text.len() % 2;
+                let changed = slots[slot].replace(text) != Some(text);
+                column.push(Name::Cached { slot: slot as u32, text, changed });
                 if forget.get(n) == Some(&true) {
                     // What the column forgets when there are too many names.
                     let taken = texts(&column.take_array().unwrap());

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_computed_when_they_are_asked_for() {
+    fn entries_are_computed_on_demand() {
         let mut memo = Memo::default();
         memo.turn_to(&array(&["a", "bc"]));
         assert_eq!((memo.get_or_compute(1, str::len), memo.get_or_compute(2, str::len)), (Some(2), None));
