@@ -553,7 +553,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_and_panics_end_the_stage_and_are_told() {
+    fn errors_and_panics_end_the_stage_and_are_reported() {
         let fail = |n: u64| if n == 5 { Err(Error::usage("five")) } else { Ok(n) };
         let panics = |n: u64| if n == 5 { panic!("five") } else { Ok(n) };
         for threads in [1, 2, 3] {

@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_instance_is_told_from_others() {
+    fn the_same_instance_is_distinguished_from_others() {
         // Both read; B, which read the older value, writes last.
         let of = |step, time, process, instance| Event { step, time, process: Some((process, instance)) };
         let events = [

@@ -9,16 +9,16 @@ pub(super) fn keep() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         /// Free bytes that may stay at the end of the memory of each thread.
-        const KEPT: i32 = 16 << 20;
+        const TRIM_THRESHOLD: i32 = 16 << 20;
         /// The maximum of this allocator: larger blocks are mappings of their own. By default, the threshold
         /// adapts up to this value, but not if the other parameter is set.
-        const LARGE: i32 = 32 << 20;
+        const MMAP_THRESHOLD: i32 = 32 << 20;
         #[expect(unsafe_code, reason = "the only way to say so to the allocator")]
         // SAFETY: sets two parameters of the allocator before there are threads that could use it at the same
         // time. It checks them itself; if it refuses one, everything only stays slower.
         unsafe {
-            libc::mallopt(libc::M_TRIM_THRESHOLD, KEPT);
-            libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE);
+            libc::mallopt(libc::M_TRIM_THRESHOLD, TRIM_THRESHOLD);
+            libc::mallopt(libc::M_MMAP_THRESHOLD, MMAP_THRESHOLD);
         }
     }
 }

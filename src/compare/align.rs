@@ -10,7 +10,7 @@ use super::side::Side;
 use crate::names::IdMap;
 
 /// The largest window in which events are aligned one by one.
-const LARGEST: usize = 256;
+const MAX_WINDOW: usize = 256;
 /// If no window helps, an agreement is searched up to this many events away.
 const WIDE: usize = 4096;
 /// This many equal events in a row mean that both sides agree again. A single one may be chance if an event
@@ -85,7 +85,7 @@ impl<'a> Pending<'a> {
             if (0..2).any(|side| self.len(side) < *size && !self.complete.get(side).is_some_and(|c| *c)) {
                 return None;
             }
-            let window = (*size).min(LARGEST);
+            let window = (*size).min(MAX_WINDOW);
             let all = self.complete == [true; 2] && self.len(0).max(self.len(1)) <= window;
             let mut steps = align(&self.window(0, window), &self.window(1, window), self.offset);
             if all {
@@ -96,7 +96,7 @@ impl<'a> Pending<'a> {
                 return Some(steps);
             }
             if *size < WIDE {
-                *size = if *size < LARGEST { *size * 2 } else { WIDE };
+                *size = if *size < MAX_WINDOW { *size * 2 } else { WIDE };
                 continue;
             }
             if let Some((left, right)) = self.wide() {
@@ -127,7 +127,7 @@ impl<'a> Pending<'a> {
                 break;
             }
             for right in places.get(key).into_iter().flatten().copied() {
-                let is_gap = left.min(right) <= LARGEST / 8;
+                let is_gap = left.min(right) <= MAX_WINDOW / 8;
                 let is_nearer = best.is_none_or(|(l, r)| left + right < l + r);
                 if is_gap && is_nearer && self.agree(left, right) {
                     best = Some((left, right));

@@ -8,7 +8,7 @@ const SKEWED: f64 = 20.0;
 /// From so many decades on, each has one bin; otherwise three.
 const DECADES: i32 = 6;
 /// Samples less than this share of the greatest one share one bin.
-const LEAST: f64 = 1e-9;
+const MIN_SHARE: f64 = 1e-9;
 
 /// Samples in `[from, to)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -115,7 +115,7 @@ fn even(min: f64, max: f64, whole: bool) -> Vec<f64> {
 /// 1, 2, 5, 10, 20 … or 1, 10, 100 …, from below the least sample that is not 0; with 0 before, if there are
 /// samples below.
 fn growing(values: impl Iterator<Item = f64>, min: f64, max: f64) -> Vec<f64> {
-    let positive = values.filter(|v| *v > 0.0).fold(max, f64::min).max(max * LEAST);
+    let positive = values.filter(|v| *v > 0.0).fold(max, f64::min).max(max * MIN_SHARE);
     let power = positive.log10().floor() as i32;
     let coarse = max.log10().floor() as i32 - power > DECADES;
     let mut round = Round { digit: 1.0, power };

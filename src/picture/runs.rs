@@ -246,7 +246,7 @@ pub fn spread(runs: &mut [Run]) -> u16 {
     let mut ends: Vec<i64> = Vec::new();
     for run in runs.iter_mut() {
         let free = ends.iter().position(|end| *end <= run.begin);
-        let track = free.unwrap_or(ends.len()).min(MOST_TRACKS - 1);
+        let track = free.unwrap_or(ends.len()).min(MAX_TRACKS - 1);
         match ends.get_mut(track) {
             Some(end) => *end = run.end.max(*end),
             None => ends.push(run.end),
@@ -257,4 +257,4 @@ pub fn spread(runs: &mut [Run]) -> u16 {
 }
 
 /// Maximum number of tracks; further simultaneous runs are drawn on top of each other.
-const MOST_TRACKS: usize = 4;
+const MAX_TRACKS: usize = 4;

@@ -154,7 +154,7 @@ fn a_million_spans_need_no_more_room_than_the_columns() {
 }
 
 #[test]
-fn words_of_states_and_marks_are_told_apart() {
+fn words_of_states_and_marks_differ() {
     let words = |all: Vec<&'static str>| all.iter().collect::<std::collections::BTreeSet<_>>().len();
     assert_eq!(words(State::ALL.map(State::as_str).to_vec()), State::COUNT);
     assert_eq!(words(MarkKind::ALL.map(MarkKind::as_str).to_vec()), MarkKind::COUNT);

@@ -13,7 +13,7 @@ use crate::names::Interner;
 use crate::picture::{Highlight, Marks, Picture, Row, RowKind, Runs, spread};
 
 /// Maximum number of rows of one kind.
-const MOST_ROWS: usize = 120;
+const MAX_ROWS: usize = 120;
 
 /// # Errors
 /// Those of what is read.
@@ -210,7 +210,7 @@ fn order(rows: &mut [Row]) {
 fn cap(rows: &mut Vec<Row>, notes: &mut Vec<String>) {
     for kind in RowKind::ALL {
         let count = rows.iter().filter(|row| row.kind == kind).count();
-        if count <= MOST_ROWS {
+        if count <= MAX_ROWS {
             continue;
         }
         let weight = |row: &Row| {
@@ -220,9 +220,9 @@ fn cap(rows: &mut Vec<Row>, notes: &mut Vec<String>) {
         };
         let mut weights: Vec<_> = rows.iter().filter(|row| row.kind == kind).map(weight).collect();
         weights.sort_unstable_by(|a, b| b.cmp(a));
-        let Some(least) = weights.get(MOST_ROWS - 1).copied() else { continue };
+        let Some(least) = weights.get(MAX_ROWS - 1).copied() else { continue };
         let above = weights.iter().filter(|w| **w > least).count();
-        let mut equal = MOST_ROWS - above;
+        let mut equal = MAX_ROWS - above;
         let keep: Vec<bool> = rows
             .iter()
             .map(|row| {
@@ -235,7 +235,7 @@ fn cap(rows: &mut Vec<Row>, notes: &mut Vec<String>) {
         retain(rows, &keep);
         notes.push(format!(
             "{} of {count} {} are shown, those that run most; choose others with --entity.",
-            MOST_ROWS,
+            MAX_ROWS,
             noun(kind, count)
         ));
     }

@@ -12,7 +12,7 @@ use crate::schema::result::{self, Fractions, Integers, Texts};
 use crate::selection::Selection;
 
 /// Maximum number of panels of a chart.
-const MOST_PANELS: usize = 24;
+const MAX_PANELS: usize = 24;
 /// Columns of samples over time.
 const COLUMNS: u32 = 120;
 
@@ -64,9 +64,9 @@ pub fn chart(session: &Session, request: &ChartRequest) -> Result<Chart> {
     };
     let scale = session.database().time_scale();
     let mut notes = Vec::new();
-    if panels.len() > MOST_PANELS {
-        notes.push(format!("{MOST_PANELS} of {} are shown; choose others with --entity.", panels.len()));
-        panels.truncate(MOST_PANELS);
+    if panels.len() > MAX_PANELS {
+        notes.push(format!("{MAX_PANELS} of {} are shown; choose others with --entity.", panels.len()));
+        panels.truncate(MAX_PANELS);
     }
     let what = match request.metrics.is_empty() {
         true => what.to_owned(),

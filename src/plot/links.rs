@@ -7,7 +7,7 @@ use crate::names::Interner;
 use crate::picture::{Link, LinkKind, Row, RowKind, State};
 
 /// Maximum number of lines: more would hide the picture.
-const MOST: usize = 600;
+const MAX_LINES: usize = 600;
 
 /// Preemptions between rows of tasks and ISRs, in order of time. Returns true, and no lines, if there are too
 /// many.
@@ -50,7 +50,7 @@ pub(super) fn preemptions(rows: &[Row], names: &Interner) -> (Vec<Link>, bool) {
             }
         }
     }
-    if links.len() > MOST {
+    if links.len() > MAX_LINES {
         return (Vec::new(), true);
     }
     links.sort_by_key(|link| (link.from_at, link.from_row, link.to_row));

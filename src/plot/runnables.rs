@@ -12,7 +12,7 @@ use crate::picture::{Row, RowKind, Runs, Span, State};
 use crate::schema::result::{self, Integers, Texts};
 
 /// Deeper runnables are drawn on top of each other.
-const MOST_TRACKS: i64 = 12;
+const MAX_TRACKS: i64 = 12;
 
 /// Instances that are cut off begin or end with the recording.
 const RUNNABLES: &str = "
@@ -49,7 +49,7 @@ pub(super) fn insert(
             if !chosen(process) && !chosen(runnable) {
                 continue;
             }
-            let depth = depth.get(row).unwrap_or(0).clamp(0, MOST_TRACKS - 1);
+            let depth = depth.get(row).unwrap_or(0).clamp(0, MAX_TRACKS - 1);
             let track = usize::try_from(depth).unwrap_or(0);
             let tracks = all.entry(process.to_owned()).or_default();
             if tracks.len() <= track {

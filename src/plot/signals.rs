@@ -11,7 +11,7 @@ use crate::schema::result::{self, Integers, Texts};
 use crate::selection::spellings;
 
 /// Maximum number of events to read for the value of a signal before the window.
-const MOST_BEFORE: u64 = 20_000_000;
+const MAX_BEFORE: u64 = 20_000_000;
 
 struct Signal {
     values: Values,
@@ -27,7 +27,7 @@ pub(super) fn read(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Ro
     let grid = context.grid;
     let new = || Signal { values: Values::new(grid, Shape::Steps), marks: Marks::new(grid), words: false };
     let mut all: BTreeMap<String, Signal> = BTreeMap::new();
-    if grid.from() > context.span.0 && context.events_before() <= MOST_BEFORE {
+    if grid.from() > context.span.0 && context.events_before() <= MAX_BEFORE {
         let sql = format!(
             "SELECT target, last_value(note ORDER BY time, seq) AS note, max(time) AS time
             FROM btf_event

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 /// Minimum and maximum length of a bar in characters.
-const SHORTEST: usize = 10;
-const LONGEST: usize = 60;
+const MIN_BAR: usize = 10;
+const MAX_BAR: usize = 60;
 /// Parts of a character, in eighths.
 const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
@@ -16,7 +16,7 @@ pub fn bars(rows: &[(String, u64)], width: usize) -> String {
     let counts: Vec<String> = rows.iter().map(|(_, count)| count.to_string()).collect();
     let count_width = widest(&mut counts.iter().map(String::len));
     let room = width.saturating_sub(2 + label_width + 2 + 2 + count_width + 2 + "100.0 %".len());
-    let room = room.clamp(SHORTEST, LONGEST);
+    let room = room.clamp(MIN_BAR, MAX_BAR);
     let greatest = rows.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
     let all: u128 = rows.iter().map(|(_, count)| u128::from(*count)).sum::<u128>().max(1);
     let mut out = String::new();

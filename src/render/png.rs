@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// DejaVu Sans, reduced to the letters of European languages (assets/README.md).
 const FONT: &[u8] = include_bytes!("../../assets/DejaVuSans-subset.ttf");
 /// Maximum number of pixels, so that memory is bounded.
-const MOST: u64 = 200 << 20;
+const MAX_PIXELS: u64 = 200 << 20;
 
 /// Draws a picture, `scale` pixels for each of its units.
 ///
@@ -40,7 +40,7 @@ pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>> {
         Error::usage(format!("a picture of {width} × {height} pixels is too large"))
             .hint("use a smaller --scale, fewer rows (--entity, --type), or --format svg")
     };
-    if width * height > MOST as f64 {
+    if width * height > MAX_PIXELS as f64 {
         return Err(too_many());
     }
     let mut pixels = Pixmap::new(width as u32, height as u32).ok_or_else(too_many)?;

@@ -15,7 +15,7 @@ use crate::error::Result;
 /// Rows that determine the widths.
 const MEASURED: usize = 1000;
 /// Wider cells are shown whole and push the rest to the right.
-const WIDEST: usize = 60;
+const MAX_CELL_WIDTH: usize = 60;
 /// Digits after the decimal point.
 const DECIMALS: usize = 6;
 /// Key in the metadata of a column: the text for a missing value, instead of NULL.
@@ -49,7 +49,12 @@ impl<'a> Table<'a> {
         if self.widths.is_none() {
             let longest = |(i, name): (usize, &String)| {
                 let cells = self.rows.iter().filter_map(|r| r.get(i)).flat_map(|c| c.lines());
-                cells.map(length).chain([length(name)]).max().unwrap_or(0).min(WIDEST.max(length(name)))
+                cells
+                    .map(length)
+                    .chain([length(name)])
+                    .max()
+                    .unwrap_or(0)
+                    .min(MAX_CELL_WIDTH.max(length(name)))
             };
             let widths: Vec<_> = self.names.iter().enumerate().map(longest).collect();
             line(&mut text, &self.names, &widths, &self.right);

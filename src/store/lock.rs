@@ -66,7 +66,7 @@ mod tests {
     use crate::store::RealDisk;
 
     #[test]
-    fn the_second_writer_is_told_who_the_first_is() {
+    fn the_second_writer_learns_who_the_first_is() {
         let dir = tempfile::tempdir().unwrap();
         let folder = Folder::new(Arc::new(RealDisk), dir.path());
         let first = Lock::take(&folder).unwrap();

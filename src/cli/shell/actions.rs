@@ -26,7 +26,7 @@ pub(super) const SWITCH: &[&str] = &["on", "off"];
 pub(super) const FORCE: &str = "--force";
 
 /// Maximum depth of files that read files.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 pub(super) fn metric(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
     let Some(name) = words.first() else { return Ok(Flow::Next) };
@@ -91,9 +91,9 @@ pub(super) fn explain(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
 
 pub(super) fn read(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
     let Some(path) = words.first().map(PathBuf::from) else { return Ok(Flow::Next) };
-    if shell.depth >= DEEPEST {
+    if shell.depth >= MAX_DEPTH {
         return Err(Error::usage(format!("'{}' is read by a file that it reads", path.display()))
-            .hint(format!("files may read files {DEEPEST} deep")));
+            .hint(format!("files may read files {MAX_DEPTH} deep")));
     }
     let file = File::open(&path).map_err(|e| Error::io("read", &path, e))?;
     shell.depth += 1;

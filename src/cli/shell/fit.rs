@@ -9,7 +9,7 @@ use arrow::datatypes::SchemaRef;
 use std::borrow::Cow;
 
 /// Maximum number of rows that are shown one below the other.
-const FEW: u64 = 3;
+const MAX_RECORDS: u64 = 3;
 /// A wide table with so few columns has long texts, e.g. plans, and is shown whole.
 const NARROW: usize = 2;
 
@@ -43,7 +43,7 @@ pub(super) fn fitted(
     if fits || schema.fields().len() <= NARROW {
         return Ok(Fitted { text, rendered, cut: false });
     }
-    if (1..=FEW).contains(&rendered.rows) && !rendered.more {
+    if (1..=MAX_RECORDS).contains(&rendered.rows) && !rendered.more {
         return Ok(Fitted { text: records(schema, &batches)?, rendered, cut: false });
     }
     text = text.lines().map(|line| cut(line, width) + "\n").collect();
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_wide_rows_become_records() {
+    fn some_wide_rows_become_records() {
         let (footer, text) = shown(1, 3, 40, 10);
         assert_eq!(text, "n1    0\nn2    0\ntext  äöü äöü äöü\n\nn1    0\nn2    0\ntext  äöü äöü äöü\n");
         assert_eq!(footer, "2 rows");

@@ -150,7 +150,7 @@ proptest! {
     }
 
     #[test]
-    fn any_two_traces_are_told_apart(a in records(), b in records(), limit in 1..20_usize) {
+    fn any_two_traces_are_distinguished(a in records(), b in records(), limit in 1..20_usize) {
         for level in [Level::Exact, Level::Order] {
             let options = CompareOptions { level, pending_limit: limit, ..CompareOptions::default() };
             let result = with(&options, &a, &b);

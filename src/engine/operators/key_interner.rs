@@ -53,9 +53,9 @@ impl<K: std::hash::Hash + Eq + Clone> Interner<K> {
 
 /// Initial slots of a cache of names; at the second number, it is emptied instead of growing further.
 const SLOTS: usize = 256;
-const MOST_SLOTS: usize = 1 << 14;
+const MAX_SLOTS: usize = 1 << 14;
 /// Cells of pairs that are cached by row and column.
-const MOST_CELLS: usize = 1 << 16;
+const MAX_CELLS: usize = 1 << 16;
 const NO_ID: u32 = u32::MAX;
 /// A view that no text has: its length is invalid in Arrow.
 const NO_VIEW: u128 = u128::MAX;
@@ -139,7 +139,7 @@ impl ViewCache {
     }
 
     fn grow(&mut self) {
-        if self.slots.len() >= MOST_SLOTS {
+        if self.slots.len() >= MAX_SLOTS {
             return self.clear();
         }
         let larger = vec![(NO_VIEW, NO_ID); self.slots.len() * 2];
@@ -179,7 +179,7 @@ impl PairCache {
             self.cells.clear();
         }
         let cell = left * self.width + right;
-        if cell < MOST_CELLS {
+        if cell < MAX_CELLS {
             self.cells.resize(self.cells.len().max(cell + 1), NO_ID);
             self.cells[cell] = number;
         }

@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_are_not_kept_for_a_few_events_that_are_open() {
+    fn batches_are_not_held_for_some_open_events() {
         // Of ten events one begins something that ends last of all, the others come and go.
         let event = |name, begins: bool| ("k", name, begins, !begins);
         let mut events: Vec<Event> = (0..900)

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_file_beside_a_small_one_is_cut() {
+    fn a_large_file_next_to_a_small_one_is_cut() {
         let piece = |name: &str, begin, end| (name.to_owned(), begin, end);
         let split = split(&groups(&[&[134], &[6]]), 2, 8).unwrap();
         assert_eq!(

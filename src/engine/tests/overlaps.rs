@@ -82,7 +82,7 @@ fn other_joins_are_left_to_the_engine() {
 }
 
 #[test]
-fn a_few_rows_are_compared_with_each_other() {
+fn small_sides_are_compared_row_by_row() {
     let (_dir, session) = engine(&["r"]);
     let sql = "SELECT a.process, b.process FROM process_state a JOIN process_state b \
                ON a.core = b.core AND a.begin_at < b.end_at AND b.begin_at < a.end_at ORDER BY 1, 2";

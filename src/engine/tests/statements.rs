@@ -144,7 +144,7 @@ fn parameters_have_names() {
 }
 
 #[test]
-fn nobody_waits_for_a_step_that_does_not_look_up() {
+fn stopping_does_not_wait_for_a_long_step() {
     let (_dir, session) = engine(&["r"]);
     let flag = Arc::new(AtomicBool::new(false));
     let session = session.with_interrupt(Arc::clone(&flag));

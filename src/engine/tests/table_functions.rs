@@ -277,7 +277,7 @@ fn other_queries_inside_are_left_to_the_engine() {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn mistakes_are_reported() {
     let (_dir, session) = engine(&["r"]);
     for (call, message) in [
         ("interval_merge()", "takes 1 relation"),

@@ -333,7 +333,7 @@ impl<'o> Packets<'o> {
             number
         };
         let name = number(&mut self.names, i::EVENT_NAMES, name);
-        let mut numbered = [(0, 0); MOST_ARGUMENTS];
+        let mut numbered = [(0, 0); MAX_ARGUMENTS];
         for (slot, argument) in numbered.iter_mut().zip(args) {
             let (Argument::Int(key, _) | Argument::Name(key, _) | Argument::Text(key, _)) = *argument;
             slot.0 = number(&mut self.annotations, i::ANNOTATION_NAMES, key);
@@ -399,4 +399,4 @@ impl<'o> Packets<'o> {
 /// The id of the process that stands for the recording. 0 would be the idle process.
 const PID: i64 = 1;
 /// No slice has more.
-const MOST_ARGUMENTS: usize = 6;
+const MAX_ARGUMENTS: usize = 6;

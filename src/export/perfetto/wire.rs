@@ -12,7 +12,7 @@ const VARINT: u64 = 0;
 const EIGHT_BYTES: u64 = 1;
 const LENGTH: u64 = 2;
 /// Maximum length of a varint of 64 bits.
-const LONGEST: usize = 10;
+const MAX_VARINT: usize = 10;
 
 /// A message that fields are appended to.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl<'a> Message<'a> {
             }
             return;
         }
-        let mut prefix = Vec::with_capacity(LONGEST);
+        let mut prefix = Vec::with_capacity(MAX_VARINT);
         varint::push(length as u64, &mut prefix);
         self.0.splice(start..=start, prefix);
     }

@@ -54,7 +54,7 @@ pub(super) struct Facts<'a> {
 }
 
 /// Maximum width of a listing.
-const WIDEST: usize = 1000;
+const MAX_WIDTH: usize = 1000;
 
 impl Format {
     pub(super) fn parse(format: &str) -> Result<Self> {
@@ -133,7 +133,9 @@ fn conversion_part(what: What, options: &str) -> Option<Part> {
     };
     let number = |text: &str| match text {
         "" => Some(0),
-        digits if digits.bytes().all(|b| b.is_ascii_digit()) => digits.parse().ok().filter(|n| *n <= WIDEST),
+        digits if digits.bytes().all(|b| b.is_ascii_digit()) => {
+            digits.parse().ok().filter(|n| *n <= MAX_WIDTH)
+        }
         _ => None,
     };
     let precision = match precision {

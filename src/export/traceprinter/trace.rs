@@ -141,7 +141,7 @@ struct Trace {
 
 impl Trace {
     fn read(session: &Session, recording: &str) -> Result<Self> {
-        let (mut attributes, mut told) = (Vec::new(), Vec::new());
+        let (mut attributes, mut others) = (Vec::new(), Vec::new());
         for batch in session.scanner().rows(tables::KERNEL_ATTRIBUTE, recording, Attributes::COLUMNS)? {
             let rows = Attributes::of(&batch)?;
             for row in 0..rows.len() {
@@ -149,7 +149,7 @@ impl Trace {
                 if key.starts_with("TRACE_") {
                     attributes.push((key, value))
                 } else {
-                    told.push((key, value))
+                    others.push((key, value))
                 }
             }
         }
@@ -158,7 +158,7 @@ impl Trace {
                 .hint("traceprinter prints kernel traces of QNX; use --format btf or csv"));
         }
         let find =
-            |key: &str| attributes.iter().chain(&told).find(|(k, _)| k == key).map(|(_, v)| v.as_str());
+            |key: &str| attributes.iter().chain(&others).find(|(k, _)| k == key).map(|(_, v)| v.as_str());
         let version = find("btfdb.version").and_then(Version::of_release).unwrap_or_default();
         let big_endian = find("TRACE_BIG_ENDIAN").is_some_and(|v| v.trim().eq_ignore_ascii_case("true"));
         let rate = |key| find(key).and_then(|v| v.trim().parse().ok()).filter(|rate| *rate > 0);

@@ -444,7 +444,7 @@ fn empty() -> Picture {
 }
 
 #[test]
-fn what_is_too_far_away_is_as_far_as_can_be_told() {
+fn what_is_too_far_away_is_as_far_as_can_be_represented() {
     let run = Run {
         begin: i64::MIN,
         end: i64::MAX,

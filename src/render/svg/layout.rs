@@ -9,7 +9,7 @@ pub(super) const LABEL: i64 = 11 * PX;
 /// Size of texts in runs, below the axis and in the legend.
 pub(super) const SMALL: i64 = 9 * PX + 50;
 /// Widest column of labels.
-const WIDEST: i64 = 190 * PX;
+const MAX_LABELS: i64 = 190 * PX;
 /// Indentation of a child's label.
 const INDENT: i64 = 12 * PX;
 /// Space between labels and rows.
@@ -104,6 +104,6 @@ impl Layout {
             widest = widest.max(text::width(&row.label, LABEL) + depth * INDENT);
             y = bottom + 5 * PX;
         }
-        Self { places, headings, labels: widest.min(WIDEST), top, bottom: y }
+        Self { places, headings, labels: widest.min(MAX_LABELS), top, bottom: y }
     }
 }

@@ -52,7 +52,7 @@ impl Default for DrawingOptions {
 }
 
 /// With more runs and marks than this, they are not drawn individually: the file would be too large.
-const FEW: usize = 6_000;
+const MAX_INDIVIDUAL: usize = 6_000;
 const MARGIN: i64 = 16 * PX;
 
 /// Writes a picture as SVG 1.1 with `href` and `<title>`s of SVG 2, UTF-8.
@@ -92,9 +92,9 @@ pub fn drawn(picture: &Picture, options: &DrawingOptions) -> String {
     frame::axis(picture, across, (y + 2 * PX, bottom), &mut sheet);
     gaps(picture, across, (y + 2 * PX, bottom), &mut sheet);
     frame::highlight(picture, &layout, across, bottom, &mut sheet);
-    let few: usize = picture.rows.iter().map(|row| row.runs.len() + row.marks.len()).sum();
+    let drawn_items: usize = picture.rows.iter().map(|row| row.runs.len() + row.marks.len()).sum();
     let colours = colours(picture);
-    let pen = Pen { picture, across, dense: few > FEW, colours };
+    let pen = Pen { picture, across, dense: drawn_items > MAX_INDIVIDUAL, colours };
     frame::labels(picture, &layout, left, across, &pen.colours, &mut sheet);
     for (row, place) in picture.rows.iter().zip(&layout.places) {
         pen.row(row, *place, &mut sheet);

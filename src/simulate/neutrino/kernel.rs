@@ -89,7 +89,7 @@ pub struct Faults {
 /// written.
 const HIGH_WATER: usize = 714;
 /// Cycles after which the rest of an event is written in any case.
-const LONGEST_HOLD: u64 = 20_000;
+const MAX_HOLD: u64 = 20_000;
 /// What 8.0 writes into the words of BUFFER_END.
 const END_WORD: u32 = 0xe6e6_e6e6;
 
@@ -189,7 +189,7 @@ impl<W: Write> Kernel<W> {
         let of = usize::from(cpu) % self.cpus.len().max(1);
         for other in 0..self.cpus.len() {
             let Some(state) = self.cpus.get(other).filter(|c| !c.held.is_empty()) else { continue };
-            if now > state.held_stamp + LONGEST_HOLD || (other == of && !nested) {
+            if now > state.held_stamp + MAX_HOLD || (other == of && !nested) {
                 while self.release_part(other) {}
             } else if other != of && self.random.one_in(2) {
                 self.release_part(other);

@@ -27,7 +27,7 @@ pub(crate) struct Compressor {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Matches {
     /// The default of the level of compression for pages of that size: five or six bytes.
-    AsUsual,
+    LevelDefault,
     /// Seven bytes. That two or three times or values repeat in order is mostly chance: finding such
     /// references takes time and saves hardly any bytes. (Keys of names and numbers of instances do recur in
     /// pairs; all measured in `benches/NOTES.md`.)
@@ -42,7 +42,13 @@ impl Compressor {
             other => return Err(ParquetError::NYI(format!("pages compressed with {other}"))),
         };
         let zstd = zstd::bulk::Compressor::new(level)?;
-        Ok(Self { compression, zstd, matches: Matches::AsUsual, content: Vec::new(), packed: Vec::new() })
+        Ok(Self {
+            compression,
+            zstd,
+            matches: Matches::LevelDefault,
+            content: Vec::new(),
+            packed: Vec::new(),
+        })
     }
 
     /// The compression to name in the footer.
@@ -56,7 +62,7 @@ impl Compressor {
             // 0: the default of the level. A table of 2^14 entries has room for the long ones of a whole
             // page.
             let (shortest, table) = match matches {
-                Matches::AsUsual => (0, 0),
+                Matches::LevelDefault => (0, 0),
                 Matches::Long => (7, 14),
             };
             self.zstd.set_parameter(CParameter::MinMatch(shortest))?;

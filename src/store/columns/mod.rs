@@ -98,7 +98,7 @@ impl Column {
         let dictionary = column.encoding == Encoding::Dictionary;
         let matches = match column.ty {
             ColumnType::Instant | ColumnType::Unsigned => Matches::Long,
-            _ => Matches::AsUsual,
+            _ => Matches::LevelDefault,
         };
         let pages = Pages::new(leaf, matches);
         match column.ty {

@@ -45,7 +45,7 @@ fn events(count: i64) -> RecordBatch {
 }
 
 #[test]
-fn row_groups_are_told_by_the_names_they_have() {
+fn row_groups_are_found_by_their_names() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("db");
     let file = path.join(&write(&path, &[events(90_000)])[0].path);

@@ -10,7 +10,7 @@ type Interval = (i64, i64);
 /// The instants to look at: all at which results can differ.
 const INSTANTS: std::ops::Range<i64> = -20..60;
 
-fn asked(
+fn operator_result(
     function: IntervalFunction,
     intervals: &[Interval],
     bounds: [Option<i64>; 2],
@@ -57,7 +57,7 @@ proptest! {
         let within = |at| (open(&intervals, at) > 0).then_some(0);
         let count = |b, e| intervals.iter().filter(|i| b <= i.0 && i.1 <= e).count() as i64;
         let expected: Vec<_> = runs(within).into_iter().map(|(b, e, _)| (b, e, count(b, e))).collect();
-        prop_assert_eq!(asked(IntervalFunction::Merge, &intervals, [None, None]), expected);
+        prop_assert_eq!(operator_result(IntervalFunction::Merge, &intervals, [None, None]), expected);
     }
 
     #[test]
@@ -73,7 +73,7 @@ proptest! {
             let within = whole.as_ref().is_some_and(|whole| whole.contains(&at));
             (within && open(&intervals, at) == 0).then_some(0)
         };
-        prop_assert_eq!(asked(IntervalFunction::Gaps, &intervals, [from, to]), runs(between));
+        prop_assert_eq!(operator_result(IntervalFunction::Gaps, &intervals, [from, to]), runs(between));
     }
 
     #[test]
@@ -81,6 +81,6 @@ proptest! {
         let first = intervals.iter().map(|i| i.0).min().unwrap_or(0);
         let last = intervals.iter().map(|i| i.1).max().unwrap_or(0);
         let counted = |at| (first..last).contains(&at).then(|| open(&intervals, at));
-        prop_assert_eq!(asked(IntervalFunction::Concurrency, &intervals, [None, None]), runs(counted));
+        prop_assert_eq!(operator_result(IntervalFunction::Concurrency, &intervals, [None, None]), runs(counted));
     }
 }

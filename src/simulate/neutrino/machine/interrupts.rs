@@ -8,13 +8,13 @@ use super::super::{Code, Release};
 use super::{Effect, Interrupt, Item, Machine, Return};
 
 /// Maximum nesting of interrupts.
-const DEEPEST: u8 = 3;
+const MAX_DEPTH: u8 = 3;
 /// The clock is the first source.
 const CLOCK: usize = 0;
 /// Where handlers keep their data.
 const AREA: u64 = 0x0812_a060;
 /// Maximum number of pulses that wait at a channel.
-const LONGEST_QUEUE: usize = 64;
+const MAX_QUEUE: usize = 64;
 /// Connection of the kernel's own pulses, in published listings.
 const SCOID: u32 = 0x4000_0002;
 
@@ -62,7 +62,7 @@ impl<W: Write> Machine<W> {
                 let (pid, ip, effect) = self.sources[source].handlers[handler];
                 self.emit_interrupt(cpu, Code::HANDLER_ENTRY, &[pid, vector], &[ip, AREA]);
                 self.cpus[cpu].now += self.random.duration(self.us / 2);
-                if depth + 1 < DEEPEST && self.random.one_in(16) {
+                if depth + 1 < MAX_DEPTH && self.random.one_in(16) {
                     let other = self.random.below(self.sources.len() as u64) as usize;
                     if other != source {
                         self.interrupt(cpu, other, None);
@@ -139,7 +139,7 @@ impl<W: Write> Machine<W> {
         if let Some(receiver) = self.channels[channel].receivers.pop_front() {
             self.threads[receiver].returns = Some(Return::Received(Item::Pulse));
             self.wake(cpu, receiver);
-        } else if self.channels[channel].queue.len() < LONGEST_QUEUE {
+        } else if self.channels[channel].queue.len() < MAX_QUEUE {
             self.channels[channel].queue.push_back(Item::Pulse);
         }
     }
