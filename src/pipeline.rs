@@ -85,7 +85,7 @@ impl<'a> Pipeline<'a> {
     }
 
     /// Adds a stage that makes something else of each pushed item, with `state`; it comes out in the order of
-    /// the items. Whoever pushes takes out as well, so the stage holds whatever is pushed.
+    /// the items. The thread that pushes also takes out, so the stage holds everything that is pushed.
     pub fn transform<S: Send + 'a, T: Send + 'a, U: Send + 'a>(
         &self,
         state: S,
@@ -233,7 +233,7 @@ struct SinkState<S, T> {
     state: Option<S>,
     waiting: VecDeque<T>,
     failed: bool,
-    /// Why, until it is told.
+    /// Why, until it is reported.
     error: Option<Error>,
 }
 
@@ -402,7 +402,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Numbers from a stage, doubled in a second and gathered in a third.
+    /// Numbers from a stage, doubled in a second and collected in a third.
     fn doubled(threads: usize, count: u64) -> Result<Vec<u64>> {
         Pipeline::run(threads, |pipeline| {
             let gather = pipeline.sink(Vec::new(), |all: &mut Vec<u64>, n| {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[serde(into = "SerializedName", from = "SerializedName")]
 pub struct NameId(u32);
 
-/// A [`NameId`] is an object, so that it can be told from a number, and its text be put in its place.
+/// A [`NameId`] is an object, so that it differs from a number, and can be replaced by its text.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SerializedName {

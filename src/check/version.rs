@@ -32,7 +32,7 @@ impl Checker {
     /// Decides on the version and checks the held lines.
     pub(super) fn release(&mut self) {
         let Some(held) = self.held.take() else { return };
-        // In files with two headers, one was usually pasted before the other: the one next to the events was
+        // In files with two headers, one was probably pasted before the other: the one next to the events was
         // written with them.
         let named = held.lines.iter().rev().find_map(|(_, text)| text.rsplit('\r').find_map(version_in));
         if let Some((text, version)) = named {

@@ -48,7 +48,7 @@ pub fn shell_docs() -> String {
     shell::docs()
 }
 
-/// SQL that begins with a comment looks like an option; a blank in front distinguishes it. Names of options
+/// SQL that begins with a comment looks like an option; a leading blank distinguishes it. Names of options
 /// have no blanks.
 fn no_option_if_sql(mut argument: OsString) -> OsString {
     let name =

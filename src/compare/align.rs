@@ -1,5 +1,5 @@
 //! Aligns the pending events of a sequence on both sides, from their first difference to where they agree
-//! again. Only a search; `engine` decides what becomes of the events.
+//! again. Only a search; `engine` decides about the events.
 //!
 //! Two windows grow until the cheapest alignment contains some equal events in a row: most differences are
 //! small and are found at once, with the available events. The largest window bounds the cost.

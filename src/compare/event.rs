@@ -1,5 +1,5 @@
-//! A record in compact form: names are interned, so that two events compare with a few instructions, and the
-//! meaning of each word is looked up once. Not a parser, and no check of the record.
+//! A record in compact form: names are interned, so that comparing two events takes some instructions only,
+//! and the meaning of each word is looked up once. Not a parser, and no check of the record.
 
 use crate::btf::{NameId, Names, Place, Record};
 use crate::names::{IdMap, IdSet};

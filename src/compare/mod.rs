@@ -52,8 +52,8 @@
 //!
 //! # Memory
 //!
-//! The side with the earlier time is read first, so that few events wait for a partner. An event that has
-//! waited for [`CompareOptions::pending_limit`] events of its side is given up and counted
+//! The side with the earlier time is read first, so that not many events wait for a partner. An event that
+//! has waited for [`CompareOptions::pending_limit`] events of its side is given up and counted
 //! ([`Comparison::given_up`]). Names stay in memory (distinct names, not events). An instance without an
 //! event for long (16 Ki events; on a core: the limit) is forgotten: its next event counts as the first of an
 //! instance, and it is on no core until an event says so.

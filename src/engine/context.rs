@@ -26,7 +26,7 @@ const LOW_MEMORY: usize = 160 << 20;
 /// How many users of memory an error names.
 const NAMED_CONSUMERS: usize = 3;
 
-/// A context with so many threads. For `memory_limit` see [`super::SessionOptions`].
+/// A context with `threads` threads. For `memory_limit` see [`super::SessionOptions`].
 pub(super) fn new(threads: usize, memory_limit: Option<u64>) -> Result<SessionContext> {
     let mut config = SessionConfig::new()
         .with_target_partitions(threads)
@@ -81,7 +81,7 @@ pub(super) fn low_memory(context: &SessionContext) -> SessionContext {
     SessionContext::new_with_state(state)
 }
 
-/// So many bytes for all consumers; an error names the largest of them.
+/// A pool of `limit` bytes for all consumers; an error names the largest of them.
 fn pool(limit: usize) -> Arc<dyn MemoryPool> {
     let named = NonZeroUsize::new(NAMED_CONSUMERS).unwrap_or(NonZeroUsize::MIN);
     Arc::new(TrackConsumersPool::new(FairSpillPool::new(limit), named))

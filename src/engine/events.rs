@@ -20,7 +20,7 @@ view! {
     struct Origins of source { format, backwards }
 }
 
-/// Rows of a batch that is read without SQL: so many that it stays in the cache until it is used.
+/// Rows of a batch that is read without SQL: few enough to stay in the cache until they are used.
 const BATCH_ROWS: usize = 8 * 1024;
 
 /// Events, batch by batch.

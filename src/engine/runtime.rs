@@ -17,7 +17,7 @@ pub(super) struct Runtime {
 }
 
 impl Runtime {
-    /// So many threads.
+    /// A pool of `threads` threads.
     pub fn start(threads: usize) -> Result<Self> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(threads)

@@ -2,7 +2,6 @@
 
 /// A permutation that sorts rows by time and keeps the order of equal times. Only rows that have to move are
 /// part of it, which usually are not many.
-/// moved that have to be, which mostly are a few.
 pub(crate) struct Reorder(Vec<Section>);
 
 /// The rows from `begin` on are replaced by `rows`.

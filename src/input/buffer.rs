@@ -1,4 +1,4 @@
-//! Memory of a chunk: a piece of the input at an aligned address, as direct reads need it, and room in front
+//! Memory of a chunk: a piece of the input at an aligned address, as direct reads need it, and room before it
 //! for the line that began in the previous piece. Not what is read into it, nor when.
 
 use std::fmt;
@@ -11,7 +11,7 @@ use super::{CHUNK_BYTES, MAX_LINE};
 
 /// Alignment of pieces in memory: a huge page of most processors, and more than any disk needs.
 const ALIGNED: usize = 2 << 20;
-/// Room in front of a piece.
+/// Room before a piece.
 const FRONT: usize = MAX_LINE.next_multiple_of(ALIGNED);
 
 /// The bytes of a chunk; dereferences to a slice.
@@ -37,7 +37,7 @@ impl Buffer {
     pub(super) fn huge() -> io::Result<Self> {
         let buffer = Self::new()?;
         #[cfg(target_os = "linux")]
-        // Without huge pages, small ones will do. Not for the room in front: most of a huge page would be
+        // Without huge pages, small ones will do. Not for the room before it: most of a huge page would be
         // unused.
         let _ = (
             buffer.memory.advise_range(memmap2::Advice::NoHugePage, 0, buffer.piece),

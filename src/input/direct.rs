@@ -108,7 +108,7 @@ impl Direct {
     }
 
     /// The next piece. `spare` is for a later one; it comes back as the error if the rest of the file has to
-    /// be read through the cache, whatever the reason.
+    /// be read through the cache, for any reason.
     pub(super) fn next(&mut self, spare: Buffer) -> Result<Buffer, Buffer> {
         let piece = self.requests.pop_front().and_then(|request| match request {
             Request::Cached(mut buffer) => {

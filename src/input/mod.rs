@@ -1,5 +1,5 @@
 //! Bytes in: a file, a pipe or standard input, plain or compressed, as chunks cut at line ends. Knows no
-//! trace format, and holds a few pieces at a time, whatever the length of the input.
+//! trace format, and holds a fixed number of pieces, whatever the length of the input.
 
 mod buffer;
 mod direct;

@@ -111,10 +111,10 @@ pub trait Mapper: Sized {
     /// As [`Mapper::names`], for adding names.
     fn names_mut(&mut self) -> &mut Names;
 
-    /// Takes the events that are final by now, if they are `at_least` so many.
+    /// Takes the events that are final by now, if they are at least `at_least`.
     fn take(&mut self, at_least: usize) -> Option<Vec<Output>>;
 
-    /// Takes the native rows so far, if a table has `at_least` so many.
+    /// Takes the native rows so far, if a table has at least `_at_least`.
     fn take_rows(&mut self, _at_least: usize) -> Option<Self::NativeRows> {
         None
     }

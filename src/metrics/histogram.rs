@@ -2,10 +2,10 @@
 
 /// Approximate number of bins of equal width.
 const LINEAR: f64 = 16.0;
-/// If the greatest sample is so many times the median, bins of equal width would show only one bin of
-/// interest.
+/// If the greatest sample is at least this many times the median, bins of equal width would show only one bin
+/// of interest.
 const SKEWED: f64 = 20.0;
-/// From so many decades on, each has one bin; otherwise three.
+/// From this many decades on, each has one bin; otherwise three.
 const DECADES: i32 = 6;
 /// Samples less than this share of the greatest one share one bin.
 const MIN_SHARE: f64 = 1e-9;

@@ -21,12 +21,12 @@ pub struct Interner {
 }
 
 impl Interner {
-    /// Beyond so many texts, or bytes of them, all are forgotten, so that a column without repeated names
-    /// does not fill the memory.
+    /// Beyond this number of texts, or of their bytes, all are forgotten, so that a column without repeated
+    /// names does not fill the memory.
     pub(super) const MAX_TEXTS: usize = 1 << 16;
     pub(super) const MAX_BYTES: usize = 1 << 22;
 
-    /// Empty, with room for so many texts before the table of their ids has to grow.
+    /// Empty, with room for `texts` texts before the table of their ids has to grow.
     pub fn with_capacity(texts: usize) -> Self {
         Self {
             ids: HashTable::with_capacity(texts),
@@ -97,7 +97,7 @@ impl Interner {
     pub(super) fn trim_beyond(&mut self, texts: usize, bytes: usize) -> bool {
         let large = self.len() as usize > texts || self.bytes() > bytes;
         if large {
-            // The memory is kept: as many texts will come again.
+            // The memory is reused: as many texts will come again.
             self.ids.clear();
             self.texts.truncate(0);
             self.array = None;

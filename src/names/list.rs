@@ -1,4 +1,4 @@
-//! Texts by number, one behind the other in memory. Not for finding the number of one (see
+//! Texts by number, one after the other in memory. Not for finding the number of one (see
 //! [`super::Interner`]).
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub struct TextList {
 }
 
 impl TextList {
-    /// Empty, with room for so many.
+    /// Empty, with room for `texts` texts.
     pub fn with_capacity(texts: usize) -> Self {
         Self { text: String::new(), ends: Vec::with_capacity(texts) }
     }

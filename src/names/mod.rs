@@ -1,6 +1,6 @@
-//! Names by number: traces repeat few names many times, so everything between a reader and a result holds
-//! numbers. Not for what a name means. The readers of lines have an interner of their own, which finds the
-//! end of a name while it looks the name up (`formats::text::names`).
+//! Names by number: traces repeat the same names many times, so everything between a reader and a result
+//! holds numbers. Not for what a name means. The readers of lines have an interner of their own, which finds
+//! the end of a name while it looks the name up (`formats::text::names`).
 //!
 //! | type | from → to | used by |
 //! |---|---|---|

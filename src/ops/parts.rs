@@ -172,7 +172,7 @@ impl<'a> DerivedTables<'a> {
         }
     }
 
-    /// Writes the rows of those tables that have `at_least` so many.
+    /// Writes the rows of those tables that have at least `at_least`.
     pub fn take(&mut self, rows: &mut Rows, at_least: usize) -> Result<()> {
         if rows.instances.len() >= at_least {
             self.instances.write(&rows.instances.take_batch()?)?;

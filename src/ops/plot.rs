@@ -9,9 +9,9 @@ use crate::require::Requirements;
 use crate::time::TimeScale;
 use std::path::Path;
 
-/// Columns of a page: so many that it can be zoomed into, and still fits in memory.
+/// Columns of a page: enough to zoom into it, and not too many for the memory.
 const PAGE_COLUMNS: u32 = 8 * 1024;
-/// A page shows up to so many system events exactly: about a million spans, ten megabytes.
+/// A page shows up to this many system events exactly: about a million spans, ten megabytes.
 const PAGE_EVENTS: u64 = 2_000_000;
 
 /// Formats of pictures.

@@ -73,7 +73,7 @@ fn unit_of(ticks: u64, scale: TimeScale) -> TimeScale {
 }
 
 impl Axis {
-    /// The axis of a window `[from, to)`, in ticks of `scale`, with at most about so many labels.
+    /// The axis of a window `[from, to)`, in ticks of `scale`, with at most about `most` labels.
     pub fn new(from: i64, to: i64, scale: TimeScale, most: u32) -> Self {
         let span = (i128::from(to) - i128::from(from)).max(1).unsigned_abs();
         let step = round(span.div_ceil(u128::from(most.max(1))));
@@ -118,7 +118,7 @@ pub fn exact(ticks: i64, scale: TimeScale) -> String {
     format!("{} {unit}", decimal(i128::from(ticks), per(unit, scale), places))
 }
 
-/// A length of time: exact if that needs few digits, else rounded.
+/// A length of time: exact if that does not need many digits, else rounded.
 pub fn length(ticks: i64, scale: TimeScale) -> String {
     let all = exact(ticks, scale);
     if all.len() <= 14 { all } else { format_duration(ticks, scale) }

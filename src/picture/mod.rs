@@ -121,7 +121,7 @@ impl RowKind {
 pub struct Row {
     /// Identifies the row in all pictures of the recording: kind and name, as in `task:T_1`.
     pub id: String,
-    /// The text in front of it.
+    /// Its label.
     pub label: String,
     /// What it shows.
     pub kind: RowKind,

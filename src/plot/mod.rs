@@ -40,7 +40,7 @@ pub struct Request {
     pub around: Option<Around>,
     /// Number of pixel columns for the time.
     pub columns: u32,
-    /// Windows with at most so many system events are drawn exactly, not reduced to columns.
+    /// Windows with at most this many system events are drawn exactly, not reduced to columns.
     pub exact_up_to: u64,
     /// Deadlines of tasks and ISRs: how long after its activation an instance has to end, in ticks.
     pub deadlines: Vec<(String, i64)>,

@@ -165,7 +165,7 @@ fn stimuli(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Row>> {
     Ok(all.into_iter().map(|(name, parts)| parts.row(RowKind::Stimulus, name)).collect())
 }
 
-/// A row for each core with gaps; the empty name stands for the whole recording.
+/// A row for each core with gaps; the empty name is that of the whole recording.
 ///
 /// # Errors
 /// Those of a query.

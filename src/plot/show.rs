@@ -7,9 +7,9 @@ use crate::btf::EntityType;
 use crate::error::{Error, Result};
 use crate::picture::RowKind;
 
-/// With at most so many events, a picture shows all kinds of rows.
+/// With at most this many events, a picture shows all kinds of rows.
 const SHOW_ALL: u64 = 100_000;
-/// With at most so many events, it shows the kinds that are computed quickly.
+/// With at most this many events, it shows the kinds that are computed quickly.
 const MANY: u64 = 5_000_000;
 
 /// Rows of what runs.

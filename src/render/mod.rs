@@ -116,12 +116,12 @@ trait Sink {
     fn finish(&mut self) -> Result<()>;
 }
 
-/// Writes batches as they come, at most `limit` rows of them; `None`: all. Lines of text are made on so many
-/// threads; the output does not depend on it. Does not flush `out`.
+/// Writes batches as they come, at most `limit` rows of them; `None`: all. Lines of text are made on
+/// `threads` threads; the output does not depend on it. Does not flush `out`.
 ///
+/// # Errors
 /// Those of `batches`, and [`ErrorKind::Io`] when `out` fails; its cause is then the [`io::Error`], so that
 /// callers can recognise a closed pipe. Earlier output stays written.
-/// closed pipe differs from a full disk. What was written until then stays written.
 pub fn render(
     schema: &SchemaRef,
     batches: &mut (dyn Iterator<Item = Result<RecordBatch>> + Send),

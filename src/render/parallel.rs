@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Writes a number so many times, in pieces of a few bytes.
+    /// Writes a number that many times, in small pieces.
     struct Repeat;
 
     impl Worker<(u32, u32)> for Repeat {

@@ -19,7 +19,7 @@ const PRECISION: u8 = 38;
 pub struct InUnit {
     schema: SchemaRef,
     times: Vec<bool>,
-    /// A tick is so many powers of ten finer than the unit.
+    /// The number of powers of ten by which a tick is finer than the unit.
     digits: u8,
 }
 

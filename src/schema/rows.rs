@@ -48,7 +48,7 @@ pub struct Optional<T> {
 }
 
 impl<T: Copy + Default> Optional<T> {
-    /// A column with room for so many rows.
+    /// A column with room for `rows` rows.
     pub fn with_capacity(rows: usize) -> Self {
         Self { values: Vec::with_capacity(rows), valid: Vec::new() }
     }

@@ -140,7 +140,7 @@ impl<'a> TextView<'a> {
     }
 }
 
-/// A column of names: a key per row, and a dictionary that says what the keys stand for.
+/// A column of names: a key per row, and a dictionary with the names of the keys.
 #[derive(Debug, Clone, Copy)]
 pub struct NameView<'a> {
     keys: &'a [u32],

@@ -3,7 +3,7 @@
 //!
 //! 1. New files lie in the staging folder, synced, under names that no glob for Parquet files finds.
 //! 2. The new manifest is written next to the old one, synced, and renamed over it: **this is the commit.**
-//!    It names the new files by their final paths, and says where they still lie and which old files to
+//!    It names the new files by their final paths, and has their staged paths and the old files to
 //!    remove.
 //! 3. The files are moved, the old ones removed, and the manifest is written again without that list.
 //!

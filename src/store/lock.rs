@@ -42,7 +42,7 @@ fn busy(root: &Path, lock: &Path) -> Error {
 }
 
 /// False if the file was removed between opening and locking: a writer that gives up the creation of a
-/// database removes it together with the folder, and a lock on it would exclude nobody else.
+/// database removes it together with the folder, and a lock on it would not exclude others.
 #[cfg(unix)]
 fn is_the_file_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;

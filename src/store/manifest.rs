@@ -56,7 +56,7 @@ pub struct RecordingEntry {
 /// One Parquet file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileEntry {
-    /// Where it lies, relative to the database, with `/`.
+    /// Its path, relative to the database, with `/`.
     pub path: String,
     /// The table it is a part of.
     pub table: String,
@@ -75,7 +75,7 @@ pub struct FileEntry {
     pub end_at: Option<i64>,
     /// `xxh3-128:` and 32 hexadecimal digits.
     pub checksum: String,
-    /// Where it lies until the commit has moved it to `path`.
+    /// Its path until the commit has moved it to `path`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) staged: Option<String>,
 }
@@ -83,7 +83,7 @@ pub struct FileEntry {
 /// One file that is not a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlobEntry {
-    /// Where it lies, relative to the database, with `/`.
+    /// Its path, relative to the database, with `/`.
     pub path: String,
     /// What it is, e.g. `setup`.
     pub kind: String,
@@ -95,7 +95,7 @@ pub struct BlobEntry {
     pub bytes: u64,
     /// `xxh3-128:` and 32 hexadecimal digits.
     pub checksum: String,
-    /// Where it lies until the commit has moved it to `path`.
+    /// Its path until the commit has moved it to `path`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) staged: Option<String>,
 }

@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 /// # Errors
 /// When the file cannot be opened or is damaged.
 pub fn row_groups_with(path: &Path, column: &str, names: &[String]) -> Result<Vec<bool>> {
-    /// After so many row groups with one of the names, the others are not looked at.
+    /// After this many row groups with one of the names, the others are not checked.
     const ENOUGH: usize = 4;
     let file = File::open(path).map_err(|e| Error::io("open", path, e))?;
     guarded(path, || {

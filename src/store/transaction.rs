@@ -94,7 +94,7 @@ impl Transaction {
     }
 
     /// A writer of one more file of a table. Writers can work on several threads at once; the order of the
-    /// files is the order in which their writers were asked for. `core` is given for tables that are divided
+    /// files is the order in which their writers were requested. `core` is given for tables that are divided
     /// by core.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use crate::time::{TimeScale, format_duration};
 /// Whole numbers up to this are exact.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// All histograms, for a terminal of so many columns; ticks of `scale` in a suitable unit.
+/// All histograms, for a terminal of `width` columns; ticks of `scale` in a suitable unit.
 pub(in crate::cli) fn text(histograms: &[Histogram], scale: TimeScale, width: usize) -> String {
     let one = |h: &Histogram| {
         let rows: Vec<_> = labels(&h.bins, h.unit, scale)

@@ -119,7 +119,7 @@ fn first_sentence(text: &str) -> &str {
     line.find(". ").and_then(|end| line.get(..=end)).unwrap_or(line)
 }
 
-/// Text in lines of at most `width` characters, each indented by so many blanks; longer words stay whole.
+/// Text in lines of at most `width` characters, each indented by `indent` blanks; longer words stay whole.
 pub(super) fn wrapped(text: &str, indent: usize, width: usize) -> String {
     let room = width.saturating_sub(indent).max(20);
     let mut out = String::new();

@@ -26,7 +26,7 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// Maximum number of findings per code; one more says that there were others.
+    /// Maximum number of findings per code; one more reports that there were others.
     const MAX_PER_CODE: usize = 1000;
 
     /// Adds a finding at a 1-based line and column.

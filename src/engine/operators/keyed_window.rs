@@ -184,7 +184,7 @@ struct WindowRun {
     schema: SchemaRef,
     numbers: KeyInterner,
     states: Vec<WindowState>,
-    /// Rows that are too few to be worth a step, or that may have equals in the next batch.
+    /// Rows that are not worth a step yet, or that may have equals in the next batch.
     waiting: Vec<RecordBatch>,
     /// The last row of every key, with its key: its successor is not known yet. Only with a `lead`.
     open: Option<(RecordBatch, Vec<u32>)>,

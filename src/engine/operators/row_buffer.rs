@@ -8,7 +8,7 @@ use arrow::compute::interleave;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
 
-/// With more batches than this, the rows that are held are copied.
+/// With more batches than this, the held rows are copied.
 const MAX_BATCHES: usize = 32;
 
 /// A reference to a row: the number of the batch, and the row in it.
@@ -98,7 +98,7 @@ impl RowBuffer {
         }
     }
 
-    /// Whether there are so many batches that it is time to [`compact`](Self::compact).
+    /// Whether there are enough batches to [`compact`](Self::compact) them.
     pub fn too_many(&self) -> bool {
         self.batches.iter().flatten().count() > MAX_BATCHES
     }
@@ -154,9 +154,9 @@ impl RowBuffer {
         idle.filter_map(|(_, batch)| batch.take()).collect()
     }
 
-    /// Copies the held rows into one batch, so that no batch is kept for a few rows. `held`: the references
-    /// to all of them; they are updated. The other batches are removed and returned, with their copied rows
-    /// marked with `copied`.
+    /// Copies the held rows into one batch, so that no batch is held for some of its rows only. `held`: the
+    /// references to all of them; they are updated. The other batches are removed and returned, with their
+    /// copied rows marked with `copied`.
     pub fn compact(&mut self, held: &mut [&mut RowRef], copied: bool) -> Result<Vec<BufferedBatch>> {
         let places: Vec<RowRef> = held.iter().map(|place| **place).collect();
         let columns = self.rows(&places, 0..self.schema.fields().len())?;

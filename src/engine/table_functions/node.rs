@@ -31,7 +31,7 @@ pub(in crate::engine) struct Side {
 /// What the node does.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(in crate::engine) enum Operation {
-    /// See [`IntervalOperator`]; so many columns are keys.
+    /// See [`IntervalOperator`]; the first `keys` columns are keys.
     Intervals { function: IntervalFunction, keys: usize },
     /// See [`Pair`].
     Pair { side: Side, begins: Column, ends: Column, name: Option<Column> },

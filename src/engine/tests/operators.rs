@@ -22,7 +22,7 @@ pub(crate) fn plain(session: &Session) -> SessionContext {
     SessionContext::new_with_state(state)
 }
 
-/// The same context, with batches of a few rows.
+/// The same context, with small batches.
 pub(crate) fn in_steps(context: &SessionContext, rows: usize) -> SessionContext {
     let state = context.state();
     let config = state.config().clone().with_batch_size(rows);

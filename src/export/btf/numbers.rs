@@ -1,4 +1,4 @@
-//! Numeric mode: the number of every entity and type. Numbers of the imported file are kept.
+//! Numeric mode: the number of every entity and type. Numbers of the imported file stay.
 
 use crate::btf::spec::Version;
 use crate::engine::{Param, Session};

@@ -24,7 +24,7 @@ pub(super) enum Act {
     Preempt,
     Block,
     Complete,
-    /// It gets a core, or goes on with another one.
+    /// It gets a core, or moves to another one.
     Resume,
     /// It starts and ends at the same instant.
     Pass,

@@ -1,7 +1,7 @@
 //! The wire format of Protocol Buffers: fields of messages as bytes. Not for what the fields mean.
 //!
 //! Facts: "Encoding" in the documentation of Protocol Buffers. A field is a key (number and wire type) and a
-//! value: a varint (0), eight bytes (1), or bytes with their length in front (2).
+//! value: a varint (0), eight bytes (1), or bytes after their length (2).
 //!
 //! Not `prost`, which makes an object on the heap for every message and needs the schema of all of Perfetto
 //! for a dozen fields.

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 /// Maximum length of a command over several lines.
 const MAX_COMMAND: usize = MAX_LINE;
-/// After so many unclosed commands, commands end with their line: each search for an end is long.
+/// After this many unclosed commands, commands end with their line: each search for an end is long.
 const MAX_UNCLOSED: u32 = 1000;
 
 /// The place of a command.

@@ -57,7 +57,7 @@ impl Batch {
         self.entries.get(n).map(|entry| self.whole(entry))
     }
 
-    /// Empty, with room for so many events.
+    /// Empty, with room for `events` events.
     pub fn with_capacity(events: usize) -> Self {
         // Most events have two words, some many.
         Self { entries: Vec::with_capacity(events), words: Vec::with_capacity(3 * events), ..Self::default() }

@@ -8,13 +8,13 @@ use crate::qnx::Status;
 
 use super::batch::Entry;
 
-/// Maximum number of open events. Interrupts nest a few levels deep on each of at most 64 CPUs; further ones
+/// Maximum number of open events. Interrupts nest some levels deep on each of at most 64 CPUs; further ones
 /// were cut off.
 const MAX_OPEN: usize = 256;
 /// Maximum number of words of an event; the longest that the kernel writes by itself is a string of 128
 /// bytes, a program can write more.
 const MAX_WORDS: usize = 1 << 16;
-/// After so many further buffers, no part is expected any more.
+/// After this many further buffers, no part is expected any more.
 pub(super) const PATIENCE: u64 = 8;
 
 /// The key that parts share: CPU, class and event, low half of the time.

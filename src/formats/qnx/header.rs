@@ -11,7 +11,7 @@ const BEGIN: &[u8] = b"TRACE_HEADER_BEGIN::";
 /// The end of its attributes.
 const END: &[u8] = b"TRACE_HEADER_END::";
 const PREFIX: &[u8] = b"TRACE_";
-/// A header is a few hundred bytes; arguments of the logger can make it longer.
+/// A header has some hundred bytes; arguments of the logger can make it longer.
 const MAX_HEADER: usize = 1 << 20;
 /// `total_size` of the syspage is a 16-bit number (`sys/syspage.h`).
 const MAX_SYSPAGE: usize = u16::MAX as usize;

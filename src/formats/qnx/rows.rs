@@ -211,7 +211,7 @@ impl BufferRows {
         Ok(if self.rows.len() >= BUFFERS_OUT { Some(self.rows.take_batch()?) } else { None })
     }
 
-    /// Ends the last buffer, of a file with so many records.
+    /// Ends the last buffer, of a file with `records` records.
     pub fn finish(mut self, records: u64) -> Result<RecordBatch> {
         self.end(records);
         self.rows.take_batch()

@@ -9,8 +9,8 @@ use crate::qnx::{Class, Event};
 
 /// The number of CPUs in six bits.
 const CPUS: usize = 64;
-/// After so many waiting events, the time of a CPU is assumed. The kernel writes it with the first event of a
-/// buffer, which has a thousand records; if it has not come by then, it is filtered out.
+/// After this many waiting events, the time of a CPU is assumed. The kernel writes it with the first event of
+/// a buffer, which has a thousand records; if it has not come by then, it is filtered out.
 const MAX_WAITING: usize = 1 << 16;
 
 /// See the module.

@@ -185,7 +185,7 @@ impl Rules {
         }
     }
 
-    /// Takes the events so far, if they are `at_least` so many.
+    /// Takes the events so far, if they are at least `at_least`.
     pub fn take(&mut self, at_least: usize) -> Option<Vec<Output>> {
         (self.out.len() >= at_least).then(|| std::mem::take(&mut self.out))
     }

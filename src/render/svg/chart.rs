@@ -23,7 +23,7 @@ struct Frame<'a> {
     top: i64,
 }
 
-/// The chart as one SVG, so many pixels wide.
+/// The chart as one SVG, `width` pixels wide.
 pub fn drawn(chart: &Chart, width: u32) -> String {
     let width = i64::from(width.clamp(320, 20_000)) * PX;
     let (left, right) = (MARGIN, width - MARGIN);

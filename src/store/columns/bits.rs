@@ -1,12 +1,12 @@
-//! Numbers packed into as few bits as they need, least significant bit first, as all encodings of Parquet
-//! that pack do. Not the headers in front of them.
+//! Numbers packed into as many bits as they need, least significant bit first, as all encodings of Parquet
+//! that pack do. Not the headers before them.
 
 /// How many bits a number takes; 0 for 0.
 pub(super) fn of(number: u64) -> u32 {
     u64::BITS - number.leading_zeros()
 }
 
-/// The width for numbers that need so many bits, if compression follows. A compressor finds repeated bytes,
+/// The width for numbers of `width` bits, if compression follows. A compressor finds repeated bytes,
 /// but not repeated bits: jittered times and keys of names take a sixth less in whole bytes. Narrow numbers
 /// stay as they are.
 pub(super) fn padded(width: u32) -> u32 {

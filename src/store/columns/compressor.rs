@@ -1,4 +1,4 @@
-//! Turns contents into pages. All columns of a file share one compressor: its tables and buffers of a few
+//! Turns contents into pages. All columns of a file share one compressor: its tables and buffers of some
 //! hundred kilobytes then stay in the processor's cache. Not for what is in a page (see `pages`).
 
 use std::mem::take;

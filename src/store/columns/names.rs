@@ -36,7 +36,7 @@ pub(super) struct NameChunk {
 }
 
 impl NameChunk {
-    /// Empty: for names if there is a `dictionary`, else for texts. With room for so many names.
+    /// Empty: for names if there is a `dictionary`, else for texts. With room for `room` names.
     pub fn new(pages: Pages, dictionary: bool, room: usize) -> Self {
         let numbered = || Numbered { names: Interner::with_capacity(room), ..Numbered::default() };
         Self {

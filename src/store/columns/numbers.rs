@@ -31,7 +31,7 @@ pub(super) struct NumberChunk {
 }
 
 impl NumberChunk {
-    /// Empty, with room for so many different numbers.
+    /// Empty, with room for `room` different numbers.
     pub fn new(pages: Pages, dictionary: bool, unsigned: bool, room: usize) -> Self {
         Self {
             pages,
@@ -140,7 +140,7 @@ struct Dictionary {
 impl Dictionary {
     fn with_room(numbers: usize) -> Self {
         let slots = (4 * numbers).clamp(1024, 2 * Self::MAX).next_power_of_two();
-        // At most so many come with a page before the dictionary is given up.
+        // A page adds at most this many before the dictionary is given up.
         let page = if numbers > 0 { PAGE_ROWS / 2 + 2 } else { 0 };
         Self { numbers: Vec::with_capacity(numbers + page), slots: vec![0; slots] }
     }

@@ -18,7 +18,7 @@ use super::blocks::{Blocks, Sealed};
 use super::compressor::{Compressor, Matches};
 use super::{bits, runs};
 
-/// Pages of a column chunk, one behind the other.
+/// Pages of a column chunk, one after the other.
 pub(super) struct Pages {
     column: ColumnDescPtr,
     matches: Matches,

@@ -42,7 +42,7 @@ impl<'a> Cursor<'a> {
         self.take_while(|b| !b.is_ascii_whitespace())
     }
 
-    /// Hexadecimal digits of at most so many bits.
+    /// Hexadecimal digits of at most `bits` bits.
     pub fn hex(&mut self, bits: usize) -> Option<u64> {
         let digits = self.take_while(|b| b.is_ascii_hexdigit());
         if digits.is_empty() || digits.len() > bits / 4 {

@@ -123,7 +123,7 @@ impl Machine {
         }
     }
 
-    /// Takes the output that is final, if that is `at_least` so much.
+    /// Takes the output that is final, if it has at least `at_least` items.
     pub(super) fn take(&mut self, at_least: usize) -> Option<Vec<Output>> {
         self.out.take(at_least)
     }

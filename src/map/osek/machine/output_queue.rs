@@ -80,7 +80,7 @@ impl OutputQueue {
         self.holds.clear();
     }
 
-    /// Takes the output that is final, if that is `at_least` so much.
+    /// Takes the output that is final, if it has at least `at_least` items.
     pub fn take(&mut self, at_least: usize) -> Option<Vec<Output>> {
         let certain = self.holds.iter().map(|h| h.first).min().unwrap_or(self.mark());
         let n = (certain - self.front) as usize;

@@ -129,7 +129,7 @@ impl QnxMapper {
         Object { name: Some(name), address: Some(address), by: owner.and_then(|o| self.holder(pid, o)) }
     }
 
-    /// The thread of an owner word, which has only the low bits of the process id. Usually it is the same
+    /// The thread of an owner word, which has only the low bits of the process id. Mostly it is the same
     /// process.
     fn holder(&self, pid: u32, owner: u32) -> Option<(u32, Option<u32>)> {
         let (low, tid) = words::holder(owner)?;
