@@ -101,7 +101,7 @@ pub(super) fn is_damaged(text: &str) -> bool {
 
 /// How an event fits the earlier ones of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Learnt {
+pub(super) enum NameFit {
     /// It fits.
     Fits,
     /// The name has this other type.
@@ -193,24 +193,24 @@ impl Entities {
     }
 
     /// The name is that of an entity of this type: something happened to it, or a table says so.
-    pub(super) fn is(&mut self, id: EntityId, kind: EntityType) -> Learnt {
+    pub(super) fn is(&mut self, id: EntityId, kind: EntityType) -> NameFit {
         match self.get_mut(id) {
-            Some(Entity { kind: Some(own), .. }) if *own == kind => Learnt::Fits,
-            Some(Entity { kind: Some(own), .. }) => Learnt::Is(*own),
+            Some(Entity { kind: Some(own), .. }) if *own == kind => NameFit::Fits,
+            Some(Entity { kind: Some(own), .. }) => NameFit::Is(*own),
             Some(entity) => {
                 entity.kind = Some(kind);
-                if entity.possible.has(kind) { Learnt::Fits } else { Learnt::Acted }
+                if entity.possible.has(kind) { NameFit::Fits } else { NameFit::Acted }
             }
-            None => Learnt::Fits,
+            None => NameFit::Fits,
         }
     }
 
     /// The entity of this type among those that share the name of `id`, and how it fits: `Is` the first time.
-    pub(super) fn of_kind(&mut self, id: EntityId, kind: EntityType) -> (EntityId, Learnt) {
+    pub(super) fn of_kind(&mut self, id: EntityId, kind: EntityType) -> (EntityId, NameFit) {
         let learnt = self.is(id, kind);
-        let Learnt::Is(_) = learnt else { return (id, learnt) };
+        let NameFit::Is(_) = learnt else { return (id, learnt) };
         if let Some(namesake) = self.namesake(id, EntityTypes::of(&[kind])) {
-            return (namesake, Learnt::Fits);
+            return (namesake, NameFit::Fits);
         }
         let namesake = self.add(self.name(id).into(), Some(kind));
         if let Some(entity) = self.get_mut(id) {
@@ -233,18 +233,18 @@ impl Entities {
     }
 
     /// The name causes an event that only entities of these types cause.
-    pub(super) fn acts_as(&mut self, id: EntityId, kinds: EntityTypes) -> Learnt {
-        let Some(entity) = self.get_mut(id) else { return Learnt::Fits };
+    pub(super) fn acts_as(&mut self, id: EntityId, kinds: EntityTypes) -> NameFit {
+        let Some(entity) = self.get_mut(id) else { return NameFit::Fits };
         match entity.kind {
-            Some(kind) if kinds.has(kind) => Learnt::Fits,
-            Some(kind) => Learnt::Is(kind),
+            Some(kind) if kinds.has(kind) => NameFit::Fits,
+            Some(kind) => NameFit::Is(kind),
             None => {
                 let both = entity.possible.and(kinds);
                 if both.is_empty() {
-                    return Learnt::Acted;
+                    return NameFit::Acted;
                 }
                 entity.possible = both;
-                Learnt::Fits
+                NameFit::Fits
             }
         }
     }

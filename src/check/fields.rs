@@ -1,7 +1,7 @@
 //! The fields of one event line: words, names, instances, note, source. Not what the event does.
 
 use super::Checker;
-use super::entities::{EntityId, Learnt, is_damaged};
+use super::entities::{EntityId, NameFit, is_damaged};
 use super::report::NOT_UTF8;
 use super::rules::Id;
 use super::step::Step;
@@ -73,16 +73,16 @@ impl Checker {
             entity.is_target = true;
         }
         match learnt {
-            Learnt::Fits => {}
+            NameFit::Fits => {}
             // The simulation environment is recognised by its name, which is also the word of its type: no
             // conflict.
-            Learnt::Is(EntityType::Simulation)
+            NameFit::Is(EntityType::Simulation)
                 if matches!(kind, EntityType::Simulation | EntityType::System) => {}
-            Learnt::Is(other) => self.findings.event(Id::NameOfTwoTypes, place, record, || {
+            NameFit::Is(other) => self.findings.event(Id::NameOfTwoTypes, place, record, || {
                 format!("{} is {} elsewhere", quoted(record.target), other)
             }),
             // One of the two lines is wrong; it is unknown which.
-            Learnt::Acted => self.findings.event(Id::SourceKind, place, record, || {
+            NameFit::Acted => self.findings.event(Id::SourceKind, place, record, || {
                 let (name, kind) = (quoted(record.target), kind);
                 format!(
                     "{name} caused events before that {kind} does not: a wrong source, or a name of two types"
@@ -167,15 +167,15 @@ impl Checker {
         let (rule, record) = (step.rule, step.record);
         let wanted = rule.sources;
         match self.entities.acts_as(step.source.0, wanted) {
-            Learnt::Fits => {}
-            Learnt::Is(kind) => {
+            NameFit::Fits => {}
+            NameFit::Is(kind) => {
                 let rule = if kind == EntityType::Simulation { Id::SimSource } else { Id::SourceKind };
                 step.fault(&mut self.findings, rule, || {
                     format!("{} is {}, not {}", quoted(record.source), kind, wanted.words())
                 });
                 return;
             }
-            Learnt::Acted => {
+            NameFit::Acted => {
                 step.fault(&mut self.findings, Id::SourceKind, || {
                     format!("{} caused events before that {} does not", quoted(record.source), wanted.words())
                 });

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::Checker;
-use super::entities::{Learnt, is_damaged};
+use super::entities::{NameFit, is_damaged};
 use super::report::{NOT_UTF8, Occurrence};
 use super::rules::Id;
 use super::words::Words;
@@ -227,11 +227,11 @@ impl Checker {
     fn declare(&mut self, line: Line<'_>, name: &str, kind: EntityType) {
         let id = self.entities.intern(name);
         match self.entities.is(id, kind) {
-            Learnt::Fits => {}
-            Learnt::Is(other) => self.line_fault(Id::NameOfTwoTypes, line, || {
+            NameFit::Fits => {}
+            NameFit::Is(other) => self.line_fault(Id::NameOfTwoTypes, line, || {
                 format!("'{}' is {} and {}", excerpt(name.as_bytes()), other, kind)
             }),
-            Learnt::Acted => self.line_fault(Id::SourceKind, line, || {
+            NameFit::Acted => self.line_fault(Id::SourceKind, line, || {
                 format!("'{}' caused events that {} does not", excerpt(name.as_bytes()), kind)
             }),
         }

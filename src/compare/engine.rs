@@ -7,7 +7,7 @@ use super::feed::{self, Feed};
 use super::index::ByIndex;
 use super::report::{Report, View};
 use super::result::{Comparison, DifferenceKind, Line};
-use super::sequence::{About, Id, SMALLEST_WINDOW, Table};
+use super::sequence::{Id, SMALLEST_WINDOW, Subject, Table};
 use super::side::{Side, State};
 use super::{CompareOptions, Level, Tolerance};
 use crate::btf::{NameId, Records};
@@ -141,14 +141,14 @@ impl<'o> Engine<'o> {
         let ordinal = here.push(event, members);
         for (n, id) in members.into_iter().flatten().enumerate() {
             let Some(sequence) = self.table.get(id) else { continue };
-            let about = sequence.about;
+            let subject = sequence.subject;
             let Some(backlog) = sequence.backlogs.get_mut(side) else { continue };
             backlog.unsettled.push_back(ordinal);
             if n == 0 {
                 backlog.unpaired.push_back(ordinal);
             }
             let (sides, words, origins) = (&self.sides, &self.words, self.origins);
-            self.report.arrived(about, side, || line(sides, words, origins, side, ordinal));
+            self.report.arrived(subject, side, || line(sides, words, origins, side, ordinal));
         }
         self.open.extend(members[0]);
         self.relieve(side);
@@ -251,8 +251,8 @@ impl<'o> Engine<'o> {
         let members = (l.members, r.members);
         let Some(sequence) = self.table.get(id) else { return };
         sequence.pairs += 1;
-        let previous = match (sequence.last_times.replace(times), sequence.about) {
-            (None, About::Instance(entity, _)) => self.begins.insert(entity, times),
+        let previous = match (sequence.last_times.replace(times), sequence.subject) {
+            (None, Subject::Instance(entity, _)) => self.begins.insert(entity, times),
             (previous, _) => previous,
         };
         let previous = previous.unwrap_or((self.starts[0], self.starts[1]));

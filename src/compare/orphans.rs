@@ -5,7 +5,7 @@
 use super::align::SIMILAR;
 use super::event::Event;
 use super::result::Line;
-use super::sequence::About;
+use super::sequence::Subject;
 use std::collections::VecDeque;
 
 /// Maximum number of events per side.
@@ -23,7 +23,7 @@ pub(super) struct Orphan {
     pub(super) ordinal: u64,
     pub(super) event: Event,
     /// Not its id, which may have been reused since.
-    pub(super) sequence: About,
+    pub(super) sequence: Subject,
     /// How many pairs of its sequence were made before it.
     pub(super) place: u64,
     /// The events around it, if they may have to be shown.

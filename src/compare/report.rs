@@ -5,7 +5,7 @@ use super::orphans::{Context, Orphan, Orphans};
 use super::result::{
     Comparison, Difference, DifferenceKind, Divergence, EntitySummary, Line, TimeDifference,
 };
-use super::sequence::{About, Id, Table};
+use super::sequence::{Id, Subject, Table};
 use super::side::Side;
 use super::{CompareOptions, Level};
 use crate::btf::NameId;
@@ -42,7 +42,7 @@ type Rank = (u64, u8);
 #[derive(Debug)]
 struct First {
     rank: Rank,
-    sequence: About,
+    sequence: Subject,
     divergence: Divergence,
     /// Per side, how many events after the difference are still to come.
     missing: [usize; 2],
@@ -140,7 +140,7 @@ impl Report {
             *place = Some((ordinal, event));
         }
         self.difference(view, kind, home.0, events);
-        let sequence = view.table.about(home.0);
+        let sequence = view.table.subject(home.0);
         let mut orphan = Orphan { ordinal, event: event.clone(), sequence, place: home.1, context: None };
         let shown = self.first.as_ref().is_some_and(|first| {
             first.rank == rank
@@ -258,10 +258,10 @@ impl Report {
             return;
         }
         let line = |side: usize, event: Option<(u64, &Event)>| event.map(|(_, e)| view.line(side, e));
-        let about = view.table.about(sequence);
+        let subject = view.table.subject(sequence);
         let difference = Difference {
             kind,
-            sequence: about.describe(view.words),
+            sequence: subject.describe(view.words),
             fields,
             left: line(0, left),
             right: line(1, right),
@@ -271,7 +271,7 @@ impl Report {
             let missing = [CONTEXT.saturating_sub(l.1), CONTEXT.saturating_sub(r.1)];
             let divergence =
                 Divergence { difference: difference.clone(), left_context: l.0, right_context: r.0 };
-            self.first = Some(First { rank, sequence: about, divergence, missing });
+            self.first = Some(First { rank, sequence: subject, divergence, missing });
         }
         self.differing.insert(rank, difference);
         if self.differing.len() > room {
@@ -280,7 +280,7 @@ impl Report {
     }
 
     /// Adds a later event of its sequence to the context of the first difference.
-    pub(super) fn arrived(&mut self, sequence: About, side: usize, line: impl FnOnce() -> Line) {
+    pub(super) fn arrived(&mut self, sequence: Subject, side: usize, line: impl FnOnce() -> Line) {
         let Some(first) = self.first.as_mut().filter(|first| first.sequence == sequence) else { return };
         let Some(missing) = first.missing.get_mut(side).filter(|missing| **missing > 0) else { return };
         *missing -= 1;

@@ -16,7 +16,7 @@ pub(super) const SMALLEST_WINDOW: usize = 4;
 
 /// The subject of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum About {
+pub(super) enum Subject {
     /// The whole trace (level `exact`).
     Trace,
     /// What happens to, or is caused by, one instance of a process or a stimulus (or any other source).
@@ -49,7 +49,7 @@ pub(super) struct Backlog {
 /// One sequence.
 #[derive(Debug)]
 pub(super) struct Sequence {
-    pub(super) about: About,
+    pub(super) subject: Subject,
     pub(super) backlogs: [Backlog; 2],
     /// The window in which no agreement was found yet, or the smallest; see `align`.
     pub(super) window: usize,
@@ -64,7 +64,7 @@ pub(super) struct Sequence {
 #[derive(Debug)]
 pub(super) struct Table {
     total: bool,
-    ids: IdMap<About, Id>,
+    ids: IdMap<Subject, Id>,
     sequences: Vec<Sequence>,
     free: Vec<Id>,
     sweep_at: usize,
@@ -102,14 +102,14 @@ impl Table {
     pub(super) fn members(&mut self, side: usize, event: &Event, words: &Words) -> Members {
         self.clock += 1;
         if self.total {
-            return [Some(self.id(About::Trace)), None, None];
+            return [Some(self.id(Subject::Trace)), None, None];
         }
         if self.ids.len() > self.sweep_at {
             self.sweep();
         }
         let key = &event.key;
-        let source = About::Instance(key.source, key.source_instance);
-        let target = About::Instance(key.target, key.target_instance);
+        let source = Subject::Instance(key.source, key.source_instance);
+        let target = Subject::Instance(key.target, key.target_instance);
         let own = key.source == key.target;
         let environment = words.is_environment(key);
         match event.class {
@@ -121,7 +121,7 @@ impl Table {
                         if let Some(backlog) = self.backlog(home, side) {
                             backlog.core = core;
                         }
-                        [Some(About::Core(key.source)), None]
+                        [Some(Subject::Core(key.source)), None]
                     }
                     Step::Away => [None, None],
                     Step::Caused if own || environment => [None, None],
@@ -129,36 +129,37 @@ impl Table {
                 };
                 self.with(home, places)
             }
-            Class::Core if own => [Some(self.id(About::Core(key.target))), None, None],
+            Class::Core if own => [Some(self.id(Subject::Core(key.target))), None, None],
             Class::Core => {
-                let home = self.id(if environment { About::Between(key.source, key.target) } else { source });
-                self.with(home, [Some(About::Core(key.target)), None])
+                let home =
+                    self.id(if environment { Subject::Between(key.source, key.target) } else { source });
+                self.with(home, [Some(Subject::Core(key.target)), None])
             }
             class => {
                 let shared = own || environment || class == Class::Block;
-                let home = self.id(if shared { About::Between(key.source, key.target) } else { source });
+                let home = self.id(if shared { Subject::Between(key.source, key.target) } else { source });
                 let core = if shared { None } else { self.core_of(side, source) };
                 self.with(home, [(class == Class::Stimulus).then_some(target), core])
             }
         }
     }
 
-    fn with(&mut self, home: Id, others: [Option<About>; 2]) -> Members {
-        let [first, second] = others.map(|about| about.map(|a| self.id(a)).filter(|id| *id != home));
+    fn with(&mut self, home: Id, others: [Option<Subject>; 2]) -> Members {
+        let [first, second] = others.map(|subject| subject.map(|a| self.id(a)).filter(|id| *id != home));
         [Some(home), first, second.filter(|id| Some(*id) != first)]
     }
 
-    fn core_of(&self, side: usize, instance: About) -> Option<About> {
+    fn core_of(&self, side: usize, instance: Subject) -> Option<Subject> {
         let id = self.ids.get(&instance)?;
-        self.peek(*id)?.backlogs.get(side)?.core.map(About::Core)
+        self.peek(*id)?.backlogs.get(side)?.core.map(Subject::Core)
     }
 
     fn backlog(&mut self, id: Id, side: usize) -> Option<&mut Backlog> {
         self.get(id)?.backlogs.get_mut(side)
     }
 
-    fn id(&mut self, about: About) -> Id {
-        if let Some(id) = self.ids.get(&about) {
+    fn id(&mut self, subject: Subject) -> Id {
+        if let Some(id) = self.ids.get(&subject) {
             let id = *id;
             let clock = self.clock;
             if let Some(sequence) = self.get(id) {
@@ -167,7 +168,7 @@ impl Table {
             return id;
         }
         let fresh = Sequence {
-            about,
+            subject,
             backlogs: [Backlog::default(), Backlog::default()],
             window: SMALLEST_WINDOW,
             pairs: 0,
@@ -187,7 +188,7 @@ impl Table {
                 (self.sequences.len() - 1) as Id
             }
         };
-        self.ids.insert(about, id);
+        self.ids.insert(subject, id);
         id
     }
 
@@ -196,10 +197,10 @@ impl Table {
     fn sweep(&mut self) {
         let (clock, sequences, free) = (self.clock, &self.sequences, &mut self.free);
         let (soon, late) = (clock.saturating_sub(IDLE.min(self.keep)), clock.saturating_sub(self.keep));
-        self.ids.retain(|about, id| {
+        self.ids.retain(|subject, id| {
             let Some(s) = sequences.get(*id as usize) else { return false };
             let running = s.backlogs.iter().any(|backlog| backlog.core.is_some());
-            let idle = matches!(about, About::Instance(..))
+            let idle = matches!(subject, Subject::Instance(..))
                 && s.touched < if running { late } else { soon }
                 && s.backlogs.iter().all(|l| l.unsettled.is_empty() && l.unpaired.is_empty());
             if idle {
@@ -211,12 +212,12 @@ impl Table {
     }
 
     /// The current subject of an id.
-    pub(super) fn about(&self, id: Id) -> About {
-        self.peek(id).map_or(About::Trace, |sequence| sequence.about)
+    pub(super) fn subject(&self, id: Id) -> Subject {
+        self.peek(id).map_or(Subject::Trace, |sequence| sequence.subject)
     }
 }
 
-impl About {
+impl Subject {
     /// The sequence in words.
     pub(super) fn describe(self, words: &Words) -> String {
         let kind = |entity| match words.kind_of(entity).map(|(kind, _)| words.text(kind).to_ascii_uppercase())
@@ -235,12 +236,12 @@ impl About {
             },
         };
         match self {
-            About::Trace => "trace".to_owned(),
-            About::Core(core) => format!("core {}", words.text(core)),
-            About::Instance(name, Some(n)) => format!("{} {} instance {n}", kind(name), words.text(name)),
-            About::Instance(name, None) => format!("{} {}", kind(name), words.text(name)),
-            About::Between(a, b) if a == b => format!("{} {}", kind(a), words.text(a)),
-            About::Between(a, b) => format!("{} on {}", words.text(a), words.text(b)),
+            Subject::Trace => "trace".to_owned(),
+            Subject::Core(core) => format!("core {}", words.text(core)),
+            Subject::Instance(name, Some(n)) => format!("{} {} instance {n}", kind(name), words.text(name)),
+            Subject::Instance(name, None) => format!("{} {}", kind(name), words.text(name)),
+            Subject::Between(a, b) if a == b => format!("{} {}", kind(a), words.text(a)),
+            Subject::Between(a, b) => format!("{} on {}", words.text(a), words.text(b)),
         }
     }
 }

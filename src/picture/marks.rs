@@ -14,14 +14,14 @@ pub struct Marks {
     kinds: [Vec<Option<Mark>>; MarkKind::COUNT],
     count: u64,
     /// Names that were set later, for marks without a column.
-    said: HashMap<(MarkKind, i64), Name>,
+    late_names: HashMap<(MarkKind, i64), Name>,
 }
 
 impl Marks {
     /// Empty, for the columns of a grid.
     pub fn new(grid: Grid) -> Self {
         let kinds = [const { Vec::new() }; MarkKind::COUNT];
-        Self { grid, cursor: Cursor::new(grid), kinds, count: 0, said: HashMap::new() }
+        Self { grid, cursor: Cursor::new(grid), kinds, count: 0, late_names: HashMap::new() }
     }
 
     /// Adds an instant; instants outside the window are ignored.
@@ -50,7 +50,7 @@ impl Marks {
     /// Names the mark of an instant, if it is the first one of its kind in its column.
     pub fn name(&mut self, at: i64, kind: MarkKind, name: Name) {
         if self.grid.is_exact() {
-            self.said.insert((kind, at), name);
+            self.late_names.insert((kind, at), name);
             return;
         }
         let column = self.cursor.column(at) as usize;
@@ -93,7 +93,7 @@ impl Marks {
     pub fn finish(self) -> Vec<Mark> {
         let mut marks: Vec<Mark> = self.kinds.into_iter().flatten().flatten().collect();
         for mark in marks.iter_mut().filter(|mark| mark.name.is_none()) {
-            mark.name = self.said.get(&(mark.kind, mark.at)).copied();
+            mark.name = self.late_names.get(&(mark.kind, mark.at)).copied();
         }
         marks.sort_unstable_by_key(|mark| (mark.at, mark.kind, mark.last));
         marks

@@ -36,7 +36,7 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
     let (with_cores, with_runnables) = (show.has(RowKind::Core), show.has(RowKind::Runnable));
     let wanted =
         |name: &str, isr: bool| chosen(name) && show.has(if isr { RowKind::Isr } else { RowKind::Task });
-    let mut said = grasp::said(context, &mut names)?;
+    let mut grasp_marks = grasp::grasp_marks(context, &mut names)?;
     let mut rows = Vec::new();
     if with_tasks || with_cores {
         let states = states::read(context, &holds, &wanted, with_cores)?;
@@ -46,7 +46,7 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
         };
         // Names of processes get their ids before any run refers to them.
         rows.extend(cores(&states, &mut names, &chosen, request.rows));
-        let mut made = processes(states, (marks, rare), &mut said.of_task, &wanted, &mut names);
+        let mut made = processes(states, (marks, rare), &mut grasp_marks.of_task, &wanted, &mut names);
         order(&mut made);
         rows.extend(made);
     }
@@ -57,7 +57,7 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
     order(&mut others);
     rows.append(&mut others);
     rows.extend(objects::gaps(context, &mut names)?);
-    rows.extend(said.others.filter(|_| entities.is_empty()).map(grasp::messages));
+    rows.extend(grasp_marks.others.filter(|_| entities.is_empty()).map(grasp::messages));
     cap(&mut rows, &mut notes);
 
     let (links, more) = links::preemptions(&rows, &names);
@@ -137,7 +137,7 @@ fn cores(states: &States, names: &mut Interner, chosen: &dyn Fn(&str) -> bool, r
 fn processes(
     states: States,
     (marks, mut rare): (Vec<Option<Marks>>, rare::Rare),
-    said: &mut BTreeMap<String, Marks>,
+    grasp_marks: &mut BTreeMap<String, Marks>,
     wanted: &dyn Fn(&str, bool) -> bool,
     names: &mut Interner,
 ) -> Vec<Row> {
@@ -146,7 +146,7 @@ fn processes(
     for (slot, runs) in states.of_process.into_iter().enumerate() {
         let (Some(name), isr) = (states.processes.get(slot / 2), slot % 2 == 1) else { continue };
         let mut marks = marks.next().flatten().filter(|_| wanted(name, isr));
-        let of_grasp = if runs.is_some() || marks.is_some() { said.remove(name) } else { None };
+        let of_grasp = if runs.is_some() || marks.is_some() { grasp_marks.remove(name) } else { None };
         for more in [rare.remove(&(name.clone(), isr)), of_grasp].into_iter().flatten() {
             match &mut marks {
                 Some(marks) => marks.join(more, |name| name),

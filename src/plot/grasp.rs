@@ -54,7 +54,7 @@ struct Parts {
 
 /// Marks: those in the rows of tasks, by name, and those in a row of their own.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct GraspMarks {
     pub of_task: BTreeMap<String, Marks>,
     pub others: Option<Marks>,
 }
@@ -145,10 +145,10 @@ fn buffers(context: &Context<'_>) -> Result<BTreeMap<String, Parts>> {
 ///
 /// # Errors
 /// Those of a query.
-pub(super) fn said(context: &Context<'_>, names: &mut Interner) -> Result<Said> {
-    let mut said = Said::default();
+pub(super) fn grasp_marks(context: &Context<'_>, names: &mut Interner) -> Result<GraspMarks> {
+    let mut grasp_marks = GraspMarks::default();
     if !is_grasp(context) {
-        return Ok(said);
+        return Ok(grasp_marks);
     }
     let grid = context.grid;
     for batch in rows(context, MESSAGES)? {
@@ -166,17 +166,18 @@ pub(super) fn said(context: &Context<'_>, names: &mut Interner) -> Result<Said> 
             };
             match process.get(row) {
                 Some(task) if deadline || event == "taskAnnotation" => {
-                    let marks = said.of_task.entry(task.to_owned()).or_insert_with(|| Marks::new(grid));
+                    let marks =
+                        grasp_marks.of_task.entry(task.to_owned()).or_insert_with(|| Marks::new(grid));
                     marks.add(at, kind, name);
                     if late.get(row) == Some(1) {
                         marks.add(at, MarkKind::Violation, Some(names.intern("deadline missed")));
                     }
                 }
-                _ => said.others.get_or_insert_with(|| Marks::new(grid)).add(at, kind, name),
+                _ => grasp_marks.others.get_or_insert_with(|| Marks::new(grid)).add(at, kind, name),
             }
         }
     }
-    Ok(said)
+    Ok(grasp_marks)
 }
 
 /// The row of marks without a task.

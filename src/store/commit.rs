@@ -41,7 +41,7 @@ pub(super) fn settle(folder: &Folder, manifest: &Manifest) -> Result<Manifest> {
     changed.iter().try_for_each(|f| folder.sync(f))?;
     for path in &manifest.removals {
         folder.remove_file(path)?;
-        folder.remove_empty_around(path)?;
+        folder.remove_empty_parents(path)?;
     }
     let settled = manifest.settled();
     if settled != *manifest {

@@ -41,8 +41,8 @@ struct OpenFile {
     file: SerializedFileWriter<SealedFile>,
     group: Option<RowGroup>,
     compressor: Compressor,
-    /// [`RowGroup::rooms`] of the last row group in it.
-    rooms: Vec<usize>,
+    /// [`RowGroup::capacities`] of the last row group in it.
+    capacities: Vec<usize>,
 }
 
 /// A finished file that waits for its commit (see [`super::Transaction::add`]).
@@ -126,7 +126,7 @@ impl TableWriter {
             let properties = Arc::new(self.table.writer_properties());
             let compressor = Compressor::new(compression())?;
             let file = SerializedFileWriter::new(file, schema.root_schema_ptr(), properties)?;
-            Ok(OpenFile { file, group: None, compressor, rooms: Vec::new() })
+            Ok(OpenFile { file, group: None, compressor, capacities: Vec::new() })
         });
         opened.map(Box::new).map_err(|e| unwritable(&self.folder.path(self.staged()), e))
     }
@@ -138,7 +138,7 @@ impl OpenFile {
         while at < batch.num_rows() {
             let mut group = match self.group.take() {
                 Some(group) => group,
-                None => RowGroup::new(&self.file, table, &self.rooms),
+                None => RowGroup::new(&self.file, table, &self.capacities),
             };
             let rows = (batch.num_rows() - at).min(ROW_GROUP_ROWS - group.rows);
             group.write(&batch.slice(at, rows), &mut self.compressor)?;
@@ -146,7 +146,7 @@ impl OpenFile {
             match group.rows < ROW_GROUP_ROWS {
                 true => self.group = Some(group),
                 false => {
-                    self.rooms = group.rooms();
+                    self.capacities = group.capacities();
                     group.close(&mut self.file, &mut self.compressor)?;
                 }
             }

@@ -230,7 +230,7 @@ impl Transaction {
         let live: Vec<_> = self.manifest.blobs.iter().map(|b| b.path.clone()).collect();
         self.manifest.removals.retain(|r| !live.contains(r));
         if self.created_folder {
-            self.sync_around()?;
+            self.sync_parent()?;
         }
         commit::publish(&self.folder, &self.manifest)?;
         self.is_done = true;
@@ -239,9 +239,9 @@ impl Transaction {
     }
 
     /// Makes the name of a new database survive a power cut.
-    fn sync_around(&self) -> Result<()> {
-        let around = around(self.folder.root());
-        self.folder.disk().sync_dir(around).map_err(|e| Error::io("sync", around, e))
+    fn sync_parent(&self) -> Result<()> {
+        let parent_of = parent_of(self.folder.root());
+        self.folder.disk().sync_dir(parent_of).map_err(|e| Error::io("sync", parent_of, e))
     }
 
     fn abandon(&self) -> Result<()> {
@@ -289,10 +289,10 @@ fn prepare_folder(folder: &Folder, may_create: bool) -> Result<bool> {
             .hint("choose another folder for the database"))
         });
     }
-    if !around(root).is_dir() {
+    if !parent_of(root).is_dir() {
         return Err(Error::database(format!(
             "there is no folder '{}' to make a database in",
-            around(root).display()
+            parent_of(root).display()
         )));
     }
     folder.disk().create_dir_all(root).map_err(|e| Error::io("create", root, e))?;
@@ -300,6 +300,6 @@ fn prepare_folder(folder: &Folder, may_create: bool) -> Result<bool> {
 }
 
 /// The folder that a path is in.
-fn around(path: &Path) -> &Path {
+fn parent_of(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

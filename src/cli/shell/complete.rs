@@ -17,7 +17,7 @@ pub(super) struct Names {
 
 /// What can be completed.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Offer {
+pub(super) enum Completions {
     /// From this byte on, one of these words.
     Words(usize, Vec<String>),
     /// Names of files.
@@ -40,7 +40,7 @@ impl Names {
 }
 
 /// Completions of `typed`, the part of `line` before the cursor.
-pub(super) fn candidates(names: &Names, typed: &str, line: &str) -> Offer {
+pub(super) fn candidates(names: &Names, typed: &str, line: &str) -> Completions {
     if !typed.starts_with('.') {
         return sql(names, typed, line);
     }
@@ -69,7 +69,7 @@ pub(super) fn candidates(names: &Names, typed: &str, line: &str) -> Offer {
     };
     match kind {
         Some(ArgKind::Sql) => sql(names, typed, line),
-        Some(ArgKind::File) => Offer::Files,
+        Some(ArgKind::File) => Completions::Files,
         Some(ArgKind::Command) => words(begun, word, commands::names()),
         Some(ArgKind::Relation) => words(begun, word, names.relations.iter().map(|r| r.name.as_str())),
         Some(ArgKind::Metric) => words(begun, word, names.metrics.iter().map(String::as_str)),
@@ -81,21 +81,21 @@ pub(super) fn candidates(names: &Names, typed: &str, line: &str) -> Offer {
     }
 }
 
-fn nothing(typed: &str) -> Offer {
-    Offer::Words(typed.len(), Vec::new())
+fn nothing(typed: &str) -> Completions {
+    Completions::Words(typed.len(), Vec::new())
 }
 
 /// Those words that begin with the typed letters, in any case; sorted, each once.
-fn words<'a>(start: usize, begun: &str, all: impl IntoIterator<Item = &'a str>) -> Offer {
+fn words<'a>(start: usize, begun: &str, all: impl IntoIterator<Item = &'a str>) -> Completions {
     let fits = |w: &&str| w.get(..begun.len()).is_some_and(|head| head.eq_ignore_ascii_case(begun));
     let mut found: Vec<String> = all.into_iter().filter(fits).map(str::to_owned).collect();
     found.sort_unstable();
     found.dedup();
-    Offer::Words(start, found)
+    Completions::Words(start, found)
 }
 
 /// Completions in a statement.
-fn sql(names: &Names, typed: &str, line: &str) -> Offer {
+fn sql(names: &Names, typed: &str, line: &str) -> Completions {
     let before = pieces(typed);
     if before.last().is_some_and(|p| !p.closed) {
         return nothing(typed);
@@ -166,11 +166,11 @@ mod tests {
     fn at(names: &Names, line: &str) -> Vec<String> {
         let (typed, rest) = line.split_once('|').unwrap();
         match candidates(names, typed, &format!("{typed}{rest}")) {
-            Offer::Words(start, words) => {
+            Completions::Words(start, words) => {
                 assert!(typed.is_char_boundary(start));
                 words
             }
-            Offer::Files => vec!["(files)".into()],
+            Completions::Files => vec!["(files)".into()],
         }
     }
 
@@ -236,7 +236,7 @@ mod tests {
             let at = line.char_indices().nth(at).map_or(line.len(), |(i, _)| i);
             let (relations, metrics, recordings) = Default::default();
             let names = Names { relations, functions: vec!["ä".into()], metrics, recordings };
-            if let Offer::Words(start, _) = candidates(&names, &line[..at], &line) {
+            if let Completions::Words(start, _) = candidates(&names, &line[..at], &line) {
                 prop_assert!(start <= at && line.is_char_boundary(start));
             }
         }

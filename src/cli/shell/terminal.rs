@@ -1,7 +1,7 @@
 //! The shell on a terminal: prompt, line editor, history. After an error, the next line is read; only Ctrl-D
 //! and `.quit` end it. Not for completion and colours.
 
-use super::helper::Hand;
+use super::helper::EditorHelper;
 use super::{Flow, Shell, input};
 use crate::error::{Error, ErrorKind, Result};
 use rustyline::error::ReadlineError;
@@ -45,7 +45,7 @@ pub(super) fn run(shell: &mut Shell<'_>) -> Result<()> {
     loop {
         if opened != shell.opened {
             opened = shell.opened;
-            editor.set_helper(Some(Hand::new(shell)));
+            editor.set_helper(Some(EditorHelper::new(shell)));
         }
         shell.width = editor.dimensions().map(|(columns, _)| usize::from(columns)).filter(|w| *w > 0);
         let text = match editor.readline(PROMPT) {
@@ -84,7 +84,7 @@ fn perform(shell: &mut Shell<'_>, text: &str) -> Flow {
     Flow::Next
 }
 
-fn editor() -> Result<Editor<Hand, DefaultHistory>> {
+fn editor() -> Result<Editor<EditorHelper, DefaultHistory>> {
     // If the result goes elsewhere, the prompt must not be part of it.
     let behavior = if std::io::stdout().is_terminal() { Behavior::Stdio } else { Behavior::PreferTerm };
     let config = Config::builder()
@@ -98,7 +98,7 @@ fn editor() -> Result<Editor<Hand, DefaultHistory>> {
     Editor::with_config(config).map_err(broken)
 }
 
-fn remember(editor: &mut Editor<Hand, DefaultHistory>, history: Option<&PathBuf>, text: &str) {
+fn remember(editor: &mut Editor<EditorHelper, DefaultHistory>, history: Option<&PathBuf>, text: &str) {
     let text = text.trim_end();
     if text.is_empty() {
         return;

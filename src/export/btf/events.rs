@@ -90,14 +90,14 @@ impl<'a> Formatter<'a> {
 
     /// In the terms of `version`, or as a comment.
     fn translated(&mut self, record: &Record<'_>, version: Version, clock: &Clock, out: &mut Vec<u8>) {
-        let said = translated(record, version);
-        if said.is_some() {
+        let translation = translated(record, version);
+        if translation.is_some() {
             self.done.events += 1;
         } else {
-            self.done.unsaid += 1;
+            self.done.inexpressible += 1;
             out.extend_from_slice(b"# ");
         }
-        let record = said.unwrap_or(*record);
+        let record = translation.unwrap_or(*record);
         let numbers = self.style.numbers.as_ref();
         let mut write = |field: Field, name: &str, out: &mut Vec<u8>| {
             self.done.altered += u64::from(field.write(name, numbers, out));

@@ -33,11 +33,11 @@ pub(super) struct Lines<'a, I> {
     /// The version of the header, unless the lines of an imported file are kept.
     version: Option<Version>,
     /// The parameter with the unit has been written.
-    unit_said: bool,
+    unit_written: bool,
     /// See [`Lines::own_header`].
-    own_header_said: bool,
+    own_header_written: bool,
     /// Lines that the version cannot express.
-    unsaid: u64,
+    inexpressible: u64,
 }
 
 impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
@@ -57,9 +57,9 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
             options,
             original,
             version: options.version.or((!imported).then_some(Version::V2_1_5)),
-            unit_said: false,
-            own_header_said: false,
-            unsaid: 0,
+            unit_written: false,
+            own_header_written: false,
+            inexpressible: 0,
         };
         lines.header(facts);
         lines
@@ -69,7 +69,7 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
     pub fn done(&self) -> BtfCounts {
         BtfCounts {
             shifted_by: self.style.zero.unsigned_abs(),
-            unsaid: self.unsaid,
+            inexpressible: self.inexpressible,
             left_out: self.original.rejected,
             ..BtfCounts::default()
         }
@@ -95,10 +95,10 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
     /// The parameters of our own: the shift of all times, the numbers of names. They must follow `#version`
     /// (BTF 2.2.1 §2.2.1), in an imported file that keeps its own header too.
     fn own_header(&mut self) {
-        if self.own_header_said {
+        if self.own_header_written {
             return;
         }
-        self.own_header_said = true;
+        self.own_header_written = true;
         let mut text = String::new();
         let Style { scale, zero, numbers, .. } = self.style;
         if *zero < 0 {
@@ -114,7 +114,7 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
     }
 
     fn unit_line(&mut self) -> String {
-        self.unit_said = true;
+        self.unit_written = true;
         let new = self.version.is_some_and(|v| v > Version::V2_1_5);
         format!("#{} {}\n", if new { "timescale" } else { "timeScale" }, self.unit)
     }
@@ -154,7 +154,7 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
                 return Ok(false);
             }
         }
-        if !self.unit_said && self.options.time_scale.is_some() {
+        if !self.unit_written && self.options.time_scale.is_some() {
             let line = self.unit_line();
             self.lines.extend_from_slice(line.as_bytes());
         }
@@ -167,7 +167,7 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
         let known = Keyword::split(text);
         if let Some((Keyword::TimeScale, value)) = known {
             if self.options.time_scale.is_some() || self.version.is_some() {
-                if !self.unit_said {
+                if !self.unit_written {
                     let line = self.unit_line();
                     self.lines.extend_from_slice(line.as_bytes());
                 }
@@ -185,7 +185,7 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
         if Parameter::find_any_case(word).is_some_and(|p| p.versions.has(version)) {
             self.line(text);
         } else {
-            self.unsaid += 1;
+            self.inexpressible += 1;
             let comment = format!("# {}", text.trim().trim_start_matches('#'));
             self.line(&comment);
         }

@@ -89,12 +89,14 @@ impl Exporter for Btf {
             numeric: (given.has(NUMERIC) || given.has(SYMBOLIC)).then_some(given.has(NUMERIC)),
             by_time: request.by_time,
         };
-        let BtfCounts { events, shifted_by, altered, unsaid, left_out, rounded } =
+        let BtfCounts { events, shifted_by, altered, inexpressible, left_out, rounded } =
             export_btf(session, &request.selection, &options, out)?;
         let version = given.text(VERSION).unwrap_or_default();
         let scale = session.database().time_scale();
-        Ok(Exported::new(format!("{events} events"), events + unsaid == 0)
-            .warn(unsaid, || format!("{unsaid} lines cannot be said in BTF {version}; they are comments now"))
+        Ok(Exported::new(format!("{events} events"), events + inexpressible == 0)
+            .warn(inexpressible, || {
+                format!("{inexpressible} lines cannot be said in BTF {version}; they are comments now")
+            })
             .warn(left_out, || {
                 format!(
                     "{left_out} lines that were rejected at the import are not written; see table diagnostic"
@@ -132,7 +134,7 @@ pub(super) struct BtfCounts {
     /// Names and notes in which a character that BTF cannot express was replaced by `_`.
     pub altered: u64,
     /// Events that the version cannot express; they were written as comments.
-    pub unsaid: u64,
+    pub inexpressible: u64,
     /// Lines that were rejected at the import, and are therefore missing.
     pub left_out: u64,
     /// Times that are not a whole number of the unit; they were rounded half to even.
@@ -177,7 +179,7 @@ pub(super) fn export_btf(
         BtfCounts {
             events: sum.events + done.events,
             altered: sum.altered + done.altered,
-            unsaid: sum.unsaid + done.unsaid,
+            inexpressible: sum.inexpressible + done.inexpressible,
             rounded: sum.rounded + done.rounded,
             ..sum
         }

@@ -47,8 +47,8 @@ impl Original {
         let mut original =
             Self { batches, batch: None, row: 0, whole, rejected: 0, unit: None, version: None };
         original.fill()?;
-        let said = |keyword| original.batch.as_ref().and_then(|lines| lines.said(keyword));
-        let (unit, version) = (said(Keyword::TimeScale), said(Keyword::Version));
+        let parameter = |keyword| original.batch.as_ref().and_then(|lines| lines.parameter(keyword));
+        let (unit, version) = (parameter(Keyword::TimeScale), parameter(Keyword::Version));
         original.unit = unit.and_then(|unit| TimeScale::parse(&unit.to_ascii_lowercase()));
         original.version = version.and_then(Version::parse);
         Ok(original)
@@ -101,7 +101,7 @@ impl Original {
 
 impl Lines {
     /// The first value of a parameter.
-    fn said(&self, wanted: Keyword) -> Option<&str> {
+    fn parameter(&self, wanted: Keyword) -> Option<&str> {
         let keywords = self.text.iter().flatten().filter_map(Keyword::split);
         keywords.filter(|(keyword, _)| *keyword == wanted).map(|(_, value)| value).next()
     }

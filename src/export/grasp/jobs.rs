@@ -18,7 +18,7 @@ pub(super) struct Job {
 
 /// What happens to a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Act {
+pub(super) enum JobAction {
     Arrive,
     /// It leaves its core: ready or parking, waiting, or ended.
     Preempt,
@@ -32,7 +32,7 @@ pub(super) enum Act {
     Poll,
 }
 
-impl Act {
+impl JobAction {
     fn parse(word: &str) -> Self {
         match word {
             "arrive" => Self::Arrive,
@@ -49,7 +49,7 @@ impl Act {
 /// A step of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Step {
-    pub act: Act,
+    pub act: JobAction,
     pub job: Job,
     pub core: Option<String>,
 }
@@ -121,7 +121,7 @@ impl Jobs {
     pub fn take(&mut self) -> Result<Step> {
         let rows = &self.rows;
         let step = Step {
-            act: Act::parse(rows.name(1)),
+            act: JobAction::parse(rows.name(1)),
             job: Job {
                 process: rows.name(2).to_owned(),
                 kind: EntityType::parse_tolerant(rows.name(3)).unwrap_or(EntityType::Task),

@@ -1,8 +1,8 @@
 //! Everything that happens at one instant, in the order that a script needs. Not for where it comes from.
 
 use super::declare::{Declared, Task};
-use super::jobs::{Act, Job, Step};
-use super::others::{Grip, Other, Saying};
+use super::jobs::{Job, JobAction, Step};
+use super::others::{Form, Other, SemaphoreAction};
 use super::script::{Object, Script};
 use crate::btf::spec::EntityType;
 use crate::error::Result;
@@ -44,12 +44,12 @@ impl<'d> Moment<'d> {
     /// Writes everything that happens now.
     pub fn write(&mut self, at: i64, script: &mut Script<'_>) -> Result<()> {
         let (steps, others) = (std::mem::take(&mut self.steps), std::mem::take(&mut self.others));
-        for step in steps.iter().filter(|s| s.act == Act::Arrive) {
+        for step in steps.iter().filter(|s| s.act == JobAction::Arrive) {
             self.arrive(step, at, script)?;
         }
         // Actions of a running job come before it leaves its core: a job must run to take a mutex.
         let (before, after): (Vec<_>, Vec<_>) = others.into_iter().partition(|other| match &other.saying {
-            Saying::Semaphore { process, instance, .. } => self.runs(process, *instance),
+            Form::Semaphore { process, instance, .. } => self.runs(process, *instance),
             _ => true,
         });
         for other in &before {
@@ -57,17 +57,17 @@ impl<'d> Moment<'d> {
         }
         for (n, step) in steps.iter().enumerate() {
             match step.act {
-                Act::Arrive => {}
-                Act::Preempt | Act::Block | Act::Complete => {
+                JobAction::Arrive => {}
+                JobAction::Preempt | JobAction::Block | JobAction::Complete => {
                     let target = self.next_on(&steps, n, step);
                     self.leave(step, target, at, script)?;
                 }
-                Act::Resume => self.resume(step, at, script)?,
-                Act::Pass => {
+                JobAction::Resume => self.resume(step, at, script)?,
+                JobAction::Pass => {
                     self.resume(step, at, script)?;
                     self.leave(step, None, at, script)?;
                 }
-                Act::Poll => {
+                JobAction::Poll => {
                     script.comment(&format!("{at},{},{},poll", step.job.process, step.job.instance))?
                 }
             }
@@ -94,7 +94,9 @@ impl<'d> Moment<'d> {
     /// What the core of a step runs next.
     fn next_on(&self, steps: &[Step], n: usize, step: &Step) -> Option<Job> {
         let later = steps.get(n + 1..).unwrap_or_default();
-        let next = later.iter().find(|s| matches!(s.act, Act::Resume | Act::Pass) && s.core == step.core);
+        let next = later
+            .iter()
+            .find(|s| matches!(s.act, JobAction::Resume | JobAction::Pass) && s.core == step.core);
         // The next job must be declared by now, and differ from this one, which only changes its core.
         next.map(|s| s.job.clone()).filter(|job| *job != step.job && self.open.contains_key(job))
     }
@@ -141,8 +143,8 @@ impl<'d> Moment<'d> {
         let Some((id, open)) = self.open(&step.job, script)? else { return Ok(()) };
         open.runs = false;
         let word = match step.act {
-            Act::Preempt => "jobPreempted",
-            Act::Block => "jobBlocked",
+            JobAction::Preempt => "jobPreempted",
+            JobAction::Block => "jobBlocked",
             _ => "jobCompleted",
         };
         let mut words = vec![word, id.as_str()];
@@ -157,12 +159,12 @@ impl<'d> Moment<'d> {
 
     fn say(&mut self, other: &Other, at: i64, script: &mut Script<'_>) -> Result<()> {
         match &other.saying {
-            Saying::Message(text) => script.plot(at, &["message", text]),
-            Saying::Ignored { kind, process } => match self.declared.task(*kind, process) {
+            Form::Message(text) => script.plot(at, &["message", text]),
+            Form::Ignored { kind, process } => match self.declared.task(*kind, process) {
                 Some(task) => script.plot(at, &["taskArrivedAndIgnored", &task.id]),
                 None => script.comment(&other.line),
             },
-            Saying::Semaphore { process, instance, grip, semaphore } => {
+            Form::Semaphore { process, instance, grip, semaphore } => {
                 let job = self.job_of(process, *instance).filter(|job| self.open.contains_key(job));
                 let known = job.as_ref().and_then(|job| Some(id(self.task(job)?, job)));
                 let (Some(id), Some(semaphore)) = (known, self.declared.semaphores.get(semaphore)) else {
@@ -175,22 +177,22 @@ impl<'d> Moment<'d> {
                 // back what it has taken.
                 let held = open.holds.iter().position(|id| *id == semaphore.id);
                 let word = match (semaphore.mutex, grip) {
-                    (true, Grip::Acquire) if open.runs && held.is_none() => {
+                    (true, SemaphoreAction::Acquire) if open.runs && held.is_none() => {
                         open.holds.push(semaphore.id.clone());
                         "jobAcquiredMutex"
                     }
-                    (true, Grip::Release) if open.runs && held.is_some() => {
+                    (true, SemaphoreAction::Release) if open.runs && held.is_some() => {
                         held.map(|held| open.holds.remove(held));
                         "jobReleasedMutex"
                     }
                     (true, _) => return script.comment(&other.line),
-                    (false, Grip::Acquire) => "jobAcquiredSemaphore",
-                    (false, Grip::Release) => "jobReleasedSemaphore",
-                    (false, Grip::Suspend) => "jobSuspendedOnSemaphore",
+                    (false, SemaphoreAction::Acquire) => "jobAcquiredSemaphore",
+                    (false, SemaphoreAction::Release) => "jobReleasedSemaphore",
+                    (false, SemaphoreAction::Suspend) => "jobSuspendedOnSemaphore",
                 };
                 script.plot(at, &[word, &id, &semaphore.id])
             }
-            Saying::Comment => script.comment(&other.line),
+            Form::Comment => script.comment(&other.line),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Events as instants, and values of signals as counters. Not for spans, which come from the derived tables.
 
-use super::packets::{Argument, Flow, Nature, Value};
+use super::packets::{Argument, Flow, TrackKind, Value};
 use super::tracks::Group;
 use super::{Export, activation};
 use crate::btf::spec::{Action, EntityType, process_transition, runnable_transition};
@@ -91,7 +91,7 @@ impl Export<'_, '_> {
             && event.action == WRITE
             && let Some(value) = event.note.and_then(value)
         {
-            let row = self.tracks.row(Group::Signals, target, Nature::Counter, "", packets)?;
+            let row = self.tracks.row(Group::Signals, target, TrackKind::Counter, "", packets)?;
             packets.counter(row.track, event.time, value)?;
         }
         args.extend(event.note.map(|note| Argument::Text("note", note)));
@@ -100,13 +100,13 @@ impl Export<'_, '_> {
         let track = match (event.kind, source) {
             (Some(EntityType::Stimulus), _) => {
                 args.push(Argument::Name("source", event.source));
-                self.tracks.row(Group::Stimuli, target, Nature::Other, "", packets)?.track
+                self.tracks.row(Group::Stimuli, target, TrackKind::Other, "", packets)?.track
             }
             (_, Some(kind @ (EntityType::Task | EntityType::Isr))) => {
                 self.tracks.thread(kind, event.source, packets)?.track
             }
             (_, Some(EntityType::Stimulus)) => {
-                self.tracks.row(Group::Stimuli, event.source, Nature::Other, "", packets)?.track
+                self.tracks.row(Group::Stimuli, event.source, TrackKind::Other, "", packets)?.track
             }
             (Some(kind @ (EntityType::Task | EntityType::Isr)), _) => {
                 args.push(Argument::Name("source", event.source));
@@ -114,7 +114,7 @@ impl Export<'_, '_> {
             }
             _ => {
                 args.push(Argument::Name("source", event.source));
-                self.tracks.row(Group::Others, target, Nature::Other, "", packets)?.track
+                self.tracks.row(Group::Others, target, TrackKind::Other, "", packets)?.track
             }
         };
         text.clear();

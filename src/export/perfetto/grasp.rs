@@ -2,7 +2,7 @@
 //! as instants.
 
 use super::Export;
-use super::packets::{Argument, Nature, Value};
+use super::packets::{Argument, TrackKind, Value};
 use super::tracks::Group;
 use crate::error::Result;
 use crate::export::cursor::Cursor;
@@ -29,7 +29,7 @@ impl Export<'_, '_> {
         let mut rows = Cursor::new(self.session.sql(&sql, &condition.params())?);
         while rows.next()? {
             let packets = &mut self.packets;
-            let row = self.tracks.row(Group::Servers, rows.name(0), Nature::Counter, "", packets)?;
+            let row = self.tracks.row(Group::Servers, rows.name(0), TrackKind::Counter, "", packets)?;
             let (begin, end) = (rows.int(3).unwrap_or(0), rows.int(4).unwrap_or(0));
             packets.counter(row.track, rows.int(1).unwrap_or(0), Value::Int(begin))?;
             let at = rows.int(2).filter(|at| self.selection.to.is_none_or(|to| *at < to));
@@ -49,7 +49,7 @@ impl Export<'_, '_> {
         let mut rows = Cursor::new(self.session.sql(&sql, &condition.params())?);
         while rows.next()? {
             let packets = &mut self.packets;
-            let row = self.tracks.row(Group::Buffers, rows.name(0), Nature::Counter, "", packets)?;
+            let row = self.tracks.row(Group::Buffers, rows.name(0), TrackKind::Counter, "", packets)?;
             packets.counter(row.track, rows.int(1).unwrap_or(0), Value::Int(rows.int(2).unwrap_or(0)))?;
         }
         Ok(())
@@ -64,7 +64,7 @@ impl Export<'_, '_> {
         let mut rows = Cursor::new(self.session.sql(&sql, &condition.params())?);
         while rows.next()? {
             let packets = &mut self.packets;
-            let row = self.tracks.row(Group::Others, rows.name(0), Nature::Other, "", packets)?;
+            let row = self.tracks.row(Group::Others, rows.name(0), TrackKind::Other, "", packets)?;
             let name = rows.text(2).filter(|text| !text.is_empty()).unwrap_or(rows.name(0));
             let args = [(3, "task"), (4, "job")].map(|(n, key)| Some(Argument::Name(key, rows.text(n)?)));
             let args: Vec<_> = args.into_iter().flatten().collect();

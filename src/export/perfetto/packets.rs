@@ -92,7 +92,7 @@ pub(super) enum Order {
 
 /// What a track is.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Nature {
+pub(super) enum TrackKind {
     /// The process of all threads.
     Process,
     /// A thread, by number.
@@ -106,7 +106,7 @@ pub(super) enum Nature {
 pub(super) struct Track<'a> {
     pub name: &'a str,
     pub parent: Option<u64>,
-    pub nature: Nature,
+    pub track_kind: TrackKind,
     pub children: Order,
     /// Place among the tracks of the same parent, if that orders by rank.
     pub rank: i64,
@@ -247,18 +247,18 @@ impl<'o> Packets<'o> {
                     descriptor.uint(f::PARENT, parent);
                 }
                 descriptor.text(f::NAME, track.name);
-                match track.nature {
-                    Nature::Process => descriptor.message(f::PROCESS, |process| {
+                match track.track_kind {
+                    TrackKind::Process => descriptor.message(f::PROCESS, |process| {
                         process.int(f::PID, PID);
                         process.text(f::PROCESS_NAME, track.name);
                     }),
-                    Nature::Thread(tid) => descriptor.message(f::THREAD, |thread| {
+                    TrackKind::Thread(tid) => descriptor.message(f::THREAD, |thread| {
                         thread.int(f::PID, PID);
                         thread.int(f::TID, tid);
                         thread.text(f::THREAD_NAME, track.name);
                     }),
-                    Nature::Counter => descriptor.message(f::COUNTER, |_| ()),
-                    Nature::Other => {}
+                    TrackKind::Counter => descriptor.message(f::COUNTER, |_| ()),
+                    TrackKind::Other => {}
                 }
                 descriptor.uint(f::CHILD_ORDERING, track.children as u64);
                 descriptor.int(f::RANK, track.rank);

@@ -1,7 +1,7 @@
 //! Chooses the track of a slice: slices of one track may not cross, so slices that overlap get tracks of
 //! their own. The Perfetto UI merges tracks of one name below one parent. Not for what the slices are.
 
-use super::packets::{Nature, Order, Packets, Track};
+use super::packets::{Order, Packets, Track, TrackKind};
 use crate::error::Result;
 
 /// Tracks of one name for slices that may overlap.
@@ -44,7 +44,7 @@ impl OverlapTracks {
         let track = packets.track(&Track {
             name: &self.name,
             parent: Some(self.parent),
-            nature: Nature::Other,
+            track_kind: TrackKind::Other,
             children: Order::ByName,
             rank: self.rank,
             description: "",
@@ -112,7 +112,7 @@ struct Open {
 
 /// Tracks for nested slices.
 #[derive(Debug)]
-pub(super) struct Nests {
+pub(super) struct NestedTracks {
     parent: u64,
     nests: Vec<(u64, Vec<Open>)>,
 }
@@ -128,7 +128,7 @@ pub(super) struct Slice {
     pub owner: i64,
 }
 
-impl Nests {
+impl NestedTracks {
     /// The first track is `track` itself, the others are below it.
     pub fn new(track: u64) -> Self {
         Self { parent: track, nests: vec![(track, Vec::new())] }
@@ -164,7 +164,7 @@ impl Nests {
         let track = packets.track(&Track {
             name: "runnables",
             parent: Some(self.parent),
-            nature: Nature::Other,
+            track_kind: TrackKind::Other,
             children: Order::ByName,
             rank: 1,
             description: "",

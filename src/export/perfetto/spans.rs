@@ -1,7 +1,7 @@
 //! Spans other than states: runnables, holds of and waits for semaphores, gaps of the recording, event
 //! chains.
 
-use super::packets::{Argument, Flow, Nature};
+use super::packets::{Argument, Flow, TrackKind};
 use super::placement::Slice;
 use super::tracks::Group;
 use super::{CHAINS, Export, cut};
@@ -51,7 +51,7 @@ impl Export<'_, '_> {
             let (begin, end) = cut(self.selection, rows.int(6).unwrap_or(0), rows.int(7).unwrap_or(0));
             let packets = &mut self.packets;
             let Some(process) = rows.text(0) else {
-                let row = self.tracks.row(Group::Others, rows.name(1), Nature::Other, "", packets)?;
+                let row = self.tracks.row(Group::Others, rows.name(1), TrackKind::Other, "", packets)?;
                 let track = row.slices.place((begin, end), packets)?;
                 let args = [Argument::Int("instance", rows.int(2).unwrap_or(0))];
                 packets.begin(track, begin, rows.name(1), &args, None)?;
@@ -114,7 +114,7 @@ impl Export<'_, '_> {
             while rows.next()? {
                 let packets = &mut self.packets;
                 let row =
-                    self.tracks.row(Group::Semaphores, rows.name(0), Nature::Other, "waiting", packets)?;
+                    self.tracks.row(Group::Semaphores, rows.name(0), TrackKind::Other, "waiting", packets)?;
                 let args = [Argument::Int("instance", rows.int(2).unwrap_or(0))];
                 let begin = rows.int(3).unwrap_or(0);
                 let tracks = if below { &mut row.below } else { &mut row.slices };
@@ -146,8 +146,8 @@ impl Export<'_, '_> {
             let (begin, end) = cut(self.selection, rows.int(1).unwrap_or(0), rows.int(2).unwrap_or(0));
             let packets = &mut self.packets;
             let row = match rows.text(0) {
-                Some(core) => self.tracks.row(Group::Cores, core, Nature::Other, "gaps", packets)?,
-                None => self.tracks.row(Group::Others, "gaps", Nature::Other, "gaps", packets)?,
+                Some(core) => self.tracks.row(Group::Cores, core, TrackKind::Other, "gaps", packets)?,
+                None => self.tracks.row(Group::Others, "gaps", TrackKind::Other, "gaps", packets)?,
             };
             let track = row.below.place((begin, end), packets)?;
             packets.begin(track, begin, rows.name(3), &[], None)?;
@@ -175,7 +175,7 @@ impl Export<'_, '_> {
             flow += 1;
             let packets = &mut self.packets;
             let outcome = [Argument::Name("outcome", rows.name(3))];
-            let row = self.tracks.row(Group::Chains, &chain.name, Nature::Other, "", packets)?;
+            let row = self.tracks.row(Group::Chains, &chain.name, TrackKind::Other, "", packets)?;
             let begin = rows.int(1).unwrap_or(0);
             match rows.int(2) {
                 None => packets.instant(row.track, begin, rows.name(3), &outcome, None)?,
@@ -193,7 +193,7 @@ impl Export<'_, '_> {
                     continue;
                 }
                 let name = format!("{}: {} {} {}", chain.name, n + 1, step.action, step.entity);
-                let row = self.tracks.row(Group::Chains, &name, Nature::Other, "", packets)?;
+                let row = self.tracks.row(Group::Chains, &name, TrackKind::Other, "", packets)?;
                 let last = n + 1 == chain.steps.len();
                 let through = if last { Flow::To(flow) } else { Flow::Through(flow) };
                 packets.instant(row.track, at, &name, &[], Some(through))?;

@@ -1,6 +1,6 @@
 //! The states of tasks and ISRs, on their own tracks and on those of their cores. Not for other slices.
 
-use super::packets::{Argument, Flow, Nature};
+use super::packets::{Argument, Flow, TrackKind};
 use super::tracks::Group;
 use super::{Export, activation, cut};
 use crate::btf::spec::{EntityType, State};
@@ -105,7 +105,7 @@ impl Export<'_, '_> {
             packets.end(track, end)?;
         }
         if let Some(core) = core.filter(|_| running || polling) {
-            let row = self.tracks.row(Group::Cores, core, Nature::Other, "gaps", packets)?;
+            let row = self.tracks.row(Group::Cores, core, TrackKind::Other, "gaps", packets)?;
             let track = row.slices.place((begin, end), packets)?;
             let args = [Argument::Int("instance", instance), Argument::Name("state", state)];
             packets.begin(track, begin, process, &args, None)?;

@@ -3,8 +3,8 @@
 //! The recording is a process; its threads are the tasks and ISRs, each with a track of states and its
 //! runnables. In addition, there are groups of cores, chains, stimuli, semaphores, signals and others.
 
-use super::packets::{Nature, Order, Packets, Track};
-use super::placement::{Nests, OverlapTracks};
+use super::packets::{Order, Packets, Track, TrackKind};
+use super::placement::{NestedTracks, OverlapTracks};
 use crate::btf::spec::EntityType;
 use crate::error::{Error, ErrorKind, Result};
 use std::collections::HashMap;
@@ -43,7 +43,7 @@ pub(super) struct Thread {
     /// Its activations are on the tracks of their causes.
     pub activated: bool,
     pub states: OverlapTracks,
-    pub runnables: Nests,
+    pub runnables: NestedTracks,
 }
 
 /// A track in a group.
@@ -98,7 +98,7 @@ impl Tracks {
         let process = packets.track(&Track {
             name: recording,
             parent: None,
-            nature: Nature::Process,
+            track_kind: TrackKind::Process,
             children: Order::ByRank,
             rank: 0,
             description: "Recording; its threads are tasks and interrupt service routines",
@@ -125,13 +125,13 @@ impl Tracks {
             let track = packets.track(&Track {
                 name,
                 parent: Some(process),
-                nature: Nature::Thread(number),
+                track_kind: TrackKind::Thread(number),
                 children: Order::ByRank,
                 rank: number,
                 description: if isr { "Interrupt service routine" } else { "Task" },
             })?;
             let states = OverlapTracks::new(track, "state", 0);
-            Ok(Thread { track, number, activated: false, states, runnables: Nests::new(track) })
+            Ok(Thread { track, number, activated: false, states, runnables: NestedTracks::new(track) })
         })
     }
 
@@ -147,7 +147,7 @@ impl Tracks {
         &mut self,
         group: Group,
         name: &str,
-        nature: Nature,
+        track_kind: TrackKind,
         below: &'static str,
         packets: &mut Packets<'_>,
     ) -> Result<&mut Row> {
@@ -161,7 +161,7 @@ impl Tracks {
                 let track = packets.track(&Track {
                     name: GROUPS.get(place).map_or("", |(_, name)| name),
                     parent: Some(self.process),
-                    nature: Nature::Other,
+                    track_kind: TrackKind::Other,
                     children: Order::ByName,
                     // Before the threads.
                     rank: place as i64 - GROUPS.len() as i64,
@@ -175,7 +175,7 @@ impl Tracks {
             let track = packets.track(&Track {
                 name,
                 parent: Some(group_track),
-                nature,
+                track_kind,
                 children: Order::ByRank,
                 rank: 0,
                 description: "",

@@ -6,7 +6,7 @@ use crate::qnx::write::Out as _;
 
 /// What a conversion shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum What {
+enum Value {
     Cycles,
     Cpu,
     Event,
@@ -28,7 +28,7 @@ enum Precision {
 enum Part {
     Text(String),
     Conversion {
-        what: What,
+        what: Value,
         left: bool,
         zero: bool,
         sign: &'static str,
@@ -75,12 +75,12 @@ impl Format {
             let (options, conversion) = after.split_at(end);
             let mut letters = conversion.chars();
             let what = match letters.next() {
-                Some('c') => What::Cycles,
-                Some('C') => What::Cpu,
-                Some('e') => What::Event,
-                Some('t') => What::Time,
-                Some('Z') => What::Class,
-                Some('z') => What::Subtype,
+                Some('c') => Value::Cycles,
+                Some('C') => Value::Cpu,
+                Some('e') => Value::Event,
+                Some('t') => Value::Time,
+                Some('Z') => Value::Class,
+                Some('z') => Value::Subtype,
                 other => return Err(bad(format!("there is no conversion '%{}'", other.unwrap_or(' ')))),
             };
             rest = letters.as_str();
@@ -98,7 +98,7 @@ impl Format {
     }
 
     pub(super) fn has_time(&self) -> bool {
-        self.0.iter().any(|part| matches!(part, Part::Conversion { what: What::Time, .. }))
+        self.0.iter().any(|part| matches!(part, Part::Conversion { what: Value::Time, .. }))
     }
 
     pub(super) fn write(&self, facts: &Facts<'_>, out: &mut Vec<u8>) {
@@ -108,7 +108,7 @@ impl Format {
                 Part::Conversion { what, left, zero, sign, alternate, width, precision } => {
                     let text = facts.show(*what, *alternate, sign, *precision);
                     let blanks = width.saturating_sub(text.len());
-                    let number = matches!(what, What::Cycles | What::Cpu | What::Event);
+                    let number = matches!(what, Value::Cycles | Value::Cpu | Value::Event);
                     // As in C: no zeros if the precision gives the number of digits.
                     let zero = *zero && number && !left && !matches!(precision, Some(Precision::First(_)));
                     if *left {
@@ -124,7 +124,7 @@ impl Format {
     }
 }
 
-fn conversion_part(what: What, options: &str) -> Option<Part> {
+fn conversion_part(what: Value, options: &str) -> Option<Part> {
     let flags_end = options.find(|c| !"-0+ #".contains(c)).unwrap_or(options.len());
     let (flags, rest) = options.split_at(flags_end);
     let (width, precision) = match rest.split_once('.') {
@@ -164,19 +164,19 @@ fn conversion_part(what: What, options: &str) -> Option<Part> {
 }
 
 impl Facts<'_> {
-    fn show(&self, what: What, alternate: bool, sign: &str, precision: Option<Precision>) -> String {
+    fn show(&self, what: Value, alternate: bool, sign: &str, precision: Option<Precision>) -> String {
         let digits = match precision {
             Some(Precision::First(digits)) => digits.max(1),
             _ => 1,
         };
         let (text, number) = match what {
-            What::Cycles if alternate && self.cycles != 0 => (format!("0x{:0digits$x}", self.cycles), true),
-            What::Cycles => (format!("{:0digits$x}", self.cycles), true),
-            What::Cpu => (format!("{sign}{:0digits$}", self.cpu), true),
-            What::Event => (format!("{sign}{:0digits$}", self.event), true),
-            What::Time => (self.time(), false),
-            What::Class => (self.class.to_owned(), false),
-            What::Subtype => (self.subtype.to_owned(), false),
+            Value::Cycles if alternate && self.cycles != 0 => (format!("0x{:0digits$x}", self.cycles), true),
+            Value::Cycles => (format!("{:0digits$x}", self.cycles), true),
+            Value::Cpu => (format!("{sign}{:0digits$}", self.cpu), true),
+            Value::Event => (format!("{sign}{:0digits$}", self.event), true),
+            Value::Time => (self.time(), false),
+            Value::Class => (self.class.to_owned(), false),
+            Value::Subtype => (self.subtype.to_owned(), false),
         };
         match precision {
             // The texts are ASCII, so that any byte can be cut at; other texts stay whole.

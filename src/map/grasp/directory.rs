@@ -38,7 +38,7 @@ pub(super) struct Directory {
 
 /// The kind of object that is declared.
 #[derive(Clone, Copy)]
-enum Of {
+enum ObjectKind {
     Processor,
     Task,
     Lock,
@@ -128,7 +128,7 @@ impl Directory {
         if let Some(known) = self.processor_ids.get(id) {
             return *known;
         }
-        let name = self.unique(name, id, Of::Processor);
+        let name = self.unique(name, id, ObjectKind::Processor);
         self.processors.push(name);
         self.processor_ids.insert(id.to_owned(), self.processors.len() - 1);
         self.processors.len() - 1
@@ -145,7 +145,7 @@ impl Directory {
         if let Some(known) = self.task_ids.get(id) {
             return *known;
         }
-        let name = self.unique(name, id, Of::Task);
+        let name = self.unique(name, id, ObjectKind::Task);
         self.tasks.push(Task { name, kind, processor, jobs_arrive: false, unarrived: 0, declared });
         self.task_ids.insert(id.to_owned(), self.tasks.len() - 1);
         self.tasks.len() - 1
@@ -153,19 +153,19 @@ impl Directory {
 
     fn add_lock(&mut self, id: &str, name: Option<&str>) {
         if !self.locks.contains_key(id) {
-            let name = self.unique(name.filter(|n| *n != "?"), id, Of::Lock);
+            let name = self.unique(name.filter(|n| *n != "?"), id, ObjectKind::Lock);
             self.locks.insert(id.to_owned(), name);
         }
     }
 
     /// Rule J1: a unique name, because BTF identifies entities by their names only.
-    fn unique(&mut self, name: Option<&str>, id: &str, of: Of) -> String {
+    fn unique(&mut self, name: Option<&str>, id: &str, of: ObjectKind) -> String {
         let name = clean(name.filter(|n| !n.trim().is_empty()).unwrap_or(id));
         let id = clean(id);
         let of = match of {
-            Of::Processor => "processor",
-            Of::Task => "task",
-            Of::Lock => "lock",
+            ObjectKind::Processor => "processor",
+            ObjectKind::Task => "task",
+            ObjectKind::Lock => "lock",
         };
         let mut candidate = name.clone();
         let mut n = 0;
@@ -182,7 +182,7 @@ impl Directory {
 
     /// The name of the stimulus that activates a task.
     pub(super) fn arrival_of(&mut self, task: &str) -> String {
-        self.unique(Some(&format!("{task}.arrival")), "arrival", Of::Task)
+        self.unique(Some(&format!("{task}.arrival")), "arrival", ObjectKind::Task)
     }
 }
 

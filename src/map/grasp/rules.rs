@@ -440,18 +440,18 @@ impl Rules {
         let of = self.jobs.get(job);
         let said = of.and_then(|j| j.processor.or_else(|| self.directory.tasks.get(j.task)?.processor));
         let core = said.unwrap_or_else(|| self.directory.main_processor());
-        self.know(core);
+        self.ensure_core(core);
         core
     }
 
     fn processor(&mut self, id: &str) -> usize {
         let n = self.directory.processor(id);
-        self.know(n);
+        self.ensure_core(n);
         n
     }
 
     /// Makes sure that there is a core of that number.
-    fn know(&mut self, core: usize) {
+    fn ensure_core(&mut self, core: usize) {
         while self.cores.len() <= core {
             let name = self.directory.processors.get(self.cores.len()).map_or("", String::as_str);
             let name = self.names.intern(name);

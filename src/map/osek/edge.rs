@@ -5,7 +5,7 @@
 use super::machine::Edge;
 use super::model::{Attribute, Model, OsState, Service};
 use super::slots::Role;
-use super::software::{Function, SoftwareEvent, What};
+use super::software::{EventKind, Function, SoftwareEvent};
 use std::collections::HashSet;
 
 /// What the events of a core have shown since its edge.
@@ -90,15 +90,15 @@ impl LookAhead {
 
     /// Adds the next event.
     pub fn event(&mut self, event: &SoftwareEvent, model: &mut Model) {
-        match event.what {
-            What::Access { slot: Some(slot), write, value, signal, .. } => {
+        match event.kind {
+            EventKind::Access { slot: Some(slot), write, value, signal, .. } => {
                 self.access(event.core, slot, write, value as i64, model);
                 if signal.is_some() {
                     self.decide(event.core, false);
                 }
             }
-            What::Access { .. } => self.decide(event.core, false),
-            What::Call { function, entry } => self.call(event.core, function, entry),
+            EventKind::Access { .. } => self.decide(event.core, false),
+            EventKind::Call { function, entry } => self.call(event.core, function, entry),
         }
     }
 

@@ -4,7 +4,7 @@
 use super::blocks::{Block, Row};
 use super::model::Model;
 use super::slots::Role;
-use super::software::{Function, SoftwareEvent, What};
+use super::software::{EventKind, Function, SoftwareEvent};
 use crate::btf::NameId;
 use crate::error::Result;
 
@@ -106,24 +106,24 @@ impl Core<'_> {
                 (Some((data, _)), Some((call, _))) => call.time <= data.time,
                 (data, _) => data.is_none(),
             };
-            let (time, released, what) = match (call_first, data, call) {
+            let (time, released, kind) = match (call_first, data, call) {
                 (true, _, Some((row, function))) => {
                     self.functions.at += 1;
                     let Some(function) = function else { continue };
-                    (row.time, false, What::Call { function, entry: row.write_or_entry })
+                    (row.time, false, EventKind::Call { function, entry: row.write_or_entry })
                 }
                 (false, Some((Row { time, value, write_or_entry: write, follows, .. }, variable)), _) => {
                     self.data.at += 1;
                     let Variable { slot, signal, spin } = variable;
                     let released = spin && write && value == 0;
-                    (time, released, What::Access { slot, signal, write, value, follows })
+                    (time, released, EventKind::Access { slot, signal, write, value, follows })
                 }
                 _ => {
                     (self.head, self.place) = (None, END);
                     return Ok(());
                 }
             };
-            self.head = Some(SoftwareEvent { time, core: self.index, what });
+            self.head = Some(SoftwareEvent { time, core: self.index, kind });
             self.place = (time, !released, self.index);
             return Ok(());
         }
@@ -256,9 +256,9 @@ mod tests {
             for (core, function, row) in naive(cores) {
                 let event = merge.next(&mut model).unwrap().unwrap();
                 prop_assert_eq!((event.core, event.time), (core, row.time));
-                match event.what {
-                    What::Call { entry, .. } => prop_assert!(function && entry == row.write_or_entry),
-                    What::Access { slot, signal, write, value, follows } => {
+                match event.kind {
+                    EventKind::Call { entry, .. } => prop_assert!(function && entry == row.write_or_entry),
+                    EventKind::Access { slot, signal, write, value, follows } => {
                         prop_assert!(!function);
                         prop_assert_eq!((slot.is_some(), signal.is_some()), (row.name == 0, row.name == 1));
                         prop_assert_eq!((write, value, follows), (row.write_or_entry, row.value, row.follows));

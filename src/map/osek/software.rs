@@ -15,7 +15,7 @@ pub enum Function {
 
 /// The kind of an event.
 #[derive(Debug, Clone, Copy)]
-pub enum What {
+pub enum EventKind {
     /// A variable was read or written.
     Access {
         slot: Option<usize>,
@@ -34,5 +34,5 @@ pub enum What {
 pub struct SoftwareEvent {
     pub time: i64,
     pub core: usize,
-    pub what: What,
+    pub kind: EventKind,
 }

@@ -110,7 +110,7 @@ impl Frame<'_> {
     }
 
     /// Draws the lines of a vertical axis from 0; returns the value of its top.
-    fn upright(&self, most: f64, words: &dyn Fn(f64) -> String, sheet: &mut Sheet) -> f64 {
+    fn vertical_axis(&self, most: f64, words: &dyn Fn(f64) -> String, sheet: &mut Sheet) -> f64 {
         let step = round_up(most / 3.0);
         let lines = (most / step).ceil().max(1.0);
         let top = step * lines;
@@ -154,7 +154,7 @@ impl Frame<'_> {
     /// Bars of equal width, whatever the width of their bins; the bounds are written below.
     fn histogram(&self, bars: &[Bar], sheet: &mut Sheet) {
         let most = bars.iter().map(|bar| bar.count).max().unwrap_or(0) as f64;
-        let top = self.upright(most.max(1.0), &|value| format!("{value}"), sheet);
+        let top = self.vertical_axis(most.max(1.0), &|value| format!("{value}"), sheet);
         let count = i64::try_from(bars.len()).unwrap_or(1).max(1);
         let x = |n: i64| self.across.left + self.across.width * n / count;
         let mut free = i64::MIN;
@@ -204,12 +204,12 @@ impl Frame<'_> {
 
     fn spread(&self, (from, to): (i64, i64), columns: &[Column], sheet: &mut Sheet) {
         let most = columns.iter().map(|column| column.greatest).fold(0.0, f64::max);
-        let top = self.upright(most, &|value| self.value(value), sheet);
+        let top = self.vertical_axis(most, &|value| self.value(value), sheet);
         let across = self.along(from, to, sheet);
         for column in columns {
             let (x, end) = (across.x(column.begin), across.x(column.end));
             let width = (end - x).max(PX);
-            let said = format!(
+            let tooltip = format!(
                 "{} – {}: {} samples, {} to {}, median {}, 5 % {}, 95 % {}",
                 exact(column.begin, self.scale),
                 exact(column.end, self.scale),
@@ -226,28 +226,28 @@ impl Frame<'_> {
                 let more = format!("{} data-count='{}'", paint(class), column.count);
                 sheet.rect(class, [x, y - thin / 2, width, height], &more, title);
             };
-            bar("spread", column.least, column.greatest, 2 * PX, &said);
-            bar("band", column.low, column.high, 2 * PX, &said);
-            bar("middle", column.middle, column.middle, 2 * PX, &said);
+            bar("spread", column.least, column.greatest, 2 * PX, &tooltip);
+            bar("band", column.low, column.high, 2 * PX, &tooltip);
+            bar("middle", column.middle, column.middle, 2 * PX, &tooltip);
         }
     }
 
     fn steps(&self, (from, to): (i64, i64), steps: &[(i64, i64, f64)], sheet: &mut Sheet) {
         let most = if self.panel.measure == Measure::Percent { 100.0 } else { 0.0 };
         let most = steps.iter().map(|step| step.2).fold(most, f64::max);
-        let top = self.upright(most, &|value| self.value(value), sheet);
+        let top = self.vertical_axis(most, &|value| self.value(value), sheet);
         let across = self.along(from, to, sheet);
         let mut outline = String::new();
         for (begin, end, value) in steps {
             let (x, end_x, y) = (across.x(*begin), across.x(*end), self.y(*value, top));
-            let said = format!(
+            let tooltip = format!(
                 "{} – {}: {}",
                 exact(*begin, self.scale),
                 exact(*end, self.scale),
                 self.value(*value)
             );
             let more = " fill='#9db6d3'";
-            sheet.rect("step", [x, y, (end_x - x).max(PX / 2), self.bottom() - y], more, &said);
+            sheet.rect("step", [x, y, (end_x - x).max(PX / 2), self.bottom() - y], more, &tooltip);
             let _ = write!(
                 outline,
                 "{}{} {}H{}",

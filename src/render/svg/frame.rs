@@ -139,7 +139,7 @@ pub(super) fn highlight(picture: &Picture, layout: &Layout, across: Across, bott
 }
 
 /// What occurs in a picture and needs an entry in the legend.
-pub(super) struct Occurring {
+pub(super) struct LegendEntries {
     /// States with the kind of row in which they occur first.
     pub states: BTreeMap<(State, &'static str), RowKind>,
     pub marks: Vec<MarkKind>,
@@ -147,7 +147,7 @@ pub(super) struct Occurring {
     links: Vec<LinkKind>,
 }
 
-impl Occurring {
+impl LegendEntries {
     pub fn of(picture: &Picture) -> Self {
         let mut states = BTreeMap::new();
         let (mut merged, mut marks) = (false, Vec::new());
@@ -172,11 +172,11 @@ impl Occurring {
 type Draw = Box<dyn Fn(&mut Sheet, i64, i64)>;
 
 /// The lines of the legend from `y` on; returns where it ends.
-pub(super) fn legend(occurring: &Occurring, (left, right): (i64, i64), y: i64, sheet: &mut Sheet) -> i64 {
+pub(super) fn legend(occurring: &LegendEntries, (left, right): (i64, i64), y: i64, sheet: &mut Sheet) -> i64 {
     let (swatch, gap, line) = (22 * PX, 5 * PX, 18 * PX);
     let mut items: Vec<(String, Draw)> = Vec::new();
     for (state, word) in occurring.states.keys() {
-        let (class, high) = (format!("s {}", state.as_str()), style::look(*state).height);
+        let (class, high) = (format!("s {}", state.as_str()), style::style_of(*state).height);
         items.push((
             (*word).to_owned(),
             Box::new(move |sheet, x, y| {

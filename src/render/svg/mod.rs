@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::picture::{MarkKind, Picture, RowKind, State};
 use crate::render::markup;
 pub use chart::drawn as chart;
-use frame::Occurring;
+use frame::LegendEntries;
 use layout::{LABEL, Layout};
 use rows::Pen;
 use sheet::{PX, Sheet, px};
@@ -67,7 +67,7 @@ pub fn write(picture: &Picture, options: &DrawingOptions, out: &mut dyn Write) -
 /// [`write()`] to a string.
 pub fn drawn(picture: &Picture, options: &DrawingOptions) -> String {
     let width = i64::from(options.width.clamp(320, 20_000)) * PX;
-    let occurring = Occurring::of(picture);
+    let occurring = LegendEntries::of(picture);
     let mut sheet = Sheet::default();
     let (left, right) = (MARGIN, width - MARGIN);
 

@@ -77,7 +77,7 @@ impl Pen<'_> {
     }
 
     /// The tooltip of a run.
-    fn said(&self, row: &Row, run: &Run) -> String {
+    fn run_tooltip(&self, row: &Row, run: &Run) -> String {
         let state = style::word(run.state, row.kind);
         let name = self.name(run.name);
         let whose = match (name, run.instance) {
@@ -109,7 +109,7 @@ impl Pen<'_> {
         let top = place.track_top(run.track);
         let data = format!(" data-begin='{}' data-end='{}' data-count='{}'", run.begin, run.end, run.count);
         if run.count > 1 {
-            sheet.rect("b", [x, top, width, place.track], &data, &self.said(row, run));
+            sheet.rect("b", [x, top, width, place.track], &data, &self.run_tooltip(row, run));
             let height = place.track * i64::try_from(shades(run).1).unwrap_or(0) / SHADES as i64;
             if height > 0 {
                 let class = if row.kind == RowKind::Trace { "gap" } else { "running" };
@@ -118,13 +118,13 @@ impl Pen<'_> {
             }
             return;
         }
-        let height = place.track * style::look(run.state).height / 100;
+        let height = place.track * style::style_of(run.state).height / 100;
         let bar = [x, top + place.track - height, width, height];
         let class = match self.colour(row, run) {
             Some(n) => format!("s p{n}"),
             None => format!("s {}", run.state.as_str()),
         };
-        sheet.rect(&class, bar, &data, &self.said(row, run));
+        sheet.rect(&class, bar, &data, &self.run_tooltip(row, run));
     }
 
     /// All runs as a small number of paths: those of one state and height are one thick line.
@@ -147,7 +147,7 @@ impl Pen<'_> {
         for ((layer, track, state, shade), spans) in paths {
             let top = place.track_top(track);
             let height = match layer {
-                2 => place.track * style::look(state).height / 100,
+                2 => place.track * style::style_of(state).height / 100,
                 _ => place.track * shade / SHADES as i64,
             };
             if layer == 2 {
@@ -166,11 +166,11 @@ impl Pen<'_> {
     /// The names in runs that have room for them.
     fn words(&self, row: &Row, place: Place, sheet: &mut Sheet) {
         for run in row.runs.iter().filter(|run| run.count == 1) {
-            let look = style::look(run.state);
+            let style_of = style::style_of(run.state);
             let (x, width) = self.span(run);
             let (name, room) = (self.name(run.name), width - 4 * PX);
             let size = SMALL.min(place.track - 2 * PX);
-            if name.is_empty() || look.height < 100 || size < 7 * PX {
+            if name.is_empty() || style_of.height < 100 || size < 7 * PX {
                 continue;
             }
             // A shortened name would say little.
@@ -180,11 +180,11 @@ impl Pen<'_> {
                 false => continue,
             };
             let y = place.track_top(run.track) + place.track / 2 + size * 35 / 100;
-            if look.pattern != style::Pattern::Plain {
+            if style_of.pattern != style::Pattern::Plain {
                 // On a background of its own, because text on a pattern cannot be read.
                 let wide = text::width(&words, size) + 3 * PX;
                 let ground = [x + width / 2 - wide / 2, y - size * 85 / 100, wide, size * 110 / 100];
-                sheet.rect("n", ground, &format!(" fill='{}' pointer-events='none'", look.fill), "");
+                sheet.rect("n", ground, &format!(" fill='{}' pointer-events='none'", style_of.fill), "");
             }
             let _ = write!(
                 sheet.out,
@@ -192,7 +192,7 @@ impl Pen<'_> {
                 px(x + width / 2),
                 px(y),
                 px(size),
-                self.colour(row, run).map_or(look.words, |n| style::PROCESSES[n].1),
+                self.colour(row, run).map_or(style_of.words, |n| style::PROCESSES[n].1),
                 markup::escaped(&words)
             );
         }
@@ -233,12 +233,12 @@ impl Pen<'_> {
                     mark.at,
                     mark.count
                 );
-                sheet.mark(kind.as_str(), place, &more, &self.said_of(row, mark));
+                sheet.mark(kind.as_str(), place, &more, &self.mark_tooltip(row, mark));
             }
         }
     }
 
-    fn said_of(&self, row: &Row, mark: &Mark) -> String {
+    fn mark_tooltip(&self, row: &Row, mark: &Mark) -> String {
         let (word, name) = (style::mark_word(mark.kind), self.name(mark.name));
         let name = if name.is_empty() { String::new() } else { format!(" ({name})") };
         match mark.count {

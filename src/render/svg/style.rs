@@ -17,7 +17,7 @@ pub(super) enum Pattern {
 
 /// The style of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct StateStyle {
     pub fill: &'static str,
     pub ink: &'static str,
     pub edge: &'static str,
@@ -29,7 +29,7 @@ pub(super) struct Look {
 }
 
 /// As in Grasp, running is filled and preempted is white; the others are in between.
-pub(super) fn look(state: State) -> Look {
+pub(super) fn style_of(state: State) -> StateStyle {
     use Pattern::{Crossed, Dots, Falling, Level, Plain, Rising, Upright};
     let (fill, ink, edge, pattern, height, words) = match state {
         State::Running => ("#5b84b1", "#5b84b1", "#2f4d70", Plain, 100, "#ffffff"),
@@ -43,7 +43,7 @@ pub(super) fn look(state: State) -> Look {
         State::Wanted => ("#ffffff", "#b04a4a", "#8c3a3a", Rising, 100, "#333333"),
         State::Gap => ("#eeeeee", "#999999", "#999999", Crossed, 100, "#333333"),
     };
-    Look { fill, ink, edge, pattern, height, words }
+    StateStyle { fill, ink, edge, pattern, height, words }
 }
 
 /// Colours of processes, for rows with runs of many: neighbours differ in lightness.
@@ -162,29 +162,29 @@ pub(super) fn definitions(states: &[State], marks: &[MarkKind], out: &mut String
     out.push_str(".f{stroke:#f2f2f2;stroke-width:1;fill:none}.q{fill:#666666}.w{text-anchor:middle;pointer-events:none}");
     out.push_str(".l{stroke:#555555;stroke-width:.8;stroke-dasharray:3 2;fill:none}.b{fill:#dfe4ec}.bar{fill:none;stroke:#5b84b1}.behind{fill:none;stroke:#dfe4ec}");
     for state in states {
-        let look = look(*state);
-        let fill = match look.pattern {
-            Pattern::Plain => look.fill.to_owned(),
+        let style_of = style_of(*state);
+        let fill = match style_of.pattern {
+            Pattern::Plain => style_of.fill.to_owned(),
             _ => format!("url(#t-{})", state.as_str()),
         };
         let name = state.as_str();
-        out.push_str(&format!(".{name}{{fill:{fill};stroke:{}}}", look.edge));
+        out.push_str(&format!(".{name}{{fill:{fill};stroke:{}}}", style_of.edge));
     }
     for (n, (fill, _)) in PROCESSES.iter().enumerate() {
         out.push_str(&format!(".p{n}{{fill:{fill};stroke:#333333}}"));
     }
     out.push_str(".v{fill:#ffffff}</style><defs>");
     for state in states {
-        let look = look(*state);
-        let Some(path) = lines(look.pattern) else { continue };
+        let style_of = style_of(*state);
+        let Some(path) = lines(style_of.pattern) else { continue };
         let cap =
-            if look.pattern == Pattern::Dots { " stroke-width='1.4' stroke-linecap='round'" } else { "" };
+            if style_of.pattern == Pattern::Dots { " stroke-width='1.4' stroke-linecap='round'" } else { "" };
         out.push_str(&format!(
             "<pattern id='t-{}' width='6' height='6' patternUnits='userSpaceOnUse'>\
              <path d='M0 0H6V6H0Z' fill='{}'/><path d='{path}' fill='none' stroke='{}'{cap}/></pattern>",
             state.as_str(),
-            look.fill,
-            look.ink
+            style_of.fill,
+            style_of.ink
         ));
     }
     for kind in marks {
@@ -218,7 +218,7 @@ mod tests {
         ];
         for (n, one) in of_rows.into_iter().enumerate() {
             for other in of_rows.into_iter().skip(n + 1) {
-                let (a, b) = (look(one), look(other));
+                let (a, b) = (style_of(one), style_of(other));
                 let shade = lightness(a.fill).abs_diff(lightness(b.fill));
                 assert!(a.pattern != b.pattern || shade > 100, "{one:?} and {other:?} look alike on paper");
             }
@@ -228,10 +228,11 @@ mod tests {
     #[test]
     fn words_can_be_read_on_what_they_stand_on() {
         for state in State::ALL {
-            let look = look(state);
-            assert!(lightness(look.words).abs_diff(lightness(look.fill)) > 110, "{state:?}");
+            let style_of = style_of(state);
+            assert!(lightness(style_of.words).abs_diff(lightness(style_of.fill)) > 110, "{state:?}");
             assert!(
-                lightness(look.ink).abs_diff(lightness(look.fill)) > 60 || look.pattern == Pattern::Plain,
+                lightness(style_of.ink).abs_diff(lightness(style_of.fill)) > 60
+                    || style_of.pattern == Pattern::Plain,
                 "{state:?}"
             );
         }

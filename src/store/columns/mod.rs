@@ -50,16 +50,20 @@ enum Column {
 }
 
 impl RowGroup {
-    /// The next row group of `file`, a file of `table`. `rooms` are those of the row group before, if there
-    /// was one (see [`RowGroup::rooms`]).
-    pub fn new<W: Write + Send>(file: &SerializedFileWriter<W>, table: &TableSpec, rooms: &[usize]) -> Self {
+    /// The next row group of `file`, a file of `table`. `capacities` are those of the row group before, if
+    /// there was one (see [`RowGroup::capacities`]).
+    pub fn new<W: Write + Send>(
+        file: &SerializedFileWriter<W>,
+        table: &TableSpec,
+        capacities: &[usize],
+    ) -> Self {
         let leaves = file.schema_descr().columns().iter();
-        let rooms = rooms.iter().copied().chain(std::iter::repeat(0));
+        let capacities = capacities.iter().copied().chain(std::iter::repeat(0));
         let columns = table
             .file_columns()
             .zip(leaves)
-            .zip(rooms)
-            .map(|((column, leaf), room)| Column::new(column, leaf.clone(), room));
+            .zip(capacities)
+            .map(|((column, leaf), capacity)| Column::new(column, leaf.clone(), capacity));
         Self { columns: columns.collect(), rows: 0 }
     }
 
@@ -73,8 +77,8 @@ impl RowGroup {
 
     /// How many different values each column with a dictionary has: the room that the next row group will
     /// need.
-    pub fn rooms(&self) -> Vec<usize> {
-        self.columns.iter().map(Column::room).collect()
+    pub fn capacities(&self) -> Vec<usize> {
+        self.columns.iter().map(Column::capacity).collect()
     }
 
     /// Puts the row group into the file.
@@ -94,7 +98,7 @@ impl RowGroup {
 }
 
 impl Column {
-    fn new(column: &ColumnSpec, leaf: ColumnDescPtr, room: usize) -> Self {
+    fn new(column: &ColumnSpec, leaf: ColumnDescPtr, capacity: usize) -> Self {
         let dictionary = column.encoding == Encoding::Dictionary;
         let matches = match column.ty {
             ColumnType::Instant | ColumnType::Unsigned => Matches::Long,
@@ -102,16 +106,16 @@ impl Column {
         };
         let pages = Pages::new(leaf, matches);
         match column.ty {
-            ColumnType::Name | ColumnType::Text => Self::Names(NameChunk::new(pages, dictionary, room)),
+            ColumnType::Name | ColumnType::Text => Self::Names(NameChunk::new(pages, dictionary, capacity)),
             ColumnType::Flag => Self::Flags(FlagChunk::new(pages)),
-            ty => Self::Numbers(NumberChunk::new(pages, dictionary, ty == ColumnType::Unsigned, room)),
+            ty => Self::Numbers(NumberChunk::new(pages, dictionary, ty == ColumnType::Unsigned, capacity)),
         }
     }
 
-    fn room(&self) -> usize {
+    fn capacity(&self) -> usize {
         match self {
-            Self::Names(names) => names.room(),
-            Self::Numbers(numbers) => numbers.room(),
+            Self::Names(names) => names.capacity(),
+            Self::Numbers(numbers) => numbers.capacity(),
             Self::Flags(_) => 0,
         }
     }

@@ -36,9 +36,9 @@ pub(super) struct NameChunk {
 }
 
 impl NameChunk {
-    /// Empty: for names if there is a `dictionary`, else for texts. With room for `room` names.
-    pub fn new(pages: Pages, dictionary: bool, room: usize) -> Self {
-        let numbered = || Numbered { names: Interner::with_capacity(room), ..Numbered::default() };
+    /// Empty: for names if there is a `dictionary`, else for texts. With room for `capacity` names.
+    pub fn new(pages: Pages, dictionary: bool, capacity: usize) -> Self {
+        let numbered = || Numbered { names: Interner::with_capacity(capacity), ..Numbered::default() };
         Self {
             pages,
             dictionary: dictionary.then(numbered),
@@ -50,7 +50,7 @@ impl NameChunk {
     }
 
     /// How many names there are.
-    pub fn room(&self) -> usize {
+    pub fn capacity(&self) -> usize {
         self.dictionary.as_ref().map_or(0, |dictionary| dictionary.names.len() as usize)
     }
 

@@ -31,11 +31,11 @@ pub(super) struct NumberChunk {
 }
 
 impl NumberChunk {
-    /// Empty, with room for `room` different numbers.
-    pub fn new(pages: Pages, dictionary: bool, unsigned: bool, room: usize) -> Self {
+    /// Empty, with room for `capacity` different numbers.
+    pub fn new(pages: Pages, dictionary: bool, unsigned: bool, capacity: usize) -> Self {
         Self {
             pages,
-            dictionary: dictionary.then(|| Dictionary::with_room(room)),
+            dictionary: dictionary.then(|| Dictionary::with_capacity(capacity)),
             closed: None,
             unsigned,
             levels: Levels::default(),
@@ -45,7 +45,7 @@ impl NumberChunk {
     }
 
     /// How many different numbers there are.
-    pub fn room(&self) -> usize {
+    pub fn capacity(&self) -> usize {
         self.dictionary
             .as_ref()
             .map(|dictionary| &dictionary.numbers)
@@ -138,7 +138,7 @@ struct Dictionary {
 }
 
 impl Dictionary {
-    fn with_room(numbers: usize) -> Self {
+    fn with_capacity(numbers: usize) -> Self {
         let slots = (4 * numbers).clamp(1024, 2 * Self::MAX).next_power_of_two();
         // A page adds at most this many before the dictionary is given up.
         let page = if numbers > 0 { PAGE_ROWS / 2 + 2 } else { 0 };
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn numbers_that_differ_in_few_bits_are_spread() {
-        let dictionary = Dictionary::with_room(0);
+        let dictionary = Dictionary::with_capacity(0);
         for shift in [0, 4, 10, 20, 32, 44, 48, 55] {
             let mut homes: Vec<usize> = (0..512).map(|n: i64| dictionary.home(n << shift)).collect();
             assert!(homes.iter().all(|home| *home < dictionary.slots.len()));
@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn numbers_behind_a_long_stretch_are_found_soon() {
         for begin in [1 << 17, 1 << 18, 3 << 18, 1 << 40, -(1 << 18)] {
-            let mut dictionary = Dictionary::with_room(0);
+            let mut dictionary = Dictionary::with_capacity(0);
             let numbers: Vec<i64> = (0..30_000).flat_map(|n| [n, begin + n / 2]).collect();
             assert!(dictionary.keys(&numbers.repeat(2), &mut Vec::new()));
             let looks = numbers.iter().map(|number| {
@@ -267,14 +267,14 @@ mod tests {
 
     #[test]
     fn what_does_not_pay_is_closed() {
-        let mut dictionary = Dictionary::with_room(0);
+        let mut dictionary = Dictionary::with_capacity(0);
         let (mut keys, all) =
             (Vec::new(), |n: usize| (0..n as i64).map(|n| n * 1_000_003).collect::<Vec<_>>());
         assert!(dictionary.keys(&[7, 7, -7, 7], &mut keys));
         assert_eq!(keys, [0, 0, 1, 0]);
         assert!(!dictionary.keys(&all(100), &mut keys), "all of them are new");
         assert_eq!(dictionary.numbers, [7, -7]);
-        let mut large = Dictionary::with_room(Dictionary::MAX);
+        let mut large = Dictionary::with_capacity(Dictionary::MAX);
         for page in all(Dictionary::MAX).chunks(PAGE_ROWS / 4) {
             let twice: Vec<i64> = page.iter().chain(page).copied().collect();
             assert!(large.keys(&twice, &mut keys));

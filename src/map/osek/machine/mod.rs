@@ -17,8 +17,8 @@ mod tasks;
 
 use super::model::{Model, OsState};
 use super::slots::Role;
+use super::software::EventKind::{Access, Call};
 use super::software::SoftwareEvent;
-use super::software::What::{Access, Call};
 use crate::btf::{Action, EntityType, Event, NameId, NameMap, Note, State as ProcessState};
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::map::{Gap, Output};
@@ -79,7 +79,7 @@ impl Machine {
         self.now = event.time;
         self.at = event.core;
         self.out.advance(event.time);
-        match event.what {
+        match event.kind {
             Access { .. } => self.access(event),
             Call { function, entry } => self.call(event.core, function, entry),
         }
@@ -135,7 +135,7 @@ impl Machine {
     }
 
     fn access(&mut self, event: &SoftwareEvent) {
-        let Access { slot, signal, write, value, follows } = event.what else { return };
+        let Access { slot, signal, write, value, follows } = event.kind else { return };
         let core = event.core;
         // Values are stored as the 64 bits that were traced; formulas narrow them to their C type (rule O11).
         let bits = value as i64;
