@@ -78,7 +78,7 @@ impl Axis {
         let span = (i128::from(to) - i128::from(from)).max(1).unsigned_abs();
         let step = round(span.div_ceil(u128::from(most.max(1))));
         let step = i64::try_from(step).unwrap_or(i64::MAX);
-        // Between two labelled lines there are 4 others, or 1 if the step is a 2.
+        // A step of 2 has 4 parts, so that all lines are at multiples of 5; other steps have 5.
         let parts = if step.to_string().starts_with('2') { 4 } else { 5 };
         let minor = if step % parts == 0 { step / parts } else { 0 };
         let at: Vec<i64> = multiples(from, to, step).collect();

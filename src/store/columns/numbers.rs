@@ -208,14 +208,13 @@ impl Dictionary {
     }
 
     /// The first slot of a number. Neighbouring numbers, such as the instances that live at the same time,
-    /// have neighbouring slots: within a stretch as long as the table, no two collide. Each stretch is
-    /// rotated by a hash of all bits of its number, because floating-point numbers differ in the uppermost
-    /// bits only.
+    /// have neighbouring slots: within a block as long as the table, no two collide. Each block is permuted
+    /// by a hash of all bits of its number, because floating-point numbers differ in the uppermost bits only.
     #[inline(always)]
     fn home(&self, number: i64) -> usize {
         let bits = self.slots.len().ilog2();
-        let (stretch, place) = (number as u64 >> bits, number as u64 & (self.slots.len() as u64 - 1));
-        (place ^ (stretch.wrapping_mul(Self::FACTOR) >> (u64::BITS - bits))) as usize
+        let (block, place) = (number as u64 >> bits, number as u64 & (self.slots.len() as u64 - 1));
+        (place ^ (block.wrapping_mul(Self::FACTOR) >> (u64::BITS - bits))) as usize
     }
 
     /// The next slot to try. Far away: after a slot that is taken, there may be thousands of taken ones.
@@ -244,9 +243,9 @@ mod tests {
         assert!((0..1024).map(|n| dictionary.home(n)).eq(0..1024), "neighbours have slots of their own");
     }
 
-    /// Instances of two entities are two stretches of numbers, which may overlap.
+    /// Instances of two entities are two ranges of numbers, which may overlap.
     #[test]
-    fn numbers_behind_a_long_stretch_are_found_soon() {
+    fn numbers_after_a_long_range_are_found_soon() {
         for begin in [1 << 17, 1 << 18, 3 << 18, 1 << 40, -(1 << 18)] {
             let mut dictionary = Dictionary::with_capacity(0);
             let numbers: Vec<i64> = (0..30_000).flat_map(|n| [n, begin + n / 2]).collect();
