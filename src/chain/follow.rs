@@ -48,8 +48,7 @@ pub(crate) struct Occurrence {
     pub begin: i64,
     /// Times of all steps on the path; only of the first one if nothing follows.
     pub times: Vec<i64>,
-    /// From the first step to the first last step that follows from it or from a later first step; of used
-    /// and lost ones.
+    /// From the first step to the first last step that follows from it or a later one; of used and lost ones.
     pub reaction: Option<i64>,
     pub outcome: Outcome,
 }

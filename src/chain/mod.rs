@@ -42,8 +42,7 @@ impl ChainStep {
     }
 }
 
-/// Which event of the previous step is the cause of a step: the latest before it, either of all or of its own
-/// instance.
+/// Which event of the previous step is the cause of a step: the latest one, of all or of its own instance.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Instance {

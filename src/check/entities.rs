@@ -12,8 +12,7 @@ pub(super) type EntityId = u32;
 /// An instance of an entity; [`NO_INSTANCE`] if the field is empty.
 pub(super) type Key = (EntityId, i64);
 
-/// The instance for an empty field. No trace reaches this number; if one did, two instances would share a
-/// state.
+/// The instance for an empty field. No trace reaches this number, which would mix up two instances.
 pub(super) const NO_INSTANCE: i64 = i64::MIN;
 
 /// Everything about one name.
@@ -123,8 +122,7 @@ impl Entities {
         if let Some(id) = self.ids.get(name) {
             return *id;
         }
-        // The name of the simulation environment is part of the specification (2.1.5, table 21 and its
-        // listings).
+        // The name of the simulation environment is in the specification (2.1.5, table 21 and its listings).
         let kind = matches!(name, "SIM" | "Simulation").then_some(EntityType::Simulation);
         let id = self.add(name.into(), kind);
         self.ids.insert(name.into(), id);

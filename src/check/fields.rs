@@ -74,8 +74,7 @@ impl Checker {
         }
         match learnt {
             NameFit::Fits => {}
-            // The simulation environment is recognised by its name, which is also the word of its type: no
-            // conflict.
+            // The simulation environment is recognised by its name, which is also its type: no conflict.
             NameFit::Is(EntityType::Simulation)
                 if matches!(kind, EntityType::Simulation | EntityType::System) => {}
             NameFit::Is(other) => self.findings.event(Id::NameOfTwoTypes, place, record, || {
@@ -100,8 +99,7 @@ impl Checker {
         meaning: Meaning,
     ) {
         let old = self.version == Version::V2_1_5;
-        // A line does not have the type of the source: it follows from earlier lines and from the kind of
-        // event.
+        // A line does not have the type of the source: it follows from earlier lines and the kind of event.
         let sources =
             meaning.rule.filter(|_| meaning.action_fault.is_none()).map_or(EntityTypes::ANY, |r| r.sources);
         let sides = [

@@ -45,8 +45,7 @@ use words::Words;
 pub struct CheckOptions {
     /// The version to check against; `None`: that of the header, or 2.2.1 if there is none.
     pub version: Option<Version>,
-    /// False for a recording without a header, because it was mapped: then lines other than events are
-    /// ignored.
+    /// False for a recording that was mapped: it has no header, and lines other than events are ignored.
     pub header: bool,
 }
 
@@ -106,8 +105,7 @@ impl Checker {
         }
     }
 
-    /// A line that is not an event, by its 1-based number: parameter, table row, comment, blank, or
-    /// unreadable.
+    /// A line that is not an event, by its 1-based number: parameter, table row, comment, blank, unreadable.
     pub fn other_line(&mut self, line: u64, text: &str) {
         if !self.options.header {
             return;

@@ -1,5 +1,4 @@
-//! Processes: their state chart, their instances, and the core they are on. Not the runnables in them (see
-//! `runnables`).
+//! Processes: their state chart, their instances, and their core. Not their runnables (see `runnables`).
 
 use super::entities::{Entities, EntityId, NO_INSTANCE};
 use super::report::Findings;
@@ -100,8 +99,7 @@ fn move_between_cores(
     {
         vacate(entities, core);
     }
-    // Some loggers write the previous task as the source: that is a fault of its own, and says nothing about
-    // cores.
+    // Some loggers write the previous task as the source: a fault of its own, which says nothing about cores.
     let core = step.source.0;
     if !entities.may_be_core(core) {
         return;

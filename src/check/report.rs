@@ -23,8 +23,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Adds a violation in a Grasp trace that has no BTF event, by the id of its rule, at a line and time of
-    /// the file.
+    /// Adds a violation without a BTF event in a Grasp trace: the id of its rule, line and time in the file.
     pub fn add(&mut self, rule: &str, line: Option<u64>, time: i64, message: String) {
         let rules = GRASP.iter().filter_map(|id| RULES.get(*id as usize));
         let Some(rule) = rules.into_iter().find(|r| r.id == rule) else { return };

@@ -85,8 +85,7 @@ rules! {
         "a mapping stands after the first event of its entity or type";
     UnreadableLine "unreadable-line" Error "BTF 2.2.1 §2; BTF 2.1.5 §2"
         "a line that is no comment, parameter or event";
-    // Readers replace such bytes. Only the replacement is visible here, and a file may contain that character
-    // itself.
+    // Readers replace such bytes by a character that a file may also contain itself.
     NotUtf8 "not-utf8" Warning "BTF 2.2.1 §2; BTF 2.1.5 §2"
         "a line with bytes that are no UTF-8";
 

@@ -8,8 +8,7 @@ use super::software::{Frame, Process, Software, end};
 use super::step::Step;
 use crate::btf::spec::State;
 
-/// Beyond this depth the outermost runnables are forgotten: a trace in which nothing terminates must not fill
-/// the memory.
+/// Maximum depth; beyond it, the outermost runnables are forgotten, so that memory is bounded.
 const DEPTH: usize = 256;
 
 impl Software {

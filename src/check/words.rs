@@ -70,8 +70,7 @@ impl Words {
         }
     }
 
-    /// True for a word of the version that the trace names, although the one it is checked against has
-    /// another.
+    /// True for a word of the version that the trace names, if it is checked against another one.
     fn is_own(&self, word: &str) -> bool {
         self.named.is_some_and(|number| spec::is_former_word(number, word))
     }

@@ -1,5 +1,4 @@
-//! How the allocator of the system keeps memory that is freed. Not how much memory is used: the queues limit
-//! that.
+//! How the allocator of the system keeps freed memory. Not how much memory is used: the queues limit that.
 
 /// Lets the process keep freed memory that it will need again. The columns of a chunk, some megabytes, are
 /// made by one thread and freed by another. The GNU allocator would give them back to the kernel each time,

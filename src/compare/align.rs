@@ -13,8 +13,7 @@ use crate::names::IdMap;
 const MAX_WINDOW: usize = 256;
 /// If no window helps, an agreement is searched up to this many events away.
 const WIDE: usize = 4096;
-/// This many equal events in a row mean that both sides agree again. A single one may be chance if an event
-/// is frequent.
+/// This many equal events in a row mean that both sides agree again. A single one may be chance.
 const RUN: usize = 3;
 /// The cost of an event without a partner. Two similar events cost less as a pair; two events in the opposite
 /// order cost less as one event without a partner on each side.
@@ -108,8 +107,7 @@ impl<'a> Pending<'a> {
         }
     }
 
-    /// The nearest agreement after a gap that is too long for a window: events of one side that the other
-    /// lost.
+    /// The nearest agreement after a gap that is too long for a window: events that one side lost.
     fn wide(&self) -> Option<(usize, usize)> {
         let mut places: IdMap<&Key, Vec<usize>> = IdMap::default();
         for n in 0..WIDE {

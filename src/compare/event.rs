@@ -229,8 +229,7 @@ impl Words {
         (raw, (id, step, verb))
     }
 
-    /// The event of a record; `left`: renames to the names of the right side. Subtracts `origin` from the
-    /// time.
+    /// The event of a record, `origin` subtracted from its time; `left`: renamed as on the right side.
     pub(super) fn event(&mut self, place: Place, record: &Record<'_>, origin: i64, left: bool) -> Event {
         let raw_source = self.names.intern(record.source);
         let raw_target = self.names.intern(record.target);

@@ -1,5 +1,4 @@
-//! Reads one side: records become events, times are aligned, ignored events are left out and counted. Does
-//! not compare.
+//! Reads one side: records become events, times are aligned, ignored events are counted. Does not compare.
 
 use super::collapse::Collapse;
 use super::event::{Class, Event, Words, normal_type};

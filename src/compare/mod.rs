@@ -12,8 +12,7 @@
 //!   counts; times do not.
 //! * [`Level::Timing`]: equal at level `order`, and the times of each pair are within a [`Tolerance`].
 //!
-//! At the levels `order` and `timing` types and actions are compared by meaning: `ISR` is `I`, and case is
-//! ignored.
+//! At the levels `order` and `timing`, types and actions are compared by meaning: `ISR` is `I` in any case.
 //!
 //! # The sequences of level `order`
 //!
@@ -25,8 +24,7 @@
 //! | entity to itself | events whose source is their target: states of a semaphore, a scheduler, triggers of a stimulus |
 //! | environment to entity | events from `SIM` or from any source with a negative instance, per target; the same for instruction blocks, whose source is a signal |
 //!
-//! An event that is in several sequences is compared in each. Traces are equal if each sequence is.
-//! Consequences:
+//! An event in several sequences is compared in each. Traces are equal if each sequence is. Consequences:
 //!
 //! * A signal, semaphore or OS event that two cores use is not one sequence: their accesses may interleave
 //!   freely.

@@ -43,8 +43,7 @@ impl Tolerance {
     }
 }
 
-/// What to compare. Names of entities are those of the right trace (after renaming) or those of its own
-/// trace.
+/// What to compare. Names of entities are those of the right trace (after renaming) or of its own trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompareOptions {
     /// How similar the traces must be.

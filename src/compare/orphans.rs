@@ -39,7 +39,7 @@ pub(super) struct Orphans {
 }
 
 impl Orphans {
-    /// Adds an orphan. When an older one has to be removed and has a partner, returns the two halves of that
+    /// Adds an orphan. If an older one with a partner has to be removed, returns the two halves of that
     /// event.
     pub(super) fn put(&mut self, side: usize, orphan: Orphan) -> Option<[Orphan; 2]> {
         let queue = self.sides.get_mut(side)?;

@@ -73,8 +73,7 @@ impl Engine<'_> {
             match self.sides.get(side).and_then(|s| s.get(ordinal)).map_or(State::Out, |slot| slot.state) {
                 State::Waiting => return Front::Waiting,
                 State::Paired(other) => {
-                    // Sides disagree on the core of a pair only after a difference that is reported
-                    // elsewhere.
+                    // Sides disagree on the core of a pair only after another reported difference.
                     let partner = self.sides.get(1 - side).and_then(|s| s.get(other));
                     if partner.is_some_and(|slot| slot.is_in(id)) {
                         return Front::Paired(ordinal, other);

@@ -1,5 +1,5 @@
-//! The unfinished events of one side by their ordinal, and a short history for context. Not how they are read
-//! (see `feed`).
+//! The unfinished events of one side by ordinal, and a short history for context. Not the reading (see
+//! `feed`).
 
 use super::event::Event;
 use super::sequence::{Id, Members};

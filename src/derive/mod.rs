@@ -50,8 +50,7 @@ impl Derive {
         Self { processes: Processes::new(begin), runnables: Runnables::new(begin), rows: Rows::default() }
     }
 
-    /// The same for a trace that may omit activations: a first event `start` says nothing about the time
-    /// before it.
+    /// The same for a trace that may omit activations: a first event `start` does not imply an earlier state.
     pub fn of_foreign_trace(begin: i64) -> Self {
         let mut derive = Self::new(begin);
         derive.processes.starts_are_activations = true;

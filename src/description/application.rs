@@ -1,12 +1,10 @@
-//! The traced application, parsed from its description files. Not what the mapping makes of it (see
-//! `map::osek`).
+//! The traced application, parsed from its description files. Not the model of the mapping (see `map::osek`).
 
 use super::orti::{Orti, OsHeader, Symbols};
 use super::profile::Profile;
 use std::collections::BTreeMap;
 
-/// The traced application: everything in the description of a recording (o and l of the thesis, equation
-/// 4.6).
+/// The traced application: the description of a recording (o and l of the thesis, equation 4.6).
 #[derive(Debug, Clone)]
 pub struct Application {
     /// Mapping profile.

@@ -63,8 +63,7 @@ pub struct Labels {
     pub refused_errors: Vec<String>,
 }
 
-/// Names of ORTI attributes that only some generators write; of several, the first one that an object has
-/// counts.
+/// Names of ORTI attributes that only some generators write; the first one that an object has counts.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Attributes {

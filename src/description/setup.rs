@@ -84,8 +84,7 @@ impl StoredSetup {
         Ok(setup)
     }
 
-    /// The input of the mapper, or `None` if the recording is not to be mapped. Findings about the files go
-    /// to `log`.
+    /// The input of the mapper, or `None` if the recording is not to be mapped. Adds findings to `log`.
     ///
     /// # Errors
     /// A profile that cannot be parsed, or files that contradict each other (an ORTI file of another core).

@@ -80,8 +80,7 @@ fn stored(session: &Session, recording: &str) -> Events {
     Box::new(files.into_iter().flat_map(batches).map(unless_stopped))
 }
 
-/// True if the parts of `btf_event` follow each other in time: there was little disorder, or it was sorted
-/// out.
+/// True if the parts of `btf_event` follow each other in time: any disorder is sorted out.
 fn is_one_run(session: &Session, recording: &str) -> bool {
     let files = session.database().files(tables::BTF_EVENT, Some(recording));
     files.is_sorted_by(|a, b| a.end_at.zip(b.begin_at).is_some_and(|(end, begin)| end <= begin))

@@ -1,4 +1,4 @@
-//! SQL text → logical plan: parsed, read-only, and refused if the parser misreads it. Not for running it (see
+//! SQL text → logical plan: parsed, read-only, refused if the parser misreads it. Not for running it (see
 //! `run`).
 
 use std::ops::ControlFlow;

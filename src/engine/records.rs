@@ -66,8 +66,7 @@ impl StoredRecords {
         self.others.any
     }
 
-    /// As [`Records::next`]; passes the lines before the event, or before the end, to `other` by number and
-    /// text.
+    /// As [`Records::next`]; passes the lines before the event, or the end, to `other` by number and text.
     ///
     /// # Errors
     /// Those of a query.

@@ -72,8 +72,7 @@ impl ResultStream {
         &self.schema
     }
 
-    /// For every column: does it hold times, in ticks? Derived from the columns of the tables through
-    /// expressions.
+    /// For every column: does it hold times, in ticks? Derived from table columns through expressions.
     pub fn times(&self) -> &[bool] {
         &self.times
     }

@@ -44,8 +44,7 @@ impl Statement {
     }
 }
 
-/// Splits a script at its semicolons; those in quotes and comments do not count. Empty statements are left
-/// out.
+/// Splits a script at its semicolons, except in quotes and comments. Empty statements are left out.
 ///
 /// # Errors
 /// [`crate::error::ErrorKind::Query`] with line and column when a quote or a comment is not closed.
@@ -84,8 +83,7 @@ pub fn check_syntax(script: &str) -> Result<()> {
     Ok(())
 }
 
-/// True when a script ends inside a statement: the text is not closed by a semicolon, or a quote or comment
-/// is open.
+/// True if a script ends inside a statement: without a semicolon, or within a quote or comment.
 pub fn is_unfinished(script: &str) -> bool {
     let tokens = match Tokenizer::new(&GenericDialect {}, script).tokenize_with_location() {
         Ok(tokens) => tokens,

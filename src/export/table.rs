@@ -1,5 +1,4 @@
-//! Any table in any format, with the same selection as BTF. Not for queries: the columns are those of the
-//! table.
+//! Any table in any format, with the selection of BTF. Not for queries: the columns are those of the table.
 
 use std::io::Write;
 
@@ -57,8 +56,7 @@ impl Exporter for TableFile {
     }
 }
 
-/// Writes the selected rows of a table, including partition columns, in an order that does not depend on
-/// threads.
+/// Writes the selected rows of a table, with partition columns, in an order independent of threads.
 ///
 /// A row belongs to the window of its first instant. Tables that describe a whole recording (`recording`,
 /// `source`, `diagnostic`) have no instant and are written whole. Returns the number of rows, and the parts
@@ -98,8 +96,7 @@ fn is_sequenced(table: &TableSpec) -> bool {
     table.sort.len() > 1
 }
 
-/// The sort order of the table, or its instants if it has none; then everything that can distinguish two
-/// rows.
+/// The sort order of the table, or its instants if it has none; then everything that distinguishes rows.
 fn order(table: &TableSpec) -> String {
     let instants = table.file_columns().filter(|c| c.ty == ColumnType::Instant && table.sort.is_empty());
     let mut terms: Vec<_> = table.sort.iter().copied().chain(instants.map(|c| c.name)).collect();

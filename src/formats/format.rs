@@ -41,8 +41,7 @@ pub trait TraceFormat: Debug + Sync {
     /// The meaning of a time before the time of the previous row.
     fn disorder(&self) -> Disorder;
 
-    /// How certain it is that `head`, the first bytes of an input, begins one of its own. Decides by content
-    /// alone.
+    /// How certain it is that an input with these first bytes is of its own. Decides by content alone.
     fn probe(&self, head: &[u8]) -> Confidence;
 
     /// The unit of time of an input with these first bytes, if they state it.
@@ -50,8 +49,7 @@ pub trait TraceFormat: Debug + Sync {
         None
     }
 
-    /// The keys of the inputs of a core in a description; none for formats whose recordings need no
-    /// description.
+    /// The keys of the inputs of a core in a description; none for formats that need no description.
     fn roles(&self) -> &'static [&'static str] {
         &[]
     }
@@ -111,8 +109,7 @@ pub enum RowOrder {
     /// By time, with exceptions: each batch is sorted, and a batch that begins before the last row of the
     /// previous one begins another file.
     WithinBatches,
-    /// The same, and disorder across two batches is sorted as well: cores that are written one after the
-    /// other.
+    /// The same, and disorder across two batches is sorted as well: cores written one after the other.
     AcrossBatches,
 }
 

@@ -37,8 +37,7 @@ impl Buffer {
     pub(super) fn huge() -> io::Result<Self> {
         let buffer = Self::new()?;
         #[cfg(target_os = "linux")]
-        // Without huge pages, small ones will do. Not for the room before it: most of a huge page would be
-        // unused.
+        // Without huge pages, small ones will do. Not for the room before it: most of it would be unused.
         let _ = (
             buffer.memory.advise_range(memmap2::Advice::NoHugePage, 0, buffer.piece),
             buffer.memory.advise_range(memmap2::Advice::HugePage, buffer.piece, CHUNK_BYTES),

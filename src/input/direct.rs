@@ -21,8 +21,7 @@ const MIN_BYTES: u64 = 4 * PIECE;
 const PIECE: u64 = CHUNK_BYTES as u64;
 /// The smallest pages of a system, in bytes.
 const SMALL_PAGE: u64 = 4096;
-/// With this many cached pages, a piece is read through the cache: all pages of 64 KiB, a sixteenth of those
-/// of 4 KiB.
+/// With this many cached pages, a piece is read through the cache: all pages of 64 KiB, 1/16 of 4 KiB.
 const CACHED_PAGES: u64 = PIECE / (64 << 10);
 
 /// The pieces of a file from an offset on.
@@ -123,8 +122,7 @@ impl Direct {
         Ok(piece)
     }
 
-    /// Moves the position of the file to the first byte that was not returned, where reading through the
-    /// cache goes on.
+    /// Sets the position of the file to the first byte that was not returned, for reading through the cache.
     pub(super) fn leave(self) -> io::Result<()> {
         (&*self.file).seek(SeekFrom::Start(self.offset)).map(drop)
     }

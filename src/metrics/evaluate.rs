@@ -23,8 +23,7 @@ pub struct MetricFilter {
     pub recording: Option<String>,
     /// One task, interrupt service routine, runnable or core; `None`: all.
     pub entity: Option<String>,
-    /// Start of the window, in ticks. A sample belongs to the window that contains its `at`; loads are
-    /// clipped.
+    /// Start of the window, in ticks. A sample belongs to the window of its `at`; loads are clipped.
     pub from: Option<i64>,
     /// End of the window, in ticks, not part of it.
     pub to: Option<i64>,

@@ -203,7 +203,7 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    /// Of `T_1`, three of the four instances are complete: 30, 15 and 20 ticks of execution, 50, 25 and 50 of
+    /// Of `T_1`, three of four instances are complete: 30, 15 and 20 ticks of execution, 50, 25, 50 of
     /// response.
     #[test]
     fn only_complete_jobs_count() {

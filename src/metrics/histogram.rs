@@ -2,8 +2,7 @@
 
 /// Approximate number of bins of equal width.
 const LINEAR: f64 = 16.0;
-/// If the greatest sample is at least this many times the median, bins of equal width would show only one bin
-/// of interest.
+/// If the greatest sample is this many times the median, bins of equal width would show one bin only.
 const SKEWED: f64 = 20.0;
 /// From this many decades on, each has one bin; otherwise three.
 const DECADES: i32 = 6;
@@ -112,8 +111,8 @@ fn even(min: f64, max: f64, whole: bool) -> Vec<f64> {
     borders
 }
 
-/// 1, 2, 5, 10, 20 … or 1, 10, 100 …, from below the least sample that is not 0; with 0 before, if there are
-/// samples below.
+/// 1, 2, 5, 10 … or 1, 10, 100 …, from below the least sample that is not 0; from 0 if there are samples
+/// below.
 fn growing(values: impl Iterator<Item = f64>, min: f64, max: f64) -> Vec<f64> {
     let positive = values.filter(|v| *v > 0.0).fold(max, f64::min).max(max * MIN_SHARE);
     let power = positive.log10().floor() as i32;

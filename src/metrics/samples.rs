@@ -62,8 +62,7 @@ impl Cell {
         }
     }
 
-    /// The samples: a single one for sums and shares. `part` is the part of the recording that the cell
-    /// covers.
+    /// The samples: a single one for sums and shares. `part` is the part of the recording in the cell.
     fn samples(self, part: Option<(i64, i64)>) -> Samples {
         let mut samples = Samples::default();
         match (self, part) {

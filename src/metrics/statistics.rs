@@ -18,8 +18,7 @@ pub(super) struct Samples {
     incomplete: i64,
 }
 
-/// Whole numbers; narrow as long as all of them are, which durations mostly are: there may be as many as
-/// instances.
+/// Whole numbers; narrow while all of them are, as durations mostly are: there may be many.
 #[derive(Debug, Clone)]
 enum Integers {
     Narrow(Vec<u32>),

@@ -11,8 +11,7 @@ use super::statistics::Statistics;
 use crate::error::{Error, ErrorKind, Result};
 use crate::library::{Metric, Unit};
 
-/// The columns of [`super::summaries`], in order. With windows of time, `begin_at` and `end_at` come before
-/// `count`.
+/// The columns of [`super::summaries`], in order. With windows, `begin_at` and `end_at` precede `count`.
 pub const SUMMARY_COLUMNS: [&str; 19] = [
     "recording",
     "metric",

@@ -167,8 +167,7 @@ impl NameColumn {
 
 /// The rows so far; the vector is empty afterwards and has room for as many.
 pub(crate) fn take_rows<T>(column: &mut Vec<T>) -> Vec<T> {
-    // Batches differ in length: with room for exactly as many rows as before, every second one would be
-    // moved.
+    // Batches differ in length: with room for exactly as many rows, every second one would be moved.
     let is_full = column.len() >= column.capacity() / 2;
     let empty = Vec::with_capacity(if is_full { column.capacity() } else { column.len() });
     std::mem::replace(column, empty)

@@ -72,8 +72,7 @@ impl TextList {
         self.text.len()
     }
 
-    /// The same as an array. Built from its buffers: there may be tens of thousands, and new ones in every
-    /// batch.
+    /// The same as an array. Built from its buffers: there may be tens of thousands, and new ones per batch.
     pub fn array(&self) -> Arc<StringArray> {
         // Less than 2 GiB: owners of a list drop its texts long before.
         let offsets = std::iter::once(0).chain(self.ends.iter().map(|end| *end as i32)).collect::<Vec<_>>();

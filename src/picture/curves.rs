@@ -1,5 +1,4 @@
-//! Values over time → the last, the least and the greatest value of each column of the picture. Not their
-//! meaning.
+//! Values over time → the last, least and greatest value of each column of the picture. Not their meaning.
 
 use super::grid::{Cursor, Grid};
 use super::{Curve, Point, Shape};
@@ -23,8 +22,7 @@ impl Values {
         Self { grid, cursor: Cursor::new(grid), shape, points: Vec::new(), before: None, column: None }
     }
 
-    /// Adds a value; a value that is not finite is ignored. Steps before the window give the value at its
-    /// begin.
+    /// Adds a value, if it is finite. Steps before the window give the value at its begin.
     pub fn add(&mut self, at: i64, value: f64) {
         if !value.is_finite() || at >= self.grid.to() {
             return;

@@ -151,8 +151,7 @@ impl Runs {
             self.wide.push(span);
             return;
         }
-        // The last tick gives the column of the end. It is looked up first, so that the cursor stays at the
-        // begin.
+        // The last tick gives the column of the end. It is looked up first: the cursor stays at the begin.
         let last = self.cursor.column(begin.max(end.saturating_sub(1)));
         let first = self.cursor.column(begin);
         if last - first + 1 >= WIDE {
@@ -200,8 +199,7 @@ impl Runs {
         }
     }
 
-    /// The runs in order of time. Neighbouring columns in which the same state covers about as much are one
-    /// run.
+    /// The runs in order of time. Neighbouring columns of one state with similar coverage are one run.
     pub fn finish(self) -> Vec<Run> {
         let width = self.grid.begin_of(1).saturating_sub(self.grid.from()).max(1);
         let mut runs: Vec<Run> = self.wide.iter().map(Span::exact).collect();

@@ -1,5 +1,4 @@
-//! All rows of a picture in order, with the lines between them and the notes about what is left out. Reads no
-//! table.
+//! All rows of a picture in order, with lines between them and notes about what is left out. Reads no table.
 
 use std::collections::BTreeMap;
 

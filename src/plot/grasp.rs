@@ -98,8 +98,7 @@ fn servers(context: &Context<'_>) -> Result<BTreeMap<String, Parts>> {
             let (Some(first), Some(last)) = (first.get(row), last.get(row)) else { continue };
             let consumers = consumers.get(row).unwrap_or(0);
             server.limit = server.limit.or(capacity.get(row));
-            // The part of the piece that is in the window: the budget falls by the number of consumers per
-            // tick.
+            // The part of the piece in the window: the budget falls by the number of consumers per tick.
             let at = |time: i64| first.saturating_sub(time.saturating_sub(begin).saturating_mul(consumers));
             let (from, to) = (begin.max(grid.from()), end.min(grid.to() - 1));
             if from <= to {

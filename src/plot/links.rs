@@ -9,8 +9,7 @@ use crate::picture::{Link, LinkKind, Row, RowKind, State};
 /// Maximum number of lines: more would hide the picture.
 const MAX_LINES: usize = 600;
 
-/// Preemptions between rows of tasks and ISRs, in order of time. Returns true, and no lines, if there are too
-/// many.
+/// Preemptions between rows of tasks and ISRs, in order of time; true without lines if there are too many.
 pub(super) fn preemptions(rows: &[Row], names: &Interner) -> (Vec<Link>, bool) {
     let by_name: HashMap<&str, Vec<usize>> = {
         let mut all: HashMap<&str, Vec<usize>> = HashMap::new();

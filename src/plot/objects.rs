@@ -70,8 +70,7 @@ const GAPS: &str = "
     FROM gap WHERE recording = $recording AND begin_at < $to AND end_at > $from
     ORDER BY begin_at, core, reason";
 
-/// Calls `add` for each row of such a statement with the object, the process, its instance, the begin and the
-/// end.
+/// Calls `add` for each row of such a statement: the object, the process, its instance, begin and end.
 fn each(
     context: &Context<'_>,
     sql: &str,

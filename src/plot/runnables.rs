@@ -1,5 +1,4 @@
-//! Runnables → a row below that of their process, with a track for each depth of nesting. Not how long they
-//! ran.
+//! Runnables → a row below that of their process, with a track per depth of nesting. Not their durations.
 
 use std::collections::BTreeMap;
 

@@ -21,8 +21,8 @@ view! {
 /// Times at which processes hold something, by process: sorted, without overlaps within a process.
 pub(super) type Holds = BTreeMap<String, Vec<(i64, i64)>>;
 
-/// The content of `process_state` in a window. Names of runs are indexes into `processes` (rows of cores), or
-/// into `cores`.
+/// The content of `process_state` in a window. Names of runs are indexes into `processes` or (of tasks)
+/// `cores`.
 pub(super) struct States {
     /// Names, sorted.
     pub processes: Vec<String>,

@@ -1,5 +1,4 @@
-//! Lines of cells in columns, padded with blanks: the text tables of all commands. Not for the content of the
-//! cells.
+//! Lines of cells in columns, padded with blanks: the text tables of all commands. Not their content.
 
 /// The number of characters.
 pub(super) fn length(text: &str) -> usize {

@@ -94,8 +94,7 @@ pub(super) fn put(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(text);
 }
 
-/// Appends a decimal integer; faster than the formatting of the standard library, and exports are mostly
-/// integers.
+/// Appends a decimal integer; faster than the standard library, and exports are mostly integers.
 pub(crate) fn write_integer(value: impl itoa::Integer, out: &mut Vec<u8>) {
     out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }

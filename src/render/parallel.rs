@@ -11,8 +11,7 @@ pub(crate) const PORTION: usize = 1 << 20;
 
 /// Turns jobs into text.
 pub(crate) trait Worker<J>: Send {
-    /// Appends the text of `job` to `out`; returns true if there is more of it, because `out` has a
-    /// [`PORTION`].
+    /// Appends the text of `job` to `out`; returns true if there is more, because `out` has a [`PORTION`].
     fn work(&mut self, job: &mut J, out: &mut Vec<u8>) -> Result<bool>;
 }
 

@@ -111,8 +111,8 @@ pub(super) fn text_of(column: &Column<'_>, row: usize, multiline: bool, other: &
     }
 }
 
-/// Escapes control characters, which could move the cursor or colour the terminal; line breaks stay if
-/// wanted.
+/// Escapes control characters, which could move the cursor or colour the terminal; `multiline` keeps line
+/// breaks.
 pub(super) fn escaped(text: &str, multiline: bool) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

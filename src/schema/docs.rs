@@ -1,5 +1,4 @@
-//! The tables as a page of Markdown, for the documentation and the terminal. Not the code's own
-//! documentation.
+//! The tables as a page of Markdown, for the documentation and the terminal. Not the docs of the code.
 
 use std::fmt::Write as _;
 

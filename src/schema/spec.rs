@@ -33,8 +33,8 @@ pub struct TableSpec {
     pub doc: &'static str,
     /// All columns, partition columns first.
     pub columns: &'static [ColumnSpec],
-    /// Columns (never null, `i64`) that the rows of every file are sorted by, ascending; empty if there is no
-    /// such order.
+    /// Columns (never null, `i64`) that the rows of every file are sorted by, ascending; empty for no such
+    /// order.
     pub sort: &'static [&'static str],
     /// The order of the rows in words, where `sort` is empty.
     pub order: Option<&'static str>,

@@ -1,5 +1,5 @@
-//! The commit of a transaction. A database is either the old one or the new one, at every moment and after
-//! every failure:
+//! The commit of a transaction. A database is either the old one or the new one, always and after any
+//! failure:
 //!
 //! 1. New files lie in the staging folder, synced, under names that no glob for Parquet files finds.
 //! 2. The new manifest is written next to the old one, synced, and renamed over it: **this is the commit.**

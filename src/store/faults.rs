@@ -17,8 +17,7 @@ pub enum Fault {
     Device,
     /// A write gets half through, then the device fails. Other operations fail as with [`Fault::Device`].
     TornWrite,
-    /// A write takes only half of the bytes, which is no error and must not become one. Other operations
-    /// succeed.
+    /// A write takes only half of the bytes, which must not become an error. Other operations succeed.
     ShortWrite,
 }
 

@@ -8,8 +8,7 @@ use arrow::array::{RecordBatch, UInt32Array};
 use arrow::compute::{concat_batches, take_record_batch};
 use std::collections::VecDeque;
 
-/// A run of at least this many ordered rows is returned as it is; shorter runs are sorted together with their
-/// neighbours.
+/// A run of at least this many ordered rows is returned as it is; shorter runs are sorted together.
 const RUN: usize = if cfg!(test) { 8 } else { 1024 };
 
 /// Batches in the order of their column `seq`, which numbers the rows from 0 without holes.
@@ -33,11 +32,9 @@ impl<I: Iterator<Item = Result<RecordBatch>>> Resequenced<I> {
         Self { batches, ready, held, waiting: 0, highest: 0, next: 0 }
     }
 
-    /// Rows wait until all with lower numbers have come. Then they are settled: once sorted, they can be
-    /// returned.
+    /// Rows wait for all lower numbers. Then they are settled: once sorted, they can be returned.
     fn take(&mut self, batch: &RecordBatch) -> Result<()> {
-        // Rows before `passed` are ready. Rows from `settled` on are in order up to `opened`, the first one
-        // that is not.
+        // Rows before `passed` are ready. Rows from `settled` on are in order up to `opened`, which is not.
         let (mut passed, mut settled, mut opened) = (0, 0, None);
         for (row, number) in numbers(batch)?.iter().enumerate() {
             if self.waiting == 0 {

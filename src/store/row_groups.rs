@@ -39,8 +39,7 @@ pub fn row_groups_with(path: &Path, column: &str, names: &[String]) -> Result<Ve
     })
 }
 
-/// The least value of column `begin` and the greatest of column `end`, by row group; `None` if the file does
-/// not say.
+/// The least value of column `begin` and the greatest of column `end`, by row group; `None` if unknown.
 ///
 /// # Errors
 /// When the file cannot be opened or is damaged.

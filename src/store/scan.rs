@@ -108,8 +108,7 @@ impl Scanner<'_> {
         Ok(names.into_iter().collect())
     }
 
-    /// Columns of all rows of a recording in a small table: reading them takes less time than planning a
-    /// statement.
+    /// Columns of all rows of a recording in a small table: reading them is faster than planning a statement.
     ///
     /// # Errors
     /// When a file is missing or damaged.

@@ -54,8 +54,7 @@ pub struct StagedFile {
 }
 
 impl StagedFile {
-    /// What the manifest will say about it; `rows` is 0 when there was nothing to write, and then there is no
-    /// file.
+    /// The entry for the manifest; `rows` is 0 if there was nothing to write, and then there is no file.
     pub fn entry(&self) -> &FileEntry {
         &self.entry
     }

@@ -159,8 +159,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// The content of a file that is not a table, as it will be after the commit; `None` when there is none
-    /// of that name.
+    /// The content of a file that is not a table, after the commit; `None` if there is none of that name.
     ///
     /// # Errors
     /// When it cannot be read or is not what was written.
@@ -175,8 +174,7 @@ impl Transaction {
         self.drop_files(|f| f.table == table.name && f.recording == recording);
     }
 
-    /// Removes a recording with everything that belongs to it; nothing happens when there is none of that
-    /// name.
+    /// Removes a recording with everything that belongs to it, if there is one of that name.
     pub fn drop_recording(&mut self, name: &str) {
         self.drop_files(|f| f.recording == name);
         self.drop_blobs(|b| b.recording == name);

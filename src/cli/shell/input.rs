@@ -73,8 +73,8 @@ pub(super) fn collect(text: &str) -> (Vec<Input>, bool) {
     (inputs, open)
 }
 
-/// Splits the arguments of a command at blanks, except in quotes and after `\`; the end of the text closes an
-/// open quote.
+/// Splits the arguments of a command at blanks, except in quotes and after `\`; an open quote ends with the
+/// text.
 pub(super) fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

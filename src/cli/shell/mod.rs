@@ -270,8 +270,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// Continues with new threads, on the same snapshot: those of a stopped statement may be busy for a
-    /// while.
+    /// Continues with new threads on the same snapshot: those of a stopped statement may still be busy.
     fn renew(&mut self) -> Result<()> {
         let database = self.session.database().clone();
         let session = query::session(database, &self.limits, Arc::clone(&self.queries))?;

@@ -1,5 +1,5 @@
-//! Input from a pipe or a file, statement by statement. The first error ends it and gets its line. Not for
-//! the terminal.
+//! Input from a pipe or a file, by statement. The first error ends it and gets its line. Not for the
+//! terminal.
 
 use super::input::{Collector, Input};
 use super::{Flow, Shell};

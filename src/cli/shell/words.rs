@@ -1,5 +1,4 @@
-//! The words of SQL for colours and completion. Not every word of the engine: those that queries over traces
-//! use.
+//! The words of SQL for colours and completion: those that queries over traces use. Not all of the engine.
 
 /// In capitals; after lower-case letters, lower-case words are offered.
 pub(super) const KEYWORDS: &[&str] = &[

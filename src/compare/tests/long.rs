@@ -5,8 +5,8 @@ use crate::btf::{Place, Record, Records};
 use crate::error::Result;
 use std::fmt::Write as _;
 
-/// Twelve events per period, on two cores. `swapped`: this event comes one place later; `missing`: this one
-/// is left out.
+/// Twelve events per period, on two cores. `swapped`: this event is one place later; `missing`: it is
+/// missing.
 #[derive(Default)]
 struct Generated {
     next: u64,

@@ -4,8 +4,7 @@
 use super::super::{Comparison, Level};
 use super::{Owned, at, trace};
 
-/// Tasks on two cores that run, read, lock and wake each other, with events of schedulers and cores in
-/// between.
+/// Tasks on two cores that run, read, lock and wake each other, mixed with events of schedulers and cores.
 fn system(periods: i64) -> Vec<Owned> {
     let mut text = String::new();
     for n in 0..periods {

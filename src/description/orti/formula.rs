@@ -15,8 +15,7 @@ impl Formula {
     /// Compiles a formula.
     ///
     /// # Errors
-    /// When the text is not an expression of the subset, nests deeper than 64, or has more than 4096
-    /// characters.
+    /// When the text is not in the subset, nests deeper than 64, or has more than 4096 characters.
     pub fn parse(text: &str) -> Result<Formula, FormulaError> {
         let mut code = formula_parser::compile(text)?;
         let mut variables: Vec<String> = Vec::new();

@@ -343,8 +343,7 @@ impl Compiler {
         }
     }
 
-    /// Applies the index whose code follows that of the path at `path`; a constant one becomes part of the
-    /// path.
+    /// Applies the index after the path at `path`; a constant one becomes part of the path.
     fn index(&mut self, bare: bool, path: usize) -> bool {
         let index = self.code.get(path + 1..).unwrap_or_default();
         let constant = !index.iter().any(|op| matches!(op, Op::Path(_) | Op::Opaque(_)));

@@ -20,8 +20,7 @@ pub struct OsHeader {
     pub alarms: Vec<(String, i64)>,
     /// Counters and their ids.
     pub counters: Vec<(String, i64)>,
-    /// User spinlocks and their indices into the spinlock array, whose first entries are the global
-    /// resources.
+    /// User spinlocks and their indices into the spinlock array, which begins with the global resources.
     pub spinlocks: Vec<(String, i64)>,
     /// The locks of remote calls (`EE_SPINLOCK_CORE0`) and their indices into the same array.
     pub core_spinlocks: Vec<(String, i64)>,

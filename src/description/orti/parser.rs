@@ -237,8 +237,7 @@ impl<'a> Parser<'a> {
             }
             Kind::Text if !minus => {
                 let mut text = self.cursor.take().text;
-                // Adjacent strings are joined, unless the next is the label of an element after a missing
-                // comma.
+                // Adjacent strings are joined, except for the label of an element after a missing comma.
                 while self.cursor.kind(0) == Kind::Text
                     && !self.cursor.is(1, b'=')
                     && !self.cursor.is(1, b':')

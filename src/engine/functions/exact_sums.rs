@@ -7,8 +7,7 @@ use arrow::array::{ArrayRef, AsArray, Decimal128Array, Decimal256Array, UInt64Ar
 use arrow::datatypes::{DataType, Decimal128Type, Decimal256Type, UInt64Type, i256};
 use datafusion::error::Result;
 
-/// The state of an aggregation between its two stages. The decimals are only the Arrow types for integers of
-/// that size.
+/// The state of an aggregation between its two stages. Decimals are the Arrow types for wide integers.
 pub(in crate::engine) const STATE: [(&str, DataType); 3] = [
     ("count", DataType::UInt64),
     ("sum", DataType::Decimal128(38, 0)),

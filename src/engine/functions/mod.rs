@@ -1,5 +1,4 @@
-//! Functions that SQL over traces needs in addition to those of DataFusion. Not for operators that run plain
-//! SQL.
+//! Functions of SQL over traces that DataFusion does not have. Not for operators that run plain SQL.
 
 mod argument;
 pub(super) mod exact_sums;

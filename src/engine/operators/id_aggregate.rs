@@ -39,8 +39,7 @@ pub(in crate::engine) struct IdAggregateExec {
 }
 
 impl IdAggregateExec {
-    /// `None` if that stage groups by something else than one id, or has functions without an accumulator for
-    /// groups.
+    /// `None` if that stage does not group by one id, or a function has no accumulator for groups.
     pub fn instead_of(partial: &Arc<AggregateExec>) -> Option<Self> {
         let [(number, _)] = partial.group_expr().expr() else { return None };
         let simple =

@@ -23,8 +23,7 @@ const MIN_BATCH: usize = 8192;
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct Pair {
     pub keys: Vec<Column>,
-    /// With names, an end belongs to the innermost begin of the same name; open intervals inside it are cut
-    /// off.
+    /// With names, an end belongs to the innermost begin of its name; open intervals inside it are cut off.
     pub name: Option<Column>,
     pub time: Column,
     /// Orders the events, together with the time.

@@ -43,8 +43,7 @@ impl SharedFunction {
         };
         let mut numbers = <[_; 1]>::try_from(expr.expressions()).ok()?.into_iter().next()?;
         if function == Self::Avg {
-            // DataFusion averages floating-point numbers. Integers that were cast to them are summed as
-            // integers.
+            // DataFusion averages floating-point numbers. Integers that were cast to them are summed exactly.
             let cast = numbers.downcast_ref::<CastExpr>().filter(|c| c.cast_type() == &DataType::Float64)?;
             numbers = Arc::clone(cast.expr());
         }

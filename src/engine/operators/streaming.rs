@@ -44,8 +44,7 @@ pub(in crate::engine) trait StreamingOperator:
         false
     }
 
-    /// The work per row is so little that sorted inputs are better left in one partition than partitioned by
-    /// key.
+    /// The work per row is too little for partitioning by key: sorted inputs stay in one partition.
     fn is_light(&self) -> bool {
         false
     }

@@ -220,8 +220,7 @@ impl WindowState {
     }
 }
 
-/// Numbers with every NULL replaced by the value before, at first by the one in `before`; `None` for other
-/// types.
+/// Numbers with every NULL replaced by the value before it, first of all `before`; `None` for other types.
 fn fill(values: &ArrayRef, before: Option<&ArrayRef>) -> Option<ArrayRef> {
     fn filled<T: ArrowPrimitiveType>(values: &PrimitiveArray<T>, before: Option<T::Native>) -> ArrayRef {
         let Some(nulls) = values.nulls() else { return Arc::new(values.clone()) };

@@ -55,8 +55,7 @@ fn balanced(plan: &Arc<dyn ExecutionPlan>, threads: usize) -> Option<Arc<dyn Exe
     Some(DataSourceExec::from_data_source(config))
 }
 
-/// The groups with large ones split into pieces of about the bytes that a thread has to read; `None` if there
-/// are none.
+/// The groups, with large ones split into pieces of one thread's share; `None` if there are none.
 fn split(groups: &[FileGroup], threads: usize, least: i64) -> Option<Vec<FileGroup>> {
     let total: i64 = groups.iter().flat_map(FileGroup::iter).map(|file| length(bounds(file))).sum();
     let share = (total / i64::try_from(threads).ok()?.max(1)).max(least);

@@ -113,8 +113,7 @@ impl UseOperators {
     }
 }
 
-/// A streaming operator, or a join that can be one: without partitioning by key if the inputs are in order
-/// already.
+/// A streaming operator, or a join that can be one: not partitioned by key if the inputs are sorted.
 fn streaming(node: &Arc<dyn ExecutionPlan>, threads: usize) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let found = overlap::by_sweep(node)?;
     let Some(exec) = found.as_ref().or_else(|| node.downcast_ref::<StreamingExec>()) else { return Ok(None) };
@@ -122,8 +121,7 @@ fn streaming(node: &Arc<dyn ExecutionPlan>, threads: usize) -> Result<Option<Arc
     Ok(ordered.or(found).map(|exec| Arc::new(exec) as _))
 }
 
-/// Whether no two rows of the chain of files that is read here are equal in `order`: the row numbers are part
-/// of it.
+/// Whether no two rows of this chain of files are equal in `order`: it includes the row numbers.
 fn are_distinct(plan: &Arc<dyn ExecutionPlan>, order: &LexOrdering) -> bool {
     let [below] = plan.children()[..] else { return false };
     let numbers = |o: &PhysicalSortExpr| o.expr.downcast_ref::<Column>().is_some_and(|c| c.name() == SEQ);
@@ -164,8 +162,7 @@ fn cut(
         files.sort_by_key(|f| (&f.object_meta.location, f.range.as_ref().map(|r| r.start)));
     }
     let mut pieces: Vec<_> = files.into_iter().flat_map(pieces).map(|p| FileGroup::new(vec![p])).collect();
-    // With fewer partitions than threads, the engine would distribute their rows round-robin, and the order
-    // would be lost.
+    // With fewer partitions than threads, the engine would distribute the rows and lose their order.
     pieces.resize(pieces.len().max(threads), FileGroup::new(Vec::new()));
     let partitioning = Partitioning::UnknownPartitioning(pieces.len());
     let config = FileScanConfigBuilder::from(config.clone())

@@ -293,8 +293,7 @@ impl TableProvider for Table {
     }
 }
 
-/// True when a filter can be evaluated outside the query: it holds no subquery and no reference to an outer
-/// one.
+/// True if a filter can be evaluated outside the query: it has no subquery and no outer reference.
 fn is_plain(filter: &Expr) -> bool {
     let special = |e: &Expr| {
         Ok(matches!(

@@ -6,8 +6,7 @@
 pub(super) struct Part {
     /// Files of one stream of rows (recording, and core where the table has one) have the same number.
     pub stream: usize,
-    /// Least and greatest value of the first sort column; `None` if the table is not sorted or the file is
-    /// empty.
+    /// Least and greatest value of the first sort column; `None` for an unsorted table or an empty file.
     pub bounds: Option<(i64, i64)>,
     /// Size in bytes.
     pub bytes: u64,
@@ -25,8 +24,7 @@ pub(super) struct Groups {
 /// Maximum number of sorted groups per thread: every group keeps a file open during the merge.
 const GROUPS_PER_THREAD: usize = 16;
 
-/// Groups `parts` for `threads` threads; keeps sorted streams together if `sorted` (every file is sorted in
-/// itself).
+/// Groups `parts` for `threads` threads; keeps streams together if `sorted` (every file is sorted).
 ///
 /// Files of one stream follow each other in a group if the first sort value of the later one is greater than
 /// the last of the earlier one. If they overlap or touch, the later one begins a group of its own.
@@ -60,8 +58,7 @@ fn chains(parts: &[Part]) -> Vec<Vec<usize>> {
     chains
 }
 
-/// Halves the longest chains until every thread has one; a chain of one file is split by the engine, by byte
-/// ranges.
+/// Halves the longest chains until every thread has one; the engine splits a single file by byte ranges.
 fn split_longest(groups: &mut Vec<Vec<usize>>, threads: usize) {
     while groups.len() < threads {
         let Some(longest) = groups.iter_mut().max_by_key(|g| g.len()).filter(|g| g.len() > 1) else {

@@ -56,8 +56,7 @@ fn accesses() -> impl Strategy<Value = Vec<Access>> {
     prop::collection::vec((0i64..3, 0usize..4, any::<bool>(), prop::option::of(0u64..5)), 1..60)
 }
 
-/// A database of two recordings with two cores each; the accesses of a core are in two files, if there are
-/// enough.
+/// A database of two recordings with two cores; the accesses of a core are in two files if there are enough.
 fn traced(streams: &[Vec<Access>]) -> (TempDir, Session) {
     let (dir, _) = empty();
     let mut tx = begin(&dir.path().join("db"));

@@ -148,8 +148,7 @@ fn stopping_does_not_wait_for_a_long_step() {
     let (_dir, session) = engine(&["r"]);
     let flag = Arc::new(AtomicBool::new(false));
     let session = session.with_interrupt(Arc::clone(&flag));
-    // Without a key, every row of one side meets a whole batch of the other before anything can be
-    // interrupted.
+    // Without a key, a row of one side meets a whole batch of the other before it can be interrupted.
     let sql = "SELECT max(a.value - b.value) FROM generate_series(1, 4000000) a JOIN generate_series(1, 100000000) b \
                ON a.value * 7 > b.value";
     let stream = session.sql(sql, &[]).unwrap();

@@ -1,5 +1,4 @@
-//! Table functions: their rows on intervals that can be checked by hand, and which operators are in their
-//! plans.
+//! Table functions: their rows on intervals that can be checked by hand, and the operators in their plans.
 
 use super::fixture::{empty, engine};
 use super::operators::{in_steps, operators, rows_in};
@@ -233,8 +232,7 @@ fn values_of_the_latest_row_can_be_computed() {
          (SELECT a.time - s.time FROM s WHERE s.time <= a.time ORDER BY time DESC LIMIT 1) IS NULL AS left_alone \
          FROM a WHERE n < 3 ORDER BY n"
     );
-    // A value that is computed from both sides is not an as-of join, and the engine has no other way to run
-    // it.
+    // A value computed from both sides is not an as-of join, and the engine has no other way to run it.
     assert!(super::collect(&session, &sql, &[]).is_err());
     let sql = format!(
         "{ACCESSES} SELECT n, coalesce((SELECT upper(task) FROM s WHERE s.core = a.core AND s.time <= a.time \

@@ -141,8 +141,7 @@ pub(super) struct BtfCounts {
     pub rounded: u64,
 }
 
-/// Writes the selected system events as BTF. An entity is selected if it is the source or the target of an
-/// event.
+/// Writes the selected system events as BTF. An entity is selected as source or target of an event.
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] when the recording is ambiguous, [`ErrorKind::Io`] when `out` fails (the cause is

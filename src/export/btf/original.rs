@@ -1,5 +1,4 @@
-//! The lines of an imported file that are not events, in their order, for the writer to put back in their
-//! place.
+//! The lines of an imported file that are not events, in order, for the writer to put back in place.
 
 use crate::btf::spec::Version;
 use crate::engine::{Param, ResultStream, Session};
@@ -54,8 +53,7 @@ impl Original {
         Ok(original)
     }
 
-    /// The next line before the event `seq`; `None` stands for the end of the events and returns all that are
-    /// left.
+    /// The next line before the event `seq`; `None` stands for the end of the events and returns the rest.
     pub fn before(&mut self, seq: Option<i64>) -> Result<Option<Line>> {
         while self.fill()? {
             let Some(lines) = &self.batch else { break };
@@ -65,8 +63,8 @@ impl Original {
             }
             let kind = lines.kind.value(self.row);
             let parameter = kind == "parameter" || kind == "table_row";
-            // A comment goes with the event after it, comments of the header with any event; parameters
-            // always count.
+            // A comment goes with the event after it, one of the header with any event; parameters always
+            // count.
             self.rejected += u64::from(kind == "rejected");
             let wanted = parameter || self.whole || next == 0 || seq == Some(next);
             let line = (wanted && kind != "rejected")

@@ -1,5 +1,4 @@
-//! What happens to jobs, in the order of time, from the tables of instances and states. Not for how it is
-//! written.
+//! What happens to jobs, in the order of time, from the derived tables. Not for how it is written.
 
 use crate::btf::spec::EntityType;
 use crate::engine::{ResultStream, Session};
@@ -68,8 +67,7 @@ impl Jobs {
         let (rows, mut params) = (condition.sql(), condition.params());
         let (from, to) = (selection.from.unwrap_or(i64::MIN), selection.to.unwrap_or(i64::MAX));
         params.extend([("from", from.into()), ("to", to.into())]);
-        // A span on a core begins if the job was not on that core right before, and ends if it is not right
-        // after.
+        // A span on a core begins if the job was not there right before, and ends if it is not right after.
         let sql = format!(
             "WITH stretch AS (
                 SELECT *,

@@ -124,8 +124,7 @@ impl Dialect {
 /// How to write Grasp.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct GraspOptions {
-    /// Ticks of the database per unit of time of the script; `None`: as in the original Grasp trace, else
-    /// one.
+    /// Ticks of the database per unit of time of the script; `None`: as in the Grasp trace, else one.
     pub tick: Option<i64>,
     /// How to declare objects; `None`: as in the original Grasp trace, else [`Dialect::Of2012`].
     pub dialect: Option<Dialect>,

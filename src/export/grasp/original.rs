@@ -16,8 +16,7 @@ pub(super) fn is_grasp(session: &Session, recording: &str) -> bool {
     !session.database().files(tables::GRASP_EVENT, Some(recording)).is_empty()
 }
 
-/// Events that the mapping turns into BTF (see `map::grasp`); the export of a part of a trace can express
-/// them.
+/// Events that are mapped to BTF (see `map::grasp`); the export of a part of a trace can express them.
 const MAPPED: [&str; 12] = [
     "taskArrived",
     "taskArrivedAndIgnored",

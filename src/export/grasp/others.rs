@@ -1,5 +1,4 @@
-//! The events that do not happen to jobs, in the order of time, and how to write each. Not for jobs
-//! themselves.
+//! The events that do not happen to jobs, in the order of time, and how to write each. Not for jobs.
 
 use crate::btf::spec::{Action, EntityType, process_transition};
 use crate::engine::{EventOrder, Session, events};

@@ -1,5 +1,4 @@
-//! What Grasp traces have in addition to BTF: budgets of servers and levels of buffers as counters, messages
-//! as instants.
+//! What Grasp traces add to BTF: budgets of servers and levels of buffers as counters, messages as instants.
 
 use super::Export;
 use super::packets::{Argument, TrackKind, Value};

@@ -1,5 +1,4 @@
-//! Spans other than states: runnables, holds of and waits for semaphores, gaps of the recording, event
-//! chains.
+//! Spans other than states: runnables, holds of and waits for semaphores, gaps, event chains.
 
 use super::packets::{Argument, Flow, TrackKind};
 use super::placement::Slice;

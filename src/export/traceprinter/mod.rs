@@ -249,8 +249,8 @@ impl Printer {
         out.text(")");
     }
 
-    /// The string that a user inserted, byte for byte, even if it is not a valid string; 1.02 never prints
-    /// the last byte.
+    /// The string that a user inserted, byte for byte, even if it is invalid; 1.02 never prints the last
+    /// byte.
     fn user_string(&self, event: &Event<'_>, out: &mut Vec<u8>) {
         out.text(" STR:\"");
         let mut words = event.words.to_vec();

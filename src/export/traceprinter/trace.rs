@@ -22,8 +22,7 @@ pub(super) struct PrintOptions {
     pub one_line: bool,
     /// The text before the arguments, see [`Printer::new`].
     pub format: Option<String>,
-    /// Events in the order of time. The default is that of the printer: the order in which they were complete
-    /// in the file.
+    /// Events in the order of time. By default, as in the printer, in the order of completion in the file.
     pub by_time: bool,
 }
 
@@ -121,7 +120,7 @@ fn events(
     if !selection.is_whole() {
         return Ok(Box::new(select("", &filtered, "seq")?));
     }
-    // The rows of a recording are nearly in this order: its numbers have no holes, so the filter is applied
+    // The rows of a recording are nearly in this order: its numbers have no holes; the filter is applied
     // later.
     let all = select(&format!(", coalesce({filter}, FALSE) AS {WANTED}"), "", "time, seq")?;
     Ok(Box::new(Resequenced::new(all)))

@@ -1,5 +1,4 @@
-//! Lines of traceprinter 7.0 and later: a format that the user may choose, a blank, the arguments. Not those
-//! of 1.02.
+//! Lines of traceprinter 7.0 and later: a format chosen by the user, a blank, the arguments. Not 1.02.
 
 use super::Printer;
 use super::format::Facts;

@@ -124,8 +124,7 @@ impl<'s> Parser<'s> {
         Self { source: source.into(), names: Names::new(), words: Names::new(), notes: Names::new() }
     }
 
-    /// Reads a chunk. `inside_line`: the previous chunk ended inside a line, whose rest is skipped without
-    /// being counted.
+    /// Reads a chunk. `inside_line`: the previous chunk ended inside a line, whose rest is skipped uncounted.
     pub fn chunk(&mut self, chunk: &[u8], inside_line: bool) -> EventRows {
         self.parse_with(chunk, inside_line, true)
     }
@@ -169,8 +168,8 @@ struct Reader<'p> {
 }
 
 impl Reader<'_> {
-    /// Reads lines from `(offset, line number)` on for as long as they have the common shape; returns where
-    /// it stopped.
+    /// Reads lines from `(offset, line number)` on while they have the common shape; returns where it
+    /// stopped.
     fn common_lines(&mut self, chunk: &[u8], (mut at, mut number): (usize, usize)) -> (usize, usize) {
         while let Some((row, next)) = self.common_line(chunk, at) {
             self.rows.push(&row, number);

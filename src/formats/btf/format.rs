@@ -1,5 +1,4 @@
-//! BTF as a [`TraceFormat`]: one text file, whose chunks are parsed on several threads and assembled in order
-//! on one.
+//! BTF as a [`TraceFormat`]: one text file, whose chunks are parsed on several threads and assembled on one.
 
 use super::assemble::Assembler;
 use super::chunk::{EventRows, Parser};

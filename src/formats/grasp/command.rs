@@ -199,8 +199,7 @@ impl<'w> Reading<'w> {
         self.timed(words, BUFFER_EVENTS);
     }
 
-    /// A time, an event and its words; some recorders print the time last, after a command that they do not
-    /// know.
+    /// A time, an event and its words; some recorders print the time last, after an unknown command.
     fn timed(&mut self, words: &'w [Word<'w>], events: &'static [Entry]) {
         let Some((first, rest)) = words.split_first() else { return self.lack("a time") };
         let of_last = || {

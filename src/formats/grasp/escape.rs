@@ -1,5 +1,4 @@
-//! The meaning of a backslash and the characters after it in Tcl (Tcl(n), rule 9, as of 8.6). Not a line end
-//! after one.
+//! Backslash sequences in Tcl (Tcl(n), rule 9, as of 8.6). Not a line end after a backslash.
 
 /// The character of the backslash sequence at `at`, and its length in bytes; `None` if the character after it
 /// stands for itself. A backslash at the end stands for itself.

@@ -154,8 +154,7 @@ impl<'s> CommandReader<'s> {
         Ok(())
     }
 
-    /// The end of the command at the beginning of `rest`, whose first line is `line`; `None` if it is not
-    /// known yet.
+    /// The end of the command at the begin of `rest`, whose first line is `line`; `None` if not known yet.
     fn command<'t, E>(
         &mut self,
         rest: &'t str,
@@ -234,8 +233,7 @@ impl<'s> CommandReader<'s> {
             finding: Some((code, message.to_owned())),
             ..Command::default()
         };
-        // BufferPlot set activePlot [BufferPlot new]: the only bracket after a first word that recorders
-        // write.
+        // BufferPlot set activePlot [BufferPlot new]: the only bracket after a first word in practice.
         let is_new_plot = first == "BufferPlot" && words.last().is_some_and(|w| w.text == "BufferPlot new");
         let brackets = words.iter().skip(1).any(|word| word.kind == Kind::Bracketed) && !is_new_plot;
         let command = if script {

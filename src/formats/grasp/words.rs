@@ -29,8 +29,7 @@ pub enum Kind {
 /// One word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word<'a> {
-    /// The text without quotes, braces or brackets, with backslashes resolved. Of a bracketed word: the
-    /// script.
+    /// The text without quotes, braces or brackets, backslashes resolved. Of a bracketed word: the script.
     pub text: Cow<'a, str>,
     /// Its notation.
     pub kind: Kind,

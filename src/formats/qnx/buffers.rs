@@ -1,5 +1,5 @@
-//! The buffers of a trace, and which are missing between them. Not the loss of single records, which leaves
-//! no mark.
+//! The buffers of a trace, and those missing between them. Not the loss of single records, which leaves no
+//! mark.
 
 use crate::qnx::{Class, Event, Version};
 

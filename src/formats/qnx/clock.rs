@@ -145,8 +145,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against counting with all 64 bits: steps below half the range, a TIME when the low half gets
-        /// smaller.
+        /// Against counting with 64 bits: steps below half the range, a TIME when the low half falls.
         #[test]
         fn counts_are_those_of_the_target(start in 0u64..1 << 40, steps in prop::collection::vec((0u64..1 << 31, 0u64..1 << 20), 1..60)) {
             let mut clock = Clock::default();

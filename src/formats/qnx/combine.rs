@@ -8,8 +8,7 @@ use crate::qnx::Status;
 
 use super::batch::Entry;
 
-/// Maximum number of open events. Interrupts nest some levels deep on each of at most 64 CPUs; further ones
-/// were cut off.
+/// Maximum number of open events. Interrupts nest some levels deep on at most 64 CPUs; others were cut off.
 const MAX_OPEN: usize = 256;
 /// Maximum number of words of an event; the longest that the kernel writes by itself is a string of 128
 /// bytes, a program can write more.

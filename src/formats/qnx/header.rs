@@ -1,7 +1,6 @@
 //! The attribute header of a `.kev` file and some fields of the syspage after it. Not the records.
 //!
-//! `TRACE_HEADER_BEGIN::`, then `TRACE_` KEY `::` VALUE without anything in between, `TRACE_HEADER_END::`,
-//! the syspage.
+//! `TRACE_HEADER_BEGIN::`, `TRACE_` KEY `::` VALUE without separators, `TRACE_HEADER_END::`, the syspage.
 
 use crate::error::{Error, Result};
 use crate::qnx::Version;
@@ -15,8 +14,7 @@ const PREFIX: &[u8] = b"TRACE_";
 const MAX_HEADER: usize = 1 << 20;
 /// `total_size` of the syspage is a 16-bit number (`sys/syspage.h`).
 const MAX_SYSPAGE: usize = u16::MAX as usize;
-/// The place of the offset of section `qtime` in the syspage: the sixth of its pairs (offset, size) of 16
-/// bits.
+/// The place of the offset of section `qtime` in the syspage: its sixth pair (offset, size) of 16 bits.
 const QTIME_INFO: usize = 8 + 6 * 4;
 /// Flag of `qtime`: the clocks of all CPUs are synchronised.
 const GLOBAL_CLOCK: u32 = 0x8;
@@ -45,8 +43,7 @@ pub struct Syspage {
     pub cycles_per_sec: Option<u64>,
     /// When the target was booted, in seconds of UTC since 1970.
     pub boot_time: Option<u32>,
-    /// Whether the clocks of all CPUs are synchronised; if not, the order of events of different CPUs means
-    /// little.
+    /// Whether the clocks of all CPUs are synchronised; if not, the order of their events means little.
     pub clock_global: Option<bool>,
 }
 

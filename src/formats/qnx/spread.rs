@@ -169,8 +169,7 @@ impl Ticks {
     fn at(&self, cycles: u64) -> i64 {
         let since = cycles.checked_sub(self.origin);
         let seconds = since.map_or(0, |c| c / self.cycles_per_sec);
-        // The common case in 64 bits: less than a hundred days, and a clock of less than 18 GHz in
-        // nanoseconds.
+        // The common case in 64 bits: less than a hundred days, and a clock below 18 GHz in nanoseconds.
         let part = since.map(|c| c % self.cycles_per_sec).and_then(|c| c.checked_mul(self.ticks_per_sec));
         if let Some(part) = part.filter(|_| seconds < 9_000_000) {
             return (seconds * self.ticks_per_sec + part / self.cycles_per_sec) as i64;

@@ -41,8 +41,7 @@ impl Clock {
     fn through(points: &[(i64, i64)]) -> Self {
         let count = points.len() as i128;
         let Some((origin, _)) = points.first().copied() else { return Self::default() };
-        // Relative to the first point, so that numbers stay small. The line is fitted to the difference of
-        // the clocks.
+        // Relative to the first point: numbers stay small. The line fits the difference of the clocks.
         let (mut x, mut y, mut xx, mut xy) = (0i128, 0i128, 0i128, 0i128);
         for (t, reference) in points {
             let (dx, dy) = (i128::from(*t) - i128::from(origin), i128::from(*reference) - i128::from(*t));

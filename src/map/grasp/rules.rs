@@ -1,5 +1,4 @@
-//! The rules that turn a Grasp trace into system events (see the module above), command by command, in the
-//! order of time.
+//! The rules that map a Grasp trace to system events (see the module above), command by command, by time.
 
 use super::Occurrence;
 use super::directory::{Directory, kind};
@@ -273,8 +272,7 @@ impl Rules {
         Some(self.jobs.add(Job { id: id.to_owned(), task, instance, phase, processor, core: None }))
     }
 
-    /// Rules J4 and J5: a job arrives. If it has arrived before, completed or not, it is another job of the
-    /// same id.
+    /// Rules J4 and J5: a job arrives. If it has arrived before, it is another job of the same id.
     fn arrived(&mut self, task: usize, o: &Occurrence<'_>) {
         let Some(id) = o.job else { return };
         let mut processor = o.processor.map(|p| self.processor(p));
@@ -325,8 +323,7 @@ impl Rules {
         }
     }
 
-    /// Rules J10 and J11: a job that is not on a core gets one for no time, because only a running job can
-    /// end.
+    /// Rules J10 and J11: a job that is not on a core gets one for no time: only a running job can end.
     fn completed(&mut self, o: &Occurrence<'_>) {
         let Some(job) = self.job(o) else { return };
         let Some(phase) = self.jobs.get(job).map(|j| j.phase) else { return };

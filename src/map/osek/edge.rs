@@ -24,11 +24,10 @@ struct CoreEdge {
     /// First read of RUNNINGTASK, if it came before the first write.
     task_read: Option<i64>,
     task_written: bool,
-    /// Task and value that RUNNINGTASK changed to first, if no STATE of that task or of the one before had
-    /// been written.
+    /// Task and value of the first change of RUNNINGTASK, if there was no STATE of this task or the one
+    /// before.
     late: Option<(usize, i64)>,
-    /// Value of RUNNINGTASK when the recording began (`None`: no task), if STATE is more exact than
-    /// RUNNINGTASK.
+    /// Value of RUNNINGTASK when the recording began (`None`: no task), if STATE is the more exact one.
     running: Option<Option<i64>>,
     /// A task that was dispatched for the first time and has not yet shown whether it started or resumed.
     undecided: Option<usize>,
@@ -64,8 +63,7 @@ impl LookAhead {
         }
     }
 
-    /// True if every core is known to be recorded from StartOS on: without gaps, there is nothing else to
-    /// find out.
+    /// True if every core is recorded from StartOS on: without gaps, there is nothing else to find out.
     pub fn is_complete(&self) -> bool {
         self.from_start.iter().all(|start| *start == Some(true))
     }

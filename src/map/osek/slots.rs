@@ -107,8 +107,7 @@ impl SlotTable {
         self.find(core, &path).is_some() || self.below(core, &path).next().is_some() || self.is_signal(&path)
     }
 
-    /// The meaning of the traced name `text` on `core` (rules O8, O9). Slow; callers cache the answer per
-    /// name.
+    /// The meaning of the traced name `text` on `core` (rules O8, O9). Slow; callers cache it per name.
     pub fn meaning(&mut self, core: usize, text: &str) -> Meaning {
         let path = self.path(text);
         let below: Vec<Role> = self.below(core, &path).collect();
@@ -155,8 +154,7 @@ impl SlotTable {
         }
     }
 
-    /// Forgets the values of a core's own variables (rule H1: after a gap nothing is known). Returns their
-    /// slots.
+    /// Forgets the values of a core's own variables (rule H1: unknown after a gap). Returns their slots.
     pub fn forget(&mut self, core: usize) -> Vec<usize> {
         let image = self.image(core);
         let own = |slot: &usize| self.slots[*slot].core == Some(image);

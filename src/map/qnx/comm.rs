@@ -91,8 +91,7 @@ impl QnxMapper {
         self.message_replied(cpu, (pid, tid), error);
     }
 
-    /// Rule Q25: the kernel delivers a signal to the thread that is about to continue, which is the running
-    /// one.
+    /// Rule Q25: the kernel delivers a signal to the thread that will continue, which is the running one.
     fn signalled(&mut self, cpu: usize, number: u32) {
         let Some(t) = self.cores[cpu].running else { return };
         let (pid, tid) = self.threads[t].pid_tid();

@@ -1,5 +1,4 @@
-//! Emits events: names, numbers, and processes that enter and leave cores with their runnables. Not why they
-//! do.
+//! Emits events: names, numbers, processes that enter and leave cores with their runnables. Not the rules.
 
 use super::counters::Finding;
 use super::entities::{Actor, Named};
@@ -115,8 +114,7 @@ impl QnxMapper {
         }
     }
 
-    /// The thread that acts on a CPU; the CPU itself during an interrupt, or if the running thread is
-    /// unknown.
+    /// The thread that acts on a CPU; the CPU itself in an interrupt, or if the running thread is unknown.
     pub(super) fn thread_actor_on(&self, cpu: usize) -> Actor {
         match self.executing(cpu) {
             Some(Proc::Thread(t)) => self.actor(t),
@@ -173,8 +171,7 @@ impl QnxMapper {
         }
     }
 
-    /// A thread leaves its core, after its runnables, innermost first. `why` is the note of runnables that
-    /// end with it.
+    /// A thread leaves its core, after its runnables, innermost first. `why`: the note of runnables that end.
     pub(super) fn leave(&mut self, t: usize, action: Action, note: Note, why: Note) {
         if self.threads[t].phase != Phase::Running {
             return;

@@ -1,5 +1,4 @@
-//! Rules for events that programs write themselves: functions that they enter and leave, and events of their
-//! own.
+//! Rules for events that programs write: functions that they enter and leave, and events of their own.
 
 use super::counters::Finding;
 use super::entities::Named;

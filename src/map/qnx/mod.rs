@@ -68,8 +68,7 @@ pub struct Occurrence<'a> {
     pub seq: i64,
     /// The event.
     pub event: Event<'a>,
-    /// The string among its words, if it has one: the name of a process or thread, a path, or a text of a
-    /// program.
+    /// The string among its words, if any: the name of a process or thread, a path, or a text of a program.
     pub text: Option<&'a str>,
 }
 

@@ -41,8 +41,7 @@ pub(super) struct Thread {
     pub created_at: Option<i64>,
     pub dumped: bool,
     pub idle: bool,
-    /// False for idle threads, unless they are wanted: they are tracked like others, but without events of
-    /// BTF.
+    /// False for idle threads, unless they are wanted: they are tracked, but without events of BTF.
     pub exported: bool,
     pub instance: i64,
     /// It had an instance before.
@@ -57,8 +56,7 @@ pub(super) struct Thread {
     /// Open runnables, outermost first; the last one may be its kernel call.
     pub runnables: Vec<Actor>,
     pub call: Option<OpenCall>,
-    /// Functions entered (true) or left during the open kernel call: they nest with each other, not with the
-    /// call.
+    /// Functions entered (true) or left during the open kernel call: they nest independently of the call.
     pub deferred: Vec<(NameId, bool)>,
     /// Number of open functions that are nested too deep to be shown.
     pub too_deep: u64,

@@ -105,8 +105,7 @@ impl QnxMapper {
         }
     }
 
-    /// Rule Q4: an instance begins without a recorded creation: of a thread that existed before, or its next
-    /// job.
+    /// Rule Q4: an instance begins without a recorded creation: of an earlier thread, or its next job.
     fn begin(&mut self, t: usize) {
         let stimulus = match self.threads[t].woken {
             Some(wake) => wake.stimulus(),

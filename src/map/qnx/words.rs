@@ -47,8 +47,7 @@ pub(super) fn scheduling(event: &Event<'_>) -> (Option<i64>, Option<Policy>) {
     (Some(i64::from(priority as i32)), Policy::of_number(policy))
 }
 
-/// An argument by its traceprinter name; `None` if the event does not have it. −1 is returned as an unsigned
-/// number.
+/// An argument by its traceprinter name; `None` if the event does not have it. −1 is returned unsigned.
 pub(super) fn argument(flavour: Flavour, event: &Event<'_>, name: &str) -> Option<u64> {
     let fields = fields(flavour.version, event)?;
     let mut values = Values::new(fields, event.words, flavour.big_endian);

@@ -48,8 +48,8 @@ const SCRIPTS: [&str; 19] = [
     include_str!("page/main.js"),
 ];
 
-/// Writes `picture` as a page, without a second copy of it; the same picture gives the same bytes. Does not
-/// flush `out`.
+/// Writes `picture` as a page, without copying it; the same picture gives the same bytes. Does not flush
+/// `out`.
 ///
 /// # Errors
 /// [`ErrorKind::Limit`] when the window is longer than a page can represent, 2^52 ticks; [`ErrorKind::Io`]

@@ -20,8 +20,7 @@ pub(super) struct Pen<'a> {
     pub colours: HashMap<&'a str, usize>,
 }
 
-/// The key of a path: merged runs, their running parts, or exact runs; the track; the state; the height or
-/// colour.
+/// The key of a path: merged runs, their running parts, or exact runs; track; state; height or colour.
 type Layer = (u8, u16, State, i64);
 
 /// Minimum width of anything drawn.
@@ -266,8 +265,7 @@ impl Pen<'_> {
         let mut last: Option<f64> = None;
         for point in &curve.points {
             let (x, at) = (px(self.across.x(point.at)), |value| px(y(value)));
-            // The first of several values is unknown: it is taken to be the extreme that is farther away from
-            // the last one.
+            // The first of several values is unknown: taken to be the extreme farther away from the last one.
             let first = if point.value == point.greatest { point.least } else { point.greatest };
             let _ = match (last, curve.shape) {
                 (None, _) => write!(d, "M{x} {}", at(first)),

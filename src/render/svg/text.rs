@@ -27,8 +27,7 @@ pub(super) fn width(text: &str, size: i64) -> i64 {
     text.chars().map(thousandths).sum::<i64>() * size / 1000
 }
 
-/// The text, or as much of its begin and end as fits, with an ellipsis between: names often differ at the
-/// end.
+/// The text, or as much of its begin and end as fits, with an ellipsis: names often differ at the end.
 pub(super) fn fitted(text: &str, room: i64, size: i64) -> String {
     if width(text, size) <= room {
         return text.to_owned();

@@ -1,5 +1,4 @@
-//! The part before the records: attributes as text, and the system page of the target. Both can be made wrong
-//! on purpose.
+//! The part before the records: attributes as text, and the system page. Both can be made wrong on purpose.
 
 use super::record::ByteOrder;
 

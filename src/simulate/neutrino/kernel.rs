@@ -85,8 +85,7 @@ pub struct Faults {
     pub interlace: u32,
 }
 
-/// Events of a buffer (`num_events` in published listings): when 70 % of its 1014 places are used, it is
-/// written.
+/// Events of a buffer (`num_events` in published listings): 70 % of its 1014 places, then it is written.
 const HIGH_WATER: usize = 714;
 /// Cycles after which the rest of an event is written in any case.
 const MAX_HOLD: u64 = 20_000;
@@ -134,8 +133,7 @@ pub struct Kernel<W> {
 }
 
 impl<W: Write> Kernel<W> {
-    /// Begins the trace of a target with a buffer of this number. `keep`: stores the expected events, which
-    /// needs memory.
+    /// Begins the trace of a target with this buffer. `keep`: stores the expected events, which needs memory.
     pub fn new(
         out: W,
         target: &Target,

@@ -1,4 +1,4 @@
-//! Records of 16 bytes and the parts of events, in the byte order of a target. Not when and where they are
+//! Records of 16 bytes and the parts of events, in the target's byte order. Not when and where they are
 //! written.
 
 use super::codes::Code;
@@ -40,8 +40,7 @@ impl ByteOrder {
         words.push(self.word(word));
     }
 
-    /// Appends a number of 64 bits as two words of memory, so that the order of the halves depends on the
-    /// target.
+    /// Appends a number of 64 bits as two words of memory: the order of the halves depends on the target.
     pub fn push_64(self, words: &mut Vec<u32>, number: u64) {
         let (low, high) = (number as u32, (number >> 32) as u32);
         words.extend(match self {

@@ -59,8 +59,7 @@ impl Compressor {
     /// Sets it from now on.
     fn look_for(&mut self, matches: Matches) -> Result<()> {
         if matches != self.matches {
-            // 0: the default of the level. A table of 2^14 entries has room for the long ones of a whole
-            // page.
+            // 0: the default of the level. 2^14 entries have room for the long ones of a whole page.
             let (shortest, table) = match matches {
                 Matches::LevelDefault => (0, 0),
                 Matches::Long => (7, 14),
@@ -72,8 +71,7 @@ impl Compressor {
         Ok(())
     }
 
-    /// Appends a page to `out`: `encode` appends the content to its argument, and `page` says which kind of
-    /// page it is.
+    /// Appends a page to `out`: `encode` appends the content to its argument, and `page` gives its kind.
     pub(super) fn page(
         &mut self,
         matches: Matches,

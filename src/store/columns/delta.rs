@@ -79,8 +79,7 @@ mod tests {
         let mut out = Vec::new();
         encode(&[1, 2, 3, 4, 5], &mut out);
         assert_eq!(out, [128, 1, 4, 5, 2, 2, 0, 0, 0, 0]);
-        // 7, 5, 3, 1, 2, 3, 4, 5: the smallest difference is -2; above it 0, 0, 0, 3, 3, 3, 3 take two bits
-        // each.
+        // 7, 5, 3, 1, 2, 3, 4, 5: the smallest difference is -2; above it 0, 0, 0, 3, 3, 3, 3 of two bits.
         out.clear();
         encode(&[7, 5, 3, 1, 2, 3, 4, 5], &mut out);
         let packed = [0b1100_0000, 0b0011_1111, 0, 0, 0, 0, 0, 0];

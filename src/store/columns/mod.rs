@@ -75,8 +75,7 @@ impl RowGroup {
         Ok(())
     }
 
-    /// How many different values each column with a dictionary has: the room that the next row group will
-    /// need.
+    /// Number of different values of each column with a dictionary: what the next row group will need.
     pub fn capacities(&self) -> Vec<usize> {
         self.columns.iter().map(Column::capacity).collect()
     }

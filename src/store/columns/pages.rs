@@ -270,8 +270,7 @@ fn order(ranges: &[Option<Range>]) -> BoundaryOrder {
     }
 }
 
-/// Appends the keys of a page in RLE_DICTIONARY encoding: their width, then runs. `len` is the length of the
-/// dictionary.
+/// Appends the keys of a page in RLE_DICTIONARY encoding: their width, then runs. `len`: of the dictionary.
 pub(super) fn keys(keys: &[u32], len: u32, out: &mut Vec<u8>) {
     let width = bits::padded(bits::of(u64::from(len.saturating_sub(1))));
     out.push(width as u8);

@@ -163,7 +163,7 @@ fn close(
     }
 }
 
-/// The number of intervals, `open` since `since`, changes at `at`. Touching spans with the same number are
+/// The number of intervals, `open` since `since`, changes at `at`. Touching spans of equal numbers are
 /// joined.
 fn step(
     open: usize,

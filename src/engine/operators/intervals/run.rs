@@ -1,5 +1,4 @@
-//! The states of all keys, from batches of intervals to batches of output. Not for what is done with an
-//! interval.
+//! The states of all keys, from batches of intervals to batches of output. Not the functions themselves.
 
 use std::sync::Arc;
 

@@ -260,8 +260,8 @@ impl Body {
             for (is64, layout) in [(false, &entry.layout), (true, &entry.layout64)] {
                 for (fast, fields) in [(true, layout.fast()), (false, layout.wide())] {
                     let Some((words, used)) = words(fields, text, big_endian) else { continue };
-                    // In mode fast there are two words, in mode wide more: all arguments, or as many as the
-                    // words hold.
+                    // In mode fast there are two words, in mode wide more: as many arguments as the words
+                    // hold.
                     let all = used == fields.len();
                     if all || (fast && words.len() == 2) || (!fast && words.len() > 2) {
                         return Some((is64, words));

@@ -27,8 +27,7 @@ use pending::Pending;
 pub use probe::probe;
 use std::borrow::Cow;
 
-/// Maximum number of words of an event; the kernel cuts strings at 128 bytes, programs may insert longer
-/// ones.
+/// Maximum number of words of an event; the kernel cuts strings at 128 bytes, programs may not.
 pub const MAX_WORDS: usize = 4096;
 
 /// Maximum number of stored attributes of a header.
@@ -49,11 +48,9 @@ pub struct OwnedEvent {
     pub is64: bool,
     /// The low 32 bits of the count of the CPU's clock.
     pub timeoff: u32,
-    /// The high 32 bits, if they are printed: style 7 prints all 64 bits, but no leading zeros beyond eight
-    /// digits.
+    /// The high 32 bits, if printed: style 7 prints all 64 bits, without leading zeros beyond eight digits.
     pub high: Option<u32>,
-    /// The words as far as they are printed, padded to an even number. Fewer than two if they are not printed
-    /// at all.
+    /// The words as far as they are printed, padded to an even number. Fewer than two if none are printed.
     pub words: Vec<u32>,
 }
 
@@ -113,8 +110,7 @@ impl<'s> ListingReader<'s> {
         self.flush(events);
     }
 
-    /// The attributes of the header, in order, keys without `TRACE_`. Complete once the first event was
-    /// returned.
+    /// The attributes of the header, in order, keys without `TRACE_`. Complete after the first event.
     pub fn attributes(&self) -> &[(String, String)] {
         &self.attributes
     }

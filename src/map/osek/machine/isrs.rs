@@ -74,7 +74,7 @@ impl Machine {
         }
     }
 
-    /// Rule I3: no category 2 ISR runs. Nothing to do if none is on the stack (rule I4: the OS writes this at
+    /// Rule I3: no category 2 ISR runs. Nothing to do if the stack has none (rule I4: the OS writes this at
     /// start).
     fn no_isr(&mut self, core: usize) {
         let Some(n) = self.cores[core].isrs.iter().position(|f| !f.category1) else { return };

@@ -82,8 +82,7 @@ impl Machine {
         Some((0..self.tasks.len()).find(named).map(Proc::Task).or_else(|| self.proc(core)))
     }
 
-    /// Nothing of `core` is known until `end` (rule H4), including the locks that only it uses or that it may
-    /// hold.
+    /// Nothing of `core` is known until `end` (rule H4), including locks that only it uses or may hold.
     pub(super) fn locks_in_gap(&mut self, core: usize, end: i64) {
         let lost = |machine: &Self, actor: Actor| {
             machine.process_of(actor).is_none_or(|p| machine.core_of(p) == core)
@@ -138,8 +137,7 @@ impl Machine {
             self.sems[s].unknown = false;
             self.lock(s, p);
         } else if value == 0 && (self.sems[s].locked || self.sems[s].unknown) {
-            // Rule L5: a lock taken before the trace began, or in a gap, belongs to the process that gives it
-            // back.
+            // Rule L5: a lock taken before the trace or in a gap belongs to the process that gives it back.
             self.sems[s].unknown = false;
             self.unlock(core, s);
         }
@@ -260,7 +258,7 @@ impl Machine {
         }
     }
 
-    /// Rule S6. A semaphore with waiters is OVERFULL, which has no `unlock` edge: it becomes FULL first (rule
+    /// Rule S6. A semaphore with waiters is OVERFULL, without an `unlock` edge: it becomes FULL first (rule
     /// S7).
     fn unlock(&mut self, core: usize, s: usize) {
         self.claim(s);

@@ -44,8 +44,7 @@ pub struct Machine {
     pending: Vec<Pending>,
     /// Next instance number by entity: stimuli, runnables and ISRs.
     next: IdMap<NameId, i64>,
-    /// The stimuli that are named after processes: those of the system, and those of activations by the
-    /// process.
+    /// The stimuli named after processes: those of the system, and those of activations by the process.
     stimuli: [NameMap<NameId>; 2],
     out: OutputQueue,
     log: Log,

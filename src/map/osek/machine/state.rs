@@ -31,8 +31,7 @@ pub(super) struct Context {
     pub failed: bool,
     /// Semaphores refused once in this running interval (rule P1).
     pub refused: Vec<usize>,
-    /// The semaphore that this process is a registered waiter of; it stays through parking and READY (rule
-    /// P5).
+    /// The semaphore for which this process is a registered waiter, also while parking and READY (rule P5).
     pub waits_for: Option<usize>,
     /// The resource whose lock was accessed last (rule P6).
     pub touched: Option<usize>,

@@ -1,5 +1,4 @@
-//! Compiles the objects of an ORTI file: cores, tasks, semaphores and alarms, with the variables that they
-//! read.
+//! Compiles the objects of an ORTI file: cores, tasks, semaphores and alarms, with their variables.
 
 use super::labels::{expand, integer_of, is_none_label, os_state, service, spellings};
 use super::{AlarmAction, AlarmModel, CoreModel, Model, SemModel, TaskModel};

@@ -109,8 +109,7 @@ pub(super) enum Service {
 #[derive(Debug, Clone)]
 pub(super) struct CoreModel {
     pub name: NameId,
-    /// The first core with the same OS image: the core itself, unless one OS runs several cores (see
-    /// [`images`]).
+    /// The first core with the same OS image: itself, unless one OS runs several cores (see [`images`]).
     pub image: usize,
     pub running_task: Option<Attribute>,
     pub running_isr: Option<Attribute>,

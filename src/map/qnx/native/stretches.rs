@@ -25,8 +25,7 @@ impl QnxMapper {
         let (priority, policy) = words::scheduling(event);
         let cpu = self.threads[t].cpu;
         if let Some(open) = self.threads[t].stretch.as_mut().filter(|s| s.state == state && s.cpu == cpu) {
-            // The state is repeated; a wide event may add to it, or change the priority, which begins another
-            // span.
+            // The state is repeated; a wide event may add to it, or begin another span with another priority.
             let same = open.priority.is_none() || priority.is_none() || open.priority == priority;
             if same {
                 open.priority = open.priority.or(priority);
@@ -129,8 +128,7 @@ impl QnxMapper {
         Object { name: Some(name), address: Some(address), by: owner.and_then(|o| self.holder(pid, o)) }
     }
 
-    /// The thread of an owner word, which has only the low bits of the process id. Mostly it is the same
-    /// process.
+    /// The thread of an owner word, which has only the low bits of the pid. Mostly it is the same process.
     fn holder(&self, pid: u32, owner: u32) -> Option<(u32, Option<u32>)> {
         let (low, tid) = words::holder(owner)?;
         if pid & 0x7fff == low {

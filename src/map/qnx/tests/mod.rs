@@ -1,5 +1,4 @@
-//! The mapping of kernel events against results worked out by hand, and against rules that hold for any
-//! events.
+//! The mapping of kernel events against results worked out by hand, and against general rules.
 
 mod corpus;
 mod native;

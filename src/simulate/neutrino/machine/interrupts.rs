@@ -25,8 +25,8 @@ impl<W: Write> Machine<W> {
         self.interrupt_at(cpu, CLOCK, Some(Effect::Timeout { thread, sleep }), at);
     }
 
-    /// An interrupt comes at a CPU that is not in the kernel. Its own events do not wait for other CPUs, its
-    /// effects do.
+    /// An interrupt comes at a CPU outside of the kernel. Its events do not wait for other CPUs, its effects
+    /// do.
     pub(super) fn interrupt_at(&mut self, cpu: usize, source: usize, effect: Option<Effect>, at: u64) {
         let state = &mut self.cpus[cpu];
         state.now = state.now.max(at);

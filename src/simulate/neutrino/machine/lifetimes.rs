@@ -15,8 +15,7 @@ const TEXTS: [&str; 6] =
     ["ok", "frame 7", "frame 42", "decoder: late", "state=RUN", "überlauf im Puffer, Paket 9 verworfen"];
 
 impl<W: Write> Machine<W> {
-    /// A program inserts an event: two numbers, or a string, which is a simple event if it has at most eight
-    /// bytes.
+    /// A program inserts an event: two numbers, or a string; up to eight bytes are a simple event.
     pub(super) fn marker(&mut self, cpu: usize) {
         let bits = self.random.bits();
         let code = Code::user(MARKERS[(bits & 7) as usize]);

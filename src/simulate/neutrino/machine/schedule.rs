@@ -14,8 +14,8 @@ impl<W: Write> Machine<W> {
         state.in_kernel = true;
     }
 
-    /// A CPU leaves the kernel: the effects of interrupts are applied, and the threads that should run get
-    /// their CPUs.
+    /// A CPU leaves the kernel: effects of interrupts are applied, and threads that should run get their
+    /// CPUs.
     pub(super) fn leave(&mut self, cpu: usize) {
         self.cpus[cpu].in_kernel = false;
         self.apply_effects(cpu);
@@ -57,8 +57,7 @@ impl<W: Write> Machine<W> {
         self.ready.push(thread);
     }
 
-    /// A blocked thread may continue: through the queue of ready threads, or directly if it can run here at
-    /// once.
+    /// A blocked thread may continue: through the queue of ready threads, or directly if it can run here.
     pub(super) fn wake(&mut self, cpu: usize, thread: usize) {
         let rank = self.threads[thread].priority;
         let here = self.cpus[cpu].current.map(|c| self.threads[c].priority);

@@ -223,8 +223,8 @@ fn the_expected_events_are_those_of_the_file() {
         let mut seen = vec![false; records.len()];
         let mut times: HashMap<u8, u64> = HashMap::new();
         for event in &truth.written.events {
-            // The parts of an event are the next ones with its time and code, with the right CPU or (8.0) a
-            // wrong one.
+            // The parts of an event are the next ones of its time and code, with the right or (8.0) a wrong
+            // CPU.
             let mut at = event.record as usize;
             let [header, timeoff, ..] = records[at];
             assert_eq!(event.cycles as u32, timeoff);

@@ -84,8 +84,7 @@ fn release_8_buffers() -> Case {
     case.done()
 }
 
-/// Some records have the number of another CPU: all up to BUFFER_END are of the CPU of the buffer's first
-/// record.
+/// Some records have a wrong CPU: all up to BUFFER_END are of the CPU of the buffer's first record.
 fn release_8_wrong_cpus() -> Case {
     let mut case = Builder::new("8.0: records with a wrong CPU", &release_8(4));
     let wrong = |case: &mut Builder, record: Record, cpu: u8| {
@@ -179,8 +178,7 @@ fn interrupts_of_64_bits() -> Case {
     case.done()
 }
 
-/// The number of the CPU has six bits, next to those of the part: including the upper two would give another
-/// CPU.
+/// The CPU has six bits, next to those of the part: including the upper two would give another CPU.
 fn every_cpu() -> Case {
     let mut case = Builder::new("64 CPUs", &Target { cpus: 64, ..Target::default() });
     case.buffer(63, START, 1, 0);
@@ -193,8 +191,7 @@ fn every_cpu() -> Case {
     case.done()
 }
 
-/// Each class in the layout of this release: what belongs together depends on the release, and no event is
-/// refused.
+/// Each class in the layout of this release: which parts belong together depends on it. None is refused.
 fn codes_of(release: Release) -> Case {
     let target = Target { release, cpus: 1, ..Target::default() };
     let mut case = Builder::new(format!("codes of {}", release.number()), &target);

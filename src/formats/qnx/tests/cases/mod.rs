@@ -136,7 +136,7 @@ impl Builder {
         self.writer.record(record).unwrap()
     }
 
-    /// Begins an event: writes its first record, and expects all of it. The file has the lower 32 bits of
+    /// Begins an event: writes its first record, and expects all of it. The file has the low half of
     /// `cycles`.
     fn begin(&mut self, cpu: u8, cycles: u64, code: Code, words: &[u32]) -> Open {
         let mut parts = Parts::new(cpu, 0, code, cycles as u32, words);

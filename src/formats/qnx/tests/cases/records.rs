@@ -25,8 +25,7 @@ pub(super) fn all() -> Vec<Case> {
     ]
 }
 
-/// An interrupt comes while the kernel writes an event: later times, and an event of several parts, between
-/// two parts.
+/// An interrupt comes while the kernel writes an event: an event of several parts between two parts.
 fn nested_interrupt() -> Case {
     let mut case = Builder::standard("a nested interrupt between the parts of an event");
     case.open_buffer(0, START, 1);
