@@ -34,7 +34,7 @@ impl Report {
         });
         if let Some(finding) = self.findings.get_mut(n) {
             finding.count += 1;
-            if finding.first.len() < Finding::KEPT {
+            if finding.first.len() < Finding::MAX_STORED {
                 let place = Place { seq: 0, line };
                 finding.first.push(Occurrence { place, time: Some(time), message, text: String::new() });
             }
@@ -55,7 +55,7 @@ pub struct Finding {
     pub rule: &'static Rule,
     /// How often.
     pub count: u64,
-    /// The first [`Finding::KEPT`] violations.
+    /// The first [`Finding::MAX_STORED`] violations.
     pub first: Vec<Occurrence>,
     /// The words at fault and the count of each, for rules about words: types, actions, parameters. The first
     /// [`Finding::WORDS`] different ones.
@@ -64,7 +64,7 @@ pub struct Finding {
 
 impl Finding {
     /// Maximum number of violations of a rule that are stored.
-    pub const KEPT: usize = 5;
+    pub const MAX_STORED: usize = 5;
     /// Maximum number of different words of a rule that are counted.
     pub const WORDS: usize = 64;
 }
@@ -109,7 +109,7 @@ impl Findings {
             let new = || Finding { rule, count: 0, first: Vec::new(), words: BTreeMap::new() };
             let finding = slot.get_or_insert_with(new);
             finding.count += count;
-            if finding.first.len() < Finding::KEPT {
+            if finding.first.len() < Finding::MAX_STORED {
                 finding.first.push(occurrence());
             }
         }

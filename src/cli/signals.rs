@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// A control that Ctrl-C (or a termination signal) cancels.
 pub(super) fn control() -> Arc<Control> {
     let control = Arc::new(Control::default());
-    let (asked, handled) = (AtomicBool::new(false), Arc::clone(&control));
+    let (pressed, handled) = (AtomicBool::new(false), Arc::clone(&control));
     // A second handler cannot be installed; then Ctrl-C ends the process, which is safe too.
     let _ = ctrlc::set_handler(move || {
-        if asked.swap(true, Ordering::SeqCst) {
+        if pressed.swap(true, Ordering::SeqCst) {
             #[expect(clippy::exit, clippy::disallowed_methods, reason = "the user asked twice")]
             std::process::exit(130);
         }

@@ -193,8 +193,8 @@ impl Report {
                 *lines = context;
             }
         }
-        if let Some(kept) = self.differing.get_mut(&rank) {
-            *kept = joined;
+        if let Some(stored) = self.differing.get_mut(&rank) {
+            *stored = joined;
         }
     }
 
@@ -318,7 +318,7 @@ impl Report {
 /// without the event, they are those around its first unpaired event.
 fn context(view: &View<'_>, sequence: Id, side: usize, events: Events<'_>) -> Context {
     let backlog = view.table.peek(sequence).and_then(|s| s.backlogs.get(side));
-    let Some((backlog, kept)) = backlog.zip(view.sides.get(side)) else { return (Vec::new(), 0) };
+    let Some((backlog, slots)) = backlog.zip(view.sides.get(side)) else { return (Vec::new(), 0) };
     let own = events.get(side).copied().flatten().map(|(ordinal, _)| ordinal);
     let at = own.or(backlog.unpaired.front().copied()).unwrap_or(u64::MAX);
     let open = &backlog.unsettled;
@@ -326,7 +326,7 @@ fn context(view: &View<'_>, sequence: Id, side: usize, events: Events<'_>) -> Co
     let before = backlog.settled.iter().filter(|o| **o < at).chain(open.iter().take(start));
     let before: Vec<u64> = before.copied().collect();
     let after = open.iter().skip(start).copied().filter(|o| Some(*o) != own).take(CONTEXT);
-    let line = |ordinal: u64| kept.get(ordinal).map(|slot| view.line(side, &slot.event));
+    let line = |ordinal: u64| slots.get(ordinal).map(|slot| view.line(side, &slot.event));
     let skip = before.len().saturating_sub(CONTEXT);
     let mut lines: Vec<Line> = before.into_iter().skip(skip).filter_map(line).collect();
     let count = lines.len();

@@ -95,7 +95,7 @@ fn a_file_with_carriage_returns_alone_has_one_fault() {
 }
 
 #[test]
-fn a_header_without_end_is_not_kept() {
+fn a_header_without_end_is_not_stored() {
     let mut checker = Checker::new(CheckOptions::default());
     for n in 0..200_000 {
         checker.other_line(n, "#version 2.1.5");

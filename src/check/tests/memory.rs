@@ -94,7 +94,7 @@ proptest! {
         prop_assert_eq!(report.events, events as u64);
         for finding in &report.findings {
             prop_assert!(finding.first.len() as u64 <= finding.count);
-            prop_assert!(finding.first.len() <= Finding::KEPT);
+            prop_assert!(finding.first.len() <= Finding::MAX_STORED);
         }
     }
 }

@@ -94,8 +94,8 @@ fn is_special(path: &Path) -> bool {
 }
 
 /// The format to render: `auto` is a table on a terminal and CSV otherwise.
-pub(in crate::cli) fn format(asked: Format, terminal: bool) -> render::Format {
-    match asked {
+pub(in crate::cli) fn format(requested: Format, terminal: bool) -> render::Format {
+    match requested {
         Format::Auto if terminal => render::Format::Table,
         Format::Auto | Format::Csv => render::Format::Csv,
         Format::Table => render::Format::Table,

@@ -40,11 +40,17 @@ pub(super) fn metric(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
         }
         if shell.cap().is_some() {
             // The width of a terminal is not wasted on columns that the user knows.
-            let kept = |(_, f): &(usize, &Arc<Field>)| !known.contains(&f.name().as_str());
-            let kept: Vec<_> =
-                summary.schema().fields().iter().enumerate().filter(kept).map(|(at, _)| at).collect();
+            let shown_columns = |(_, f): &(usize, &Arc<Field>)| !known.contains(&f.name().as_str());
+            let shown_columns: Vec<_> = summary
+                .schema()
+                .fields()
+                .iter()
+                .enumerate()
+                .filter(shown_columns)
+                .map(|(at, _)| at)
+                .collect();
             summary = summary
-                .project(&kept)
+                .project(&shown_columns)
                 .map_err(|e| Error::new(ErrorKind::Bug, "no such column").because(e))?;
         }
         let schema = summary.schema();

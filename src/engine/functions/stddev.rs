@@ -169,7 +169,7 @@ impl GroupsAccumulator for Groups {
                 groups.iter().zip(column.values()).for_each(|(group, number)| add(*group, *number));
             }
             _ => {
-                for (row, number) in numbers(values).filter(|(row, _)| is_kept(filter, *row)) {
+                for (row, number) in numbers(values).filter(|(row, _)| passes(filter, *row)) {
                     groups.get(row).into_iter().for_each(|group| add(*group, number));
                 }
             }
@@ -198,7 +198,7 @@ impl GroupsAccumulator for Groups {
 
     fn convert_to_state(&self, values: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<Vec<ArrayRef>> {
         let mut sums = vec![Sums::default(); values.first().map_or(0, Array::len)];
-        for (row, number) in numbers(values).filter(|(row, _)| is_kept(filter, *row)) {
+        for (row, number) in numbers(values).filter(|(row, _)| passes(filter, *row)) {
             sums.get_mut(row).into_iter().for_each(|sums| sums.add(number));
         }
         state_arrays(sums.iter().copied())
@@ -209,7 +209,7 @@ impl GroupsAccumulator for Groups {
     }
 }
 
-fn is_kept(filter: Option<&BooleanArray>, row: usize) -> bool {
+fn passes(filter: Option<&BooleanArray>, row: usize) -> bool {
     filter.is_none_or(|filter| filter.is_valid(row) && filter.value(row))
 }
 
@@ -261,7 +261,7 @@ mod tests {
             cut in 0usize..60, filtered: bool,
         ) {
             let filter: BooleanArray = rows.iter().map(|row| row.2).collect();
-            let kept = |row: &&(Option<i64>, usize, Option<bool>)| !filtered || row.2 == Some(true);
+            let passes_filter = |row: &&(Option<i64>, usize, Option<bool>)| !filtered || row.2 == Some(true);
             let (mut one, mut halves) = (Groups::default(), [Groups::default(), Groups::default()]);
             let all: Vec<_> = rows.iter().map(|row| row.0).collect();
             let groups: Vec<_> = rows.iter().map(|row| row.1).collect();
@@ -285,7 +285,7 @@ mod tests {
             prop_assert_eq!(&one, &halves);
             for (group, found) in one.into_iter().enumerate() {
                 let numbers: Vec<i64> =
-                    rows.iter().filter(kept).filter(|row| row.1 == group).filter_map(|row| row.0).collect();
+                    rows.iter().filter(passes_filter).filter(|row| row.1 == group).filter_map(|row| row.0).collect();
                 assert_near(found, naive(&numbers));
             }
         }

@@ -117,11 +117,11 @@ impl TableProvider for ChainsTable {
         let Some(state) = session.as_any().downcast_ref::<SessionState>() else {
             return internal_err!("a session without a state");
         };
-        let asked = |column: &str, value: &str| filters.iter().all(|f| may_be(f, column, value));
+        let may_match = |column: &str, value: &str| filters.iter().all(|f| may_be(f, column, value));
         let all = self.chains.get().map_or(&[][..], |chains| chains);
-        let chains: Arc<[Chain]> = all.iter().filter(|c| asked("chain", &c.name)).cloned().collect();
+        let chains: Arc<[Chain]> = all.iter().filter(|c| may_match("chain", &c.name)).cloned().collect();
         let mut parts: Vec<Arc<dyn PartitionStream>> = Vec::new();
-        for recording in self.database.recordings().iter().filter(|r| asked("recording", &r.name)) {
+        for recording in self.database.recordings().iter().filter(|r| may_match("recording", &r.name)) {
             if chains.is_empty() {
                 break;
             }

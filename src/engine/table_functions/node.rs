@@ -235,8 +235,8 @@ impl UserDefinedLogicalNodeCore for Node {
                 columns.extend(more.filter_map(|c| input.schema().maybe_index_of_column(c)));
             }
             let output = self.operation.output(i, input.schema());
-            let asked = output_columns.iter().filter_map(|at| output.get(at.checked_sub(before)?));
-            columns.extend(asked);
+            let selected = output_columns.iter().filter_map(|at| output.get(at.checked_sub(before)?));
+            columns.extend(selected);
             columns.sort_unstable();
             columns.dedup();
             before += output.len();

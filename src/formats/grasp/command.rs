@@ -288,26 +288,26 @@ impl<'w> Reading<'w> {
 
     /// `-key value`, in any order. A word at the place of a key is stored: the player skips it.
     fn options(&mut self, words: &'w [Word<'w>]) {
-        let mut kept: Vec<&'w str> = Vec::new();
+        let mut other_options: Vec<&'w str> = Vec::new();
         let mut words = words.iter();
         while let Some(word) = words.next() {
             let key = word.text.trim_start_matches('-');
             if key.len() == word.text.len() || key.is_empty() {
                 self.find("extra-words", || "words behind the command that are no options".to_owned());
-                kept.push(&word.text);
+                other_options.push(&word.text);
                 continue;
             }
             let Some(value) = words.next() else {
                 self.find("option-without-value", || format!("option '-{key}' has no value"));
-                kept.push(&word.text);
+                other_options.push(&word.text);
                 break;
             };
             if !self.option(key, &value.text) {
-                kept.extend([word.text.as_ref(), value.text.as_ref()]);
+                other_options.extend([word.text.as_ref(), value.text.as_ref()]);
             }
         }
-        if !kept.is_empty() {
-            self.command.options = Some(join(kept));
+        if !other_options.is_empty() {
+            self.command.options = Some(join(other_options));
         }
     }
 

@@ -391,8 +391,8 @@ impl Rules {
                 self.block(job);
             }
             "jobAcquiredSemaphore" => {
-                let asked = lock.waiting.iter().position(|n| *n == job);
-                match asked {
+                let place = lock.waiting.iter().position(|n| *n == job);
+                match place {
                     Some(n) => drop(lock.waiting.remove(n)),
                     None => self.emit(actor, sem, own, Action::RequestSemaphore),
                 }

@@ -179,16 +179,16 @@ fn rows_of<'a>(
 /// Keeps the rows with an id. Without branches, because the processor cannot predict which ones have one.
 fn relevant(rows: impl Iterator<Item = Row>, at_most: usize, passed: &mut bool) -> Vec<Row> {
     let none = Row { time: 0, value: 0, name: Numbers::NONE, write_or_entry: false, follows: false };
-    let (mut kept, mut len) = (vec![none; at_most], 0);
+    let (mut relevant_rows, mut len) = (vec![none; at_most], 0);
     for row in rows {
-        if let Some(place) = kept.get_mut(len) {
+        if let Some(place) = relevant_rows.get_mut(len) {
             *place = Row { follows: !*passed, ..row };
         }
         *passed = row.name == Numbers::NONE;
         len += usize::from(!*passed);
     }
-    kept.truncate(len);
-    kept
+    relevant_rows.truncate(len);
+    relevant_rows
 }
 
 #[cfg(test)]
