@@ -1,5 +1,6 @@
-//! Options that a trace format or an export declares for itself, and the values that were given for them. The command line
-//! makes its arguments, its help and its completions from the declarations. Not the parsing of a command line (see `cli`).
+//! Options that a trace format or an export declares for itself, and the values that were given for them. The
+//! command line makes its arguments, its help and its completions from the declarations. Not the parsing of a
+//! command line (see `cli`).
 
 use crate::error::{Error, Result};
 use crate::time::{TimeScale, parse_time_argument};

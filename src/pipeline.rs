@@ -1,9 +1,9 @@
-//! A pipeline of stages on a small pool of threads. The steps of one stage run one after the other, in order, on whichever
-//! thread is free; steps of different stages run at the same time. So the result does not depend on the number of threads, and
-//! no thread is tied to one stage. Not for what the steps do.
+//! A pipeline of stages on a small pool of threads. The steps of one stage run one after the other, in order,
+//! on whichever thread is free; steps of different stages run at the same time. So the result does not depend
+//! on the number of threads, and no thread is tied to one stage. Not for what the steps do.
 //!
-//! `rayon` and channels between threads were measured instead: with a thread for each stage on two cores, the parser is runnable
-//! and does not run for a tenth of the time (`benches/NOTES.md`).
+//! `rayon` and channels between threads were measured instead: with a thread for each stage on two cores, the
+//! parser is runnable and does not run for a tenth of the time (`benches/NOTES.md`).
 
 use crate::error::{Error, ErrorKind, Result};
 use std::collections::VecDeque;
@@ -21,7 +21,8 @@ pub(crate) struct Pipeline<'a> {
 }
 
 struct Schedule<'a> {
-    /// In the order in which work is taken: what is nearest to the end of the pipeline first, but for [`Pipeline::prefetch_first`].
+    /// In the order in which work is taken: what is nearest to the end of the pipeline first, but for
+    /// [`Pipeline::prefetch_first`].
     stages: Vec<Arc<dyn Stage + 'a>>,
     over: bool,
 }
@@ -60,7 +61,8 @@ impl<'a> Pipeline<'a> {
         Prefetch { pipeline: self, stage }
     }
 
-    /// As [`Pipeline::prefetch`], for the items that everything else comes from: a free thread makes these before any other step.
+    /// As [`Pipeline::prefetch`], for the items that everything else comes from: a free thread makes these
+    /// before any other step.
     pub fn prefetch_first<T: Send + 'a>(
         &self,
         items: impl Iterator<Item = Result<T>> + Send + 'a,
@@ -82,8 +84,8 @@ impl<'a> Pipeline<'a> {
         Sink { pipeline: self, stage }
     }
 
-    /// Adds a stage that makes something else of each pushed item, with `state`; it comes out in the order of the items. Whoever
-    /// pushes takes out as well, so the stage holds whatever is pushed.
+    /// Adds a stage that makes something else of each pushed item, with `state`; it comes out in the order of
+    /// the items. The thread that pushes also takes out, so the stage holds everything that is pushed.
     pub fn transform<S: Send + 'a, T: Send + 'a, U: Send + 'a>(
         &self,
         state: S,
@@ -231,7 +233,7 @@ struct SinkState<S, T> {
     state: Option<S>,
     waiting: VecDeque<T>,
     failed: bool,
-    /// Why, until it is told.
+    /// Why, until it is reported.
     error: Option<Error>,
 }
 
@@ -287,8 +289,9 @@ impl<S: Send, T: Send> Sink<'_, '_, S, T> {
     }
 }
 
-/// Runs `work` on `threads` threads, this one included: each gets an iterator over the items that no other thread has taken. Gives
-/// what each of them returns, in no order. After an error no thread gets another item.
+/// Runs `work` on `threads` threads, this one included: each gets an iterator over the items that no other
+/// thread has taken. Gives what each of them returns, in no order. After an error no thread gets another
+/// item.
 ///
 /// # Errors
 /// One of those of `work`.
@@ -399,7 +402,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Numbers from a stage, doubled in a second and gathered in a third.
+    /// Numbers from a stage, doubled in a second and collected in a third.
     fn doubled(threads: usize, count: u64) -> Result<Vec<u64>> {
         Pipeline::run(threads, |pipeline| {
             let gather = pipeline.sink(Vec::new(), |all: &mut Vec<u64>, n| {
@@ -550,7 +553,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_and_panics_end_the_stage_and_are_told() {
+    fn errors_and_panics_end_the_stage_and_are_reported() {
         let fail = |n: u64| if n == 5 { Err(Error::usage("five")) } else { Ok(n) };
         let panics = |n: u64| if n == 5 { panic!("five") } else { Ok(n) };
         for threads in [1, 2, 3] {

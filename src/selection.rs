@@ -1,4 +1,5 @@
-//! Which part of a recording is exported or drawn, as a condition in SQL. Not for what a table is (see [`crate::schema`]).
+//! Which part of a recording is exported or drawn, as a condition in SQL. Not for what a table is (see
+//! [`crate::schema`]).
 
 use crate::btf::spec::{ENTITY_TYPES, EntityType, EntityTypeRule};
 use crate::engine::{Param, Session};
@@ -12,8 +13,8 @@ pub struct Selection {
     pub recording: Option<String>,
     /// Start of the window, in ticks; `None`: the start of the recording.
     pub from: Option<i64>,
-    /// End of the window, in ticks, not part of it; `None`: the end of the recording. Windows that follow each other
-    /// have no row in common, and no row is lost between them.
+    /// End of the window, in ticks, not part of it; `None`: the end of the recording. Windows that follow
+    /// each other have no row in common, and no row is lost between them.
     pub to: Option<i64>,
     /// Names of entities; empty: all.
     pub entities: Vec<String>,
@@ -34,7 +35,8 @@ impl Selection {
     /// The name of the recording.
     ///
     /// # Errors
-    /// [`crate::error::ErrorKind::Usage`] when there is none of that name, or none, or more than one to choose from.
+    /// [`crate::error::ErrorKind::Usage`] when there is none of that name, or none, or more than one to
+    /// choose from.
     pub fn recording(&self, session: &Session) -> Result<String> {
         session.database().check_recording(self.recording.as_deref())?;
         if let Some(name) = &self.recording {
@@ -56,8 +58,9 @@ impl Selection {
         self.from.is_none() && self.to.is_none() && self.entities.is_empty() && self.types.is_empty()
     }
 
-    /// The rows of anything with a recording that last from one instant to another, expressions in SQL, and have a part in
-    /// the window. `entities` and `types` are the columns that name the entities of a row and their types.
+    /// The rows of anything with a recording that last from one instant to another, expressions in SQL, and
+    /// have a part in the window. `entities` and `types` are the columns that name the entities of a row and
+    /// their types.
     pub(crate) fn overlap(
         &self,
         recording: &str,
@@ -155,7 +158,8 @@ impl Condition {
     }
 }
 
-/// The moment at which a row belongs to a window: its first one. `None` for tables that describe a whole recording.
+/// The moment at which a row belongs to a window: its first one. `None` for tables that describe a whole
+/// recording.
 fn moment(table: &TableSpec) -> Option<String> {
     if [tables::RECORDING.name, tables::SOURCE.name].contains(&table.name) {
         return None;

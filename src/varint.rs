@@ -1,5 +1,5 @@
-//! Variable-length integers: groups of seven bits, the lowest first; the highest bit of a byte says that more follow (ULEB128).
-//! Parquet, Protocol Buffers and the data of a page have them.
+//! Variable-length integers: groups of seven bits, the lowest first; the highest bit of a byte says that more
+//! follow (ULEB128). Parquet, Protocol Buffers and the data of a page have them.
 
 /// Appends a number.
 pub(crate) fn push(mut number: u64, out: &mut Vec<u8>) {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[serde(into = "SerializedName", from = "SerializedName")]
 pub struct NameId(u32);
 
-/// A [`NameId`] is an object, so that it can be told from a number, and its text be put in its place.
+/// A [`NameId`] is an object, so that it differs from a number, and can be replaced by its text.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SerializedName {
@@ -71,8 +71,8 @@ impl Numbering for Names {
     }
 }
 
-/// The interner of entities: an [`Interner`] whose ids are only ids of names. Given in order of first use, they are the
-/// same for the same input.
+/// The interner of entities: an [`Interner`] whose ids are only ids of names. Given in order of first use,
+/// they are the same for the same input.
 #[derive(Debug, Clone, Default)]
 pub struct Names(Interner);
 

@@ -1,5 +1,5 @@
-//! Which last step of a chain follows from which first one, in one pass over its events. Holds what is open, however long
-//! the trace. Not for finding the events.
+//! Which last step of a chain follows from which first one, in one pass over its events. Memory depends on
+//! the open steps, not on the length of the trace. Not for finding the events.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -12,21 +12,21 @@ pub(crate) struct Event<'a> {
     /// Number of the step, from 0.
     pub step: usize,
     pub time: i64,
-    /// The process that acts or is acted on, and its instance, if the trace tells. Instances of a process come one after
-    /// another.
+    /// The process that acts or is acted on, and its instance, if the trace has it. Instances of a process
+    /// come one after another.
     pub process: Option<(&'a str, i64)>,
 }
 
-/// What became of a first step.
+/// The outcome of a first step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// A last step follows from it.
     Used,
-    /// Another last step follows from it, which one does already.
+    /// Another last step follows from it, after an earlier one.
     Repeated,
-    /// None does: a later first step came before it was taken up.
+    /// None follows: a later first step came before the next step.
     Lost,
-    /// The trace ends, or has a gap, before that is known.
+    /// The trace ends, or has a gap, before the outcome is known.
     Open,
 }
 
@@ -41,14 +41,14 @@ impl Outcome {
     }
 }
 
-/// One way through a chain, or the attempt.
+/// A path through a chain, possibly incomplete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Occurrence {
     /// Time of the first step.
     pub begin: i64,
-    /// Times of all steps on the way, of the first one alone where nothing follows.
+    /// Times of all steps on the path; only of the first one if nothing follows.
     pub times: Vec<i64>,
-    /// From the first step to the first last step that follows from it or from a later first step; of used and lost ones.
+    /// From the first step to the first last step that follows from it or a later one; of used and lost ones.
     pub reaction: Option<i64>,
     pub outcome: Outcome,
 }
@@ -59,11 +59,11 @@ struct First {
     begin: i64,
     reaction: Option<i64>,
     used: bool,
-    /// Has one owner more for each path that begins here.
+    /// Shared with each path that begins here.
     paths: Arc<()>,
 }
 
-/// The way to an event.
+/// The path to an event.
 #[derive(Debug, Clone)]
 struct Path {
     first: u64,
@@ -71,34 +71,34 @@ struct Path {
     _of: Arc<()>,
 }
 
-/// The latest event of a step, with the way to it; `None` where it follows from no first step.
+/// The latest event of a step, with its path; `None` if it follows from no first step.
 #[derive(Debug, Default)]
 struct Latest {
     any: Option<Path>,
-    /// Of each process, with the instance.
+    /// By process, with the instance.
     own: HashMap<String, (i64, Option<Path>)>,
 }
 
-/// See the module.
 #[derive(Debug)]
 pub(crate) struct Follower {
     rules: Vec<Instance>,
     latest: Vec<Latest>,
-    /// First steps without an answer, the first of them with the number `answered`.
+    /// First steps without a reaction; the first of them has the number `answered`.
     waiting: VecDeque<First>,
     answered: u64,
-    /// First steps that have had an answer, not necessarily theirs, and that a path still begins with.
+    /// First steps with a reaction (possibly to a later first step) that a path still begins with.
     known: BTreeMap<u64, First>,
 }
 
 impl Follower {
-    /// `rules`: of each step; that of the first one says nothing.
+    /// `rules`: one per step; that of the first one is not used.
     pub fn new(rules: Vec<Instance>) -> Self {
         let latest = rules.iter().map(|_| Latest::default()).collect();
         Self { rules, latest, waiting: VecDeque::new(), answered: 0, known: BTreeMap::new() }
     }
 
-    /// Events come in their order; one that is several steps comes as the last of them first, or it would be its own cause.
+    /// Events come in order; an event that is several steps comes as the last of them first, otherwise it
+    /// would be its own cause.
     pub fn push(&mut self, event: Event<'_>, out: &mut Vec<Occurrence>) {
         let path = match event.step {
             0 => Some(self.first(event.time)),
@@ -125,7 +125,7 @@ impl Follower {
         }
     }
 
-    /// The end of the trace, or of what is known of it: nothing follows from what was before.
+    /// The end of the trace, or a gap: later events do not follow from earlier ones.
     pub fn cut(&mut self, out: &mut Vec<Occurrence>) {
         self.sweep(out);
         self.latest.iter_mut().for_each(|latest| *latest = Latest::default());
@@ -146,7 +146,7 @@ impl Follower {
         path
     }
 
-    /// The way to the event of the step before that is the cause.
+    /// The path to the event of the previous step that is the cause.
     fn cause(&self, step: usize, process: Option<(&str, i64)>) -> Option<Path> {
         let latest = self.latest.get(step - 1)?;
         match self.rules.get(step)? {
@@ -177,7 +177,7 @@ impl Follower {
         self.sweep(out);
     }
 
-    /// Forgets the first steps that no path begins with any more.
+    /// Removes the first steps that no path begins with any more.
     fn sweep(&mut self, out: &mut Vec<Occurrence>) {
         self.known.retain(|_, first| {
             let held = Arc::strong_count(&first.paths) > 1;
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_instance_is_told_from_others() {
+    fn the_same_instance_is_distinguished_from_others() {
         // Both read; B, which read the older value, writes last.
         let of = |step, time, process, instance| Event { step, time, process: Some((process, instance)) };
         let events = [
@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(out, expected);
     }
 
-    /// The times of all steps on the way to an event, found backwards; `None` without a cause.
+    /// The times of all steps on the path to an event, found backwards; `None` without a cause.
     fn way(rules: &[Instance], events: &[Event<'_>], i: usize) -> Option<Vec<usize>> {
         let event = events[i];
         if event.step == 0 {
@@ -305,7 +305,7 @@ mod tests {
                 out.push(occurrence(&times, reaction.filter(|_| n == 0), outcome));
             }
             if own.is_empty() {
-                // Open when an event from which a last step may still follow has this way.
+                // Open if a last step may still follow from an event with this path.
                 let held = reaction.is_none() || (0..last).any(|step| held(rules, events, step, i));
                 let outcome = if held { Outcome::Open } else { Outcome::Lost };
                 out.push(occurrence(&[first.time], reaction.filter(|_| !held), outcome));
@@ -315,7 +315,7 @@ mod tests {
         out
     }
 
-    /// Whether at the end a latest event of a step follows from the first step `first`.
+    /// Whether at the end the latest event of a step follows from the first step `first`.
     fn held(rules: &[Instance], events: &[Event<'_>], step: usize, first: usize) -> bool {
         let of_step = |process: Option<&str>| {
             (0..events.len()).rev().find(|i| {

@@ -1,6 +1,6 @@
-//! Chains of events, each the cause of the next: a sensor is read, a value written, read by another task, an actuator set.
-//! `follow` finds what follows from what. Not for reading the events (see `engine`), and not for what a chain has to keep (see
-//! `require`).
+//! Chains of events, each the cause of the next: a sensor is read, a value written, read by another task, an
+//! actuator set. `follow` finds what follows from what. Not for reading the events (see `engine`), and not
+//! for the bounds on a chain (see `require`).
 
 mod follow;
 
@@ -8,12 +8,12 @@ pub(crate) use follow::{Event, Follower, Occurrence};
 
 use serde::Deserialize;
 
-/// A chain of system events, as `[[chain]]` of a TOML file has it.
+/// A chain of system events: `[[chain]]` in a TOML file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chain {
-    /// What it is called in SQL, metrics and reports.
+    /// Its name in SQL, metrics and reports.
     pub name: String,
-    /// The steps, cause first; two at least.
+    /// The steps, cause first; at least two.
     pub steps: Vec<ChainStep>,
 }
 
@@ -21,19 +21,19 @@ pub struct Chain {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChainStep {
-    /// What it happens to.
+    /// The entity that it happens to.
     pub entity: String,
-    /// What happens, in the words of BTF.
+    /// The action, in the words of BTF.
     pub action: String,
-    /// The entity that makes it happen; any when left out.
+    /// The entity that causes it; any if left out.
     pub source: Option<String>,
-    /// Which event of the step before is the cause.
+    /// Which event of the previous step is the cause.
     #[serde(default)]
     pub instance: Instance,
 }
 
 impl ChainStep {
-    /// True of a row of `btf_event` that is the step, in SQL.
+    /// An SQL condition for the rows of `btf_event` that are the step.
     pub(crate) fn condition(&self) -> String {
         let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
         let source = self.source.as_deref().map(|source| format!(" AND source = {}", quoted(source)));
@@ -42,13 +42,13 @@ impl ChainStep {
     }
 }
 
-/// Which event of the step before is the cause of a step: the latest before it, either of all or of its own instance.
+/// Which event of the previous step is the cause of a step: the latest one, of all or of its own instance.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Instance {
     /// The latest one of all: a reader gets what was written last.
     #[default]
     Any,
-    /// The latest one of the same instance of the same process: a task writes what it makes of what it has read.
+    /// The latest one of the same instance of the same process: a task writes results of what it has read.
     Same,
 }

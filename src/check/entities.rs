@@ -9,11 +9,10 @@ use crate::diagnostics::excerpt;
 /// An entity: its number in the order of first appearance.
 pub(super) type EntityId = u32;
 
-/// An instance of an entity; [`NO_INSTANCE`] where the field is empty.
+/// An instance of an entity; [`NO_INSTANCE`] if the field is empty.
 pub(super) type Key = (EntityId, i64);
 
-/// The instance that stands for an empty field. No trace reaches this number; if one did, two instances would
-/// share a state.
+/// The instance for an empty field. No trace reaches this number, which would mix up two instances.
 pub(super) const NO_INSTANCE: i64 = i64::MIN;
 
 /// Everything about one name.
@@ -22,13 +21,13 @@ pub(super) struct Entity {
     pub(super) name: Box<str>,
     /// The type, once it is certain: from an event that happened to it or from a table.
     pub(super) kind: Option<EntityType>,
-    /// The types that it can have, by the events that it caused.
+    /// The types that it can have, according to the events that it caused.
     possible: EntityTypes,
-    /// First and last instance that came into being in this trace.
+    /// First and last instance that began in this trace.
     range: Option<(i64, i64)>,
-    /// Instances outside of that range that ended, because they began before the trace; the latest ones.
+    /// The latest instances outside of that range that ended: they began before the trace.
     ended: Vec<i64>,
-    /// For a stimulus: the instance that caused something first, and when.
+    /// For a stimulus: the first instance that caused something, and when.
     pub(super) first_cause: Option<(i64, i64)>,
     /// For a stimulus: the last instance that caused something.
     pub(super) last_cause: Option<i64>,
@@ -36,7 +35,7 @@ pub(super) struct Entity {
     pub(super) occupant: Option<Key>,
     /// True once an event happened to it.
     pub(super) is_target: bool,
-    /// True if the name has characters that stand for bytes which are no UTF-8.
+    /// True if the name has replacement characters for bytes that are not UTF-8.
     pub(super) damaged: bool,
     /// Entities of other types with the same name. Each has its own instances and states, so that only the
     /// name is reported.
@@ -44,8 +43,8 @@ pub(super) struct Entity {
 }
 
 impl Entity {
-    /// How many ended instances from before the trace are remembered: as many as can be alive when a trace
-    /// begins.
+    /// Maximum number of ended instances from before the trace that are remembered: as many as can exist when
+    /// a trace begins.
     const ENDED: usize = 64;
 
     /// Counts a new instance; returns the expected one if this is another.
@@ -61,7 +60,7 @@ impl Entity {
         (instance != next).then_some(next)
     }
 
-    /// The last instance that came into being in this trace.
+    /// The last instance that began in this trace.
     pub(super) fn last(&self) -> Option<i64> {
         self.range.map(|(_, last)| last)
     }
@@ -77,7 +76,7 @@ impl Entity {
         self.ended.push(instance);
     }
 
-    /// True if the instance has ended; false also for an instance of which nothing was seen.
+    /// True if the instance has ended; false also for an instance without events.
     pub(super) fn has_ended(&self, instance: i64) -> bool {
         self.began_here(instance) || self.ended.contains(&instance)
     }
@@ -88,21 +87,20 @@ impl Entity {
         self.range.is_some_and(|(_, last)| instance > last)
     }
 
-    /// True if the instance came into being in this trace.
+    /// True if the instance began in this trace.
     pub(super) fn began_here(&self, instance: i64) -> bool {
         self.range.is_some_and(|(first, last)| (first..=last).contains(&instance))
     }
 }
 
-/// True for a text that was not UTF-8 in the file: readers put this character in place of what they cannot
-/// read.
+/// True for a text that was not UTF-8 in the file: readers insert this character for invalid bytes.
 pub(super) fn is_damaged(text: &str) -> bool {
     text.contains(char::REPLACEMENT_CHARACTER)
 }
 
-/// How an event fits what is known about a name.
+/// How an event fits the earlier ones of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Learnt {
+pub(super) enum NameFit {
     /// It fits.
     Fits,
     /// The name has this other type.
@@ -124,8 +122,7 @@ impl Entities {
         if let Some(id) = self.ids.get(name) {
             return *id;
         }
-        // The name of the simulation environment is part of the specification (2.1.5, table 21 and its
-        // listings).
+        // The name of the simulation environment is in the specification (2.1.5, table 21 and its listings).
         let kind = matches!(name, "SIM" | "Simulation").then_some(EntityType::Simulation);
         let id = self.add(name.into(), kind);
         self.ids.insert(name.into(), id);
@@ -180,13 +177,13 @@ impl Entities {
         self.get(id).and_then(|entity| entity.kind)
     }
 
-    /// What the entity can be, if it causes an event that only these types cause.
+    /// The possible types of the entity, if it causes an event that only these types cause.
     pub(super) fn possible(&self, id: EntityId, kinds: EntityTypes) -> EntityTypes {
         let Some(entity) = self.get(id) else { return kinds };
         entity.kind.map_or(entity.possible.and(kinds), |kind| EntityTypes::of(&[kind]))
     }
 
-    /// What the entities of a name can be; `None` if there is none.
+    /// The possible types of the entities of a name; `None` if there is none.
     pub(super) fn kinds_of(&self, name: &str) -> Option<EntityTypes> {
         let id = *self.ids.get(name)?;
         let namesakes = self.get(id)?.namesakes.iter().filter_map(|other| self.kind(*other));
@@ -194,24 +191,24 @@ impl Entities {
     }
 
     /// The name is that of an entity of this type: something happened to it, or a table says so.
-    pub(super) fn is(&mut self, id: EntityId, kind: EntityType) -> Learnt {
+    pub(super) fn is(&mut self, id: EntityId, kind: EntityType) -> NameFit {
         match self.get_mut(id) {
-            Some(Entity { kind: Some(own), .. }) if *own == kind => Learnt::Fits,
-            Some(Entity { kind: Some(own), .. }) => Learnt::Is(*own),
+            Some(Entity { kind: Some(own), .. }) if *own == kind => NameFit::Fits,
+            Some(Entity { kind: Some(own), .. }) => NameFit::Is(*own),
             Some(entity) => {
                 entity.kind = Some(kind);
-                if entity.possible.has(kind) { Learnt::Fits } else { Learnt::Acted }
+                if entity.possible.has(kind) { NameFit::Fits } else { NameFit::Acted }
             }
-            None => Learnt::Fits,
+            None => NameFit::Fits,
         }
     }
 
     /// The entity of this type among those that share the name of `id`, and how it fits: `Is` the first time.
-    pub(super) fn of_kind(&mut self, id: EntityId, kind: EntityType) -> (EntityId, Learnt) {
+    pub(super) fn of_kind(&mut self, id: EntityId, kind: EntityType) -> (EntityId, NameFit) {
         let learnt = self.is(id, kind);
-        let Learnt::Is(_) = learnt else { return (id, learnt) };
+        let NameFit::Is(_) = learnt else { return (id, learnt) };
         if let Some(namesake) = self.namesake(id, EntityTypes::of(&[kind])) {
-            return (namesake, Learnt::Fits);
+            return (namesake, NameFit::Fits);
         }
         let namesake = self.add(self.name(id).into(), Some(kind));
         if let Some(entity) = self.get_mut(id) {
@@ -234,24 +231,24 @@ impl Entities {
     }
 
     /// The name causes an event that only entities of these types cause.
-    pub(super) fn acts_as(&mut self, id: EntityId, kinds: EntityTypes) -> Learnt {
-        let Some(entity) = self.get_mut(id) else { return Learnt::Fits };
+    pub(super) fn acts_as(&mut self, id: EntityId, kinds: EntityTypes) -> NameFit {
+        let Some(entity) = self.get_mut(id) else { return NameFit::Fits };
         match entity.kind {
-            Some(kind) if kinds.has(kind) => Learnt::Fits,
-            Some(kind) => Learnt::Is(kind),
+            Some(kind) if kinds.has(kind) => NameFit::Fits,
+            Some(kind) => NameFit::Is(kind),
             None => {
                 let both = entity.possible.and(kinds);
                 if both.is_empty() {
-                    return Learnt::Acted;
+                    return NameFit::Acted;
                 }
                 entity.possible = both;
-                Learnt::Fits
+                NameFit::Fits
             }
         }
     }
 
-    /// The state of an instance of which nothing is open (2.3.0, tables 2-10 and 2-25: TERMINATED is what is
-    /// over and what has not begun); `None` if it may be older than the trace.
+    /// The state of an instance that is not open (2.3.0, tables 2-10 and 2-25: TERMINATED covers instances
+    /// that are over and those that have not begun); `None` if it may be older than the trace.
     pub(super) fn state_if_closed(&self, key: Key) -> Option<State> {
         let entity = self.get(key.0)?;
         (entity.has_ended(key.1) || entity.is_to_come(key.1)).then_some(State::Terminated)
@@ -267,7 +264,7 @@ impl Entities {
         }
     }
 
-    /// True if it can be a core. An empty field is no core.
+    /// True if it can be a core. An empty field is not a core.
     pub(super) fn may_be_core(&self, id: EntityId) -> bool {
         let may_be = |e: &Entity| e.kind.map_or(e.possible.has(EntityType::Core), |k| k == EntityType::Core);
         self.get(id).is_some_and(|e| may_be(e) && !e.name.is_empty())

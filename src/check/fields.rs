@@ -1,7 +1,7 @@
 //! The fields of one event line: words, names, instances, note, source. Not what the event does.
 
 use super::Checker;
-use super::entities::{EntityId, Learnt, is_damaged};
+use super::entities::{EntityId, NameFit, is_damaged};
 use super::report::NOT_UTF8;
 use super::rules::Id;
 use super::step::Step;
@@ -10,7 +10,7 @@ use crate::btf::spec::{Content, EntityType, EntityTypes, State, Version};
 use crate::btf::{Place, Record};
 use crate::diagnostics::excerpt;
 
-/// A name or word of a file, fit for a message.
+/// A name or word of a file, quoted for a message.
 fn quoted(text: &str) -> String {
     format!("'{}'", excerpt(text.as_bytes()))
 }
@@ -59,7 +59,7 @@ impl Checker {
         }
     }
 
-    /// The name of the target has the type that the line says. Gives the entity of that name and type.
+    /// Checks that the name of the target has the type on the line. Returns the entity of that name and type.
     pub(super) fn target(
         &mut self,
         place: Place,
@@ -73,16 +73,15 @@ impl Checker {
             entity.is_target = true;
         }
         match learnt {
-            Learnt::Fits => {}
-            // The simulation environment is recognised by its name, which is also the word of its type: no
-            // conflict.
-            Learnt::Is(EntityType::Simulation)
+            NameFit::Fits => {}
+            // The simulation environment is recognised by its name, which is also its type: no conflict.
+            NameFit::Is(EntityType::Simulation)
                 if matches!(kind, EntityType::Simulation | EntityType::System) => {}
-            Learnt::Is(other) => self.findings.event(Id::NameOfTwoTypes, place, record, || {
+            NameFit::Is(other) => self.findings.event(Id::NameOfTwoTypes, place, record, || {
                 format!("{} is {} elsewhere", quoted(record.target), other)
             }),
-            // One of the two lines is wrong; the trace does not say which.
-            Learnt::Acted => self.findings.event(Id::SourceKind, place, record, || {
+            // One of the two lines is wrong; it is unknown which.
+            NameFit::Acted => self.findings.event(Id::SourceKind, place, record, || {
                 let (name, kind) = (quoted(record.target), kind);
                 format!(
                     "{name} caused events before that {kind} does not: a wrong source, or a name of two types"
@@ -100,8 +99,7 @@ impl Checker {
         meaning: Meaning,
     ) {
         let old = self.version == Version::V2_1_5;
-        // A line does not give the type of the source: it follows from earlier lines and from what the event
-        // needs.
+        // A line does not have the type of the source: it follows from earlier lines and the kind of event.
         let sources =
             meaning.rule.filter(|_| meaning.action_fault.is_none()).map_or(EntityTypes::ANY, |r| r.sources);
         let sides = [
@@ -122,8 +120,7 @@ impl Checker {
                 continue;
             };
             let has_type = !kinds.is_empty();
-            // 2.1.5: -1 for the simulation and schedulers, and for the entity that a tag at the start is
-            // about.
+            // 2.1.5: -1 for the simulation and schedulers, and for the entity of a tag at the start.
             let of_simulation = has_type
                 && kinds.within(EntityTypes::of(&[
                     EntityType::Simulation,
@@ -168,15 +165,15 @@ impl Checker {
         let (rule, record) = (step.rule, step.record);
         let wanted = rule.sources;
         match self.entities.acts_as(step.source.0, wanted) {
-            Learnt::Fits => {}
-            Learnt::Is(kind) => {
+            NameFit::Fits => {}
+            NameFit::Is(kind) => {
                 let rule = if kind == EntityType::Simulation { Id::SimSource } else { Id::SourceKind };
                 step.fault(&mut self.findings, rule, || {
                     format!("{} is {}, not {}", quoted(record.source), kind, wanted.words())
                 });
                 return;
             }
-            Learnt::Acted => {
+            NameFit::Acted => {
                 step.fault(&mut self.findings, Id::SourceKind, || {
                     format!("{} caused events before that {} does not", quoted(record.source), wanted.words())
                 });
@@ -206,7 +203,7 @@ impl Checker {
     }
 }
 
-/// A decimal number, or a hexadecimal one as debuggers write it.
+/// A decimal number, or a hexadecimal one as in debuggers.
 fn is_number(text: &str) -> bool {
     let hexadecimal = text.strip_prefix("0x").is_some_and(|digits| u64::from_str_radix(digits, 16).is_ok());
     hexadecimal || text.parse::<f64>().is_ok()

@@ -1,10 +1,10 @@
-//! The lines that are no events: parameters, tables, comments. Not how a reader uses the parameters.
+//! The lines that are not events: parameters, tables, comments. Not how a reader uses the parameters.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::Checker;
-use super::entities::{Learnt, is_damaged};
+use super::entities::{NameFit, is_damaged};
 use super::report::{NOT_UTF8, Occurrence};
 use super::rules::Id;
 use super::words::Words;
@@ -12,7 +12,7 @@ use crate::btf::spec::{EntityType, Form, Parameter, TIME_SCALES, Version};
 use crate::btf::{Fields, Place, Unreadable};
 use crate::diagnostics::excerpt;
 
-/// What the header has said so far.
+/// The header so far.
 #[derive(Debug, Default)]
 pub(super) struct Header {
     /// True once any line, not blank, was seen.
@@ -32,7 +32,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// An event stands here: a version after it is not the first line.
+    /// Notes an event: a version after it is not on the first line.
     pub(super) fn event(&mut self) {
         self.started = true;
     }
@@ -73,8 +73,8 @@ impl Checker {
         }
     }
 
-    /// A file whose line ends are carriage returns alone is one line to a reader. Its parameters are read all
-    /// the same, so that nothing else is reported for the same cause.
+    /// A file with carriage returns as its only line ends is one line to a reader. Its parameters are read
+    /// anyway, so that one cause is reported once.
     fn lines_in_one(&mut self, line: Line<'_>) {
         self.header.started |= !line.text.starts_with('#');
         for part in line.text.split('\r').filter(|part| part.starts_with('#')) {
@@ -227,18 +227,18 @@ impl Checker {
     fn declare(&mut self, line: Line<'_>, name: &str, kind: EntityType) {
         let id = self.entities.intern(name);
         match self.entities.is(id, kind) {
-            Learnt::Fits => {}
-            Learnt::Is(other) => self.line_fault(Id::NameOfTwoTypes, line, || {
+            NameFit::Fits => {}
+            NameFit::Is(other) => self.line_fault(Id::NameOfTwoTypes, line, || {
                 format!("'{}' is {} and {}", excerpt(name.as_bytes()), other, kind)
             }),
-            Learnt::Acted => self.line_fault(Id::SourceKind, line, || {
+            NameFit::Acted => self.line_fault(Id::SourceKind, line, || {
                 format!("'{}' caused events that {} does not", excerpt(name.as_bytes()), kind)
             }),
         }
     }
 
     fn mapping_late(&mut self, line: Line<'_>) {
-        // 2.1.5 has its tables in the header and says nothing about later ones.
+        // 2.1.5 has its tables in the header and does not mention later ones.
         if self.version != Version::V2_1_5 {
             self.line_fault(Id::MappingLate, line, || "after its first event".to_owned());
         }
@@ -256,7 +256,7 @@ impl Checker {
 }
 
 /// Readers keep an excerpt of a line that is too long, with its control characters escaped. If it is a header
-/// whose line ends are carriage returns alone, this returns the lines that are complete.
+/// with carriage returns as its only line ends, this returns the lines that are complete.
 pub(super) fn uncut(text: &str) -> Cow<'_, str> {
     if text.starts_with('#')
         && let Some(text) = text.strip_suffix('…')
@@ -270,7 +270,7 @@ pub(super) fn uncut(text: &str) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
-/// What keeps a line from being an event, from the text that readers keep of it: an excerpt, if it is long.
+/// Why a line is not an event, found out from the stored text, which is an excerpt of long lines.
 fn why_unreadable(text: &str) -> String {
     let whole = text.strip_suffix('…').unwrap_or(text);
     let cut = whole.len() < text.len();

@@ -1,5 +1,5 @@
 //! The conformance checker: does a trace keep the rules of its BTF version? It reads lines in file order,
-//! keeps the state of open instances, and reports every violation of [`RULES`] with its count and first
+//! tracks the state of open instances, and reports every violation of [`RULES`] with its count and first
 //! lines. It reads no files, prints no reports and repairs nothing.
 //!
 //! A trace may start anywhere: the first state of an instance is the one that its first event needs, and
@@ -43,10 +43,9 @@ use words::Words;
 /// What to check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CheckOptions {
-    /// The version to check against; `None` for the one that the header names, or 2.2.1 if it names none.
+    /// The version to check against; `None`: that of the header, or 2.2.1 if there is none.
     pub version: Option<Version>,
-    /// False for a recording that has no header, because it was mapped: then lines other than events are
-    /// ignored.
+    /// False for a recording that was mapped: it has no header, and lines other than events are ignored.
     pub header: bool,
 }
 
@@ -68,7 +67,7 @@ pub struct Checker {
     header: Header,
     words: Words,
     entities: Entities,
-    /// Types that events happened to.
+    /// Types that were targets of events.
     kinds: EntityTypes,
     software: Software,
     semaphores: Semaphores,
@@ -82,7 +81,7 @@ pub struct Checker {
 }
 
 impl Checker {
-    /// A checker that has seen nothing.
+    /// A checker at the begin of a trace.
     pub fn new(options: CheckOptions) -> Self {
         let version = options.version.unwrap_or(Version::V2_2_1);
         Self {
@@ -106,7 +105,7 @@ impl Checker {
         }
     }
 
-    /// A line that is no event, by its 1-based number: parameter, table row, comment, blank, or unreadable.
+    /// A line that is not an event, by its 1-based number: parameter, table row, comment, blank, unreadable.
     pub fn other_line(&mut self, line: u64, text: &str) {
         if !self.options.header {
             return;
@@ -140,7 +139,7 @@ impl Checker {
         let Some(rule) = meaning.rule else { return };
         let source = (self.entities.cause(source.0, rule.sources), source.1);
         let step = Step { place, record, source, target, kind, rule };
-        // An action of another version is a fault already. Its effect is clear, its spelling is not judged.
+        // An action of another version is reported already. Its effect is clear; its spelling is not checked.
         if meaning.kind_fault.is_none() && meaning.action_fault.is_none() && !record.source.is_empty() {
             self.note(&step);
             self.source(&step);
@@ -148,7 +147,7 @@ impl Checker {
         self.effect(&step);
     }
 
-    /// What was found.
+    /// The report.
     pub fn finish(mut self) -> Report {
         self.release();
         if self.options.header {

@@ -10,15 +10,15 @@ use super::step::Step;
 use crate::btf::spec::EntityTypes;
 use crate::diagnostics::excerpt;
 
-/// Names whose type is unknown so far, with how often they stand in a note, and the first time.
+/// Names of unknown type, with the number of notes that have them, and the first one.
 #[derive(Debug, Default)]
 pub(super) struct Notes(HashMap<Box<str>, (u64, Occurrence)>);
 
 impl Notes {
-    /// More names are not looked at: a file of random words must not fill the memory.
+    /// Maximum number of names: a file of random words must not fill the memory.
     const LIMIT: usize = 4096;
 
-    /// Judges the names at the end of the trace, when all types are known.
+    /// Checks the names at the end of the trace, when all types are known.
     pub(super) fn finish(self, entities: &Entities, findings: &mut Findings) {
         let mut all: Vec<_> = self.0.into_iter().collect();
         all.sort_by_key(|(_, (_, first))| first.place.seq);
@@ -61,7 +61,7 @@ impl Checker {
     }
 }
 
-/// What is wrong with a name that is none of a process.
+/// What is wrong with a name that is not a process.
 fn no_process(name: &str, kinds: EntityTypes) -> Option<String> {
     let wrong = kinds.and(EntityTypes::PROCESS).is_empty();
     wrong.then(|| format!("{} is {}", quoted(name), kinds.words()))

@@ -1,5 +1,4 @@
-//! Processes: their state chart, their instances, and the core they are on. Not the runnables in them (see
-//! `runnables`).
+//! Processes: their state chart, their instances, and their core. Not their runnables (see `runnables`).
 
 use super::entities::{Entities, EntityId, NO_INSTANCE};
 use super::report::Findings;
@@ -25,7 +24,7 @@ impl Software {
                 step.fault(findings, Id::ProcessInstance, || format!("the next instance is {expected}"));
             }
         }
-        // mtalimitexceeded takes a number, but no instance comes into being.
+        // mtalimitexceeded uses a number, but creates no instance.
         if transition.from == [State::Terminated] && transition.to == State::Terminated {
             return;
         }
@@ -47,7 +46,7 @@ impl Software {
     }
 }
 
-/// Before a process leaves its core, its runnables are suspended; before it ends, they are over.
+/// Before a process leaves its core, its runnables must be suspended; before it ends, they must be over.
 fn check_runnables(
     step: &Step<'_>,
     transition: Transition,
@@ -100,8 +99,7 @@ fn move_between_cores(
     {
         vacate(entities, core);
     }
-    // Some loggers write the previous task as the source: that is a fault of its own, and says nothing about
-    // cores.
+    // Some loggers write the previous task as the source: a fault of its own, which says nothing about cores.
     let core = step.source.0;
     if !entities.may_be_core(core) {
         return;

@@ -1,5 +1,5 @@
-//! What a check found: every violation counted, the first ones kept with their line. Not the rules, and not
-//! the text or JSON that a user sees.
+//! The result of a check: every violation is counted, the first ones are stored with their line. Not the
+//! rules, and not the text or JSON that a user sees.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,17 +14,16 @@ use crate::diagnostics::{Severity, excerpt};
 pub struct Report {
     /// The version that the trace was checked against.
     pub version: Version,
-    /// Events looked at.
+    /// Number of events.
     pub events: u64,
-    /// How far the time steps back at most, in ticks; 0 when it never does.
+    /// The largest step back in time, in ticks; 0 if there is none.
     pub largest_step_back: u64,
     /// Rules that were violated, in the order of [`RULES`].
     pub findings: Vec<Finding>,
 }
 
 impl Report {
-    /// Adds a violation in a Grasp trace, which no BTF event shows, by the id of its rule, at a line and time
-    /// of the file.
+    /// Adds a violation without a BTF event in a Grasp trace: the id of its rule, line and time in the file.
     pub fn add(&mut self, rule: &str, line: Option<u64>, time: i64, message: String) {
         let rules = GRASP.iter().filter_map(|id| RULES.get(*id as usize));
         let Some(rule) = rules.into_iter().find(|r| r.id == rule) else { return };
@@ -35,7 +34,7 @@ impl Report {
         });
         if let Some(finding) = self.findings.get_mut(n) {
             finding.count += 1;
-            if finding.first.len() < Finding::KEPT {
+            if finding.first.len() < Finding::MAX_STORED {
                 let place = Place { seq: 0, line };
                 finding.first.push(Occurrence { place, time: Some(time), message, text: String::new() });
             }
@@ -56,34 +55,34 @@ pub struct Finding {
     pub rule: &'static Rule,
     /// How often.
     pub count: u64,
-    /// The first [`Finding::KEPT`] violations.
+    /// The first [`Finding::MAX_STORED`] violations.
     pub first: Vec<Occurrence>,
-    /// The words at fault and how often each, for rules about words: types, actions, parameters. The first
+    /// The words at fault and the count of each, for rules about words: types, actions, parameters. The first
     /// [`Finding::WORDS`] different ones.
     pub words: BTreeMap<String, u64>,
 }
 
 impl Finding {
-    /// How many violations of a rule are kept.
-    pub const KEPT: usize = 5;
-    /// How many different words of a rule are counted.
+    /// Maximum number of violations of a rule that are stored.
+    pub const MAX_STORED: usize = 5;
+    /// Maximum number of different words of a rule that are counted.
     pub const WORDS: usize = 64;
 }
 
 /// One violation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Occurrence {
-    /// Where; for a line that is no event, `seq` is the number of events before it.
+    /// Its place; for a line that is not an event, `seq` is the number of events before it.
     pub place: Place,
-    /// When, in ticks; `None` for a line that is no event.
+    /// Its time, in ticks; `None` for a line that is not an event.
     pub time: Option<i64>,
     /// What is wrong, without a full stop.
     pub message: String,
-    /// The line as it would be written, escaped and cut; empty for what is missing.
+    /// The line in BTF, escaped and shortened; empty if something is missing.
     pub text: String,
 }
 
-/// Rules about what no event of BTF shows.
+/// Rules that concern Grasp traces only.
 const GRASP: [Id; 4] = [Id::BudgetNegative, Id::MutexNotHeld, Id::MutexNotNested, Id::MutexTaken];
 
 /// The message about a line that was not UTF-8.
@@ -98,19 +97,19 @@ impl Findings {
         Self(RULES.iter().map(|_| None).collect())
     }
 
-    /// Counts a violation; `occurrence` is called only if it is kept.
+    /// Counts a violation; `occurrence` is called only if it is stored.
     pub(super) fn add(&mut self, rule: Id, occurrence: impl FnOnce() -> Occurrence) {
         self.add_many(rule, 1, occurrence);
     }
 
-    /// Counts `count` violations of which one can be kept.
+    /// Counts `count` violations, of which one can be stored.
     pub(super) fn add_many(&mut self, rule: Id, count: u64, occurrence: impl FnOnce() -> Occurrence) {
         let n = rule as usize;
         if let (Some(slot), Some(rule)) = (self.0.get_mut(n), RULES.get(n)) {
             let new = || Finding { rule, count: 0, first: Vec::new(), words: BTreeMap::new() };
             let finding = slot.get_or_insert_with(new);
             finding.count += count;
-            if finding.first.len() < Finding::KEPT {
+            if finding.first.len() < Finding::MAX_STORED {
                 finding.first.push(occurrence());
             }
         }
@@ -150,7 +149,7 @@ impl Findings {
     }
 }
 
-/// The line of an event as BTF writes it, cut for a message.
+/// The line of an event in BTF, shortened for a message.
 pub(super) fn event_line(record: &Record<'_>) -> String {
     let mut line = format!("{},{},", record.time, record.source);
     let instance = |line: &mut String, instance: Option<i64>| {

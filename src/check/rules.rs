@@ -1,5 +1,5 @@
-//! The rules of BTF that `check` knows: the definition of what it looks for. Not how it looks (see the other
-//! files of this folder) and not the vocabulary (see [`crate::btf::spec`]).
+//! The rules of BTF that `check` knows. Not how they are checked (see the other files of this folder) and not
+//! the vocabulary (see [`crate::btf::spec`]).
 
 use crate::btf::spec::Version;
 use crate::diagnostics::Severity;
@@ -9,7 +9,7 @@ use crate::diagnostics::Severity;
 pub struct Rule {
     /// Stable name, kebab-case.
     pub id: &'static str,
-    /// Where it is written: specification and section.
+    /// Its place in the specification.
     pub section: &'static str,
     /// How bad a violation is.
     pub severity: Severity,
@@ -18,8 +18,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Where it is written in the specification that a trace is checked against; all places, if not in that
-    /// one.
+    /// Its place in the specification that a trace is checked against; all places, if it is not in that one.
     pub fn section_in(&self, version: Version) -> &'static str {
         let old = version == Version::V2_1_5;
         self.section.split("; ").find(|part| part.starts_with("BTF 2.1.") == old).unwrap_or(self.section)
@@ -28,14 +27,14 @@ impl Rule {
 
 macro_rules! rules {
     ($($name:ident $id:literal $severity:ident $section:literal $meaning:literal;)*) => {
-        /// A rule by name: its place in [`RULES`].
+        /// A rule by name: its index in [`RULES`].
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(super) enum Id { $($name),* }
 
         /// Every rule, in the order of the report.
         ///
-        /// An error breaks what a specification demands, a warning is content that another version or a
-        /// vendor has, an info is worth knowing. Sections without a version in front are those of the newest.
+        /// An error violates a specification, a warning is content of another version or of a vendor, an info
+        /// is worth knowing. Sections without a version are those of the newest one.
         pub const RULES: &[Rule] = &[
             $(Rule { id: $id, section: $section, severity: Severity::$severity, meaning: $meaning }),*
         ];
@@ -86,8 +85,7 @@ rules! {
         "a mapping stands after the first event of its entity or type";
     UnreadableLine "unreadable-line" Error "BTF 2.2.1 §2; BTF 2.1.5 §2"
         "a line that is no comment, parameter or event";
-    // Readers replace such bytes. Only the replacement is seen here, and a file may contain that character
-    // itself.
+    // Readers replace such bytes by a character that a file may also contain itself.
     NotUtf8 "not-utf8" Warning "BTF 2.2.1 §2; BTF 2.1.5 §2"
         "a line with bytes that are no UTF-8";
 
@@ -129,7 +127,7 @@ rules! {
     NoteNotProcess "note-not-process" Error "BTF 2.2.1 §2.3.5.2; BTF 2.1.5 table 14"
         "the note of set_event names something else than a process";
 
-    // Not more: a process need not have an event in a part of a trace.
+    // Only an info: a process need not have an event in a part of a trace.
     NoteUnknown "note-unknown" Info "BTF 2.2.1 §2.3.5.2; BTF 2.1.5 table 14"
         "the note of set_event names something that nothing else in the trace names";
 
@@ -179,7 +177,7 @@ rules! {
         "a runnable starts or resumes while its process is off the core";
     RunnableNotSuspended "runnable-not-suspended" Error "BTF 2.2.1 §2.3.3.3; BTF 2.1.5 §2.3"
         "a process leaves its core while one of its runnables is running";
-    // Not an error: the caller is not recorded, and one writer suspends callers for the time of a call.
+    // A warning only: the caller is not recorded, and one writer suspends callers during a call.
     RunnableStartOrder "runnable-start-order" Warning "BTF 2.2.1 §2.3.3"
         "a runnable starts while the one that may have called it is suspended";
     RunnableSuspendOrder "runnable-suspend-order" Error "BTF 2.2.1 §2.3.3.3"
@@ -197,7 +195,7 @@ rules! {
     SemaphoreNote "semaphore-note" Warning "BTF 2.3.0 §2.3.7, §2.3.8"
         "notes on a semaphore or spinlock that is never incremented or decremented";
 
-    // Grasp traces: what their player checks by its plugins (2012: BudgetCheck, MutexCheck).
+    // Grasp traces: the checks of the player's plugins (2012: BudgetCheck, MutexCheck).
     BudgetNegative "budget-negative" Error "Grasp player, BudgetCheck"
         "a server uses more budget than it has";
     MutexNotHeld "mutex-not-held" Error "Grasp player, MutexCheck"

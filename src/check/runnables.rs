@@ -8,8 +8,7 @@ use super::software::{Frame, Process, Software, end};
 use super::step::Step;
 use crate::btf::spec::State;
 
-/// Of deeper nesting the outermost runnables are forgotten: a trace in which nothing terminates must not fill
-/// the memory.
+/// Maximum depth; beyond it, the outermost runnables are forgotten, so that memory is bounded.
 const DEPTH: usize = 256;
 
 impl Software {
@@ -30,7 +29,7 @@ impl Software {
                 step.fault(findings, Id::RunnableInstance, || format!("the next instance is {expected}"));
             }
         }
-        // What follows from a wrong state is not a second fault.
+        // Consequences of a wrong state are not reported again.
         let legal = illegal.is_none() && !step.record.source.is_empty();
         let process_state = self.process_state(owner, entities);
         if let Some(state) = process_state.filter(|state| legal && enters(step) && !state.on_core()) {
@@ -96,12 +95,12 @@ impl Software {
     }
 }
 
-/// True for the actions that need the process on a core.
+/// True for actions that need the process on a core.
 fn enters(step: &Step<'_>) -> bool {
     step.rule.moves.is_some_and(|transition| transition.to == State::Running)
 }
 
-/// The rule about nesting that the step breaks, and the runnable it conflicts with.
+/// The nesting rule that the step violates, and the runnable it conflicts with.
 fn order_fault(step: &Step<'_>, process: &Process) -> Option<(Id, Key)> {
     let frames = &process.frames;
     let position = frames.iter().rposition(|frame| frame.key == step.target);
@@ -112,7 +111,7 @@ fn order_fault(step: &Step<'_>, process: &Process) -> Option<(Id, Key)> {
     };
     // From the innermost outwards, as long as it is certain that each was called by the next.
     let callers = below.iter().rev().take_while(|f| f.called).zip(below.iter().rev().skip(1)).map(|(_, f)| f);
-    // A runnable from before the trace has been running until now, so it called the first of them.
+    // A runnable from before the trace has been running until now, so it called the first one.
     let outer_ran = position.is_none();
     let certain = |(n, frame): &(usize, &Frame)| frame.called || (*n == 0 && outer_ran);
     let mut callees = above.iter().enumerate().take_while(certain).map(|(_, frame)| frame);
@@ -134,7 +133,7 @@ fn order_fault(step: &Step<'_>, process: &Process) -> Option<(Id, Key)> {
 }
 
 impl Process {
-    /// Moves the runnable of a step to a state; returns a runnable that had to be forgotten.
+    /// Moves the runnable of a step to a state; returns a runnable that was forgotten.
     fn apply(&mut self, step: &Step<'_>, to: State) -> Option<Key> {
         let position = self.frames.iter().rposition(|frame| frame.key == step.target);
         match position {
@@ -157,7 +156,7 @@ impl Process {
         if to == State::Terminated {
             return None;
         }
-        // Older than the trace, if it does not start here. Inner ones are suspended first and resumed last.
+        // Older than the trace, unless it starts here. Inner ones are suspended first and resumed last.
         let n = match to {
             _ if step.rule.counts => self.frames.len(),
             State::Suspended => 0,

@@ -9,7 +9,7 @@ use super::rules::Id;
 use super::step::Step;
 use crate::btf::spec::{Action, State, Version};
 
-/// How far an access has come (2.2.1 §2.3.7: the order constraints of the single events).
+/// The steps of an access (2.2.1 §2.3.7: the order constraints of the single events).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Requested,
@@ -38,18 +38,18 @@ impl Stage {
 #[derive(Debug, Default)]
 struct Semaphore {
     state: Option<State>,
-    /// True once a request, or an increment or decrement, was seen: then they are recorded, and a step
-    /// without them is out of order.
+    /// True once a request, an increment or a decrement was seen: then they are recorded, and a step without
+    /// them is out of order.
     requests: bool,
     counts: bool,
-    /// Accesses that are not over, by process instance.
+    /// Open accesses, by process instance.
     accesses: Vec<(Key, Stage)>,
     /// Notes before the first increment or decrement, and the first of them.
     notes: u64,
     first_note: Option<Box<Occurrence>>,
 }
 
-/// At most this many accesses are kept for one semaphore; then the oldest is forgotten.
+/// Maximum number of accesses per semaphore; beyond it the oldest is forgotten.
 const ACCESSES: usize = 64;
 
 /// All semaphores.
@@ -99,7 +99,7 @@ impl Semaphores {
         }
     }
 
-    /// Reports the notes of semaphores that do not count, which only the end of the trace shows.
+    /// Reports the notes of semaphores that turned out not to count.
     pub(super) fn finish(self, findings: &mut Findings) {
         let mut without: Vec<_> = self.0.into_values().filter(|semaphore| !semaphore.counts).collect();
         without.sort_by_key(|semaphore| semaphore.first_note.as_ref().map(|note| note.place.seq));

@@ -1,5 +1,5 @@
-//! Open instances of processes, with the runnables that are open in each. Not what their events mean (see
-//! `processes` and `runnables`).
+//! Open instances of processes, with the open runnables of each. Not what their events mean (see `processes`
+//! and `runnables`).
 
 use std::collections::HashMap;
 
@@ -11,9 +11,9 @@ use crate::btf::State;
 pub(super) struct Frame {
     pub(super) key: Key,
     pub(super) state: State,
-    /// True if the runnable outside of it was running at the same time: then that one called it (2.3.0
-    /// §2.3.3: a runnable is running while its sub-runnable is). Some tools suspend the caller for the time
-    /// of a call, others suspend unrelated runnables; the caller is unknown then.
+    /// True if the enclosing runnable was running at the same time: then it called this one (2.3.0 §2.3.3: a
+    /// runnable is running while its sub-runnable is). Some tools suspend the caller during a call, others
+    /// suspend unrelated runnables; the caller is unknown then.
     pub(super) called: bool,
 }
 
@@ -48,7 +48,7 @@ impl Software {
     }
 }
 
-/// An instance is over.
+/// Ends an instance.
 pub(super) fn end(entities: &mut Entities, key: Key) {
     if let Some(entity) = entities.get_mut(key.0) {
         entity.end(key.1);

@@ -9,13 +9,14 @@ use super::rules::Id;
 use super::step::Step;
 use crate::btf::spec::EntityType;
 
-/// What stimuli caused without a trigger, kept until the trace shows whether it records triggers: not every
-/// entity type has to be in a file (2.3.0 §2.3), and the listings 2-3, 2-7 and 2-11 have activations only.
+/// What stimuli caused without a trigger, stored until it is known whether the trace records triggers: not
+/// every entity type has to be in a file (2.3.0 §2.3), and the listings 2-3, 2-7 and 2-11 have activations
+/// only.
 #[derive(Debug, Default)]
 pub(super) struct Stimuli {
     /// True once any stimulus was triggered.
     triggers: bool,
-    /// How often, and the first of them, for each stimulus that was not triggered yet.
+    /// By stimulus without a trigger so far: how often it caused something, and the first time.
     untriggered: HashMap<EntityId, (u64, Occurrence)>,
 }
 

@@ -1,5 +1,5 @@
-//! The version that a trace is judged by, and whether the trace names it in the right place. Not the other
-//! parameters.
+//! The version that a trace is checked against, and whether the trace names it in the right place. Not the
+//! other parameters.
 
 use super::Checker;
 use super::header::Line;
@@ -8,8 +8,8 @@ use super::words::Words;
 use crate::btf::spec::{Form, Parameter, Version};
 use crate::diagnostics::excerpt;
 
-/// Lines before the first event, held until the version is known: the lines before `#version` are judged by
-/// the same version as those after it.
+/// Lines before the first event, held until the version is known: the lines before `#version` are checked
+/// against the same version as those after it.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     lines: Vec<(u64, String)>,
@@ -17,10 +17,10 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// A longer header is judged by its lines up to here.
+    /// Maximum bytes of a header that decide on the version.
     const BYTES: usize = 1 << 20;
 
-    /// Takes a line; false if there is no room for more.
+    /// Adds a line; returns false if there is no room for more.
     pub(super) fn push(&mut self, number: u64, text: &str) -> bool {
         self.lines.push((number, text.to_owned()));
         self.bytes += text.len();
@@ -29,10 +29,10 @@ impl Held {
 }
 
 impl Checker {
-    /// Decides on the version and judges the lines that waited for it.
+    /// Decides on the version and checks the held lines.
     pub(super) fn release(&mut self) {
         let Some(held) = self.held.take() else { return };
-        // In files with two headers, one was usually pasted before the other: the one next to the events was
+        // In files with two headers, one was probably pasted before the other: the one next to the events was
         // written with them.
         let named = held.lines.iter().rev().find_map(|(_, text)| text.rsplit('\r').find_map(version_in));
         if let Some((text, version)) = named {
@@ -61,14 +61,14 @@ impl Checker {
             Some(_) => {}
         }
         let again = std::mem::replace(&mut self.header.has_version, true);
-        // §2.2.1: "the first entry". A blank line is no entry, so that one before it is let be.
+        // §2.2.1: "the first entry". A blank line is not an entry, so one before it is accepted.
         if !first && !again && version != Version::V2_1_5 {
             self.line_fault(Id::VersionNotFirst, line, || "not the first line".to_owned());
         }
     }
 }
 
-/// The version that a line names, if it is one that was published.
+/// The version that a line names, if it was published.
 fn version_in(line: &str) -> Option<(&str, Version)> {
     let (word, value) = line.strip_prefix('#')?.split_once(char::is_whitespace)?;
     let is_version = Parameter::find_any_case(word)?.form == Form::Version;

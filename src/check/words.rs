@@ -1,5 +1,5 @@
-//! The rule of the specification for the type and action of a line, tolerant where the meaning is clear. Does
-//! not judge anything else in the line.
+//! Finds the rule of the specification for the type and action of a line, tolerant if the meaning is clear.
+//! Does not check anything else in the line.
 
 use std::collections::HashMap;
 
@@ -7,14 +7,14 @@ use super::entities::is_damaged;
 use super::rules::Id;
 use crate::btf::spec::{self, Action, ActionRule, EntityType, Number, Version};
 
-/// What a pair of words means.
+/// The meaning of a type and an action.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Meaning {
     /// The entity type, if its id has a meaning.
     pub(super) kind: Option<EntityType>,
     /// What is wrong with the id of the type.
     pub(super) kind_fault: Option<Id>,
-    /// The rule that the action means.
+    /// The rule of the action.
     pub(super) rule: Option<&'static ActionRule>,
     /// What is wrong with the action.
     pub(super) action_fault: Option<Id>,
@@ -26,7 +26,7 @@ pub(super) struct Meaning {
 #[derive(Debug)]
 pub(super) struct Words {
     version: Version,
-    /// The number that the trace gives itself, if it is judged by it.
+    /// The number that the trace gives itself, if it is checked against it.
     named: Option<Number>,
     /// Type → action → meaning.
     meanings: HashMap<Box<str>, HashMap<Box<str>, Meaning>>,
@@ -34,7 +34,7 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// More pairs than a real trace has: a file of random words must not fill the memory.
+    /// Maximum number of pairs: a file of random words must not fill the memory.
     const LIMIT: usize = 4096;
 
     pub(super) fn new(version: Version, named: Option<Number>) -> Self {
@@ -57,7 +57,7 @@ impl Words {
         meaning
     }
 
-    /// The type that an id means, and what is wrong with the id.
+    /// The type of an id, and what is wrong with the id.
     pub(super) fn kind_of(&self, id: &str) -> (Option<EntityType>, Option<Id>) {
         if let Some(kind) = EntityType::of_version(self.version, id) {
             (Some(kind), None)
@@ -70,8 +70,7 @@ impl Words {
         }
     }
 
-    /// True for a word of the version that the trace names, although the one that it is judged by has
-    /// another.
+    /// True for a word of the version that the trace names, if it is checked against another one.
     fn is_own(&self, word: &str) -> bool {
         self.named.is_some_and(|number| spec::is_former_word(number, word))
     }

@@ -1,5 +1,5 @@
-//! Groups of options that several commands have. Text only: values become plans in `commands`. Not the list of commands
-//! (see `command_line`), and not the arguments of one command, which it declares itself.
+//! Groups of options of several commands. Text only: `commands` turns values into plans. Not the list of
+//! commands (see `command_line`), and not the arguments of one command, which it declares itself.
 
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -18,8 +18,8 @@ pub struct Limits {
 /// SQL of the user.
 #[derive(Debug, Clone, Default, Args)]
 pub struct SqlPath {
-    /// Folder with SQL files of your own, metrics and views in the form of those that ship with btfdb (see docs/library.md);
-    /// can be repeated.
+    /// Folder with SQL files of your own, metrics and views in the form of those that ship with btfdb (see
+    /// docs/library.md); can be repeated.
     #[arg(long = "sql-path", value_name = "DIR")]
     pub folders: Vec<PathBuf>,
 }
@@ -56,7 +56,8 @@ pub enum Format {
 #[derive(Debug, Args, Clone, Default)]
 #[command(next_help_heading = "Events of a kernel trace")]
 pub struct KernelArgs {
-    /// Only events of these classes: THREAD, COMM, KER_CALL, KERCALL (enter, exit, interrupted), INT (all of them), …
+    /// Only events of these classes: THREAD, COMM, KER_CALL, KERCALL (enter, exit, interrupted), INT (all of
+    /// them), …
     #[arg(long = "class", value_delimiter = ',', value_name = "CLASSES")]
     pub classes: Vec<String>,
     /// No events of these classes.
@@ -77,7 +78,8 @@ pub struct KernelArgs {
     /// Only events of these processes, by the last part of their names.
     #[arg(long = "process", value_delimiter = ',', value_name = "NAMES")]
     pub processes: Vec<String>,
-    /// How --pid, --tid and --process are meant: events about them, while they run, either, or as the kernel filters.
+    /// How --pid, --tid and --process are meant: events about them, while they run, either, or as the kernel
+    /// filters.
     #[arg(long, value_enum, default_value_t, value_name = "WHOSE")]
     pub who: WhoArg,
     /// Only events on these CPUs.

@@ -1,4 +1,4 @@
-//! The command line: the list of commands. Not the arguments of a command, which it declares itself in `commands`.
+//! The command line: the list of commands. Not their arguments, which are declared in `commands`.
 
 use super::commands::{check, compare, demo, export, ingest, manage, map, metrics, plot, query};
 use super::shell;

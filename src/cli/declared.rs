@@ -1,5 +1,5 @@
-//! Options that formats and exports declare ([`OptionSpec`]) → arguments of clap, and what was typed → their values. The
-//! only place where the command line learns of them.
+//! Options that formats and exports declare ([`OptionSpec`]) → arguments of clap, and the text of the user →
+//! their values. The only place where the command line knows of them.
 
 use crate::options::{OptionSpec, OptionValues, ValueSpec, Word};
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -7,16 +7,16 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use std::marker::PhantomData;
 
-/// A registry of options.
+/// A list of declared options.
 pub trait Registry {
     /// All options of all formats, in the order of the help. Formats may share an option.
     fn specs() -> Vec<&'static OptionSpec>;
 }
 
-/// A group of arguments: the options of a registry that were given.
+/// A group of arguments: the given options of a registry.
 #[derive(Debug, Clone)]
 pub struct Declared<R> {
-    /// The values that were typed.
+    /// The values in the user's text.
     pub values: OptionValues,
     registry: PhantomData<R>,
 }

@@ -1,23 +1,23 @@
-//! What the allocator of the system does with memory that is given back. Not how much there is of it: that is for the queues.
+//! How the allocator of the system keeps freed memory. Not how much memory is used: the queues limit that.
 
-/// Lets the process keep memory that it will ask for again. The columns of a chunk, some megabytes, are made by one thread and
-/// freed by another; the GNU allocator gives them back to the kernel each time, which has to clear their pages for the next
-/// chunk: 4 % of the ingest of a function export (20,000 page faults, 6,500 without that), 2 to 3 % of the others. To be called before
-/// there are threads.
+/// Lets the process keep freed memory that it will need again. The columns of a chunk, some megabytes, are
+/// made by one thread and freed by another. The GNU allocator would give them back to the kernel each time,
+/// which has to clear their pages for the next chunk: 4 % of the ingest of a function export (20,000 page
+/// faults, 6,500 without that), 2 to 3 % of the others. To be called before there are threads.
 pub(super) fn keep() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
-        /// So much may be left at the end of the memory of each thread, in bytes.
-        const KEPT: i32 = 16 << 20;
-        /// The most that this allocator takes: what is larger is a mapping of its own. It grows to this by itself otherwise, which
-        /// it does no more when the other number is set.
-        const LARGE: i32 = 32 << 20;
+        /// Free bytes that may stay at the end of the memory of each thread.
+        const TRIM_THRESHOLD: i32 = 16 << 20;
+        /// The maximum of this allocator: larger blocks are mappings of their own. By default, the threshold
+        /// adapts up to this value, but not if the other parameter is set.
+        const MMAP_THRESHOLD: i32 = 32 << 20;
         #[expect(unsafe_code, reason = "the only way to say so to the allocator")]
-        // SAFETY: two numbers of the allocator are set, before there is a thread that could ask it for memory meanwhile. It checks
-        // them itself; what it refuses stays as it was, and is only slower.
+        // SAFETY: sets two parameters of the allocator before there are threads that could use it at the same
+        // time. It checks them itself; if it refuses one, everything only stays slower.
         unsafe {
-            libc::mallopt(libc::M_TRIM_THRESHOLD, KEPT);
-            libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE);
+            libc::mallopt(libc::M_TRIM_THRESHOLD, TRIM_THRESHOLD);
+            libc::mallopt(libc::M_MMAP_THRESHOLD, MMAP_THRESHOLD);
         }
     }
 }

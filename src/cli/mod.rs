@@ -1,5 +1,5 @@
 //! The command line: arguments, terminal, signals, exit codes. The only module that prints, reads the
-//! environment or ends the process; what it runs lives in `ops`, `engine`, `metrics`, `export` and `render`.
+//! environment or ends the process; what it runs is in `ops`, `engine`, `metrics`, `export` and `render`.
 
 mod args;
 mod command_line;
@@ -23,7 +23,7 @@ pub use command_line::Cli;
 pub fn run() -> ExitCode {
     #[expect(clippy::disallowed_methods, reason = "this is the command line")]
     let cli = Cli::parse_from(std::env::args_os().map(no_option_if_sql));
-    // Queries are given all the memory that they may use; what the allocator keeps would come on top.
+    // Queries use all memory that they may; what the allocator keeps would be added to that.
     if matches!(cli.command, command_line::Command::Ingest(_) | command_line::Command::Map(_)) {
         memory::keep();
     }
@@ -43,12 +43,13 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// The page of documentation about the shell, as Markdown.
+/// The documentation page about the shell, as Markdown.
 pub fn shell_docs() -> String {
     shell::docs()
 }
 
-/// SQL that begins with a comment looks like an option; a blank in front tells it apart. Names of options have no blanks.
+/// SQL that begins with a comment looks like an option; a leading blank distinguishes it. Names of options
+/// have no blanks.
 fn no_option_if_sql(mut argument: OsString) -> OsString {
     let name =
         argument.to_str().filter(|text| text.starts_with("--")).and_then(|text| text.split('=').next());

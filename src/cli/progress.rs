@@ -1,5 +1,5 @@
-//! The progress line of long operations: rows per second and time left, on a terminal only, not before a
-//! quarter of a second has passed.
+//! The progress line of long operations: rows per second and time left, on a terminal only, and not within
+//! the first 250 ms.
 
 use super::ui::Ui;
 use crate::ops::Control;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// Runs `work` while its progress is shown.
+/// Runs `work` and shows its progress.
 pub(super) fn watched<T>(ui: &Ui, control: &Arc<Control>, work: impl FnOnce() -> T) -> T {
     if !ui.shows_progress() {
         return work();

@@ -1,10 +1,10 @@
-//! What goes to standard error: status, warnings, errors. Results go to standard output and not through here.
+//! Standard error: status, warnings, errors. Results go to standard output, not through here.
 
 use crate::diagnostics::{Log, Severity};
 use crate::error::{Error, ErrorKind};
 use std::io::{IsTerminal, Write};
 
-/// Standard error, as the user asked for it.
+/// Standard error, with the options of the user.
 #[derive(Debug)]
 pub(super) struct Ui {
     quiet: bool,
@@ -32,7 +32,7 @@ impl Ui {
         line(&format!("warning: {text}"));
     }
 
-    /// An error: what, why, what next.
+    /// An error: what, why, and what to do.
     pub fn error(&self, error: &Error) {
         line(&format!("error: {error}"));
         let mut source = std::error::Error::source(error);
@@ -48,7 +48,7 @@ impl Ui {
         }
     }
 
-    /// Findings by code, worst first, each with its first place.
+    /// Findings by code, worst first, each with the place of the first.
     pub fn findings(&self, log: &Log) {
         let mut counts: Vec<_> = log.counts().filter(|c| c.2 > Severity::Info).collect();
         counts.sort_by_key(|c| std::cmp::Reverse(c.2));
@@ -67,6 +67,6 @@ impl Ui {
 }
 
 fn line(text: &str) {
-    // When standard error is gone, there is no other place for the message.
+    // If standard error is closed, there is no other place for the message.
     let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -1,8 +1,8 @@
 //! Aligns the pending events of a sequence on both sides, from their first difference to where they agree
-//! again. Only a search; `engine` decides what becomes of the events.
+//! again. Only a search; `engine` decides about the events.
 //!
-//! Two windows grow until the cheapest alignment contains a few equal events in a row: most differences are
-//! small and are found at once, with the events that are there. The largest window bounds the cost.
+//! Two windows grow until the cheapest alignment contains some equal events in a row: most differences are
+//! small and are found at once, with the available events. The largest window bounds the cost.
 
 use super::event::{Event, Key};
 use super::sequence::Backlog;
@@ -10,11 +10,10 @@ use super::side::Side;
 use crate::names::IdMap;
 
 /// The largest window in which events are aligned one by one.
-const LARGEST: usize = 256;
-/// When no window helps, an agreement is searched up to this many events away.
+const MAX_WINDOW: usize = 256;
+/// If no window helps, an agreement is searched up to this many events away.
 const WIDE: usize = 4096;
-/// This many equal events in a row mean that both sides agree again. One may be chance where an event is
-/// frequent.
+/// This many equal events in a row mean that both sides agree again. A single one may be chance.
 const RUN: usize = 3;
 /// The cost of an event without a partner. Two similar events cost less as a pair; two events in the opposite
 /// order cost less as one event without a partner on each side.
@@ -25,7 +24,7 @@ pub(super) const SIMILAR: usize = 3;
 /// One step through two sequences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// The next events of both sides are equal but for their times.
+    /// The next events of both sides are equal except for their times.
     Equal,
     /// The next events of both sides are one that has changed.
     Changed,
@@ -39,9 +38,9 @@ pub(super) enum Step {
 pub(super) struct Pending<'a> {
     pub(super) backlogs: &'a [Backlog; 2],
     pub(super) sides: &'a [Side; 2],
-    /// Per side: nothing more comes.
+    /// Per side: no more events will come.
     pub(super) complete: [bool; 2],
-    /// How much later the right is, in ticks, as far as is known.
+    /// How much later the right side is, in ticks, as far as is known.
     pub(super) offset: i64,
 }
 
@@ -78,14 +77,14 @@ impl<'a> Pending<'a> {
         (1..RUN + 1).find(|n| self.event(late, *n).is_some_and(is_it)).map(|n| (step, n))
     }
 
-    /// The steps from here to where both sides agree again; `None` when that depends on events that have not
-    /// come yet. `size` is the window to begin with, and afterwards the one to begin with next time.
+    /// The steps from here to where both sides agree again; `None` if that depends on events that have not
+    /// come yet. `size` is the first window to try, here and next time.
     pub(super) fn steps(&self, size: &mut usize) -> Option<Vec<Step>> {
         loop {
             if (0..2).any(|side| self.len(side) < *size && !self.complete.get(side).is_some_and(|c| *c)) {
                 return None;
             }
-            let window = (*size).min(LARGEST);
+            let window = (*size).min(MAX_WINDOW);
             let all = self.complete == [true; 2] && self.len(0).max(self.len(1)) <= window;
             let mut steps = align(&self.window(0, window), &self.window(1, window), self.offset);
             if all {
@@ -96,7 +95,7 @@ impl<'a> Pending<'a> {
                 return Some(steps);
             }
             if *size < WIDE {
-                *size = if *size < LARGEST { *size * 2 } else { WIDE };
+                *size = if *size < MAX_WINDOW { *size * 2 } else { WIDE };
                 continue;
             }
             if let Some((left, right)) = self.wide() {
@@ -108,8 +107,7 @@ impl<'a> Pending<'a> {
         }
     }
 
-    /// The nearest agreement after a gap that is too long for a window: events of one side that the other
-    /// lost.
+    /// The nearest agreement after a gap that is too long for a window: events that one side lost.
     fn wide(&self) -> Option<(usize, usize)> {
         let mut places: IdMap<&Key, Vec<usize>> = IdMap::default();
         for n in 0..WIDE {
@@ -127,7 +125,7 @@ impl<'a> Pending<'a> {
                 break;
             }
             for right in places.get(key).into_iter().flatten().copied() {
-                let is_gap = left.min(right) <= LARGEST / 8;
+                let is_gap = left.min(right) <= MAX_WINDOW / 8;
                 let is_nearer = best.is_none_or(|(l, r)| left + right < l + r);
                 if is_gap && is_nearer && self.agree(left, right) {
                     best = Some((left, right));
@@ -142,7 +140,7 @@ impl<'a> Pending<'a> {
     }
 }
 
-/// What a pair costs, if it may be one.
+/// The cost of a pair, if it may be one.
 fn cost(left: &Event, right: &Event, offset: i64) -> Option<u32> {
     let apart = u32::from(right.time.saturating_sub(left.time) != offset);
     match left.key.distance(&right.key) {

@@ -6,7 +6,7 @@ use crate::btf::NameId;
 use crate::names::IdMap;
 use std::collections::VecDeque;
 
-/// At most this many events wait for an interruption to end; then the oldest stay.
+/// Maximum number of events that wait for the end of an interruption; beyond it, the oldest stay.
 const LIMIT: usize = 1 << 16;
 
 /// A process instance.
@@ -30,7 +30,7 @@ struct Gap {
 /// Events that wait, in the order of the file.
 #[derive(Debug, Default)]
 pub(super) struct Collapse {
-    /// `None` for an event that was dropped; true for one that may leave.
+    /// `None` for an event that was dropped; true for one that is decided.
     queue: VecDeque<Option<(Event, bool)>>,
     base: u64,
     gaps: IdMap<Process, Gap>,
@@ -58,13 +58,13 @@ impl Collapse {
         None
     }
 
-    /// No more events come: the waiting ones stay.
+    /// No more events will come: the waiting ones stay.
     pub(super) fn end(&mut self) {
         self.gaps.clear();
         self.queue.iter_mut().flatten().for_each(|(_, certain)| *certain = true);
     }
 
-    /// Takes an event of the file.
+    /// Adds an event of the file.
     pub(super) fn put(&mut self, event: Event, ignored: bool) {
         let key = &event.key;
         let on_core = event.class == Class::Process && matches!(event.step, Step::Enter | Step::Leave);
@@ -83,7 +83,7 @@ impl Collapse {
         let core = key.source;
         let ordinal = self.base + self.queue.len() as u64;
         if on_core {
-            // Another process came to the core: the interruption does not consist of ignored events only.
+            // Another process got the core: the interruption does not consist of ignored events only.
             let others = self.gaps.iter().filter(|(other, gap)| gap.core == Some(core) && **other != process);
             let others: Vec<Process> = others.map(|(other, _)| *other).collect();
             others.into_iter().for_each(|other| self.keep(other));
@@ -155,7 +155,7 @@ impl Collapse {
     }
 }
 
-/// What becomes of an event.
+/// The decision about an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Action {
     /// It stays, with all waiting events of its process.

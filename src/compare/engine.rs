@@ -7,7 +7,7 @@ use super::feed::{self, Feed};
 use super::index::ByIndex;
 use super::report::{Report, View};
 use super::result::{Comparison, DifferenceKind, Line};
-use super::sequence::{About, Id, SMALLEST_WINDOW, Table};
+use super::sequence::{Id, SMALLEST_WINDOW, Subject, Table};
 use super::side::{Side, State};
 use super::{CompareOptions, Level, Tolerance};
 use crate::btf::{NameId, Records};
@@ -22,7 +22,7 @@ pub(super) struct Engine<'o> {
     pub(super) sides: [Side; 2],
     report: Report,
     tolerances: IdMap<NameId, Tolerance>,
-    /// What is subtracted from the times of each side.
+    /// Subtracted from the times of each side.
     origins: [i64; 2],
     /// Time of the first event of each side.
     starts: [i64; 2],
@@ -103,8 +103,8 @@ impl<'o> Engine<'o> {
     }
 
     /// The side to read next: the one with the earlier time, measured from its own start. A side with many
-    /// pending events waits. Where the end is cut, absolute times count, so that no side is read past the end
-    /// of the other.
+    /// pending events waits. If the end is cut, absolute times count, so that no side is read past the end of
+    /// the other.
     fn next_side(&self, left: &Event, right: &Event) -> usize {
         if self.options.cut_to_common_length {
             return usize::from(right.time < left.time);
@@ -141,21 +141,20 @@ impl<'o> Engine<'o> {
         let ordinal = here.push(event, members);
         for (n, id) in members.into_iter().flatten().enumerate() {
             let Some(sequence) = self.table.get(id) else { continue };
-            let about = sequence.about;
+            let subject = sequence.subject;
             let Some(backlog) = sequence.backlogs.get_mut(side) else { continue };
             backlog.unsettled.push_back(ordinal);
             if n == 0 {
                 backlog.unpaired.push_back(ordinal);
             }
             let (sides, words, origins) = (&self.sides, &self.words, self.origins);
-            self.report.arrived(about, side, || line(sides, words, origins, side, ordinal));
+            self.report.arrived(subject, side, || line(sides, words, origins, side, ordinal));
         }
         self.open.extend(members[0]);
         self.relieve(side);
     }
 
-    /// Pairs what can be paired in a sequence. `force`: decides about its first event without waiting for
-    /// more.
+    /// Pairs what can be paired in a sequence. `force`: decides on its first event without waiting for more.
     fn pump(&mut self, id: Id, mut force: bool) {
         loop {
             let offset = self.offset(id);
@@ -166,9 +165,8 @@ impl<'o> Engine<'o> {
                     let events = self.sides[0].get(l).zip(self.sides[1].get(r));
                     let same = events.is_some_and(|(l, r)| l.event.key == r.event.key);
                     let apart = events.map_or(0, |(l, r)| r.event.time.saturating_sub(l.event.time));
-                    // Times show which of several equal events is missing. At levels where times do not
-                    // count, they are used only after a difference was found, so that the verdict never
-                    // depends on them.
+                    // Times show which of several equal events is missing. At levels without times, they are
+                    // used only after a difference was found, so that the verdict never depends on them.
                     if same && self.options.level != Level::Exact && self.report.is_different() {
                         let (backlogs, complete) = (&sequence.backlogs, [false; 2]);
                         let offset = self.starts[1].saturating_sub(self.starts[0]);
@@ -209,8 +207,8 @@ impl<'o> Engine<'o> {
         }
     }
 
-    /// Pairs the events of one instant when both sides have been read beyond it: then all equal events of the
-    /// same time are there.
+    /// Pairs the events of an instant once both sides have been read beyond it: then all equal events of that
+    /// time are known.
     fn pump_open(&mut self) {
         let mut open = std::mem::take(&mut self.open);
         open.sort_unstable();
@@ -219,14 +217,14 @@ impl<'o> Engine<'o> {
         self.open = open;
     }
 
-    /// How much later the right is in a sequence.
+    /// How much later the right side is in a sequence.
     fn offset(&self, id: Id) -> i64 {
         let last = self.table.peek(id).and_then(|s| s.last_times);
         let (left, right) = last.unwrap_or((self.starts[0], self.starts[1]));
         right.saturating_sub(left)
     }
 
-    /// Takes the next events of a sequence as one step says.
+    /// Takes the next events of a sequence according to a step.
     fn take(&mut self, id: Id, step: Step) {
         let Some(sequence) = self.table.get(id) else { return };
         let [left, right] = &mut sequence.backlogs;
@@ -253,8 +251,8 @@ impl<'o> Engine<'o> {
         let members = (l.members, r.members);
         let Some(sequence) = self.table.get(id) else { return };
         sequence.pairs += 1;
-        let previous = match (sequence.last_times.replace(times), sequence.about) {
-            (None, About::Instance(entity, _)) => self.begins.insert(entity, times),
+        let previous = match (sequence.last_times.replace(times), sequence.subject) {
+            (None, Subject::Instance(entity, _)) => self.begins.insert(entity, times),
             (previous, _) => previous,
         };
         let previous = previous.unwrap_or((self.starts[0], self.starts[1]));
@@ -272,7 +270,7 @@ impl<'o> Engine<'o> {
         self.settle_all(members);
     }
 
-    /// Reports a difference between two events that are both there.
+    /// Reports a difference between two existing events.
     pub(super) fn report_pair(&mut self, kind: DifferenceKind, id: Id, left: u64, right: u64) {
         let view = View { sides: &self.sides, table: &self.table, words: &self.words, origins: self.origins };
         let [here, there] = &self.sides;
@@ -309,7 +307,7 @@ impl<'o> Engine<'o> {
         self.settle_all((members, members));
     }
 
-    /// Keeps a side within the limit: decides about the event that has waited longest, here or, when only the
+    /// Keeps a side within the limit: decides on the event that has waited longest, here or, if only the
     /// verdict on positions is missing, there.
     fn relieve(&mut self, side: usize) {
         let is_over =
@@ -328,7 +326,7 @@ impl<'o> Engine<'o> {
         }
     }
 
-    /// Nothing more comes: decides about everything that waits.
+    /// No more events will come: decides on everything that waits.
     fn end(&mut self) {
         self.sides.iter_mut().for_each(|side| side.ended = true);
         self.report.hold();

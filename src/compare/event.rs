@@ -1,5 +1,5 @@
-//! A record in compact form: names are interned, so that two events compare with a few instructions, and the
-//! meaning of a word for the order of a trace is looked up once. Not a parser, and no check of the record.
+//! A record in compact form: names are interned, so that comparing two events takes some instructions only,
+//! and the meaning of each word is looked up once. Not a parser, and no check of the record.
 
 use crate::btf::{NameId, Names, Place, Record};
 use crate::names::{IdMap, IdSet};
@@ -40,7 +40,7 @@ impl Note {
     }
 }
 
-/// Every field of an event but its time: what the thesis compares for a semantic difference (chapter 5.1.3).
+/// Every field of an event except its time: a semantic difference in the thesis (chapter 5.1.3).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub(super) source: NameId,
@@ -53,7 +53,7 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// In how many fields two keys differ.
+    /// The number of fields in which two keys differ.
     pub(super) fn distance(&self, other: &Self) -> usize {
         usize::from(self.source != other.source)
             + usize::from(self.source_instance != other.source_instance)
@@ -81,7 +81,7 @@ impl Key {
     }
 }
 
-/// What the type of a target means for the order of events.
+/// The class of a target, for the order of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
     /// Task, ISR, thread: has instances that run on a core.
@@ -104,14 +104,14 @@ pub(super) fn normal_type(text: &str) -> String {
     if upper == "ISR" { "I".to_owned() } else { upper }
 }
 
-/// What an action of a process means for its place.
+/// The meaning of an action of a process for its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     /// The source is the core that the process is on from now.
     Enter,
     /// The source is the core that the process leaves.
     Leave,
-    /// The source is the core the process was on last; nothing happens there.
+    /// The source is the last core of the process; nothing happens there.
     Away,
     /// The source caused it.
     Caused,
@@ -133,7 +133,7 @@ pub(super) struct Event {
     /// Ticks, after alignment.
     pub(super) time: i64,
     pub(super) key: Key,
-    /// Source, type, target and action as the file spells them.
+    /// Source, type, target and action as spelled in the file.
     raw: [NameId; 4],
     pub(super) class: Class,
     pub(super) step: Step,
@@ -141,18 +141,18 @@ pub(super) struct Event {
 }
 
 impl Event {
-    /// Source and target by the names of their own file.
+    /// Source and target by the names in their own file.
     pub(super) fn own_names(&self) -> [NameId; 2] {
         let [source, _, target, _] = self.raw;
         [source, target]
     }
 }
 
-/// The words of both sides and what they mean.
+/// The words of both sides and their meanings.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     names: Names,
-    /// At level `exact` text is text; otherwise `ISR` is `I`, and case does not matter.
+    /// Level `exact` compares texts; at other levels `ISR` is `I`, and case does not matter.
     spelling: bool,
     classes: IdMap<NameId, (NameId, Class)>,
     steps: IdMap<NameId, (NameId, Step, Verb)>,
@@ -160,7 +160,7 @@ pub(super) struct Words {
     renamed: IdMap<NameId, (NameId, bool)>,
     set_event: Option<NameId>,
     simulation: IdSet<NameId>,
-    /// The type an entity was last seen with.
+    /// The latest type of an entity.
     kinds: IdMap<NameId, (NameId, Class)>,
 }
 
@@ -180,12 +180,12 @@ impl Words {
         words
     }
 
-    /// The number of a name, as the right side calls it.
+    /// The id of a name, in terms of the right side.
     pub(super) fn name(&mut self, text: &str) -> NameId {
         self.names.intern(text)
     }
 
-    /// The number and meaning of a type.
+    /// The id and meaning of a type.
     pub(super) fn kind(&mut self, text: &str) -> (NameId, Class) {
         let raw = self.names.intern(text);
         if let Some(class) = self.classes.get(&raw) {
@@ -229,7 +229,7 @@ impl Words {
         (raw, (id, step, verb))
     }
 
-    /// The event of a record; `left`: with the names of the right side. The time is moved by `-origin`.
+    /// The event of a record, `origin` subtracted from its time; `left`: renamed as on the right side.
     pub(super) fn event(&mut self, place: Place, record: &Record<'_>, origin: i64, left: bool) -> Event {
         let raw_source = self.names.intern(record.source);
         let raw_target = self.names.intern(record.target);
@@ -267,17 +267,17 @@ impl Words {
         Some(*to)
     }
 
-    /// True for a name that was to be replaced and has been.
+    /// True for a name that was renamed at least once.
     pub(super) fn was_renamed(&self, from: &str) -> bool {
         self.names.find(from).and_then(|name| self.renamed.get(&name)).is_some_and(|(_, used)| *used)
     }
 
-    /// True when an event had this type, in any spelling.
+    /// True if an event had this type, in any spelling.
     pub(super) fn has_type(&self, text: &str) -> bool {
         self.classes.keys().any(|raw| normal_type(self.names.text(*raw)) == normal_type(text))
     }
 
-    /// True when an event had this action, in any spelling.
+    /// True if an event had this action, in any spelling.
     pub(super) fn has_action(&self, text: &str) -> bool {
         self.steps.keys().any(|raw| self.names.text(*raw).eq_ignore_ascii_case(text))
     }
@@ -287,12 +287,12 @@ impl Words {
         key.source_instance.is_some_and(|n| n < 0) || self.simulation.contains(&key.source)
     }
 
-    /// The type that an entity was last seen with.
+    /// The latest type of an entity.
     pub(super) fn kind_of(&self, entity: NameId) -> Option<(NameId, Class)> {
         self.kinds.get(&entity).copied()
     }
 
-    /// The text of a number.
+    /// The text of an id.
     pub(super) fn text(&self, id: NameId) -> &str {
         self.names.text(id)
     }

@@ -1,5 +1,4 @@
-//! Reads one side: records become events, times are aligned, ignored events are left out and counted. Nothing
-//! is compared here.
+//! Reads one side: records become events, times are aligned, ignored events are counted. Does not compare.
 
 use super::collapse::Collapse;
 use super::event::{Class, Event, Words, normal_type};
@@ -15,9 +14,9 @@ pub(super) struct Feed<'a> {
     align: bool,
     origin: Option<i64>,
     types: Vec<String>,
-    /// Whether a type is one of `types`, by its number.
+    /// Whether a type is one of `types`, by its id.
     type_is_ignored: IdMap<NameId, bool>,
-    /// Whether an event had it.
+    /// By ignored entity, whether an event had it.
     entities: IdMap<NameId, bool>,
     /// Processes of an ignored type: what they cause is ignored too.
     processes: IdSet<NameId>,
@@ -47,17 +46,17 @@ impl<'a> Feed<'a> {
         }
     }
 
-    /// What is subtracted from the times of this side; known after the first event.
+    /// Subtracted from the times of this side; known after the first event.
     pub(super) fn origin(&self) -> i64 {
         self.origin.unwrap_or(0)
     }
 
-    /// How many events were left out so far.
+    /// The number of events left out so far.
     pub(super) fn ignored(&self) -> u64 {
         self.ignored + self.collapse.as_ref().map_or(0, Collapse::dropped)
     }
 
-    /// The next event that takes part.
+    /// The next event that is compared.
     pub(super) fn next(&mut self, words: &mut Words) -> Result<Option<Event>> {
         loop {
             if let Some(event) = self.collapse.as_mut().and_then(Collapse::take) {

@@ -5,11 +5,11 @@ use super::event::{Event, Key};
 use super::result::Strict;
 use std::collections::VecDeque;
 
-/// Counts of indices that differ, and the events of the side of which more were read.
+/// Counts of indices that differ, and the surplus events of the side that was read further.
 #[derive(Debug, Default)]
 pub(super) struct ByIndex {
     unpaired: VecDeque<(i64, Key)>,
-    /// Which side `unpaired` is of.
+    /// The side of `unpaired`.
     side: usize,
     /// Indices that were given up because one side had too many unpaired events.
     lost: u64,
@@ -18,8 +18,8 @@ pub(super) struct ByIndex {
 }
 
 impl ByIndex {
-    /// Takes the next event of a side. When it has more than `limit` events more than the other side, the
-    /// oldest index counts as different without a comparison.
+    /// Adds the next event of a side. If that side is ahead by more than `limit` events, the oldest index
+    /// counts as different without a comparison.
     pub(super) fn put(&mut self, side: usize, event: &Event, limit: usize) {
         if self.side != side && self.lost > 0 {
             self.lost -= 1;
@@ -40,7 +40,7 @@ impl ByIndex {
         }
     }
 
-    /// The counts, when both sides have ended.
+    /// The counts, after both sides have ended.
     pub(super) fn verdict(&self) -> Strict {
         let same_length = self.unpaired.is_empty() && self.lost == 0;
         Strict { same_length, temporal: self.temporal, semantic: self.semantic }

@@ -12,8 +12,7 @@
 //!   counts; times do not.
 //! * [`Level::Timing`]: equal at level `order`, and the times of each pair are within a [`Tolerance`].
 //!
-//! At the levels `order` and `timing` types and actions are compared by meaning: `ISR` is `I`, and case is
-//! ignored.
+//! At the levels `order` and `timing`, types and actions are compared by meaning: `ISR` is `I` in any case.
 //!
 //! # The sequences of level `order`
 //!
@@ -25,8 +24,7 @@
 //! | entity to itself | events whose source is their target: states of a semaphore, a scheduler, triggers of a stimulus |
 //! | environment to entity | events from `SIM` or from any source with a negative instance, per target; the same for instruction blocks, whose source is a signal |
 //!
-//! An event that is in several sequences is compared in each. Traces are equal when each sequence is. What
-//! follows:
+//! An event in several sequences is compared in each. Traces are equal if each sequence is. Consequences:
 //!
 //! * A signal, semaphore or OS event that two cores use is not one sequence: their accesses may interleave
 //!   freely.
@@ -35,7 +33,7 @@
 //! * A process is on a core from start, resume, run, poll or poll_parking to preempt, wait, park or
 //!   terminate. Before the first of these (a trace may begin mid-execution) its events are in its own
 //!   sequence only.
-//! * Entities are known by name; an instance that is missing is an instance of its own.
+//! * Entities are identified by name; a missing instance counts as an instance of its own.
 //!
 //! # Alignment after a difference
 //!
@@ -46,14 +44,14 @@
 //! place is reported once. An event that both traces have at different positions, with at most 32 pairs in
 //! between, is one difference of [`DifferenceKind::Moved`]; further apart they are two: one event was removed
 //! and one was added. An event that differs in up to three fields is one of [`DifferenceKind::Changed`], also
-//! when the change puts it into another sequence, if its time is the same. Which of several equal events is
-//! missing follows from their times. The verdict *equal* does not depend on any of this: it is given only
-//! when no alignment was necessary.
+//! if the change puts it into another sequence, provided that its time is the same. Times decide which of
+//! several equal events is missing. The verdict *equal* does not depend on any of this: it is given only if
+//! no alignment was necessary.
 //!
 //! # Memory
 //!
-//! The side with the earlier time is read first, so that few events wait for a partner. An event that has
-//! waited for [`CompareOptions::pending_limit`] events of its side is given up and counted
+//! The side with the earlier time is read first, so that not many events wait for a partner. An event that
+//! has waited for [`CompareOptions::pending_limit`] events of its side is given up and counted
 //! ([`Comparison::given_up`]). Names stay in memory (distinct names, not events). An instance without an
 //! event for long (16 Ki events; on a core: the limit) is forgotten: its next event counts as the first of an
 //! instance, and it is on no core until an event says so.

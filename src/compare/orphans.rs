@@ -1,16 +1,16 @@
-//! Events without a partner in their sequence, kept for a while: one of each side may be the same event at
+//! Events without a partner in their sequence, held for a while: one of each side may be the same event at
 //! another place nearby, or an event that has changed so that it is in another sequence now. Only the search;
 //! `report` counts.
 
 use super::align::SIMILAR;
 use super::event::Event;
 use super::result::Line;
-use super::sequence::About;
+use super::sequence::Subject;
 use std::collections::VecDeque;
 
-/// How many of a side are kept.
+/// Maximum number of events per side.
 const ROOM: usize = 512;
-/// An event has moved when at most this many pairs of its sequence lie between its two places. Further apart
+/// An event has moved if at most this many pairs of its sequence are between its two places. Further apart
 /// they are two events: one was removed and one was added.
 const NEAR: u64 = 32;
 
@@ -22,11 +22,11 @@ pub(super) type Context = (Vec<Line>, usize);
 pub(super) struct Orphan {
     pub(super) ordinal: u64,
     pub(super) event: Event,
-    /// Not its number, which another may have got since.
-    pub(super) sequence: About,
+    /// Not its id, which may have been reused since.
+    pub(super) sequence: Subject,
     /// How many pairs of its sequence were made before it.
     pub(super) place: u64,
-    /// What is around it, where that may have to be shown.
+    /// The events around it, if they may have to be shown.
     pub(super) context: Option<Context>,
 }
 
@@ -34,12 +34,12 @@ pub(super) struct Orphan {
 #[derive(Debug, Default)]
 pub(super) struct Orphans {
     sides: [VecDeque<Orphan>; 2],
-    /// Nothing is decided before all events are there.
+    /// Nothing is decided before all events are known.
     held: bool,
 }
 
 impl Orphans {
-    /// Adds an orphan. When an older one has to be removed and has a partner, returns the two halves of that
+    /// Adds an orphan. If an older one with a partner has to be removed, returns the two halves of that
     /// event.
     pub(super) fn put(&mut self, side: usize, orphan: Orphan) -> Option<[Orphan; 2]> {
         let queue = self.sides.get_mut(side)?;
@@ -47,7 +47,7 @@ impl Orphans {
         if self.held || queue.len() <= ROOM { None } else { self.take_oldest(side) }
     }
 
-    /// From now on orphans come sequence by sequence and not in order of time: waits for all.
+    /// From now on, orphans come by sequence and not in order of time: waits for all of them.
     pub(super) fn hold(&mut self) {
         self.held = true;
     }
@@ -75,7 +75,7 @@ impl Orphans {
         other.filter(|o| o.ordinal == ordinal).any(|o| distance(o, orphan).is_some())
     }
 
-    /// Takes the oldest of a side out, with its nearest partner: one that has no nearer one itself.
+    /// Removes the oldest event of a side, with its nearest partner, unless that has a nearer one itself.
     fn take_oldest(&mut self, side: usize) -> Option<[Orphan; 2]> {
         let [left, right] = &mut self.sides;
         let (mine, others) = if side == 0 { (left, right) } else { (right, left) };

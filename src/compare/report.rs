@@ -1,11 +1,11 @@
-//! Counts the differences and keeps the first ones in full. The differences are found in `engine`.
+//! Counts the differences and stores the first ones in full. The differences are found in `engine`.
 
 use super::event::{Event, Words};
 use super::orphans::{Context, Orphan, Orphans};
 use super::result::{
     Comparison, Difference, DifferenceKind, Divergence, EntitySummary, Line, TimeDifference,
 };
-use super::sequence::{About, Id, Table};
+use super::sequence::{Id, Subject, Table};
 use super::side::Side;
 use super::{CompareOptions, Level};
 use crate::btf::NameId;
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 /// How many events before and after the first difference are shown.
 const CONTEXT: usize = 3;
-/// This many differences more than wanted are kept, because two may become one.
+/// This many extra differences are stored, because two may become one.
 const SPARE: usize = 1024;
 
 /// The state of the comparison that a report needs.
@@ -22,7 +22,7 @@ pub(super) struct View<'a> {
     pub(super) sides: &'a [Side; 2],
     pub(super) table: &'a Table,
     pub(super) words: &'a Words,
-    /// What was subtracted from the times of each side.
+    /// Subtracted from the times of each side.
     pub(super) origins: [i64; 2],
 }
 
@@ -36,19 +36,19 @@ impl View<'_> {
 /// The events of a difference: ordinal and content, per side.
 pub(super) type Events<'a> = [Option<(u64, &'a Event)>; 2];
 
-/// Where a difference stands: smallest ordinal, and 1 when that is of the right side only.
+/// The place of a difference: smallest ordinal, and 1 if that is of the right side only.
 type Rank = (u64, u8);
 
 #[derive(Debug)]
 struct First {
     rank: Rank,
-    sequence: About,
+    sequence: Subject,
     divergence: Divergence,
     /// Per side, how many events after the difference are still to come.
     missing: [usize; 2],
 }
 
-/// The result in the making.
+/// The result so far.
 #[derive(Debug)]
 pub(super) struct Report {
     pub(super) counts: Comparison,
@@ -112,7 +112,7 @@ impl Report {
         self.apart(left, right);
     }
 
-    /// Two events that correspond, wherever they stand.
+    /// Two events that correspond, at any places.
     fn apart(&mut self, left: &Event, right: &Event) {
         let ticks = left.time.abs_diff(right.time);
         if self.counts.max_time_difference.is_none_or(|max| ticks > max.ticks) {
@@ -121,8 +121,8 @@ impl Report {
         }
     }
 
-    /// Takes an event without a partner: a difference of its own, unless the other half of it turns up.
-    /// `home`: its sequence and how many pairs were made in it.
+    /// Adds an event without a partner: a difference of its own, unless its other half turns up. `home`: its
+    /// sequence and how many pairs were made in it.
     pub(super) fn unpaired(
         &mut self,
         view: &View<'_>,
@@ -140,7 +140,7 @@ impl Report {
             *place = Some((ordinal, event));
         }
         self.difference(view, kind, home.0, events);
-        let sequence = view.table.about(home.0);
+        let sequence = view.table.subject(home.0);
         let mut orphan = Orphan { ordinal, event: event.clone(), sequence, place: home.1, context: None };
         let shown = self.first.as_ref().is_some_and(|first| {
             first.rank == rank
@@ -157,19 +157,19 @@ impl Report {
         self.first.is_some()
     }
 
-    /// Nothing more comes, and the events without a partner come in no order.
+    /// No more events will come, and the events without a partner are in no order.
     pub(super) fn hold(&mut self) {
         self.orphans.hold();
     }
 
-    /// Joins what is one event of those without a partner.
+    /// Joins the halves of events.
     pub(super) fn join_all(&mut self, view: &View<'_>) {
         for halves in self.orphans.drain() {
             self.join(view, halves);
         }
     }
 
-    /// Two events that were taken for two differences are one.
+    /// Two differences turned out to be one event.
     fn join(&mut self, view: &View<'_>, halves: [Orphan; 2]) {
         let [left, right] = halves;
         let (kind, fields) = self.kind_of_pair(&left.event, &right.event, None);
@@ -193,12 +193,12 @@ impl Report {
                 *lines = context;
             }
         }
-        if let Some(kept) = self.differing.get_mut(&rank) {
-            *kept = joined;
+        if let Some(stored) = self.differing.get_mut(&rank) {
+            *stored = joined;
         }
     }
 
-    /// Counts two events that correspond, and says how they differ. `kind`: if that is known already.
+    /// Counts two events that correspond, and returns how they differ. `kind`: if that is known already.
     fn kind_of_pair(
         &mut self,
         left: &Event,
@@ -215,13 +215,13 @@ impl Report {
         counts.temporal += u64::from(kind == DifferenceKind::Time);
         if kind == DifferenceKind::Time || (counts.level == Level::Exact && left.time != right.time) {
             fields.insert(0, "time");
-            // The thesis classes by field: a pair may differ in both ways.
+            // The thesis counts by field: a pair may differ in both ways.
             counts.temporal += u64::from(kind == DifferenceKind::Changed);
         }
         (kind, fields)
     }
 
-    /// Counts a difference and keeps it if it is among the first.
+    /// Counts a difference and stores it if it is among the first.
     pub(super) fn difference(
         &mut self,
         view: &View<'_>,
@@ -258,10 +258,10 @@ impl Report {
             return;
         }
         let line = |side: usize, event: Option<(u64, &Event)>| event.map(|(_, e)| view.line(side, e));
-        let about = view.table.about(sequence);
+        let subject = view.table.subject(sequence);
         let difference = Difference {
             kind,
-            sequence: about.describe(view.words),
+            sequence: subject.describe(view.words),
             fields,
             left: line(0, left),
             right: line(1, right),
@@ -271,7 +271,7 @@ impl Report {
             let missing = [CONTEXT.saturating_sub(l.1), CONTEXT.saturating_sub(r.1)];
             let divergence =
                 Divergence { difference: difference.clone(), left_context: l.0, right_context: r.0 };
-            self.first = Some(First { rank, sequence: about, divergence, missing });
+            self.first = Some(First { rank, sequence: subject, divergence, missing });
         }
         self.differing.insert(rank, difference);
         if self.differing.len() > room {
@@ -279,8 +279,8 @@ impl Report {
         }
     }
 
-    /// Lets the first difference see an event of its sequence that came after it.
-    pub(super) fn arrived(&mut self, sequence: About, side: usize, line: impl FnOnce() -> Line) {
+    /// Adds a later event of its sequence to the context of the first difference.
+    pub(super) fn arrived(&mut self, sequence: Subject, side: usize, line: impl FnOnce() -> Line) {
         let Some(first) = self.first.as_mut().filter(|first| first.sequence == sequence) else { return };
         let Some(missing) = first.missing.get_mut(side).filter(|missing| **missing > 0) else { return };
         *missing -= 1;
@@ -314,11 +314,11 @@ impl Report {
     }
 }
 
-/// The events around a difference in its sequence on one side, and how many of them come after it. A side
-/// without the event is shown from its first unpaired event on.
+/// The events around a difference in its sequence on one side, and how many of them come after it. On a side
+/// without the event, they are those around its first unpaired event.
 fn context(view: &View<'_>, sequence: Id, side: usize, events: Events<'_>) -> Context {
     let backlog = view.table.peek(sequence).and_then(|s| s.backlogs.get(side));
-    let Some((backlog, kept)) = backlog.zip(view.sides.get(side)) else { return (Vec::new(), 0) };
+    let Some((backlog, slots)) = backlog.zip(view.sides.get(side)) else { return (Vec::new(), 0) };
     let own = events.get(side).copied().flatten().map(|(ordinal, _)| ordinal);
     let at = own.or(backlog.unpaired.front().copied()).unwrap_or(u64::MAX);
     let open = &backlog.unsettled;
@@ -326,7 +326,7 @@ fn context(view: &View<'_>, sequence: Id, side: usize, events: Events<'_>) -> Co
     let before = backlog.settled.iter().filter(|o| **o < at).chain(open.iter().take(start));
     let before: Vec<u64> = before.copied().collect();
     let after = open.iter().skip(start).copied().filter(|o| Some(*o) != own).take(CONTEXT);
-    let line = |ordinal: u64| kept.get(ordinal).map(|slot| view.line(side, &slot.event));
+    let line = |ordinal: u64| slots.get(ordinal).map(|slot| view.line(side, &slot.event));
     let skip = before.len().saturating_sub(CONTEXT);
     let mut lines: Vec<Line> = before.into_iter().skip(skip).filter_map(line).collect();
     let count = lines.len();

@@ -1,4 +1,4 @@
-//! What a comparison says: verdict, counts, the first divergence with its surroundings, one row per entity.
+//! The result of a comparison: verdict, counts, the first divergence with its context, one row per entity.
 //! Plain data for a caller to print or to serialise; nothing is decided here.
 
 use super::Level;
@@ -46,7 +46,7 @@ pub struct Difference {
     pub right: Option<Line>,
 }
 
-/// The first difference with its surroundings.
+/// The first difference with its context.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Divergence {
     /// The difference itself.
@@ -59,7 +59,7 @@ pub struct Divergence {
     pub right_context: Vec<Line>,
 }
 
-/// The largest distance in time between two corresponding events.
+/// The largest difference in time between two corresponding events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct TimeDifference {
     /// Ticks.
@@ -70,9 +70,9 @@ pub struct TimeDifference {
     pub right: Place,
 }
 
-/// The verdict of the thesis, chapter 5.1.3: event by event at the same index, with no attempt to find back.
-/// Where one trace is more than [`super::CompareOptions::pending_limit`] events longer so far, an index counts as
-/// different without a comparison.
+/// The verdict of the thesis, chapter 5.1.3: event by event at the same index, without realignment. If one
+/// trace is more than [`super::CompareOptions::pending_limit`] events ahead, an index counts as different
+/// without a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Strict {
     /// Both traces have the same number of events.
@@ -83,10 +83,10 @@ pub struct Strict {
     pub semantic: u64,
 }
 
-/// What was found about one entity, as the target of events.
+/// The results for one entity, as the target of events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EntitySummary {
-    /// Its name, as the right trace calls it.
+    /// Its name in the right trace.
     pub entity: String,
     /// The type of the target.
     #[serde(rename = "type")]
@@ -104,23 +104,23 @@ pub struct EntitySummary {
 /// The result of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Comparison {
-    /// The level it was made at.
+    /// The level of the comparison.
     pub level: Level,
     /// The verdict: no difference of any kind.
     pub equal: bool,
-    /// Events of the left trace that took part.
+    /// Events of the left trace that were compared.
     pub left_events: u64,
-    /// Events of the right trace that took part.
+    /// Events of the right trace that were compared.
     pub right_events: u64,
-    /// Events of the left trace that were ignored as asked for.
+    /// Events of the left trace that were ignored by an option.
     pub left_ignored: u64,
-    /// Events of the right trace that were ignored as asked for.
+    /// Events of the right trace that were ignored by an option.
     pub right_ignored: u64,
     /// Pairs of corresponding events.
     pub compared: u64,
     /// Pairs whose times differ (level `timing`: by more than the tolerance; level `order`: always 0).
     pub temporal: u64,
-    /// Pairs that differ in another field than the time, or stand at different positions.
+    /// Pairs that differ in another field than the time, or are at different positions.
     pub semantic: u64,
     /// Of `semantic`: pairs of equal events at different positions of a sequence.
     pub moved: u64,
@@ -128,21 +128,21 @@ pub struct Comparison {
     pub only_left: u64,
     /// Events that only the right trace has.
     pub only_right: u64,
-    /// Events that may have a partner further on than the limit of pending events let us look; they count as
-    /// differences, and with this above 0 the other numbers are an upper bound.
+    /// Events that may have a partner beyond the limit of pending events; they count as differences, and with
+    /// this above 0 the other numbers are an upper bound.
     pub given_up: u64,
-    /// What was asked for in vain, in the words of the command: `rename A=B`, `ignore NAME` and `tolerance
-    /// ACTION` that no event of either trace matches, and what has no effect at this level or without another
-    /// option.
+    /// Options without an effect, in the words of the command: `rename A=B`, `ignore NAME` and
+    /// `tolerance ACTION` that no event of either trace matches, and options that have no effect at this
+    /// level or without another option.
     pub unused: Vec<String>,
-    /// The largest distance in time of two events that correspond, those that have moved or changed included;
-    /// `None` when there are none.
+    /// The largest difference in time of two events that correspond, including those that have moved or
+    /// changed; `None` if there are none.
     pub max_time_difference: Option<TimeDifference>,
     /// The verdict of the thesis; only at level `exact`.
     pub strict: Option<Strict>,
-    /// The difference that stands first in the traces.
+    /// The first difference in the traces.
     pub first: Option<Divergence>,
-    /// The first differences, in the order of the traces; as many as asked for.
+    /// The first differences, in the order of the traces; as many as requested.
     pub differing: Vec<Difference>,
     /// One row per target and type, ordered by type and name.
     pub entities: Vec<EntitySummary>,

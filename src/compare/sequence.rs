@@ -1,12 +1,12 @@
 //! Which sequences there are and to which of them an event belongs: the partial order of the module
-//! documentation as code. Also what is pending in each sequence. Not how it is compared (see `engine`).
+//! documentation as code. Also the pending events of each sequence. Not how they are compared (see `engine`).
 
 use super::event::{Class, Event, Step, Words};
 use crate::btf::NameId;
 use crate::names::IdMap;
 use std::collections::VecDeque;
 
-/// With more sequences than this, those that are not needed are forgotten.
+/// With more sequences than this, unused ones are forgotten.
 const SWEEP: usize = 1 << 14;
 /// An instance that is not on a core is forgotten after this many events of others.
 const IDLE: u64 = 1 << 14;
@@ -14,9 +14,9 @@ const IDLE: u64 = 1 << 14;
 /// The window with which the search for the next agreement begins, in events (see `align`).
 pub(super) const SMALLEST_WINDOW: usize = 4;
 
-/// What a sequence is about.
+/// The subject of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum About {
+pub(super) enum Subject {
     /// The whole trace (level `exact`).
     Trace,
     /// What happens to, or is caused by, one instance of a process or a stimulus (or any other source).
@@ -27,13 +27,13 @@ pub(super) enum About {
     Between(NameId, NameId),
 }
 
-/// The number of a sequence in its [`Table`].
+/// The id of a sequence in its [`Table`].
 pub(super) type Id = u32;
 
 /// The sequences of one event: first the one that pairs it, then those in which only its position counts.
 pub(super) type Members = [Option<Id>; 3];
 
-/// The events of one side that a sequence still has to look at, by their ordinal in the side.
+/// The events of one side that a sequence still has to process, by their ordinal in the side.
 #[derive(Debug, Default)]
 pub(super) struct Backlog {
     /// Events without a partner that this sequence pairs.
@@ -42,14 +42,14 @@ pub(super) struct Backlog {
     pub(super) unsettled: VecDeque<u64>,
     /// The last three settled, the oldest first.
     pub(super) settled: VecDeque<u64>,
-    /// Where the process instance is.
+    /// The core of the process instance.
     core: Option<NameId>,
 }
 
 /// One sequence.
 #[derive(Debug)]
 pub(super) struct Sequence {
-    pub(super) about: About,
+    pub(super) subject: Subject,
     pub(super) backlogs: [Backlog; 2],
     /// The window in which no agreement was found yet, or the smallest; see `align`.
     pub(super) window: usize,
@@ -64,7 +64,7 @@ pub(super) struct Sequence {
 #[derive(Debug)]
 pub(super) struct Table {
     total: bool,
-    ids: IdMap<About, Id>,
+    ids: IdMap<Subject, Id>,
     sequences: Vec<Sequence>,
     free: Vec<Id>,
     sweep_at: usize,
@@ -74,42 +74,42 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// `total`: one sequence for everything. `keep`: for how many events an idle instance on a core is
-    /// remembered.
+    /// `total`: one sequence for everything. `keep`: the number of events for which an idle instance on a
+    /// core is remembered.
     pub(super) fn new(total: bool, keep: usize) -> Self {
         let (ids, sequences, free) = (IdMap::default(), Vec::new(), Vec::new());
         Self { total, ids, sequences, free, sweep_at: SWEEP, clock: 0, keep: keep as u64 }
     }
 
-    /// The sequence of a number.
+    /// The sequence of an id.
     pub(super) fn get(&mut self, id: Id) -> Option<&mut Sequence> {
         self.sequences.get_mut(id as usize)
     }
 
-    /// The sequence of a number, to read.
+    /// The sequence of an id, to read.
     pub(super) fn peek(&self, id: Id) -> Option<&Sequence> {
         self.sequences.get(id as usize)
     }
 
-    /// The numbers of all sequences.
+    /// The ids of all sequences.
     pub(super) fn ids(&self) -> Vec<Id> {
         let mut ids: Vec<Id> = self.ids.values().copied().collect();
         ids.sort_unstable();
         ids
     }
 
-    /// The sequences of an event of `side` (0 left, 1 right), which has not been seen before.
+    /// The sequences of an event of `side` (0 left, 1 right), which is new.
     pub(super) fn members(&mut self, side: usize, event: &Event, words: &Words) -> Members {
         self.clock += 1;
         if self.total {
-            return [Some(self.id(About::Trace)), None, None];
+            return [Some(self.id(Subject::Trace)), None, None];
         }
         if self.ids.len() > self.sweep_at {
             self.sweep();
         }
         let key = &event.key;
-        let source = About::Instance(key.source, key.source_instance);
-        let target = About::Instance(key.target, key.target_instance);
+        let source = Subject::Instance(key.source, key.source_instance);
+        let target = Subject::Instance(key.target, key.target_instance);
         let own = key.source == key.target;
         let environment = words.is_environment(key);
         match event.class {
@@ -121,7 +121,7 @@ impl Table {
                         if let Some(backlog) = self.backlog(home, side) {
                             backlog.core = core;
                         }
-                        [Some(About::Core(key.source)), None]
+                        [Some(Subject::Core(key.source)), None]
                     }
                     Step::Away => [None, None],
                     Step::Caused if own || environment => [None, None],
@@ -129,36 +129,37 @@ impl Table {
                 };
                 self.with(home, places)
             }
-            Class::Core if own => [Some(self.id(About::Core(key.target))), None, None],
+            Class::Core if own => [Some(self.id(Subject::Core(key.target))), None, None],
             Class::Core => {
-                let home = self.id(if environment { About::Between(key.source, key.target) } else { source });
-                self.with(home, [Some(About::Core(key.target)), None])
+                let home =
+                    self.id(if environment { Subject::Between(key.source, key.target) } else { source });
+                self.with(home, [Some(Subject::Core(key.target)), None])
             }
             class => {
                 let shared = own || environment || class == Class::Block;
-                let home = self.id(if shared { About::Between(key.source, key.target) } else { source });
+                let home = self.id(if shared { Subject::Between(key.source, key.target) } else { source });
                 let core = if shared { None } else { self.core_of(side, source) };
                 self.with(home, [(class == Class::Stimulus).then_some(target), core])
             }
         }
     }
 
-    fn with(&mut self, home: Id, others: [Option<About>; 2]) -> Members {
-        let [first, second] = others.map(|about| about.map(|a| self.id(a)).filter(|id| *id != home));
+    fn with(&mut self, home: Id, others: [Option<Subject>; 2]) -> Members {
+        let [first, second] = others.map(|subject| subject.map(|a| self.id(a)).filter(|id| *id != home));
         [Some(home), first, second.filter(|id| Some(*id) != first)]
     }
 
-    fn core_of(&self, side: usize, instance: About) -> Option<About> {
+    fn core_of(&self, side: usize, instance: Subject) -> Option<Subject> {
         let id = self.ids.get(&instance)?;
-        self.peek(*id)?.backlogs.get(side)?.core.map(About::Core)
+        self.peek(*id)?.backlogs.get(side)?.core.map(Subject::Core)
     }
 
     fn backlog(&mut self, id: Id, side: usize) -> Option<&mut Backlog> {
         self.get(id)?.backlogs.get_mut(side)
     }
 
-    fn id(&mut self, about: About) -> Id {
-        if let Some(id) = self.ids.get(&about) {
+    fn id(&mut self, subject: Subject) -> Id {
+        if let Some(id) = self.ids.get(&subject) {
             let id = *id;
             let clock = self.clock;
             if let Some(sequence) = self.get(id) {
@@ -167,7 +168,7 @@ impl Table {
             return id;
         }
         let fresh = Sequence {
-            about,
+            subject,
             backlogs: [Backlog::default(), Backlog::default()],
             window: SMALLEST_WINDOW,
             pairs: 0,
@@ -187,19 +188,19 @@ impl Table {
                 (self.sequences.len() - 1) as Id
             }
         };
-        self.ids.insert(about, id);
+        self.ids.insert(subject, id);
         id
     }
 
-    /// Forgets instances that are idle, so that memory does not grow with their number: those on a core only
-    /// after long, because what they cause belongs to that core.
+    /// Forgets idle instances, so that memory does not grow with their number: those on a core only much
+    /// later, because what they cause belongs to that core.
     fn sweep(&mut self) {
         let (clock, sequences, free) = (self.clock, &self.sequences, &mut self.free);
         let (soon, late) = (clock.saturating_sub(IDLE.min(self.keep)), clock.saturating_sub(self.keep));
-        self.ids.retain(|about, id| {
+        self.ids.retain(|subject, id| {
             let Some(s) = sequences.get(*id as usize) else { return false };
             let running = s.backlogs.iter().any(|backlog| backlog.core.is_some());
-            let idle = matches!(about, About::Instance(..))
+            let idle = matches!(subject, Subject::Instance(..))
                 && s.touched < if running { late } else { soon }
                 && s.backlogs.iter().all(|l| l.unsettled.is_empty() && l.unpaired.is_empty());
             if idle {
@@ -210,13 +211,13 @@ impl Table {
         self.sweep_at = (self.ids.len() * 2).max(SWEEP);
     }
 
-    /// What a number stands for at present.
-    pub(super) fn about(&self, id: Id) -> About {
-        self.peek(id).map_or(About::Trace, |sequence| sequence.about)
+    /// The current subject of an id.
+    pub(super) fn subject(&self, id: Id) -> Subject {
+        self.peek(id).map_or(Subject::Trace, |sequence| sequence.subject)
     }
 }
 
-impl About {
+impl Subject {
     /// The sequence in words.
     pub(super) fn describe(self, words: &Words) -> String {
         let kind = |entity| match words.kind_of(entity).map(|(kind, _)| words.text(kind).to_ascii_uppercase())
@@ -235,12 +236,12 @@ impl About {
             },
         };
         match self {
-            About::Trace => "trace".to_owned(),
-            About::Core(core) => format!("core {}", words.text(core)),
-            About::Instance(name, Some(n)) => format!("{} {} instance {n}", kind(name), words.text(name)),
-            About::Instance(name, None) => format!("{} {}", kind(name), words.text(name)),
-            About::Between(a, b) if a == b => format!("{} {}", kind(a), words.text(a)),
-            About::Between(a, b) => format!("{} on {}", words.text(a), words.text(b)),
+            Subject::Trace => "trace".to_owned(),
+            Subject::Core(core) => format!("core {}", words.text(core)),
+            Subject::Instance(name, Some(n)) => format!("{} {} instance {n}", kind(name), words.text(name)),
+            Subject::Instance(name, None) => format!("{} {}", kind(name), words.text(name)),
+            Subject::Between(a, b) if a == b => format!("{} {}", kind(a), words.text(a)),
+            Subject::Between(a, b) => format!("{} on {}", words.text(a), words.text(b)),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Compares the positions of pairs in every sequence they belong to. Pairs are made in `engine`; here it only
-//! matters whether they come in the same order on both sides.
+//! matters whether they are in the same order on both sides.
 
 use super::engine::Engine;
 use super::result::DifferenceKind;
 use super::sequence::{Id, Members};
 use super::side::State;
 
-/// What stands first in a sequence on one side.
+/// The front of a sequence on one side.
 enum Front {
     /// Nothing.
     Empty,
@@ -22,7 +22,7 @@ impl Engine<'_> {
         for id in members.0.into_iter().flatten() {
             self.settle(id);
         }
-        // An id of the left is settled already, and mostly they are the same.
+        // The sequences of the left are settled already, and mostly they are the same.
         for id in members.1.into_iter().flatten().filter(|id| !members.0.contains(&Some(*id))) {
             self.settle(id);
         }
@@ -53,7 +53,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Without settling other sequences at once: they are settled when their next event comes, or at the end.
+    /// Does not settle other sequences: they are settled when their next event comes, or at the end.
     fn report_moved(&mut self, id: Id, left: u64, right: u64) {
         self.report_pair(DifferenceKind::Moved, id, left, right);
         for (side, ordinal) in self.sides.iter_mut().zip([left, right]) {
@@ -73,8 +73,7 @@ impl Engine<'_> {
             match self.sides.get(side).and_then(|s| s.get(ordinal)).map_or(State::Out, |slot| slot.state) {
                 State::Waiting => return Front::Waiting,
                 State::Paired(other) => {
-                    // Sides disagree on the core of a pair only after a difference that is reported
-                    // elsewhere.
+                    // Sides disagree on the core of a pair only after another reported difference.
                     let partner = self.sides.get(1 - side).and_then(|s| s.get(other));
                     if partner.is_some_and(|slot| slot.is_in(id)) {
                         return Front::Paired(ordinal, other);
@@ -86,7 +85,7 @@ impl Engine<'_> {
         }
     }
 
-    /// How many events of a sequence stand before an ordinal on a side; `None` if it is not there.
+    /// How many events of a sequence are before an ordinal on a side; `None` if it is not there.
     fn distance(&self, id: Id, side: usize, ordinal: u64) -> Option<usize> {
         self.table.peek(id)?.backlogs.get(side)?.unsettled.binary_search(&ordinal).ok()
     }

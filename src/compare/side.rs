@@ -1,14 +1,14 @@
-//! The unfinished events of one side by their ordinal, and a short history for context. Not how they are read
-//! (see `feed`).
+//! The unfinished events of one side by ordinal, and a short history for context. Not the reading (see
+//! `feed`).
 
 use super::event::Event;
 use super::sequence::{Id, Members};
 use std::collections::VecDeque;
 
-/// This many finished events are kept, so that a difference can be shown with the events before it.
+/// This many finished events are stored, so that a difference can be shown with the events before it.
 const HISTORY: usize = 4096;
 
-/// What has become of an event.
+/// The state of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     /// No partner yet.
@@ -19,7 +19,7 @@ pub(super) enum State {
     Out,
 }
 
-/// An event and what has become of it.
+/// An event and its state.
 #[derive(Debug)]
 pub(super) struct Slot {
     pub(super) event: Event,
@@ -51,7 +51,7 @@ impl Side {
         self.base + self.slots.len() as u64
     }
 
-    /// The events that are kept.
+    /// The number of stored events.
     pub(super) fn len(&self) -> usize {
         self.slots.len()
     }
@@ -74,7 +74,7 @@ impl Side {
         self.next_ordinal() - 1
     }
 
-    /// The event of an ordinal, if it is kept.
+    /// The event of an ordinal, if it is stored.
     pub(super) fn get(&self, ordinal: u64) -> Option<&Slot> {
         self.slots.get(usize::try_from(ordinal.checked_sub(self.base)?).ok()?)
     }
@@ -89,7 +89,7 @@ impl Side {
         self.slots.iter().find(|s| s.state == State::Waiting)
     }
 
-    /// True when more events are kept than `limit` and history allow.
+    /// True if more events are stored than `limit` and history allow.
     pub(super) fn is_over(&self, limit: usize) -> bool {
         self.len() > limit.saturating_add(HISTORY)
     }

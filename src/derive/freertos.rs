@@ -1,6 +1,6 @@
 //! The BTF dialect of the FreeRTOS loggers: they write `preempt` and `resume` only, creation is a `preempt`
 //! with a note, a task is named `[core/id]name` after its core, and the source of a `resume` is the previous
-//! task. Read literally, several tasks would run on one core, and a task that migrates would be several
+//! task. Taken literally, several tasks would run on one core, and a task that migrates would be several
 //! tasks.
 
 use super::step::Step;
@@ -18,14 +18,14 @@ enum Life {
 #[derive(Debug, Default)]
 pub(super) struct FreeRtos {
     tasks: NameMap<Life>,
-    /// The process and the core that a name in the trace stands for.
+    /// The process and the core of a name in the trace.
     meanings: NameMap<(NameId, Option<NameId>)>,
     /// The core of the last event, for names without a core.
     core: Option<NameId>,
 }
 
 impl FreeRtos {
-    /// The event in standard BTF; `None` when it says nothing new.
+    /// The event in standard BTF; `None` if it changes nothing.
     pub fn read(&mut self, step: Step, note: Option<&str>, names: &mut Names) -> Option<Step> {
         if step.kind != EntityType::Task {
             return Some(step);
@@ -40,7 +40,7 @@ impl FreeRtos {
         let life = self.tasks.get(task).copied();
         let (action, now) = match (step.action, life) {
             (Action::Preempt, None) if created => (Action::Activate, Life::Created),
-            // A tick may interrupt a task that was never dispatched, or one that is off the core already.
+            // A tick may interrupt a task that was never dispatched, or one that has left the core already.
             (Action::Preempt, Some(Life::Created | Life::Ready)) => return None,
             (Action::Resume, Some(Life::Created)) => (Action::Start, Life::Running),
             (Action::Resume, Some(Life::Running)) => return None,

@@ -14,28 +14,28 @@ use runnables::Runnables;
 
 pub use records::{Dialect, FromRecords};
 
-/// Rows ready to be written.
+/// Rows that are ready to be written.
 #[derive(Debug, Default)]
 pub struct Rows {
     /// Ended instances of tasks and ISRs, in the order of their ends.
     pub instances: ProcessInstanceRows,
-    /// Ended stretches of one state, in the order of their ends.
+    /// Ended spans of one state, in the order of their ends.
     pub states: ProcessStateRows,
     /// Ended runnable instances, in the order of their ends.
     pub runnables: RunnableInstanceRows,
 }
 
-/// How many events broke a state chart of BTF; 0 for a healthy trace.
+/// The number of events that violate a state chart of BTF; 0 for a correct trace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Violations {
-    /// Process actions in a state that has no such edge.
+    /// Process actions that are not allowed in the current state.
     pub process: u64,
-    /// Runnable actions in a state that has no such edge.
+    /// Runnable actions that are not allowed in the current state.
     pub runnable: u64,
 }
 
 /// The state of all open instances. An instance whose first event is not its activation existed before the
-/// trace began: since `begin` it has been in the state that its first action leaves.
+/// trace began: from `begin` on, it was in the state in which its first action is allowed.
 #[derive(Debug)]
 pub struct Derive {
     processes: Processes,
@@ -50,15 +50,14 @@ impl Derive {
         Self { processes: Processes::new(begin), runnables: Runnables::new(begin), rows: Rows::default() }
     }
 
-    /// The same for a trace that may omit activations: a first event `start` says nothing about the time
-    /// before it.
+    /// The same for a trace that may omit activations: a first event `start` does not imply an earlier state.
     pub fn of_foreign_trace(begin: i64) -> Self {
         let mut derive = Self::new(begin);
         derive.processes.starts_are_activations = true;
         derive
     }
 
-    /// Takes the next event into account.
+    /// Adds the next event.
     pub fn event(&mut self, event: &Event, names: &Names) {
         match event.target_type {
             EntityType::Task | EntityType::Isr => {
@@ -71,7 +70,7 @@ impl Derive {
         }
     }
 
-    /// The trace of `core` has a hole `[begin, end)`: what was open there is cut off and stays incomplete.
+    /// The trace of `core` has a gap `[begin, end)`: what was open there is cut off and stays incomplete.
     pub fn gap(&mut self, core: NameId, begin: i64, end: i64, names: &Names) {
         self.runnables.gap(core, begin, names, &mut self.rows.runnables);
         self.processes.gap(core, begin, end, names, &mut self.rows);

@@ -10,7 +10,7 @@ use std::collections::hash_map::Entry;
 /// An open instance.
 #[derive(Debug)]
 struct Open {
-    /// Instances are numbered by their first events, so that open ones are written in a fixed order.
+    /// Number of the instance by first event, so that open ones are written in a fixed order.
     born: u64,
     process: NameId,
     instance: i64,
@@ -35,7 +35,7 @@ struct Open {
 pub(super) struct Processes {
     begin: i64,
     open: IdMap<(NameId, i64), Open>,
-    /// Consecutive lost activations: the number of the last one, and how many.
+    /// Consecutive lost activations: the number of the last one, and their count.
     lost: IdMap<NameId, (i64, i64)>,
     born: u64,
     pub violations: u64,
@@ -130,8 +130,7 @@ impl Processes {
 }
 
 impl Open {
-    /// Takes an event into account that leads from the first to the second state; true when the instance
-    /// ends.
+    /// Adds an event that leads from the first to the second state; returns true if the instance ends.
     fn event(
         &mut self,
         event: &Event,
@@ -150,7 +149,7 @@ impl Open {
             *violations += 1;
         }
         let core = (event.action != Action::Activate).then_some(event.source);
-        // The stretch that ends was spent on the previous core, unless none is known.
+        // The span that ends was on the previous core, if that is known.
         self.core = self.core.or(core);
         self.leave(event.time, names, rows);
         self.core = core.or(self.core);
@@ -184,7 +183,7 @@ impl Open {
         }
     }
 
-    /// The stretch of the current state ends at `time`. Stretches of no length are not written.
+    /// Ends the span of the current state at `time`. Spans of length 0 are not written.
     fn leave(&mut self, time: i64, names: &Names, rows: &mut Rows) {
         if time <= self.since || self.state == State::Terminated {
             return;

@@ -1,5 +1,5 @@
-//! Rows of `btf_event` of any writer to the events that instances are derived from: other spellings, missing
-//! instances, dialects. Not the reading of BTF text.
+//! Rows of `btf_event` of any writer to the events that instances are derived from: handles other spellings,
+//! missing instances, dialects. Not the reading of BTF text.
 
 use super::Derive;
 use super::freertos::FreeRtos;
@@ -10,13 +10,13 @@ use crate::names::Memo;
 use crate::schema::BtfEventView;
 use arrow::array::RecordBatch;
 
-/// How the events of tasks are to be read.
+/// How to interpret the events of tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dialect {
-    /// As the specification says.
+    /// According to the specification.
     #[default]
     Standard,
-    /// As the FreeRTOS loggers mean them.
+    /// As in the FreeRTOS loggers.
     FreeRtos,
 }
 
@@ -33,14 +33,14 @@ pub struct FromRecords {
 }
 
 impl FromRecords {
-    /// Nothing seen yet.
+    /// At the begin of a trace.
     pub fn new(dialect: Dialect) -> Self {
         let freertos = (dialect == Dialect::FreeRtos).then(FreeRtos::default);
         let (sources, targets) = (Memo::default(), Memo::default());
         Self { names: Names::default(), freertos, sources, targets, instances: Instances::default() }
     }
 
-    /// Takes the rows of a batch into account, in their order.
+    /// Adds the rows of a batch, in order.
     ///
     /// # Errors
     /// [`crate::error::ErrorKind::Bug`] when the batch is not of the table `btf_event`.

@@ -20,9 +20,9 @@ struct Open {
     start_at: Option<i64>,
     running: i64,
     suspended: i64,
-    /// The one that called it: the last one of its process instance that was open.
+    /// The runnable that called it: the last open one of its process instance.
     caller: Option<u64>,
-    /// How long those that it called were running.
+    /// How long its callees were running.
     callees: i64,
     cut: bool,
 }
@@ -30,7 +30,7 @@ struct Open {
 /// The open runnables of a process instance.
 #[derive(Debug, Default)]
 struct Nest {
-    /// How many: the depth of the next one.
+    /// Their number: the depth of the next one.
     depth: i64,
     /// The last one.
     top: Option<u64>,
@@ -117,7 +117,7 @@ impl Runnables {
     pub fn gap(&mut self, core: NameId, begin: i64, names: &Names, rows: &mut RunnableInstanceRows) {
         let cut: Vec<u64> =
             self.open.iter().filter(|(_, o)| o.core == Some(core)).map(|(id, _)| *id).collect();
-        // The last called first: their time is part of the time of their callers.
+        // Innermost first: their time is part of the time of their callers.
         for id in cut.iter().rev() {
             if let Some(open) = self.open.get_mut(id) {
                 open.leave(begin);
@@ -150,7 +150,7 @@ impl Runnables {
         self.nested.clear();
     }
 
-    /// Adds its time to that of the runnables its caller called.
+    /// Adds its time to that of the callees of its caller.
     fn returned(&mut self, open: &Open) {
         if let Some(caller) = open.caller.and_then(|id| self.open.get_mut(&id)) {
             caller.callees += open.running;
@@ -183,7 +183,7 @@ impl Open {
     }
 
     fn write(&self, terminate_at: Option<i64>, names: &Names, rows: &mut RunnableInstanceRows) {
-        // `SIM`, instance −1, is no process: the runnable ran outside of every process.
+        // `SIM`, instance −1, is not a process: the runnable ran outside of all processes.
         let in_process = self.process.1 >= 0;
         rows.push(RunnableInstanceRow {
             runnable: names.name(self.runnable),

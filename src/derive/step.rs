@@ -1,5 +1,5 @@
-//! An event as it is read from `btf_event`, and the number of its instance where the trace gives none. Not
-//! what the event does to the instance (see `processes` and `runnables`).
+//! An event of `btf_event`, and the number of its instance if the trace has none. Not what the event does to
+//! the instance (see `processes` and `runnables`).
 
 use crate::btf::spec::{process_transition, runnable_transition};
 use crate::btf::{Action, EntityType, NameId};
@@ -13,7 +13,7 @@ pub(super) struct Step {
     pub action: Action,
 }
 
-/// True for the actions that say something about instances.
+/// True for actions that concern instances.
 pub(super) fn concerns_instances(kind: EntityType, action: Action) -> bool {
     match kind {
         EntityType::Runnable => runnable_transition(action).is_some(),
@@ -31,7 +31,7 @@ impl Instances {
         self.0.get(&entity).map_or(0, |(number, _)| *number)
     }
 
-    /// The instance of an event: a new one when the entity is activated, or started without that.
+    /// The instance of an event: a new one if the entity is activated, or started without an activation.
     pub fn of_event(&mut self, step: &Step) -> i64 {
         let (number, is_open) = self.0.entry(step.target).or_insert((-1, false));
         let begins = match step.action {

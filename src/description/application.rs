@@ -1,10 +1,10 @@
-//! The traced application as its description files tell it, parsed. Not what the mapping makes of it (see `map::osek`).
+//! The traced application, parsed from its description files. Not the model of the mapping (see `map::osek`).
 
 use super::orti::{Orti, OsHeader, Symbols};
 use super::profile::Profile;
 use std::collections::BTreeMap;
 
-/// The traced application: everything that a recording says about it (o and l of the thesis, equation 4.6).
+/// The traced application: the description of a recording (o and l of the thesis, equation 4.6).
 #[derive(Debug, Clone)]
 pub struct Application {
     /// Mapping profile.
@@ -15,9 +15,9 @@ pub struct Application {
     pub runnables: Vec<String>,
     /// l_s: variables that are signals.
     pub signals: Vec<String>,
-    /// Functions that are category 1 ISRs, which the OS does not know.
+    /// Functions that are category 1 ISRs, which the OS does not manage.
     pub category1_isrs: Vec<String>,
-    /// Traced variable name → path used by ORTI, where the two differ.
+    /// Traced variable name → path in ORTI, if the two differ.
     pub aliases: BTreeMap<String, String>,
     /// Task body function → task.
     pub task_functions: BTreeMap<String, String>,
@@ -25,7 +25,7 @@ pub struct Application {
     pub coalescing: i64,
 }
 
-/// What is known of one core.
+/// The description of one core.
 #[derive(Debug, Clone)]
 pub struct ApplicationCore {
     /// BTF name of the core.

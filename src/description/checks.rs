@@ -1,5 +1,5 @@
-//! Do the description files of a core belong together? A swapped ORTI file maps without complaint and is
-//! wrong from the first event, so contradictions are errors, not findings.
+//! Checks that the description files of a core belong together. A swapped ORTI file maps without complaint
+//! and is wrong from the first event, so contradictions are errors, not findings.
 
 use super::application::ApplicationCore;
 use super::files::CoreFiles;

@@ -1,5 +1,5 @@
-//! From what the user typed to recordings: a folder, a `recording.toml`, files whose names say what they hold (as those of
-//! TRACE32 exports do), or a trace that is one file. Looks at names only, not into files.
+//! Turns arguments of the user into recordings: a folder, a `recording.toml`, files whose names have a
+//! meaning (as those of TRACE32 exports), or a trace in one file. Looks at names only, not into files.
 
 use super::recording_toml::{CoreDescription, Description, NameList};
 use crate::error::{Error, Result};
@@ -7,37 +7,37 @@ use crate::formats::{FORMATS, Part, TraceFormat};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A recording to be ingested.
+/// A recording to ingest.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// Name in the database.
     pub name: String,
     /// Its description.
     pub description: Description,
-    /// What relative paths start from.
+    /// The base of relative paths.
     pub base: PathBuf,
     /// Its inputs.
     pub inputs: Vec<PlannedInput>,
-    /// Its format, where a description or the names of files say it; else it is told by content.
+    /// Its format, if a description or the names of files tell; else it is recognised by content.
     pub format: Option<&'static dyn TraceFormat>,
 }
 
 /// An input of a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedInput {
-    /// As the user or the description names it.
+    /// The name given by the user or the description.
     pub name: String,
-    /// Where it is; `-` for standard input.
+    /// Its path; `-` for standard input.
     pub path: PathBuf,
-    /// The core that it is of, and the key under which the description names it.
+    /// Its core, and its key in the description.
     pub part: Option<Part>,
-    /// To be added to its times, e.g. `120ns`.
+    /// Added to its times, e.g. `120ns`.
     pub time_offset: Option<String>,
 }
 
-/// One plan per folder, description or trace file; all loose files whose names say what they hold make one more recording.
-/// `over` lays what was given as flags over every description. The names of files mean what `formats` say that they mean;
-/// all other files are traces.
+/// One plan per folder, description or trace file; all loose files whose names have a meaning form one more
+/// recording. `over` has the flags of the user, which override every description. `formats` decide on the
+/// meaning of file names; all other files are traces.
 ///
 /// # Errors
 /// Files that do not exist; a description that cannot be read; names that contradict each other.
@@ -110,7 +110,7 @@ fn from_folder(folder: &Path) -> Result<Description> {
     Ok(Description { core: cores_of(&files)?, ..Description::default() })
 }
 
-/// What the name of a file says, if it means something to one of the formats.
+/// The meaning of a file name in one of the formats.
 fn part(formats: &[&'static dyn TraceFormat], file: &Path) -> Option<Part> {
     let name = file.file_name()?.to_str()?;
     formats.iter().find_map(|format| format.part(name))

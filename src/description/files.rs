@@ -1,10 +1,10 @@
-//! The description files of a core, kept whole. Not what is in them (see [`super::orti`]).
+//! The description files of a core, stored whole. Not what is in them (see [`super::orti`]).
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// What describes one core.
+/// The files that describe one core.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 pub struct CoreFiles {
     /// BTF name of the core.
@@ -17,16 +17,16 @@ pub struct CoreFiles {
     pub symbols: Option<SetupFile>,
 }
 
-/// A small text file, kept whole.
+/// A small text file, stored whole.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 pub struct SetupFile {
-    /// Path as the description gives it.
+    /// Path as in the description.
     pub path: String,
-    /// Content; bytes that are no UTF-8 are replaced.
+    /// Content; bytes that are not UTF-8 are replaced.
     pub text: String,
 }
 
-/// No ORTI, header or name list is larger than this.
+/// Maximum size: no ORTI, header or name list is larger.
 const MAX_FILE: u64 = 64 << 20;
 
 /// Reads a file that a description names.

@@ -1,5 +1,5 @@
-//! What a recording is: its description (`recording.toml`, flags or file names), the files it names, and the
-//! setup that is stored with it so that it can be mapped again without them. Reads no trace data.
+//! The description of a recording (`recording.toml`, flags or file names), the files it names, and the setup
+//! that is stored with it so that it can be mapped again without them. Reads no trace data.
 
 mod application;
 mod checks;

@@ -1,4 +1,4 @@
-//! Mapping profiles: everything OS-specific as data, laid over the generic OSEK profile. Not the rules
+//! Mapping profiles: everything OS-specific as data, merged into the generic OSEK profile. Not the rules
 //! themselves (see `machine`) and not the ORTI file.
 
 use crate::error::{Error, Result};
@@ -63,11 +63,11 @@ pub struct Labels {
     pub refused_errors: Vec<String>,
 }
 
-/// Names of ORTI attributes that only some generators write; the first that an object has counts.
+/// Names of ORTI attributes that only some generators write; the first one that an object has counts.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Attributes {
-    /// TASK: how many activations are still allowed.
+    /// TASK: the number of activations that are still allowed.
     pub remaining_activations: Vec<String>,
     /// TASK: events that are set.
     pub event_flags: Vec<String>,
@@ -75,7 +75,7 @@ pub struct Attributes {
     pub event_mask: Vec<String>,
 }
 
-/// Service labels with a meaning, and how entry and exit are told apart.
+/// Service labels with a meaning, and how to distinguish entry and exit.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "the fields are the services' own names")]
@@ -93,7 +93,7 @@ pub struct Services {
     pub start: String,
 }
 
-/// How SERVICETRACE tells entry from exit.
+/// How SERVICETRACE distinguishes entry and exit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EntryMark {
@@ -103,7 +103,7 @@ pub enum EntryMark {
     None,
 }
 
-/// What decides that a resource is locked, and by whom.
+/// What shows that a resource is locked, and by whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LockBy {
@@ -121,7 +121,7 @@ pub struct Rules {
     pub alarm_by_time: bool,
     /// Rule P2: refused GetResource calls mean polling.
     pub poll_by_error: bool,
-    /// Rules S2 and S3: what decides that a resource is locked.
+    /// Rules S2 and S3: what shows that a resource is locked.
     pub lock_by: LockBy,
     /// Rule I6: window of coalescing, as time text (`"1us"`).
     pub tick_coalescing: String,
@@ -157,7 +157,7 @@ impl Profile {
         SHIPPED.iter().find(|(n, _)| *n == name).map(|(_, text)| Self::parse(text))
     }
 
-    /// Lays the TOML `text` over the shipped profile that its key `base` names, or else over the generic one.
+    /// Merges the TOML `text` into the shipped profile named by its key `base`, or else into the generic one.
     /// Errors name the key and the place in `text`.
     pub fn parse(text: &str) -> Result<Self> {
         let bad = |e: toml::de::Error| Error::input(format!("mapping profile: {}", e.message())).because(e);
@@ -191,7 +191,7 @@ impl Profile {
     }
 }
 
-/// Tables merge key by key; anything else is replaced.
+/// Merges tables key by key; anything else is replaced.
 fn lay_over(base: &mut Table, over: Table) {
     for (key, value) in over {
         match (base.get_mut(&key), value) {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A recording as its author describes it. Paths are relative to the description.
+/// A recording as described by its author. Paths are relative to the description.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Description {
@@ -25,12 +25,12 @@ pub struct Description {
     pub category1_isrs: NameList,
     /// Radix of data values without a prefix: `hex` (TRACE32's default) or `decimal`.
     pub data_radix: Option<String>,
-    /// Columns of the data exports, when they have no header and do not follow from the content.
+    /// Columns of the data exports, if they have no header and the content does not tell.
     pub data_columns: Option<Vec<String>>,
     /// Task body function → task.
     #[serde(default)]
     pub task_functions: BTreeMap<String, String>,
-    /// Traced variable name → the path that ORTI uses for it.
+    /// Traced variable name → its path in ORTI.
     #[serde(default)]
     pub aliases: BTreeMap<String, String>,
     /// The traced cores.
@@ -59,7 +59,7 @@ pub struct CoreDescription {
 }
 
 impl CoreDescription {
-    /// The inputs of the core, by the keys that name them.
+    /// The inputs of the core, by their keys.
     pub fn inputs(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let inputs = [("data", &self.data), ("functions", &self.functions)];
         inputs.into_iter().filter_map(|(role, name)| Some((role, name.as_deref()?)))
@@ -75,7 +75,7 @@ impl CoreDescription {
     }
 }
 
-/// A list of names, in place or in a file with one name a line.
+/// A list of names, inline or in a file with one name per line.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(untagged)]
 pub enum NameList {
@@ -116,10 +116,10 @@ const KEYS: [&str; 18] = [
 ];
 
 impl Description {
-    /// Reads the text of a `recording.toml`; `path` is only for messages.
+    /// Parses the text of a `recording.toml`; `path` is only for messages.
     ///
     /// # Errors
-    /// Anything TOML or serde refuses, with file and line, and a "did you mean" for unknown keys.
+    /// Any error of TOML or serde, with file and line, and a "did you mean" for unknown keys.
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
         let description: Self = toml::from_str(text).map_err(|e| {
             let line = e.span().map(|s| 1 + text[..s.start.min(text.len())].matches('\n').count() as u64);
@@ -138,7 +138,7 @@ impl Description {
         Ok(description)
     }
 
-    /// The options of a format that are given, and those that the description has where they are not given.
+    /// The given options of a format, completed by those of the description.
     pub fn options_under(&self, given: &OptionValues) -> OptionValues {
         let mut options = given.clone();
         let radix = self.data_radix.iter().cloned().collect::<Vec<_>>();
@@ -151,7 +151,7 @@ impl Description {
         options
     }
 
-    /// What no type can say: every core once, every file once.
+    /// What types cannot express: every core once, every file once.
     pub(super) fn check(&self, path: &Path) -> Result<()> {
         let mut cores: BTreeMap<&str, ()> = BTreeMap::new();
         let mut files: BTreeMap<&str, &str> = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! The setup of a recording: its description with the contents of every file the mapper needs. Stored in the
-//! database as JSON, and turned into what the mapper reads.
+//! The setup of a recording: its description with the contents of every file that the mapper needs. Stored in
+//! the database as JSON, and converted to the input of the mapper.
 
 use super::application::{Application, ApplicationCore};
 use super::checks;
@@ -84,11 +84,10 @@ impl StoredSetup {
         Ok(setup)
     }
 
-    /// What the mapper needs, or `None` when the recording is not to be mapped. Findings about the files go
-    /// to `log`.
+    /// The input of the mapper, or `None` if the recording is not to be mapped. Adds findings to `log`.
     ///
     /// # Errors
-    /// A profile that does not parse, or files that contradict each other (an ORTI file of another core).
+    /// A profile that cannot be parsed, or files that contradict each other (an ORTI file of another core).
     pub fn for_mapping(&self, scale: TimeScale, log: &mut Log) -> Result<Option<Application>> {
         let Some(os) = &self.os else { return Ok(None) };
         let profile = match (&self.profile, Profile::shipped(os)) {

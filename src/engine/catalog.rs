@@ -1,5 +1,5 @@
-//! The namespace of a session: the tables of the database, and the views of the library, each planned when it is first asked
-//! for. Not the text of the views (see `library`).
+//! The namespace of a session: the tables of the database, and the views of the library, each planned on its
+//! first use. Not the text of the views (see `library`).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -24,7 +24,7 @@ pub(super) struct Catalog {
     tables: HashMap<&'static str, Arc<dyn TableProvider>>,
     views: HashMap<String, View>,
     planned: Mutex<HashMap<String, Arc<dyn TableProvider>>>,
-    /// What plans the views, in this very namespace; `None` when the session is closed.
+    /// Gives the state to plan views with, in this very namespace; `None` when the session is closed.
     state: Box<dyn Fn() -> Option<SessionState> + Send + Sync>,
 }
 
@@ -39,7 +39,8 @@ impl Catalog {
         Self { tables, views, planned: Mutex::default(), state }
     }
 
-    /// From now on, a table has only the rows for which a condition is true. Views that were planned before have all.
+    /// From now on, a table has only the rows for which a condition is true. This does not apply to views
+    /// that were planned before.
     pub async fn restrict(&self, name: &str, condition: &str) -> Result<()> {
         let gone = || DataFusionError::Internal("the session is closed".to_owned());
         let state = (self.state)().ok_or_else(gone)?;
@@ -51,12 +52,12 @@ impl Catalog {
     }
 
     fn planned(&self, name: &str) -> Option<Arc<dyn TableProvider>> {
-        // Plans are inserted whole, so that the map is right after a panic of another thread.
+        // Plans are inserted whole, so that the map is consistent even after a panic of another thread.
         let planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
         planned.get(name).cloned()
     }
 
-    /// A table or view, at once: for planners that cannot wait. Nothing in [`find`](Self::find) waits.
+    /// A table or view, synchronously: for planners that cannot wait. Nothing in [`find`](Self::find) waits.
     pub fn get(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
         self.find(name).now_or_never().unwrap_or(Ok(None))
     }

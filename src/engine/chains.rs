@@ -1,5 +1,5 @@
-//! The chains of events of a session: given once, their steps looked up in the database. Not for their rows (see
-//! `table_functions::chains`), and not for what follows from what (see [`crate::chain`]).
+//! The chains of events of a session: set once, with their steps looked up in the database. Not for their
+//! rows (see `table_functions::chains`), and not for what follows from what (see [`crate::chain`]).
 
 use std::sync::{Arc, OnceLock};
 
@@ -10,11 +10,11 @@ use crate::error::{Error, Result, did_you_mean};
 /// The chains of a session, set once.
 pub(super) type Chains = Arc<OnceLock<Arc<[Chain]>>>;
 
-/// Gives a session its chains.
+/// Sets the chains of a session.
 ///
 /// # Errors
 /// See [`super::Session::with_chains`].
-pub(super) fn give(runner: &Runner, given: &Chains, chains: &[Chain]) -> Result<()> {
+pub(super) fn set(runner: &Runner, given: &Chains, chains: &[Chain]) -> Result<()> {
     for (i, chain) in chains.iter().enumerate() {
         if chain.steps.len() < 2 {
             return Err(Error::usage(format!("the chain '{}' has less than two steps", chain.name)));
@@ -29,10 +29,10 @@ pub(super) fn give(runner: &Runner, given: &Chains, chains: &[Chain]) -> Result<
     given.set(chains.into()).map_err(|_| Error::usage("the chains of a session are given once"))
 }
 
-/// Fails when nothing like the step is anywhere in the database, which is a mistake in its names.
+/// Fails if nothing in the database matches the step, which means a mistake in its names.
 ///
 /// # Errors
-/// See [`give`].
+/// See [`set`].
 pub(super) fn check_step(runner: &Runner, step: &ChainStep) -> Result<()> {
     let (entity, action) = (step.entity.as_str(), step.action.as_str());
     let filter = "WHERE target = $entity AND action = $action";

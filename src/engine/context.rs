@@ -1,5 +1,5 @@
-//! The contexts of DataFusion that a session runs statements in: limits, optimizer rules, and variants for statements that
-//! may fail or need little memory. Not for what tables there are (see `catalog`).
+//! The contexts of DataFusion that a session runs statements in: limits, optimizer rules, and variants for
+//! statements that may fail or need little memory. Not for what tables there are (see `catalog`).
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -19,14 +19,14 @@ use super::table_functions::Planner;
 pub(super) const CATALOG: &str = "btfdb";
 /// See [`CATALOG`].
 pub(super) const SCHEMA: &str = "main";
-/// Memory set aside for merging spilled runs, when there is a limit of plenty.
+/// Memory set aside for merging spilled runs, unless the limit is small.
 const SPILL_RESERVATION: u64 = 10 << 20;
-/// Bytes for the sorts of [`low_memory`].
+/// Memory limit of [`low_memory`], in bytes.
 const LOW_MEMORY: usize = 160 << 20;
 /// How many users of memory an error names.
 const NAMED_CONSUMERS: usize = 3;
 
-/// A context with so many threads; `memory_limit`: see [`super::SessionOptions`].
+/// A context with `threads` threads. For `memory_limit` see [`super::SessionOptions`].
 pub(super) fn new(threads: usize, memory_limit: Option<u64>) -> Result<SessionContext> {
     let mut config = SessionConfig::new()
         .with_target_partitions(threads)
@@ -64,9 +64,9 @@ pub(super) fn assuming(context: &SessionContext, assumed: AssumedOrder) -> Sessi
     SessionContext::new_with_state(state)
 }
 
-/// The same context with little memory for sorts, if there is a limit: a sort of all rows of a long recording is spilled to the
-/// disk in any case, and takes as much memory as it may before. Such a sort runs alone: of two, one takes what the other has
-/// set aside for its merge, which fails then. Hence one partition.
+/// The same context with little memory for sorts, if there is a limit. A sort of all rows of a long recording
+/// is spilled to the disk in any case, and would first take as much memory as it may. One partition, because
+/// of two sorts one would take the memory that the other needs for its merge, which then fails.
 pub(super) fn low_memory(context: &SessionContext) -> SessionContext {
     let state = context.state();
     let mut environment = RuntimeEnv::clone(state.runtime_env());
@@ -81,7 +81,7 @@ pub(super) fn low_memory(context: &SessionContext) -> SessionContext {
     SessionContext::new_with_state(state)
 }
 
-/// So many bytes for all consumers, the largest of which an error names.
+/// A pool of `limit` bytes for all consumers; an error names the largest of them.
 fn pool(limit: usize) -> Arc<dyn MemoryPool> {
     let named = NonZeroUsize::new(NAMED_CONSUMERS).unwrap_or(NonZeroUsize::MIN);
     Arc::new(TrackConsumersPool::new(FairSpillPool::new(limit), named))

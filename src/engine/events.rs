@@ -1,5 +1,5 @@
-//! The system events of a recording as batches, in the order of their file or of time: read as they lie where that is the
-//! order, else sorted by SQL. Not for what an event is (see [`crate::btf`]).
+//! The system events of a recording as batches, in the order of their file or of time: read in stored order
+//! if that is the right one, else sorted by SQL. Not for what an event is (see [`crate::btf`]).
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::schema::{BtfEventView, columns::btf_event, tables, view};
 use crate::store::{FileEntry, Resequenced, read_batches};
 
-/// The columns of the batches of [`events`], in this order: those of a file.
+/// The columns of the batches of [`events`]: those of a file, in its order.
 const EVENT_COLUMNS: &[&str] = BtfEventView::COLUMNS;
 
 view! {
@@ -35,8 +35,8 @@ pub(crate) enum EventOrder {
     Time,
 }
 
-/// The events of a recording, names as views or, where they are read as they lie, as dictionaries. `condition` is that
-/// of the recording and whatever else is asked for; `whole` says that nothing else is.
+/// The events of a recording, names as views or, when read in stored order, as dictionaries. `condition`
+/// selects the recording and possibly more; `whole` says that it selects nothing but the recording.
 ///
 /// # Errors
 /// Those of a query.
@@ -52,7 +52,7 @@ pub(crate) fn events(
         let sql = format!("SELECT {columns} FROM {table} {condition} ORDER BY {by}");
         Ok(Box::new(session.sql(&sql, params)?))
     };
-    // The rows lie sorted by time, which is the order of the file unless its times run backwards.
+    // The stored order is that of time, which is the order of the file unless its times run backwards.
     let as_they_lie = order == EventOrder::Time || !runs_backwards(session, recording)?;
     match whole && is_one_run(session, recording) {
         true if as_they_lie => Ok(stored(session, recording)),
@@ -61,8 +61,8 @@ pub(crate) fn events(
     }
 }
 
-/// All events of a recording, part after part, without SQL: a sort that has nothing to do, and names without
-/// their keys, would cost more than reading them.
+/// All events of a recording, part after part, without SQL: an unnecessary sort, and names without their
+/// keys, would cost more than reading them.
 fn stored(session: &Session, recording: &str) -> Events {
     let (database, interrupt) = (session.database().clone(), Arc::clone(session.interrupt()));
     let files = database.files(tables::BTF_EVENT, Some(recording));
@@ -80,7 +80,7 @@ fn stored(session: &Session, recording: &str) -> Events {
     Box::new(files.into_iter().flat_map(batches).map(unless_stopped))
 }
 
-/// The parts of `btf_event` follow each other in time: disorder is small, or was put right.
+/// True if the parts of `btf_event` follow each other in time: any disorder is sorted out.
 fn is_one_run(session: &Session, recording: &str) -> bool {
     let files = session.database().files(tables::BTF_EVENT, Some(recording));
     files.is_sorted_by(|a, b| a.end_at.zip(b.begin_at).is_some_and(|(end, begin)| end <= begin))

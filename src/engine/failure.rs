@@ -1,4 +1,4 @@
-//! Errors of DataFusion → errors of btfdb: what kind, where in the SQL, and what was probably meant. Not for errors
+//! Errors of DataFusion → errors of btfdb: their kind, the place in the SQL, and a suggestion. Not for errors
 //! in the content of a trace, which never reach a query.
 
 use std::any::Any;
@@ -26,10 +26,10 @@ pub(super) struct Place {
 
 /// Most characters of an SQL line that an error shows.
 const SHOWN: usize = 100;
-/// The next step when a file does not hold what the manifest promises.
+/// The advice if a file does not hold what the manifest promises.
 const VERIFY: &str = "run `btfdb verify` on the database: it names every damaged file";
 
-/// An error in the SQL text itself. Its line shows once the error is given the file of the text.
+/// An error in the SQL text itself. Its line is shown once the error gets the file of the text.
 pub(super) fn syntax(message: &str, sql: &str, place: Option<Place>) -> Error {
     let Some(place) = place else {
         return Error::new(ErrorKind::Query, message);
@@ -70,19 +70,19 @@ pub(super) fn from_engine(error: &DataFusionError, sql: &str, relations: &[Strin
     }
 }
 
-/// The engine panicked: with files that were checked when they were written, damage is what is left.
+/// The engine panicked. Files were checked when they were written, so that damage is the likely cause.
 pub(super) fn from_panic(payload: &(dyn Any + Send)) -> Error {
     let text = payload.downcast_ref::<&str>().map(|s| (*s).to_owned());
     damaged(&text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default())
 }
 
-/// What the engine reported where there is no SQL to point at.
+/// An error of the engine without SQL to point at.
 #[expect(clippy::needless_pass_by_value, reason = "an argument of map_err")]
 pub(crate) fn failed(error: DataFusionError) -> Error {
     from_engine(&error, "", &[])
 }
 
-/// True when rows did not come in the order that a statement assumed.
+/// True if rows did not come in the order that a statement assumed.
 pub(crate) fn is_out_of_order(error: &Error) -> bool {
     error.source().is_some_and(|cause| cause.is::<OutOfOrder>())
 }
@@ -157,7 +157,7 @@ fn tidy(text: &str) -> &str {
         .unwrap_or(text)
 }
 
-/// What DataFusion says of a parameter without a value, as btfdb says it.
+/// The error of DataFusion for a parameter without a value, in the words of btfdb.
 fn missing_parameter(message: &str) -> Option<String> {
     let rest = message.strip_prefix("Placeholder '")?;
     let (name, rest) = rest.split_once('\'')?;
@@ -181,7 +181,7 @@ fn place_of(span: datafusion::common::Span) -> Place {
     Place { line: span.start.line, column: span.start.column, width }
 }
 
-/// The line of the place, indented, and a line of carets under it; empty when the text has no such line.
+/// The line of the place, indented, and a line of carets under it; empty if the text has no such line.
 fn show(sql: &str, place: Place) -> String {
     let number = usize::try_from(place.line).unwrap_or(0);
     let Some(line) = number.checked_sub(1).and_then(|n| sql.lines().nth(n)) else {

@@ -1,5 +1,5 @@
-//! Memory that counts against the limit of a session although no operator of the engine holds it. Not for the limit itself
-//! (see `context`).
+//! Memory that counts against the limit of a session, although no operator of the engine holds it. Not for
+//! the limit itself (see `context`).
 
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::prelude::SessionContext;
@@ -7,19 +7,19 @@ use datafusion::prelude::SessionContext;
 use super::failure::failed;
 use crate::error::Result;
 
-/// Bytes that are reserved until it is dropped.
+/// A number of bytes that are reserved until it is dropped.
 pub(crate) struct Reservation(MemoryReservation);
 
 impl Reservation {
-    /// 0 bytes, for what errors call `consumer`.
+    /// 0 bytes, under the name `consumer` in errors.
     pub(super) fn new(context: &SessionContext, consumer: &str) -> Self {
         Self(MemoryConsumer::new(consumer).register(&context.runtime_env().memory_pool))
     }
 
-    /// Reserves so many bytes more.
+    /// Reserves `bytes` more bytes.
     ///
     /// # Errors
-    /// [`crate::error::ErrorKind::Limit`] when the session has not so many left.
+    /// [`crate::error::ErrorKind::Limit`] if the session does not have as many left.
     pub fn grow(&self, bytes: usize) -> Result<()> {
         self.0.try_grow(bytes).map_err(failed)
     }

@@ -1,6 +1,7 @@
-//! SQL over a database: the only room that names DataFusion. Tables are the files of the manifest, views are those of the
-//! library, table functions and chains make rows of their own, operators and optimizer rules run what traces ask again and
-//! again. Statements are read-only. Not for showing results, and not for metrics (see [`crate::metrics`]).
+//! SQL over a database: the only room that names DataFusion. Tables are the files of the manifest, views are
+//! those of the library, table functions and chains compute rows of their own, operators and optimizer rules
+//! speed up the common questions about traces. Statements are read-only. Not for showing results, and not for
+//! metrics (see [`crate::metrics`]).
 
 mod catalog;
 mod chains;

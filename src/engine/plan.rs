@@ -1,5 +1,5 @@
-//! SQL text → logical plan: parsed, refused where the parser understands something else than what is written, and read-only.
-//! Not for running it (see `run`).
+//! SQL text → logical plan: parsed, read-only, refused if the parser misreads it. Not for running it (see
+//! `run`).
 
 use std::ops::ControlFlow;
 
@@ -11,10 +11,10 @@ use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Spanned, Visit, visit_expressions};
 use datafusion::sql::sqlparser::tokenizer;
 
-/// What one statement means.
+/// The plan of one statement.
 ///
 /// # Errors
-/// Those of the engine, with their place where they have one.
+/// Those of the engine, with their place if they have one.
 pub(super) async fn plan(state: &SessionState, sql: &str) -> Result<LogicalPlan> {
     let dialect = state.config().options().sql_parser.dialect;
     let statement = state.sql_to_statement(sql, &dialect)?;
@@ -37,13 +37,14 @@ pub(super) fn check_statement(statement: &Statement) -> Result<()> {
     match statement {
         Statement::Statement(statement) => check_meaning(statement.as_ref()),
         Statement::Explain(explain) => check_statement(&explain.statement),
-        // They change something, and are refused for that.
+        // They change something, and are refused for that later.
         Statement::CreateExternalTable(_) | Statement::CopyTo(_) | Statement::Reset(_) => Ok(()),
     }
 }
 
-/// Refuses what the parser reads otherwise than SQL has it: the right side of `IS DISTINCT FROM` ends before an AND or an OR,
-/// but sqlparser 0.62 takes all that follows (fixed in a later version, datafusion-sqlparser-rs #2436). Parentheses leave no doubt.
+/// Refuses what the parser reads differently from SQL: the right side of `IS DISTINCT FROM` ends before an
+/// AND or an OR, but sqlparser 0.62 takes everything that follows (fixed in a later version,
+/// datafusion-sqlparser-rs #2436). With parentheses there is no ambiguity.
 ///
 /// # Errors
 /// With the place of the comparison.
@@ -60,14 +61,14 @@ pub(super) fn check_meaning(parsed: &impl Visit) -> Result<()> {
     Err(DataFusionError::Plan(message).with_diagnostic(diagnostic))
 }
 
-/// The words of a comparison that took a connective into its right side, that connective, and where it begins.
+/// The words of a comparison whose right side swallowed a connective, that connective, and where it begins.
 fn greedy(expression: &Expr) -> Option<(&'static str, BinaryOperator, tokenizer::Span)> {
     let (words, left, right) = match expression {
         Expr::IsDistinctFrom(left, right) => ("IS DISTINCT FROM", left, right),
         Expr::IsNotDistinctFrom(left, right) => ("IS NOT DISTINCT FROM", left, right),
         _ => return None,
     };
-    // One in parentheses is an expression of another kind.
+    // In parentheses, it is an expression of another kind.
     match right.as_ref() {
         Expr::BinaryOp {
             op: op @ (BinaryOperator::And | BinaryOperator::Or | BinaryOperator::Xor), ..

@@ -1,5 +1,5 @@
-//! The system events of a recording as records, in the order of their file, with the lines they were read from. Not for
-//! reading BTF text.
+//! The system events of a recording as records, in the order of their file, with the line numbers of that
+//! file. Not for reading BTF text.
 
 use super::events::{EventOrder, Events, events, imported_as};
 use super::param::Param;
@@ -19,7 +19,7 @@ pub struct StoredRecords {
     others: Others,
 }
 
-/// The lines of the imported file that are no events.
+/// The lines of the imported file that are not events.
 struct Others {
     lines: ResultStream,
     /// Number of the line, number of the event after it, text.
@@ -66,7 +66,7 @@ impl StoredRecords {
         self.others.any
     }
 
-    /// [`Records::next`], with the lines in front of the event, or of the end, given to `other` by number and text.
+    /// As [`Records::next`]; passes the lines before the event, or the end, to `other` by number and text.
     ///
     /// # Errors
     /// Those of a query.
@@ -121,7 +121,7 @@ impl Others {
         Ok(())
     }
 
-    /// True when there is a line at hand.
+    /// True if there is a current line.
     fn fill(&mut self) -> Result<bool> {
         while self.batch.as_ref().is_none_or(|(_, texts)| self.row >= texts.len()) {
             let Some(batch) = self.lines.next() else { return Ok(false) };

@@ -1,5 +1,5 @@
-//! The list of everything that can be queried, for completion, help and suggestions. Not what the engine asks (see
-//! `catalog`).
+//! The list of everything that can be queried, for completion, help and suggestions. Not the catalog of the
+//! engine (see `catalog`).
 
 use crate::library::{Queries, View};
 use crate::schema::{TABLES, TableSpec};

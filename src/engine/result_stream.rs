@@ -1,5 +1,5 @@
-//! The result of a statement: batches from the thread that runs it, one by one, blocking and stoppable. Not for running it (see
-//! `run`).
+//! The result of a statement: batches from the thread that runs it, one by one; calls block and can be
+//! stopped. Not for running it (see `run`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// How often a waiting caller looks at the interrupt flag.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
-/// How long a caller waits for a statement to stop before it goes on without.
+/// How long a caller waits for a statement to stop before it gives up.
 const STOP_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// What the thread of a statement sends.
@@ -58,7 +58,7 @@ impl ResultStream {
             Message::Planned { schema, times } => (Arc::clone(schema), times.clone()),
             _ => (Arc::new(Schema::empty()), Vec::new()),
         };
-        // The stream stops the statement when it is dropped, whatever came first.
+        // The stream stops the statement when it is dropped, also after an error.
         let stream = Self { schema, times, messages: Some(messages), abort, worker: Some(worker), interrupt };
         match first {
             Message::Planned { .. } => Ok(stream),
@@ -72,12 +72,12 @@ impl ResultStream {
         &self.schema
     }
 
-    /// For every column: does it hold times, in ticks? Followed from the columns of the tables through expressions.
+    /// For every column: does it hold times, in ticks? Derived from table columns through expressions.
     pub fn times(&self) -> &[bool] {
         &self.times
     }
 
-    /// Waits for the next message; looks at the interrupt flag now and then.
+    /// Waits for the next message; checks the interrupt flag from time to time.
     fn wait(messages: &Receiver<Message>, interrupt: &AtomicBool) -> Message {
         loop {
             if interrupt.load(Ordering::Relaxed) {
@@ -96,8 +96,8 @@ impl ResultStream {
         }
     }
 
-    /// Stops the statement and waits until its thread has ended, so that its files are closed. Waits no longer than
-    /// [`STOP_TIMEOUT`]: some operators, joins without a key for example, notice a stop only after much work.
+    /// Stops the statement and waits until its thread has ended, so that its files are closed. Waits at most
+    /// [`STOP_TIMEOUT`]: some operators, e.g. joins without a key, notice a stop only after much work.
     fn stop(&mut self) {
         self.abort.abort();
         self.messages = None;
@@ -118,7 +118,7 @@ impl Iterator for ResultStream {
             Message::Batch(batch) => return Some(Ok(batch)),
             Message::Failed(error) => Some(Err(error)),
             Message::Done => {
-                // The thread has sent its last message and catches every panic: its result holds nothing.
+                // The thread has sent its last message and catches every panic: there is no error to report.
                 self.worker.take().map(JoinHandle::join);
                 None
             }

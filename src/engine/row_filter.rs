@@ -1,5 +1,5 @@
-//! A condition in SQL over the rows of one table, for rows that are not in a database yet. Not for queries: it knows no other
-//! table.
+//! A condition in SQL over the rows of one table, for rows that are not in a database yet. Not for queries:
+//! it knows no other table.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::{failure, functions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::TableSpec;
 
-/// See the module.
+/// A compiled condition.
 #[derive(Debug)]
 pub struct RowFilter {
     predicate: Arc<dyn PhysicalExpr>,
@@ -27,7 +27,7 @@ impl RowFilter {
     /// A condition over the columns of a table, partition columns included.
     ///
     /// # Errors
-    /// When it is no condition, or names what is not there.
+    /// If it is not a condition, or names unknown columns.
     pub fn new(table: &'static TableSpec, condition: &str) -> Result<Self> {
         let mut config = SessionConfig::new();
         config.options_mut().sql_parser.collect_spans = true;
@@ -40,7 +40,7 @@ impl RowFilter {
         let words = state.sql_to_expr(condition, &dialect).map_err(engine)?;
         check_meaning(&words).map_err(engine)?;
         let parsed = context.parse_sql_expr(condition, &schema).map_err(engine)?;
-        // Some functions cannot be computed as they are: they are written in terms of others (coalesce).
+        // Some functions (coalesce) cannot be computed directly: they are rewritten in terms of others.
         let rules = SimplifyContext::builder().with_schema(Arc::new(schema.clone())).build();
         let rules = ExprSimplifier::new(rules);
         let typed = rules.coerce(parsed, &schema).and_then(|e| rules.simplify(e)).map_err(engine)?;
@@ -53,7 +53,7 @@ impl RowFilter {
         }
     }
 
-    /// For which rows it is true. `batch` has the columns of the table in its order, as they are in memory.
+    /// The rows for which it is true. `batch` has the columns of the table in its order, in our Arrow types.
     ///
     /// # Errors
     /// When the condition cannot be computed for a row.
@@ -67,7 +67,7 @@ impl RowFilter {
     }
 }
 
-/// Partition columns as they are in SQL, the others as they are in our batches.
+/// Partition columns with the types of SQL, the others with those of our batches.
 fn schema(table: &'static TableSpec) -> Schema {
     let (full, own) = (table.full_schema(), table.arrow_schema());
     let field =

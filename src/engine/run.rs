@@ -1,5 +1,5 @@
-//! Runs statements, each on a thread of its own; panics of DataFusion become errors. Not for what a statement says, and not
-//! for its result (see `result_stream`).
+//! Runs statements, each on a thread of its own; panics of DataFusion become errors. Not for what a statement
+//! says, and not for its result (see `result_stream`).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -24,10 +24,10 @@ use super::statement::{Statement, split};
 use super::time_columns::times;
 use crate::error::{Error, ErrorKind, Result};
 
-/// Batches that wait for the caller at most.
+/// Maximum number of batches that wait for the caller.
 const PREFETCHED_BATCHES: usize = 2;
 
-/// What runs statements in one context of DataFusion.
+/// Runs statements in one context of DataFusion.
 #[derive(Clone)]
 pub(super) struct Runner {
     context: SessionContext,
@@ -82,7 +82,7 @@ impl Runner {
         Ok(names)
     }
 
-    /// Runs a statement, as if it ended in `LIMIT limit` where there is a limit; returns when it is planned.
+    /// Runs a statement, with `LIMIT limit` if there is a limit; returns once it is planned.
     pub fn run(
         &self,
         statement: &Statement,
@@ -116,7 +116,7 @@ impl Runner {
                 Ok(Err(_aborted)) => return,
                 Err(panic) => Message::Failed(failure::from_panic(panic.as_ref())),
             };
-            // The receiver is gone when the stream was dropped.
+            // The receiver is gone if the stream was dropped.
             drop(send.send(last));
         };
         let worker = std::thread::Builder::new().name("btfdb-query".into()).stack_size(STACK).spawn(work);

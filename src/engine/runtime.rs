@@ -9,15 +9,15 @@ use crate::error::{Error, ErrorKind, Result};
 /// Stack of the threads that plan and run statements: deep expressions recurse.
 pub(super) const STACK: usize = 16 << 20;
 
-/// A thread pool whose end is not waited for: a statement that was stopped may still be in an operator that notices it only
-/// after much work.
+/// A thread pool that does not wait at its end: a statement that was stopped may still be in an operator that
+/// notices it only after much work.
 pub(super) struct Runtime {
     handle: Handle,
     runtime: Option<runtime::Runtime>,
 }
 
 impl Runtime {
-    /// So many threads.
+    /// A pool of `threads` threads.
     pub fn start(threads: usize) -> Result<Self> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(threads)

@@ -1,4 +1,4 @@
-//! An open database that SQL can be asked of. Not for running statements (see `run`) or for the contexts they run in (see
+//! An open database for SQL. Not for running statements (see `run`) or for the contexts they run in (see
 //! `context`), and not for changing anything: a session reads one snapshot.
 
 use std::sync::Arc;
@@ -29,10 +29,11 @@ use crate::store::{Database, Scanner};
 /// Limits of a session.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SessionOptions {
-    /// Number of threads that work on a statement; `None`: one per processor.
+    /// Number of threads for a statement; `None`: one per processor.
     pub threads: Option<usize>,
-    /// Bytes that the statements of the session may hold at once before they write to temporary files; `None`: no
-    /// limit. Sorts, groups and joins are counted, pages that are being decoded are not: leave it some room.
+    /// Bytes that the statements of the session may hold at once before they write to temporary files;
+    /// `None`: no limit. Sorts, groups and joins are counted, pages that are being decoded are not: leave
+    /// some room for those.
     pub memory_limit: Option<u64>,
 }
 
@@ -47,15 +48,15 @@ pub struct Session {
 }
 
 impl Session {
-    /// Opens a session on the snapshot that `database` is.
+    /// Opens a session on the snapshot `database`.
     ///
     /// # Errors
-    /// When threads or a temporary folder cannot be had.
+    /// When threads or a temporary folder are not available.
     pub fn open(database: Database, options: SessionOptions) -> Result<Self> {
         Self::open_with(database, options, Queries::shipped())
     }
 
-    /// Opens a session with a library of SQL that holds more than what ships in the binary.
+    /// Opens a session with a library of SQL that may hold more than what ships in the binary.
     ///
     /// # Errors
     /// As [`Session::open`]; with file and line when a file of the library does not do what its header says.
@@ -74,28 +75,28 @@ impl Session {
         Ok(Self { database, runner, catalog, relations, chains, queries })
     }
 
-    /// Statements of this session stop, with [`crate::error::ErrorKind::Interrupted`], soon after `flag` becomes true. The session
-    /// never resets it.
+    /// Statements of this session stop, with [`crate::error::ErrorKind::Interrupted`], soon after `flag`
+    /// becomes true. The session never resets it.
     #[must_use]
     pub fn with_interrupt(mut self, flag: Arc<AtomicBool>) -> Self {
         self.runner.interrupt = flag;
         self
     }
 
-    /// The view `chain_instance` and the metrics over it show these chains. They can be given once.
+    /// Sets the chains of the view `chain_instance` and of the metrics over it. They can be set once.
     ///
     /// # Errors
-    /// [`crate::error::ErrorKind::Usage`] when a chain has less than two steps or the name of another one, or when nothing in
-    /// the whole database is what a step says, with a suggestion; otherwise as [`Session::run`].
+    /// [`crate::error::ErrorKind::Usage`] when a chain has less than two steps or the name of another one, or
+    /// when a step matches nothing in the whole database, with a suggestion; otherwise as [`Session::run`].
     pub fn with_chains(self, chains: &[Chain]) -> Result<Self> {
-        chains::give(&self.runner, &self.chains, chains)?;
+        chains::set(&self.runner, &self.chains, chains)?;
         Ok(self)
     }
 
     /// From now on, `table` has only the rows for which a condition in SQL over its columns is true.
     ///
     /// # Errors
-    /// When it is no condition, or names what is not there.
+    /// If it is not a condition, or names unknown columns.
     pub fn restrict(&self, table: &TableSpec, condition: &str) -> Result<()> {
         let restricted = self.runner.runtime().block_on(self.catalog.restrict(table.name, condition));
         restricted.map_err(|e| self.runner.error(&e, condition))
@@ -104,23 +105,25 @@ impl Session {
     /// Runs a text that holds exactly one statement. `$NAME` in it stands for the parameter of that name.
     ///
     /// # Errors
-    /// [`crate::error::ErrorKind::Usage`] when there is no statement or more than one, otherwise as [`Session::run`].
+    /// [`crate::error::ErrorKind::Usage`] when there is no statement or more than one, otherwise as
+    /// [`Session::run`].
     pub fn sql(&self, text: &str, params: &[(&str, Param)]) -> Result<ResultStream> {
         self.runner.sql(text, params)
     }
 
-    /// Runs a statement; returns when it is planned, so that errors in the SQL come from here.
+    /// Runs a statement; returns once it is planned, so that errors in the SQL come from here.
     ///
     /// # Errors
     /// [`crate::error::ErrorKind::Query`] with the place in the SQL when it cannot be planned;
-    /// [`crate::error::ErrorKind::Database`] when a file is missing or damaged; [`crate::error::ErrorKind::Limit`] when
-    /// memory runs out; [`crate::error::ErrorKind::Interrupted`]. The stream has the same.
+    /// [`crate::error::ErrorKind::Database`] when a file is missing or damaged;
+    /// [`crate::error::ErrorKind::Limit`] when memory runs out; [`crate::error::ErrorKind::Interrupted`]. The
+    /// stream has the same.
     pub fn run(&self, statement: &Statement, params: &[(&str, Param)]) -> Result<ResultStream> {
         self.runner.run(statement, params, None)
     }
 
-    /// Runs a statement of which only so many rows will be shown, all of them when it is `None`: as if it ended in a
-    /// LIMIT, so that it is done early, and a sort keeps no more than those. Gives one row more, if there is one.
+    /// Runs a statement of which only so many rows will be shown, or all for `None`: as with a LIMIT, it ends
+    /// early, and a sort keeps no more rows than needed. Returns one row more, if there is one.
     ///
     /// # Errors
     /// As [`Session::run`].
@@ -133,14 +136,15 @@ impl Session {
         self.runner.run(statement, params, shown.map(|rows| rows.saturating_add(1)))
     }
 
-    /// [`Session::sql`] for all rows of a table: a sort of them is spilled to the disk before it takes much memory, if the
-    /// session has a limit. There is one such statement at a time.
+    /// [`Session::sql`] for all rows of a table: a sort is spilled to the disk before it takes much memory,
+    /// if the session has a limit. There is one such statement at a time.
     pub(crate) fn sql_low_memory(&self, text: &str, params: &[(&str, Param)]) -> Result<ResultStream> {
         self.runner.with_context(context::low_memory(self.context())).sql(text, params)
     }
 
-    /// [`Session::sql`] for a statement whose rows may be thrown away: the rows of a process are assumed to be in the order of its
-    /// instances. Where they are not, the statement fails with an error [`is_out_of_order`](failure::is_out_of_order).
+    /// [`Session::sql`] for a statement whose rows may be discarded: the rows of a process are assumed to be
+    /// in the order of its instances. If they are not, the statement fails with an error
+    /// [`is_out_of_order`](failure::is_out_of_order).
     pub(crate) fn sql_assuming(
         &self,
         assumed: AssumedOrder,
@@ -150,8 +154,8 @@ impl Session {
         self.runner.with_context(context::assuming(self.context(), assumed)).sql(text, params)
     }
 
-    /// The first column of a result, as strings, sorted, so that suggestions are always the same; NULL is left out. For names,
-    /// of which there are few.
+    /// The first column of a result, as strings, without NULL. Sorted, so that suggestions are always the
+    /// same. For names, which are not many.
     pub(crate) fn names(&self, text: &str, params: &[(&str, Param)]) -> Result<Vec<String>> {
         self.runner.names(text, params)
     }
@@ -161,7 +165,7 @@ impl Session {
         &self.database
     }
 
-    /// Reads tables as they lie, without SQL.
+    /// Reads tables in stored order, without SQL.
     pub(crate) fn scanner(&self) -> Scanner<'_> {
         Scanner { database: &self.database, threads: self.threads(), interrupt: self.interrupt() }
     }
@@ -176,12 +180,12 @@ impl Session {
         &self.queries
     }
 
-    /// The chains that were given; none when none were.
+    /// The chains that were set, if any.
     pub fn given_chains(&self) -> &[Chain] {
         self.chains.get().map_or(&[], |chains| chains)
     }
 
-    /// Fails when nothing like the step is anywhere in the database, which is a mistake in its names.
+    /// Fails if nothing in the database matches the step, which means a mistake in its names.
     pub(crate) fn check_step(&self, step: &ChainStep) -> Result<()> {
         chains::check_step(&self.runner, step)
     }
@@ -204,7 +208,7 @@ impl Session {
         self.runner.runtime().metrics().num_workers()
     }
 
-    /// A reservation of 0 bytes out of the limit of the session, for what errors call `consumer`.
+    /// A reservation of 0 bytes from the limit of the session, under the name `consumer` in errors.
     pub(crate) fn reserve_memory(&self, consumer: &str) -> Reservation {
         Reservation::new(self.context(), consumer)
     }
@@ -223,7 +227,7 @@ impl Session {
     }
 }
 
-/// Makes tables, views and functions known to a context.
+/// Registers tables, views and functions with a context.
 fn register(
     context: &SessionContext,
     database: &Arc<Database>,

@@ -1,4 +1,4 @@
-//! SQL text → single statements that know where they stand in the script. Not for what a statement means.
+//! SQL text → single statements with their place in the script. Not for what a statement means.
 
 use datafusion::sql::parser::DFParserBuilder;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
@@ -34,7 +34,7 @@ impl Statement {
         script.get(..self.end).unwrap_or(script)
     }
 
-    /// The SQL after as many blank lines and columns as there is text before it in the script, so that the places in
+    /// The SQL after as many blank lines and columns as the script has before it, so that the places in
     /// errors of DataFusion are places in the script.
     pub(super) fn in_place(&self) -> String {
         let mut text = "\n".repeat(usize::try_from(self.line - 1).unwrap_or(0));
@@ -44,8 +44,7 @@ impl Statement {
     }
 }
 
-/// Cuts a script at its semicolons; those in quotes and comments do not count. Statements without a word are left
-/// out.
+/// Splits a script at its semicolons, except in quotes and comments. Empty statements are left out.
 ///
 /// # Errors
 /// [`crate::error::ErrorKind::Query`] with line and column when a quote or a comment is not closed.
@@ -69,10 +68,10 @@ pub fn split(script: &str) -> Result<Vec<Statement>> {
     Ok(statements)
 }
 
-/// Parses every statement of a script, without a look at what its names mean.
+/// Parses every statement of a script, without resolving names.
 ///
 /// # Errors
-/// [`crate::error::ErrorKind::Query`] with the place of the first thing that is no SQL.
+/// [`crate::error::ErrorKind::Query`] with the place of the first syntax error.
 pub fn check_syntax(script: &str) -> Result<()> {
     for statement in split(script)? {
         let text = statement.in_place();
@@ -84,11 +83,11 @@ pub fn check_syntax(script: &str) -> Result<()> {
     Ok(())
 }
 
-/// True when a script ends inside a statement: the text is not closed by a semicolon, or a quote or comment is open.
+/// True if a script ends inside a statement: without a semicolon, or within a quote or comment.
 pub fn is_unfinished(script: &str) -> bool {
     let tokens = match Tokenizer::new(&GenericDialect {}, script).tokenize_with_location() {
         Ok(tokens) => tokens,
-        // More text mends an open end and nothing else.
+        // More text only helps if the end is open.
         Err(e) => return ["Unterminated", "EOF"].iter().any(|word| e.message.contains(word)),
     };
     let mut words = tokens.iter().filter(|t| is_word(t));
@@ -157,7 +156,7 @@ mod tests {
         assert!(check_syntax("SELECT x FROM nowhere; EXPLAIN SELECT 1;").is_ok());
         let e = check_syntax("SELECT 1;\nSELECT x FORM y z;").unwrap_err();
         assert!(e.to_string().contains("(line 2, column "), "{e}");
-        // Nothing that is typed may bring the parser down.
+        // No text may crash the parser.
         assert!(check_syntax(&"SELECT (".repeat(10_000)).is_err());
     }
 }

@@ -1,5 +1,6 @@
-//! Which columns of a result are times: followed from the columns of the tables through the expressions of a plan, so
-//! that `max(end_at - begin_at)` is known to be one and `count(*)` is not. Not for the unit of a time: all are ticks.
+//! Which columns of a result are times: derived from the columns of the tables through the expressions of a
+//! plan, so that `max(end_at - begin_at)` is known to be one and `count(*)` is not. Not for the unit of a
+//! time: all are ticks.
 
 use datafusion::common::{Column, DFSchema};
 use datafusion::datasource::source_as_provider;
@@ -45,7 +46,7 @@ pub(super) fn times(plan: &LogicalPlan) -> Vec<bool> {
         LogicalPlan::Projection(p) => TimeColumns::of(&p.input).all(&p.expr),
         LogicalPlan::Aggregate(a) => {
             let input = TimeColumns::of(&a.input);
-            // Grouping sets are one expression for several columns: those are looked up by their names.
+            // Grouping sets are one expression for several columns, which are looked up by name.
             let mut found = match a.group_expr.as_slice() {
                 [Expr::GroupingSet(_)] => {
                     let groups = width.saturating_sub(a.aggr_expr.len());
@@ -78,7 +79,7 @@ pub(super) fn times(plan: &LogicalPlan) -> Vec<bool> {
             u.dependency_indices.iter().map(|at| input.get(*at).copied().unwrap_or(false)).collect()
         }
         LogicalPlan::Extension(_) => {
-            // Columns of our own nodes are those of an input, or named as in the tables.
+            // Columns of our own nodes are those of an input, or have the names of table columns.
             let inputs: Vec<_> = plan.inputs().into_iter().map(TimeColumns::of).collect();
             let of = |column: &Column| {
                 let given = inputs.iter().find(|input| input.schema.has_column(column));

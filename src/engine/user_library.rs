@@ -1,5 +1,5 @@
-//! The SQL library with the files of the user: their SQL, parsed. Not for their headers and names (see `library`), and not for
-//! whether they fit the tables (see `validate`).
+//! The SQL library with the files of the user: parses their SQL. Not for their headers and names (see
+//! `library`), and not for whether they fit the tables (see `validate`).
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::statement::{Statement, split};
 use crate::error::{Error, Result};
 use crate::library::{ParsedFile, Queries};
 
-/// What ships in the binary, and the SQL files in some folders and in the folders in them.
+/// What ships in the binary, and the SQL files of some folders and their subfolders.
 ///
 /// # Errors
 /// Those of [`Queries::with_folders`].

@@ -1,5 +1,5 @@
-//! Does an SQL file do what its header says: is it planned, are its columns and parameters those that are promised? Not for
-//! the header itself (see `library`).
+//! Checks that an SQL file does what its header says: it can be planned, and has the promised columns and
+//! parameters. Not for the header itself (see `library`).
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,7 +23,7 @@ struct Shape {
 /// Plans every file of the user.
 ///
 /// # Errors
-/// With file and line for the first that does not fit.
+/// With file and line of the first one that does not fit.
 pub(super) fn user_files(runner: &Runner, queries: &Queries) -> Result<()> {
     for view in queries.views() {
         view.file.as_deref().map_or(Ok(()), |file| validate_view(runner, view, file))?;
@@ -34,7 +34,7 @@ pub(super) fn user_files(runner: &Runner, queries: &Queries) -> Result<()> {
     Ok(())
 }
 
-/// Whether a view has the columns of its header.
+/// Checks that a view has the columns of its header.
 fn validate_view(runner: &Runner, view: &View, file: &Path) -> Result<()> {
     let shape = shape(runner, &view.sql, &view.params, file)?;
     let fields = shape.schema.fields();
@@ -66,7 +66,7 @@ fn validate_view(runner: &Runner, view: &View, file: &Path) -> Result<()> {
     }
 }
 
-/// Whether a metric has the columns of all metrics.
+/// Checks that a metric has the columns of all metrics.
 fn validate_metric(runner: &Runner, metric: &Metric, file: &Path) -> Result<()> {
     let shape = shape(runner, &metric.sql, &metric.params, file)?;
     let fields = shape.schema.fields();
@@ -128,7 +128,7 @@ async fn plan_shape(runner: &Runner, sql: &str, params: &[Documented]) -> Planne
     Ok(Shape { schema: plan.schema().inner().clone(), params: names })
 }
 
-/// Whether a column of that type can be what a header calls it.
+/// Whether a column of that type fits the type word of a header.
 fn fits(word: &str, ty: &DataType) -> bool {
     match word {
         "text" => matches!(ty, DataType::Utf8View | DataType::Utf8 | DataType::LargeUtf8),
@@ -158,7 +158,7 @@ mod tests {
     use crate::library::Queries;
     use std::path::Path;
 
-    /// Every file of the library plans on an empty database and has the columns that are promised.
+    /// Every file of the library can be planned on an empty database and has the promised columns.
     #[test]
     fn the_library_fits_the_schema() {
         let (_dir, session) = fixture::empty();

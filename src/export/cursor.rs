@@ -12,7 +12,7 @@ enum Column {
     List(IntegerLists),
 }
 
-/// Goes through the rows of batches. Columns are known by their place: integers, texts, or lists of integers.
+/// Iterates over the rows of batches. Columns are accessed by index: integers, texts, or lists of integers.
 pub(super) struct Cursor<I> {
     batches: I,
     columns: Vec<Column>,
@@ -21,7 +21,7 @@ pub(super) struct Cursor<I> {
 }
 
 impl<I: Iterator<Item = Result<RecordBatch>>> Cursor<I> {
-    /// Stands before the first row.
+    /// Before the first row.
     pub fn new(batches: I) -> Self {
         Self { batches, columns: Vec::new(), row: 0, rows: 0 }
     }

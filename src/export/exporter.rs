@@ -1,5 +1,5 @@
-//! What a format of the export is: its name, its options, and how it is written. Not the formats themselves, each of which has
-//! a folder or file of its own.
+//! What an export format is: its name, its options, and its writer. Not the formats themselves, each of which
+//! has a folder or file of its own.
 
 use super::{EXPORTERS, FALLBACK};
 use crate::engine::Session;
@@ -17,7 +17,7 @@ pub trait Exporter: Sync {
     /// The word for it on the command line.
     fn name(&self) -> &'static str;
 
-    /// What it is called in sentences.
+    /// Its name in sentences.
     fn title(&self) -> &'static str;
 
     /// The help: a few words, without a full stop.
@@ -26,10 +26,10 @@ pub trait Exporter: Sync {
     /// Extensions of files in this format, without dots.
     fn extensions(&self) -> &'static [&'static str];
 
-    /// What it holds.
+    /// What it contains.
     fn content(&self) -> Content;
 
-    /// Options that mean something to this format only.
+    /// Options of this format only.
     fn options(&self) -> &'static [OptionSpec] {
         &[]
     }
@@ -37,12 +37,13 @@ pub trait Exporter: Sync {
     /// Writes what is requested. [`ExportRequest::check`] has accepted the request.
     ///
     /// # Errors
-    /// [`crate::error::ErrorKind::Usage`] when the recording is not clear or an option makes no sense,
-    /// [`crate::error::ErrorKind::Io`] when `out` fails (the cause is then the [`std::io::Error`]), otherwise those of a query.
+    /// [`crate::error::ErrorKind::Usage`] when the recording is ambiguous or an option makes no sense,
+    /// [`crate::error::ErrorKind::Io`] when `out` fails (the cause is then the [`std::io::Error`]), otherwise
+    /// those of a query.
     fn write(&self, session: &Session, request: &ExportRequest, out: &mut dyn Write) -> Result<Exported>;
 }
 
-/// What a format holds.
+/// What a format contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
     /// The system events of a recording.
@@ -53,16 +54,16 @@ pub enum Content {
     Table,
 }
 
-/// What is to be written.
+/// What to write.
 #[derive(Debug, Clone)]
 pub struct ExportRequest {
     /// The part of the recording.
     pub selection: Selection,
     /// The table, for formats that hold any.
     pub table: String,
-    /// Which kernel events, where these are written.
+    /// Which kernel events, for formats of these.
     pub kernel_filter: KernelFilter,
-    /// Lines in the order of time, not in that of the file that was imported.
+    /// Lines in the order of time, not of the imported file.
     pub by_time: bool,
     /// Values for the options that formats declare.
     pub options: OptionValues,
@@ -85,8 +86,8 @@ impl ExportRequest {
     /// Checks that the request fits the format, before anything is written.
     ///
     /// # Errors
-    /// [`crate::error::ErrorKind::Usage`] for a window that ends before it begins, and for a table, an option or a filter that
-    /// means nothing to the format.
+    /// [`crate::error::ErrorKind::Usage`] for a window that ends before it begins, and for a table, an option
+    /// or a filter that the format does not have.
     pub fn check(&self, exporter: &dyn Exporter) -> Result<()> {
         if let (Some(from), Some(to)) = (self.selection.from, self.selection.to)
             && from > to
@@ -124,7 +125,7 @@ pub struct Exported {
     pub summary: String,
     /// Nothing is selected.
     pub is_empty: bool,
-    /// In what the file differs from the database, in sentences without full stops.
+    /// How the file differs from the database, in sentences without full stops.
     pub warnings: Vec<String>,
 }
 
@@ -134,7 +135,7 @@ impl Exported {
         Self { summary, is_empty, warnings: Vec::new() }
     }
 
-    /// Adds a warning about `count` things; none when there are none.
+    /// Adds a warning about `count` things, if there are any.
     pub(super) fn warn(mut self, count: u64, sentence: impl FnOnce() -> String) -> Self {
         if count > 0 {
             self.warnings.push(sentence());
@@ -149,7 +150,7 @@ impl dyn Exporter {
         EXPORTERS.iter().copied().find(|exporter| exporter.name() == name)
     }
 
-    /// The format of a file, by its extension; BTF where that does not decide.
+    /// The format of a file, by its extension; BTF for unknown extensions.
     pub fn of_file(path: &Path) -> &'static dyn Exporter {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         let found = EXPORTERS.iter().find(|exporter| exporter.extensions().contains(&extension));
@@ -168,7 +169,7 @@ mod tests {
     use super::*;
     use crate::engine::tests::fixture::engine;
 
-    /// The export of `CONTRIBUTING.md`.
+    /// The example export of `CONTRIBUTING.md`.
     struct Toy;
 
     impl Exporter for Toy {
@@ -215,7 +216,7 @@ mod tests {
         let exported = Toy.write(&session, &request, &mut out).unwrap();
         assert_eq!(exported.summary, format!("{} events", String::from_utf8(out).unwrap().trim()));
         assert!(!exported.is_empty && exported.warnings.is_empty());
-        // An option of another format means nothing to it.
+        // Options of other formats are refused.
         request.options.set("tick", ["1us".to_owned()]);
         assert_eq!(request.check(&Toy).unwrap_err().hints(), ["use --format grasp"]);
     }

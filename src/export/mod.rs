@@ -1,6 +1,6 @@
-//! Tables → files for other tools. Each format is one folder with an [`Exporter`] and one line in [`EXPORTERS`]; the command
-//! line, its help, its completions and its errors come from there. Not for the layout of the database, which other engines
-//! read as it is.
+//! Tables → files for other tools. Each format is one folder with an [`Exporter`] and one line in
+//! [`EXPORTERS`]; the command line, its help, its completions and its errors come from there. Not for the
+//! layout of the database, which other engines read as it is.
 
 mod btf;
 mod cursor;
@@ -12,7 +12,8 @@ mod traceprinter;
 
 pub use exporter::{Content, ExportRequest, Exported, Exporter};
 
-/// The option that names a file with chains of events. Chains belong to a session, so the one that opens it reads the file.
+/// The option that names a file with chains of events. Chains belong to a session, so the code that opens the
+/// session reads the file.
 pub const CHAINS_OPTION: &str = "chains";
 
 /// The formats, in the order of the help.
@@ -25,7 +26,7 @@ pub const EXPORTERS: &[&dyn Exporter] = &[
     &traceprinter::Traceprinter,
 ];
 
-/// The format of a file whose extension does not decide.
+/// The format for unknown extensions.
 const FALLBACK: &dyn Exporter = &btf::Btf;
 
 #[cfg(test)]

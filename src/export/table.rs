@@ -1,4 +1,4 @@
-//! Any table in any format, with the same selection as BTF. Not for queries: the columns are those of the table.
+//! Any table in any format, with the selection of BTF. Not for queries: the columns are those of the table.
 
 use std::io::Write;
 
@@ -56,15 +56,15 @@ impl Exporter for TableFile {
     }
 }
 
-/// Writes the selected rows of a table, partition columns included, in an order that does not depend on threads.
+/// Writes the selected rows of a table, with partition columns, in an order independent of threads.
 ///
-/// A row belongs to the window that its first moment lies in. Tables that describe a whole recording (`recording`,
-/// `source`, `diagnostic`) have no moment and are written whole. Gives the number of rows, and the parts of the selection that the
-/// table has no column for: "the window", "the entities", "the types".
+/// A row belongs to the window of its first instant. Tables that describe a whole recording (`recording`,
+/// `source`, `diagnostic`) have no instant and are written whole. Returns the number of rows, and the parts
+/// of the selection that the table has no column for: "the window", "the entities", "the types".
 ///
 /// # Errors
-/// [`crate::error::ErrorKind::Usage`] when there is no such table or the recording is not clear, otherwise those of a
-/// query and of [`render`].
+/// [`crate::error::ErrorKind::Usage`] when there is no such table or the recording is ambiguous, otherwise
+/// those of a query and of [`render`].
 pub(super) fn export_table(
     session: &Session,
     name: &str,
@@ -91,20 +91,20 @@ pub(super) fn export_table(
     Ok((rendered.rows, condition.unused))
 }
 
-/// True when what the rows of a file are sorted by tells any two of them apart, so that nothing needs to be sorted.
+/// True if the sort columns of a table identify a row, so that no sort is needed.
 fn is_sequenced(table: &TableSpec) -> bool {
     table.sort.len() > 1
 }
 
-/// The sort order of the table, or its instants where it has none; then all that can tell two rows apart.
+/// The sort order of the table, or its instants if it has none; then everything that distinguishes rows.
 fn order(table: &TableSpec) -> String {
     let instants = table.file_columns().filter(|c| c.ty == ColumnType::Instant && table.sort.is_empty());
     let mut terms: Vec<_> = table.sort.iter().copied().chain(instants.map(|c| c.name)).collect();
-    // Sequence numbers count within a core: the core decides next, and nothing more is needed.
+    // Sequence numbers count per core, so the core is the last term.
     let sequenced = is_sequenced(table);
     let others =
         table.columns.iter().filter(|c| if sequenced { c.partition } else { c.ty != ColumnType::Text });
-    // There is one recording: to name it would have the engine sort what lies sorted.
+    // There is only one recording; naming it would make the engine sort what is sorted already.
     let known = |name: &&str| terms.contains(name) || *name == columns::recording::RECORDING;
     let others: Vec<_> = others.map(|c| c.name).filter(|name| !known(name)).collect();
     terms.extend(others);

@@ -1,4 +1,4 @@
-//! Exports of the database whose content is known.
+//! Exports of the database with known content.
 
 use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
@@ -37,7 +37,7 @@ fn the_whole_recording() {
     assert_eq!((lines.len(), exported.events, exported.shifted_by), (EVENTS.len(), EVENTS.len() as u64, 0));
     assert_eq!(lines[0], "0,STI_1,0,T,T_1,0,activate");
     assert_eq!(lines[8], "40,T_1,0,SIG,SIG_1,0,write,1,5", "a note may hold commas");
-    // Events of the same time stay in their order.
+    // Events of the same time keep their order.
     assert_eq!(lines[3], "20,STI_2,0,I,I_1,0,activate");
     assert_eq!(lines[5], "20,Core_1,0,I,I_1,0,start");
     assert!(text.ends_with('\n'));
@@ -169,7 +169,7 @@ fn tables_are_exported_with_their_partition_columns() {
     assert_eq!(e.hints(), ["did you mean 'process_state'?"]);
 }
 
-/// Wherever a recording is cut, the event lines of the slices are those of the whole.
+/// Wherever a recording is cut, the event lines of its slices are those of the whole.
 #[test]
 fn slices_of_btf_concatenate_to_the_whole() {
     let (_dir, session) = engine(&["r"]);
@@ -191,7 +191,7 @@ fn slices_of_btf_concatenate_to_the_whole() {
     result.unwrap();
 }
 
-/// Two sorts at a time took from each other what they had set aside, now and then.
+/// Two sorts at a time occasionally took the memory that the other had reserved.
 #[test]
 fn tables_that_need_a_sort_take_little_memory() {
     const ROWS: i64 = 200_000;
@@ -200,7 +200,7 @@ fn tables_that_need_a_sort_take_little_memory() {
     tx.set_recording(RecordingEntry { name: "r".into(), begin_at: Some(0), end_at: Some(ROWS + 1) });
     let mut instances = ProcessInstanceRows::new();
     for n in 0..ROWS {
-        // Four files, of which the engine would sort each by itself. Every moment once, in no order.
+        // Four files, each of which the engine would sort separately. Every instant once, unordered.
         if n > 0 && n % (ROWS / 4) == 0 {
             put(&mut tx, tables::PROCESS_INSTANCE, "r", None, &instances.take_batch().unwrap());
         }

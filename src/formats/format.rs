@@ -1,4 +1,4 @@
-//! What a trace format says of itself, and how a recording of it is opened. Not the reading (see `reader`).
+//! The description of a trace format, and how it opens a recording. Not the reading (see `reader`).
 
 use super::Reader;
 use crate::diagnostics::Severity;
@@ -10,7 +10,7 @@ use crate::time::TimeScale;
 use std::fmt::Debug;
 use std::path::PathBuf;
 
-/// A trace format. See the module for what is made from it.
+/// A trace format. The module describes how it is used.
 pub trait TraceFormat: Debug + Sync {
     /// Its name on the command line, e.g. `btf`.
     fn name(&self) -> &'static str;
@@ -18,10 +18,11 @@ pub trait TraceFormat: Debug + Sync {
     /// One line for the help of `--format`, without a full stop.
     fn help(&self) -> &'static str;
 
-    /// What a recording of it is called in messages, e.g. `Grasp trace`.
+    /// The noun for a recording of it in messages, e.g. `Grasp trace`.
     fn noun(&self) -> &'static str;
 
-    /// How its files are recognised, for the hint of an error about a file of no format: `Grasp traces have lines like …`.
+    /// How its files are recognised, for the hint of an error about a file of no format:
+    /// `Grasp traces have lines like …`.
     fn signature(&self) -> &'static str;
 
     /// The options that it takes.
@@ -29,31 +30,31 @@ pub trait TraceFormat: Debug + Sync {
         &[]
     }
 
-    /// What is wrong with giving its options for an input of another format; `None` where they are of no consequence there.
+    /// Why its options must not be given for an input of another format; `None` if they do no harm there.
     fn options_elsewhere(&self) -> Option<&'static str> {
         None
     }
 
-    /// The tables that its readers fill, and in which order their rows come.
+    /// The tables that its readers fill, and the order of their rows.
     fn tables(&self) -> &'static [TableUse];
 
-    /// What a time means that is before the time of the row in front of it.
+    /// The meaning of a time before the time of the previous row.
     fn disorder(&self) -> Disorder;
 
-    /// How sure it is that `head`, the first bytes of an input, begins one of its own. Decides by content alone.
+    /// How certain it is that an input with these first bytes is of its own. Decides by content alone.
     fn probe(&self, head: &[u8]) -> Confidence;
 
-    /// The unit in which an input with these first bytes counts time, where they say so.
+    /// The unit of time of an input with these first bytes, if they state it.
     fn unit(&self, _head: &[u8]) -> Option<TimeScale> {
         None
     }
 
-    /// The keys under which a description names the inputs of a core; none for formats whose recordings need no description.
+    /// The keys of the inputs of a core in a description; none for formats that need no description.
     fn roles(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// What the name of a file says about it, for formats whose files belong together by their names.
+    /// The meaning of a file name, for formats whose files belong together by their names.
     fn part(&self, _file_name: &str) -> Option<Part> {
         None
     }
@@ -63,30 +64,31 @@ pub trait TraceFormat: Debug + Sync {
         "the trace holds no event"
     }
 
-    /// How many threads can be busy with one input: with the reading, the parsing and the writing, if nothing else.
+    /// How many threads one input can use: for reading, parsing and writing, if there is nothing else to do.
     fn threads_per_input(&self) -> usize {
         3
     }
 
-    /// Opens a recording: looks at its first bytes, reads metadata if there are any, and makes a reader for every input with rows.
+    /// Opens a recording: looks at its first bytes, reads metadata if there are any, and makes a reader for
+    /// every input with rows.
     ///
     /// # Errors
-    /// Input that is not what it is said to be; options that do not fit.
+    /// Input of another format than stated; options that do not fit.
     fn open(&self, inputs: Vec<Input>, settings: &Settings<'_>) -> Result<Vec<Stream>>;
 }
 
-/// How sure a format is of an input; the greatest one wins, and among equals the first format of the list.
+/// How certain a format is of an input; the greatest one wins, and among equals the first format of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {
-    /// It is none of its own.
+    /// It is not of this format.
     None,
-    /// It may be one, if no other format wants it.
+    /// It may be, if no other format recognises it.
     Weak,
-    /// It looks like one.
+    /// It looks like this format.
     Possible,
-    /// It looks like one, and other formats do not have what it looks for.
+    /// It looks like this format, and other formats do not have what it looks for.
     Likely,
-    /// It says so: to read it as another format is a mistake.
+    /// It states its format: reading it as another one would be a mistake.
     Certain,
 }
 
@@ -95,66 +97,66 @@ pub enum Confidence {
 pub struct TableUse {
     /// The table.
     pub table: &'static TableSpec,
-    /// In which order its rows come from the reader.
+    /// The order of its rows from the reader.
     pub order: RowOrder,
 }
 
-/// In which order the rows of a table come from a reader, and so what has to be done to have them in the order of time.
+/// In which order the rows of a table come from a reader, and therefore how to sort them by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowOrder {
-    /// As they have to be.
+    /// In the final order.
     AsGiven,
-    /// By time, but for a few; each batch is sorted, and one that begins before the last row of the one in front of it begins
-    /// another file.
+    /// By time, with exceptions: each batch is sorted, and a batch that begins before the last row of the
+    /// previous one begins another file.
     WithinBatches,
-    /// The same, and what is out of order across two batches is put right as well: cores that are written one after the other.
+    /// The same, and disorder across two batches is sorted as well: cores written one after the other.
     AcrossBatches,
 }
 
-/// What a time means that is before the time of the row in front of it. The rows are kept and sorted in any case.
+/// The meaning of a time before the time of the previous row. The rows are stored and sorted in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disorder {
-    /// Something is wrong: every place is a finding of this severity.
+    /// A fault: every place is a finding of this severity.
     Fault(Severity),
-    /// It is how such traces are written; one finding at the end says how often, and that is for information.
+    /// Normal for such traces: one finding at the end, for information, has their number.
     Expected,
 }
 
-/// What the name of a file says.
+/// The meaning of a file name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// The core it is of.
+    /// Its core.
     pub core: String,
-    /// The key that names it in a description, e.g. `data`.
+    /// Its key in a description, e.g. `data`.
     pub role: &'static str,
 }
 
 /// One input of a recording, opened but not read.
 pub struct Input {
-    /// As the user or the description names it.
+    /// The name given by the user or the description.
     pub name: String,
-    /// Where it is, for messages; `-` for standard input.
+    /// Its path, for messages; `-` for standard input.
     pub path: PathBuf,
-    /// The core that it is of, where that is known from outside.
+    /// Its core, if that is known from outside.
     pub core: Option<String>,
-    /// The key under which the description names it, e.g. `data` or `functions`.
+    /// Its key in the description, e.g. `data` or `functions`.
     pub role: Option<&'static str>,
-    /// Ticks to be added to its times.
+    /// Ticks to add to its times.
     pub time_offset: i64,
     /// Its bytes.
     pub source: Source,
 }
 
-/// What is the same for all inputs of a recording.
+/// Settings for all inputs of a recording.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings<'a> {
-    /// The tick that times are counted in.
+    /// The tick of all times.
     pub scale: TimeScale,
-    /// The options that were given, or that a description has.
+    /// The options, given by the user or by a description.
     pub options: &'a OptionValues,
 }
 
-/// An input and what reads it.
+/// An input and its reader.
 pub struct Stream {
     /// The input.
     pub input: Input,

@@ -1,5 +1,5 @@
-//! Which line each row of a chunk stood in. Rows in lines in a row are kept as one run: nearly all are, and nobody asks but
-//! for a row with something wrong. Not for rows that were brought into another order.
+//! The line of each row of a chunk. Rows in consecutive lines are stored as one run: nearly all are, and
+//! lines are only needed for rows with something wrong. Not for rows that were sorted.
 
 /// The lines of rows, in the order of the text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -9,18 +9,18 @@ pub struct RowLines {
 }
 
 impl RowLines {
-    /// The row `row` and those behind it are in the line `line` (0-based within the chunk) and in those behind it. To be called
-    /// with ever greater rows.
+    /// Sets the line of `row` (0-based within the chunk); later rows are in the following lines. To be called
+    /// with increasing rows.
     #[inline]
     pub(super) fn put(&mut self, row: usize, line: usize) {
         let (row, line) = (row as u32, line as u32);
-        // Lines without a row move the lines of all later ones.
+        // Lines without a row shift the lines of all later ones.
         if self.runs.last().is_none_or(|(first, at)| line - at != row - first) {
             self.runs.push((row, line));
         }
     }
 
-    /// The 0-based line of a row within the chunk; what it is for a row that there is not has no meaning.
+    /// The 0-based line of a row within the chunk; undefined for rows that do not exist.
     pub fn line(&self, row: usize) -> u32 {
         let row = row as u32;
         let behind = self.runs.partition_point(|(first, _)| *first <= row);
@@ -28,7 +28,7 @@ impl RowLines {
         run.map_or(0, |(first, line)| line + (row - first))
     }
 
-    /// Takes the rows from `at` on away.
+    /// Moves the rows from `at` on to a new value.
     pub fn split_off(&mut self, at: usize) -> Self {
         let line = self.line(at);
         let keep = self.runs.partition_point(|(first, _)| (*first as usize) < at);
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// As a list of all lines has it.
+        /// The same as a list of all lines.
         #[test]
         fn every_row_keeps_its_line(lines in prop::collection::btree_set(0usize..60, 0..40), at in 0usize..40) {
             let all: Vec<u32> = lines.iter().map(|line| *line as u32).collect();

@@ -1,12 +1,13 @@
-//! Trace formats: one folder each, behind [`TraceFormat`] and [`Reader`], and the one list of them, [`FORMATS`].
+//! Trace formats: one folder each, with the traits [`TraceFormat`] and [`Reader`], and the list of all
+//! formats, [`FORMATS`].
 //!
-//! # The seam
+//! # The interface
 //!
-//! A format says what it is ([`TraceFormat`]): its name and help, the options that it takes, the tables that it fills, how sure
-//! it is that some first bytes are its own. Everything else asks [`FORMATS`]: the values of `--format`, the options of the
-//! command line, the errors about an option that is for another format. To open a recording, `ops` gives a format the inputs of
-//! the recording, one or several, and gets [`Stream`]s: an input and the [`Reader`] of its chunks. A format that has to read
-//! metadata first takes it from its inputs while it opens.
+//! A format describes itself ([`TraceFormat`]): its name and help, its options, the tables that it fills, and
+//! how certain it is of some first bytes. All other code uses [`FORMATS`]: for the values of `--format`, the
+//! options of the command line, and the errors about an option of another format. To open a recording, `ops`
+//! passes a format the inputs of the recording, one or several, and gets [`Stream`]s: an input and the
+//! [`Reader`] of its chunks. A format that needs metadata first reads them from its inputs while it opens.
 //!
 //! ```text
 //!  inputs ─► probe ─► open ─► Stream, Stream …      one per input with rows; read at the same time
@@ -16,19 +17,19 @@
 //!             end ─► Reader::finish ─► Ending: what the header says, how the recording is mapped
 //! ```
 //!
-//! Rows are batches of a table of `schema`, in the order of the input, with `seq` rising. Whoever reads them (`ops::ingest`)
-//! brings them into the order of time as the format's [`TableUse`] says, notes times that run backwards ([`Disorder`]), and
-//! writes them. Where making rows is most of the work, a reader hands over [`Rows::later`]: a closure that makes them on another
-//! thread, one after the other per table and core. Where chunks can be parsed independently of each other, a reader has
-//! [`ChunkParser`]s, and only puts together what they give.
+//! Rows are batches of a table of `schema`, in the order of the input, with `seq` rising. `ops::ingest` sorts
+//! them by time according to the format's [`TableUse`], notes times that run backwards ([`Disorder`]), and
+//! writes them. If making rows is most of the work, a reader returns [`Rows::later`]: a closure that makes
+//! them on another thread, in order per table and core. If chunks can be parsed independently of each other,
+//! a reader has [`ChunkParser`]s, and only combines their results.
 //!
 //! A new format is a folder here, a file in `schemas/` if it needs a table, and one line in [`FORMATS`].
 //!
 //! # Rules for readers
 //!
-//! Readers get bytes and give rows and findings; they know no files, no Parquet, and no other format. Bad content is a finding;
-//! an error is for what is not the format at all. [`Counts`] proves that no line or record is missing. `text` is what readers of
-//! lines share.
+//! Readers get bytes and return rows and findings; they know no files, no Parquet, and no other format. Bad
+//! content is a finding; an error means that the input is not of the format at all. [`Counts`] proves that no
+//! line or record is missing. `text` is shared by readers of lines.
 
 pub mod btf;
 mod format;
@@ -50,25 +51,25 @@ pub(crate) use reorder::Reorder;
 /// Every trace format, in the order of the help.
 pub const FORMATS: &[&dyn TraceFormat] = &[&trace32::Trace32, &btf::Btf, &qnx::Qnx, &grasp::Grasp];
 
-/// Where the lines of a chunk or of a file went. `lines == rows + gaps + rejected + skipped`, always.
+/// The counts of the lines of a chunk or a file. `lines == rows + gaps + rejected + skipped`, always.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// Lines seen; text behind the last line end counts as one.
+    /// All lines; text after the last line end counts as one.
     pub lines: u64,
     /// Records: accesses, function events, system events.
     pub rows: u64,
-    /// Rows that tell of lost trace data.
+    /// Rows that report lost trace data.
     pub gaps: u64,
     /// Lines that could not be used, each with a diagnostic.
     pub rejected: u64,
     /// Headers, comments and blank lines.
     pub skipped: u64,
-    /// Times of rows and gaps with digits finer than a tick, which were rounded.
+    /// Times of rows and gaps with digits finer than a tick; they were rounded.
     pub inexact_times: u64,
 }
 
 impl Counts {
-    /// Adds those of another part of the same file.
+    /// Adds the counts of another part of the same file.
     pub fn add(&mut self, other: &Self) {
         self.lines += other.lines;
         self.rows += other.rows;

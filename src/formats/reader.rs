@@ -1,4 +1,5 @@
-//! What reads the chunks of an input, and what it gives. Not the formats themselves, nor what becomes of the rows.
+//! The interface of readers: chunks of an input in, rows and findings out. Not the formats themselves, nor
+//! what happens to the rows.
 
 use super::{Counts, RowLines};
 use crate::derive::Dialect;
@@ -13,25 +14,25 @@ use std::sync::Arc;
 
 /// Reads the chunks of one input, in order.
 pub trait Reader: Send {
-    /// Takes the next chunk.
+    /// Reads the next chunk.
     ///
     /// # Errors
-    /// An input that cannot be read at all; what `out` fails with.
+    /// An input that cannot be read at all; errors of `out`.
     fn chunk(&mut self, chunk: &Chunk, out: &mut Output<'_>) -> Result<()>;
 
-    /// The end of the input. `out` has all findings and counts of before.
+    /// Ends the input. `out` has all findings and counts so far.
     ///
     /// # Errors
-    /// As [`Reader::chunk`]; an input of which nothing could be used.
+    /// As [`Reader::chunk`]; an input without anything usable.
     fn finish(self: Box<Self>, out: &mut Output<'_>) -> Result<Ending>;
 
-    /// Parsers for chunks that are read independently of each other, `most` at most. With any, [`Reader::parsed`] is called in
-    /// place of [`Reader::chunk`]; chunks go to the parsers in turns.
+    /// At most `most` parsers for chunks that are read independently of each other. With parsers,
+    /// [`Reader::parsed`] is called instead of [`Reader::chunk`]; chunks go to the parsers round-robin.
     fn parsers(&self, _most: usize) -> Vec<Box<dyn ChunkParser>> {
         Vec::new()
     }
 
-    /// Takes what the parser of this number made of the next chunk.
+    /// Takes the result of the parser of this number for the next chunk.
     ///
     /// # Errors
     /// As [`Reader::chunk`].
@@ -39,15 +40,15 @@ pub trait Reader: Send {
         Err(Error::new(ErrorKind::Bug, "a reader without parsers was given a parsed chunk"))
     }
 
-    /// How rows of `btf_event` are meant, for formats that fill that table.
+    /// The dialect of the rows of `btf_event`, for formats that fill that table.
     fn dialect(&self) -> Dialect {
         Dialect::Standard
     }
 }
 
-/// Parses some of the chunks of an input, on whatever thread.
+/// Parses some of the chunks of an input, on any thread.
 pub trait ChunkParser: Send {
-    /// Parses a chunk. `inside_line`: the chunk before it ended inside a line.
+    /// Parses a chunk. `inside_line`: the previous chunk ended inside a line.
     fn parse(&mut self, chunk: &[u8], inside_line: bool) -> Parsed;
 }
 
@@ -55,12 +56,12 @@ pub trait ChunkParser: Send {
 pub struct Parsed(Box<dyn Any + Send>);
 
 impl Parsed {
-    /// Packs what a parser made.
+    /// Wraps the result of a parser.
     pub fn new<T: Send + 'static>(rows: T) -> Self {
         Self(Box::new(rows))
     }
 
-    /// Unpacks it.
+    /// Unwraps it.
     ///
     /// # Errors
     /// [`ErrorKind::Bug`] when it is of another type.
@@ -70,15 +71,15 @@ impl Parsed {
     }
 }
 
-/// Where a reader puts what it reads.
+/// The output of a reader.
 pub struct Output<'a> {
     /// Findings so far.
     pub log: Log,
-    /// Where lines or records went so far.
+    /// The counts of lines or records so far.
     pub counts: Counts,
-    /// Stretches for which the trace says that something was lost.
+    /// Spans of lost data, as stated by the trace.
     pub gaps: Vec<Gap>,
-    /// The input, as the user names it.
+    /// The name of the input, as given by the user.
     source: String,
     sink: &'a mut dyn RowSink,
 }
@@ -90,7 +91,7 @@ impl<'a> Output<'a> {
         Self { log: Log::default(), counts: Counts::default(), gaps: Vec::new(), source, sink }
     }
 
-    /// Hands rows over.
+    /// Passes rows on.
     ///
     /// # Errors
     /// When they cannot be written.
@@ -98,7 +99,7 @@ impl<'a> Output<'a> {
         self.sink.take(rows, &mut self.log)
     }
 
-    /// To be called when there are no more rows, or no more chunks: see [`RowSink::note_end`].
+    /// To be called after the last row of a chunk, or of the input: see [`RowSink::note_end`].
     pub fn note_end(&mut self) {
         self.sink.note_end(&mut self.log);
     }
@@ -116,7 +117,7 @@ impl<'a> Output<'a> {
     }
 }
 
-/// What takes the rows of an input.
+/// Takes the rows of an input.
 pub trait RowSink {
     /// Takes the next rows; may add findings about them.
     ///
@@ -124,7 +125,7 @@ pub trait RowSink {
     /// When they cannot be written.
     fn take(&mut self, rows: Rows, log: &mut Log) -> Result<()>;
 
-    /// Adds findings about all rows since this was last called.
+    /// Adds findings about all rows since the last call.
     fn note_end(&mut self, _log: &mut Log) {}
 }
 
@@ -144,11 +145,11 @@ pub struct Rows {
     pub content: RowsToMake,
 }
 
-/// Rows, made or to be made.
+/// Rows that exist, or that are made later.
 pub enum RowsToMake {
-    /// Made, in the order of the input, and the lines where they stood, where lines matter.
+    /// Rows in the order of the input, and their lines if these matter.
     Batch(RecordBatch, Option<Lines>),
-    /// To be made, sorted by time, on another thread. What a reader hands over for one table and core is made in order.
+    /// Rows sorted by time that another thread makes. Those of one table and core are made in order.
     Later(Box<dyn FnOnce() -> Result<Vec<RecordBatch>> + Send>),
     /// None: what follows is another trace, whatever its times.
     NewTrace,
@@ -168,7 +169,7 @@ impl Rows {
         Self { table, core: None, content: RowsToMake::Later(Box::new(make)) }
     }
 
-    /// The end of a trace to which another one was appended.
+    /// The end of a trace that is followed by another one in the same input.
     pub fn new_trace(table: &'static TableSpec) -> Self {
         Self { table, core: None, content: RowsToMake::NewTrace }
     }
@@ -178,7 +179,7 @@ impl Rows {
         Self { core: Some(Arc::clone(core)), ..self }
     }
 
-    /// The same rows, with the lines of the chunk in which they stand; `before`: the lines in front of the chunk.
+    /// The same rows with their lines in the chunk; `before`: the number of lines before the chunk.
     pub fn in_lines(self, before: u64, lines: RowLines) -> Self {
         match self.content {
             RowsToMake::Batch(batch, _) => {
@@ -203,49 +204,49 @@ impl Lines {
     }
 }
 
-/// A stretch of time for which a trace says that something was lost.
+/// A span of time for which a trace states a loss.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Gap {
     /// Its begin, in ticks.
     pub begin: i64,
-    /// The first instant after it that is known again, in ticks.
+    /// The first instant after it, in ticks.
     pub end: i64,
-    /// The core it is of; `None`: of all.
+    /// Its core; `None`: all cores.
     pub core: Option<String>,
-    /// What the trace says.
+    /// The reason stated by the trace.
     pub reason: String,
 }
 
-/// What is known of an input when all of it has been read.
+/// The results of an input that are known at its end.
 #[derive(Debug, Clone, Default)]
 pub struct Ending {
     /// `source.format`.
     pub source_format: &'static str,
     /// The input has records, not lines.
     pub counts_records: bool,
-    /// What it says of itself.
+    /// Its metadata.
     pub header: Header,
-    /// How the recording is mapped; `None` where the description says that, or where nothing is mapped.
+    /// How the recording is mapped; `None` if the description says that, or if nothing is mapped.
     pub setup: Option<Setup>,
-    /// Times that the reader has found to run backwards, and put right.
+    /// Number of times that ran backwards and that the reader has sorted.
     pub backwards: u64,
 }
 
-/// What a recording says of itself.
+/// The metadata of a recording.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Header {
-    /// Operating system, or what stands in for it.
+    /// Operating system, or its substitute.
     pub os: Option<String>,
-    /// Who wrote it.
+    /// The program that wrote it.
     pub creator: Option<String>,
-    /// When, as it is written there.
+    /// The date, as it is written there.
     pub created: Option<String>,
-    /// Ticks per unit of time of the trace, where the trace leaves that open.
+    /// Ticks per unit of time of the trace, if the format does not define the unit.
     pub tick: Option<i64>,
 }
 
 impl Header {
-    /// This, and where it says nothing, what another input of the recording says.
+    /// This header, completed by that of another input of the recording.
     pub fn or(self, other: &Self) -> Self {
         Self {
             os: self.os.or_else(|| other.os.clone()),
@@ -256,7 +257,7 @@ impl Header {
     }
 }
 
-/// How a recording is mapped, as it is kept with it.
+/// The stored setup of the mapping of a recording.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setup {
     /// Name of the mapper.

@@ -1,46 +1,46 @@
-//! Rows that are mostly in the order of time into that order. Not for rows of several batches.
+//! Sorts rows that are mostly in the order of time. Not for rows of several batches.
 
-/// What puts rows into the order of their times, rows of one instant staying as they are: only those are moved that have
-/// to be, which mostly are a few.
-pub(crate) struct Reorder(Vec<Stretch>);
+/// A permutation that sorts rows by time and keeps the order of equal times. Only rows that have to move are
+/// part of it, which usually are not many.
+pub(crate) struct Reorder(Vec<Section>);
 
-/// Rows from `begin` on become those of `rows`.
-struct Stretch {
+/// The rows from `begin` on are replaced by `rows`.
+struct Section {
     begin: usize,
     rows: Vec<usize>,
 }
 
 impl Reorder {
-    /// Looks for rows that are out of order.
+    /// Finds the rows that are out of order.
     pub fn of(times: &[i64]) -> Self {
         if times.is_sorted() {
             return Self(Vec::new());
         }
-        // Rows can be told apart from those behind where none of these is earlier.
+        // Rows can be sorted separately from later ones if none of those is earlier.
         let mut earliest_from = times.to_vec();
         let mut earliest = i64::MAX;
         for time in earliest_from.iter_mut().rev() {
             earliest = earliest.min(*time);
             *time = earliest;
         }
-        let (mut stretches, mut begin, mut latest) = (Vec::new(), 0, i64::MIN);
+        let (mut sections, mut begin, mut latest) = (Vec::new(), 0, i64::MIN);
         for (row, time) in times.iter().enumerate() {
             latest = latest.max(*time);
             if earliest_from.get(row + 1).is_none_or(|behind| latest <= *behind) {
                 if row > begin {
                     let mut rows: Vec<usize> = (begin..=row).collect();
                     rows.sort_by_key(|row| times.get(*row).copied());
-                    stretches.push(Stretch { begin, rows });
+                    sections.push(Section { begin, rows });
                 }
                 (begin, latest) = (row + 1, i64::MIN);
             }
         }
-        Self(stretches)
+        Self(sections)
     }
 
-    /// Moves the rows of a column.
+    /// Sorts the rows of a column.
     pub fn apply<T: Copy>(&self, column: &mut [T]) {
-        for Stretch { begin, rows } in &self.0 {
+        for Section { begin, rows } in &self.0 {
             let moved: Vec<T> = rows.iter().filter_map(|row| column.get(*row).copied()).collect();
             column.iter_mut().skip(*begin).zip(moved).for_each(|(row, moved)| *row = moved);
         }

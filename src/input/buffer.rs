@@ -25,7 +25,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Without content. Memory is taken page by page, when it is written.
+    /// Empty. Memory is taken page by page, when it is written.
     pub(super) fn new() -> io::Result<Self> {
         let memory = MmapMut::map_anon(ALIGNED + FRONT + CHUNK_BYTES)?;
         let piece = memory.as_ptr().align_offset(ALIGNED).min(ALIGNED) + FRONT;
@@ -33,12 +33,11 @@ impl Buffer {
     }
 
     /// The same, with the piece in huge pages, so that one request to the disk covers all of it. The first
-    /// byte that is written takes all its memory.
+    /// write takes all its memory.
     pub(super) fn huge() -> io::Result<Self> {
         let buffer = Self::new()?;
         #[cfg(target_os = "linux")]
-        // Without huge pages, small ones will do. Huge ones would be wasted on the part of a line before a
-        // piece.
+        // Without huge pages, small ones will do. Not for the room before it: most of it would be unused.
         let _ = (
             buffer.memory.advise_range(memmap2::Advice::NoHugePage, 0, buffer.piece),
             buffer.memory.advise_range(memmap2::Advice::HugePage, buffer.piece, CHUNK_BYTES),
@@ -66,7 +65,7 @@ impl Buffer {
         self.memory.get_mut(self.content.end..self.piece + end.min(CHUNK_BYTES)).unwrap_or_default()
     }
 
-    /// Says that `count` bytes were written into the room.
+    /// Marks `count` bytes of the room as written.
     pub(super) fn add(&mut self, count: usize) {
         self.content.end += count;
     }

@@ -1,8 +1,8 @@
 //! Prefetch of the pieces of a file that are not in the page cache: they are read from the disk into the
-//! memory of their chunks. Through the cache, the kernel finds memory for every page, copies it, and evicts
-//! pages of other programs, all of which takes processor time (measured: benches/NOTES.md, finding 14). Three
-//! threads wait for the disk, whatever the number of workers. Only for whole pieces: the rest of a file, and
-//! everything after a failure, is read through the cache.
+//! memory of their chunks. Through the cache, the kernel would find memory for every page, copy it, and evict
+//! pages of other programs, which costs processor time (benches/NOTES.md, finding 14). Three threads wait for
+//! the disk, whatever the number of workers. Only for whole pieces: the rest of a file, and everything after
+//! a failure, is read through the cache.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -15,40 +15,39 @@ use super::CHUNK_BYTES;
 use super::buffer::Buffer;
 
 /// How many pieces are read at a time, so that the disk is busy while read pieces wait for a worker.
-const UNDER_WAY: usize = 3;
-/// With fewer bytes to read, starting threads does not pay.
-const LEAST: u64 = 4 * PIECE;
+const CONCURRENT_READS: usize = 3;
+/// With fewer bytes to read, threads do not pay off.
+const MIN_BYTES: u64 = 4 * PIECE;
 const PIECE: u64 = CHUNK_BYTES as u64;
 /// The smallest pages of a system, in bytes.
 const SMALL_PAGE: u64 = 4096;
-/// From this many cached pages on, a piece is read through the cache: that is all of it with pages of 64 KiB,
-/// a sixteenth with 4 KiB.
-const ENOUGH: u64 = PIECE / (64 << 10);
+/// With this many cached pages, a piece is read through the cache: all pages of 64 KiB, 1/16 of 4 KiB.
+const CACHED_PAGES: u64 = PIECE / (64 << 10);
 
-/// The pieces of a file from a place on.
+/// The pieces of a file from an offset on.
 pub(super) struct Direct {
-    /// Its position is also that of the reads through the cache, see [`Direct::leave`].
+    /// Its position is that of the reads through the cache, see [`Direct::leave`].
     file: Arc<File>,
     /// Offset of the next piece to return.
     offset: u64,
     /// Offset of the next piece to request.
-    ahead: u64,
+    next_request: u64,
     /// End of the last whole piece.
     end: u64,
     readers: Vec<Reader>,
     /// Requested pieces, in the order of the file.
-    asked: VecDeque<Asked>,
+    requests: VecDeque<Request>,
     is_cached: fn(&File, u64) -> bool,
 }
 
-/// A thread that reads. It ends with the other end of its channel.
+/// A thread that reads. It ends when its channel is closed.
 struct Reader {
-    ask: Sender<(Buffer, u64)>,
-    read: Receiver<io::Result<Buffer>>,
+    requests: Sender<(Buffer, u64)>,
+    results: Receiver<io::Result<Buffer>>,
 }
 
 /// A piece that was requested.
-enum Asked {
+enum Request {
     /// It is in the cache, and is copied from there when it is needed.
     Cached(Buffer),
     /// The reader of this number reads it.
@@ -56,20 +55,20 @@ enum Asked {
 }
 
 impl Direct {
-    /// Begins to read a file from `offset` on, up to which it was read through the cache. `None` if that is
+    /// Starts to read a file at `offset`; the part before was read through the cache. `None` if that is
     /// inside a piece, if little is left, if all of it is in the cache, and if the system has no such reads
     /// or does not say what is cached.
     pub(super) fn open(file: Arc<File>, offset: u64) -> Option<Self> {
         let left = file.metadata().ok()?.len().checked_sub(offset)?;
         let cached = |offset, length| system::pages_in_cache(&file, offset, length);
-        // Some file systems (overlayfs) have their cache elsewhere. Then not even the part that was just read
-        // is seen.
+        // Some file systems (overlayfs) have their cache elsewhere. Then even the part that was just read
+        // does not show up as cached.
         let worth_it = offset.is_multiple_of(PIECE)
-            && left >= LEAST
+            && left >= MIN_BYTES
             && cached(0, offset)? > 0
             && cached(offset, left)? < left / SMALL_PAGE;
         let is_cached = |file: &File, offset| {
-            system::pages_in_cache(file, offset, PIECE).is_none_or(|pages| pages >= ENOUGH)
+            system::pages_in_cache(file, offset, PIECE).is_none_or(|pages| pages >= CACHED_PAGES)
         };
         worth_it.then(|| Self::begin(file, offset, is_cached).ok()).flatten()
     }
@@ -77,54 +76,53 @@ impl Direct {
     /// The same, without these conditions. `is_cached` says whether the piece at an offset is in the cache.
     pub(super) fn begin(file: Arc<File>, offset: u64, is_cached: fn(&File, u64) -> bool) -> io::Result<Self> {
         let end = file.metadata()?.len() / PIECE * PIECE;
-        let readers = (0..UNDER_WAY).map(|_| Reader::begin(system::past_the_cache(&file)?));
+        let readers = (0..CONCURRENT_READS).map(|_| Reader::begin(system::past_the_cache(&file)?));
         let readers = readers.collect::<io::Result<_>>()?;
         let mut direct =
-            Self { file, offset, ahead: offset, end, readers, asked: VecDeque::new(), is_cached };
-        for _ in 0..UNDER_WAY {
-            direct.ask(Buffer::huge()?);
+            Self { file, offset, next_request: offset, end, readers, requests: VecDeque::new(), is_cached };
+        for _ in 0..CONCURRENT_READS {
+            direct.request(Buffer::huge()?);
         }
         Ok(direct)
     }
 
     /// Requests the next piece, into this buffer.
-    fn ask(&mut self, mut buffer: Buffer) {
-        let offset = self.ahead;
+    fn request(&mut self, mut buffer: Buffer) {
+        let offset = self.next_request;
         if offset >= self.end {
             return;
         }
-        self.ahead += PIECE;
+        self.next_request += PIECE;
         buffer.clear();
         if (self.is_cached)(&self.file, offset) {
-            self.asked.push_back(Asked::Cached(buffer));
+            self.requests.push_back(Request::Cached(buffer));
             return;
         }
         let number = (offset / PIECE) as usize % self.readers.len();
         if let Some(reader) = self.readers.get(number) {
             // If the thread is gone, receiving from it fails later.
-            let _ = reader.ask.send((buffer, offset));
-            self.asked.push_back(Asked::Reader(number));
+            let _ = reader.requests.send((buffer, offset));
+            self.requests.push_back(Request::Reader(number));
         }
     }
 
     /// The next piece. `spare` is for a later one; it comes back as the error if the rest of the file has to
-    /// be read through the cache, whatever the reason.
+    /// be read through the cache, for any reason.
     pub(super) fn next(&mut self, spare: Buffer) -> Result<Buffer, Buffer> {
-        let piece = self.asked.pop_front().and_then(|asked| match asked {
-            Asked::Cached(mut buffer) => {
+        let piece = self.requests.pop_front().and_then(|request| match request {
+            Request::Cached(mut buffer) => {
                 fill(&self.file, self.offset, &mut buffer).ok()?;
                 Some(buffer)
             }
-            Asked::Reader(number) => self.readers.get(number)?.read.recv().ok()?.ok(),
+            Request::Reader(number) => self.readers.get(number)?.results.recv().ok()?.ok(),
         });
         let Some(piece) = piece else { return Err(spare) };
         self.offset += PIECE;
-        self.ask(spare);
+        self.request(spare);
         Ok(piece)
     }
 
-    /// Moves the position of the file to the first byte that was not returned, where reading through the
-    /// cache goes on.
+    /// Sets the position of the file to the first byte that was not returned, for reading through the cache.
     pub(super) fn leave(self) -> io::Result<()> {
         (&*self.file).seek(SeekFrom::Start(self.offset)).map(drop)
     }
@@ -132,17 +130,17 @@ impl Direct {
 
 impl Reader {
     fn begin(file: File) -> io::Result<Self> {
-        let (ask, asked) = channel::<(Buffer, u64)>();
-        let (give, read) = channel();
+        let (requests, to_read) = channel::<(Buffer, u64)>();
+        let (done, results) = channel();
         Builder::new().name("reader".into()).spawn(move || {
-            for (mut buffer, offset) in asked {
+            for (mut buffer, offset) in to_read {
                 let read = fill(&file, offset, &mut buffer).map(|()| buffer);
-                if give.send(read).is_err() {
+                if done.send(read).is_err() {
                     return;
                 }
             }
         })?;
-        Ok(Self { ask, read })
+        Ok(Self { requests, results })
     }
 }
 

@@ -1,5 +1,5 @@
 //! Bytes in: a file, a pipe or standard input, plain or compressed, as chunks cut at line ends. Knows no
-//! trace format, and holds a few pieces, whatever the length of the input.
+//! trace format, and holds a fixed number of pieces, whatever the length of the input.
 
 mod buffer;
 mod direct;
@@ -165,7 +165,7 @@ impl Source {
         Ok(Some(chunk))
     }
 
-    /// Takes back the buffer of a chunk that is no longer needed, to save an allocation.
+    /// Takes back the buffer of a chunk that is no longer needed, to avoid an allocation.
     pub fn recycle(&mut self, mut buffer: Buffer) {
         // Eight are enough for the chunks in flight.
         if self.spare.len() < 8 && buffer.is_huge() {

@@ -1,16 +1,16 @@
-//! Recorded events to system events of BTF, by the rules of each kind of recording. Batches in, events and rows out; knows no
-//! files, no Parquet, no SQL, no threads.
+//! Maps recorded events to system events of BTF, by the rules of each kind of recording. Batches in, events
+//! and rows out; knows no files, no Parquet, no SQL, no threads.
 //!
 //! * `osek` – software events of OSEK systems
 //! * `qnx` – kernel events of QNX
-//! * `grasp` – commands of Grasp traces, which are about tasks and jobs already
-//! * `streams` – several sorted streams of rows as one
-//! * `state` – the state at the end of a recording, as it is stored and given back
+//! * `grasp` – commands of Grasp traces, which already describe tasks and jobs
+//! * `streams` – merges several sorted streams of rows
+//! * `state` – the stored state at the end of a recording
 //!
-//! A kind of recording is one folder here, with one implementation of [`Mapper`], and one line in `ops::map::MAPPERS`. A mapper
-//! is sequential: what it makes of a recording does not depend on the number of threads. The driver in `ops::map` decodes rows
-//! before the mapper sees them, and writes tables after it, on other threads. By hand: the rules are those of `docs/mapping.md`,
-//! and no library knows them.
+//! A kind of recording is one folder here, with one implementation of [`Mapper`], and one line in
+//! `ops::map::MAPPERS`. A mapper is sequential: its output does not depend on the number of threads. The
+//! driver in `ops::map` decodes rows before the mapper and writes tables after it, on other threads. The
+//! rules are those of `docs/mapping.md`; no library has them.
 
 pub mod grasp;
 pub mod osek;
@@ -33,10 +33,10 @@ use std::ops::ControlFlow;
 /// `diagnostic.source` of findings of the mapping.
 pub const MAP_SOURCE: &str = "map";
 
-/// Maps the recordings of one kind. The driver calls, in this order: [`Mapper::new`]; [`Mapper::resume`], if the recording
-/// continues another one; for each look-ahead [`Mapper::read`] with [`Mapper::look_ahead`], then [`Mapper::end_look_ahead`];
-/// [`Mapper::read`] with [`Mapper::event`]; [`Mapper::finish`]. Gaps are given between the events, each before the first event
-/// that is later than its begin.
+/// Maps the recordings of one kind. The driver calls, in this order: [`Mapper::new`]; [`Mapper::resume`], if
+/// the recording continues another one; for each look-ahead [`Mapper::read`] with [`Mapper::look_ahead`],
+/// then [`Mapper::end_look_ahead`]; [`Mapper::read`] with [`Mapper::event`]; [`Mapper::finish`]. Gaps come
+/// between the events, each before the first event that is later than its begin.
 pub trait Mapper: Sized {
     /// Its name in the stored setup and state of a recording.
     const NAME: &'static str;
@@ -44,20 +44,20 @@ pub trait Mapper: Sized {
     const STATE_VERSION: u32;
     /// The tables that it reads.
     const TABLES: &'static [&'static TableSpec];
-    /// The tables of its own that it writes, besides those of system events.
+    /// The tables of its own that it writes, in addition to those of system events.
     const NATIVE_TABLES: &'static [&'static TableSpec] = &[];
-    /// How many times it reads the recording before it maps it.
+    /// The number of look-aheads: how often it reads the recording before it maps it.
     const LOOK_AHEADS: usize;
-    /// False for traces that need not tell of the activations of their tasks.
+    /// False for traces that may lack the activations of their tasks.
     const TELLS_ACTIVATIONS: bool = true;
 
-    /// How a recording is mapped: what is stored with it for that.
+    /// The settings of a recording, as they are stored with it.
     type Settings: Serialize + DeserializeOwned;
     /// One stored event, with its names and words borrowed from the rows.
     type Event<'a>;
     /// Rows of [`Mapper::NATIVE_TABLES`].
     type NativeRows: NativeRows;
-    /// What must be remembered when a recording ends, to map the one that continues it.
+    /// What is needed to map a recording that continues this one.
     type State: Serialize + DeserializeOwned;
 
     /// A mapper at the begin of a recording.
@@ -66,14 +66,14 @@ pub trait Mapper: Sized {
     /// Settings that cannot be used.
     fn new(settings: Self::Settings, recording: &Recording<'_>) -> Result<Self>;
 
-    /// Goes on from the state at the end of an earlier recording. Its names are those of [`Mapper::names`].
+    /// Continues from the state at the end of an earlier recording. Its names are those of [`Mapper::names`].
     ///
     /// # Errors
     /// When the state is of another application.
     fn resume(&mut self, state: Self::State) -> Result<()>;
 
-    /// Gives all events of a recording to `take`, in the order of time, until it breaks. `pass` is the number of the
-    /// look-ahead, from 0; [`Mapper::LOOK_AHEADS`] for the mapping itself.
+    /// Passes all events of a recording to `take`, in the order of time, until it breaks. `pass` is the
+    /// number of the look-ahead, from 0; [`Mapper::LOOK_AHEADS`] for the mapping itself.
     ///
     /// # Errors
     /// Rows that cannot be read; errors of `take`.
@@ -84,13 +84,13 @@ pub trait Mapper: Sized {
         take: impl FnMut(&mut Self, &Self::Event<'_>) -> Result<ControlFlow<()>>,
     ) -> Result<()>;
 
-    /// When an event happened, in ticks.
+    /// The time of an event, in ticks.
     fn time_of(event: &Self::Event<'_>) -> i64;
 
-    /// Learns from an event before it is mapped; breaks when the rest of the recording would add nothing.
+    /// Learns from an event before it is mapped; breaks if the rest of the recording would add nothing.
     fn look_ahead(&mut self, pass: usize, event: &Self::Event<'_>) -> ControlFlow<()>;
 
-    /// Learns where a gap is, see [`Mapper::look_ahead`].
+    /// Learns of a gap, see [`Mapper::look_ahead`].
     fn look_ahead_gap(&mut self, _pass: usize, _gap: &Gap) {}
 
     /// Ends a look-ahead.
@@ -108,22 +108,22 @@ pub trait Mapper: Sized {
     /// The names of all entities in events and rows so far. Ids stay valid.
     fn names(&self) -> &Names;
 
-    /// As [`Mapper::names`], to add some.
+    /// As [`Mapper::names`], for adding names.
     fn names_mut(&mut self) -> &mut Names;
 
-    /// Takes the events that are certain by now, if they are `at_least` so many.
+    /// Takes the events that are final by now, if they are at least `at_least`.
     fn take(&mut self, at_least: usize) -> Option<Vec<Output>>;
 
-    /// Takes the native rows so far, if those of a table are `at_least` so many.
+    /// Takes the native rows so far, if a table has at least `_at_least`.
     fn take_rows(&mut self, _at_least: usize) -> Option<Self::NativeRows> {
         None
     }
 
-    /// Ends the recording: instances that are open stay open.
+    /// Ends the recording: open instances stay open.
     fn finish(&mut self) -> Finished<Self>;
 }
 
-/// What is left when all events are mapped.
+/// The remaining output after all events.
 pub struct Finished<M: Mapper> {
     /// The last events.
     pub outputs: Vec<Output>,
@@ -131,9 +131,9 @@ pub struct Finished<M: Mapper> {
     pub rows: M::NativeRows,
     /// Findings of the mapping.
     pub log: Log,
-    /// Events that meant something to a rule.
+    /// Events that a rule used.
     pub relevant: u64,
-    /// What is to be remembered.
+    /// The state to store.
     pub state: M::State,
 }
 
@@ -157,25 +157,25 @@ pub struct Gap {
     pub core: Option<String>,
     /// Begin of the gap.
     pub begin: i64,
-    /// First instant after it that is known again.
+    /// First instant after it.
     pub end: i64,
 }
 
-/// What leaves a mapper, in the order of time.
+/// The output of a mapper, in the order of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Output {
     /// A system event.
     Event(Event),
-    /// A system event that keeps the rules of BTF across a gap, which BTF does not know: it was not recorded, and nothing is
-    /// derived from it.
+    /// A system event that was not recorded, but keeps the rules of BTF across a gap, which BTF does not
+    /// have. Nothing is derived from it.
     Closing(Event),
-    /// A gap in the trace of a core, `[begin, end)`: what was open there is cut off.
+    /// A gap in the trace of a core, `[begin, end)`: everything that is open there is cut off.
     Gap {
         /// The core.
         core: NameId,
         /// Begin of the gap.
         begin: i64,
-        /// First instant after it that is known again.
+        /// First instant after it.
         end: i64,
     },
 }
@@ -185,7 +185,7 @@ pub trait StoredRows {
     /// The cores that have rows of `table`, each once.
     fn cores(&self, table: &TableSpec) -> Vec<String>;
 
-    /// The rows of one table and core in the order of (time, seq), decoded batch by batch, before they are asked for. Only
+    /// The rows of one table and core in the order of (time, seq), decoded in advance, batch by batch. Only
     /// `columns` need be in the batches.
     fn read<T: Send + 'static>(
         &self,
@@ -196,7 +196,7 @@ pub trait StoredRows {
     ) -> impl Iterator<Item = Result<T>>;
 }
 
-/// Rows of the tables that only recordings of one kind have.
+/// Rows of tables that only recordings of one kind have.
 pub trait NativeRows: Default + Send + 'static {
     /// Takes the rows of each table, in the order of [`Mapper::NATIVE_TABLES`].
     ///
@@ -205,7 +205,7 @@ pub trait NativeRows: Default + Send + 'static {
     fn take_batches(&mut self) -> Result<Vec<RecordBatch>>;
 }
 
-/// For a mapper that has no such tables.
+/// For mappers without such tables.
 impl NativeRows for () {
     fn take_batches(&mut self) -> Result<Vec<RecordBatch>> {
         Ok(Vec::new())

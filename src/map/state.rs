@@ -1,6 +1,6 @@
-//! The state of a mapper at the end of a recording, as JSON: one form for all mappers. A name in it is an object with one key,
-//! `{"@": "Task_A"}`, so that people can read it, and another mapper with other ids can go on from it. Not what is in a state,
-//! which each mapper says itself, nor where it is kept.
+//! The state of a mapper at the end of a recording, as JSON: one form for all mappers. A name in it is an
+//! object with one key, `{"@": "Task_A"}`, so that people can read it, and a mapper with other ids can
+//! continue from it. Not the content of a state, which each mapper defines, nor where it is stored.
 
 use super::Mapper;
 use crate::btf::NameId;
@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-/// A state with the mapper that it is of.
+/// A state and its mapper.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SavedState {
@@ -21,7 +21,7 @@ impl SavedState {
     /// Puts the names of `mapper` into a state of it.
     ///
     /// # Errors
-    /// [`ErrorKind::Bug`] when a state is no JSON.
+    /// [`ErrorKind::Bug`] when a state is not JSON.
     pub fn of<M: Mapper>(mapper: &M, state: &M::State) -> Result<Self> {
         let mut state = serde_json::to_value(state)
             .map_err(|e| Error::new(ErrorKind::Bug, "a mapper has a state that is no JSON").because(e))?;
@@ -32,7 +32,7 @@ impl SavedState {
         Ok(Self { mapper: M::NAME.to_owned(), version: M::STATE_VERSION, state })
     }
 
-    /// Makes `mapper` go on from this state.
+    /// Resumes `mapper` from this state.
     ///
     /// # Errors
     /// When it is of another mapper, or of another application.
@@ -64,7 +64,7 @@ impl SavedState {
 /// The key of the object that stands for a name, as [`NameId`] is serialised.
 const NAME: &str = "@";
 
-/// Gives each object that stands for a name to `change`.
+/// Passes each object that stands for a name to `change`.
 fn each_name(value: &mut Value, change: &mut impl FnMut(&mut Value)) {
     match value {
         Value::Object(fields) if fields.len() == 1 && fields.contains_key(NAME) => change(value),
@@ -74,7 +74,7 @@ fn each_name(value: &mut Value, change: &mut impl FnMut(&mut Value)) {
     }
 }
 
-/// A map whose keys are no text, as a list of pairs in the order of the keys.
+/// A map whose keys are not texts, as a list of pairs in the order of the keys.
 pub(super) mod pairs {
     use super::{Deserialize, Deserializer, Serialize, Serializer};
     use std::collections::HashMap;

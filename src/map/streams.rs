@@ -1,10 +1,10 @@
-//! Several streams of stored rows, each in the order of (time, seq), as one. Not what the rows mean.
+//! Merges several streams of stored rows, each in the order of (time, seq). Not what the rows mean.
 
 use crate::error::Result;
 use arrow::array::RecordBatch;
 use std::ops::ControlFlow;
 
-/// When a row is, and its number: the order of rows.
+/// Time and number of a row: the order of rows.
 pub(super) type Place = (i64, i64);
 
 /// What a merge must know of its streams.
@@ -16,12 +16,12 @@ pub(super) trait Stream {
     /// When the batch is not of the table.
     fn columns<'b>(&self, batch: &'b RecordBatch) -> Result<Self::Columns<'b>>;
 
-    /// The place of a row; `None` for one that is left out.
+    /// The place of a row; `None` to skip it.
     fn place(&self, columns: &Self::Columns<'_>, row: usize) -> Option<Place>;
 }
 
-/// Gives every row of `streams` to `take`, in order, until it breaks: the number of its stream, the columns of its batch, and
-/// the row. At one place, the stream that is named first comes first.
+/// Passes every row of `streams` to `take`, in order, until it breaks: the number of its stream, the columns
+/// of its batch, and the row. At equal places, the stream with the lower number comes first.
 ///
 /// # Errors
 /// Batches that cannot be read; errors of `take`.
@@ -31,7 +31,7 @@ pub(super) fn in_order<S: Stream>(
 ) -> Result<()> {
     let (streams, batches): (Vec<S>, Vec<_>) = streams.into_iter().unzip();
     let mut batches: Vec<_> = batches.into_iter().map(Iterator::fuse).collect();
-    // The present batch of each stream, and its first row that is still to come.
+    // The current batch of each stream, and its next row.
     let mut present: Vec<Option<(RecordBatch, usize)>> = batches.iter().map(|_| None).collect();
     loop {
         for (present, batches) in present.iter_mut().zip(&mut batches) {
@@ -70,7 +70,7 @@ pub(super) fn in_order<S: Stream>(
     }
 }
 
-/// Where a stream is in its present batch.
+/// The position of a stream in its current batch.
 struct Cursor<'b, S: Stream> {
     number: usize,
     stream: &'b S,
@@ -89,7 +89,7 @@ impl<'b, S: Stream> Cursor<'b, S> {
         Ok(cursor)
     }
 
-    /// Goes on to the next row that is not left out.
+    /// Moves on to the next row that is not skipped.
     fn find(&mut self) {
         self.place = None;
         while self.row < self.rows {
@@ -108,7 +108,7 @@ mod tests {
     use crate::schema::{FunctionEventRow, FunctionEventRows, FunctionEventView};
     use proptest::prelude::*;
 
-    /// Leaves out rows whose time is a multiple of 3.
+    /// Skips rows whose time is a multiple of 3.
     struct Some2of3;
 
     impl Stream for Some2of3 {

@@ -1,5 +1,6 @@
-//! Runs metrics and summarises their samples: count, minimum, average, maximum, standard deviation, percentiles, jitter, and
-//! when the extremes happened. Not for what a metric measures, which its SQL says.
+//! Runs metrics and summarises their samples: count, minimum, average, maximum, standard deviation,
+//! percentiles, jitter, and the instants of the extremes. Not for what a metric measures, which is in its
+//! SQL.
 
 use std::collections::BTreeMap;
 
@@ -15,19 +16,19 @@ use crate::library::Metric;
 use crate::pipeline::fan_out;
 use crate::time::TimeWindows;
 
-/// What part of a database metrics are computed from.
+/// The part of a database that metrics are computed from.
 #[derive(Debug, Clone, Default)]
 pub struct MetricFilter {
-    /// One recording; `None`: all, each by itself.
+    /// One recording; `None`: all, separately.
     pub recording: Option<String>,
     /// One task, interrupt service routine, runnable or core; `None`: all.
     pub entity: Option<String>,
-    /// Start of the window, in ticks. A sample belongs to the window that its `at` lies in; loads are clipped.
+    /// Start of the window, in ticks. A sample belongs to the window of its `at`; loads are clipped.
     pub from: Option<i64>,
     /// End of the window, in ticks, not part of it.
     pub to: Option<i64>,
-    /// A line for each of these windows instead of one for all of the time. At the begin and the end of the time, a
-    /// window holds what lies in both.
+    /// A line for each of these windows instead of one for the whole time. The first and the last window only
+    /// count what is also within `from` and `to`.
     pub windows: Option<TimeWindows>,
 }
 
@@ -35,27 +36,27 @@ pub struct MetricFilter {
 /// window, where there are windows), in the order of the names or of the list, then by recording, entity and time; columns
 /// as `docs/metrics.md` lists them.
 ///
-/// * `begin_at`, `end_at`: the window, in ticks; only with windows. Of metrics that count or are a share there is a row
-///   for every window of the recording, of others for every window with an instance in it.
-/// * `count` samples; `incomplete` instances that the trace cuts off, which enter nothing else.
+/// * `begin_at`, `end_at`: the window, in ticks; only with windows. Metrics that count or are a share have a
+///   row for every window of the recording, others for every window with an instance in it.
+/// * `count` samples; `incomplete` instances that the trace cuts off, which count for nothing else.
 /// * `min`, `avg`, `max`, `stddev`, percentiles: in the unit of the metric (`duration`: ticks), as
 ///   floating-point numbers, exact for ticks below 2⁵³. `stddev` is that of a sample (n − 1); `p50`, `p95`,
 ///   `p99` and `p999` (99.9 %) are interpolated between the two nearest samples (SQL's `percentile_cont`).
-/// * `jitter` is `max` − `min`. Conventions that compare with a nominal value, as that of a period, need one, which
-///   no trace has.
-/// * `min_at`, `max_at`: `at` of the first sample with that value, in ticks: where the measured time begins.
-/// * `core` is that of all instances, and NULL when they ran on several.
+/// * `jitter` is `max` − `min`. Definitions relative to a nominal value, e.g. a period, are not possible,
+///   because traces do not have it.
+/// * `min_at`, `max_at`: `at` of the first sample with that value, in ticks: the begin of the measured time.
+/// * `core` is that of all instances, and NULL if they ran on several.
 ///
 /// # Errors
-/// [`crate::error::ErrorKind::Usage`] when there is no such metric, recording or entity, or a metric cannot be cut into
-/// windows, otherwise as [`Session::run`].
+/// [`crate::error::ErrorKind::Usage`] when there is no such metric, recording or entity, or a metric cannot
+/// be divided into windows, otherwise as [`Session::run`].
 pub fn summaries(session: &Session, names: &[String], filter: &MetricFilter) -> Result<RecordBatch> {
     let plain = |samples: Samples| (samples.finish(), Vec::new());
     summary(&lines(session, names, filter, plain)?, filter.windows.is_some(), false)
 }
 
-/// As [`summaries`] for one metric, with two more columns: how many samples are less than `lower` (`below`), and
-/// greater than `upper` (`above`).
+/// As [`summaries`] for one metric, with two more columns: the number of samples less than `lower` (`below`),
+/// and greater than `upper` (`above`).
 ///
 /// # Errors
 /// As [`summaries`].
@@ -70,7 +71,7 @@ pub fn summary_within(
     summary(&lines(session, &[name.to_owned()], filter, against)?, filter.windows.is_some(), true)
 }
 
-/// The samples of metrics by how great they are: a histogram per line of [`summaries`] without windows.
+/// The distribution of the samples of metrics: a histogram per line of [`summaries`] without windows.
 ///
 /// # Errors
 /// As [`summaries`].
@@ -110,7 +111,7 @@ fn lines<'a>(
     Ok(lines)
 }
 
-/// Fails when no process, runnable or core has that name.
+/// Fails if no process, runnable or core has that name.
 pub(super) fn check_entity(session: &Session, entity: &str) -> Result<()> {
     let sql = "SELECT process FROM process_instance UNION SELECT runnable FROM runnable_instance \
                UNION SELECT core FROM process_state WHERE core IS NOT NULL";
@@ -142,7 +143,7 @@ fn samples(session: &Session, metric: &Metric, filter: &MetricFilter) -> Result<
     let mut params = vec![("from", span.from), ("to", span.to)];
     let mut conditions = Vec::new();
     if metric.params.is_empty() {
-        // An entity without summands in the window has a sum all the same.
+        // An entity without summands in the window still has a sum.
         if metric.fold.is_none() {
             conditions.extend(filter.from.map(|_| "at >= $from"));
             conditions.extend(filter.to.map(|_| "at < $to"));
@@ -158,7 +159,7 @@ fn samples(session: &Session, metric: &Metric, filter: &MetricFilter) -> Result<
     params.extend(filter.recording.as_deref().map(|r| ("recording", r.into())));
     params.extend(filter.entity.as_deref().map(|e| ("entity", e.into())));
 
-    // Most traces hold the instances of a process in order, others all but some. A wrong assumption is noticed on the way.
+    // Most traces have the instances of a process in order, or all but some. A wrong assumption is noticed.
     for assumed in [AssumedOrder::Fully, AssumedOrder::Mostly] {
         let rows = session.sql_assuming(assumed, &sql, &params);
         match rows.and_then(|rows| collect(session, rows, metric, &span)) {
@@ -169,7 +170,7 @@ fn samples(session: &Session, metric: &Metric, filter: &MetricFilter) -> Result<
     collect(session, session.sql_low_memory(&sql, &params)?, metric, &span)
 }
 
-/// The time that is asked for.
+/// The requested time.
 fn span(session: &Session, filter: &MetricFilter) -> Span {
     let recordings = session.database().recordings().iter();
     let recordings = recordings.filter_map(|r| Some((r.name.clone(), r.begin_at.zip(r.end_at)?))).collect();
@@ -191,7 +192,7 @@ fn collect(
     collector.finish()
 }
 
-/// What `finish` makes of the samples of every line.
+/// Applies `finish` to the samples of every line.
 fn finished<T: Send>(
     lines: BTreeMap<Key, Samples>,
     threads: usize,

@@ -1,5 +1,6 @@
-//! The measurement table of Grasp: worst, average and best execution and response times of every task, under the names of
-//! its paper (Holenderski et al., WATERS 2010, figure 6). Not for what a job is, which `measured_job` says.
+//! The measurement table of Grasp: worst, average and best execution and response times of every task, under
+//! the names of its paper (Holenderski et al., WATERS 2010, figure 6). Not for what a job is, which
+//! `measured_job` defines.
 
 use super::evaluate::{MetricFilter, check_entity};
 use crate::engine::{Param, Session};
@@ -13,10 +14,10 @@ use arrow::datatypes::{DataType, Field, Schema};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The name of the table, in the list of the metrics.
+/// The name of the table in the list of metrics.
 pub const MEASUREMENT: &str = "grasp";
 
-/// What is summed up, in ticks of the database: averages are sums divided by the number of jobs.
+/// The sums, in ticks of the database; averages are sums divided by the number of jobs.
 pub const MEASUREMENT_SQL: &str = "\
 SELECT
     recording,
@@ -37,7 +38,7 @@ GROUP BY recording, task, type
 ORDER BY recording, type DESC, task
 ";
 
-/// Digits after the point.
+/// Digits after the decimal point.
 const DECIMALS: u32 = 3;
 const PRECISION: u8 = 38;
 /// A line of the table.
@@ -49,11 +50,12 @@ struct Line {
     values: [Option<i128>; 6],
 }
 
-/// WCET, ACET, BCET, WCRT, ACRT, BCRT of every task and ISR, with the number of jobs that they are of and the unit: a tick
-/// of the trace where it has ticks, else a tick of the database. Only jobs with arrival and completion count; a
-/// task without any has no times. Tasks come in the order of their priorities where the trace tells them. Averages are rounded to three decimals, half to even.
+/// WCET, ACET, BCET, WCRT, ACRT, BCRT of every task and ISR, with their number of jobs and the unit: a tick
+/// of the trace if it has ticks, else a tick of the database. Only jobs with arrival and completion count; a
+/// task without any has no times. Tasks are in the order of their priorities, if the trace has these.
+/// Averages are rounded to three decimals, half to even.
 ///
-/// The filter chooses jobs by their arrival; windows are not looked at.
+/// The filter selects jobs by their arrival; windows are ignored.
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] when there is no such recording, otherwise as [`Session::run`].
@@ -67,7 +69,7 @@ pub fn measurement(session: &Session, filter: &MetricFilter) -> Result<RecordBat
         let known = priorities.get(&line.recording).and_then(|of| of.get(&line.task));
         known.copied().unwrap_or(i64::MAX)
     };
-    // Stable: what has no priority keeps its order, after what has.
+    // Stable: tasks without a priority keep their order, after the others.
     lines.sort_by(|a, b| (&a.recording, priority(a)).cmp(&(&b.recording, priority(b))));
     if let (true, Some(entity)) = (lines.is_empty(), &filter.entity) {
         check_entity(session, entity)?;
@@ -98,7 +100,8 @@ pub fn measurement(session: &Session, filter: &MetricFilter) -> Result<RecordBat
         .map_err(|e| Error::new(ErrorKind::Bug, "the measurement table has uneven columns").because(e))
 }
 
-/// The priorities of tasks, by recording and name or id; a lower number is a higher one. Only Grasp traces tell them.
+/// The priorities of tasks, by recording and name or id; a lower number is a higher priority. Only Grasp
+/// traces have them.
 fn priorities(session: &Session) -> Result<HashMap<String, HashMap<String, i64>>> {
     let mut priorities: HashMap<String, HashMap<String, i64>> = HashMap::new();
     if session.database().files(tables::GRASP_EVENT, None).is_empty() {
@@ -118,7 +121,7 @@ fn priorities(session: &Session) -> Result<HashMap<String, HashMap<String, i64>>
     Ok(priorities)
 }
 
-/// Ticks of the database in a tick of the trace of a recording; `None` for traces that do not count so.
+/// Ticks of the database per tick of the trace of a recording; `None` for traces without ticks of their own.
 ///
 /// # Errors
 /// As [`Session::run`].
@@ -126,7 +129,7 @@ pub(crate) fn tick_of(session: &Session, recording: &str) -> Result<Option<i64>>
     Ok(ticks(session)?.get(recording).copied())
 }
 
-/// Ticks of the database in a tick of the trace, of the recordings whose trace counts so.
+/// Ticks of the database per tick of the trace, by recording, for traces with ticks of their own.
 fn ticks(session: &Session) -> Result<HashMap<String, i64>> {
     let mut ticks = HashMap::new();
     for batch in session.sql("SELECT recording, tick FROM recording WHERE tick > 0", &[])? {
@@ -148,7 +151,7 @@ fn measured(session: &Session, filter: &MetricFilter, ticks: &HashMap<String, i6
     ];
     let mut lines = Vec::new();
     for batch in session.sql(MEASUREMENT_SQL, &params)? {
-        // Sums have more digits than an integer holds.
+        // Sums may have more digits than an integer.
         let ([recording, task], jobs, sums): ([Texts; 2], Integers, [Texts; 6]) = result::columns(&batch?)?;
         for row in 0..jobs.len() {
             let recording = recording.value(row).to_owned();
@@ -157,7 +160,7 @@ fn measured(session: &Session, filter: &MetricFilter, ticks: &HashMap<String, i6
             let mut values = [None; 6];
             for (n, (value, column)) in values.iter_mut().zip(&sums).enumerate() {
                 let number = column.get(row).and_then(|digits| digits.parse().ok());
-                // The average is the second of both parts.
+                // The average is the second value of both groups.
                 let divisor = if n % 3 == 1 { tick * i128::from(jobs) } else { tick };
                 *value = number.and_then(|number| thousandths(number, divisor));
             }
@@ -167,7 +170,7 @@ fn measured(session: &Session, filter: &MetricFilter, ticks: &HashMap<String, i6
     Ok(lines)
 }
 
-/// `number / divisor` in thousandths, rounded half to even; `None` when it does not fit, or for a divisor of 0.
+/// `number / divisor` in thousandths, rounded half to even; `None` when it does not fit or the divisor is 0.
 fn thousandths(number: i128, divisor: i128) -> Option<i128> {
     let number = number.checked_mul(10i128.pow(DECIMALS))?;
     let (quotient, rest) = (number.checked_div_euclid(divisor)?, number.checked_rem_euclid(divisor)?);
@@ -200,7 +203,8 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    /// Of `T_1`, three of the four instances are complete: 30, 15 and 20 ticks of execution, 50, 25 and 50 of response.
+    /// Of `T_1`, three of four instances are complete: 30, 15 and 20 ticks of execution, 50, 25, 50 of
+    /// response.
     #[test]
     fn only_complete_jobs_count() {
         let csv = shown(Format::Csv, &MetricFilter::default());

@@ -1,26 +1,26 @@
-//! Samples → a histogram with round borders. Not for how it is drawn.
+//! Samples → a histogram with round bounds. Not for how it is drawn.
 
-/// About so many bins of one width.
+/// Approximate number of bins of equal width.
 const LINEAR: f64 = 16.0;
-/// A greatest sample so many times the median leaves a linear histogram with one bin that says anything.
+/// If the greatest sample is this many times the median, bins of equal width would show one bin only.
 const SKEWED: f64 = 20.0;
-/// So many decades have one bin each, fewer have three.
+/// From this many decades on, each has one bin; otherwise three.
 const DECADES: i32 = 6;
-/// Samples less than this share of the greatest one are in one bin.
-const LEAST: f64 = 1e-9;
+/// Samples less than this share of the greatest one share one bin.
+const MIN_SHARE: f64 = 1e-9;
 
 /// Samples in `[from, to)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bin {
     /// Least value of the bin, in the unit of the metric.
     pub from: f64,
-    /// Where the next bin begins.
+    /// The begin of the next bin.
     pub to: f64,
-    /// How many samples it holds.
+    /// Number of samples.
     pub count: i64,
 }
 
-/// A 1, 2 or 5 times a power of ten.
+/// 1, 2 or 5 times a power of ten.
 #[derive(Debug, Clone, Copy)]
 struct Round {
     digit: f64,
@@ -28,7 +28,7 @@ struct Round {
 }
 
 impl Round {
-    /// The least that is not less than `value`, which must be greater than 0.
+    /// The least one that is not less than `value`, which must be greater than 0.
     fn at_least(value: f64) -> Self {
         let power = value.log10().floor() as i32;
         let all = [(1.0, power), (2.0, power), (5.0, power), (1.0, power + 1), (2.0, power + 1)];
@@ -36,13 +36,13 @@ impl Round {
         all.map(round).into_iter().find(|r| r.times(1.0) >= value).unwrap_or(round((5.0, power + 1)))
     }
 
-    /// `k` times the number, for a whole k: the nearest floating-point number, so that it is printed as it is meant.
+    /// `k` times the number, for a whole k: the nearest floating-point number, so that it is printed exactly.
     fn times(self, k: f64) -> f64 {
         let ten = 10f64.powi(self.power.abs());
         if self.power < 0 { k * self.digit / ten } else { k * self.digit * ten }
     }
 
-    /// The next in the series, of one number per decade or of three.
+    /// The next in the series of one or of three numbers per decade.
     fn next(self, coarse: bool) -> Self {
         match self.digit {
             1.0 if !coarse => Self { digit: 2.0, ..self },
@@ -52,7 +52,7 @@ impl Round {
     }
 }
 
-/// The least, the greatest and the middle one of some samples.
+/// The least, greatest and middle sample.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extent {
     pub min: f64,
@@ -60,9 +60,9 @@ pub(super) struct Extent {
     pub median: f64,
 }
 
-/// The bins of samples of that extent, from the one with the least sample to the one with the greatest: of one
-/// width, or, where most samples would be in the first of those, growing with their values. Borders of whole numbers are
-/// whole. Empty where a sample is infinite or no number.
+/// The bins for samples of that extent, from the least sample to the greatest: of equal width, or growing
+/// with the values if most samples would be in the first bin. Bounds of whole numbers are whole. Empty if a
+/// sample is infinite or not a number.
 pub(super) fn bins(values: impl Iterator<Item = f64> + Clone, whole: bool, extent: Extent) -> Vec<Bin> {
     let Extent { min, max, median } = extent;
     if !(max - min).is_finite() || values.clone().any(f64::is_nan) {
@@ -82,8 +82,8 @@ pub(super) fn bins(values: impl Iterator<Item = f64> + Clone, whole: bool, exten
     borders.windows(2).zip(counts).filter_map(bin).collect()
 }
 
-/// Multiples of a round number, from the last one that is not greater than `min` to the first one that is greater than
-/// `max`.
+/// Multiples of a round number, from the last one that is not greater than `min` to the first one that is
+/// greater than `max`.
 fn even(min: f64, max: f64, whole: bool) -> Vec<f64> {
     let least = if whole { 1.0 } else { f64::MIN_POSITIVE };
     let wanted = match max > min {
@@ -91,10 +91,10 @@ fn even(min: f64, max: f64, whole: bool) -> Vec<f64> {
         false if whole => 1.0,
         false => max.abs() / LINEAR,
     };
-    // Finer than the digits of the numbers, borders would be equal.
+    // With a smaller width than the precision of the numbers, bounds would be equal.
     let finest = max.abs().max(min.abs()) * f64::EPSILON;
     let width = Round::at_least(wanted.max(least).max(finest));
-    // One earlier, as the quotient is rounded.
+    // One earlier, because the quotient is rounded.
     let mut k = (min / width.times(1.0)).floor() - 1.0;
     let mut borders = Vec::new();
     while borders.len() < 2 * LINEAR as usize {
@@ -111,9 +111,10 @@ fn even(min: f64, max: f64, whole: bool) -> Vec<f64> {
     borders
 }
 
-/// 1, 2, 5, 10, 20 … or 1, 10, 100 …, from below the least sample that is not 0; with 0 before, if there are samples below.
+/// 1, 2, 5, 10 … or 1, 10, 100 …, from below the least sample that is not 0; from 0 if there are samples
+/// below.
 fn growing(values: impl Iterator<Item = f64>, min: f64, max: f64) -> Vec<f64> {
-    let positive = values.filter(|v| *v > 0.0).fold(max, f64::min).max(max * LEAST);
+    let positive = values.filter(|v| *v > 0.0).fold(max, f64::min).max(max * MIN_SHARE);
     let power = positive.log10().floor() as i32;
     let coarse = max.log10().floor() as i32 - power > DECADES;
     let mut round = Round { digit: 1.0, power };

@@ -1,6 +1,6 @@
-//! Timing metrics: the rows of their SQL become samples, samples become statistics and histograms, by entity and window of
-//! time. Not for what a metric measures, which its SQL says (see [`crate::library`]), and not for running SQL (see
-//! [`crate::engine`]).
+//! Timing metrics: the rows of their SQL become samples, samples become statistics and histograms, by entity
+//! and window of time. Not for what a metric measures, which is in its SQL (see [`crate::library`]), and not
+//! for running SQL (see [`crate::engine`]).
 
 mod evaluate;
 mod grasp_measurement;

@@ -1,4 +1,4 @@
-//! Two summaries of metrics to what changed between them, for regression gates. Not for what a metric is.
+//! Differences between two summaries of metrics, for regression gates. Not for what a metric is.
 
 use super::evaluate::{MetricFilter, summaries};
 use crate::engine::Session;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// The statistics that are compared.
 pub const COMPARED: [&str; 7] = ["count", "min", "avg", "max", "p50", "p95", "p99"];
 
-/// A statistic of a metric of an entity on both sides.
+/// A statistic of a metric and entity on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MetricDelta {
     /// Name of the metric.
@@ -21,15 +21,15 @@ pub struct MetricDelta {
     /// Its type, as in `process_instance`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Its core, when the metric is per core.
+    /// Its core, if the metric is per core.
     pub core: Option<String>,
     /// One of [`COMPARED`].
     pub statistic: &'static str,
-    /// In the unit of the metric; `None` when the side has no such row.
+    /// In the unit of the metric; `None` if the side has no such row.
     pub left: Option<f64>,
     /// The same of the other side.
     pub right: Option<f64>,
-    /// `right - left`, as a share of `left` in percent; `None` when a side is missing or `left` is 0.
+    /// `right - left`, as a share of `left` in percent; `None` if a side is missing or `left` is 0.
     pub percent: Option<f64>,
     /// Beyond the threshold.
     pub beyond: bool,
@@ -37,8 +37,9 @@ pub struct MetricDelta {
 
 type Key = (String, String, String, Option<String>);
 
-/// Compares the metrics `names` (all when empty) of a recording on each side. A statistic is `beyond` when it differs by
-/// more than `threshold` percent, in any direction, or when one side does not have it. Rows that are equal are left out.
+/// Compares the metrics `names` (all if empty) of a recording on each side. A statistic is `beyond` if it
+/// differs by more than `threshold` percent in any direction, or if one side does not have it. Equal rows are
+/// left out.
 ///
 /// # Errors
 /// As [`super::summaries`].

@@ -1,5 +1,5 @@
-//! Rows of a metric → the samples of each line of its summary: by recording, entity and type, by core where the metric is per
-//! core, and by window of time where there are windows. Not for what is computed from the samples.
+//! Rows of a metric → the samples of each line of its summary: by recording, entity and type, by core if the
+//! metric is per core, and by window of time if there are windows. Not for what is computed from the samples.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -21,11 +21,11 @@ pub(super) struct Key {
     pub entity: String,
     pub ty: String,
     pub core: Option<String>,
-    /// Begin and end of the window, where there are windows.
+    /// Begin and end of the window, if there are windows.
     pub window: Option<(i64, i64)>,
 }
 
-/// What time is asked for.
+/// The requested time.
 #[derive(Debug, Clone)]
 pub(super) struct Span {
     pub from: i64,
@@ -36,7 +36,7 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// The part of a recording that is asked for; `None` when it is empty.
+    /// The requested part of a recording; `None` if it is empty.
     fn of(&self, recording: &str) -> Option<(i64, i64)> {
         let (begin, end) = *self.recordings.get(recording)?;
         let (begin, end) = (begin.max(self.from), end.min(self.to));
@@ -44,7 +44,7 @@ impl Span {
     }
 }
 
-/// What is collected in one window, or in all of the time.
+/// The samples of one window, or of the whole time.
 #[derive(Debug)]
 enum Cell {
     Samples(Samples),
@@ -63,7 +63,7 @@ impl Cell {
         }
     }
 
-    /// The samples: one, of what is folded. `part` is the part of the recording that the cell is about.
+    /// The samples: a single one for sums and shares. `part` is the part of the recording in the cell.
     fn samples(self, part: Option<(i64, i64)>) -> Samples {
         let mut samples = Samples::default();
         match (self, part) {
@@ -87,14 +87,14 @@ struct Line {
     key: Key,
     /// Its instances ran on more than one core.
     scattered: bool,
-    /// The part of its recording that is asked for.
+    /// The requested part of its recording.
     part: Option<(i64, i64)>,
-    /// False while all rows lay outside of that part.
+    /// False as long as all rows were outside of that part.
     seen: bool,
     /// By the begin of their window.
     cells: HashMap<i64, usize>,
     all: Vec<(i64, Cell)>,
-    /// The cell that was asked for last, which is mostly the next one too.
+    /// The cell of the last access, which mostly is the next one too.
     last: usize,
 }
 
@@ -110,7 +110,7 @@ impl Line {
     }
 }
 
-/// A value as it comes.
+/// A value of a row.
 #[derive(Debug, Clone, Copy)]
 enum Value {
     Integer(i64),
@@ -149,14 +149,14 @@ impl Values {
 pub(super) struct Collector<'a> {
     metric: &'a Metric,
     span: &'a Span,
-    /// Recording, entity, type and core of a row, in one number.
+    /// Interns recording, entity, type and core of a row as one id.
     interner: KeyInterner,
-    /// The line of every number.
+    /// The line of every id.
     line_of: Vec<usize>,
-    /// The index in `lines`, by all names of a line; the core only where lines are per core.
+    /// The index in `lines`, by all names of a line; the core only if lines are per core.
     index: HashMap<[Option<String>; 4], usize>,
     lines: Vec<Line>,
-    /// About how many bytes are held that are not reserved yet.
+    /// Approximate number of bytes that are in use and not reserved yet.
     held: usize,
 }
 
@@ -166,13 +166,14 @@ impl<'a> Collector<'a> {
         Self { metric, span, interner: KeyInterner::default(), line_of, index, lines, held: 0 }
     }
 
-    /// Takes the rows of a batch: recording, entity, type, core, value, at. Asks `grow` for about as many bytes as it needs.
+    /// Adds the rows of a batch: recording, entity, type, core, value, at. Calls `grow` for about as many
+    /// bytes as it needs.
     pub fn add(&mut self, batch: &RecordBatch, mut grow: impl FnMut(usize) -> Result<()>) -> Result<()> {
         let (names, values, times): ([Texts; 4], Values, Integers) = columns(batch)?;
         let keys = batch.columns().iter().take(names.len()).map(text).collect::<Result<Vec<_>>>()?;
         let numbers = self.interner.ids(&keys).map_err(engine::failed)?;
         for (row, number) in numbers.into_iter().enumerate() {
-            // KeyInterner are handed out in the order of the rows.
+            // Ids are given out in the order of the rows.
             if number as usize >= self.line_of.len() {
                 let line = self.line(names.each_ref().map(|names| names.get(row).map(str::to_owned)))?;
                 self.line_of.push(line);
@@ -187,7 +188,7 @@ impl<'a> Collector<'a> {
         grow(std::mem::take(&mut self.held))
     }
 
-    /// The line of names and a core that are seen for the first time together.
+    /// The line for a new combination of names and core.
     fn line(&mut self, names: [Option<String>; 4]) -> Result<usize> {
         let mut line = names.clone();
         if !self.metric.per_core {
@@ -198,14 +199,14 @@ impl<'a> Collector<'a> {
         match self.lines.get_mut(index) {
             Some(line) => match (&line.key.core, core) {
                 (Some(known), Some(core)) => line.scattered |= *known != core,
-                // An instance that never ran says nothing about the core.
+                // An instance that never ran does not count for the core.
                 (None, Some(core)) => line.key.core = Some(core),
                 _ => {}
             },
             None => {
                 let [recording, entity, ty] = [recording, entity, ty].map(Option::unwrap_or_default);
                 let part = self.span.of(&recording);
-                // What is folded will be there for every window.
+                // Sums and shares exist for every window.
                 if let (Some(windows), Some((begin, end)), Some(_)) =
                     (self.span.windows, part, self.metric.fold)
                 {
@@ -219,7 +220,8 @@ impl<'a> Collector<'a> {
         Ok(index)
     }
 
-    /// The lines and their samples. A sum or share is there for every window of its recording, samples where there are any.
+    /// The lines and their samples. Sums and shares exist for every window of their recording, other samples
+    /// where there are any.
     pub fn finish(self) -> Result<BTreeMap<Key, Samples>> {
         let fold = self.metric.fold;
         let mut found = BTreeMap::new();
@@ -248,17 +250,17 @@ impl<'a> Collector<'a> {
     }
 }
 
-/// What stands for a window when there are none.
+/// The key of the only cell without windows.
 const WHOLE: i64 = 0;
-/// What a value in ticks takes.
+/// Bytes of a value in ticks.
 const VALUE: usize = size_of::<i64>();
-/// What a window of a line takes: its cell, and later its key and its statistics.
+/// Bytes of a window of a line: its cell, and later its key and its statistics.
 const CELL: usize = 3 * size_of::<Samples>();
 
-/// So many bytes are asked for at once.
+/// Bytes that are reserved at once.
 const PORTION: usize = 1 << 20;
 
-/// Puts a row where it belongs; about how many bytes more are held.
+/// Adds a row to its cell; returns about how many more bytes are in use.
 fn put(line: &mut Line, fold: Option<Fold>, span: &Span, value: Value, at: Option<i64>) -> Result<usize> {
     let begun = line.all.len();
     let mut values = 0;
@@ -279,7 +281,7 @@ fn put(line: &mut Line, fold: Option<Fold>, span: &Span, value: Value, at: Optio
                 (Some(windows), Some(at)) => {
                     windows.touching(at, at.saturating_add(1)).map_err(Error::usage)?.for_each(push);
                 }
-                // What happened at no time happened in no window.
+                // Without an instant, it is in no window.
                 (Some(_), None) => {}
             }
         }
@@ -325,7 +327,7 @@ fn put(line: &mut Line, fold: Option<Fold>, span: &Span, value: Value, at: Optio
 
 fn add_share(line: &mut Line, window: i64, begin: i64, end: i64) {
     if let Some(Cell::Share(ticks)) = line.cell(window, Some(Fold::Share)) {
-        // A stretch that ends before it begins is none.
+        // A span that ends before it begins is empty.
         *ticks += (i128::from(end) - i128::from(begin)).max(0);
     }
 }

@@ -1,5 +1,5 @@
-//! Samples of one entity → their statistics. Exact, and the same whatever the order in which samples come. Not for
-//! finding the samples.
+//! Samples of one entity → their statistics. Exact, and the same whatever the order in which samples come.
+//! Not for finding the samples.
 
 use std::cmp::Ordering;
 
@@ -18,7 +18,7 @@ pub(super) struct Samples {
     incomplete: i64,
 }
 
-/// Whole numbers; narrow as long as all of them are, which durations mostly are: there may be as many as instances.
+/// Whole numbers; narrow while all of them are, as durations mostly are: there may be many.
 #[derive(Debug, Clone)]
 enum Integers {
     Narrow(Vec<u32>),
@@ -46,7 +46,7 @@ impl Integers {
     }
 }
 
-/// The least and the greatest sample, each with the first time that it came at.
+/// The least and the greatest sample, each with its first instant.
 #[derive(Debug, Clone, Copy, Default)]
 struct Extremes<T> {
     min: Option<(T, i64)>,
@@ -66,7 +66,7 @@ impl<T: PartialOrd + Copy> Extremes<T> {
     }
 }
 
-/// Statistics of samples: what is `None` has too few of them.
+/// Statistics of samples: `None` for those that need more samples.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Statistics {
     pub count: i64,
@@ -83,7 +83,7 @@ pub(super) struct Statistics {
     pub jitter: Option<f64>,
     pub min_at: Option<i64>,
     pub max_at: Option<i64>,
-    /// How many samples lie below and above bounds, where there are bounds.
+    /// Number of samples below and above the bounds, if there are bounds.
     pub beyond: [i64; 2],
 }
 
@@ -96,23 +96,23 @@ impl Samples {
         self.integers.push(value);
     }
 
-    /// Adds a sample that is not a whole number; all samples of an entity are of the same kind.
+    /// Adds a fractional sample; all samples of an entity are of the same kind.
     pub fn push_fraction(&mut self, value: f64, at: Option<i64>) {
         self.fraction_extremes.push(value, at);
         self.fractions.push(value);
     }
 
-    /// Counts an instance that gives no sample because the trace cuts it off.
+    /// Counts an instance without a sample, because the trace cuts it off.
     pub fn push_incomplete(&mut self) {
         self.incomplete += 1;
     }
 
-    /// The statistics of what was added.
+    /// The statistics of all samples.
     pub fn finish(mut self) -> Statistics {
         self.statistics()
     }
 
-    /// The statistics of what was added, and its histogram.
+    /// The statistics of all samples, and their histogram.
     pub fn finish_with_bins(mut self) -> (Statistics, Vec<Bin>) {
         let statistics = self.statistics();
         let Statistics { min: Some(min), max: Some(max), p50: Some(median), .. } = statistics else {
@@ -127,7 +127,7 @@ impl Samples {
         (statistics, bins)
     }
 
-    /// The statistics of what was added, and how many samples lie outside of `[lower, upper]`.
+    /// The statistics of all samples, and how many of them are outside of `[lower, upper]`.
     pub fn finish_within(mut self, lower: f64, upper: f64) -> Statistics {
         let statistics = self.statistics();
         let beyond = match &self.integers {
@@ -181,7 +181,7 @@ fn of_integers<T: Copy + Ord + Into<i64>>(
 }
 
 fn of_fractions(values: &mut [f64], known: Statistics) -> Statistics {
-    // Sums of fractions depend on their order.
+    // The sum of fractions depends on their order.
     values.sort_by(f64::total_cmp);
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -192,13 +192,13 @@ fn of_fractions(values: &mut [f64], known: Statistics) -> Statistics {
     Statistics { count, avg: Some(mean), stddev, p50, p95, p99, p999, ..known }
 }
 
-/// The standard deviation of integers with that sum, whatever their order: squares of distances from a whole number near
-/// the average are summed without rounding.
+/// The standard deviation of integers with that sum, in any order: the squared deviations from a whole number
+/// near the average are summed without rounding.
 fn spread<T: Copy + Into<i64>>(values: &[T], sum: i128) -> Option<f64> {
     let n = i128::try_from(values.len()).ok().filter(|n| *n > 1)?;
     let center = sum / n;
     let rest = (sum - n * center) as f64;
-    // A distance is below 2^64, its square below 2^128; a sum of squares that is not is infinite for all purposes.
+    // A deviation is below 2^64, its square below 2^128; a greater sum of squares is as good as infinite.
     let square = |v: &T| (i128::from((*v).into()) - center).unsigned_abs().pow(2);
     let squares = values.iter().map(square).fold(0u128, u128::saturating_add);
     Some(((squares as f64 - rest * rest / n as f64) / (n - 1) as f64).sqrt())
@@ -206,15 +206,15 @@ fn spread<T: Copy + Into<i64>>(values: &[T], sum: i128) -> Option<f64> {
 
 const PERCENTILES: [f64; 4] = [0.50, 0.95, 0.99, 0.999];
 
-/// The values below which the shares [`PERCENTILES`] of the samples lie, interpolated between the two nearest: SQL's
-/// `percentile_cont`. The rank is `p` · (n − 1), counted from 0.
+/// The values below which the shares [`PERCENTILES`] of the samples are, interpolated between the two
+/// nearest: SQL's `percentile_cont`. The rank is `p` · (n − 1), counted from 0.
 fn percentiles<T: Copy>(
     values: &mut [T],
     order: impl Fn(&T, &T) -> Ordering + Copy,
     number: impl Fn(T) -> f64,
 ) -> [Option<f64>; 4] {
     let last = values.len().checked_sub(1);
-    // Selecting one leaves what is not less after it: the next one is among those.
+    // Selecting a value leaves those that are not less after it: the next one is among them.
     let mut begin = 0;
     PERCENTILES.map(|p| {
         let rank = p * last? as f64;

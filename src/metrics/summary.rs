@@ -1,4 +1,4 @@
-//! Lines of a summary of metrics, and of histograms, as columns. Not for what they say.
+//! Lines of a summary of metrics, and of histograms, as columns. Not for their content.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ pub(super) struct Line<'a> {
     pub metric: &'a Metric,
     pub key: Key,
     pub statistics: Statistics,
-    /// Empty unless a histogram is asked for.
+    /// Empty unless a histogram is requested.
     pub bins: Vec<Bin>,
 }
 
-/// Samples of an entity, by how great they are.
+/// The distribution of the samples of an entity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Histogram {
     /// Name of the recording.
@@ -33,7 +33,7 @@ pub struct Histogram {
     pub kind: String,
     /// As in a summary.
     pub core: Option<String>,
-    /// What samples and borders of bins are.
+    /// The unit of samples and bounds of bins.
     pub unit: Unit,
     /// Number of samples.
     pub count: i64,
@@ -43,7 +43,7 @@ pub struct Histogram {
     pub p50: Option<f64>,
     /// Greatest sample.
     pub max: Option<f64>,
-    /// From the one with the least sample to the one with the greatest; empty ones too.
+    /// From the least sample to the greatest, with empty bins in between.
     pub bins: Vec<Bin>,
 }
 
@@ -56,7 +56,7 @@ impl Line<'_> {
     }
 }
 
-/// A column on its way: name, values, and whether some may be NULL.
+/// Name and values of a column, and whether some may be NULL.
 type Column = (&'static str, ArrayRef, bool);
 
 fn texts<'a>(values: impl Iterator<Item = Option<&'a str>>) -> ArrayRef {
@@ -81,7 +81,7 @@ fn batch(columns: Vec<Column>) -> Result<RecordBatch> {
     RecordBatch::try_new(Arc::new(Schema::new(fields)), values).map_err(bug)
 }
 
-/// One row per line; `bounds`: with the columns `below` and `above`.
+/// One row per line; with `bounds`, also the columns `below` and `above`.
 pub(super) fn summary(lines: &[Line<'_>], windows: bool, bounds: bool) -> Result<RecordBatch> {
     let name = |get: for<'a> fn(&'a Line<'_>) -> &'a str| texts(lines.iter().map(|l| Some(get(l))));
     let integer = |get: fn(&Statistics) -> Option<i64>| integers(lines.iter().map(|l| get(&l.statistics)));
@@ -121,7 +121,7 @@ pub(super) fn summary(lines: &[Line<'_>], windows: bool, bounds: bool) -> Result
     batch(columns)
 }
 
-/// One row per bin: the names of the line, `bin_from`, `bin_to` (where the next one begins) and `count`.
+/// One row per bin: the names of the line, `bin_from`, `bin_to` (the begin of the next one) and `count`.
 ///
 /// # Errors
 /// None that the content of histograms can cause.

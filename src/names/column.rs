@@ -9,22 +9,22 @@ use arrow::datatypes::UInt32Type;
 use super::Interner;
 use crate::error::{Error, ErrorKind, Result};
 
-/// A name on its way into a column.
+/// A name to append to a column.
 #[derive(Clone, Copy)]
 pub enum Name<'a> {
-    /// As it is.
+    /// The text itself.
     Text(&'a str),
-    /// By the number that it has where it comes from, which spares the search for it: its text is asked for once.
-    /// Within a column, a number always stands for the same name. Small numbers, please: there is a table.
+    /// The number that its source gives it. Its text is asked for once, and not searched for again. Within a
+    /// column, a number always stands for the same name. Numbers index a table and should be small.
     Numbered(u32, &'a dyn Numbering),
-    /// As it is, and kept at a place by whom it comes from: while it has not changed there, the search for it is spared.
-    /// Not in a column with numbered names. Small places, please: there is a table.
-    Kept {
-        /// Where it is kept.
-        place: u32,
+    /// The text itself, with the slot where its source keeps it. The text is not searched for again until the
+    /// slot changes. Not in a column with numbered names. Slots index a table and should be small.
+    Cached {
+        /// The number of the slot.
+        slot: u32,
         /// The name.
         text: &'a str,
-        /// Another name was there when the place was last used, or none.
+        /// The slot was empty when it was last used, or held another name.
         changed: bool,
     },
 }
@@ -39,7 +39,7 @@ impl<'a> Name<'a> {
     /// The name itself.
     pub fn text(self) -> &'a str {
         match self {
-            Self::Text(text) | Self::Kept { text, .. } => text,
+            Self::Text(text) | Self::Cached { text, .. } => text,
             Self::Numbered(number, names) => names.name_of(number),
         }
     }
@@ -57,16 +57,16 @@ impl std::fmt::Debug for Name<'_> {
     }
 }
 
-/// A column of names: a key per row, and every name once. Names are kept from batch to batch.
+/// A column of names: a key per row, and every name once. The names stay from batch to batch.
 #[derive(Debug, Default)]
 pub struct NameColumn {
     keys: Vec<u32>,
     names: Interner,
-    /// What the keys of this batch stand for, when it is not `names`.
+    /// The dictionary of this batch, if it is not `names`.
     given: Option<Arc<StringArray>>,
     /// The key of the last name that was pushed.
     last: u32,
-    /// Keys of names that have numbers or places, by these.
+    /// Keys of names, by their numbers or slots.
     numbered: Vec<u32>,
     /// How many names there were when the last batch was taken.
     known: u32,
@@ -76,8 +76,9 @@ impl NameColumn {
     /// The key of a row without a name, for columns that can be null.
     pub const NULL: u32 = u32::MAX;
 
-    /// A column whose rows are already known by key: `values[key]` is the name of a row, [`NameColumn::NULL`] is none.
-    /// It is complete: nothing can be pushed to it. A key beyond `values` is an error when the batch is taken.
+    /// A column whose keys are already known: `values[key]` is the name of a row, [`NameColumn::NULL`] stands
+    /// for none. It is complete: nothing can be pushed to it. A key beyond `values` is an error when the
+    /// batch is taken.
     pub fn from_parts(keys: Vec<u32>, values: Arc<StringArray>) -> Self {
         Self { keys, given: Some(values), ..Self::default() }
     }
@@ -106,7 +107,7 @@ impl NameColumn {
         self.keys.is_empty()
     }
 
-    /// The rows so far as an array by dictionary; the column is empty afterwards and keeps its names.
+    /// The rows so far as a dictionary array; the column is empty afterwards and keeps its names.
     ///
     /// # Errors
     /// [`ErrorKind::Bug`] when a key of [`NameColumn::from_parts`] has no name.
@@ -123,7 +124,7 @@ impl NameColumn {
         let array = UInt32Array::try_new(keys.into(), valid)
             .and_then(|keys| DictionaryArray::<UInt32Type>::try_new(keys, names))
             .map_err(|e| Error::new(ErrorKind::Bug, "a key without a name").because(e))?;
-        // Where names are ever new, few are too many: all of them are copied for every batch.
+        // Where most names are new, the limit is lower, because every batch copies all of them.
         let share = if (self.names.len() - self.known) as usize * 32 > rows { 8 } else { 1 };
         if self.names.trim_beyond(Interner::MAX_TEXTS / share, Interner::MAX_BYTES / share) {
             (self.last, self.numbered) = (0, Vec::new());
@@ -134,7 +135,7 @@ impl NameColumn {
 
     fn key(&mut self, name: Name<'_>) -> u32 {
         debug_assert!(self.given.is_none(), "the names of a complete column are given");
-        let place = match name {
+        let slot = match name {
             Name::Text(text) => {
                 // The same name comes many times in a row; comparing is cheaper than hashing.
                 if !self.names.is(self.last, text) {
@@ -142,23 +143,23 @@ impl NameColumn {
                 }
                 return self.last;
             }
-            Name::Kept { place, changed: true, .. } => return self.learn(place, name),
-            Name::Numbered(place, _) | Name::Kept { place, .. } => place,
+            Name::Cached { slot, changed: true, .. } => return self.learn(slot, name),
+            Name::Numbered(slot, _) | Name::Cached { slot, .. } => slot,
         };
-        match self.numbered.get(place as usize) {
+        match self.numbered.get(slot as usize) {
             Some(key) if *key != Self::NULL => *key,
-            _ => self.learn(place, name),
+            _ => self.learn(slot, name),
         }
     }
 
     #[inline(never)]
-    fn learn(&mut self, place: u32, name: Name<'_>) -> u32 {
-        let (place, key) = (place as usize, self.names.intern(name.text()));
-        if self.numbered.len() <= place {
-            self.numbered.resize(place + 1, Self::NULL);
+    fn learn(&mut self, slot: u32, name: Name<'_>) -> u32 {
+        let (slot, key) = (slot as usize, self.names.intern(name.text()));
+        if self.numbered.len() <= slot {
+            self.numbered.resize(slot + 1, Self::NULL);
         }
-        if let Some(slot) = self.numbered.get_mut(place) {
-            *slot = key;
+        if let Some(entry) = self.numbered.get_mut(slot) {
+            *entry = key;
         }
         key
     }
@@ -166,7 +167,7 @@ impl NameColumn {
 
 /// The rows so far; the vector is empty afterwards and has room for as many.
 pub(crate) fn take_rows<T>(column: &mut Vec<T>) -> Vec<T> {
-    // Batches are not all of one length: with room for as many rows as before, every second one would have to be moved.
+    // Batches differ in length: with room for exactly as many rows, every second one would be moved.
     let is_full = column.len() >= column.capacity() / 2;
     let empty = Vec::with_capacity(if is_full { column.capacity() } else { column.len() });
     std::mem::replace(column, empty)
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn where_most_rows_bring_a_new_name_few_are_remembered() {
+    fn few_names_are_remembered_if_most_rows_have_a_new_one() {
         let mut column = NameColumn::default();
         for n in 0..Interner::MAX_TEXTS / 8 {
             column.push(n.to_string().as_str());
@@ -250,12 +251,12 @@ mod tests {
         }
 
         #[test]
-        fn names_kept_at_places_come_back(names in prop::collection::vec("[ab]{0,2}", 0..50), forget: Vec<bool>) {
-            let (mut column, mut places) = (NameColumn::default(), vec![None; 2]);
+        fn names_cached_in_slots_come_back(names in prop::collection::vec("[ab]{0,2}", 0..50), forget: Vec<bool>) {
+            let (mut column, mut slots) = (NameColumn::default(), vec![None; 2]);
             for (n, text) in names.iter().enumerate() {
-                let place = text.len() % 2;
-                let changed = places[place].replace(text) != Some(text);
-                column.push(Name::Kept { place: place as u32, text, changed });
+                let slot = text.len() % 2;
+                let changed = slots[slot].replace(text) != Some(text);
+                column.push(Name::Cached { slot: slot as u32, text, changed });
                 if forget.get(n) == Some(&true) {
                     // What the column forgets when there are too many names.
                     let taken = texts(&column.take_array().unwrap());

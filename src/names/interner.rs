@@ -1,5 +1,5 @@
-//! Text → id. Not the interner of the readers of text lines, which finds the end of a name while it looks it up (see
-//! `formats::text::names`).
+//! Text → id. Not the interner of the readers of text lines, which finds the end of a name while it looks it
+//! up (see `formats::text::names`).
 
 use std::hash::BuildHasher as _;
 use std::sync::Arc;
@@ -15,18 +15,18 @@ pub struct Interner {
     /// The ids of all texts.
     ids: HashTable<u32>,
     texts: TextList,
-    /// All texts as an array, while none has been added to it.
+    /// All texts as an array, until another one is added.
     array: Option<Arc<StringArray>>,
     state: foldhash::fast::FixedState,
 }
 
 impl Interner {
-    /// When there are more texts, or more bytes of them, they may be forgotten, so that a column of ever new names does
-    /// not fill the memory.
+    /// Beyond this number of texts, or of their bytes, all are forgotten, so that a column without repeated
+    /// names does not fill the memory.
     pub(super) const MAX_TEXTS: usize = 1 << 16;
     pub(super) const MAX_BYTES: usize = 1 << 22;
 
-    /// Nothing, with room for so many texts before the table of their ids has to grow.
+    /// Empty, with room for `texts` texts before the table of their ids has to grow.
     pub fn with_capacity(texts: usize) -> Self {
         Self {
             ids: HashTable::with_capacity(texts),
@@ -44,7 +44,7 @@ impl Interner {
         }
     }
 
-    /// The id of a text that has one.
+    /// The id of a text, if it has one.
     pub fn find(&self, text: &str) -> Option<u32> {
         self.find_hashed(self.state.hash_one(text), text)
     }
@@ -59,7 +59,7 @@ impl Interner {
         self.texts.is(id, text)
     }
 
-    /// The texts from an id on, in the order of their ids: what is new since there were so many.
+    /// The texts from an id on, in the order of their ids: those that were added since there were `id` texts.
     pub fn since(&self, id: u32) -> impl Iterator<Item = &str> {
         (id..self.len()).map(|id| self.texts.get(id))
     }
@@ -79,12 +79,12 @@ impl Interner {
         self.texts.bytes()
     }
 
-    /// All texts by id, as a dictionary. The same array as before, while no text is new.
+    /// All texts by id, as a dictionary. The same array until a text is added.
     pub fn array(&mut self) -> Arc<StringArray> {
         Arc::clone(self.array.get_or_insert_with(|| self.texts.array()))
     }
 
-    /// Forgets all texts when there are too many; true when it did, and old ids mean nothing any more.
+    /// Forgets all texts when there are too many; then it returns true, and old ids are void.
     pub fn trim(&mut self) -> bool {
         self.trim_beyond(Self::MAX_TEXTS, Self::MAX_BYTES)
     }
@@ -92,7 +92,7 @@ impl Interner {
     pub(super) fn trim_beyond(&mut self, texts: usize, bytes: usize) -> bool {
         let large = self.len() as usize > texts || self.bytes() > bytes;
         if large {
-            // The memory stays: as many texts will come again.
+            // The memory is reused: as many texts will come again.
             self.ids.clear();
             self.texts.truncate(0);
             self.array = None;

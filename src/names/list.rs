@@ -1,4 +1,5 @@
-//! Texts by number, one behind the other in memory. Not for finding the number of one (see [`super::Interner`]).
+//! Texts by number, one after the other in memory. Not for finding the number of one (see
+//! [`super::Interner`]).
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ pub struct TextList {
 }
 
 impl TextList {
-    /// None yet, with room for so many.
+    /// Empty, with room for `texts` texts.
     pub fn with_capacity(texts: usize) -> Self {
         Self { text: String::new(), ends: Vec::with_capacity(texts) }
     }
@@ -33,7 +34,7 @@ impl TextList {
         self.ends.extend(others.ends.iter().map(|end| before + end));
     }
 
-    /// Forgets the texts from the number `len` on; the memory stays.
+    /// Removes the texts from the number `len` on, and keeps the memory.
     pub fn truncate(&mut self, len: u32) {
         self.text.truncate(self.begin(len));
         self.ends.truncate(len as usize);
@@ -71,9 +72,9 @@ impl TextList {
         self.text.len()
     }
 
-    /// The same as an array: by its buffers, as there may be tens of thousands and a new one in every batch.
+    /// The same as an array. Built from its buffers: there may be tens of thousands, and new ones per batch.
     pub fn array(&self) -> Arc<StringArray> {
-        // Less than 2 GiB: who keeps texts forgets them long before.
+        // Less than 2 GiB: owners of a list drop its texts long before.
         let offsets = std::iter::once(0).chain(self.ends.iter().map(|end| *end as i32)).collect::<Vec<_>>();
         let offsets = OffsetBuffer::new(offsets.into());
         let array = StringArray::try_new(offsets, self.text.as_bytes().into(), None);

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-/// A map from ids, instances and other small numbers: `foldhash` is several times as fast as the hash of the standard
-/// library. The order of its entries is not to be relied on.
+/// A map from ids, instances and other small numbers. `foldhash` is several times as fast as the hash of the
+/// standard library. Do not rely on the order of the entries.
 pub type IdMap<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
 
 /// A set of ids; see [`IdMap`].

@@ -1,12 +1,12 @@
-//! What was computed once per entry of a dictionary. Batches of one column mostly come with the dictionary of the batch
-//! before, or with one that goes on where that one ended.
+//! Values that are computed once per entry of a dictionary. Most batches of a column come with the dictionary
+//! of the batch before, or with one that extends it.
 
 use arrow::array::{Array as _, StringArray};
 
-/// A value per entry of the dictionary that was followed last.
+/// A value per entry of the current dictionary.
 #[derive(Debug)]
 pub(crate) struct Memo<T> {
-    /// Held on to, so that nothing else can come to lie where its entries are.
+    /// Held, so that no other array can get the same address.
     dictionary: Option<StringArray>,
     values: Vec<T>,
 }
@@ -18,8 +18,8 @@ impl<T> Default for Memo<T> {
 }
 
 impl<T> Memo<T> {
-    /// Turns to a dictionary: computes the values of its entries. Those of the last one are kept when it goes on from
-    /// that; false when it does not.
+    /// Makes a dictionary the current one, and computes the values of its entries. Returns true when it
+    /// extends the previous one, whose values are then reused.
     #[inline]
     pub fn follow(&mut self, dictionary: &StringArray, mut compute: impl FnMut(&str) -> T) -> bool {
         let goes_on = self.dictionary.as_ref().is_some_and(|before| begins_with(dictionary, before));
@@ -51,12 +51,12 @@ impl<T> Memo<T> {
 }
 
 impl<T: Copy> Memo<Option<T>> {
-    /// As [`Memo::follow`], with values that are computed when they are first asked for.
+    /// As [`Memo::follow`], but computes values on demand.
     pub fn turn_to(&mut self, dictionary: &StringArray) -> bool {
         self.follow(dictionary, |_| None)
     }
 
-    /// The value of an entry, computed when it is asked for first; `None` for a key that the dictionary does not have.
+    /// The value of an entry, computed on first use; `None` for a key that the dictionary does not have.
     #[inline]
     pub fn get_or_compute(&mut self, key: usize, compute: impl FnOnce(&str) -> T) -> Option<T> {
         let dictionary = self.dictionary.as_ref()?;
@@ -65,7 +65,7 @@ impl<T: Copy> Memo<Option<T>> {
     }
 }
 
-/// True when the first of `values` are those of `before`, so that keys of these mean the same in both.
+/// True when `values` starts with the entries of `before`: keys of `before` then mean the same in both.
 fn begins_with(values: &StringArray, before: &StringArray) -> bool {
     let (offsets, old) = (values.value_offsets(), before.value_offsets());
     if std::ptr::eq(offsets, old) && std::ptr::eq(values.value_data(), before.value_data()) {
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_computed_when_they_are_asked_for() {
+    fn entries_are_computed_on_demand() {
         let mut memo = Memo::default();
         memo.turn_to(&array(&["a", "bc"]));
         assert_eq!((memo.get_or_compute(1, str::len), memo.get_or_compute(2, str::len)), (Some(2), None));

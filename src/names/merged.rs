@@ -1,5 +1,5 @@
-//! Ids of several interners → ids of one: each reader of a file gives its own ids, and tells with every chunk which names
-//! are new.
+//! Ids of several interners → ids of one. Each reader of a file has its own ids, and sends with every chunk
+//! the names that are new.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use arrow::array::StringArray;
 
 use super::{Interner, TextList};
 
-/// An interner that learns the names of several sources by their deltas, and translates their ids to its own.
+/// Merges the names of several sources by their dictionary deltas, and translates their ids to its own.
 #[derive(Debug, Default)]
 pub(crate) struct MergedNames {
     names: Interner,
@@ -20,7 +20,7 @@ struct Source {
     texts: TextList,
     /// [`Source::FORGOTTEN`] until it is needed again.
     ids: Vec<u32>,
-    /// How many ids, from the first on, are the same on both sides: with one source, mostly all.
+    /// How many ids, from the first on, are the same on both sides: with one source, nearly all.
     same: u32,
 }
 
@@ -29,7 +29,7 @@ impl Source {
 }
 
 impl MergedNames {
-    /// `delta` has the names of a source from its id `first` on; what it gave from there on before is void.
+    /// `delta` has the names of a source from its id `first` on; earlier names with these ids are void.
     pub fn learn(&mut self, source: usize, first: u32, delta: &TextList) {
         if self.sources.len() <= source {
             self.sources.resize_with(source + 1, Source::default);
@@ -47,7 +47,7 @@ impl MergedNames {
         }
     }
 
-    /// Replaces ids of a source; those that it never gave, as that of a missing name, stay.
+    /// Replaces ids of a source. Ids that it never gave, such as that of a missing name, stay as they are.
     pub fn translate(&mut self, source: usize, ids: &mut [u32]) {
         let Some(Source { texts, ids: known, same }) = self.sources.get_mut(source) else { return };
         if *same == texts.len() {
@@ -62,7 +62,7 @@ impl MergedNames {
         }
     }
 
-    /// To be called between batches: forgets ever new names when there are too many.
+    /// To be called between batches: forgets the names when there are too many.
     pub fn trim(&mut self) {
         if self.names.trim() {
             for source in &mut self.sources {

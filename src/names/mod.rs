@@ -1,13 +1,13 @@
-//! Names by number: traces repeat few names many times, so everything between a reader and a result holds numbers. Not
-//! for what a name means. The readers of lines have an interner of their own, which finds the end of a name while it looks
-//! the name up (`formats::text::names`).
+//! Names by number: traces repeat the same names many times, so everything between a reader and a result
+//! holds numbers. Not for what a name means. The readers of lines have an interner of their own, which finds
+//! the end of a name while it looks the name up (`formats::text::names`).
 //!
 //! | type | from → to | used by |
 //! |---|---|---|
-//! | [`Interner`] | text → *id*, in the order of first use; what is new since is a *delta* | readers, mapper, derived tables, exports |
+//! | [`Interner`] | text → *id*, in the order of first use; the names that are new are a *delta* | readers, mapper, derived tables, exports |
 //! | `MergedNames` | ids of several interners, by their deltas → ids of one | readers that work in parallel |
 //! | [`NameColumn`] | names of rows → a *key* per row, and a *dictionary* that batches share | schema, store |
-//! | `Memo` | dictionary → what was computed once per *entry*, kept from batch to batch | store, derived tables, queries, exports |
+//! | `Memo` | dictionary → a value per *entry*, computed once and reused from batch to batch | store, derived tables, queries, exports |
 
 mod column;
 mod interner;

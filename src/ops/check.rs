@@ -8,8 +8,8 @@ use crate::check::{CheckOptions, Checker, Report};
 use crate::engine::StoredRecords;
 use crate::error::{Error, Result};
 
-/// Checks the recordings of a trace, or one of them, against a version of BTF: the one that is given, else the one that the
-/// recording names; 2.1.5 for what the mapper wrote. A report per recording, with its name.
+/// Checks the recordings of a trace, or one of them, against a version of BTF: the given one, else that of
+/// the recording, which is 2.1.5 for mapped ones. A report per recording, with its name.
 ///
 /// # Errors
 /// [`crate::error::ErrorKind::Usage`] when there is no recording; those of a query.
@@ -32,7 +32,7 @@ fn check_recording(trace: &Trace, recording: &str, version: Option<Version>) -> 
     let header = records.has_lines();
     let version = version.or((!header).then_some(Version::V2_1_5));
     let mut checker = Checker::new(CheckOptions { version, header });
-    // The lines in front of an event come before it.
+    // The lines before an event are checked before it.
     let mut others = Vec::new();
     loop {
         let next = records.next_with(|line, text| others.push((line, text.to_owned())))?;

@@ -1,4 +1,4 @@
-//! `compare`: two traces, or their metrics. Not how events are compared (see [`crate::compare`]).
+//! `compare`: compares two traces, or their metrics. Not how events are compared (see [`crate::compare`]).
 
 use super::Control;
 use super::open::{OpenOptions, Trace};
@@ -9,7 +9,7 @@ use crate::metrics::{MetricDelta, compare_metrics};
 use crate::time::TimeScale;
 use std::sync::Arc;
 
-/// Two recordings that count time in the same unit.
+/// Two recordings with the same unit of time.
 pub struct Pair {
     a: Trace,
     b: Trace,
@@ -19,8 +19,8 @@ impl Pair {
     /// Opens two traces of one recording each.
     ///
     /// # Errors
-    /// [`crate::error::ErrorKind::Usage`] when one holds several recordings, or none, or when they are databases with different
-    /// units of time; those of [`Trace::open`].
+    /// [`crate::error::ErrorKind::Usage`] when one has several recordings, or none, or when they are
+    /// databases with different units of time; those of [`Trace::open`].
     pub fn open(a: &str, b: &str, options: &OpenOptions, control: &Arc<Control>) -> Result<Self> {
         let (a, b) = Trace::open_two(a, b, options, control)?;
         a.one()?;
@@ -47,7 +47,7 @@ impl Pair {
         compare(&mut left, &mut right, options)
     }
 
-    /// Compares metrics, all of them when `names` is empty: see [`compare_metrics`].
+    /// Compares metrics, all of them if `names` is empty: see [`compare_metrics`].
     ///
     /// # Errors
     /// When there is no such metric; those of a query.

@@ -1,4 +1,4 @@
-//! What a long operation shares with who watches it: progress counters, and the wish to stop. Draws nothing.
+//! What a long operation shares with its watcher: progress counters, and the request to stop. Draws nothing.
 
 use crate::error::{Error, ErrorKind, Result};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,12 +14,12 @@ pub struct Control {
     stage: Mutex<String>,
 }
 
-/// How far an operation is.
+/// The progress of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
-    /// What is being done, e.g. `reading engine`.
+    /// The current stage, e.g. `reading engine`.
     pub stage: String,
-    /// Work done and to do: bytes while reading, rows while mapping; 0 of 0 when unknown.
+    /// Work done and to do: bytes while reading, rows while mapping; 0 of 0 if unknown.
     pub done: u64,
     /// See `done`.
     pub total: u64,
@@ -42,12 +42,12 @@ impl Control {
         Ok(())
     }
 
-    /// The flag itself, for code that wants to look at it without this type.
+    /// The flag itself, for code that does not know this type.
     pub fn flag_shared(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.cancelled)
     }
 
-    /// Begins a stage of `total` units of work; 0 when it is not known.
+    /// Begins a stage of `total` units of work; 0 if unknown.
     pub fn begin(&self, stage: impl Into<String>, total: u64) {
         self.done.store(0, Ordering::Relaxed);
         self.rows.store(0, Ordering::Relaxed);
@@ -63,7 +63,7 @@ impl Control {
         self.rows.fetch_add(rows, Ordering::Relaxed);
     }
 
-    /// How far it is.
+    /// The progress so far.
     pub fn progress(&self) -> Progress {
         Progress {
             stage: self.stage.lock().map(|s| s.clone()).unwrap_or_default(),

@@ -1,5 +1,5 @@
-//! System events that a trace brought to the tables that are derived from them, while they are written. Not the state charts
-//! (see `derive`), nor events that were mapped (see `mapped`).
+//! Writes the tables that are derived from imported system events. Not the state charts (see `derive`), nor
+//! events that were mapped (see `mapped`).
 
 use super::parts::{Begin, DerivedTables, ROWS_OUT, span_of};
 use crate::derive::{Derive, Dialect, FromRecords, Violations};
@@ -20,7 +20,7 @@ pub(super) struct Derived<'a> {
     tables: DerivedTables<'a>,
     /// Time of the last event.
     latest: i64,
-    /// The latest time of all.
+    /// The latest time of all events.
     end: i64,
     violations: Violations,
 }
@@ -32,11 +32,11 @@ impl<'a> Derived<'a> {
         Self { records, derive: None, tables, latest: 0, end: i64::MIN, violations }
     }
 
-    /// Takes the next rows of `btf_event`, sorted by time.
+    /// Adds the next rows of `btf_event`, sorted by time.
     pub fn take(&mut self, batch: &RecordBatch) -> Result<()> {
         let Some((first, last)) = span_of(Times::of(batch)?.time) else { return Ok(()) };
         if first < self.latest {
-            // What is open ends here: what follows is another trace, or its clock was set back.
+            // Open instances end here: what follows is another trace, or its clock was set back.
             self.cut(self.latest)?;
         }
         let derive = self.derive.get_or_insert_with(|| Derive::of_foreign_trace(first));

@@ -1,17 +1,17 @@
-//! Facts about recordings: the row of table `recording`, and the summary that `info` shows. Counts come from
-//! the manifest, so they cannot disagree with the files.
+//! Facts about recordings: the row of table `recording`, and the summary for `info`. Counts come from the
+//! manifest, so they always agree with the files.
 
 use crate::error::Result;
 use crate::formats::{FORMATS, Header, RowOrder};
 use crate::schema::{RecordingRow, RecordingRows, RecordingView, TABLES, TableSpec, tables};
 use crate::store::{Database, RecordingEntry, Transaction, read_batches};
 
-/// What `info` says about a recording.
+/// The summary of a recording for `info`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordingSummary {
     /// Name.
     pub name: String,
-    /// First and last instant in ticks, both inclusive; `None` when nothing has a time.
+    /// First and last instant in ticks, both inclusive; `None` if nothing has a time.
     pub range: Option<(i64, i64)>,
     /// Table, files, rows, bytes; tables without rows are left out.
     pub tables: Vec<(&'static str, u64, u64, u64)>,
@@ -32,14 +32,14 @@ pub fn summary(db: &Database) -> Vec<RecordingSummary> {
     db.recordings().iter().map(of).collect()
 }
 
-/// The tables of what was recorded, before it is mapped.
+/// The tables of recorded rows, before the mapping.
 fn recorded() -> impl Iterator<Item = &'static TableSpec> {
     let of_formats = FORMATS.iter().flat_map(|format| format.tables());
     let events = of_formats.filter(|t| t.order != RowOrder::AsGiven).map(|t| t.table);
     events.filter(|table| table.name != tables::BTF_EVENT.name)
 }
 
-/// What the row of table `recording` says.
+/// Reads the row of table `recording`.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -61,7 +61,7 @@ pub(super) fn stored_header(tx: &Transaction, name: &str) -> Result<Header> {
     Ok(header)
 }
 
-/// Writes the one row of table `recording`, after everything else of the recording.
+/// Writes the row of table `recording`, after everything else of the recording.
 pub(super) fn write_recording_row(tx: &mut Transaction, name: &str, header: &Header) -> Result<()> {
     tx.drop_table(tables::RECORDING, name);
     let rows_of = |t: &TableSpec| tx.files(t, name).iter().map(|(f, _)| f.rows as i64).sum::<i64>();
@@ -89,7 +89,7 @@ pub(super) fn write_recording_row(tx: &mut Transaction, name: &str, header: &Hea
     Ok(())
 }
 
-/// First and last instant, both inclusive: of what was recorded, or of the system events where they are imported.
+/// First and last instant, both inclusive: of the recorded rows, or of imported system events.
 pub(super) fn time_range(tx: &Transaction, name: &str) -> (Option<i64>, Option<i64>) {
     let recorded = range_of(tx, name, recorded());
     if recorded.0.is_some() { recorded } else { range_of(tx, name, std::iter::once(tables::BTF_EVENT)) }

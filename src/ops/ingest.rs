@@ -1,4 +1,5 @@
-//! `ingest`: recordings into a database, mapped on the way, in one commit. The flow is the same for all formats:
+//! `ingest`: stores recordings in a database and maps them, in one commit. The flow is the same for all
+//! formats:
 //!
 //! ```text
 //!  plan ─► recognise: which format      ─► streams: an input and its reader, each
@@ -6,8 +7,8 @@
 //!       ─► gaps, setup ─► map by the setup ─► rows left out ─► source, diagnostic, recording; the report
 //! ```
 //!
-//! What is written about a recording is written here, in one place. Not the choice of a format (see `recognise`), the reading
-//! (see `read`), the order of rows (see `order`), nor the mapping (see `map`).
+//! Everything about a recording is written in this one place. Not the choice of a format (see `recognise`),
+//! the reading (see `read`), the order of rows (see `order`), nor the mapping (see `map`).
 
 use super::control::Control;
 use super::describe::write_recording_row;
@@ -39,26 +40,26 @@ use std::sync::{Arc, Mutex};
 pub struct Report {
     /// Its name in the database.
     pub name: String,
-    /// Inputs read, with where their lines or records went.
+    /// The inputs, each with the counts of its lines or records.
     pub sources: Vec<(String, Counts)>,
-    /// What is counted there: `lines` or `records`.
+    /// The unit of these counts: `lines` or `records`.
     pub unit: &'static str,
-    /// What was found in them.
+    /// The findings in them.
     pub log: Log,
-    /// What mapping gave; `None` when the recording was not mapped.
+    /// The result of the mapping; `None` if the recording was not mapped.
     pub mapped: Option<MapReport>,
-    /// What importing gave; `None` for recordings of software events.
+    /// The result of the import; `None` for recordings of software events.
     pub imported: Option<ImportReport>,
     /// Unit of every tick.
     pub time_scale: TimeScale,
 }
 
-/// What came of a trace of system events.
+/// The result of importing a trace of system events.
 #[derive(Debug, Clone, Copy)]
 pub struct ImportReport {
     /// System events.
     pub events: u64,
-    /// How the events of tasks were read.
+    /// How the events of tasks were interpreted.
     pub dialect: Dialect,
     /// Events that break a state chart of BTF.
     pub violations: Violations,
@@ -67,8 +68,8 @@ pub struct ImportReport {
 /// Ingests `plans` into the database at `path`, all or nothing.
 ///
 /// # Errors
-/// Input that is missing or not what it is said to be; a recording of the same name; another writer; the disk.
-/// With `strict`, [`ErrorKind::Findings`]. The database is as it was then.
+/// Input that is missing or not of the given format; a recording of the same name; another writer; the disk.
+/// With `strict`, [`ErrorKind::Findings`]. The database is then unchanged.
 pub fn ingest(
     disk: Arc<dyn Disk>,
     path: &Path,
@@ -112,7 +113,7 @@ pub fn ingest(
     Ok(reports)
 }
 
-/// The time scale of a new database: nanoseconds, unless a trace counts finer.
+/// The time scale of a new database: nanoseconds, unless a trace has a finer one.
 fn finest(plans: &[Plan], formats: &[&'static dyn TraceFormat]) -> TimeScale {
     let inputs = plans.iter().filter(|plan| plan.format.is_none()).flat_map(|plan| &plan.inputs);
     let units = inputs.filter_map(|input| recognise::unit_of(&input.path, formats));
@@ -135,13 +136,13 @@ fn one(
     let opened = recognise::open(plan, options, scale)?;
     let format = opened.format;
     let mut log = Log::default();
-    // A recording of software events is mapped as its description says.
+    // A recording of software events is mapped according to its description.
     let described = match format.tables().iter().any(|t| is_software_event(t.table)) {
         true => Some(StoredSetup::read(plan)?),
         false => None,
     };
     if let Some(setup) = described.as_ref().filter(|_| options.map) {
-        // Contradictions between description files are found before gigabytes are read.
+        // Find contradictions between description files before gigabytes are read.
         setup.for_mapping(scale, &mut log)?;
     }
     let streams = opened.streams(plan, options, scale)?;
@@ -198,7 +199,7 @@ fn is_software_event(table: &TableSpec) -> bool {
     [tables::DATA_EVENT, tables::FUNCTION_EVENT].iter().any(|t| t.name == table.name)
 }
 
-/// Leaves out the rows that are not wanted, after everything has been made from them.
+/// Removes unwanted rows, after everything has been derived from them.
 fn leave_out(
     tx: &Mutex<Transaction>,
     name: &str,
@@ -263,7 +264,8 @@ fn write_sources(tx: &mut Transaction, name: &str, inputs: &[ReadInput]) -> Resu
     Ok(())
 }
 
-/// Rows that are there already, then every finding that was kept, and for each code that found more one row that says how many more.
+/// Writes the existing rows, then every stored finding, and for each code with more findings one row with the
+/// number of the rest.
 pub(super) fn write_diagnostics(
     tx: &mut Transaction,
     name: &str,

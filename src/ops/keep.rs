@@ -1,4 +1,4 @@
-//! Leaving out rows that are not wanted, after everything that needs all of them has been made. Not which ones those are.
+//! Removes unwanted rows, after everything that needs all of them has been derived. Not which ones those are.
 
 use super::ingest_options::Keep;
 use super::parts::{Parts, locked};
@@ -12,13 +12,13 @@ use std::collections::BTreeMap;
 use std::iter::repeat_n;
 use std::sync::{Arc, Mutex};
 
-/// Rows that are read at once.
+/// Rows per batch.
 const BATCH_ROWS: usize = 16 * 1024;
 
-/// Writes a table of a recording again with the rows that are wanted. How many are not.
+/// Writes a table of a recording again with the wanted rows only. Returns the number of the others.
 ///
 /// # Errors
-/// The disk, or a row for which it cannot be told.
+/// The disk, or a row for which the choice fails.
 pub(super) fn keep(tx: &Mutex<Transaction>, recording: &str, keep: &Keep) -> Result<u64> {
     let mut by_core: BTreeMap<Option<String>, Vec<_>> = BTreeMap::new();
     for (file, path) in locked(tx)?.files(keep.table, recording) {
@@ -39,7 +39,7 @@ pub(super) fn keep(tx: &Mutex<Transaction>, recording: &str, keep: &Keep) -> Res
                     table.write(&rows)?;
                 }
             }
-            // Every file is sorted, and the next one need not be later.
+            // Every file is sorted, and the next one may begin earlier.
             table.end_part()?;
         }
         written.extend(table.finish()?);
@@ -50,7 +50,7 @@ pub(super) fn keep(tx: &Mutex<Transaction>, recording: &str, keep: &Keep) -> Res
     Ok(left_out)
 }
 
-/// The batch with the columns that are in the path of its file.
+/// The batch with the columns from the path of its file.
 fn with_partitions(
     batch: &RecordBatch,
     table: &'static TableSpec,

@@ -1,6 +1,6 @@
-//! Maps the stored events of a recording: the one driver of all mappers, with its threads. Decoding, rows and encoding are stages
-//! of a pipeline around the mapper, which this thread runs. Not the rules (see [`crate::map`]), nor what is mapped again and when
-//! (see `map_again`).
+//! Maps the stored events of a recording: the driver of all mappers, with its threads. Decoding, rows and
+//! encoding are pipeline stages around the mapper, which runs on this thread. Not the rules (see
+//! [`crate::map`]), nor what is mapped again and when (see `map_again`).
 
 use super::control::Control;
 use super::describe::time_range;
@@ -28,19 +28,19 @@ use std::sync::{Arc, Mutex};
 pub(super) const MAPPERS: &[MapperEntry] =
     &[MapperEntry::of::<OsekMapper>(), MapperEntry::of::<QnxMapper>(), MapperEntry::of::<GraspMapper>()];
 
-/// Events that are mapped between two looks at what is certain.
+/// Events that are mapped between two checks for final output.
 const TURN: u64 = 1024;
-/// System events, or native rows of a table, that are sent on at once.
+/// System events, or native rows of a table, per batch.
 const OUTPUTS: usize = 8192;
 
-/// What mapping gave.
+/// The result of a mapping.
 #[derive(Debug)]
 pub struct MapReport {
     /// System events written.
     pub events: u64,
-    /// Software events that a rule looked at.
+    /// Software events that a rule used.
     pub relevant: u64,
-    /// Broken state charts; 0 unless the recording or a profile is wrong.
+    /// Violations of state charts; 0 unless the recording or a profile is wrong.
     pub violations: Violations,
     /// Findings of the mapping.
     pub log: Log,
@@ -72,8 +72,8 @@ impl MapperEntry {
     }
 }
 
-/// Maps the events that `tx` holds of a recording, as its stored setup says, and stages what they give. `None` when the setup
-/// names no mapper, or there is none.
+/// Maps the events of a recording in `tx` according to its stored setup, and stages the result. `None` if the
+/// setup names no mapper, or there is no setup.
 ///
 /// # Errors
 /// A setup or rows that cannot be read; the disk.
@@ -161,7 +161,7 @@ fn map_recording<M: Mapper>(
     Ok(MapReport { events: written, relevant: finished.relevant, violations, log })
 }
 
-/// Shows a mapper all events and gaps before it maps them.
+/// Passes all events and gaps to a mapper before it maps them.
 fn look_ahead<M: Mapper>(mapper: &mut M, pass: usize, rows: &Rows<'_, '_>, gaps: &[Gap]) -> Result<()> {
     let mut gaps = gaps.iter().peekable();
     mapper.read(rows, pass, |mapper, event| {
@@ -175,7 +175,7 @@ fn look_ahead<M: Mapper>(mapper: &mut M, pass: usize, rows: &Rows<'_, '_>, gaps:
     Ok(())
 }
 
-/// What is wrong with servers and mutexes of a stored Grasp trace, each with its line; nothing for other recordings.
+/// The faults of servers and mutexes of a stored Grasp trace, each with its line; none for other recordings.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -205,12 +205,12 @@ impl Files {
     }
 }
 
-/// Rows that stages of a pipeline read and decode.
+/// Rows that pipeline stages read and decode.
 struct Rows<'p, 'a> {
     pipeline: &'p Pipeline<'a>,
     files: &'p Files,
     control: &'p Arc<Control>,
-    /// They are part of the progress: those of look-aheads are not.
+    /// They count as progress, unlike those of look-aheads.
     counts: bool,
 }
 
@@ -244,7 +244,7 @@ impl StoredRows for Rows<'_, '_> {
     }
 }
 
-/// The gaps of a recording, in the order of the table. Several exports of a core may tell of the same one.
+/// The gaps of a recording, in the order of the table. Several exports of a core may have the same one.
 fn read_gaps(tx: &Transaction, name: &str) -> Result<Vec<Gap>> {
     let mut gaps = Vec::new();
     for (_, path) in tx.files(tables::GAP, name) {

@@ -1,4 +1,4 @@
-//! `map`: recordings mapped again, after a change of profile or program. Not the mapping (see `map`).
+//! `map`: maps recordings again, after a change of profile or program. Not the mapping (see `map`).
 
 use super::control::Control;
 use super::describe::{stored_header, write_recording_row};
@@ -15,7 +15,7 @@ use arrow::compute::filter_record_batch;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What every mapping makes anew.
+/// The tables that every mapping writes again.
 const REMADE: [&TableSpec; 5] = [
     tables::BTF_EVENT,
     tables::PROCESS_INSTANCE,
@@ -27,7 +27,7 @@ const REMADE: [&TableSpec; 5] = [
 /// Maps recordings again; `only` names one of them.
 ///
 /// # Errors
-/// No such database or recording; a recording that has no setup to map by, or of which events were left out; the disk.
+/// No such database or recording; a recording that has no setup, or of which events were left out; the disk.
 pub fn map_again(
     disk: Arc<dyn Disk>,
     path: &Path,

@@ -1,5 +1,5 @@
-//! The stages that write what a mapper has made: rows of `btf_event`, of the tables that are derived from it, and of native
-//! tables. Not the mapping.
+//! The stages that write the output of a mapper: rows of `btf_event`, of the tables that are derived from it,
+//! and of native tables. Not the mapping.
 
 use super::parts::{Begin, DerivedTables, Parts, ROWS_OUT};
 use crate::btf::{Names, Note};
@@ -11,13 +11,13 @@ use crate::schema::{BtfEventRow, BtfEventRows, TableSpec, tables};
 use crate::store::StagedFile;
 use std::sync::Arc;
 
-/// What a mapper has made, and the names that are new with it.
+/// Output of a mapper, and the dictionary delta that goes with it.
 pub(super) struct MappedBatch {
     pub outputs: Vec<Output>,
     pub names: Vec<String>,
 }
 
-/// System events to rows of `btf_event`.
+/// Turns system events into rows of `btf_event`.
 pub(super) struct Events<'a> {
     names: Names,
     rows: BtfEventRows,
@@ -32,7 +32,7 @@ impl<'a> Events<'a> {
         Self { names: Names::default(), rows: BtfEventRows::new(), seq: 0, table }
     }
 
-    /// Takes the next events; `None` at the end.
+    /// Adds the next events; `None` at the end.
     pub fn take(&mut self, batch: Option<Arc<MappedBatch>>) -> Result<()> {
         let Some(batch) = batch else {
             self.write(1)?;
@@ -79,7 +79,7 @@ impl<'a> Events<'a> {
     }
 }
 
-/// System events to rows of the tables that are derived from them.
+/// Turns system events into rows of the derived tables.
 pub(super) struct Instances<'a> {
     names: Names,
     derive: Derive,
@@ -90,7 +90,8 @@ pub(super) struct Instances<'a> {
 }
 
 impl<'a> Instances<'a> {
-    /// `range`: first and last instant of the recording. `tells_activations`: the trace has the activation of every instance.
+    /// `range`: first and last instant of the recording. `tells_activations`: the trace has the activation of
+    /// every instance.
     pub fn new(writer: Begin<'a>, range: (i64, i64), tells_activations: bool) -> Self {
         let (begin, end) = range;
         let derive = if tells_activations { Derive::new(begin) } else { Derive::of_foreign_trace(begin) };
@@ -98,7 +99,7 @@ impl<'a> Instances<'a> {
         Self { names: Names::default(), derive, tables, end, violations }
     }
 
-    /// Takes the next events; `None` at the end.
+    /// Adds the next events; `None` at the end.
     pub fn take(&mut self, batch: Option<Arc<MappedBatch>>) -> Result<()> {
         let Some(batch) = batch else {
             self.violations = self.derive.finish(self.end, &self.names);
@@ -117,7 +118,7 @@ impl<'a> Instances<'a> {
     }
 }
 
-/// Rows of the tables that only recordings of one kind have.
+/// Writes the tables that only recordings of one kind have.
 pub(super) struct NativeTables<'a>(Vec<Parts<'a>>);
 
 impl<'a> NativeTables<'a> {
@@ -125,7 +126,7 @@ impl<'a> NativeTables<'a> {
         Self(tables.iter().map(|table| Parts::new(writer, table)).collect())
     }
 
-    /// Takes the next rows.
+    /// Adds the next rows.
     pub fn take(&mut self, mut rows: impl NativeRows) -> Result<()> {
         for (table, batch) in self.0.iter_mut().zip(rows.take_batches()?) {
             if batch.num_rows() > 0 {
@@ -141,7 +142,7 @@ impl<'a> NativeTables<'a> {
     }
 }
 
-/// Says how many events broke the state charts.
+/// Reports how many events violated the state charts.
 pub(super) fn note_violations(violations: Violations, log: &mut Log) {
     for (count, what) in [(violations.process, "process"), (violations.runnable, "runnable")] {
         if count > 0 {

@@ -1,5 +1,5 @@
-//! `metrics`: tables and histograms of metrics, and the measurement table of Grasp, which is asked for like a metric. Not how
-//! metrics are computed.
+//! `metrics`: tables and histograms of metrics, and the measurement table of Grasp, which is requested like a
+//! metric. Not how metrics are computed.
 
 use crate::engine::Session;
 use crate::error::{Error, Result};
@@ -11,11 +11,12 @@ pub fn is_measurement(name: &str) -> bool {
     name.eq_ignore_ascii_case(MEASUREMENT)
 }
 
-/// The statistics of metrics, of all when `names` is empty; or the measurement table of Grasp, which stands alone.
+/// The statistics of metrics, all of them if `names` is empty; or the measurement table of Grasp, which
+/// cannot be combined.
 ///
 /// # Errors
-/// [`crate::error::ErrorKind::Usage`] when there is no such metric, or other metrics or windows are asked for together with the
-/// measurement table; those of a query.
+/// [`crate::error::ErrorKind::Usage`] when there is no such metric, or when the measurement table is combined
+/// with metrics or windows; those of a query.
 pub fn table(session: &Session, names: &[String], filter: &MetricFilter) -> Result<RecordBatch> {
     if !names.iter().any(|name| is_measurement(name)) {
         return metrics::summaries(session, names, filter);
@@ -24,10 +25,11 @@ pub fn table(session: &Session, names: &[String], filter: &MetricFilter) -> Resu
     metrics::measurement(session, filter)
 }
 
-/// How many samples of metrics are how great.
+/// The distribution of the samples of metrics.
 ///
 /// # Errors
-/// [`crate::error::ErrorKind::Usage`] when there is no such metric, and for the measurement table; those of a query.
+/// [`crate::error::ErrorKind::Usage`] when there is no such metric, and for the measurement table; those of a
+/// query.
 pub fn histograms(session: &Session, names: &[String], filter: &MetricFilter) -> Result<Vec<Histogram>> {
     if names.iter().any(|name| is_measurement(name)) {
         check_measurement(names, true)?;

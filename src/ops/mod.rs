@@ -1,4 +1,4 @@
-//! What btfdb can do, one file per verb, without a terminal: each function takes values and gives values.
+//! What btfdb can do, one file per verb, without a terminal: each function takes values and returns values.
 //! Not the commands that print them (see `cli`).
 
 #[cfg(feature = "engine")]

@@ -1,5 +1,5 @@
-//! Opening what is named as a trace: a database, one recording of it (`engine.db:idle`), or a trace file, which is read into a
-//! temporary database. Not for what is then done with it.
+//! Opens a trace by its name: a database, one recording of it (`engine.db:idle`), or a trace file, which is
+//! read into a temporary database. Not for what is then done with it.
 
 use super::Control;
 use super::ingest::ingest;
@@ -14,10 +14,10 @@ use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// How traces are opened.
+/// Options for opening traces.
 #[derive(Debug, Clone)]
 pub struct OpenOptions {
-    /// Time scale of the database that is made for a file; when `None`, that of the file, and nanoseconds at least.
+    /// Time scale of the database for a file; `None`: that of the file, at least nanoseconds.
     pub time_scale: Option<TimeScale>,
     /// Limits of the session.
     pub session: SessionOptions,
@@ -27,13 +27,13 @@ pub struct OpenOptions {
 
 /// An opened trace.
 pub struct Trace {
-    /// What it was named.
+    /// The name it was opened by.
     pub name: String,
     /// Its database.
     pub session: Session,
-    /// Names of the recordings that are meant.
+    /// Names of the selected recordings.
     pub recordings: Vec<String>,
-    /// Where the database of a file is; removed with this value.
+    /// The folder of a temporary database; removed with this value.
     temporary: Option<TempDir>,
 }
 
@@ -80,10 +80,11 @@ impl Trace {
         Ok(Self { name: name.to_owned(), session, recordings, temporary: Some(folder) })
     }
 
-    /// Opens two traces that count time in the same unit, the finer of both: a file is read again for that.
+    /// Opens two traces with the same unit of time, the finer of both: if need be, a file is read again.
     ///
     /// # Errors
-    /// Those of [`Trace::open`]; [`crate::error::ErrorKind::Usage`] when both are databases with different units.
+    /// Those of [`Trace::open`]; [`crate::error::ErrorKind::Usage`] when both are databases with different
+    /// units.
     pub fn open_two(a: &str, b: &str, options: &OpenOptions, control: &Arc<Control>) -> Result<(Self, Self)> {
         let (mut a, mut b) = (Self::open(a, options, control)?, Self::open(b, options, control)?);
         let (of_a, of_b) = (a.time_scale(), b.time_scale());
@@ -107,10 +108,10 @@ impl Trace {
         self.session.database().time_scale()
     }
 
-    /// The one recording that is meant.
+    /// The only selected recording.
     ///
     /// # Errors
-    /// [`crate::error::ErrorKind::Usage`] when there are none or several.
+    /// [`crate::error::ErrorKind::Usage`] when there is none or several.
     pub fn one(&self) -> Result<&str> {
         let name = &self.name;
         match self.recordings.as_slice() {
@@ -124,7 +125,7 @@ impl Trace {
         }
     }
 
-    /// The recordings that are meant, or the one of them that is wanted.
+    /// The selected recordings, or the given one of them.
     ///
     /// # Errors
     /// [`crate::error::ErrorKind::Usage`] when the database has no recording of that name.

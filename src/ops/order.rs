@@ -1,6 +1,6 @@
-//! Rows in the order of an input to rows in the order of time, and the one policy for times that run backwards. Small disorder
-//! is put right, within a batch, or within two where a batch is held back (see [`RowOrder`]); what is earlier than rows that were
-//! given away begins another file of the table (see `parts`).
+//! Sorts the rows of an input by time, with one policy for times that run backwards. Small disorder is sorted
+//! within a batch, or within two if a batch is held back (see [`RowOrder`]). Rows that are earlier than rows
+//! that were already returned begin another file of the table (see `parts`).
 
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, ErrorKind, Result};
@@ -15,9 +15,9 @@ pub(super) struct Sorter {
     time: &'static str,
     order: RowOrder,
     held: Option<RecordBatch>,
-    /// The latest time given away, in what comes from one trace.
+    /// The latest time that was returned of the current trace.
     given: Option<i64>,
-    /// Time of the row before, in the order of the input.
+    /// Time of the previous row of the input.
     before: Option<i64>,
     /// How many rows were earlier than the row before them.
     pub steps_back: u64,
@@ -29,7 +29,7 @@ impl Sorter {
         Self { time, order, held: None, given: None, before: None, steps_back: 0 }
     }
 
-    /// Takes the next rows of the input; gives sorted ones to `out`.
+    /// Adds the next rows of the input; appends sorted ones to `out`.
     ///
     /// # Errors
     /// [`ErrorKind::Bug`] when the batch has no such column of times.
@@ -136,7 +136,7 @@ impl Sorter {
 /// The code of findings about times that run backwards.
 pub(super) const STEPS_BACK: &str = "time-backwards";
 
-/// Says how often time ran backwards, where that is how such traces are written.
+/// Reports how often time ran backwards, for formats where that is expected.
 pub(super) fn note_expected(count: u64, source: &str, log: &mut Log) {
     log.push(Diagnostic {
         source: source.to_owned(),
@@ -162,7 +162,7 @@ mod tests {
     use arrow::datatypes::Int64Type;
     use proptest::prelude::*;
 
-    /// Batches of (time, seq) that come out when `chunks` of times go in.
+    /// The batches of (time, seq) for `chunks` of times.
     fn batches(order: RowOrder, chunks: &[Vec<i64>]) -> Vec<Vec<(i64, i64)>> {
         let (mut sorter, mut out, mut seq) = (Sorter::new("time", order), Vec::new(), 0);
         for chunk in chunks {

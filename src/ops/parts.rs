@@ -1,5 +1,5 @@
-//! Tables on their way to the disk: in parts of bounded size, so that what is kept of a file in memory, its footer, is
-//! too. Not aware of what the rows mean, nor of how a part is written (see `store::TableWriter`).
+//! Writes tables in parts of bounded size, which also bounds the footer of a file, which is held in memory.
+//! Does not know what the rows mean, nor how a part is written (see `store::TableWriter`).
 
 use crate::derive::Rows;
 use crate::error::{Error, ErrorKind, Result};
@@ -12,9 +12,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 const PART_ROWS: u64 = 16 << 20;
 /// The same for software events, whose rows are small: 64 row groups.
 const PART_ROWS_OF_SOFTWARE_EVENTS: u64 = 64 << 20;
-/// A table whose times run far backwards more often than this is not one trace.
+/// With more far steps backwards in time than this, a table is not one trace.
 const MAX_RUNS: usize = 4096;
-/// Rows of a derived table that are written at once.
+/// Rows of a derived table per batch.
 pub(super) const ROWS_OUT: usize = 64 * 1024;
 
 /// The transaction that the writers of tables share.
@@ -25,14 +25,14 @@ pub(super) fn locked<T>(tx: &Mutex<T>) -> Result<MutexGuard<'_, T>> {
 /// Begins the next part of a table.
 pub(super) type Begin<'a> = &'a (dyn Fn(&'static TableSpec) -> Result<TableWriter> + Sync);
 
-/// How the next part of a table begins.
+/// How to begin the next part of a table.
 enum Beginning<'a> {
     By(Begin<'a>),
-    /// In a recording, or in what it has of a core.
+    /// For a recording, or for one of its cores.
     OfCore(&'a Mutex<Transaction>, &'a str, Option<Arc<str>>),
 }
 
-/// A table in the making.
+/// A table that is being written.
 pub(super) struct Parts<'a> {
     table: &'static TableSpec,
     begin: Beginning<'a>,
@@ -47,7 +47,7 @@ impl<'a> Parts<'a> {
         Self::begun(table, Beginning::By(begin))
     }
 
-    /// The table of a recording, or what it has of a core.
+    /// The table of a recording, or of one of its cores.
     pub fn of_core(
         tx: &'a Mutex<Transaction>,
         recording: &'a str,
@@ -85,7 +85,7 @@ impl<'a> Parts<'a> {
         Ok(())
     }
 
-    /// What follows goes into another file.
+    /// Ends the current file.
     pub fn end_part(&mut self) -> Result<()> {
         self.in_part = 0;
         if let Some(writer) = self.writer.take() {
@@ -100,7 +100,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// A table of sorted batches: one that begins before the end of the batch in front of it begins another part.
+/// A table of sorted batches: a batch that begins before the end of the previous one begins another part.
 pub(super) struct Runs<'a> {
     parts: Parts<'a>,
     /// The name of the table.
@@ -126,7 +126,7 @@ impl<'a> Runs<'a> {
     /// Appends a sorted batch.
     ///
     /// # Errors
-    /// The disk; time that runs backwards again and again.
+    /// The disk; time that runs backwards too often.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         let [sort, time] = self.columns.map(|column| find_column(batch, self.table, column));
         let Some((first, last)) = span_of(sort?) else { return Ok(()) };
@@ -176,7 +176,7 @@ impl<'a> DerivedTables<'a> {
         }
     }
 
-    /// Takes the rows of those tables that have `at_least` so many.
+    /// Writes the rows of those tables that have at least `at_least`.
     pub fn take(&mut self, rows: &mut Rows, at_least: usize) -> Result<()> {
         if rows.instances.len() >= at_least {
             self.instances.write(&rows.instances.take_batch()?)?;
@@ -190,7 +190,7 @@ impl<'a> DerivedTables<'a> {
         Ok(())
     }
 
-    /// What follows may be earlier: every file of a table is sorted.
+    /// Ends the current files: what follows may be earlier, and every file is sorted.
     pub fn end_parts(&mut self) -> Result<()> {
         self.instances.end_part()?;
         self.states.end_part()?;

@@ -1,4 +1,5 @@
-//! `plot`: what the formats of pictures need. Not what is drawn (see [`crate::plot`]), nor how (see [`crate::render`]).
+//! `plot`: prepares pictures for their formats. Not what is drawn (see [`crate::plot`]), nor how (see
+//! [`crate::render`]).
 
 use crate::engine::Session;
 use crate::error::{Error, Result};
@@ -8,15 +9,15 @@ use crate::require::Requirements;
 use crate::time::TimeScale;
 use std::path::Path;
 
-/// Columns of a page: it is zoomed into, and holds in memory what a picture of that width does.
+/// Columns of a page: enough to zoom into it, and not too many for the memory.
 const PAGE_COLUMNS: u32 = 8 * 1024;
-/// A page has up to so many system events as they are: about a million stretches, ten megabytes.
+/// A page shows up to this many system events exactly: about a million spans, ten megabytes.
 const PAGE_EVENTS: u64 = 2_000_000;
 
 /// Formats of pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PictureFormat {
-    /// A drawing of vectors.
+    /// Vector graphics.
     Svg,
     /// A page to zoom into.
     Html,
@@ -36,7 +37,8 @@ impl PictureFormat {
     }
 }
 
-/// A window of a recording for a format, `width` pixels wide where that counts. Sets `columns` and `exact_up_to` of the request.
+/// A window of a recording for a format, `width` pixels wide if that matters. Sets `columns` and
+/// `exact_up_to` of the request.
 ///
 /// # Errors
 /// Those of [`plot`].
@@ -48,10 +50,11 @@ pub fn timeline(session: &Session, request: Request, format: PictureFormat, widt
     plot(session, &Request { columns, exact_up_to, ..request })
 }
 
-/// A drawing as the bytes of a file. For PNG, each pixel of the drawing becomes `scale` pixels in both directions.
+/// A drawing as the bytes of a file. For PNG, each pixel of the drawing becomes `scale` pixels in both
+/// directions.
 ///
 /// # Errors
-/// When the drawing is too large for PNG, or PNG was left out of this build.
+/// When the drawing is too large for PNG, or this build does not have PNG.
 pub fn image(svg: String, format: PictureFormat, scale: f32) -> Result<Vec<u8>> {
     match format {
         PictureFormat::Png => png(&svg, scale),
@@ -59,7 +62,7 @@ pub fn image(svg: String, format: PictureFormat, scale: f32) -> Result<Vec<u8>> 
     }
 }
 
-/// The deadlines of a file of requirements, and what bounds every response time, in ticks.
+/// The deadlines in a file of requirements that bound every response time, in ticks.
 ///
 /// # Errors
 /// When the file is missing or has mistakes.

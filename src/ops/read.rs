@@ -1,5 +1,6 @@
-//! The inputs of a recording, read by the readers of its format into tables: the one loop for all formats. Each input is a
-//! pipeline of its own, so several are read at the same time. Not what is written about a recording afterwards (see `ingest`).
+//! Reads the inputs of a recording into tables with the readers of its format: the one loop for all formats.
+//! Each input is a pipeline of its own, so several are read at the same time. Not what is written about a
+//! recording afterwards (see `ingest`).
 
 use super::control::Control;
 use super::derived::Derived;
@@ -21,10 +22,10 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-/// More parsers than this would wait for the disk.
+/// More parsers would only wait for the disk.
 const MOST_PARSERS: usize = 16;
 
-/// Where rows go.
+/// Where rows are written.
 #[derive(Clone, Copy)]
 pub(super) struct Target<'a> {
     pub tx: &'a Mutex<Transaction>,
@@ -32,9 +33,9 @@ pub(super) struct Target<'a> {
     pub format: &'static dyn TraceFormat,
 }
 
-/// What became of an input.
+/// The result for an input.
 pub(super) struct ReadInput {
-    /// As the user or the description names it.
+    /// The name given by the user or the description.
     pub name: String,
     pub path: PathBuf,
     pub core: Option<String>,
@@ -42,19 +43,19 @@ pub(super) struct ReadInput {
     pub gaps: Vec<Gap>,
     pub provenance: Provenance,
     pub log: Log,
-    /// Rows whose times are before that of the row in front of them.
+    /// Rows that are earlier than the row before them.
     pub steps_back: u64,
     pub span: Option<(i64, i64)>,
     pub files: Vec<StagedFile>,
     pub ending: Ending,
-    /// How its system events were read, and how many break a state chart, where it has system events.
+    /// How its system events were interpreted, and how many violate a state chart, if it has system events.
     pub derived: Option<(Dialect, Violations)>,
 }
 
-/// Reads all inputs, several at the same time with several threads; results are in their order.
+/// Reads all inputs, several at the same time with several threads; results are in the order of the inputs.
 ///
 /// # Errors
-/// One of those of reading an input.
+/// The first error of reading an input.
 pub(super) fn read_all(
     streams: Vec<Stream>,
     target: Target<'_>,
@@ -128,7 +129,8 @@ fn read(stream: Stream, target: Target<'_>, threads: usize, control: &Control) -
     })
 }
 
-/// Gives all chunks of an input to its reader, in order, parsed on several threads where the reader has parsers.
+/// Passes all chunks of an input to its reader, in order, parsed on several threads if the reader has
+/// parsers.
 fn read_chunks(
     pipeline: &Pipeline<'_>,
     source: Source,
@@ -136,16 +138,16 @@ fn read_chunks(
     reader: &mut dyn Reader,
     out: &mut Output<'_>,
 ) -> Result<Provenance> {
-    // With two threads, one parser keeps everything behind it busy.
+    // With two threads, one parser keeps the following stages busy.
     let most = threads.saturating_sub(1).clamp(1, MOST_PARSERS);
     let parse = |parser: &mut Box<dyn ChunkParser>, (buffer, inside_line): (Buffer, bool)| {
         (parser.parse(&buffer, inside_line), buffer)
     };
     let parsers: Vec<_> =
         reader.parsers(most).into_iter().map(|parser| pipeline.transform(parser, parse)).collect();
-    // So many chunks are parsed, or wait for it.
+    // Maximum number of chunks that are parsed, or wait for it.
     let room = if threads < 2 { 1 } else { 2 * parsers.len() };
-    // The parsers of these chunks, in the order of the chunks.
+    // The parsers of the pending chunks, in the order of the chunks.
     let mut pending = VecDeque::new();
     let (pieces, used) = source.pieces();
     let (mut provenance, mut inside_line) = (None, false);
@@ -180,7 +182,7 @@ fn read_chunks(
 
 type ParserStage<'c, 'a> = Transform<'c, 'a, Box<dyn ChunkParser>, (Buffer, bool), (Parsed, Buffer)>;
 
-/// Gives the first chunk that is pending to the reader, as soon as it is parsed.
+/// Passes the first pending chunk to the reader, as soon as it is parsed.
 fn take_parsed(
     pending: &mut VecDeque<usize>,
     parsers: &[ParserStage<'_, '_>],
@@ -196,7 +198,7 @@ fn take_parsed(
     reader.parsed(number, parsed, out)
 }
 
-/// The tables of an input in the making.
+/// The tables of an input that are being written.
 struct Tables<'c, 'a> {
     pipeline: &'c Pipeline<'a>,
     target: Target<'a>,
@@ -206,11 +208,11 @@ struct Tables<'c, 'a> {
     derived: Option<Sink<'c, 'a, Derived<'a>, RecordBatch>>,
     /// Batches between the sorter and the sinks.
     sorted: Vec<RecordBatch>,
-    /// Steps back in time that a finding has told of.
+    /// Steps back in time that were already reported.
     noted: u64,
 }
 
-/// What one table has of one core.
+/// One table of one core.
 struct TableInMaking<'c, 'a> {
     table: &'static TableSpec,
     core: Option<Arc<str>>,
@@ -219,7 +221,7 @@ struct TableInMaking<'c, 'a> {
     sink: Sink<'c, 'a, TableWriting<'a>, ToWrite>,
 }
 
-/// Rows on their way to the thread that writes them.
+/// A batch for the writer thread, or the end of a part.
 enum ToWrite {
     Batch(RecordBatch),
     Later(Box<dyn FnOnce() -> Result<Vec<RecordBatch>> + Send>),
@@ -231,7 +233,7 @@ enum TableWriting<'a> {
     Sorted(Runs<'a>),
 }
 
-/// What all tables of an input have become.
+/// The results for all tables of an input.
 struct Finished {
     files: Vec<StagedFile>,
     span: Option<(i64, i64)>,
@@ -243,7 +245,7 @@ impl<'a> Tables<'_, 'a> {
         self.tables.iter().map(|table| table.sorter.steps_back).sum()
     }
 
-    /// The place of what `table` has of `core`; begins it when it is new.
+    /// The index of `table` for `core`; begins it if it is new.
     fn place(&mut self, table: &'static TableSpec, core: Option<Arc<str>>) -> Result<usize> {
         let same = |t: &TableInMaking<'_, '_>| t.table.name == table.name && t.core == core;
         if let Some(place) = self.tables.iter().position(same) {
@@ -269,7 +271,7 @@ impl<'a> Tables<'_, 'a> {
         Ok(self.tables.len() - 1)
     }
 
-    /// Hands sorted batches on.
+    /// Passes sorted batches on.
     fn give(&mut self, place: usize) -> Result<()> {
         let Some(table) = self.tables.get(place) else { return Ok(()) };
         for batch in self.sorted.drain(..) {
@@ -281,7 +283,7 @@ impl<'a> Tables<'_, 'a> {
         Ok(())
     }
 
-    /// Everything that is still held back, and the end of all tables.
+    /// Writes everything that is held back, and ends all tables.
     fn finish(mut self) -> Result<Finished> {
         for place in 0..self.tables.len() {
             if let Some(table) = self.tables.get_mut(place) {
@@ -340,7 +342,7 @@ impl RowSink for Tables<'_, '_> {
     }
 }
 
-/// The files of a table, and its first and last time where its rows are put into order.
+/// The files of a table, and its first and last time if its rows are sorted.
 type WrittenTable = (Vec<StagedFile>, Option<(i64, i64)>);
 
 impl TableWriting<'_> {

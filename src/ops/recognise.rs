@@ -1,5 +1,5 @@
-//! Which format an input is of, and the opening of its inputs: by what the user or a description says, else by their first
-//! bytes. Not the reading.
+//! Finds the format of an input and opens its inputs: by what the user or a description says, else by their
+//! first bytes. Not the reading.
 
 use super::ingest_options::Options;
 use crate::description::{Plan, PlannedInput};
@@ -20,10 +20,10 @@ pub(super) struct Opened {
 /// Opens the inputs of a recording and finds its format.
 ///
 /// # Errors
-/// Inputs that are missing, of no format, or of another one than is said; options for another format.
+/// Missing inputs; inputs of no format, or of another one than given; options for another format.
 pub(super) fn open(plan: &Plan, options: &Options, scale: TimeScale) -> Result<Opened> {
     if let Some(format) = plan.format {
-        // A description is read first: what is wrong with its options is found before files are opened.
+        // A description is read first: errors in its options are found before files are opened.
         let place = plan.base.as_path();
         agrees(format, options, place)?;
         check_options(format, options, place)?;
@@ -66,8 +66,8 @@ impl Opened {
     }
 }
 
-/// The unit of time that the first bytes of a file name. `None` when they name none, and when the file cannot be looked at twice;
-/// what is wrong with it is said when it is read.
+/// The unit of time in the first bytes of a file. `None` if there is none, and if the file cannot be opened
+/// twice; errors are reported when it is read.
 pub(super) fn unit_of(path: &Path, formats: &[Format]) -> Option<TimeScale> {
     if !path.is_file() {
         return None;
@@ -77,10 +77,10 @@ pub(super) fn unit_of(path: &Path, formats: &[Format]) -> Option<TimeScale> {
     recognise(formats, head)?.0.unit(head)
 }
 
-/// The format that is most sure.
+/// The format with the highest confidence.
 fn recognise(formats: &[Format], head: &[u8]) -> Option<(Format, Confidence)> {
     let sure = formats.iter().map(|format| (*format, format.probe(head)));
-    // Of several that are equally sure, the first one.
+    // If several are equal, the first one.
     let best = sure.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
     (best.1 > Confidence::None).then_some(best)
 }
@@ -101,7 +101,7 @@ fn open_input(planned: &PlannedInput, options: &Options, scale: TimeScale) -> Re
     Ok(Input { name, path, core, role: part.map(|part| part.role), time_offset, source })
 }
 
-/// What is described is not what it is said to be.
+/// Checks that the format is the one in the description.
 fn agrees(format: Format, options: &Options, place: &Path) -> Result<()> {
     match options.format.filter(|said| said.name() != format.name()) {
         Some(said) => Err(Error::input(format!("this is no {}", said.noun()))
@@ -111,7 +111,7 @@ fn agrees(format: Format, options: &Options, place: &Path) -> Result<()> {
     }
 }
 
-/// What can only be done with another format is not left out in silence.
+/// Refuses options that only another format has.
 fn check_options(format: Format, options: &Options, input: &Path) -> Result<()> {
     let declares = |format: Format, name: &str| format.options().iter().any(|spec| spec.name == name);
     let fills = |format: Format, table: &str| format.tables().iter().any(|t| t.table.name == table);
@@ -128,7 +128,7 @@ fn check_options(format: Format, options: &Options, input: &Path) -> Result<()> 
     Ok(())
 }
 
-/// For a file that no format wants. Formats whose files are told by their names come last.
+/// The error for a file that no format recognises. Formats that are recognised by file names come last.
 fn of_no_format(formats: &[Format]) -> Error {
     let (named, alone): (Vec<Format>, Vec<Format>) = formats.iter().partition(|f| !f.roles().is_empty());
     let all: Vec<Format> = alone.into_iter().chain(named).collect();

@@ -1,4 +1,4 @@
-//! `remove`: a recording out of a database. Not the transaction (see [`crate::store`]).
+//! `remove`: removes a recording from a database. Not the transaction (see [`crate::store`]).
 
 use crate::error::{Error, Result};
 use crate::store::{Database, Disk};
@@ -8,7 +8,8 @@ use std::sync::Arc;
 /// Removes a recording.
 ///
 /// # Errors
-/// [`crate::error::ErrorKind::Usage`] when there is no such recording; another writer; the disk. The database is as it was then.
+/// [`crate::error::ErrorKind::Usage`] when there is no such recording; another writer; the disk. The database
+/// is then unchanged.
 pub fn remove(disk: Arc<dyn Disk>, database: &Path, recording: &str) -> Result<()> {
     let mut tx = Database::begin(disk, database, None)?;
     if !tx.has_recording(recording) {

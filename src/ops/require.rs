@@ -1,4 +1,5 @@
-//! Requirements of a file against the recordings of a trace. Not how they are measured (see [`crate::require`]).
+//! Measures the requirements of a file in the recordings of a trace. Not how they are measured (see
+//! [`crate::require`]).
 
 use super::Control;
 use super::open::{OpenOptions, Trace};
@@ -19,8 +20,8 @@ pub struct Measured {
 /// Measures the requirements in `file` in a trace, or in one of its recordings.
 ///
 /// # Errors
-/// When the file is missing or has mistakes; when the trace has nothing that the requirements are about; those of opening it and of
-/// a query.
+/// When the file is missing or has mistakes; when the trace has nothing that the requirements are about;
+/// those of opening it and of a query.
 pub fn requirements(
     file: &Path,
     trace: &str,
@@ -35,7 +36,7 @@ pub fn requirements(
     let mut outcomes = Vec::new();
     for recording in trace.wanted(recording)? {
         let measured = measure(&trace.session, &requirements, recording);
-        // A bound that is no time is a mistake in the file.
+        // A bound that is not a time is a mistake in the file.
         outcomes.extend(measured.map_err(|e| if e.kind() == ErrorKind::Input { e.at(file) } else { e })?);
     }
     if outcomes.is_empty() {

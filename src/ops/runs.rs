@@ -1,5 +1,6 @@
-//! The files of a table and core as one stream of batches in the order of (time, seq). Usually they follow each other;
-//! where time ran backwards in the input they overlap, and are merged. Not aware of what the rows mean.
+//! The files of a table and core as one stream of batches in the order of (time, seq). Normally they follow
+//! each other; if time ran backwards in the input they overlap, and are merged. Does not know what the rows
+//! mean.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{NumberView, TableSpec, find_column};
@@ -13,8 +14,8 @@ const BATCH_ROWS: usize = 16 * 1024;
 
 type Batches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 
-/// The rows of `files`, each of which is sorted, in the order of `time` and `seq`. Files are opened when it is their
-/// turn. Of other columns only `columns` are read.
+/// The rows of `files`, each of which is sorted, in the order of `time` and `seq`. A file is opened when its
+/// rows are needed. Of the other columns, only `columns` are read.
 pub(super) fn in_order(
     files: Vec<(FileEntry, PathBuf)>,
     table: &'static TableSpec,
@@ -38,8 +39,8 @@ pub(super) fn in_order(
     groups(spans).into_iter().flat_map(open)
 }
 
-/// Files, given with their first and last times in the order of their parts, in groups that follow each other. At one
-/// instant, rows of an earlier part have the smaller `seq`.
+/// Groups files that overlap, given with their first and last times in the order of their parts; the groups
+/// follow each other. At one instant, rows of an earlier part have the smaller `seq`.
 fn groups<F>(files: impl Iterator<Item = ((Option<i64>, Option<i64>), F)>) -> Vec<Vec<F>> {
     let mut files: Vec<_> = files.enumerate().collect();
     files.sort_by_key(|(part, ((begin, _), _))| (*begin, *part));
@@ -56,7 +57,7 @@ fn groups<F>(files: impl Iterator<Item = ((Option<i64>, Option<i64>), F)>) -> Ve
     groups
 }
 
-/// Several sorted runs as one.
+/// Merges several sorted runs.
 struct Merged {
     runs: Vec<Run>,
     table: &'static TableSpec,
@@ -158,7 +159,7 @@ mod tests {
     use crate::schema::{FunctionEventRow, FunctionEventRows, FunctionEventView, tables};
     use proptest::prelude::*;
 
-    /// What of files with these times is merged with what.
+    /// Which of the files with these times are merged.
     fn grouped(files: &[(i64, i64)]) -> Vec<Vec<usize>> {
         groups(files.iter().enumerate().map(|(n, (begin, end))| ((Some(*begin), Some(*end)), n)))
     }
@@ -166,7 +167,7 @@ mod tests {
     #[test]
     fn files_that_follow_each_other_are_not_merged() {
         assert_eq!(grouped(&[(0, 5), (5, 9), (10, 10)]), [[0], [1], [2]]);
-        // The part that came later has earlier times, and the smaller seq at 5 is in the first.
+        // The later part has earlier times, and the smaller seq at 5 is in the first part.
         assert_eq!(grouped(&[(5, 9), (0, 5)]), [[1, 0]]);
         assert_eq!(grouped(&[(6, 9), (0, 5)]), [[1], [0]]);
         assert_eq!(grouped(&[(0, 9), (1, 2), (8, 12), (12, 13)]), [vec![0, 1, 2], vec![3]]);

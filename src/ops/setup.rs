@@ -1,5 +1,5 @@
-//! How a recording is mapped: kept with it as JSON, so that it can be mapped again without its inputs. Not what the settings mean,
-//! which is up to the mapper.
+//! How a recording is mapped: stored with it as JSON, so that it can be mapped again without its inputs. Not
+//! what the settings mean, which is up to the mapper.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::Transaction;
@@ -13,9 +13,9 @@ const FILE: (&str, &str) = ("setup", "setup.json");
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MappingSetup {
-    /// Name of the mapper, see [`crate::map::Mapper::NAME`]; `None` when the recording is not to be mapped.
+    /// Name of the mapper, see [`crate::map::Mapper::NAME`]; `None` if the recording is not to be mapped.
     pub mapper: Option<String>,
-    /// Events were left out at the ingest, after the mapping: it cannot be mapped again.
+    /// The ingest removed events after the mapping: it cannot be mapped again.
     pub left_out: bool,
     /// The settings of the mapper, see [`crate::map::Mapper::Settings`].
     pub settings: Value,
@@ -25,13 +25,13 @@ impl MappingSetup {
     /// A recording that `mapper` maps by `settings`.
     ///
     /// # Errors
-    /// [`ErrorKind::Bug`] when the settings are no JSON.
+    /// [`ErrorKind::Bug`] when the settings are not JSON.
     pub fn new(mapper: Option<&str>, settings: &impl Serialize) -> Result<Self> {
         let settings = serde_json::to_value(settings).map_err(no_json)?;
         Ok(Self { mapper: mapper.map(str::to_owned), left_out: false, settings })
     }
 
-    /// What is kept with a recording; `None` when it has never been one to map.
+    /// Reads the setup of a recording; `None` if it has none.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -41,7 +41,7 @@ impl MappingSetup {
         Ok(Some(serde_json::from_slice(&text).map_err(bad)?))
     }
 
-    /// Keeps it with the recording.
+    /// Stores it with the recording.
     ///
     /// # Errors
     /// The disk.

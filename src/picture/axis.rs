@@ -1,9 +1,9 @@
-//! Where the lines of a time axis stand, and what is written below them: multiples of 1, 2 or 5 times a power
-//! of ten, in exact integers. Not for how they are drawn.
+//! Where the lines of a time axis are, and their labels: multiples of 1, 2 or 5 times a power of ten, in
+//! exact integers. Not for how they are drawn.
 
 use crate::time::{TimeScale, format_duration};
 
-/// Longer labels are given relative to a common begin.
+/// Longer labels are relative to a common origin.
 const LONG: usize = 9;
 
 /// The lines of a time axis.
@@ -11,9 +11,9 @@ const LONG: usize = 9;
 pub struct Axis {
     /// The text next to the axis: the unit, and the origin of the labels if that is not 0.
     pub title: String,
-    /// Lines with labels: when, in ticks, and the words.
+    /// Lines with labels: instant in ticks, and text.
     pub major: Vec<(i64, String)>,
-    /// Lines without, in ticks.
+    /// Lines without labels, in ticks.
     pub minor: Vec<i64>,
 }
 
@@ -43,7 +43,7 @@ fn per(unit: TimeScale, scale: TimeScale) -> u64 {
     10u64.pow(scale.decimals() - unit.decimals())
 }
 
-/// Ticks in a unit, with a number of decimal places; exact when those suffice.
+/// Ticks in a unit, with a number of decimal places; exact if those suffice.
 fn decimal(ticks: i128, unit: u64, places: usize) -> String {
     let sign = if ticks < 0 { "-" } else { "" };
     let (magnitude, unit) = (ticks.unsigned_abs(), u128::from(unit));
@@ -66,19 +66,19 @@ fn places(step: i64, unit: u64) -> usize {
     places
 }
 
-/// The greatest unit that a number of ticks has one of.
+/// The greatest unit in which a number of ticks is at least 1.
 fn unit_of(ticks: u64, scale: TimeScale) -> TimeScale {
     let units = TimeScale::ALL.into_iter().filter(|unit| *unit >= scale);
     units.filter(|unit| ticks >= per(*unit, scale)).max().unwrap_or(scale)
 }
 
 impl Axis {
-    /// The axis of a window `[from, to)`, in ticks of `scale`, with about this many labels at most.
+    /// The axis of a window `[from, to)`, in ticks of `scale`, with at most about `most` labels.
     pub fn new(from: i64, to: i64, scale: TimeScale, most: u32) -> Self {
         let span = (i128::from(to) - i128::from(from)).max(1).unsigned_abs();
         let step = round(span.div_ceil(u128::from(most.max(1))));
         let step = i64::try_from(step).unwrap_or(i64::MAX);
-        // Between two lines with labels stand 4 or 1: of 5 they cut fives, of 2 one each.
+        // A step of 2 has 4 parts, so that all lines are at multiples of 5; other steps have 5.
         let parts = if step.to_string().starts_with('2') { 4 } else { 5 };
         let minor = if step % parts == 0 { step / parts } else { 0 };
         let at: Vec<i64> = multiples(from, to, step).collect();
@@ -94,7 +94,7 @@ impl Axis {
             let major = at.into_iter().zip(labels).collect();
             return Self { title: unit.to_string(), major, minor };
         }
-        // From a common begin: the last multiple of a power of ten before the window that is longer than it.
+        // The common origin: the last multiple of a power of ten before the window that is longer than it.
         let whole = round(span * 2);
         let begin = match i64::try_from(whole) {
             Ok(whole) => from.div_euclid(whole).saturating_mul(whole),
@@ -111,14 +111,14 @@ impl Axis {
     }
 }
 
-/// An instant with all its digits, in the greatest unit that it has one of: `12.345678901 s`.
+/// An instant with all its digits, in the greatest unit in which it is at least 1: `12.345678901 s`.
 pub fn exact(ticks: i64, scale: TimeScale) -> String {
     let unit = unit_of(ticks.unsigned_abs(), scale);
     let places = places(ticks, per(unit, scale));
     format!("{} {unit}", decimal(i128::from(ticks), per(unit, scale), places))
 }
 
-/// A length of time: exact if that needs few digits, else rounded.
+/// A length of time: exact if that does not need many digits, else rounded.
 pub fn length(ticks: i64, scale: TimeScale) -> String {
     let all = exact(ticks, scale);
     if all.len() <= 14 { all } else { format_duration(ticks, scale) }

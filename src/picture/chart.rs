@@ -1,4 +1,4 @@
-//! A chart of metrics as data: a panel for each entity. Not for computing what is in it (see `plot`), and not
+//! A chart of metrics as data: a panel for each entity. Not for computing its content (see `plot`), and not
 //! for drawing it (see [`crate::render`]).
 
 use crate::time::TimeScale;
@@ -8,17 +8,17 @@ use crate::time::TimeScale;
 pub struct Chart {
     /// First line above.
     pub title: String,
-    /// What is to be seen, in a sentence.
+    /// What the chart shows, in a sentence.
     pub description: String,
     /// The unit of all ticks.
     pub scale: TimeScale,
     /// From top to bottom.
     pub panels: Vec<Panel>,
-    /// What a reader has to know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
-/// What the values of a panel are.
+/// The kind of the values of a panel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
     /// Lengths of time, in ticks.
@@ -29,10 +29,10 @@ pub enum Measure {
     Percent,
 }
 
-/// One entity.
+/// The panel of one entity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
-    /// Its name, and what of it.
+    /// Its name, and the metric.
     pub title: String,
     /// A sentence about the values.
     pub summary: String,
@@ -45,9 +45,9 @@ pub struct Panel {
 /// The values of a panel.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {
-    /// How many samples lie in which bin: the bins follow each other.
+    /// Number of samples per bin; the bins are adjacent.
     Histogram(Vec<Bar>),
-    /// Samples over a window of time, some columns of it.
+    /// Samples over a window of time, by columns.
     Spread {
         /// Begin of the window, in ticks.
         from: i64,
@@ -56,7 +56,7 @@ pub enum Content {
         /// In order of time; columns without samples are left out.
         columns: Vec<Column>,
     },
-    /// A value for each of some windows of time, which follow each other.
+    /// A value for each of several adjacent windows of time.
     Steps {
         /// Begin of the time, in ticks.
         from: i64,
@@ -72,13 +72,13 @@ pub enum Content {
 pub struct Bar {
     /// Least value.
     pub from: f64,
-    /// Where the next bin begins.
+    /// The begin of the next bin.
     pub to: f64,
     /// Number of samples.
     pub count: u64,
 }
 
-/// Samples in a stretch of time.
+/// Samples in a span of time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Column {
     /// Begin, in ticks.
@@ -91,7 +91,7 @@ pub struct Column {
     pub least: f64,
     /// 5 % of the samples are not greater.
     pub low: f64,
-    /// The sample in the middle.
+    /// The median sample.
     pub middle: f64,
     /// 95 % of the samples are not greater.
     pub high: f64,

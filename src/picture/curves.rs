@@ -1,30 +1,28 @@
-//! Values over time → the last, the least and the greatest value of each column of the picture. Not their
-//! meaning.
+//! Values over time → the last, least and greatest value of each column of the picture. Not their meaning.
 
 use super::grid::{Cursor, Grid};
 use super::{Curve, Point, Shape};
 
-/// Collects the values of a row, which come in order of time.
+/// Collects the values of a row, in order of time.
 #[derive(Debug, Clone)]
 pub struct Values {
     grid: Grid,
     cursor: Cursor,
     shape: Shape,
     points: Vec<Point>,
-    /// The last value before the window: it holds at its begin.
+    /// The last value before the window: it is the value at its begin.
     before: Option<(i64, f64)>,
     /// The column of the last point.
     column: Option<u32>,
 }
 
 impl Values {
-    /// Nothing yet, for the columns of a grid.
+    /// Empty, for the columns of a grid.
     pub fn new(grid: Grid, shape: Shape) -> Self {
         Self { grid, cursor: Cursor::new(grid), shape, points: Vec::new(), before: None, column: None }
     }
 
-    /// Adds a value; a value that is not finite is ignored. Steps before the window give the value at its
-    /// begin.
+    /// Adds a value, if it is finite. Steps before the window give the value at its begin.
     pub fn add(&mut self, at: i64, value: f64) {
         if !value.is_finite() || at >= self.grid.to() {
             return;
@@ -48,7 +46,7 @@ impl Values {
         self.column = Some(column);
     }
 
-    /// The curve; `None` when there is no value.
+    /// The curve; `None` if there is no value.
     pub fn finish(mut self, limit: Option<f64>, unit: &str) -> Option<Curve> {
         if let Some((at, value)) = self.before {
             let first = Point { at, value, least: value, greatest: value, count: 1 };

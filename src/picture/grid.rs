@@ -1,6 +1,6 @@
 //! A window of time cut into the columns of a picture. Not what is drawn in them.
 
-/// A half-open window `[from, to)` in ticks, and how many columns it is drawn with.
+/// A half-open window `[from, to)` in ticks, and the number of its columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grid {
     from: i64,
@@ -16,12 +16,12 @@ impl Grid {
         Self { from, to, columns: columns.max(1), exact: false }
     }
 
-    /// The same window without columns: everything is drawn as it is, nothing is merged.
+    /// The same window without columns: everything is drawn exactly, nothing is merged.
     pub fn exact(self) -> Self {
         Self { exact: true, ..self }
     }
 
-    /// Instants with the same number are drawn as one: the number of the column, or the instant itself where
+    /// Instants with the same number are drawn as one: the number of the column, or the instant itself if
     /// nothing is merged.
     pub fn place(&self, at: i64) -> i64 {
         if self.exact { at } else { i64::from(self.column(at)) }
@@ -51,7 +51,7 @@ impl Grid {
         i128::from(self.to) - i128::from(self.from)
     }
 
-    /// The column that an instant falls in; the first or the last one for instants outside.
+    /// The column of an instant; the first or the last one for instants outside.
     pub fn column(&self, at: i64) -> u32 {
         let at = at.clamp(self.from, self.to - 1);
         let passed = i128::from(at) - i128::from(self.from);
@@ -69,13 +69,13 @@ impl Grid {
         i64::try_from(i128::from(self.from) + passed).unwrap_or(self.to).min(self.to)
     }
 
-    /// True when `[begin, end)` has something in the window; a stretch of no length lies where it begins.
+    /// True if `[begin, end)` has a part in the window; a span of length 0 is at its begin.
     pub fn shows(&self, begin: i64, end: i64) -> bool {
         begin < self.to && (end > self.from || begin == end && begin >= self.from)
     }
 }
 
-/// A grid that remembers the last column: in order of time the next instant is mostly in the same one.
+/// A grid with a cache of the last column: in order of time, the next instant is mostly in the same one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cursor {
     grid: Grid,

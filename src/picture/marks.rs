@@ -1,5 +1,4 @@
-//! Instants → one mark for each kind and column of the picture, with their number. Not stretches (see
-//! `runs`).
+//! Instants → one mark for each kind and column of the picture, with their number. Not spans (see `runs`).
 
 use std::collections::HashMap;
 
@@ -11,21 +10,21 @@ use super::{Mark, MarkKind, Name};
 pub struct Marks {
     grid: Grid,
     cursor: Cursor,
-    /// By kind and column; empty until there is something.
+    /// By kind and column; empty until the first mark.
     kinds: [Vec<Option<Mark>>; MarkKind::COUNT],
     count: u64,
-    /// Names given later to marks that have no column.
-    said: HashMap<(MarkKind, i64), Name>,
+    /// Names that were set later, for marks without a column.
+    late_names: HashMap<(MarkKind, i64), Name>,
 }
 
 impl Marks {
-    /// Nothing yet, for the columns of a grid.
+    /// Empty, for the columns of a grid.
     pub fn new(grid: Grid) -> Self {
         let kinds = [const { Vec::new() }; MarkKind::COUNT];
-        Self { grid, cursor: Cursor::new(grid), kinds, count: 0, said: HashMap::new() }
+        Self { grid, cursor: Cursor::new(grid), kinds, count: 0, late_names: HashMap::new() }
     }
 
-    /// Adds an instant; one outside the window is ignored.
+    /// Adds an instant; instants outside the window are ignored.
     pub fn add(&mut self, at: i64, kind: MarkKind, name: Option<Name>) {
         if !self.grid.shows(at, at) {
             return;
@@ -51,7 +50,7 @@ impl Marks {
     /// Names the mark of an instant, if it is the first one of its kind in its column.
     pub fn name(&mut self, at: i64, kind: MarkKind, name: Name) {
         if self.grid.is_exact() {
-            self.said.insert((kind, at), name);
+            self.late_names.insert((kind, at), name);
             return;
         }
         let column = self.cursor.column(at) as usize;
@@ -62,7 +61,7 @@ impl Marks {
         }
     }
 
-    /// How many instants there were.
+    /// The number of instants.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -94,7 +93,7 @@ impl Marks {
     pub fn finish(self) -> Vec<Mark> {
         let mut marks: Vec<Mark> = self.kinds.into_iter().flatten().flatten().collect();
         for mark in marks.iter_mut().filter(|mark| mark.name.is_none()) {
-            mark.name = self.said.get(&(mark.kind, mark.at)).copied();
+            mark.name = self.late_names.get(&(mark.kind, mark.at)).copied();
         }
         marks.sort_unstable_by_key(|mark| (mark.at, mark.kind, mark.last));
         marks

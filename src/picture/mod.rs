@@ -1,9 +1,9 @@
 //! A picture of a recording as data: rows over time and what happens in them. Not how it is read from a
 //! database (see `plot`) or drawn (see [`crate::render`]).
 //!
-//! A picture never grows with the trace: stretches and instants that would fall on one pixel are one [`Run`]
-//! or [`Mark`] with their number, the length of the longest and the time they cover. Rare marks are not lost:
-//! a mark of a violation is never merged into one of another kind.
+//! A picture never grows with the trace: spans and instants on one pixel become one [`Run`] or [`Mark`] with
+//! their number, the length of the longest and the time they cover. Rare marks are not lost: a mark of a
+//! violation is never merged into one of another kind.
 
 mod axis;
 mod chart;
@@ -23,7 +23,7 @@ pub use chart::{Bar, Chart, Column, Content, Measure, Panel};
 pub use curves::Values;
 pub use grid::Grid;
 pub use marks::Marks;
-pub use runs::{Runs, Stretch, spread};
+pub use runs::{Runs, Span, spread};
 pub(crate) use runs::{SHADES, shades};
 
 /// Rows over one window of time.
@@ -39,13 +39,13 @@ pub struct Picture {
     pub from: i64,
     /// End of the window, in ticks, not part of it.
     pub to: i64,
-    /// Texts that runs and marks refer to, each once: names of processes, instances, messages.
+    /// Texts of runs and marks, each once: names of processes, instances, messages.
     pub names: Vec<String>,
     /// From top to bottom. A child follows its parent.
     pub rows: Vec<Row>,
     /// Lines from one row to another, in order of time.
     pub links: Vec<Link>,
-    /// What the picture is about, when it is about one thing: an instance and its life.
+    /// The subject of the picture, if there is one: an instance and its life.
     pub highlight: Option<Highlight>,
     /// Notes for the reader: what was merged, what was left out and why. One sentence each.
     pub notes: Vec<String>,
@@ -86,9 +86,9 @@ words! {
 /// A row of the picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// Names the row in all pictures of the recording: kind and name, as in `task:T_1`.
+    /// Identifies the row in all pictures of the recording: kind and name, as in `task:T_1`.
     pub id: String,
-    /// The words in front of it.
+    /// Its label.
     pub label: String,
     /// What it shows.
     pub kind: RowKind,
@@ -104,7 +104,7 @@ pub struct Row {
     pub curve: Option<Curve>,
 }
 
-/// What a stretch of time is. The first six are the states of `process_state` (BTF 2.3 §2.2.1).
+/// The kind of a span. The first six are the states of `process_state` (BTF 2.3 §2.2.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum State {
     /// Activated, not started.
@@ -117,7 +117,7 @@ pub enum State {
     Waiting,
     /// Waits actively, on its core.
     Polling,
-    /// Waited actively and was preempted while it did.
+    /// Was preempted while it waited actively.
     Parking,
     /// On a core, and holds a semaphore, mutex or resource: a critical section.
     Critical,
@@ -129,7 +129,7 @@ pub enum State {
     Gap,
 }
 
-/// A stretch of time, or several that are drawn as one.
+/// A span of time, or several that are drawn as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// Begin, in ticks; may lie before the window.
@@ -138,15 +138,15 @@ pub struct Run {
     pub end: i64,
     /// 0 is the lowest.
     pub track: u16,
-    /// What it is; of several, the one that covers most.
+    /// Its state; of several, the one that covers most.
     pub state: State,
-    /// What is written in it: of several, the name of the longest.
+    /// The text in it; of several, the name of the longest.
     pub name: Option<Name>,
-    /// Number of the instance, where there is one run and it has one.
+    /// Number of the instance, if there is one run and it has one.
     pub instance: Option<i64>,
-    /// How many runs it stands for; 1: it is exact.
+    /// How many runs it stands for; 1 if it is exact.
     pub count: u32,
-    /// Ticks covered by them; `end - begin` when it is exact.
+    /// Ticks covered by them; `end - begin` if it is exact.
     pub covered: i64,
     /// The part of `covered` in which a core is occupied (running, polling, critical) or something is held.
     pub occupied: i64,
@@ -210,7 +210,7 @@ impl State {
         Self::Gap,
     ];
 
-    /// The drawing of a state of a process; `None` for states that are not drawn.
+    /// The drawing state of a state of BTF; `None` for states that are not drawn.
     pub fn of_process(state: btf::State) -> Option<Self> {
         match state {
             btf::State::Active => Some(Self::Active),
@@ -256,7 +256,7 @@ impl MarkKind {
         self as usize
     }
 
-    /// True for marks that are drawn one by one, however many other marks there are.
+    /// True for marks that are drawn individually, however many other marks there are.
     pub fn is_rare(self) -> bool {
         matches!(self, Self::ActivationLost | Self::Violation)
     }
@@ -265,13 +265,13 @@ impl MarkKind {
 /// An instant, or several of one kind that are drawn as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
-    /// When, in ticks: of several the first.
+    /// Its time in ticks; of several, the first.
     pub at: i64,
     /// The last of several, in ticks.
     pub last: i64,
-    /// What happens.
+    /// The kind of event.
     pub kind: MarkKind,
-    /// What is said of it: of several, of the first.
+    /// Its text; of several, that of the first.
     pub name: Option<Name>,
     /// How many marks it stands for.
     pub count: u32,
@@ -295,15 +295,15 @@ pub struct Link {
     pub kind: LinkKind,
     /// Where it starts: an index in [`Picture::rows`].
     pub from_row: usize,
-    /// When, in ticks.
+    /// When it starts, in ticks.
     pub from_at: i64,
     /// Where it ends: an index in [`Picture::rows`].
     pub to_row: usize,
-    /// When, in ticks.
+    /// When it ends, in ticks.
     pub to_at: i64,
 }
 
-/// A stretch of one row that the picture was made for.
+/// A span in one row that the picture was made for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Highlight {
     /// The row: an index in [`Picture::rows`].
@@ -312,7 +312,7 @@ pub struct Highlight {
     pub begin: i64,
     /// End, in ticks, not part of it.
     pub end: i64,
-    /// What it is, in words: `ResponseTime of T_5: 3.025 ms`.
+    /// A text for it: `ResponseTime of T_5: 3.025 ms`.
     pub label: String,
 }
 
@@ -334,20 +334,20 @@ pub struct Curve {
     pub points: Vec<Point>,
     /// The greatest value that is possible: capacity of a buffer or server.
     pub limit: Option<f64>,
-    /// Words for the values, empty where they are plain numbers.
+    /// The unit of the values, empty for plain numbers.
     pub unit: String,
 }
 
-/// A point of a curve: one value, or the least and the greatest of several that fall on one pixel.
+/// A point of a curve: one value, or the least and the greatest of several on one pixel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// When, in ticks: of several the last. Before the window: the value at its begin.
+    /// Its time in ticks; of several, the last. Before the window: the value at its begin.
     pub at: i64,
-    /// The value; of several the last.
+    /// The value; of several, the last.
     pub value: f64,
-    /// The least of several; `value` where it is one.
+    /// The least of several; `value` if there is one.
     pub least: f64,
-    /// The greatest of several; `value` where it is one.
+    /// The greatest of several; `value` if there is one.
     pub greatest: f64,
     /// How many values it stands for.
     pub count: u32,

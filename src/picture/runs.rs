@@ -1,56 +1,56 @@
-//! Stretches of time → those that are wide enough to be seen, and for each column of the picture a summary of
-//! the others: coverage, the longest, and their number. Memory depends on the number of columns only. Not
+//! Spans of time → those that are wide enough to be seen, and for each column of the picture a summary of the
+//! others: coverage, the longest, and their number. Memory depends on the number of columns only. Not
 //! instants (see `marks`) or numbers (see `curves`).
 
 use super::grid::{Cursor, Grid};
 use super::{Name, Run, State};
 
-/// A stretch that touches this many columns is drawn by itself: it covers at least one of them.
+/// A span that touches this many columns is drawn by itself: it covers at least one of them.
 const WIDE: u32 = 3;
-/// The number of distinguishable shades: neighbouring columns of one shade are drawn as one.
+/// The number of shades that can be distinguished: neighbouring columns of one shade are drawn as one.
 pub(crate) const SHADES: i128 = 8;
 
-/// One stretch of time.
+/// A span of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stretch {
+pub struct Span {
     /// Begin, in ticks.
     pub begin: i64,
     /// End, in ticks, not part of it; not before the begin.
     pub end: i64,
-    /// What it is.
+    /// Its state.
     pub state: State,
-    /// What is written in it.
+    /// The text in it.
     pub name: Option<Name>,
     /// Number of the instance.
     pub instance: Option<i64>,
 }
 
-/// Stretches without a run of their own, by column.
+/// Spans without a run of their own, by column.
 #[derive(Debug, Clone, Copy)]
 struct Cell {
     begin: i64,
     end: i64,
     count: u32,
-    longest: Stretch,
+    longest: Span,
     covered: [i64; State::COUNT],
 }
 
-/// Collects the stretches of one track.
+/// Collects the spans of one track.
 #[derive(Debug, Clone)]
 pub struct Runs {
     grid: Grid,
     cursor: Cursor,
-    /// Empty until there is something small.
+    /// Empty until the first narrow span.
     cells: Vec<Option<Cell>>,
     wide: Vec<Stretch>,
 }
 
-impl Stretch {
+impl Span {
     fn length(&self) -> i64 {
         self.end.saturating_sub(self.begin)
     }
 
-    /// The order in which one is the longest of several; the earliest, of equals.
+    /// The order for finding the longest of several; of equals, the earliest.
     fn rank(&self) -> (i64, std::cmp::Reverse<i64>, State, Option<i64>) {
         (self.length(), std::cmp::Reverse(self.begin), self.state, self.instance)
     }
@@ -74,23 +74,23 @@ impl Stretch {
 }
 
 impl Cell {
-    fn of(stretch: Stretch) -> Self {
+    fn of(span: Span) -> Self {
         let mut covered = [0; State::COUNT];
-        covered[stretch.state.index()] = stretch.length();
-        Self { begin: stretch.begin, end: stretch.end, count: 1, longest: stretch, covered }
+        covered[span.state.index()] = span.length();
+        Self { begin: span.begin, end: span.end, count: 1, longest: span, covered }
     }
 
-    /// Adds one stretch: this runs for every row of a long recording.
-    fn add(&mut self, stretch: Stretch) {
-        let length = stretch.length();
-        self.begin = self.begin.min(stretch.begin);
-        self.end = self.end.max(stretch.end);
+    /// Adds a span: this runs for every row of a long recording.
+    fn add(&mut self, span: Span) {
+        let length = span.length();
+        self.begin = self.begin.min(span.begin);
+        self.end = self.end.max(span.end);
         self.count = self.count.saturating_add(1);
         let longest = self.longest.length();
-        if length > longest || length == longest && stretch.rank() > self.longest.rank() {
-            self.longest = stretch;
+        if length > longest || length == longest && span.rank() > self.longest.rank() {
+            self.longest = span;
         }
-        let covered = &mut self.covered[stretch.state.index()];
+        let covered = &mut self.covered[span.state.index()];
         *covered = covered.saturating_add(length);
     }
 
@@ -131,27 +131,26 @@ impl Cell {
 }
 
 impl Runs {
-    /// Nothing yet, for the columns of a grid.
+    /// Empty, for the columns of a grid.
     pub fn new(grid: Grid) -> Self {
         Self { grid, cursor: Cursor::new(grid), cells: Vec::new(), wide: Vec::new() }
     }
 
-    /// Adds a stretch; one outside the window is ignored.
-    pub fn add(&mut self, stretch: Stretch) {
-        let Stretch { begin, end, .. } = stretch;
+    /// Adds a span; spans outside the window are ignored.
+    pub fn add(&mut self, span: Span) {
+        let Span { begin, end, .. } = span;
         if !self.grid.shows(begin, end) || end < begin {
             return;
         }
         if self.grid.is_exact() {
-            self.wide.push(stretch);
+            self.wide.push(span);
             return;
         }
-        // The last tick gives the column of the end. It is looked up first, so that the cursor stays at the
-        // begin.
+        // The last tick gives the column of the end. It is looked up first: the cursor stays at the begin.
         let last = self.cursor.column(begin.max(end.saturating_sub(1)));
         let first = self.cursor.column(begin);
         if last - first + 1 >= WIDE {
-            self.wide.push(stretch);
+            self.wide.push(span);
             return;
         }
         if self.cells.is_empty() {
@@ -159,14 +158,14 @@ impl Runs {
         }
         let Some(cell) = self.cells.get_mut(first as usize) else { return };
         match cell {
-            Some(cell) => cell.add(stretch),
-            None => *cell = Some(Cell::of(stretch)),
+            Some(cell) => cell.add(span),
+            None => *cell = Some(Cell::of(span)),
         }
     }
 
     /// Merges the stretches of another collector for the same columns; `name` translates its names.
     pub fn join(&mut self, mut other: Self, name: impl Fn(Name) -> Name) {
-        let renamed = |stretch: &mut Stretch| stretch.name = stretch.name.map(&name);
+        let renamed = |span: &mut Span| span.name = span.name.map(&name);
         other.wide.iter_mut().for_each(renamed);
         other.cells.iter_mut().flatten().for_each(|cell| renamed(&mut cell.longest));
         self.wide.append(&mut other.wide);
@@ -183,11 +182,10 @@ impl Runs {
         }
     }
 
-    /// The runs in order of time. Columns next to each other in which the same state covers about as much are
-    /// one run.
+    /// The runs in order of time. Neighbouring columns of one state with similar coverage are one run.
     pub fn finish(self) -> Vec<Run> {
         let width = self.grid.begin_of(1).saturating_sub(self.grid.from()).max(1);
-        let mut runs: Vec<Run> = self.wide.iter().map(Stretch::exact).collect();
+        let mut runs: Vec<Run> = self.wide.iter().map(Span::exact).collect();
         runs.extend(self.cells.iter().flatten().map(Cell::run));
         runs.sort_unstable_by_key(|run| (run.begin, run.end, run.state, run.instance, run.count));
         let mut merged: Vec<Run> = Vec::with_capacity(runs.len());
@@ -224,12 +222,12 @@ fn extend(last: &mut Run, next: &Run) {
     }
 }
 
-/// Distributes overlapping runs, which come in order of time, to tracks; returns the number of tracks.
+/// Distributes overlapping runs, in order of time, to tracks; returns the number of tracks.
 pub fn spread(runs: &mut [Run]) -> u16 {
     let mut ends: Vec<i64> = Vec::new();
     for run in runs.iter_mut() {
         let free = ends.iter().position(|end| *end <= run.begin);
-        let track = free.unwrap_or(ends.len()).min(MOST_TRACKS - 1);
+        let track = free.unwrap_or(ends.len()).min(MAX_TRACKS - 1);
         match ends.get_mut(track) {
             Some(end) => *end = run.end.max(*end),
             None => ends.push(run.end),
@@ -239,5 +237,5 @@ pub fn spread(runs: &mut [Run]) -> u16 {
     u16::try_from(ends.len().max(1)).unwrap_or(1)
 }
 
-/// More simultaneous runs are drawn on top of each other.
-const MOST_TRACKS: usize = 4;
+/// Maximum number of tracks; further simultaneous runs are drawn on top of each other.
+const MAX_TRACKS: usize = 4;

@@ -1,4 +1,4 @@
-//! What a picture shows of many stretches, instants and values, against all of them.
+//! What a picture shows of many spans, instants and values, against all of them.
 
 use super::*;
 use proptest::prelude::*;
@@ -9,28 +9,28 @@ fn grid(columns: u32) -> Grid {
     Grid::new(FROM, 900, columns)
 }
 
-/// Stretches of one track: they follow each other.
-fn track() -> impl Strategy<Value = Vec<Stretch>> {
+/// Spans of one track: they follow each other.
+fn track() -> impl Strategy<Value = Vec<Span>> {
     let one = (0i64..40, prop_oneof![0i64..4, 0i64..300], 0usize..State::COUNT, 0u32..3);
     prop::collection::vec(one, 0..80).prop_map(|all| {
         let mut at = FROM - 50;
-        let stretch = |(gap, length, state, name): (i64, i64, usize, u32)| {
+        let span = |(gap, length, state, name): (i64, i64, usize, u32)| {
             let begin = at + gap;
             at = begin + length;
             let (state, name) = (State::ALL[state], Some(name));
-            Stretch { begin, end: at, state, name, instance: Some(begin) }
+            Span { begin, end: at, state, name, instance: Some(begin) }
         };
-        all.into_iter().map(stretch).collect()
+        all.into_iter().map(span).collect()
     })
 }
 
-fn drawn(all: &[Stretch], columns: u32) -> Vec<Run> {
+fn drawn(all: &[Span], columns: u32) -> Vec<Run> {
     let mut runs = Runs::new(grid(columns));
     all.iter().for_each(|s| runs.add(*s));
     runs.finish()
 }
 
-fn shown(all: &[Stretch]) -> Vec<Stretch> {
+fn shown(all: &[Span]) -> Vec<Span> {
     all.iter().copied().filter(|s| grid(1).shows(s.begin, s.end)).collect()
 }
 
@@ -39,13 +39,13 @@ proptest! {
     fn nothing_is_lost_in_merged_runs(all in track(), columns in 1u32..400) {
         let runs = drawn(&all, columns);
         let shown = shown(&all);
-        let length = |s: &Stretch| s.end - s.begin;
+        let length = |s: &Span| s.end - s.begin;
         prop_assert_eq!(runs.iter().map(|r| r.count as usize).sum::<usize>(), shown.len());
         prop_assert_eq!(runs.iter().map(|r| r.covered).sum::<i64>(), shown.iter().map(length).sum::<i64>());
         let occupied = shown.iter().filter(|s| s.state.is_occupied()).map(length).sum::<i64>();
         prop_assert_eq!(runs.iter().map(|r| r.occupied).sum::<i64>(), occupied);
         prop_assert!(runs.len() <= 2 * columns as usize);
-        // Runs of one track do not overlap, and say how many they stand for.
+        // Runs of one track do not overlap, and have the number of spans they stand for.
         prop_assert!(runs.windows(2).all(|pair| pair[0].end <= pair[1].begin), "{:?}", runs);
         for run in &runs {
             let within: Vec<_> = shown.iter().filter(|s| run.begin <= s.begin && s.end <= run.end).collect();
@@ -76,7 +76,7 @@ proptest! {
         all[..cut].iter().for_each(|s| first.add(*s));
         let mut second = Runs::new(grid(columns));
         // The second half has names of its own.
-        all[cut..].iter().for_each(|s| second.add(Stretch { name: s.name.map(|n| n + 10), ..*s }));
+        all[cut..].iter().for_each(|s| second.add(Span { name: s.name.map(|n| n + 10), ..*s }));
         first.join(second, |n| if n >= 10 { n - 10 } else { n });
         prop_assert_eq!(first.finish(), drawn(&all, columns));
     }
@@ -130,7 +130,7 @@ proptest! {
 #[test]
 fn runs_that_overlap_get_tracks() {
     let run = |begin, end| {
-        let s = Stretch { begin, end, state: State::Active, name: None, instance: None };
+        let s = Span { begin, end, state: State::Active, name: None, instance: None };
         drawn(&[s], 1000).remove(0)
     };
     let mut runs = [run(0, 10), run(5, 30), run(10, 20), run(12, 13), run(13, 14), run(30, 40)];
@@ -140,11 +140,11 @@ fn runs_that_overlap_get_tracks() {
 }
 
 #[test]
-fn a_million_stretches_need_no_more_room_than_the_columns() {
+fn a_million_spans_need_no_more_room_than_the_columns() {
     let mut runs = Runs::new(Grid::new(0, 10_000_000, 1200));
     for n in 0..1_000_000 {
         let state = if n % 3 == 0 { State::Running } else { State::Ready };
-        runs.add(Stretch { begin: n * 10, end: n * 10 + 9, state, name: Some(0), instance: Some(n) });
+        runs.add(Span { begin: n * 10, end: n * 10 + 9, state, name: Some(0), instance: Some(n) });
     }
     let runs = runs.finish();
     assert!(runs.len() <= 1200, "{}", runs.len());
@@ -153,7 +153,7 @@ fn a_million_stretches_need_no_more_room_than_the_columns() {
 }
 
 #[test]
-fn words_of_states_and_marks_are_told_apart() {
+fn words_of_states_and_marks_differ() {
     let words = |all: Vec<&'static str>| all.iter().collect::<std::collections::BTreeSet<_>>().len();
     assert_eq!(words(State::ALL.map(State::as_str).to_vec()), State::COUNT);
     assert_eq!(words(MarkKind::ALL.map(MarkKind::as_str).to_vec()), MarkKind::COUNT);

@@ -21,7 +21,7 @@ pub enum Extreme {
 /// `METRIC:ENTITY:max`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Around {
-    /// A metric.
+    /// The metric.
     pub metric: String,
     /// A task, ISR or runnable.
     pub entity: String,
@@ -29,7 +29,7 @@ pub struct Around {
     pub extreme: Extreme,
 }
 
-/// The window, and what it is around.
+/// The window, and the instance in it.
 pub(super) struct Found {
     pub from: i64,
     pub to: i64,
@@ -41,7 +41,7 @@ pub(super) struct Found {
 }
 
 impl Around {
-    /// Reads `METRIC:ENTITY`, `METRIC:ENTITY:max` or `METRIC:ENTITY:min`; an entity may hold colons.
+    /// Parses `METRIC:ENTITY`, `METRIC:ENTITY:max` or `METRIC:ENTITY:min`; an entity may contain colons.
     ///
     /// # Errors
     /// Anything else.
@@ -63,7 +63,7 @@ impl Around {
     }
 }
 
-/// The instances of an entity that live at an instant, those first that begin then.
+/// The instances of an entity that exist at an instant; those that begin then come first.
 const LIVES: &str = "
     WITH life AS (
         SELECT process AS entity, type, instance, coalesce(activate_at, start_at) AS begin_at, start_at,

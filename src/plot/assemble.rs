@@ -1,5 +1,4 @@
-//! All rows of a picture in their order, with the lines between them and the notes about what is left out.
-//! Reads no table.
+//! All rows of a picture in order, with lines between them and notes about what is left out. Reads no table.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +11,8 @@ use crate::error::Result;
 use crate::names::Interner;
 use crate::picture::{Highlight, Marks, Picture, Row, RowKind, Runs, spread};
 
-/// Rows of one kind beyond this are not drawn.
-const MOST_ROWS: usize = 120;
+/// Maximum number of rows of one kind.
+const MAX_ROWS: usize = 120;
 
 /// # Errors
 /// Those of what is read.
@@ -36,7 +35,7 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
     let (with_cores, with_runnables) = (show.has(RowKind::Core), show.has(RowKind::Runnable));
     let wanted =
         |name: &str, isr: bool| chosen(name) && show.has(if isr { RowKind::Isr } else { RowKind::Task });
-    let mut said = grasp::said(context, &mut names)?;
+    let mut grasp_marks = grasp::grasp_marks(context, &mut names)?;
     let mut rows = Vec::new();
     if with_tasks || with_cores {
         let states = states::read(context, &holds, &wanted, with_cores)?;
@@ -44,9 +43,9 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
             true => (instances::read(context, &states.processes, &mut names)?.0, rare::read(context)?),
             false => (Vec::new(), rare::Rare::new()),
         };
-        // Names of processes are numbered before the runs that refer to them are given out.
+        // Names of processes get their ids before any run refers to them.
         rows.extend(cores(&states, &mut names, &chosen, request.rows));
-        let mut made = processes(states, (marks, rare), &mut said.of_task, &wanted, &mut names);
+        let mut made = processes(states, (marks, rare), &mut grasp_marks.of_task, &wanted, &mut names);
         order(&mut made);
         rows.extend(made);
     }
@@ -57,7 +56,7 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
     order(&mut others);
     rows.append(&mut others);
     rows.extend(objects::gaps(context, &mut names)?);
-    rows.extend(said.others.filter(|_| entities.is_empty()).map(grasp::messages));
+    rows.extend(grasp_marks.others.filter(|_| entities.is_empty()).map(grasp::messages));
     cap(&mut rows, &mut notes);
 
     let (links, more) = links::preemptions(&rows, &names);
@@ -102,7 +101,7 @@ fn counted(rows: &[Row]) -> String {
     if words.is_empty() { "nothing happens".to_owned() } else { words.join(", ") }
 }
 
-/// What rows of a kind show, in words.
+/// The noun for rows of a kind.
 fn noun(kind: RowKind, count: usize) -> String {
     let one = match kind {
         RowKind::Isr => "ISR",
@@ -119,7 +118,7 @@ fn cores(states: &States, names: &mut Interner, chosen: &dyn Fn(&str) -> bool, r
     let mut made = Vec::new();
     for (core, runs) in states.cores.iter().zip(&states.of_core) {
         let Some(runs) = runs.clone() else { continue };
-        // Tasks that are asked for by name are shown with the cores they run on.
+        // Tasks that are selected by name are shown with the cores they run on.
         if rows == Rows::Core && !chosen(core) && states.cores.iter().any(|core| chosen(core)) {
             continue;
         }
@@ -137,7 +136,7 @@ fn cores(states: &States, names: &mut Interner, chosen: &dyn Fn(&str) -> bool, r
 fn processes(
     states: States,
     (marks, mut rare): (Vec<Option<Marks>>, rare::Rare),
-    said: &mut BTreeMap<String, Marks>,
+    grasp_marks: &mut BTreeMap<String, Marks>,
     wanted: &dyn Fn(&str, bool) -> bool,
     names: &mut Interner,
 ) -> Vec<Row> {
@@ -146,7 +145,7 @@ fn processes(
     for (slot, runs) in states.of_process.into_iter().enumerate() {
         let (Some(name), isr) = (states.processes.get(slot / 2), slot % 2 == 1) else { continue };
         let mut marks = marks.next().flatten().filter(|_| wanted(name, isr));
-        let of_grasp = if runs.is_some() || marks.is_some() { said.remove(name) } else { None };
+        let of_grasp = if runs.is_some() || marks.is_some() { grasp_marks.remove(name) } else { None };
         for more in [rare.remove(&(name.clone(), isr)), of_grasp].into_iter().flatten() {
             match &mut marks {
                 Some(marks) => marks.join(more, |name| name),
@@ -167,7 +166,7 @@ fn processes(
         let kind = if isr { RowKind::Isr } else { RowKind::Task };
         made.push(row(kind, name, runs, marks.map(Marks::finish).unwrap_or_default()));
     }
-    // A process whose activations were all lost has no states.
+    // A process without states: all its activations were lost.
     for ((name, isr), marks) in rare {
         let kind = if isr { RowKind::Isr } else { RowKind::Task };
         if wanted(&name, isr) {
@@ -197,7 +196,7 @@ fn row(
     }
 }
 
-/// By kind, ISRs before tasks as they run before them; then by name.
+/// By kind, with ISRs before tasks, because they run before them; then by name.
 fn order(rows: &mut [Row]) {
     let rank = |kind: RowKind| match kind {
         RowKind::Isr => (RowKind::Task, 0),
@@ -206,11 +205,11 @@ fn order(rows: &mut [Row]) {
     rows.sort_by(|a, b| (rank(a.kind)).cmp(&rank(b.kind)).then_with(|| natural(&a.label, &b.label)));
 }
 
-/// Of many rows of one kind, the busiest ones.
+/// Of many rows of one kind, keeps the busiest ones.
 fn cap(rows: &mut Vec<Row>, notes: &mut Vec<String>) {
     for kind in RowKind::ALL {
         let count = rows.iter().filter(|row| row.kind == kind).count();
-        if count <= MOST_ROWS {
+        if count <= MAX_ROWS {
             continue;
         }
         let weight = |row: &Row| {
@@ -220,9 +219,9 @@ fn cap(rows: &mut Vec<Row>, notes: &mut Vec<String>) {
         };
         let mut weights: Vec<_> = rows.iter().filter(|row| row.kind == kind).map(weight).collect();
         weights.sort_unstable_by(|a, b| b.cmp(a));
-        let Some(least) = weights.get(MOST_ROWS - 1).copied() else { continue };
+        let Some(least) = weights.get(MAX_ROWS - 1).copied() else { continue };
         let above = weights.iter().filter(|w| **w > least).count();
-        let mut equal = MOST_ROWS - above;
+        let mut equal = MAX_ROWS - above;
         let keep: Vec<bool> = rows
             .iter()
             .map(|row| {
@@ -235,13 +234,13 @@ fn cap(rows: &mut Vec<Row>, notes: &mut Vec<String>) {
         retain(rows, &keep);
         notes.push(format!(
             "{} of {count} {} are shown, those that run most; choose others with --entity.",
-            MOST_ROWS,
+            MAX_ROWS,
             noun(kind, count)
         ));
     }
 }
 
-/// Keeps some rows, with their parents where they are.
+/// Keeps some rows, and their children if any.
 fn retain(rows: &mut Vec<Row>, keep: &[bool]) {
     let mut place = Vec::with_capacity(rows.len());
     let mut next = 0;
@@ -256,7 +255,7 @@ fn retain(rows: &mut Vec<Row>, keep: &[bool]) {
     }
 }
 
-/// True if stretches of the row overlap, because it has no more tracks.
+/// True if spans of the row overlap, because it has no more tracks.
 fn is_crowded(row: &Row) -> bool {
     let mut ends = vec![i64::MIN; usize::from(row.tracks)];
     row.runs.iter().filter(|run| run.count == 1).any(|run| match ends.get_mut(usize::from(run.track)) {
@@ -300,7 +299,7 @@ fn explain(context: &Context<'_>, show: &Show, rows: &[Row], notes: &mut Vec<Str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::picture::{Grid, State, Stretch};
+    use crate::picture::{Grid, Span, State};
 
     #[test]
     fn what_is_drawn_over_each_other_is_said() {
@@ -308,7 +307,7 @@ mod tests {
             let mut runs = Runs::new(Grid::new(0, 1000, 1000).exact());
             for n in 0..at_once {
                 let (begin, end) = (n, 900 + n);
-                runs.add(Stretch { begin, end, state: State::Active, name: None, instance: Some(n) });
+                runs.add(Span { begin, end, state: State::Active, name: None, instance: Some(n) });
             }
             let mut runs = runs.finish();
             let tracks = spread(&mut runs);

@@ -11,8 +11,8 @@ use crate::picture::{Bar, Chart, Column, Content, Grid, Measure, Panel, exact, l
 use crate::schema::result::{self, Fractions, Integers, Texts};
 use crate::selection::Selection;
 
-/// The most panels of a chart.
-const MOST_PANELS: usize = 24;
+/// Maximum number of panels of a chart.
+const MAX_PANELS: usize = 24;
 /// Columns of samples over time.
 const COLUMNS: u32 = 120;
 
@@ -27,10 +27,10 @@ pub enum Form {
     Load,
 }
 
-/// What is to be drawn.
+/// What to draw.
 #[derive(Debug, Clone)]
 pub struct ChartRequest {
-    /// Recording, window, entities; types do not count.
+    /// Recording, window, entities; types are ignored.
     pub selection: Selection,
     /// Which chart.
     pub form: Form,
@@ -38,11 +38,11 @@ pub struct ChartRequest {
     pub metrics: Vec<String>,
     /// Length of a window of loads, in ticks; `None`: about a hundredth of the time.
     pub window: Option<i64>,
-    /// Words above the chart.
+    /// Text above the chart.
     pub title: Option<String>,
 }
 
-/// Computes what is drawn.
+/// Computes a chart.
 ///
 /// # Errors
 /// [`crate::error::ErrorKind::Usage`] when there is no such recording, window or metric, or the metric has no
@@ -64,9 +64,9 @@ pub fn chart(session: &Session, request: &ChartRequest) -> Result<Chart> {
     };
     let scale = session.database().time_scale();
     let mut notes = Vec::new();
-    if panels.len() > MOST_PANELS {
-        notes.push(format!("{MOST_PANELS} of {} are shown; choose others with --entity.", panels.len()));
-        panels.truncate(MOST_PANELS);
+    if panels.len() > MAX_PANELS {
+        notes.push(format!("{MAX_PANELS} of {} are shown; choose others with --entity.", panels.len()));
+        panels.truncate(MAX_PANELS);
     }
     let what = match request.metrics.is_empty() {
         true => what.to_owned(),
@@ -263,7 +263,7 @@ fn loads(
     Ok(all.into_iter().map(panel).collect())
 }
 
-/// The greatest 1, 2 or 5 times a power of ten that is not greater.
+/// The greatest 1, 2 or 5 times a power of ten that is not greater than `length`.
 fn rounded(length: i64) -> i64 {
     let mut power = 1i64;
     while length / power >= 10 {

@@ -23,7 +23,7 @@ const LEVELS: &str = "
     WHERE recording = $recording AND begin_at < $to AND end_at >= $from
     ORDER BY buffer, begin_at, line";
 
-/// Messages, with the name of the task that they are about; and of a deadline of a job that arrived once,
+/// Messages, with the name of the task that they are about; for a deadline of a job that arrived once, also
 /// whether it was missed.
 const MESSAGES: &str = "
     WITH task AS (
@@ -54,7 +54,7 @@ struct Parts {
 
 /// Marks: those in the rows of tasks, by name, and those in a row of their own.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct GraspMarks {
     pub of_task: BTreeMap<String, Marks>,
     pub others: Option<Marks>,
 }
@@ -93,8 +93,7 @@ fn servers(context: &Context<'_>) -> Result<BTreeMap<String, Parts>> {
             let (Some(first), Some(last)) = (first.get(row), last.get(row)) else { continue };
             let consumers = consumers.get(row).unwrap_or(0);
             server.limit = server.limit.or(capacity.get(row));
-            // The part of the piece that lies in the window: the budget falls by the number of consumers per
-            // tick.
+            // The part of the piece in the window: the budget falls by the number of consumers per tick.
             let at = |time: i64| first.saturating_sub(time.saturating_sub(begin).saturating_mul(consumers));
             let (from, to) = (begin.max(grid.from()), end.min(grid.to() - 1));
             if from <= to {
@@ -161,17 +160,18 @@ pub(super) fn said(context: &Context<'_>, names: &mut Interner) -> Result<Said> 
             };
             match process.get(row) {
                 Some(task) if deadline || event == "taskAnnotation" => {
-                    let marks = said.of_task.entry(task.to_owned()).or_insert_with(|| Marks::new(grid));
+                    let marks =
+                        grasp_marks.of_task.entry(task.to_owned()).or_insert_with(|| Marks::new(grid));
                     marks.add(at, kind, name);
                     if late.get(row) == Some(1) {
                         marks.add(at, MarkKind::Violation, Some(names.intern("deadline missed")));
                     }
                 }
-                _ => said.others.get_or_insert_with(|| Marks::new(grid)).add(at, kind, name),
+                _ => grasp_marks.others.get_or_insert_with(|| Marks::new(grid)).add(at, kind, name),
             }
         }
     }
-    Ok(said)
+    Ok(grasp_marks)
 }
 
 /// The row of marks without a task.

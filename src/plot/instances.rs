@@ -13,22 +13,21 @@ use crate::schema::{columns::process_instance, tables, view};
 use crate::store::{Scan, Within};
 
 view! {
-    /// What is read of an instance.
+    /// The columns of an instance that are read.
     struct Instances of process_instance { process, r#type, instance, activate_at, terminate_at }
 }
 
-/// Instances that missed their deadline, the first of each row and column: the deadline, and the text about
-/// it.
+/// Instances that missed their deadline, the first of each row and column: the deadline, and a text about it.
 type Late = BTreeMap<(usize, i64), (i64, String)>;
 
-/// What a thread collects.
+/// The results of a thread.
 struct Worker {
     marks: Vec<Option<Marks>>,
     late: Late,
 }
 
-/// The marks of processes, two for each of the names, which are sorted: as a task, and as an ISR; and how
-/// many activations and missed deadlines there are.
+/// The marks of processes, two for each of the sorted names: as a task, and as an ISR. Also the number of
+/// activations and missed deadlines.
 ///
 /// # Errors
 /// Those of a scan.

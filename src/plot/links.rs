@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use crate::names::Interner;
 use crate::picture::{Link, LinkKind, Row, RowKind, State};
 
-/// More lines than this would hide the picture.
-const MOST: usize = 600;
+/// Maximum number of lines: more would hide the picture.
+const MAX_LINES: usize = 600;
 
-/// Preemptions between rows of tasks and ISRs, in order of time. True with no lines: there are too many.
+/// Preemptions between rows of tasks and ISRs, in order of time; true without lines if there are too many.
 pub(super) fn preemptions(rows: &[Row], names: &Interner) -> (Vec<Link>, bool) {
     let by_name: HashMap<&str, Vec<usize>> = {
         let mut all: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -18,7 +18,7 @@ pub(super) fn preemptions(rows: &[Row], names: &Interner) -> (Vec<Link>, bool) {
         processes.for_each(|(n, row)| all.entry(row.label.as_str()).or_default().push(n));
         all
     };
-    // On each core: what begins when, and after what.
+    // By core: what begins when, and after what.
     let mut follows: HashMap<(i64, &str), &str> = HashMap::new();
     for row in rows.iter().filter(|row| row.kind == RowKind::Core) {
         for pair in row.runs.windows(2) {
@@ -49,7 +49,7 @@ pub(super) fn preemptions(rows: &[Row], names: &Interner) -> (Vec<Link>, bool) {
             }
         }
     }
-    if links.len() > MOST {
+    if links.len() > MAX_LINES {
         return (Vec::new(), true);
     }
     links.sort_by_key(|link| (link.from_at, link.from_row, link.to_row));

@@ -28,23 +28,23 @@ pub use around::Around;
 pub use chart::{ChartRequest, Form, chart};
 pub use show::Rows;
 
-/// What is to be drawn.
+/// What to draw.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// Recording, window, and which entities and types (as BTF abbreviates them; `C`: cores) get rows;
-    /// without, that is decided by how much happens in the window.
+    /// Recording, window, and which entities and types (as BTF abbreviates them; `C`: cores) get rows; by
+    /// default, the number of events in the window decides.
     pub selection: Selection,
     /// Rows of tasks, of cores, or both.
     pub rows: Rows,
     /// The window is the life of the instance with the extreme of a metric, with a margin.
     pub around: Option<Around>,
-    /// How many columns of pixels there are for the time.
+    /// Number of pixel columns for the time.
     pub columns: u32,
-    /// Windows of no more system events than this are drawn as they are, not reduced to columns.
+    /// Windows with at most this many system events are drawn exactly, not reduced to columns.
     pub exact_up_to: u64,
-    /// Tasks and ISRs, and by when after its activation each of their instances has to end, in ticks.
+    /// Deadlines of tasks and ISRs: how long after its activation an instance has to end, in ticks.
     pub deadlines: Vec<(String, i64)>,
-    /// Words above the picture; without, the name of the recording.
+    /// Text above the picture; default: the name of the recording.
     pub title: Option<String>,
 }
 
@@ -56,12 +56,12 @@ pub(crate) struct Context<'a> {
     pub grid: Grid,
     /// First and last instant of the recording.
     pub span: (i64, i64),
-    /// About how many system events lie in the window.
+    /// Approximate number of system events in the window.
     pub events: u64,
 }
 
 impl Context<'_> {
-    /// About how many events lie before the window.
+    /// Approximate number of events before the window.
     fn events_before(&self) -> u64 {
         events_in(self.session, &self.recording, Grid::new(self.span.0, self.grid.from(), 1))
     }
@@ -89,7 +89,7 @@ pub fn plot(session: &Session, request: &Request) -> Result<Picture> {
     assemble::picture(&context, found.as_ref())
 }
 
-/// The window that is asked for, or all of the recording.
+/// The requested window, or the whole recording.
 fn window(selection: &Selection, span: (i64, i64)) -> Result<(i64, i64)> {
     let from = selection.from.unwrap_or(span.0);
     let to = selection.to.unwrap_or_else(|| span.1.saturating_add(1));
@@ -112,15 +112,15 @@ fn in_words((from, to): (i64, i64), span: (i64, i64), scale: TimeScale) -> Strin
 
 view! {
     /// When a recording begins and ends.
-    struct Span of recording { begin_at, end_at }
+    struct RecordingSpan of recording { begin_at, end_at }
 }
 
 /// First and last instant of a recording.
 fn span(session: &Session, name: &str) -> Result<(i64, i64)> {
-    let rows = session.scanner().rows(tables::RECORDING, name, Span::COLUMNS)?;
+    let rows = session.scanner().rows(tables::RECORDING, name, RecordingSpan::COLUMNS)?;
     let mut found = None;
     for batch in &rows {
-        let span = Span::of(batch)?;
+        let span = RecordingSpan::of(batch)?;
         found = found.or(span.begin_at.get(0).zip(span.end_at.get(0)));
     }
     found.ok_or_else(|| {
@@ -129,7 +129,7 @@ fn span(session: &Session, name: &str) -> Result<(i64, i64)> {
     })
 }
 
-/// About how many system events lie in a window: those of the files, by their share of the time.
+/// Approximate number of system events in a window: those of the files, by their share of the time.
 fn events_in(session: &Session, recording: &str, grid: Grid) -> u64 {
     let share = |file: crate::store::FileEntry| {
         let (Some(begin), Some(end)) = (file.begin_at, file.end_at) else { return file.rows };

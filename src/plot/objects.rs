@@ -1,4 +1,4 @@
-//! Semaphores, events of the operating system, stimuli and gaps → rows, from the views of the library. Not
+//! Rows of semaphores, events of the operating system, stimuli and gaps, from the views of the library. Not
 //! for signals, and not for the order of the rows.
 
 use std::collections::BTreeMap;
@@ -8,11 +8,11 @@ use super::{Context, show::Show};
 use crate::engine::{Param, ResultStream};
 use crate::error::Result;
 use crate::names::Interner;
-use crate::picture::{MarkKind, Marks, Row, RowKind, Runs, State, Stretch, spread};
+use crate::picture::{MarkKind, Marks, Row, RowKind, Runs, Span, State, spread};
 use crate::schema::result::{self, Integers, Texts};
 use crate::selection::spellings;
 
-/// The parts of a row, by the name of what it shows.
+/// The parts of a row, by its name.
 #[derive(Default)]
 struct Parts {
     held: Option<Runs>,
@@ -22,7 +22,7 @@ struct Parts {
 
 type Objects = BTreeMap<String, Parts>;
 
-/// Rows of a statement with the parameters `recording`, `from`, `to` and `last`.
+/// Runs a statement with the parameters `recording`, `from`, `to` and `last`.
 pub(super) fn rows(context: &Context<'_>, sql: &str) -> Result<ResultStream> {
     let params = [
         ("recording", Param::from(context.recording.as_str())),
@@ -70,8 +70,7 @@ const GAPS: &str = "
     FROM gap WHERE recording = $recording AND begin_at < $to AND end_at > $from
     ORDER BY begin_at, core, reason";
 
-/// Calls `add` for each row of such a statement with the object, the process, its instance, the begin and the
-/// end.
+/// Calls `add` for each row of such a statement: the object, the process, its instance, begin and end.
 fn each(
     context: &Context<'_>,
     sql: &str,
@@ -88,7 +87,7 @@ fn each(
     Ok(())
 }
 
-/// The rows of semaphores, events and stimuli that are shown, and when processes hold a semaphore.
+/// The selected rows of semaphores, events and stimuli, and when processes hold a semaphore.
 ///
 /// # Errors
 /// Those of a query.
@@ -100,16 +99,14 @@ pub(super) fn read(context: &Context<'_>, show: &Show, names: &mut Interner) -> 
         let grid = context.grid;
         each(context, HOLDS, |of, actor, instance, begin, end| {
             holds.entry(actor.to_owned()).or_default().push((begin, end));
-            let stretch =
-                Stretch { begin, end, state: State::Held, name: Some(names.intern(actor)), instance };
+            let span = Span { begin, end, state: State::Held, name: Some(names.intern(actor)), instance };
             let runs = all.entry(of.to_owned()).or_default().held.get_or_insert_with(|| Runs::new(grid));
-            runs.add(stretch);
+            runs.add(span);
         })?;
         each(context, WAITS, |of, actor, instance, begin, end| {
-            let stretch =
-                Stretch { begin, end, state: State::Wanted, name: Some(names.intern(actor)), instance };
+            let span = Span { begin, end, state: State::Wanted, name: Some(names.intern(actor)), instance };
             let runs = all.entry(of.to_owned()).or_default().wanted.get_or_insert_with(|| Runs::new(grid));
-            runs.add(stretch);
+            runs.add(span);
         })?;
         made.extend(all.into_iter().map(|(name, parts)| parts.row(RowKind::Semaphore, name)));
     }
@@ -132,7 +129,7 @@ fn events(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Row>> {
         parts.marks.get_or_insert_with(|| Marks::new(grid)).add(begin, MarkKind::Set, None);
         if end > begin {
             let runs = parts.held.get_or_insert_with(|| Runs::new(grid));
-            runs.add(Stretch { begin, end, state: State::Held, name: None, instance });
+            runs.add(Span { begin, end, state: State::Held, name: None, instance });
         }
     })?;
     each(context, EVENT_WAITS, |event, owner, instance, begin, end| {
@@ -141,7 +138,7 @@ fn events(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Row>> {
         if end > begin {
             let runs = parts.wanted.get_or_insert_with(|| Runs::new(grid));
             let name = Some(names.intern(owner));
-            runs.add(Stretch { begin, end, state: State::Wanted, name, instance });
+            runs.add(Span { begin, end, state: State::Wanted, name, instance });
         }
     })?;
     Ok(all.into_iter().map(|(name, parts)| parts.row(RowKind::Event, name)).collect())
@@ -167,7 +164,7 @@ fn stimuli(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Row>> {
     Ok(all.into_iter().map(|(name, parts)| parts.row(RowKind::Stimulus, name)).collect())
 }
 
-/// A row for each core with gaps; the empty name stands for the whole recording.
+/// A row for each core with gaps; the empty name is that of the whole recording.
 ///
 /// # Errors
 /// Those of a query.
@@ -176,7 +173,7 @@ pub(super) fn gaps(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Ro
     let mut all = Objects::new();
     each(context, GAPS, |core, reason, instance, begin, end| {
         let runs = all.entry(core.to_owned()).or_default().held.get_or_insert_with(|| Runs::new(grid));
-        runs.add(Stretch { begin, end, state: State::Gap, name: Some(names.intern(reason)), instance });
+        runs.add(Span { begin, end, state: State::Gap, name: Some(names.intern(reason)), instance });
     })?;
     let row = |(core, parts): (String, Parts)| {
         let label = if core.is_empty() { "gaps".to_owned() } else { format!("gaps of {core}") };

@@ -1,5 +1,5 @@
-//! Rare events of which each is shown: lost activations and migrations. Read from `btf_event`, without the
-//! row groups that have none. Not frequent events.
+//! Rare events that are all shown: lost activations and migrations. Read from `btf_event`, skipping the row
+//! groups that have none. Not frequent events.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::picture::{MarkKind, Marks};
 use crate::schema::{columns::btf_event, tables, view};
 use crate::store::{Scan, Within};
 
-/// BTF 2.3 §2.3.1: an activation beyond the limit; an instance goes on on another core.
+/// BTF 2.3 §2.3.1: an activation beyond the limit; an instance continues on another core.
 const ACTIONS: [(Action, MarkKind); 5] = [
     (Action::MtaLimitExceeded, MarkKind::ActivationLost),
     (Action::BoundedMigration, MarkKind::Migration),
@@ -22,7 +22,7 @@ const ACTIONS: [(Action, MarkKind); 5] = [
 ];
 
 view! {
-    /// What is read of an event.
+    /// The columns of an event that are read.
     struct Events of btf_event { time, target_type, target, action }
 }
 

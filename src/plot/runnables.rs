@@ -1,5 +1,4 @@
-//! Runnables → a row below that of their process, with a track for each depth of nesting. Not how long they
-//! ran.
+//! Runnables → a row below that of their process, with a track per depth of nesting. Not their durations.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +7,13 @@ use super::natural::natural;
 use super::objects::rows;
 use crate::error::Result;
 use crate::names::Interner;
-use crate::picture::{Row, RowKind, Runs, State, Stretch};
+use crate::picture::{Row, RowKind, Runs, Span, State};
 use crate::schema::result::{self, Integers, Texts};
 
 /// Deeper runnables are drawn on top of each other.
-const MOST_TRACKS: i64 = 12;
+const MAX_TRACKS: i64 = 12;
 
-/// Instances cut off begin or end with the recording.
+/// Instances that are cut off begin or end with the recording.
 const RUNNABLES: &str = "
     SELECT coalesce(process, '') AS process, runnable, instance, depth,
         coalesce(start_at, $first) AS begin_at, coalesce(terminate_at, $last) AS end_at
@@ -49,16 +48,16 @@ pub(super) fn insert(
             if !chosen(process) && !chosen(runnable) {
                 continue;
             }
-            let depth = depth.get(row).unwrap_or(0).clamp(0, MOST_TRACKS - 1);
+            let depth = depth.get(row).unwrap_or(0).clamp(0, MAX_TRACKS - 1);
             let track = usize::try_from(depth).unwrap_or(0);
             let tracks = all.entry(process.to_owned()).or_default();
             if tracks.len() <= track {
                 tracks.resize_with(track + 1, || None);
             }
             let (name, instance) = (Some(names.intern(runnable)), instance.get(row));
-            let stretch = Stretch { begin, end, state: State::Running, name, instance };
+            let span = Span { begin, end, state: State::Running, name, instance };
             if let Some(runs) = tracks.get_mut(track) {
-                runs.get_or_insert_with(|| Runs::new(grid)).add(stretch);
+                runs.get_or_insert_with(|| Runs::new(grid)).add(span);
             }
         }
     }

@@ -1,5 +1,5 @@
-//! The kinds of rows of a picture: those that are asked for, or those that suit a window of this length. Not
-//! what is in them.
+//! The kinds of rows of a picture: the requested ones, or those that suit the number of events in the window.
+//! Not what is in them.
 
 use std::collections::BTreeSet;
 
@@ -7,9 +7,9 @@ use crate::btf::EntityType;
 use crate::error::{Error, Result};
 use crate::picture::RowKind;
 
-/// Up to this many events a picture shows all kinds of rows.
+/// With at most this many events, a picture shows all kinds of rows.
 const SHOW_ALL: u64 = 100_000;
-/// Up to this many events it shows the kinds that can be computed within a moment.
+/// With at most this many events, it shows the kinds that are computed quickly.
 const MANY: u64 = 5_000_000;
 
 /// Rows of what runs.
@@ -24,7 +24,7 @@ pub enum Rows {
     Both,
 }
 
-/// Which kinds of rows are shown, and which are left out because there is too much.
+/// The kinds of rows to show, and those that are left out because there is too much.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Show {
     kinds: BTreeSet<RowKind>,

@@ -10,13 +10,13 @@ use crate::picture::{MarkKind, Marks, Row, RowKind, Shape, Values};
 use crate::schema::result::{self, Integers, Texts};
 use crate::selection::spellings;
 
-/// Up to this many events are read to find the value of a signal before the window.
-const MOST_BEFORE: u64 = 20_000_000;
+/// Maximum number of events to read for the value of a signal before the window.
+const MAX_BEFORE: u64 = 20_000_000;
 
 struct Signal {
     values: Values,
     marks: Marks,
-    /// A value is no number: there is no curve.
+    /// A value is not a number: there is no curve.
     words: bool,
 }
 
@@ -27,7 +27,7 @@ pub(super) fn read(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Ro
     let grid = context.grid;
     let new = || Signal { values: Values::new(grid, Shape::Steps), marks: Marks::new(grid), words: false };
     let mut all: BTreeMap<String, Signal> = BTreeMap::new();
-    if grid.from() > context.span.0 && context.events_before() <= MOST_BEFORE {
+    if grid.from() > context.span.0 && context.events_before() <= MAX_BEFORE {
         let sql = format!(
             "SELECT target, last_value(note ORDER BY time, seq) AS note, max(time) AS time
             FROM btf_event
@@ -92,7 +92,7 @@ impl Signal {
     }
 }
 
-/// A value as traces write it: decimal, or hexadecimal with a prefix.
+/// A value in a trace: decimal, or hexadecimal with a prefix.
 fn number(text: &str) -> Option<f64> {
     let text = text.trim();
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {

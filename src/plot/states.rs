@@ -1,6 +1,6 @@
 //! `process_state` → rows of tasks and ISRs with their states, and rows of cores with what runs on them. One
-//! pass over the columns that are needed, by several threads; memory is rows times columns of the picture.
-//! Not the order of the rows.
+//! pass over the needed columns, on several threads; memory is rows times columns of the picture. Not the
+//! order of the rows.
 
 use std::collections::BTreeMap;
 
@@ -9,19 +9,19 @@ use arrow::array::RecordBatch;
 use super::Context;
 use crate::btf::{self, EntityType};
 use crate::error::Result;
-use crate::picture::{Runs, State, Stretch};
+use crate::picture::{Runs, Span, State};
 use crate::schema::{columns::process_state, tables, view};
 use crate::store::{Scan, Within};
 
 view! {
-    /// What is read of a state.
+    /// The columns of a state that are read.
     struct StateRows of process_state { process, r#type, instance, core, state, begin_at, end_at }
 }
 
-/// Times at which processes hold something, by process: sorted, and those of one process do not overlap.
+/// Times at which processes hold something, by process: sorted, without overlaps within a process.
 pub(super) type Holds = BTreeMap<String, Vec<(i64, i64)>>;
 
-/// What `process_state` says of a window. Names of runs are indices in `processes` (rows of cores), or in
+/// The content of `process_state` in a window. Names of runs are indexes into `processes` or (of tasks)
 /// `cores`.
 pub(super) struct States {
     /// Names, sorted.
@@ -34,7 +34,7 @@ pub(super) struct States {
     pub of_core: Vec<Option<Runs>>,
 }
 
-/// What a thread collects.
+/// The results of a thread.
 struct Worker {
     of_process: Vec<Option<Runs>>,
     of_core: Vec<Option<Runs>>,
@@ -88,13 +88,13 @@ pub(super) fn read(
             let (Some(process), Some(state)) = (process.get(row), state.get(row)) else { continue };
             let (instance, core) = (rows.instance.get(row), core.get(row));
             let isr = isr.get(row).unwrap_or(false);
-            let stretch = Stretch { begin, end, state, name: None, instance };
+            let span = Span { begin, end, state, name: None, instance };
             if with_cores
                 && state.is_occupied()
                 && let Some(runs) = core.and_then(|core| worker.of_core.get_mut(core as usize))
             {
                 let runs = runs.get_or_insert_with(|| Runs::new(grid));
-                in_parts(Stretch { name: Some(process), ..stretch }, held[process as usize], |s| runs.add(s));
+                in_parts(Span { name: Some(process), ..span }, held[process as usize], |s| runs.add(s));
             }
             let slot = 2 * process as usize + usize::from(isr);
             if shown[process as usize][usize::from(isr)]
@@ -102,7 +102,7 @@ pub(super) fn read(
             {
                 let runs = runs.get_or_insert_with(|| Runs::new(grid));
                 let name = core.filter(|_| many_cores);
-                in_parts(Stretch { name, ..stretch }, held[process as usize], |s| runs.add(s));
+                in_parts(Span { name, ..span }, held[process as usize], |s| runs.add(s));
             }
         }
         Ok(())
@@ -131,12 +131,12 @@ fn index(names: &[String], name: &str) -> Option<u32> {
     u32::try_from(found).ok()
 }
 
-/// Cuts a stretch of running where a semaphore is held: those parts are critical sections.
-fn in_parts(stretch: Stretch, held: &[(i64, i64)], mut each: impl FnMut(Stretch)) {
-    if held.is_empty() || stretch.state != State::Running {
-        return each(stretch);
+/// Splits a running span where a semaphore is held: those parts are critical sections.
+fn in_parts(span: Span, held: &[(i64, i64)], mut each: impl FnMut(Span)) {
+    if held.is_empty() || span.state != State::Running {
+        return each(span);
     }
-    let Stretch { mut begin, end, .. } = stretch;
+    let Span { mut begin, end, .. } = span;
     let first = held.partition_point(|(_, until)| *until <= begin);
     for (from, until) in held.get(first..).unwrap_or_default() {
         if *from >= end {
@@ -144,13 +144,13 @@ fn in_parts(stretch: Stretch, held: &[(i64, i64)], mut each: impl FnMut(Stretch)
         }
         let (from, until) = ((*from).max(begin), (*until).min(end));
         if from > begin {
-            each(Stretch { begin, end: from, ..stretch });
+            each(Span { begin, end: from, ..span });
         }
-        each(Stretch { begin: from, end: until, state: State::Critical, ..stretch });
+        each(Span { begin: from, end: until, state: State::Critical, ..span });
         begin = until;
     }
-    if begin < end || stretch.begin == end {
-        each(Stretch { begin, end, ..stretch });
+    if begin < end || span.begin == end {
+        each(Span { begin, end, ..span });
     }
 }
 
@@ -162,8 +162,8 @@ mod tests {
     fn critical_sections_cut_what_runs() {
         let parts = |begin, end, state, held: &[(i64, i64)]| {
             let mut parts = Vec::new();
-            let stretch = Stretch { begin, end, state, name: None, instance: None };
-            in_parts(stretch, held, |s| parts.push((s.begin, s.end, s.state == State::Critical)));
+            let span = Span { begin, end, state, name: None, instance: None };
+            in_parts(span, held, |s| parts.push((s.begin, s.end, s.state == State::Critical)));
             parts
         };
         let held = [(2, 4), (8, 20), (30, 31)];

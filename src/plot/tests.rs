@@ -70,12 +70,12 @@ fn marks_and_lines_are_where_things_happen() {
     let task = row(&picture, "task:T_1");
     assert_eq!(marks(task, MarkKind::Activation), [0, 100, 210, 300]);
     assert_eq!(marks(task, MarkKind::ActivationLost), [150]);
-    // The shorter of two counts; the last instance has not ended with the recording at 320.
+    // The shorter of two counts; the last instance has not ended when the recording ends at 320.
     assert_eq!(marks(task, MarkKind::Deadline), [45, 145, 255]);
-    let said = |mark: &Mark| mark.name.map(|n| picture.names[n as usize].clone());
+    let text = |mark: &Mark| mark.name.map(|n| picture.names[n as usize].clone());
     let late: Vec<_> = task.marks.iter().filter(|m| m.kind == MarkKind::Violation).collect();
     assert_eq!(late.iter().map(|m| m.at).collect::<Vec<_>>(), [45, 255]);
-    assert_eq!(said(late[0]).as_deref(), Some("T_1 #0: deadline missed by 5 ns"));
+    assert_eq!(text(late[0]).as_deref(), Some("T_1 #0: deadline missed by 5 ns"));
     let links: Vec<_> = picture.links.iter().map(|l| (l.from_row, l.from_at, l.to_row)).collect();
     assert_eq!(links, [(3, 20, 2)]);
     let signal = row(&picture, "signal:SIG_1");

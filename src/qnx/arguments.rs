@@ -199,7 +199,7 @@ mod tests {
     const BIG: Flavour = Flavour { version: Version::V7_1, big_endian: true };
 
     #[test]
-    fn modes_are_told_by_the_number_of_words() {
+    fn modes_are_distinguished_by_the_number_of_words() {
         assert_eq!(of(V6, Class::KerCall, 11, false, &[1, 0x40116]), "coid:0x00000001 msg:\"\" (0x00040116)");
         assert_eq!(
             of(V6, Class::KerCall, 11, false, &[0x4000_0001, 1, 2, 0x6463_6261, 0x6867_6665, 0x006b_6a69]),

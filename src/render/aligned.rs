@@ -1,4 +1,4 @@
-//! Lines of cells in columns, padded with blanks: the text tables of all commands. Not for what stands in the cells.
+//! Lines of cells in columns, padded with blanks: the text tables of all commands. Not their content.
 
 /// The number of characters.
 pub(super) fn length(text: &str) -> usize {
@@ -15,8 +15,8 @@ pub(crate) fn widths<const N: usize>(rows: &[[String; N]]) -> [usize; N] {
     widths
 }
 
-/// Appends one line of cells, two blanks between columns, none at the end. Longer cells push what follows to the right. `right`
-/// says which columns are aligned to the right.
+/// Appends one line of cells, two blanks between columns, none at the end. Long cells push the rest to the
+/// right. `right` says which columns are right-aligned.
 pub(crate) fn line(out: &mut String, cells: &[impl AsRef<str>], widths: &[usize], right: &[bool]) {
     let start = out.len();
     for ((cell, width), right) in cells.iter().zip(widths).zip(right) {

@@ -2,21 +2,21 @@
 
 use std::fmt::Write as _;
 
-/// A bar is at least and at most so many characters long.
-const SHORTEST: usize = 10;
-const LONGEST: usize = 60;
-/// Parts of a character, from an eighth to seven eighths.
+/// Minimum and maximum length of a bar in characters.
+const MIN_BAR: usize = 10;
+const MAX_BAR: usize = 60;
+/// Parts of a character, in eighths.
 const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/// One line per count, `width` characters wide at most if that is enough for a short bar: its label, a bar, the count, and
-/// its share of all. No colours, and no escape sequences: fit for a file.
+/// One line per count, at most `width` characters wide if that leaves room for a short bar: its label, a bar,
+/// the count, and its share of all. No colours, and no escape sequences, so that it can go into a file.
 pub fn bars(rows: &[(String, u64)], width: usize) -> String {
     let widest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);
     let label_width = widest(&mut rows.iter().map(|(label, _)| label.chars().count()));
     let counts: Vec<String> = rows.iter().map(|(_, count)| count.to_string()).collect();
     let count_width = widest(&mut counts.iter().map(String::len));
     let room = width.saturating_sub(2 + label_width + 2 + 2 + count_width + 2 + "100.0 %".len());
-    let room = room.clamp(SHORTEST, LONGEST);
+    let room = room.clamp(MIN_BAR, MAX_BAR);
     let greatest = rows.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
     let all: u128 = rows.iter().map(|(_, count)| u128::from(*count)).sum::<u128>().max(1);
     let mut out = String::new();
@@ -31,7 +31,7 @@ pub fn bars(rows: &[(String, u64)], width: usize) -> String {
     out
 }
 
-/// A bar as long as the count is of the greatest one; what is there can be seen.
+/// A bar with the length of the count relative to the greatest one; a count above 0 is always visible.
 fn bar(count: u64, greatest: u64, room: usize) -> String {
     let eighths = u128::from(count) * 8 * room as u128 / u128::from(greatest);
     let eighths = usize::try_from(eighths).unwrap_or(0).max(usize::from(count > 0));

@@ -1,4 +1,4 @@
-//! Parquet and Arrow IPC files, with strings as plain `Utf8`: not every reader knows string views.
+//! Parquet and Arrow IPC files, with strings as plain `Utf8`: not every reader supports string views.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -39,8 +39,8 @@ impl Sink for Ipc<'_> {
     }
 }
 
-/// A Parquet file. Its writer wants an output that can change threads, which `out` need not: it writes to memory, and
-/// what is complete is passed on.
+/// A Parquet file. Its writer needs an output that is `Send`, which `out` need not be: it writes to memory,
+/// and complete bytes are passed on.
 pub(super) struct Parquet<'a> {
     schema: SchemaRef,
     writer: ArrowWriter<Pipe>,
@@ -74,7 +74,7 @@ impl Sink for Parquet<'_> {
     }
 }
 
-/// Bytes on their way from the Parquet writer to the output.
+/// The buffer between the Parquet writer and the output.
 #[derive(Clone, Default)]
 struct Pipe(Arc<Mutex<Vec<u8>>>);
 

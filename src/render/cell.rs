@@ -9,7 +9,7 @@ use arrow::util::display::{ArrayFormatter, FormatOptions};
 use super::misfit;
 use crate::error::Result;
 
-/// A column of a batch, ready to give its cells.
+/// A column of a batch that returns cells.
 pub(super) struct Column<'a> {
     array: &'a dyn Array,
     values: Values<'a>,
@@ -33,9 +33,9 @@ pub(super) enum Cell<'a> {
     Text(&'a str),
     /// A finite number that is not an integer.
     Fraction(f64),
-    /// Another number, which is in the buffer.
+    /// Another number; its text is in the buffer.
     Number,
-    /// Anything else; the text, which is to be quoted or escaped, is in the buffer.
+    /// Anything else; its text is in the buffer, and has to be quoted or escaped.
     Written,
 }
 
@@ -57,7 +57,8 @@ impl<'a> Column<'a> {
         self.array.is_null(row)
     }
 
-    /// The cell of `row`, which must be less than the number of rows; numbers and rare types are appended to `out`.
+    /// The cell of `row`, which must be less than the number of rows; the texts of numbers and rare types are
+    /// appended to `out`.
     pub fn cell(&self, row: usize, out: &mut Vec<u8>) -> Cell<'a> {
         if self.array.is_null(row) {
             return Cell::Null;
@@ -82,7 +83,7 @@ impl<'a> Column<'a> {
         Cell::Number
     }
 
-    /// True for numbers, which are aligned to the right.
+    /// True for numbers, which are right-aligned.
     pub fn is_number(ty: &DataType) -> bool {
         ty.is_numeric()
     }
@@ -93,13 +94,13 @@ pub(super) fn put(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(text);
 }
 
-/// Appends a decimal integer; faster than the formatting of the standard library, and exports are made of integers.
+/// Appends a decimal integer; faster than the standard library, and exports are mostly integers.
 pub(crate) fn write_integer(value: impl itoa::Integer, out: &mut Vec<u8>) {
     out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
-/// Appends the first `length` of some bytes. Where N follow, it moves N at once: short texts of various lengths cost
-/// little then.
+/// Appends the first `length` of some bytes. If there are at least N, it copies N at once, which is cheap for
+/// short texts of various lengths.
 #[cfg(feature = "engine")]
 pub(crate) fn append<const N: usize>(bytes: &[u8], length: usize, out: &mut Vec<u8>) {
     match bytes.first_chunk::<N>() {

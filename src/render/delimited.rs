@@ -66,9 +66,9 @@ impl Worker<Rows> for Delimited {
     }
 }
 
-/// RFC 4180; an empty string is quoted to tell it from NULL.
+/// RFC 4180; an empty string is quoted to distinguish it from NULL.
 fn quote(text: &str, out: &mut Vec<u8>) {
-    // Without an early end: names are short, and nearly none has such a byte.
+    // Without an early exit: names are short, and nearly none has such a byte.
     let special = text.bytes().fold(text.is_empty(), |any, b| any | matches!(b, b',' | b'"' | b'\n' | b'\r'));
     if !special {
         out.extend_from_slice(text.as_bytes());

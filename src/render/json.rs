@@ -11,7 +11,7 @@ use super::parallel::{PORTION, Worker};
 use super::{Rows, Sink, misfit, unwritable};
 use crate::error::{Error, Result};
 
-/// Rows that are written at once.
+/// Rows per write.
 const ROWS: usize = 1024;
 
 /// One array.

@@ -1,8 +1,8 @@
-//! Text as it stands in markup: HTML, SVG and other XML. By hand, because the crates for it let characters pass that XML and HTML
-//! do not allow. Not for terminals (see `table`).
+//! Text in markup: HTML, SVG and other XML. The crates for it let characters pass that XML and HTML do not
+//! allow. Not for terminals (see `table`).
 
-/// Appends a text as it stands between tags and in attributes. Line breaks and tabs become blanks; characters that XML 1.0 or
-/// HTML has no place for become U+FFFD.
+/// Appends a text for use between tags and in attributes. Line breaks and tabs become blanks; characters that
+/// XML 1.0 or HTML does not allow become U+FFFD.
 pub(crate) fn escape(text: &str, out: &mut String) {
     for c in text.chars() {
         match c {

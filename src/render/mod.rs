@@ -1,5 +1,6 @@
-//! Results → something to look at or to process further: tables for people, CSV, TSV, JSON, Parquet and Arrow for
-//! programs; pictures → pages. Knows Arrow batches and pictures only: not where they come from, and not where the bytes go.
+//! Results → something to look at or to process further: tables for people, CSV, TSV, JSON, Parquet and Arrow
+//! for programs; pictures → pages. Knows Arrow batches and pictures only: not where they come from, and not
+//! where the bytes go.
 
 mod aligned;
 mod bars;
@@ -46,8 +47,8 @@ pub enum Format {
     Table,
     /// RFC 4180 with a header and `\n`: exact and complete. NULL is an empty field, an empty string is `""`.
     Csv,
-    /// Columns separated by tabs, with a header; tab, line break and `\` in a cell are `\t`, `\n`, `\r`, `\\`.
-    /// NULL is an empty field, and so is an empty string.
+    /// Columns separated by tabs, with a header; tab, line break and `\` in a cell are `\t`, `\n`, `\r`,
+    /// `\\`. NULL is an empty field, and so is an empty string.
     Tsv,
     /// One array of objects.
     Json,
@@ -82,7 +83,7 @@ impl Format {
         Self::ALL.into_iter().find(|f| f.name() == name)
     }
 
-    /// True when the output is not text: nothing for a terminal.
+    /// True if the output is not text, and not for a terminal.
     pub fn is_binary(self) -> bool {
         matches!(self, Self::Parquet | Self::Arrow)
     }
@@ -98,7 +99,7 @@ pub struct Rendered {
 }
 
 impl Rendered {
-    /// The line under a table: how many rows there are, or that there are more. Without a line break.
+    /// The line under a table: the number of rows, or that there are more. Without a line break.
     pub fn footer(&self) -> String {
         match (self.rows, self.more) {
             (1, false) => "1 row".into(),
@@ -108,19 +109,19 @@ impl Rendered {
     }
 }
 
-/// Something that batches can be written to.
+/// A writer of batches.
 trait Sink {
     fn write(&mut self, batch: &RecordBatch) -> Result<()>;
-    /// Writes what is left; nothing can be written afterwards.
+    /// Writes the rest; nothing can be written afterwards.
     fn finish(&mut self) -> Result<()>;
 }
 
-/// Writes batches as they come, at most `limit` rows of them; `None`: all. Lines of text are made by so many threads,
-/// which does not show in the output. Does not flush `out`.
+/// Writes batches as they come, at most `limit` rows of them; `None`: all. Lines of text are made on
+/// `threads` threads; the output does not depend on it. Does not flush `out`.
 ///
 /// # Errors
-/// Those of `batches`, and [`ErrorKind::Io`] when `out` fails; its cause is then the [`io::Error`], so that a closed
-/// pipe differs from a full disk. What was written until then stays written.
+/// Those of `batches`, and [`ErrorKind::Io`] when `out` fails; its cause is then the [`io::Error`], so that
+/// callers can recognise a closed pipe. Earlier output stays written.
 pub fn render(
     schema: &SchemaRef,
     batches: &mut (dyn Iterator<Item = Result<RecordBatch>> + Send),
@@ -147,7 +148,7 @@ pub fn render(
     Ok(shown.rendered)
 }
 
-/// Rows of a batch that are to be written.
+/// Rows of a batch to write.
 struct Rows {
     batch: RecordBatch,
     left: Range<usize>,
@@ -161,7 +162,7 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// Writes them as lines of text that know nothing of each other.
+    /// Writes them as independent lines of text.
     fn lines(
         mut self,
         threads: usize,
@@ -202,7 +203,7 @@ fn unwritable(error: io::Error) -> Error {
     Error::new(ErrorKind::Io, "cannot write the result").because(error)
 }
 
-/// A batch does not have the columns it should have.
+/// A batch does not have the expected columns.
 fn misfit(error: impl std::error::Error + Send + Sync + 'static) -> Error {
     Error::new(ErrorKind::Bug, "a result cannot be written").because(error)
 }

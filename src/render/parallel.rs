@@ -1,22 +1,23 @@
-//! A stream of jobs → text, written in the order of the stream whatever the number of threads. Memory is bounded by the number
-//! of threads: a worker that finishes before its turn waits. Not for what the text says.
+//! A stream of jobs → text, written in the order of the stream on any number of threads. Memory is bounded by
+//! the number of threads: a worker that finishes early waits for its turn. Not for the content of the text.
 
 use std::sync::Mutex;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// The text of a worker is written when it has so many bytes.
+/// The text of a worker is written in pieces of this many bytes.
 pub(crate) const PORTION: usize = 1 << 20;
 
 /// Turns jobs into text.
 pub(crate) trait Worker<J>: Send {
-    /// Appends the text of `job` to `out`; true when there is more of it, because `out` has a [`PORTION`].
+    /// Appends the text of `job` to `out`; returns true if there is more, because `out` has a [`PORTION`].
     fn work(&mut self, job: &mut J, out: &mut Vec<u8>) -> Result<bool>;
 }
 
-/// Gives each job to one of `threads` workers, and their text to `write`; returns the workers. A free worker takes its next job
-/// from the stream itself, so a stream whose jobs are cheaper than their texts keeps all threads busy.
+/// Gives each job to one of `threads` workers, and their text to `write`; returns the workers. A free worker
+/// takes its next job from the stream itself, so a stream whose jobs are cheaper than their texts keeps all
+/// threads busy.
 ///
 /// # Errors
 /// The first one in the order of the stream.
@@ -37,14 +38,14 @@ where
     }
     let jobs = Mutex::new(jobs);
     let spare = Mutex::new(Vec::new());
-    // A turn is taken together with a job, so the turns have the order of the stream.
+    // A turn is taken together with a job, so turns are in the order of the stream.
     let (turn, turns) = sync_channel(threads);
     std::thread::scope(|scope| {
         let (jobs, spare) = (&jobs, &spare);
         let start = |_| {
             let (turn, mut worker) = (turn.clone(), worker());
             scope.spawn(move || {
-                // After an error nothing receives the text.
+                // After an error, the text has no receiver.
                 while let Some((job, text)) = next(jobs, &turn) {
                     if !one(&mut worker, job, &text, spare) {
                         break;
@@ -65,7 +66,7 @@ where
     })
 }
 
-/// Without threads.
+/// Runs on the calling thread.
 fn alone<J>(
     worker: &mut impl Worker<J>,
     jobs: &mut dyn Iterator<Item = Result<J>>,
@@ -89,7 +90,7 @@ fn alone<J>(
 /// Portions of the text of one job.
 type Text = SyncSender<Result<Vec<u8>>>;
 
-/// A job, and where its text goes.
+/// A job, and the channel for its text.
 fn next<J>(
     jobs: &Mutex<impl Iterator<Item = Result<J>>>,
     turn: &SyncSender<std::sync::mpsc::Receiver<Result<Vec<u8>>>>,
@@ -101,7 +102,7 @@ fn next<J>(
     Some((job, text))
 }
 
-/// Does a job; false when the receiver is gone.
+/// Does a job; returns false if the receiver is gone.
 fn one<J>(worker: &mut impl Worker<J>, job: Result<J>, text: &Text, spare: &Mutex<Vec<Vec<u8>>>) -> bool {
     let mut job = match job {
         Ok(job) => job,
@@ -132,7 +133,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Writes a number so many times, in portions of a few bytes.
+    /// Writes a number that many times, in small pieces.
     struct Repeat;
 
     impl Worker<(u32, u32)> for Repeat {

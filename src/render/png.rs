@@ -1,5 +1,5 @@
-//! An SVG of ours as PNG, the same pixels on every machine: text is drawn with the font that ships in the binary. Not for SVG in
-//! general: no images, no links, no fonts of the system.
+//! Our SVG as PNG, with the same pixels on every machine: text is drawn with the font in the binary. Not for
+//! SVG in general: no images, no links, no fonts of the system.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// DejaVu Sans, reduced to the letters of European languages (assets/README.md).
 const FONT: &[u8] = include_bytes!("../../assets/DejaVuSans-subset.ttf");
-/// Pixels of a picture, so that memory does not depend on what is asked for.
-const MOST: u64 = 200 << 20;
+/// Maximum number of pixels, so that memory is bounded.
+const MAX_PIXELS: u64 = 200 << 20;
 
 /// Draws a picture, `scale` pixels for each of its units.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] when it would have too many pixels, or the scale is no number greater than 0.
+/// [`ErrorKind::Usage`] when it would have too many pixels, or the scale is not a number greater than 0.
 pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>> {
     if !scale.is_finite() || scale <= 0.0 {
         return Err(Error::usage(format!("--scale: {scale} is no factor")).hint("e.g. --scale 2"));
@@ -40,7 +40,7 @@ pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>> {
         Error::usage(format!("a picture of {width} × {height} pixels is too large"))
             .hint("use a smaller --scale, fewer rows (--entity, --type), or --format svg")
     };
-    if width * height > MOST as f64 {
+    if width * height > MAX_PIXELS as f64 {
         return Err(too_many());
     }
     let mut pixels = Pixmap::new(width as u32, height as u32).ok_or_else(too_many)?;

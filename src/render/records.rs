@@ -1,5 +1,5 @@
-//! Single rows as lines of one column and its value: for tables that are wider than the terminal. Not for many rows, which
-//! cannot be compared in this form.
+//! Single rows as lines of name and value: for tables that are wider than the terminal. Not for many rows,
+//! which cannot be compared in this form.
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -9,7 +9,7 @@ use super::cell::Column;
 use super::table::{escaped, text_of};
 use crate::error::Result;
 
-/// The rows as text, with an empty line between two of them.
+/// The rows as text, with an empty line between them.
 ///
 /// # Errors
 /// When a column cannot be shown.

@@ -1,5 +1,5 @@
-//! Aligned columns for people. The widths are those of the first rows, so that output begins at once and memory does
-//! not grow with the result.
+//! Aligned columns for people. The first rows determine the widths, so that output begins at once and memory
+//! does not grow with the result.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -12,22 +12,22 @@ use super::cell::{Cell, Column};
 use super::{Sink, unwritable};
 use crate::error::Result;
 
-/// Rows that decide on the widths.
+/// Rows that determine the widths.
 const MEASURED: usize = 1000;
-/// Wider cells are shown whole and push what follows to the right.
-const WIDEST: usize = 60;
-/// Digits after the point.
+/// Wider cells are shown whole and push the rest to the right.
+const MAX_CELL_WIDTH: usize = 60;
+/// Digits after the decimal point.
 const DECIMALS: usize = 6;
-/// Key in the metadata of a column: what people are shown for a missing value, instead of NULL.
+/// Key in the metadata of a column: the text for a missing value, instead of NULL.
 pub const SHOWN_NULL: &str = "btfdb.shown_null";
 
 pub(super) struct Table<'a> {
     out: &'a mut dyn Write,
     names: Vec<String>,
     right: Vec<bool>,
-    /// What a missing value is shown as.
+    /// The texts for missing values.
     nulls: Vec<String>,
-    /// Plans of EXPLAIN are text with lines.
+    /// Plans of EXPLAIN are texts of several lines.
     multiline: bool,
     widths: Option<Vec<usize>>,
     rows: Vec<Vec<String>>,
@@ -43,13 +43,18 @@ impl<'a> Table<'a> {
         Self { out, names, right, nulls, multiline, widths: None, rows: Vec::new() }
     }
 
-    /// Writes the waiting rows, and the header before the first of them.
+    /// Writes the buffered rows, with the header before the first of them.
     fn flush(&mut self) -> Result<()> {
         let mut text = String::new();
         if self.widths.is_none() {
             let longest = |(i, name): (usize, &String)| {
                 let cells = self.rows.iter().filter_map(|r| r.get(i)).flat_map(|c| c.lines());
-                cells.map(length).chain([length(name)]).max().unwrap_or(0).min(WIDEST.max(length(name)))
+                cells
+                    .map(length)
+                    .chain([length(name)])
+                    .max()
+                    .unwrap_or(0)
+                    .min(MAX_CELL_WIDTH.max(length(name)))
             };
             let widths: Vec<_> = self.names.iter().enumerate().map(longest).collect();
             line(&mut text, &self.names, &widths, &self.right);
@@ -92,7 +97,7 @@ impl Sink for Table<'_> {
     }
 }
 
-/// A cell for people; `other` is room to write in, and empty before and after.
+/// A cell for people; `other` is a scratch buffer, empty before and after.
 pub(super) fn text_of(column: &Column<'_>, row: usize, multiline: bool, other: &mut Vec<u8>) -> String {
     match column.cell(row, other) {
         Cell::Null => "NULL".to_owned(),
@@ -106,7 +111,8 @@ pub(super) fn text_of(column: &Column<'_>, row: usize, multiline: bool, other: &
     }
 }
 
-/// Control characters, which could move the cursor or colour the terminal, as escapes; line breaks stay if wanted.
+/// Escapes control characters, which could move the cursor or colour the terminal; `multiline` keeps line
+/// breaks.
 pub(super) fn escaped(text: &str, multiline: bool) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! Every format on the same few awkward rows.
+//! Every format on the same awkward rows.
 
 use std::io;
 use std::sync::Arc;
@@ -164,7 +164,7 @@ fn names_of_formats_are_found() {
 }
 
 proptest! {
-    /// Whatever the strings are, another reader gets them back from CSV.
+    /// Another reader gets all strings back from CSV.
     #[test]
     fn csv_survives_the_way_back(cells in prop::collection::vec("[ -~\n\r\t\"é]{1,12}", 1..20)) {
         let batch = RecordBatch::try_from_iter([("a", Arc::new(StringArray::from(cells.clone())) as _),

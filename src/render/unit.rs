@@ -1,5 +1,6 @@
-//! Columns of ticks in another unit, for people: `3025000` ns is `3.025000` ms. Whole ticks stay exact, because they
-//! become decimal fractions; averages are floating-point numbers before and after. Not for files, which keep ticks.
+//! Columns of ticks in another unit, for people: `3025000` ns is `3.025000` ms. Whole ticks stay exact,
+//! because they become decimal fractions; averages are floating-point numbers before and after. Not for
+//! files, which keep ticks.
 
 use std::sync::Arc;
 
@@ -10,21 +11,21 @@ use super::misfit;
 use crate::error::Result;
 use crate::time::TimeScale;
 
-/// Digits that any `i64` and its fraction fit in.
+/// Enough digits for any `i64` and its fraction.
 const PRECISION: u8 = 38;
 
-/// How the columns of a result are shown in a unit.
+/// Converts the columns of a result to a unit.
 #[derive(Debug)]
 pub struct InUnit {
     schema: SchemaRef,
     times: Vec<bool>,
-    /// Ticks are so many powers of ten finer than the unit.
+    /// The number of powers of ten by which a tick is finer than the unit.
     digits: u8,
 }
 
 impl InUnit {
-    /// The columns for which `times` says so, which count ticks of `scale`, are to be shown in `unit` and named after
-    /// it; in ticks, where ticks are the coarser ones.
+    /// Converts the columns selected by `times`, which count ticks of `scale`, to `unit`, and names them
+    /// after it; they stay in ticks if ticks are coarser.
     pub fn new(schema: &SchemaRef, times: &[bool], scale: TimeScale, unit: TimeScale) -> Self {
         let unit = unit.max(scale);
         // At most 12: from picoseconds to seconds.

@@ -42,7 +42,8 @@ pub struct Limit {
     pub metric: String,
     /// A task, ISR, runnable or core; each one when left out.
     pub entity: Option<String>,
-    /// `count`, `min`, `avg`, `max`, `stddev`, `p50`, `p95`, `p99`, `p999`, `jitter`; every sample when left out.
+    /// `count`, `min`, `avg`, `max`, `stddev`, `p50`, `p95`, `p99`, `p999`, `jitter`; every sample when left
+    /// out.
     pub statistic: Option<String>,
     /// Least value: a time with a unit for durations, else a number.
     pub lower: Option<Bound>,
@@ -92,8 +93,8 @@ pub struct Load {
     pub upper: f64,
 }
 
-/// `[[chain]]`: what begins with the first step has an effect in the last one in time. Bounds may be left out where the file
-/// only says what the chain is.
+/// `[[chain]]`: what begins with the first step has an effect in the last one in time. Bounds may be left out
+/// where the file only says what the chain is.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Chain {
@@ -197,8 +198,8 @@ impl Requirements {
     /// Reads the text of a file; `path` is only for messages.
     ///
     /// # Errors
-    /// Anything TOML or serde refuses, with file and line, and a "did you mean" for unknown keys; a file that requires
-    /// nothing, or an entry that does not.
+    /// Anything TOML or serde refuses, with file and line, and a "did you mean" for unknown keys; a file that
+    /// requires nothing, or an entry that does not.
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
         let requirements: Self = toml::from_str(text).map_err(|e| located(&e, text, path))?;
         let mistake = |message: String| Err(Error::input(message).at(path));
@@ -222,7 +223,8 @@ impl Requirements {
         Ok(requirements)
     }
 
-    /// The chains of a file, whatever else it says; see [`Session::with_chains`](crate::engine::Session::with_chains).
+    /// The chains of a file, whatever else it says; see
+    /// [`Session::with_chains`](crate::engine::Session::with_chains).
     ///
     /// # Errors
     /// As [`Self::parse`]; a file without chains.

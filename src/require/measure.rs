@@ -25,12 +25,13 @@ struct Wanted<'a> {
     upper: Option<f64>,
 }
 
-/// Measures every requirement in a recording, in the order of the file. A requirement of what the recording does not have is
-/// one without samples. The session knows the [chains](Requirements::chains).
+/// Measures every requirement in a recording, in the order of the file. A requirement of what the recording
+/// does not have is one without samples. The session knows the [chains](Requirements::chains).
 ///
 /// # Errors
-/// [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) for names that the database does not have, with a suggestion; [`ErrorKind::Input`](crate::error::ErrorKind::Input) for bounds that
-/// are no numbers or times; otherwise as [`summaries`].
+/// [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) for names that the database does not have, with a
+/// suggestion; [`ErrorKind::Input`](crate::error::ErrorKind::Input) for bounds that are no numbers or times;
+/// otherwise as [`summaries`].
 pub fn measure(session: &Session, requirements: &Requirements, recording: &str) -> Result<Vec<Outcome>> {
     session.database().check_recording(Some(recording))?;
     let scale = session.database().time_scale();

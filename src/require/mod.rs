@@ -54,7 +54,8 @@ pub struct Outcome {
     pub at: Option<i64>,
     /// Number of samples.
     pub samples: i64,
-    /// Instances and events that give no sample because the trace cuts them off: whether they keep the bound is not known.
+    /// Instances and events that give no sample because the trace cuts them off: whether they keep the bound
+    /// is not known.
     pub incomplete: i64,
     /// Number of samples beyond the bound; `None` for a statistic that belongs to no sample.
     pub violations: Option<i64>,

@@ -1,6 +1,7 @@
 //! Outcomes of requirements as text: a table for people, JUnit XML for build servers. Not for measuring.
 //!
-//! JUnit is written by hand: thirty lines, for which `quick-junit` would bring an XML writer, UUIDs and dates, and other attributes.
+//! JUnit is written by hand: thirty lines, for which `quick-junit` would bring an XML writer, UUIDs and
+//! dates, and other attributes.
 
 use std::fmt::Write as _;
 

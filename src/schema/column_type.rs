@@ -1,5 +1,5 @@
-//! What a column can mean and how it can be encoded. The build script includes this file, so that `schemas/*.toml` and
-//! the program share one list: nothing here may depend on other modules or on Arrow.
+//! What a column can mean and how it can be encoded. The build script includes this file, so that
+//! `schemas/*.toml` and the program share one list: nothing here may depend on other modules or on Arrow.
 
 use serde::Deserialize;
 

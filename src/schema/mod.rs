@@ -1,6 +1,6 @@
-//! The tables: what `schemas/*.toml` says, as table descriptions, column names, typed rows to write, typed views to read,
-//! Arrow schemas and Parquet settings. No table or column is spelled anywhere else. Not for where the rows are kept (see
-//! [`crate::store`]).
+//! The tables: the content of `schemas/*.toml` as table descriptions, column names, typed rows to write,
+//! typed views to read, Arrow schemas and Parquet settings. No table or column is spelled anywhere else. Not
+//! for where the rows are kept (see [`crate::store`]).
 
 mod column_type;
 mod parquet;

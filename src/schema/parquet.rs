@@ -18,7 +18,7 @@ pub(crate) fn compression() -> Compression {
 }
 
 impl TableSpec {
-    /// The settings of the Parquet writer; nothing in them depends on the machine or the version of btfdb, so that
+    /// The settings of the Parquet writer. They do not depend on the machine or the version of btfdb, so that
     /// the same rows give the same bytes.
     pub fn writer_properties(&self) -> WriterProperties {
         WriterProperties::builder()

@@ -10,7 +10,7 @@ use arrow::datatypes::{DataType, Float64Type, Int64Type, UInt32Type, UInt64Type}
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// The columns of a batch from the first one on, each by its type; those that follow one another with one type as a list:
+/// The columns of a batch from the first one on, each by its type. Neighbours of one type can be a list:
 /// `let (name, at, [low, high]): (Texts, Integers, [Fractions; 2]) = columns(&batch)?`.
 ///
 /// # Errors
@@ -34,7 +34,7 @@ fn misfit(column: &str) -> Error {
     )
 }
 
-/// Columns that follow one another.
+/// Neighbouring columns.
 pub(crate) trait ResultColumns: Sized {
     /// How many there are.
     const WIDTH: usize;
@@ -118,7 +118,7 @@ impl Integers {
         self.get(row).unwrap_or_default()
     }
 
-    /// All numbers; a missing one reads as any.
+    /// All numbers; missing ones have an arbitrary value.
     pub fn values(&self) -> &[i64] {
         self.0.values()
     }
@@ -178,7 +178,7 @@ impl ResultColumn for Fractions {
     }
 }
 
-/// Texts: as strings, as views or by dictionary; other values as they are printed.
+/// Texts: as strings, views or dictionaries; other values as they are printed.
 #[derive(Debug, Clone)]
 pub(crate) enum Texts {
     Strings(StringArray),

@@ -1,5 +1,5 @@
-//! Columns that grow row by row and become Arrow arrays: the parts that the generated row batches are made of. Not
-//! the batches themselves.
+//! Columns that grow row by row and become Arrow arrays: the parts that the generated row batches are made
+//! of. Not the batches themselves.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use arrow::datatypes::SchemaRef;
 use crate::error::{Error, ErrorKind, Result};
 use crate::names::{NameColumn, take_rows};
 
-/// A column of texts, of which many may be missing: those in a row are counted until one is there.
+/// A column of texts that may be missing: runs of missing texts are counted, and appended with the next text.
 #[derive(Debug, Default)]
 pub struct TextColumn {
     builder: StringBuilder,
-    /// Rows without a text behind those in `builder`.
+    /// Rows without a text after those in `builder`.
     missing: usize,
 }
 
@@ -48,7 +48,7 @@ pub struct Optional<T> {
 }
 
 impl<T: Copy + Default> Optional<T> {
-    /// A column with room for so many rows.
+    /// A column with room for `rows` rows.
     pub fn with_capacity(rows: usize) -> Self {
         Self { values: Vec::with_capacity(rows), valid: Vec::new() }
     }
@@ -84,7 +84,7 @@ impl<T: Copy + Default> Optional<T> {
         (0..self.len()).map(|row| self.get(row))
     }
 
-    /// The number of a row; `None` where it is missing, and behind the last row.
+    /// The number of a row; `None` if it is missing, or after the last row.
     pub fn get(&self, row: usize) -> Option<T> {
         self.values.get(row).copied().filter(|_| self.valid.get(row) != Some(&false))
     }
@@ -99,7 +99,7 @@ impl<T: Copy + Default> Optional<T> {
         self.values.is_empty()
     }
 
-    /// Takes the rows from `at` on away.
+    /// Moves the rows from `at` on to a new column.
     pub fn split_off(&mut self, at: usize) -> Self {
         let valid = if at < self.valid.len() { self.valid.split_off(at) } else { Vec::new() };
         Self { values: self.values.split_off(at), valid }
@@ -120,7 +120,7 @@ impl<T> From<Vec<T>> for Optional<T> {
     }
 }
 
-/// A column that gives away its rows as an array and is empty afterwards.
+/// A column that returns its rows as an array and is empty afterwards.
 pub(super) trait TakeArray {
     fn take_array(&mut self) -> Result<ArrayRef>;
 }

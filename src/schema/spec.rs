@@ -1,5 +1,5 @@
-//! What a table and a column are, and their Arrow schemas. Not the tables themselves, which are generated from
-//! `schemas/*.toml`.
+//! What a table and a column are, and their Arrow schemas. Not the tables themselves, which are generated
+//! from `schemas/*.toml`.
 
 use std::sync::Arc;
 
@@ -33,7 +33,8 @@ pub struct TableSpec {
     pub doc: &'static str,
     /// All columns, partition columns first.
     pub columns: &'static [ColumnSpec],
-    /// Columns (never null, `i64`) that the rows of every file are sorted by, ascending; empty where none can promise that.
+    /// Columns (never null, `i64`) that the rows of every file are sorted by, ascending; empty for no such
+    /// order.
     pub sort: &'static [&'static str],
     /// The order of the rows in words, where `sort` is empty.
     pub order: Option<&'static str>,
@@ -90,7 +91,8 @@ impl TableSpec {
         self.columns.iter().filter(|c| c.partition)
     }
 
-    /// Schema of the batches that are written and read by us: the columns of a file, names as `Dictionary(UInt32, Utf8)`.
+    /// Schema of the batches that are written and read by us: the columns of a file, names as
+    /// `Dictionary(UInt32, Utf8)`.
     pub fn arrow_schema(&self) -> SchemaRef {
         schema_of(self.file_columns(), ColumnType::compact)
     }

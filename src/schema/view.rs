@@ -1,5 +1,5 @@
-//! Columns of a stored batch, borrowed and typed: what the generated views and those of some columns ([`view`]) are made
-//! of. Not for results of SQL, whose columns the engine types as it likes (see [`super::result`]).
+//! Columns of a stored batch, borrowed and typed: the generated views and those of some columns ([`view`])
+//! consist of them. Not for results of SQL, where the engine chooses the types (see [`super::result`]).
 
 use arrow::array::{Array, ArrowPrimitiveType, AsArray, BooleanArray, RecordBatch, StringArray};
 use arrow::buffer::NullBuffer;
@@ -9,8 +9,9 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// Declares a view of some columns of a table: a struct with a typed, borrowed column per field.
 ///
-/// `view! { struct Steps of btf_event { time, action } }` gives `Steps::COLUMNS`, the names to read from a file, and
-/// `Steps::of(&batch)`, which finds the columns by name and fails when one is missing or has another type.
+/// `view! { struct Steps of btf_event { time, action } }` gives `Steps::COLUMNS`, the names to read from a
+/// file, and `Steps::of(&batch)`, which finds the columns by name and fails when one is missing or has
+/// another type.
 macro_rules! view {
     (
         $(#[$doc:meta])*
@@ -85,7 +86,7 @@ pub struct NumberView<'a, T> {
 }
 
 impl<'a, T: Copy + Default> NumberView<'a, T> {
-    /// All numbers; a missing one reads as any.
+    /// All numbers; missing ones have an arbitrary value.
     pub fn values(&self) -> &'a [T] {
         self.values
     }
@@ -139,7 +140,7 @@ impl<'a> TextView<'a> {
     }
 }
 
-/// A column of names: a key per row, and a dictionary that says what the keys stand for.
+/// A column of names: a key per row, and a dictionary with the names of the keys.
 #[derive(Debug, Clone, Copy)]
 pub struct NameView<'a> {
     keys: &'a [u32],
@@ -148,17 +149,17 @@ pub struct NameView<'a> {
 }
 
 impl<'a> NameView<'a> {
-    /// The keys of all rows; that of a missing name is any.
+    /// The keys of all rows; missing names have an arbitrary one.
     pub fn keys(&self) -> &'a [u32] {
         self.keys
     }
 
-    /// What the keys stand for. Batches of one file can share it, or have one that goes on where the last one ended.
+    /// The names of the keys. Batches of one file can share it, or have one that extends the one before.
     pub fn dictionary(&self) -> &'a StringArray {
         self.dictionary
     }
 
-    /// The key of a row; `None` when its name is missing.
+    /// The key of a row; `None` if its name is missing.
     #[inline]
     pub fn key(&self, row: usize) -> Option<usize> {
         self.keys.get(row).filter(|_| is_valid(self.nulls, row)).map(|key| *key as usize)
@@ -177,7 +178,7 @@ impl<'a> NameView<'a> {
         self.get(row).unwrap_or_default()
     }
 
-    /// What `meaning` makes of each name, computed once per entry of the dictionary.
+    /// Applies `meaning` to each name, once per entry of the dictionary.
     pub fn translate<T>(&self, meaning: impl FnMut(&'a str) -> Option<T>) -> Translated<'a, T> {
         let names = self.dictionary.iter().map(Option::unwrap_or_default);
         Translated { names: *self, meanings: names.map(meaning).collect() }
@@ -204,7 +205,7 @@ impl<T: Copy> Translated<'_, T> {
     }
 }
 
-/// `row` is one of the rows that `nulls` is of.
+/// `row` is one of the rows that `nulls` covers.
 #[inline]
 fn is_valid(nulls: Option<&NullBuffer>, row: usize) -> bool {
     nulls.is_none_or(|nulls| nulls.is_valid(row))

@@ -1,14 +1,14 @@
-//! The commit of a transaction. A database is either the old one or the new one, at every moment and after
-//! every failure:
+//! The commit of a transaction. A database is either the old one or the new one, always and after any
+//! failure:
 //!
 //! 1. New files lie in the staging folder, synced, under names that no glob for Parquet files finds.
 //! 2. The new manifest is written next to the old one, synced, and renamed over it: **this is the commit.**
-//!    It names the new files by their final paths, and says where they still lie and which old files to
+//!    It names the new files by their final paths, and has their staged paths and the old files to
 //!    remove.
 //! 3. The files are moved, the old ones removed, and the manifest is written again without that list.
 //!
-//! Step 3 can stop anywhere and be done again, by the next writer if need be; readers look in both places
-//! until then.
+//! Step 3 can be interrupted anywhere and repeated, if need be by the next writer. Until then, readers look
+//! in both places.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use super::layout::{self, MANIFEST, NEXT_MANIFEST, STAGING};
 use super::manifest::Manifest;
 use crate::error::Result;
 
-/// Steps 1 and 2. After an error nothing has happened.
+/// Steps 1 and 2. After an error, nothing has changed.
 pub(super) fn publish(folder: &Folder, manifest: &Manifest) -> Result<()> {
     if folder.exists(STAGING)? {
         folder.sync_tree(STAGING)?;
@@ -26,13 +26,13 @@ pub(super) fn publish(folder: &Folder, manifest: &Manifest) -> Result<()> {
     replace_manifest(folder, manifest)
 }
 
-/// Step 3. After an error it can be called again.
+/// Step 3. After an error, it can be called again.
 pub(super) fn settle(folder: &Folder, manifest: &Manifest) -> Result<Manifest> {
     // The commit must survive a power cut before anything it replaces is removed.
     folder.sync("")?;
     let mut changed = BTreeSet::from([""]);
     for (from, to) in manifest.moves() {
-        // Not there: moved by an earlier call, or removed from outside, which `verify` reports.
+        // Missing: moved by an earlier call, or removed from outside, which `verify` reports.
         if folder.exists(from)? {
             folder.rename(from, to)?;
         }
@@ -41,7 +41,7 @@ pub(super) fn settle(folder: &Folder, manifest: &Manifest) -> Result<Manifest> {
     changed.iter().try_for_each(|f| folder.sync(f))?;
     for path in &manifest.removals {
         folder.remove_file(path)?;
-        folder.remove_empty_around(path)?;
+        folder.remove_empty_parents(path)?;
     }
     let settled = manifest.settled();
     if settled != *manifest {

@@ -11,8 +11,8 @@ use crate::error::{Error, Result, did_you_mean};
 use crate::schema::TableSpec;
 use crate::time::TimeScale;
 
-/// A snapshot of a database. Readers take no lock and are never kept waiting. When a recording is removed or
-/// replaced meanwhile, its files are gone: an error, but never the rows of another state.
+/// A snapshot of a database. Readers take no lock and never wait. If a recording is removed or replaced
+/// meanwhile, its files are gone: that is an error, but a reader never gets the rows of another state.
 #[derive(Debug, Clone)]
 pub struct Database {
     root: PathBuf,
@@ -66,7 +66,7 @@ impl Database {
         &self.manifest.recordings
     }
 
-    /// Fails when a recording is asked for that is not there.
+    /// Fails if `recording` is not in the database.
     ///
     /// # Errors
     /// [`crate::error::ErrorKind::Usage`], with a suggestion.

@@ -1,5 +1,5 @@
-//! A database folder through a [`Disk`]: relative paths in, errors that name the thing out. Not aware of what
-//! the files mean.
+//! A database folder through a [`Disk`]: takes relative paths, and its errors name the file. Knows nothing of
+//! what the files mean.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -42,7 +42,7 @@ impl Folder {
 
     /// Creates a file, and the folders around it.
     pub(super) fn create(&self, name: &str) -> Result<SealedFile> {
-        self.create_around(name)?;
+        self.create_parents(name)?;
         let path = self.path(name);
         let file = self.disk.create(&path).map_err(|e| Error::io("create", path, e))?;
         Ok(SealedFile::new(file))
@@ -57,7 +57,7 @@ impl Folder {
 
     /// Moves a file, and creates the folders around its new place.
     pub(super) fn rename(&self, from: &str, to: &str) -> Result<()> {
-        self.create_around(to)?;
+        self.create_parents(to)?;
         let to = self.path(to);
         self.disk.rename(&self.path(from), &to).map_err(|e| Error::io("move a file to", to, e))
     }
@@ -75,7 +75,7 @@ impl Folder {
     }
 
     /// Removes the folders around `name` that are empty.
-    pub(super) fn remove_empty_around(&self, name: &str) -> Result<()> {
+    pub(super) fn remove_empty_parents(&self, name: &str) -> Result<()> {
         for folder in layout::folders_of(name) {
             let path = self.path(folder);
             if !is_empty(&path) {
@@ -104,7 +104,7 @@ impl Folder {
         self.sync(name)
     }
 
-    fn create_around(&self, name: &str) -> Result<()> {
+    fn create_parents(&self, name: &str) -> Result<()> {
         let path = layout::folders_of(name).next().map_or_else(|| self.root.clone(), |f| self.path(f));
         if path.is_dir() {
             return Ok(());

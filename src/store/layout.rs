@@ -7,7 +7,7 @@ use crate::schema::{TableSpec, table};
 pub(super) const MANIFEST: &str = "manifest.json";
 /// The next manifest while it is being written.
 pub(super) const NEXT_MANIFEST: &str = "manifest.json.tmp";
-/// Held by the one writer.
+/// Held by the only writer.
 pub(super) const LOCK: &str = ".lock";
 /// Holds what is not committed yet; hidden, and no file in it ends in `.parquet`, so that no glob finds it.
 pub(super) const STAGING: &str = ".staging";
@@ -57,7 +57,7 @@ pub(super) fn blob(kind: &str, recording: &str, name: &str) -> Result<String> {
     Ok(format!("{kind}/recording={}/{name}", encode(recording)?))
 }
 
-/// Where `path` waits for the commit of `generation`.
+/// Where `path` is staged for the commit of `generation`.
 pub(super) fn staged(generation: u64, path: &str) -> String {
     format!("{STAGING}/{generation}/{path}.staged")
 }
@@ -74,8 +74,8 @@ pub(super) fn folders_of(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(path.rsplit_once('/').map(|p| p.0), |p| p.rsplit_once('/').map(|p| p.0))
 }
 
-/// A partition value as Hive writes it into a path: what could mean something to a shell, a URL or a file
-/// system is `%XX`. Letters of all alphabets stay, because not all engines decode more than ASCII.
+/// A partition value as Hive writes it into a path: characters with a meaning to a shell, a URL or a file
+/// system become `%XX`. Letters of all alphabets stay, because not all engines decode more than ASCII.
 fn encode(value: &str) -> Result<String> {
     let mut out = String::new();
     for c in value.chars() {

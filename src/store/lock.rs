@@ -1,4 +1,4 @@
-//! The lock of the one writer. The operating system releases it when the process ends, however it ends, so
+//! The lock of the only writer. The operating system releases it when the process ends, in whatever way, so
 //! that no stale lock remains. Readers need none.
 
 use std::fs::{self, File, TryLockError};
@@ -41,8 +41,8 @@ fn busy(root: &Path, lock: &Path) -> Error {
         .hint("try again when it is done; the lock ends with the process that holds it")
 }
 
-/// False when the file was removed between opening and locking: a writer that gives up the creation of a
-/// database removes it together with the folder, and a lock on it would exclude no one.
+/// False if the file was removed between opening and locking: a writer that gives up the creation of a
+/// database removes it together with the folder, and a lock on it would not exclude others.
 #[cfg(unix)]
 fn is_the_file_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -51,7 +51,7 @@ fn is_the_file_at(file: &File, path: &Path) -> bool {
     matches!((here, there), (Ok(a), Ok(b)) if a == b)
 }
 
-/// Elsewhere an open file cannot be removed.
+/// On other systems, an open file cannot be removed.
 #[cfg(not(unix))]
 fn is_the_file_at(_: &File, path: &Path) -> bool {
     path.exists()
@@ -66,7 +66,7 @@ mod tests {
     use crate::store::RealDisk;
 
     #[test]
-    fn the_second_writer_is_told_who_the_first_is() {
+    fn the_second_writer_learns_who_the_first_is() {
         let dir = tempfile::tempdir().unwrap();
         let folder = Folder::new(Arc::new(RealDisk), dir.path());
         let first = Lock::take(&folder).unwrap();

@@ -15,7 +15,7 @@ use crate::time::TimeScale;
 
 /// The word that marks a manifest of btfdb.
 const FORMAT: &str = "btfdb database";
-/// Version of the layout and of the manifest; a reader knows this one and no other.
+/// Version of the layout and of the manifest; readers accept no other.
 const VERSION: u32 = 4;
 
 /// What a database holds.
@@ -28,8 +28,8 @@ pub struct Manifest {
     pub time_scale: TimeScale,
     /// Number of commits so far.
     pub generation: u64,
-    /// No new part gets a lower number: names of removed files are not given out again, so that a reader with
-    /// an older manifest finds its file, or none, but never another one.
+    /// New parts get at least this number. Names of removed files are not used again: a reader with an older
+    /// manifest finds its file, or none, but never another one.
     pub(super) next_part: u32,
     /// The recordings, in the order in which they came.
     pub recordings: Vec<RecordingEntry>,
@@ -56,7 +56,7 @@ pub struct RecordingEntry {
 /// One Parquet file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileEntry {
-    /// Where it lies, relative to the database, with `/`.
+    /// Its path, relative to the database, with `/`.
     pub path: String,
     /// The table it is a part of.
     pub table: String,
@@ -69,13 +69,13 @@ pub struct FileEntry {
     pub rows: u64,
     /// Size in bytes.
     pub bytes: u64,
-    /// Earliest instant in any of its columns, in ticks; `None` when there is none.
+    /// Earliest instant in any of its columns, in ticks; `None` if there is none.
     pub begin_at: Option<i64>,
     /// Latest instant in any of its columns, in ticks, inclusive.
     pub end_at: Option<i64>,
     /// `xxh3-128:` and 32 hexadecimal digits.
     pub checksum: String,
-    /// Where it lies until the commit has moved it to `path`.
+    /// Its path until the commit has moved it to `path`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) staged: Option<String>,
 }
@@ -83,7 +83,7 @@ pub struct FileEntry {
 /// One file that is not a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlobEntry {
-    /// Where it lies, relative to the database, with `/`.
+    /// Its path, relative to the database, with `/`.
     pub path: String,
     /// What it is, e.g. `setup`.
     pub kind: String,
@@ -95,7 +95,7 @@ pub struct BlobEntry {
     pub bytes: u64,
     /// `xxh3-128:` and 32 hexadecimal digits.
     pub checksum: String,
-    /// Where it lies until the commit has moved it to `path`.
+    /// Its path until the commit has moved it to `path`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) staged: Option<String>,
 }
@@ -123,7 +123,7 @@ impl BlobEntry {
     }
 }
 
-/// The file: what every version must be able to read, and the manifest.
+/// The file: a header that every version must be able to read, and the manifest.
 #[derive(Serialize)]
 struct Envelope<'a> {
     format: &'a str,
@@ -171,13 +171,13 @@ impl Manifest {
         self.files.iter().filter(wanted)
     }
 
-    /// What a finished commit has still to do, in words; empty nearly always.
+    /// What a finished commit still has to do, in words; empty nearly always.
     pub(super) fn pending(&self) -> Vec<String> {
         let moves = self.moves().map(|(_, to)| format!("move {to} into place"));
         moves.chain(self.removals.iter().map(|r| format!("remove {r}"))).collect()
     }
 
-    /// The moves that a commit has still to make: (from, to).
+    /// The moves that a commit still has to make: (from, to).
     pub(super) fn moves(&self) -> impl Iterator<Item = (&str, &str)> {
         let files = self.files.iter().map(|f| (f.staged.as_deref(), f.path.as_str()));
         let blobs = self.blobs.iter().map(|b| (b.staged.as_deref(), b.path.as_str()));
@@ -193,7 +193,7 @@ impl Manifest {
         settled
     }
 
-    /// Puts files and blobs into their order, which does not depend on the order in which they were added.
+    /// Sorts files and blobs, so that the order in which they were added does not matter.
     pub(super) fn sort(&mut self) {
         let key = |f: &FileEntry| {
             (f.table.clone(), f.recording.clone(), f.core.clone(), layout::part_number(&f.path))
@@ -320,7 +320,7 @@ mod tests {
         assert_eq!(parse(&m.to_json().unwrap()).unwrap(), m);
     }
 
-    /// Whatever byte is damaged: an error, or (white space) the same manifest.
+    /// Any damaged byte gives an error, or (white space) the same manifest.
     #[test]
     fn no_damage_goes_unnoticed() {
         let good = manifest().to_json().unwrap();

@@ -1,7 +1,6 @@
 //! The database on disk: a folder of Parquet files and a manifest that says which of them count. The only
-//! place that creates, renames, syncs or removes files inside a database, and, because it does so in the
-//! right order, the reason why a database is always either the old one or the new one. Not for what the rows
-//! mean.
+//! place that creates, renames, syncs or removes files inside a database. It does so in an order that keeps a
+//! database either the old one or the new one at any time. Not for what the rows mean.
 
 mod checksum;
 mod columns;

@@ -1,4 +1,4 @@
-//! The disk of the operating system behind the trait [`Disk`]. The one file that may create, rename and
+//! The disk of the operating system as a [`Disk`]. The one file that may create, rename and
 //! remove files of a database.
 
 #![expect(clippy::disallowed_methods, reason = "this is the disk")]
@@ -48,7 +48,7 @@ impl Disk for RealDisk {
         File::open(path)?.sync_all()
     }
 
-    /// Folders cannot be opened elsewhere; there the file system keeps renames in order by itself.
+    /// On other systems, folders cannot be opened; the file system keeps renames in order there.
     #[cfg(not(unix))]
     fn sync_dir(&self, _: &Path) -> io::Result<()> {
         Ok(())

@@ -1,5 +1,5 @@
-//! Rows that lie in the order of time, in the order of `seq`: a window of rows instead of a sort of all of
-//! them. Times that run backwards do so by little; where they do not, the window grows with the distance.
+//! Sorts rows that are in the order of time by `seq`, in a window of rows instead of all of them. Times that
+//! run backwards do so by little; otherwise the window grows with the distance.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::columns::btf_event::SEQ;
@@ -8,35 +8,33 @@ use arrow::array::{RecordBatch, UInt32Array};
 use arrow::compute::{concat_batches, take_record_batch};
 use std::collections::VecDeque;
 
-/// A run of at least this many ordered rows is passed on as it is; shorter runs are sorted with their neighbours.
+/// A run of at least this many ordered rows is returned as it is; shorter runs are sorted together.
 const RUN: usize = if cfg!(test) { 8 } else { 1024 };
 
 /// Batches in the order of their column `seq`, which numbers the rows from 0 without holes.
 pub struct Resequenced<I> {
     batches: I,
-    /// Rows whose turn has come.
+    /// Rows in their final order, to be returned next.
     ready: VecDeque<RecordBatch>,
-    /// Rows from the first on that is not in turn, with those that came since.
+    /// Rows that wait for lower numbers, and all that came after them.
     held: Vec<RecordBatch>,
-    /// How many rows that is, and the highest number among them.
+    /// The number of held rows, and the highest `seq` among them.
     waiting: i64,
     highest: i64,
-    /// The lowest number that was not passed on.
+    /// The lowest number that was not returned.
     next: i64,
 }
 
 impl<I: Iterator<Item = Result<RecordBatch>>> Resequenced<I> {
-    /// In the order of `seq`.
+    /// Returns them in the order of `seq`.
     pub fn new(batches: I) -> Self {
         let (ready, held) = (VecDeque::new(), Vec::new());
         Self { batches, ready, held, waiting: 0, highest: 0, next: 0 }
     }
 
-    /// Rows wait until all with lower numbers have come. Then they are settled: sorted among themselves, they
-    /// are in turn.
+    /// Rows wait for all lower numbers. Then they are settled: once sorted, they can be returned.
     fn take(&mut self, batch: &RecordBatch) -> Result<()> {
-        // Rows before `passed` are ready; those from `settled` on are in turn until one is not, which is
-        // `opened`.
+        // Rows before `passed` are ready. Rows from `settled` on are in order up to `opened`, which is not.
         let (mut passed, mut settled, mut opened) = (0, 0, None);
         for (row, number) in numbers(batch)?.iter().enumerate() {
             if self.waiting == 0 {
@@ -72,7 +70,7 @@ impl<I: Iterator<Item = Result<RecordBatch>>> Resequenced<I> {
         Ok(())
     }
 
-    /// What is held and `rows` become ready.
+    /// Sorts the held rows and `rows`, and makes them ready.
     fn sort(&mut self, rows: RecordBatch) -> Result<()> {
         if self.held.is_empty() && rows.num_rows() == 0 {
             return Ok(());
@@ -102,7 +100,7 @@ impl<I: Iterator<Item = Result<RecordBatch>>> Iterator for Resequenced<I> {
             }
             let taken = match self.batches.next() {
                 Some(batch) => batch.and_then(|batch| self.take(&batch)),
-                // Numbers were missing: what waits for them is sorted.
+                // Numbers are missing: the rows that wait for them are sorted.
                 None => match self.held.pop() {
                     Some(last) => self.sort(last),
                     None => return None,

@@ -1,5 +1,5 @@
-//! The names and times in a row group of a file, by its dictionaries and statistics: some hundred bytes are
-//! read instead of all rows. Not which rows have them.
+//! The names and times in a row group of a file, from its dictionaries and statistics: reads some hundred
+//! bytes instead of all rows. Not which rows have them.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -15,13 +15,13 @@ use super::columns::WHOLE_DICTIONARY;
 use super::table_reader::guarded;
 use crate::error::{Error, Result};
 
-/// For every row group of a file whether any of `names` can be in its column `column`. Does not look at many
-/// of those where they are: a name that is in the first ones is in most, and looking there brings nothing.
+/// For every row group of a file whether any of `names` can be in its column `column`. Stops looking once
+/// several row groups have one: such a name is in most of them, and looking at the others saves nothing.
 ///
 /// # Errors
 /// When the file cannot be opened or is damaged.
 pub fn row_groups_with(path: &Path, column: &str, names: &[String]) -> Result<Vec<bool>> {
-    /// Row groups with one of the names after which the others are not looked at.
+    /// After this many row groups with one of the names, the others are not checked.
     const ENOUGH: usize = 4;
     let file = File::open(path).map_err(|e| Error::io("open", path, e))?;
     guarded(path, || {
@@ -39,8 +39,7 @@ pub fn row_groups_with(path: &Path, column: &str, names: &[String]) -> Result<Ve
     })
 }
 
-/// The least value of column `begin` and the greatest of column `end`, by row group; `None` where the file
-/// does not say.
+/// The least value of column `begin` and the greatest of column `end`, by row group; `None` if unknown.
 ///
 /// # Errors
 /// When the file cannot be opened or is damaged.
@@ -65,8 +64,8 @@ pub fn row_group_spans(path: &Path, begin: &str, end: &str) -> Result<Vec<Option
     })
 }
 
-/// The names that row groups of a file have in a column, more where they were written together; `None` when
-/// they are too many for a dictionary.
+/// The names in a column of some row groups of a file, possibly also names of other row groups that were
+/// written with them; `None` if they are too many for a dictionary.
 ///
 /// # Errors
 /// When the file cannot be opened or is damaged.
@@ -107,7 +106,7 @@ fn can_have(
     else {
         return Ok(true);
     };
-    // In a dictionary that is full, names may be missing.
+    // A full dictionary may lack names.
     Ok(buf.len() > WHOLE_DICTIONARY || entries(buf).any(|entry| names.iter().any(|n| n.as_bytes() == entry)))
 }
 

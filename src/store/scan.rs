@@ -1,6 +1,6 @@
-//! Columns of a table read as they lie, row group by row group, by several threads: for what looks at every
-//! row once and needs no order. Row groups whose statistics or dictionaries say that they have nothing of
-//! interest are not read. Not for SQL.
+//! Columns of a table in stored order, row group by row group, on several threads: for code that looks at
+//! every row once and needs no order. Row groups without rows of interest, by their statistics or
+//! dictionaries, are not read. Not for SQL.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::pipeline::fan_out;
 use crate::schema::{NameView, TableSpec, find_column};
 
-/// Rows of a batch: many, as each has its dictionaries looked at.
+/// Rows of a batch: many, because each batch costs a look at its dictionaries.
 const BATCH_ROWS: usize = 32 * 1024;
 
 /// What is read.
@@ -25,9 +25,9 @@ pub(crate) struct Scan<'a> {
     pub recording: &'a str,
     /// The columns of the batches; they come in the order of the table.
     pub columns: &'a [&'a str],
-    /// Row groups with rows in this time.
+    /// Only row groups with rows in this window.
     pub within: Within<'a>,
-    /// Row groups that have one of these names in this column.
+    /// Only row groups that have one of these names in this column.
     pub having: Option<(&'a str, &'a [String])>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Within<'a> {
 /// Row groups of a file.
 type Groups = (PathBuf, Vec<usize>);
 
-/// What scans a database.
+/// Scans a database.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scanner<'a> {
     /// The snapshot.
@@ -55,8 +55,8 @@ pub(crate) struct Scanner<'a> {
 }
 
 impl Scanner<'_> {
-    /// Gives every batch that has rows of interest, and others, to one of as many workers as there are
-    /// threads; returns the workers. Which of them gets which batch is not known.
+    /// Gives each batch with rows of interest, and possibly others, to one of as many workers as there are
+    /// threads, and returns the workers. Which worker gets which batch is not defined.
     ///
     /// # Errors
     /// When a file is missing or damaged, the first error of `add`, and when the scan is interrupted.
@@ -87,7 +87,7 @@ impl Scanner<'_> {
         })
     }
 
-    /// The names in a column of the row groups of a scan, sorted; maybe some that its rows do not have.
+    /// The names in a column of the row groups of a scan, sorted; possibly some that its rows do not have.
     ///
     /// # Errors
     /// Those of [`Scanner::scan`].
@@ -108,7 +108,7 @@ impl Scanner<'_> {
         Ok(names.into_iter().collect())
     }
 
-    /// Columns of all rows of a recording in a small table: planning a statement would take longer than reading them.
+    /// Columns of all rows of a recording in a small table: reading them is faster than planning a statement.
     ///
     /// # Errors
     /// When a file is missing or damaged.

@@ -1,5 +1,5 @@
-//! Reads a Parquet file of a table as batches. The one place where a damaged file meets the Parquet reader:
-//! its errors and its panics both become errors that say so.
+//! Reads a Parquet file of a table as batches. The only place where a damaged file meets the Parquet reader:
+//! its errors and panics become errors that say so.
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -59,7 +59,7 @@ pub fn read_row_groups(
     Ok(Batches { reader: Some(reader), path: path.to_path_buf() })
 }
 
-/// The rows that the end of a file says it has.
+/// The number of rows in the footer of a file.
 pub(super) fn row_count(path: &Path) -> Result<u64> {
     let file = File::open(path).map_err(|e| Error::io("open", path, e))?;
     let rows = guarded(path, || {
@@ -94,7 +94,7 @@ impl Iterator for Batches {
     }
 }
 
-/// Runs a piece of the Parquet reader. Nothing that it had in hands is used again after a panic.
+/// Calls the Parquet reader. Nothing that it used is used again after a panic.
 pub(super) fn guarded<T, E>(path: &Path, read: impl FnOnce() -> Result<T, E>) -> Result<T>
 where
     E: std::error::Error + Send + Sync + 'static,

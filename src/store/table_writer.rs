@@ -1,4 +1,4 @@
-//! Writes one Parquet file of a table. Not aware of the transaction it belongs to, so that it can work on
+//! Writes one Parquet file of a table. Knows nothing of the transaction it belongs to, so that it can run on
 //! another thread.
 
 use std::io;
@@ -19,8 +19,8 @@ use super::manifest::FileEntry;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{ColumnType, ROW_GROUP_ROWS, TableSpec, compression};
 
-/// A file in the making. Nothing is on the disk before the first row. The bytes of a file depend on its rows
-/// alone, not on the batches that they come in.
+/// A file in the making. Nothing is on the disk before the first row. The bytes of a file depend on its rows,
+/// not on how they are split into batches.
 pub struct TableWriter {
     folder: Folder,
     table: &'static TableSpec,
@@ -32,7 +32,7 @@ pub struct TableWriter {
 enum State {
     New,
     Open(Box<OpenFile>),
-    /// A write failed; what is on the disk is of no use.
+    /// A write failed; what is on the disk is useless.
     Failed,
 }
 
@@ -41,8 +41,8 @@ struct OpenFile {
     file: SerializedFileWriter<SealedFile>,
     group: Option<RowGroup>,
     compressor: Compressor,
-    /// See [`RowGroup::rooms`]: of the last one in it.
-    rooms: Vec<usize>,
+    /// [`RowGroup::capacities`] of the last row group in it.
+    capacities: Vec<usize>,
 }
 
 /// A finished file that waits for its commit (see [`super::Transaction::add`]).
@@ -54,7 +54,7 @@ pub struct StagedFile {
 }
 
 impl TableWriter {
-    /// `entry` is complete but for what the rows decide.
+    /// `entry` is complete except for what the rows decide.
     pub(super) fn new(folder: Folder, table: &'static TableSpec, entry: FileEntry) -> Self {
         Self { folder, table, schema: table.arrow_schema(), entry, state: State::New }
     }
@@ -113,7 +113,7 @@ impl TableWriter {
             let properties = Arc::new(self.table.writer_properties());
             let compressor = Compressor::new(compression())?;
             let file = SerializedFileWriter::new(file, schema.root_schema_ptr(), properties)?;
-            Ok(OpenFile { file, group: None, compressor, rooms: Vec::new() })
+            Ok(OpenFile { file, group: None, compressor, capacities: Vec::new() })
         });
         opened.map(Box::new).map_err(|e| unwritable(&self.folder.path(self.staged()), e))
     }
@@ -125,7 +125,7 @@ impl OpenFile {
         while at < batch.num_rows() {
             let mut group = match self.group.take() {
                 Some(group) => group,
-                None => RowGroup::new(&self.file, table, &self.rooms),
+                None => RowGroup::new(&self.file, table, &self.capacities),
             };
             let rows = (batch.num_rows() - at).min(ROW_GROUP_ROWS - group.rows);
             group.write(&batch.slice(at, rows), &mut self.compressor)?;
@@ -133,7 +133,7 @@ impl OpenFile {
             match group.rows < ROW_GROUP_ROWS {
                 true => self.group = Some(group),
                 false => {
-                    self.rooms = group.rooms();
+                    self.capacities = group.capacities();
                     group.close(&mut self.file, &mut self.compressor)?;
                 }
             }

@@ -50,7 +50,7 @@ impl Transaction {
             Ok(lock) => lock,
             Err(e) => {
                 if created_folder {
-                    // Fails when another writer has begun to use it, and then rightly so.
+                    // Fails if another writer has begun to use it, which is right.
                     let _ = folder.disk().remove_dir(folder.root());
                 }
                 return Err(e);
@@ -63,7 +63,7 @@ impl Transaction {
             next_parts: HashMap::new(),
             is_first,
             created_folder,
-            // What a commit has staged must stay where it is until that commit is settled.
+            // Staged files must stay where they are until their commit is settled.
             is_done: !is_first,
             _lock: lock,
         };
@@ -94,7 +94,7 @@ impl Transaction {
     }
 
     /// A writer of one more file of a table. Writers can work on several threads at once; the order of the
-    /// files is the order in which their writers were asked for. `core` is given for tables that are divided
+    /// files is the order in which their writers were requested. `core` is given for tables that are divided
     /// by core.
     ///
     /// # Errors
@@ -129,7 +129,7 @@ impl Transaction {
         Ok(TableWriter::new(self.folder.clone(), table, entry))
     }
 
-    /// Makes a file part of the commit; a file without rows is not kept.
+    /// Makes a file part of the commit; a file without rows is left out.
     pub fn add(&mut self, file: StagedFile) {
         if file.entry.rows > 0 {
             self.manifest.files.push(file.entry);
@@ -137,7 +137,7 @@ impl Transaction {
         }
     }
 
-    /// Makes a file that is not a table part of the commit, in place of the one of that name.
+    /// Adds a file that is not a table to the commit, in place of the one of that name.
     ///
     /// # Errors
     /// When it cannot be written, or a name cannot be part of a path.
@@ -159,7 +159,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// The content of a file that is not a table, as it will be after the commit; `None` when there is none of that name.
+    /// The content of a file that is not a table, after the commit; `None` if there is none of that name.
     ///
     /// # Errors
     /// When it cannot be read or is not what was written.
@@ -169,13 +169,12 @@ impl Transaction {
         blob.map(|blob| blob.read(&self.folder.path(""))).transpose()
     }
 
-    /// Removes the rows of one table and recording, those added before included.
+    /// Removes the rows of one table and recording, including those added in this transaction.
     pub fn drop_table(&mut self, table: &TableSpec, recording: &str) {
         self.drop_files(|f| f.table == table.name && f.recording == recording);
     }
 
-    /// Removes a recording with everything that belongs to it; nothing happens when there is none of that
-    /// name.
+    /// Removes a recording with everything that belongs to it, if there is one of that name.
     pub fn drop_recording(&mut self, name: &str) {
         self.drop_files(|f| f.recording == name);
         self.drop_blobs(|b| b.recording == name);
@@ -198,7 +197,7 @@ impl Transaction {
         manifest.removals.extend(dropped.filter(|b| b.staged.is_none()).map(|b| b.path));
     }
 
-    /// Adds a recording, or replaces what is said about the one of that name.
+    /// Adds a recording, or replaces the entry of that name.
     pub fn set_recording(&mut self, recording: RecordingEntry) {
         let recordings = &mut self.manifest.recordings;
         match recordings.iter_mut().find(|r| r.name == recording.name) {
@@ -213,8 +212,8 @@ impl Transaction {
         self.manifest.files_of(table, Some(recording)).map(|f| (f.clone(), place(f))).collect()
     }
 
-    /// Makes the new state the state. What remains to be tidied up afterwards is left to the next writer when
-    /// it fails, and is no error: the new state is complete without it.
+    /// Makes the new state the state of the database. Tidying up afterwards may fail and is left to the next
+    /// writer; that is no error, because the new state is complete without it.
     ///
     /// # Errors
     /// When something could not be written; the database is then as it was.
@@ -225,11 +224,11 @@ impl Transaction {
             let message = format!("there are files of '{name}', which is no recording");
             return Err(Error::new(ErrorKind::Bug, message));
         }
-        // A blob that replaces another one has its name.
+        // A blob that replaces another one has the same name.
         let live: Vec<_> = self.manifest.blobs.iter().map(|b| b.path.clone()).collect();
         self.manifest.removals.retain(|r| !live.contains(r));
         if self.created_folder {
-            self.sync_around()?;
+            self.sync_parent()?;
         }
         commit::publish(&self.folder, &self.manifest)?;
         self.is_done = true;
@@ -238,9 +237,9 @@ impl Transaction {
     }
 
     /// Makes the name of a new database survive a power cut.
-    fn sync_around(&self) -> Result<()> {
-        let around = around(self.folder.root());
-        self.folder.disk().sync_dir(around).map_err(|e| Error::io("sync", around, e))
+    fn sync_parent(&self) -> Result<()> {
+        let parent_of = parent_of(self.folder.root());
+        self.folder.disk().sync_dir(parent_of).map_err(|e| Error::io("sync", parent_of, e))
     }
 
     fn abandon(&self) -> Result<()> {
@@ -265,8 +264,8 @@ impl Drop for Transaction {
     }
 }
 
-/// Makes sure that the folder is a database, or can become one: then it is new, or holds nothing but
-/// leftovers of a first transaction. Returns true when it was created here.
+/// Makes sure that the folder is a database, or can become one: then it is new, or holds only leftovers of a
+/// first transaction. Returns true if it was created here.
 fn prepare_folder(folder: &Folder, may_create: bool) -> Result<bool> {
     let root = folder.root();
     if folder.exists(MANIFEST).unwrap_or(false) {
@@ -288,10 +287,10 @@ fn prepare_folder(folder: &Folder, may_create: bool) -> Result<bool> {
             .hint("choose another folder for the database"))
         });
     }
-    if !around(root).is_dir() {
+    if !parent_of(root).is_dir() {
         return Err(Error::database(format!(
             "there is no folder '{}' to make a database in",
-            around(root).display()
+            parent_of(root).display()
         )));
     }
     folder.disk().create_dir_all(root).map_err(|e| Error::io("create", root, e))?;
@@ -299,6 +298,6 @@ fn prepare_folder(folder: &Folder, may_create: bool) -> Result<bool> {
 }
 
 /// The folder that a path is in.
-fn around(path: &Path) -> &Path {
+fn parent_of(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

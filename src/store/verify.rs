@@ -1,4 +1,4 @@
-//! Looks whether a database is what its manifest says, byte by byte and row by row. It repairs nothing.
+//! Checks that a database is what its manifest says, byte by byte and row by row. It repairs nothing.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,16 +17,16 @@ use crate::schema::{TableSpec, table};
 /// Rows in memory at once.
 const BATCH_ROWS: usize = 1 << 16;
 
-/// What was looked at, and what is wrong.
+/// What was checked, and what is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct VerifyReport {
     /// Number of files in the manifest.
     pub files: u64,
-    /// Their size in bytes, as the manifest has it.
+    /// Their size in bytes, according to the manifest.
     pub bytes: u64,
     /// What is wrong; empty for a sound database.
     pub problems: Vec<Problem>,
-    /// What an interrupted writer left to do or to remove. Harmless: the next writer sees to it.
+    /// What an interrupted writer left to do or to remove. Harmless: the next writer does it.
     pub pending: Vec<String>,
 }
 
@@ -71,7 +71,7 @@ impl VerifyReport {
         }
     }
 
-    /// Other engines read every Parquet file they find, so that one too many is a wrong answer.
+    /// Other engines read every Parquet file they find, so that a stray one gives a wrong answer.
     fn note_strays(&mut self, db: &Database) -> Result<()> {
         let m = db.manifest();
         let files = m.files.iter().map(|f| f.path.as_str());

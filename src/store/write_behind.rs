@@ -1,5 +1,5 @@
-//! A file that a background thread syncs while it is written, so that the last sync, for which everything
-//! waits, finds little left to do. Small files are synced once.
+//! A file that a background thread syncs while it is written, so that the last sync, which everything waits
+//! for, has little left to do. Small files are synced once.
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -17,12 +17,11 @@ pub enum Fault {
     Device,
     /// A write gets half through, then the device fails. Other operations fail as with [`Fault::Device`].
     TornWrite,
-    /// A write takes only half of the bytes, which is no error and must not become one. Other operations
-    /// succeed.
+    /// A write takes only half of the bytes, which must not become an error. Other operations succeed.
     ShortWrite,
 }
 
-/// A real disk on which one operation, or that and all later ones, goes wrong.
+/// A real disk on which one operation, or that one and all later ones, go wrong.
 #[derive(Debug, Clone)]
 pub struct FaultyDisk {
     plan: Plan,
@@ -37,7 +36,7 @@ struct Plan {
 }
 
 impl FaultyDisk {
-    /// A disk whose operation number `at`, counted from 1, goes wrong, and with `for_ever` all after it too.
+    /// A disk whose operation number `at`, counted from 1, goes wrong; with `for_ever` also all after it.
     pub fn new(fault: Fault, at: usize, for_ever: bool) -> Self {
         Self { plan: Plan { fault, at, for_ever }, log: Arc::default() }
     }

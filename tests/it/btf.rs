@@ -254,11 +254,11 @@ fn odd_lines_lose_nothing_else() {
     let lines = exported(&bench, &[]);
     assert_eq!(lines[2], "2,C,0,SIG,\"q\",0,write,a,b,\"c, d\"");
     assert_eq!(lines[3], "3,C,0,T,A\0B,0,start");
-    let told = bench.ok(&["export", "t.db", "-o", "-", "--format", "btf"]);
+    let run = bench.ok(&["export", "t.db", "-o", "-", "--format", "btf"]);
     assert!(
-        told.stderr.contains("2 lines that were rejected at the import are not written"),
+        run.stderr.contains("2 lines that were rejected at the import are not written"),
         "{}",
-        told.stderr
+        run.stderr
     );
     let strict = bench.run(&["ingest", "strict.db", "t.btf", "--strict"]);
     assert_eq!(strict.code, Some(3), "{}", strict.stderr);

@@ -103,15 +103,15 @@ fn a_tail_and_lost_buffers_are_reported() {
         );
         let run = bench.ok(&["export", "t.db", "--format", "traceprinter", "-o", "t.txt"]);
         let incomplete = csv(&bench, "t.db", "SELECT count(*) FROM kernel_event WHERE status <> 'ok'");
-        let told = format!("{} events of which parts are missing", incomplete.lines().last().unwrap());
-        assert!(run.stderr.contains(&told), "{told}\n{}", run.all());
+        let expected = format!("{} events of which parts are missing", incomplete.lines().last().unwrap());
+        assert!(run.stderr.contains(&expected), "{expected}\n{}", run.all());
         let lost: i64 = truth.written.lost_buffers.iter().map(|l| i64::from(l.count)).sum();
         assert_eq!(row(&bench, "t.db", "SELECT sum(lost) FROM kernel_buffer"), [lost], "{release:?}");
-        let told = "SELECT sum(gaps), (SELECT count(*) FROM gap WHERE reason = 'lost_buffer') FROM source";
-        let gaps = row(&bench, "t.db", told);
+        let sql = "SELECT sum(gaps), (SELECT count(*) FROM gap WHERE reason = 'lost_buffer') FROM source";
+        let gaps = row(&bench, "t.db", sql);
         assert!(gaps[0] >= 3 && gaps[0] == gaps[1], "{release:?} {gaps:?}");
-        let told = "SELECT count(*) FROM diagnostic WHERE code = 'lost-buffers'";
-        assert_eq!(row(&bench, "t.db", told), [truth.written.lost_buffers.len() as i64], "{release:?}");
+        let sql = "SELECT count(*) FROM diagnostic WHERE code = 'lost-buffers'";
+        assert_eq!(row(&bench, "t.db", sql), [truth.written.lost_buffers.len() as i64], "{release:?}");
     }
 }
 
@@ -209,9 +209,9 @@ fn tables(bench: &Bench, db: &str, without: &[&str]) -> Vec<(String, u64)> {
 fn what_is_derived_comes_from_all_events() {
     let (bench, _) = bench(Release::R7, &[]);
     bench.ok(&["ingest", "part.db", "t.kev", "--class", "USER"]);
-    let told = ["kernel_event/", "source/", "diagnostic/", "recording/"];
-    assert_eq!(tables(&bench, "part.db", &told), tables(&bench, "t.db", &told));
-    assert!(tables(&bench, "t.db", &told).len() >= 10);
+    let compared = ["kernel_event/", "source/", "diagnostic/", "recording/"];
+    assert_eq!(tables(&bench, "part.db", &compared), tables(&bench, "t.db", &compared));
+    assert!(tables(&bench, "t.db", &compared).len() >= 10);
     let account = row(&bench, "part.db", ACCOUNT);
     let rows = row(&bench, "part.db", "SELECT count(*) FROM kernel_event");
     assert_eq!((account[1], account[0]), (rows[0], account[1] + account[2] + account[3]));

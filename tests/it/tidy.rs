@@ -29,6 +29,75 @@ fn every_file_says_what_it_is_for_and_none_is_too_long() {
     }
 }
 
+/// Folders and files whose comments do not keep the two tests below yet.
+const OLD_COMMENTS: &[&str] =
+    &["src/formats/text/", "src/formats/trace32/", "src/lib.rs", "src/library/", "tests/it/architecture.rs"];
+
+/// Lines of the source and of the tests, without those of [`OLD_COMMENTS`], each with its place.
+fn lines_of_new_text() -> Vec<(String, String)> {
+    let files = rust_files("src").into_iter().chain(rust_files("tests"));
+    let files = files.filter(|(path, _)| !OLD_COMMENTS.iter().any(|old| path.starts_with(old)));
+    let lines = |(path, text): (String, String)| {
+        let place = |(n, line): (usize, &str)| (format!("{path}:{}", n + 1), line.to_owned());
+        text.lines().enumerate().map(place).collect::<Vec<_>>()
+    };
+    files.flat_map(lines).collect()
+}
+
+/// rustfmt breaks code at this width, and leaves comments alone. Rows of tables cannot be broken.
+#[test]
+fn comments_are_as_wide_as_code_at_most() {
+    let is_prose = |line: &str| {
+        let line = line.trim_start();
+        line.starts_with("//") && !line.starts_with("//! |") && !line.starts_with("/// |")
+    };
+    let lines = lines_of_new_text().into_iter();
+    let wide = lines.filter(|(_, line)| line.chars().count() > 110 && is_prose(line));
+    assert_eq!(wide.map(|(place, _)| place).collect::<Vec<_>>(), Vec::<String>::new());
+}
+
+/// Words of a dialect of our own that the code once had, and what to write in their place.
+const DIALECT: &[(&str, &str)] = &[
+    ("beside", "next to, in addition to"),
+    ("crew", "worker pool"),
+    ("lane", "stage"),
+    ("quarter", "part"),
+    ("told", "dictionary delta, reported, stated"),
+    ("usual", "common, standard, default"),
+];
+
+/// The words of identifiers in a line, without texts: `FewRows::asked_by` has `few`, `rows`, `asked`, `by`.
+fn words_of_identifiers(line: &str) -> Vec<String> {
+    let code = line.split("//").next().unwrap_or_default();
+    let mut spaced = String::new();
+    for c in code.split('"').step_by(2).flat_map(|part| part.chars().chain([' '])) {
+        if c.is_uppercase() && !spaced.ends_with(char::is_uppercase) {
+            spaced.push(' ');
+        }
+        spaced.push(c);
+    }
+    let words = spaced.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
+}
+
+#[test]
+fn identifiers_are_field_terms() {
+    // A column of table `kernel_buffer`.
+    let column = ("src/formats/qnx/rows.rs", "told");
+    let mut found = Vec::new();
+    for (place, line) in lines_of_new_text() {
+        for word in words_of_identifiers(&line) {
+            let dialect = DIALECT.iter().find(|(bad, _)| word == *bad || word == format!("{bad}s"));
+            let is_column = place.starts_with(column.0) && word == column.1;
+            if let (Some((_, good)), false) = (dialect, is_column) {
+                found.push(format!("{place}: {word}; {good}"));
+            }
+        }
+    }
+    assert_eq!(found, Vec::<String>::new());
+    assert_eq!(words_of_identifiers("FewRows::asked_by(\"told\")"), ["few", "rows", "asked", "by"]);
+}
+
 #[test]
 fn only_the_engine_names_datafusion() {
     assert_eq!(uses("datafusion", &["src/engine/"]), Vec::<String>::new());

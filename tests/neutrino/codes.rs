@@ -8,7 +8,7 @@
 //! Sources: figure 4 and section c of the kernel's instrumentation document (two fields: class 5 bits, event
 //! 10 bits), and the interface of `sys/trace.h` 6.5 to 8.0 for the numbers of classes and events.
 
-/// Internal classes where they stand in the header: bits 14 to 10.
+/// Internal classes at their place in the header: bits 14 to 10.
 const CONTROL: u16 = 0x0400;
 const KERNEL_CALL: u16 = 0x0800;
 const INTERRUPT: u16 = 0x0c00;
@@ -24,12 +24,12 @@ const COUNTERS: u16 = 0x2c00;
 /// Bit of the event of kernel calls and system events: addresses and sizes have 64 bits (7.0 and later).
 const LAYOUT_64: u16 = 0x0200;
 
-/// Which event a record belongs to: the bits of its header, and what a reader should make of them.
+/// The kind of event of a record: the bits of its header, and how a reader should interpret them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Code {
     /// The lower 15 bits of the header.
     pub bits: u16,
-    /// The word of the class as traceprinter says it.
+    /// The traceprinter word of the class.
     pub class: &'static str,
     /// The number of the event within that class.
     pub event: u16,
@@ -99,7 +99,7 @@ impl Code {
         Self::new(PROCESS_THREAD | (state + 26), "VTHREAD", state, false)
     }
 
-    /// What happens to a process: bits 9 to 6.
+    /// An event of a process: bits 9 to 6.
     pub const fn process(event: u16) -> Self {
         Self::new(PROCESS_THREAD | event << 6, "PROCESS", event, false)
     }
@@ -139,7 +139,7 @@ impl Code {
         Self::new(COUNTERS | event, "PMU", event, false)
     }
 
-    /// Bits that no document explains: a reader keeps them whole as the event.
+    /// Bits that no document explains: a reader stores them unchanged as the event.
     pub const fn unknown(bits: u16) -> Self {
         Self::new(bits & 0x7fff, "UNKNOWN", bits & 0x7fff, false)
     }
@@ -159,7 +159,7 @@ pub mod process {
 
 /// States of threads that all releases number alike.
 pub mod state {
-    /// Gone.
+    /// It has ended.
     pub const DEAD: u16 = 0;
     /// On a CPU.
     pub const RUNNING: u16 = 1;
@@ -177,7 +177,7 @@ pub mod state {
     pub const MUTEX: u16 = 13;
     /// Waits for an interrupt.
     pub const INTR: u16 = 16;
-    /// Comes to be.
+    /// It is created.
     pub const CREATE: u16 = 24;
     /// Ends.
     pub const DESTROY: u16 = 25;

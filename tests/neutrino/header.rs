@@ -1,9 +1,8 @@
-//! What stands before the records: attributes as text, and the system page of the target. Both can be made
-//! wrong at will.
+//! The part before the records: attributes as text, and the system page. Both can be made wrong on purpose.
 
 use super::record::ByteOrder;
 
-/// Which kernel the trace pretends to come from.
+/// The kernel that the trace pretends to come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Release {
     /// 6.5: 32 bits, one chain of buffers.
@@ -41,7 +40,7 @@ impl Release {
 pub struct Attributes(pub Vec<(String, String)>);
 
 impl Attributes {
-    /// Gives a key a value; a new key comes last.
+    /// Sets the value of a key; a new key comes last.
     pub fn set(&mut self, key: &str, value: impl Into<String>) -> &mut Self {
         match self.0.iter_mut().find(|(k, _)| k == key) {
             Some((_, old)) => *old = value.into(),
@@ -50,7 +49,7 @@ impl Attributes {
         self
     }
 
-    /// Takes a key away.
+    /// Removes a key.
     pub fn remove(&mut self, key: &str) -> &mut Self {
         self.0.retain(|(k, _)| k != key);
         self
@@ -63,7 +62,7 @@ impl Attributes {
     }
 }
 
-/// What a header says about the target.
+/// The target, as described in a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// Which kernel.
@@ -78,7 +77,7 @@ pub struct Target {
     pub syspage_length: u16,
     /// Seconds since 1970 when the target was started.
     pub boot_time: u32,
-    /// The clocks of all CPUs count together.
+    /// The clocks of all CPUs are synchronised.
     pub global_clock: bool,
 }
 
@@ -97,7 +96,7 @@ impl Default for Target {
 }
 
 impl Target {
-    /// The attributes as tracelogger of 6.x writes them, in its order. The dates are fixed: the same
+    /// The attributes as tracelogger of 6.x writes them, in its order. The dates are fixed, so that the same
     /// arguments give the same bytes.
     pub fn attributes(&self) -> Attributes {
         let (order, machine) = match (self.order, self.release) {
@@ -128,8 +127,8 @@ impl Target {
         attributes
     }
 
-    /// The system page: what the documents say about its first fields and about `qtime`, zeros elsewhere. A
-    /// length that is too small for both cuts them off.
+    /// The system page: its first fields and `qtime` according to the documents, zeros elsewhere. A length
+    /// that is too small for both cuts them off.
     pub fn syspage(&self) -> Vec<u8> {
         let length = usize::from(self.syspage_length);
         let kind: u16 = match (self.order, self.release) {
@@ -166,10 +165,10 @@ impl Target {
     }
 }
 
-/// Where we put the section of time, and how long it is.
+/// Where we put the section of time, and its length.
 const QTIME: usize = 96;
 const QTIME_SIZE: usize = 96;
-/// Bit of its flags: the clocks of all CPUs count together.
+/// Bit of its flags: the clocks of all CPUs are synchronised.
 const GLOBAL_CLOCK: u32 = 0x8;
 
 fn put(page: &mut [u8], at: usize, bytes: &[u8]) {

@@ -1,16 +1,16 @@
-//! The instrumented kernel's side of a trace: stamps, TIME records, buffers, parts of events that others come
-//! between. Not the content of events (see `machine`).
+//! The instrumented kernel's side of a trace: stamps, TIME records, buffers, events whose parts are
+//! interleaved with others. Not the content of events (see `machine`).
 //!
-//! Until 7.x all CPUs share a chain of buffers; since 8.0 a buffer has one CPU. Sources: kernel 6.4
-//! (`nano_trace`) for stamps, TIME and BUFFER; what published readers of 8.0 files expect for the order
-//! BUFFER_END, TIME, BUFFER. That 8.0 numbers its buffers as they are written is an assumption.
+//! Up to 7.x all CPUs share a chain of buffers; since 8.0 a buffer has one CPU. Sources: kernel 6.4
+//! (`nano_trace`) for stamps, TIME and BUFFER; published readers of 8.0 files for the order BUFFER_END, TIME,
+//! BUFFER. That 8.0 numbers its buffers as they are written is an assumption.
 
 use std::io::{self, Write};
 
 use super::random::Random;
 use super::{ByteOrder, Code, KevWriter, Parts, Record, Release, Target};
 
-/// An event as a reader should deliver it.
+/// An event that a reader should return.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpectedEvent {
     /// Number of its first record in the file, from 0.
@@ -21,32 +21,32 @@ pub struct ExpectedEvent {
     pub cpu: u8,
     /// Flags of the header.
     pub flags: u8,
-    /// Word of the class, as traceprinter says it.
+    /// The traceprinter word of the class.
     pub class: &'static str,
     /// Number of the event within its class.
     pub event: u16,
     /// Layout with 64-bit addresses.
     pub is64: bool,
-    /// `ok`, `orphan` (a later part whose first one is not in the file; each is an event) or `unterminated`
-    /// (the parts up to the first that is missing).
+    /// `ok`, `orphan` (a later part without its first one in the file; each is an event) or `unterminated`
+    /// (the parts up to the first missing one).
     pub status: &'static str,
     /// The words of all parts.
     pub words: Vec<u32>,
 }
 
 impl ExpectedEvent {
-    /// An event that is all there, of the CPU's own record.
+    /// A complete event, with the right CPU in its record.
     pub fn new(record: u64, cycles: u64, cpu: u8, code: Code, words: &[u32]) -> Self {
         let words = words.to_vec();
         let Code { class, event, is64, .. } = code;
         Self { record, cycles, cpu, flags: 0, class, event, is64, status: Self::OK, words }
     }
 
-    /// Status of an event that is all there.
+    /// Status of a complete event.
     pub const OK: &'static str = "ok";
-    /// Status of a part whose first one is not there.
+    /// Status of a part without its first one.
     pub const ORPHAN: &'static str = "orphan";
-    /// Status of an event whose end is not there.
+    /// Status of an event without its end.
     pub const UNTERMINATED: &'static str = "unterminated";
 }
 
@@ -61,10 +61,10 @@ pub struct LostBuffer {
     pub record: u64,
 }
 
-/// What is in a file.
+/// The content of a file.
 #[derive(Debug, Clone, Default)]
 pub struct Written {
-    /// Its events by the numbers of their first records, if they were kept.
+    /// Its events by the numbers of their first records, if they were stored.
     pub events: Vec<ExpectedEvent>,
     /// The gaps between its buffers; a gap at the end is in no file.
     pub lost_buffers: Vec<LostBuffer>,
@@ -72,7 +72,7 @@ pub struct Written {
     pub wrong_cpus: u64,
 }
 
-/// What goes wrong in a trace, and how often. None of it by default.
+/// Faults of a trace, and how often they occur. None by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Faults {
     /// No TIME records, as when the class CONTROL is filtered out.
@@ -85,17 +85,17 @@ pub struct Faults {
     pub interlace: u32,
 }
 
-/// Events of a buffer (`num_events` in published listings): 70 % of its 1014 places, then it is handed over.
+/// Events of a buffer (`num_events` in published listings): 70 % of its 1014 places, then it is written.
 const HIGH_WATER: usize = 714;
-/// Cycles after which the rest of an event is written, whatever comes.
-const LONGEST_HOLD: u64 = 20_000;
+/// Cycles after which the rest of an event is written in any case.
+const MAX_HOLD: u64 = 20_000;
 /// What 8.0 writes into the words of BUFFER_END.
 const END_WORD: u32 = 0xe6e6_e6e6;
 
 #[derive(Debug, Default)]
 struct Buffer {
     lost: bool,
-    /// Where the record BUFFER is, and its event.
+    /// The position of the record BUFFER, and its event.
     opening: (usize, Option<usize>),
     records: Vec<Record>,
     /// Events that begin here; their record numbers count from the start of the buffer until it is written.
@@ -107,14 +107,14 @@ struct Cpu {
     last: Option<u64>,
     /// The next event needs a TIME before it.
     force_time: bool,
-    /// Parts of an event that are still to come, the last one first, and the event.
+    /// Remaining parts of an event, the last one first, and the event.
     held: Vec<Record>,
     held_stamp: u64,
     held_event: Option<usize>,
     held_code: Option<Code>,
 }
 
-/// Takes events and writes a trace. An error of the output is kept and returned by [`Kernel::finish`].
+/// Takes events and writes a trace. An error of the output is stored and returned by [`Kernel::finish`].
 #[derive(Debug)]
 pub struct Kernel<W> {
     writer: KevWriter<W>,
@@ -133,8 +133,7 @@ pub struct Kernel<W> {
 }
 
 impl<W: Write> Kernel<W> {
-    /// Begins the trace of a target with a buffer of this number. `keep` the expected events: they need
-    /// memory.
+    /// Begins the trace of a target with this buffer. `keep`: stores the expected events, which needs memory.
     pub fn new(
         out: W,
         target: &Target,
@@ -171,7 +170,7 @@ impl<W: Write> Kernel<W> {
         self.writer.bytes()
     }
 
-    /// Whether parts of an event of this CPU are still to come.
+    /// Whether an event of this CPU has remaining parts.
     pub fn holds(&self, cpu: u8) -> bool {
         self.cpus.get(usize::from(cpu)).is_some_and(|c| !c.held.is_empty())
     }
@@ -182,13 +181,13 @@ impl<W: Write> Kernel<W> {
     }
 
     /// Writes an event that happened at `now`, not before the last one of the CPU. Returns its stamp: one
-    /// later when the last event has the same (stamps are unique on a CPU). `nested` events, those of
+    /// later if the last event has the same (stamps are unique on a CPU). `nested` events, those of
     /// interrupts, may come between the parts of another one.
     pub fn emit(&mut self, cpu: u8, now: u64, flags: u8, code: Code, words: &[u32], nested: bool) -> u64 {
         let of = usize::from(cpu) % self.cpus.len().max(1);
         for other in 0..self.cpus.len() {
             let Some(state) = self.cpus.get(other).filter(|c| !c.held.is_empty()) else { continue };
-            if now > state.held_stamp + LONGEST_HOLD || (other == of && !nested) {
+            if now > state.held_stamp + MAX_HOLD || (other == of && !nested) {
                 while self.release_part(other) {}
             } else if other != of && self.random.one_in(2) {
                 self.release_part(other);
@@ -222,7 +221,7 @@ impl<W: Write> Kernel<W> {
         stamp
     }
 
-    /// Writes what is open; gives back the output and what was written.
+    /// Writes what is open; returns the output and its content.
     pub fn finish(mut self) -> io::Result<(W, Written)> {
         for cpu in 0..self.cpus.len() {
             while self.release_part(cpu) {}
@@ -239,7 +238,7 @@ impl<W: Write> Kernel<W> {
         Ok((self.writer.finish()?, written))
     }
 
-    /// Writes the next part of the event that a CPU holds back, if there is one.
+    /// Writes the next held part of a CPU's event, if there is one.
     fn release_part(&mut self, cpu: usize) -> bool {
         let Some(state) = self.cpus.get_mut(cpu) else { return false };
         let (Some(part), Some(code)) = (state.held.pop(), state.held_code) else { return false };
@@ -253,7 +252,7 @@ impl<W: Write> Kernel<W> {
         if self.release == Release::R8 { cpu } else { 0 }
     }
 
-    /// Opens a buffer when there is none with room. What is stamped `stamp` opens it.
+    /// Opens a buffer if none has room. `stamp` is the time of the first event in it.
     fn make_room(&mut self, cpu: usize, stamp: u64) {
         let at = self.buffer_of(cpu);
         if self.buffers.get(at).is_some_and(|b| b.records.len() >= HIGH_WATER) {
@@ -282,7 +281,7 @@ impl<W: Write> Kernel<W> {
         }
     }
 
-    /// A TIME record: the clock was read a little before the record was stamped.
+    /// A TIME record: the clock was read shortly before the record was stamped.
     fn time(&mut self, cpu: usize, stamp: u64) {
         if self.faults.no_time {
             return;
@@ -296,7 +295,7 @@ impl<W: Write> Kernel<W> {
         self.begin(cpu, stamp, 0, code, record)
     }
 
-    /// Adds the first record of an event; which expected event it is, unless it is lost.
+    /// Adds the first record of an event; returns the expected event, unless it is lost.
     fn begin(&mut self, cpu: usize, stamp: u64, flags: u8, code: Code, record: Record) -> Option<usize> {
         let at = self.buffer_of(cpu);
         let buffer = self.buffers.get_mut(at)?;
@@ -337,7 +336,7 @@ impl<W: Write> Kernel<W> {
 
     fn add(&mut self, at: usize, cpu: usize, mut record: Record) {
         let Some(buffer) = self.buffers.get_mut(at) else { return };
-        // What a buffer begins with is always right.
+        // The first records of a buffer are always right.
         if self.release == Release::R8
             && buffer.records.len() > 2
             && self.random.one_in(self.faults.wrong_cpu)

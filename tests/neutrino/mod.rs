@@ -2,8 +2,8 @@
 //! would, or from a whole simulated machine. The other rooms of QNX are listed in `src/qnx`.
 //!
 //! This folder is written from the documents and shares no code with the readers, not even the numbers of
-//! classes and events (see `codes`): a test that writes and reads compares two understandings of the layout.
-//! It needs only the standard library, so `benches/kev.rs` compiles it alone.
+//! classes and events (see `codes`), so that a test that writes and reads compares two interpretations of the
+//! layout. It needs only the standard library, so `benches/kev.rs` compiles it alone.
 
 pub mod codes;
 mod header;
@@ -19,7 +19,7 @@ pub use record::{ByteOrder, Part, Parts, Record};
 
 use std::io::{self, Write};
 
-/// Writes the bytes of a trace: header, system page, records, and whatever else is asked for.
+/// Writes the bytes of a trace: header, system page, records, and other bytes on demand.
 #[derive(Debug)]
 pub struct KevWriter<W> {
     out: W,
@@ -29,7 +29,7 @@ pub struct KevWriter<W> {
 }
 
 impl<W: Write> KevWriter<W> {
-    /// Writes attributes and system page as they are given, without a check that they fit together.
+    /// Writes attributes and system page as they are, without a check that they fit together.
     pub fn new(mut out: W, order: ByteOrder, attributes: &Attributes, syspage: &[u8]) -> io::Result<Self> {
         let text = attributes.text();
         out.write_all(text.as_bytes())?;
@@ -60,7 +60,7 @@ impl<W: Write> KevWriter<W> {
         Ok(first)
     }
 
-    /// Writes bytes that are no record: as after a full disk or a crash.
+    /// Writes bytes that are not a record, as after a full disk or a crash.
     pub fn garbage(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.bytes += bytes.len() as u64;
         self.out.write_all(bytes)
@@ -76,12 +76,12 @@ impl<W: Write> KevWriter<W> {
         self.records
     }
 
-    /// Bytes written, those of the header among them.
+    /// Bytes written, including the header.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Writes what is left; gives the output back.
+    /// Writes the rest; returns the output.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)

@@ -1,5 +1,4 @@
-//! Numbers that look random and are the same on every machine: no floating point. Not for anything that must
-//! be secret.
+//! Pseudo-random numbers, the same on every machine: no floating point. Not for anything that must be secret.
 
 /// SplitMix64 (Steele, Lea, Flood 2014).
 #[derive(Debug, Clone)]
@@ -25,7 +24,7 @@ impl Random {
         ((u128::from(self.bits()) * u128::from(limit)) >> 64) as u64
     }
 
-    /// True once in `n` times; never when that is 0.
+    /// True once in `n` times; never if that is 0.
     pub fn one_in(&mut self, n: u32) -> bool {
         n > 0 && self.below(n.into()) == 0
     }

@@ -1,9 +1,9 @@
-//! Records of 16 bytes and the parts of events, in the byte order of a target. Not when and where they are
+//! Records of 16 bytes and the parts of events, in the target's byte order. Not when and where they are
 //! written.
 
 use super::codes::Code;
 
-/// The most significant byte first, or last?
+/// The byte order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ByteOrder {
     /// x86, ARM.
@@ -40,8 +40,7 @@ impl ByteOrder {
         words.push(self.word(word));
     }
 
-    /// Appends a number of 64 bits: as two words of memory, so that which half comes first depends on the
-    /// target.
+    /// Appends a number of 64 bits as two words of memory: the order of the halves depends on the target.
     pub fn push_64(self, words: &mut Vec<u32>, number: u64) {
         let (low, high) = (number as u32, (number >> 32) as u32);
         words.extend(match self {
@@ -91,7 +90,7 @@ impl Record {
         Self { header: part | cpu | flags | u32::from(code.bits & 0x7fff), timeoff, data }
     }
 
-    /// What stands in the file.
+    /// The bytes in the file.
     pub fn bytes(&self, order: ByteOrder) -> [u8; 16] {
         let mut bytes = [0; 16];
         let words = [self.header, self.timeoff, self.data[0], self.data[1]];
@@ -109,7 +108,7 @@ impl Record {
 }
 
 /// The records of an event, one after the other: the writer decides how many others come between them. Up to
-/// two words are a simple event, more begin one and end it; the last record is filled up with zero.
+/// two words are a simple event, more begin one and end it; the last record is padded with zero.
 #[derive(Debug, Clone)]
 pub struct Parts<'a> {
     cpu: u8,

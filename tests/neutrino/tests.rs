@@ -92,7 +92,7 @@ fn an_event_of_three_parts_with_another_cpu_between_them() {
         [0xc0, 0x10, 0, 0x40, 0x10, 0, 0, 0, 1, 0, 0, 0, 3, 0x10, 0, 0],
         [0x01, 0x10, 0, 0x01, 0x0f, 0, 0, 0, 3, 0x10, 0, 0, 1, 0, 0, 0],
         [0xc0, 0x10, 0, 0x80, 0x10, 0, 0, 0, b'b', b'i', b'n', b'/', b's', b'h', b'1', 0],
-        // 11 ends; what is missing to a record is zero.
+        // 11 ends; the missing word is zero.
         [0xc0, 0x10, 0, 0xc0, 0x10, 0, 0, 0, 0xcd, 0xab, 0, 0, 0, 0, 0, 0],
     ];
     assert_eq!(bytes(ByteOrder::Little, &records), expected.concat());
@@ -161,7 +161,7 @@ fn a_kernel_tells_buffers_and_times_of_each_cpu() {
     let start = 0x5_ffff_fff0;
     assert_eq!(kernel.emit(0, start, 0, Code::user(1), &[1, 2], false), start);
     assert_eq!(kernel.emit(1, start, 0, Code::user(2), &[1, 2], false), start);
-    // Stamps are unique on a CPU; the lower bits run over only once.
+    // Stamps are unique on a CPU; the lower bits overflow only once.
     assert_eq!(kernel.emit(0, start, 0, Code::user(3), &[1, 2], false), start + 1);
     assert_eq!(kernel.emit(0, start + 0x10, 0, Code::user(4), &[1, 2], false), start + 0x10);
     kernel.emit(0, start + 0x20, 0, Code::user(5), &[1, 2], false);

@@ -1,5 +1,4 @@
-//! Every action in every state of the three charts, against a list of the legal ones that is written here
-//! once more.
+//! Every action in every state of the three charts, against a separate list of the legal ones.
 
 use super::{check_events, ids};
 use crate::btf::spec::{State, Version};
@@ -90,9 +89,9 @@ fn every_pair(version: Version, chart: &str, states: &[State], edges: &[(&str, &
             let legal = edges.contains(&(state, *action, *to));
             let faults = u64::from(!legal);
             assert_eq!(count(&lines), faults, "{version}: {action} while {state}");
-            // Where it leads to, legal or not: what is legal from there is legal now.
+            // Legal or not, the next state allows what it always allows.
             for (from, next, _) in edges {
-                // An activation that was lost leaves the instance as it was.
+                // A lost activation leaves the instance as it was.
                 let to = if *action == "mtalimitexceeded" { state } else { to };
                 let mut more = lines.clone();
                 more.push(event(chart, next));

@@ -1,5 +1,4 @@
-//! What is known of entities in doubt: names of two types, instances that never were, causes that are not
-//! written.
+//! Entities in doubt: names of two types, instances that never existed, causes that are not written.
 
 use super::{check, check_events, ids};
 use crate::btf::spec::Version;
@@ -21,7 +20,7 @@ fn a_name_of_two_types_is_reported_once() {
     let report = check_events(MID, &(0..3).map(run).collect::<String>());
     assert_eq!(ids(&report, Severity::Info), ["name-of-two-types"], "{:#?}", report.findings);
     assert_eq!(report.violations(Severity::Info), 1);
-    // That of a core that is activated is not certain: its source may be what is wrong.
+    // The type of an activated core is not certain: the source may be what is wrong.
     let core = check_events(MID, "0,C,0,T,A,0,start\n1,S,0,T,C,0,activate");
     assert_eq!(ids(&core, Severity::Info), ["source-kind"]);
     assert!(core.findings[0].first[0].message.contains("a name of two types"));
@@ -64,8 +63,7 @@ fn an_instance_that_never_was_does_nothing() {
         assert_eq!(ids(&report, Severity::Info), [rule], "{line}");
         assert_eq!(report.findings[0].first[0].message, message);
     }
-    // Where activations are not recorded, or the instance can be older than the trace, nothing is known of
-    // it.
+    // If activations are not recorded, or the instance can be older than the trace, nothing is known of it.
     assert_eq!(
         ids(&check_events(MID, "0,C,0,T,A,0,start\n2,A,5,SIG,X,0,read"), Severity::Info),
         [] as [&str; 0]
@@ -74,8 +72,7 @@ fn an_instance_that_never_was_does_nothing() {
     assert_eq!(ids(&check_events(MID, older), Severity::Info), [] as [&str; 0]);
 }
 
-/// A writer suspends a runnable for the time of a call: a call while suspended is not recorded
-/// anywhere.
+/// A writer suspends a runnable during a call: a call while suspended is not recorded anywhere.
 #[test]
 fn callers_that_are_suspended_for_a_call_are_no_error() {
     let text = "0,A,0,R,F,0,start\n0,A,0,R,F,0,suspend\n0,A,0,R,G,0,start\n1,A,0,R,G,0,suspend\n1,C,0,T,A,0,preempt\n\
@@ -115,7 +112,7 @@ fn a_stimulus_is_triggered_before_it_causes_something_where_triggers_are_recorde
     };
     // As in the listings of the specifications: a trace without triggers.
     assert_eq!(faults(&activations(0)), 0);
-    // Never triggered, in a trace that has triggers; the first activation is where the trace begins.
+    // Never triggered, in a trace that has triggers; the first activation is at the begin of the trace.
     assert_eq!(faults(&format!("{}90,U,0,STI,U,0,trigger", activations(0))), 2);
     assert_eq!(faults(&format!("0,U,0,STI,U,0,trigger\n{}", activations(3))), 2);
     // First triggered afterwards.

@@ -1,5 +1,4 @@
-//! Which version a trace is judged by, and lines that are no events: cases that are more than one line of a
-//! table.
+//! Which version a trace is checked against, and lines that are not events: cases of more than one line.
 
 use super::{check, check_events, check_with, ids};
 use crate::btf::spec::Version;
@@ -54,7 +53,7 @@ fn words_of_the_version_that_a_file_names_are_right() {
     assert_eq!(ids(&check(&text("2.1.3")), Severity::Warning), [] as [&str; 0]);
     assert_eq!(ids(&check(&text("2.1.4")), Severity::Warning), ["action-alias"]);
     assert_eq!(ids(&check(&text("2.1.5")), Severity::Warning), ["type-alias", "action-alias"]);
-    // Asked for 2.1.5, it is 2.1.5 that counts.
+    // The requested version counts.
     let options = CheckOptions { version: Some(OLD), header: true };
     assert_eq!(ids(&check_with(options, &text("2.1.3")), Severity::Warning), ["type-alias", "action-alias"]);
 }
@@ -96,7 +95,7 @@ fn a_file_with_carriage_returns_alone_has_one_fault() {
 }
 
 #[test]
-fn a_header_without_end_is_not_kept() {
+fn a_header_without_end_is_not_stored() {
     let mut checker = Checker::new(CheckOptions::default());
     for n in 0..200_000 {
         checker.other_line(n, "#version 2.1.5");

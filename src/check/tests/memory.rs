@@ -1,4 +1,4 @@
-//! Arbitrary records, and what the checker keeps of long traces.
+//! Arbitrary records, and the memory of the checker on long traces.
 
 use proptest::prelude::*;
 
@@ -94,7 +94,7 @@ proptest! {
         prop_assert_eq!(report.events, events as u64);
         for finding in &report.findings {
             prop_assert!(finding.first.len() as u64 <= finding.count);
-            prop_assert!(finding.first.len() <= Finding::KEPT);
+            prop_assert!(finding.first.len() <= Finding::MAX_STORED);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of the checker, and what they share: a line splitter that is not a reader, and the ids of a report.
+//! Tests of the checker, and their helpers: a line splitter that is not a reader, and the ids of a report.
 
 mod charts;
 mod entities;
@@ -54,7 +54,7 @@ fn check_events(version: Version, text: &str) -> Report {
     check_with(CheckOptions { version: Some(version), header: false }, text)
 }
 
-/// The rules that were violated, at least as badly as this.
+/// The rules that were violated, with at least this severity.
 fn ids(report: &Report, at_least: Severity) -> Vec<&'static str> {
     report.findings.iter().filter(|f| f.rule.severity >= at_least).map(|f| f.rule.id).collect()
 }

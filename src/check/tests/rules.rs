@@ -1,4 +1,4 @@
-//! Every rule is broken by at least one small trace, alone, and is described.
+//! Every rule is violated by at least one small trace, alone, and is described.
 
 use super::{check, check_events, check_with, ids};
 use crate::btf::spec::Version;
@@ -143,7 +143,7 @@ fn every_rule_is_broken_alone() {
     let mut tested: BTreeSet<_> = HEADERS.iter().map(|(rule, _)| *rule).collect();
     tested.extend(EVENTS.iter().map(|(rule, ..)| *rule));
     tested.insert("version-mismatch");
-    // What no event of BTF shows is tested with Grasp traces.
+    // Rules without BTF events are tested with Grasp traces.
     let all: BTreeSet<_> = RULES.iter().filter(|rule| !of_grasp(rule)).map(|rule| rule.id).collect();
     assert_eq!(tested, all);
 }

@@ -39,7 +39,8 @@ pub struct CheckArgs {
     /// Least severity of a violation that makes the exit code 3.
     #[arg(long, value_enum, default_value = "error")]
     pub severity: SeverityArg,
-    /// Check timing requirements instead of the rules of BTF: limits of metrics, deadlines, periods, loads, event chains.
+    /// Check timing requirements instead of the rules of BTF: limits of metrics, deadlines, periods, loads,
+    /// event chains.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["btf_version", "severity"])]
     pub requirements: Option<PathBuf>,
     /// SQL of the user, for requirements.

@@ -33,8 +33,9 @@ pub struct CompareArgs {
     /// How alike they must be.
     #[arg(long, value_enum, default_value = "order")]
     pub level: LevelArg,
-    /// How far times may be apart at level timing, e.g. 2us, or start=10us for one action; 5permille is of the time
-    /// since the previous event of the same sequence (for an activation, the activation before), aligned or not.
+    /// How far times may be apart at level timing, e.g. 2us, or start=10us for one action; 5permille is of
+    /// the time since the previous event of the same sequence (for an activation, the activation before),
+    /// aligned or not.
     #[arg(long, value_name = "[ACTION=]T")]
     pub tolerance: Vec<String>,
     /// Types (SIG, I, …) and entities that do not count.
@@ -151,7 +152,7 @@ fn compare_options(args: &CompareArgs, scale: TimeScale) -> Result<CompareOption
         let tolerance = tolerance(text, bound, scale)?;
         match action {
             Some(action) => options.action_tolerances.push((action.to_owned(), tolerance)),
-            // Two bounds, one absolute and one relative, may be given.
+            // Two bounds, one absolute and one relative, are allowed.
             None => {
                 options.tolerance.ticks = options.tolerance.ticks.max(tolerance.ticks);
                 options.tolerance.per_mille = options.tolerance.per_mille.max(tolerance.per_mille);
@@ -329,7 +330,7 @@ fn metrics_table(deltas: &[MetricDelta], beyond: usize, args: &CompareArgs) -> S
     text
 }
 
-/// How many decimals show a percentage that is not 0 as something else than 0.
+/// The number of decimals that keeps a percentage other than 0 from being shown as 0.
 fn decimals(percent: f64) -> usize {
     (1..9).find(|n| percent.abs() * 10f64.powi(*n) >= 1.0).map_or(1, |n| n as usize)
 }

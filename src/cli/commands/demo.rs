@@ -69,7 +69,7 @@ pub(super) fn run(args: &DemoArgs, ui: &Ui, run: &RunWords<'_>) -> Result<u8> {
     Ok(0)
 }
 
-/// Shows a command and runs it; the `unseen` options are only for a demo.
+/// Shows a command and runs it; the `unseen` options are only for the demo.
 fn step(words: &[&OsStr], unseen: &[&str], ui: &Ui, run: &RunWords<'_>) -> Result<()> {
     let shown: Vec<_> = words.iter().map(|word| word.display().to_string()).collect();
     ui.status(&format!("$ btfdb {}", shown.join(" ")));

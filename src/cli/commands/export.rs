@@ -15,8 +15,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 
-/// Write system events as BTF, for the Perfetto UI or for the Grasp player, any table as CSV or Parquet, or a kernel trace
-/// as traceprinter does.
+/// Write system events as BTF, for the Perfetto UI or for the Grasp player, any table as CSV or Parquet, or a
+/// kernel trace as traceprinter does.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   btfdb export engine.db -o all.btf
@@ -77,7 +77,7 @@ pub enum OrderArg {
     File,
 }
 
-/// The options that exports declare.
+/// The options that export formats declare.
 #[derive(Debug, Clone)]
 pub struct Exporters;
 
@@ -118,7 +118,7 @@ impl ExportArgs {
     }
 }
 
-/// Writes what `args` say of the database of a session.
+/// Writes what `args` select from the database of a session.
 pub(in crate::cli) fn write(session: &Session, args: &ExportArgs, ui: &Ui) -> Result<()> {
     let scale = session.database().time_scale();
     let request = ExportRequest {

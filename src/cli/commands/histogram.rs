@@ -1,14 +1,14 @@
-//! Histograms of metrics as text: what each is of, and a bar per bin. Not for how bars are drawn.
+//! Histograms of metrics as text: a title each, and a bar per bin. Not for how bars are drawn.
 
 use crate::library::Unit;
 use crate::metrics::{Bin, Histogram};
 use crate::render::bars;
 use crate::time::{TimeScale, format_duration};
 
-/// Whole numbers up to here are exact.
+/// Whole numbers up to this are exact.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// All of them, for a terminal of so many columns; ticks of `scale` in the unit that suits them.
+/// All histograms, for a terminal of `width` columns; ticks of `scale` in a suitable unit.
 pub(in crate::cli) fn text(histograms: &[Histogram], scale: TimeScale, width: usize) -> String {
     let one = |h: &Histogram| {
         let rows: Vec<_> = labels(&h.bins, h.unit, scale)
@@ -48,7 +48,7 @@ fn value(value: f64, unit: Unit, scale: TimeScale) -> String {
     }
 }
 
-/// Where each bin begins. Bins of one width have one unit, so that their digits stand below each other.
+/// The begin of each bin. Bins of equal width have one unit, so that their digits are aligned.
 fn labels(bins: &[Bin], unit: Unit, scale: TimeScale) -> Vec<String> {
     let begins: Vec<f64> = bins.iter().map(|b| b.from).collect();
     let ticks = begins.iter().all(|b| b.fract() == 0.0 && b.abs() < EXACT);
@@ -67,7 +67,8 @@ fn labels(bins: &[Bin], unit: Unit, scale: TimeScale) -> Vec<String> {
     }
 }
 
-/// Times in the greatest unit that the greatest of them has one of, with as many decimals as they need; exact.
+/// Times in the greatest unit in which the greatest of them is at least 1, with as many decimals as they
+/// need; exact.
 fn aligned(ticks: &[i64], scale: TimeScale) -> Vec<String> {
     let greatest = ticks.iter().map(|t| t.unsigned_abs()).max().unwrap_or(0);
     let power = |unit: TimeScale| 10u64.pow(scale.decimals() - unit.decimals());

@@ -23,8 +23,8 @@ use std::time::Instant;
 
 /// Read recordings into a database, and map them.
 ///
-/// An input is a folder with a recording.toml, a recording.toml, a folder of exports named CORE_data.csv
-/// and CORE_func.csv, such exports themselves, a BTF trace, or a QNX kernel trace: a .kev file or the lines of
+/// An input is a folder with a recording.toml, a recording.toml, a folder of exports named CORE_data.csv and
+/// CORE_func.csv, such exports themselves, a BTF trace, or a QNX kernel trace: a .kev file or the lines of
 /// traceprinter (all also .gz and .zst; `-` is standard input).
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -66,7 +66,8 @@ pub struct IngestArgs {
     /// Mapping profile: osek, erika2, or the path of a profile.
     #[arg(long, value_name = "PROFILE")]
     pub os: Option<String>,
-    /// A core: name=NAME[,data=FILE][,functions=FILE][,orti=FILE][,os_header=FILE][,symbols=FILE][,time_offset=T].
+    /// A core:
+    /// name=NAME[,data=FILE][,functions=FILE][,orti=FILE][,os_header=FILE][,symbols=FILE][,time_offset=T].
     #[arg(long, value_name = "KEY=VALUE,…")]
     pub core: Vec<String>,
     /// Functions that are runnables.
@@ -80,7 +81,7 @@ pub struct IngestArgs {
     pub limits: Limits,
 }
 
-/// The format of an input; `None` when it is told by content.
+/// The format of an input; `None`: recognised by content.
 #[derive(Debug, Clone, Copy)]
 pub struct InputFormat(pub Option<&'static dyn TraceFormat>);
 
@@ -103,7 +104,7 @@ impl Registry for TraceFormats {
 
 pub(super) fn run(args: &IngestArgs, ui: &Ui) -> Result<u8> {
     let InputFormat(format) = args.format;
-    // The names of files mean something to the format that is said, or to any.
+    // File names may have a meaning in the given format, or in any if none is given.
     let plans =
         plan(&args.inputs, &description(args)?, format.as_ref().map_or(FORMATS, std::slice::from_ref))?;
     let options = Options {
@@ -128,7 +129,7 @@ pub(super) fn run(args: &IngestArgs, ui: &Ui) -> Result<u8> {
     Ok(0)
 }
 
-/// What happened to every line, then what was found.
+/// Reports the counts of lines, then the findings.
 pub(super) fn report_one(report: &Report, ui: &Ui) {
     for (name, c) in &report.sources {
         ui.status(&format!(

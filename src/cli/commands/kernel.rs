@@ -1,4 +1,4 @@
-//! Options about events of a kernel trace. Not what is done with the events that they choose.
+//! Options about events of a kernel trace. Not what is done with the selected events.
 
 use super::super::args::{KernelArgs, WhoArg};
 use crate::engine::RowFilter;
@@ -8,7 +8,7 @@ use crate::qnx::{KernelFilter, MatchedBy};
 use crate::schema::tables;
 use std::sync::Arc;
 
-/// The filter that the options are.
+/// The filter of the options.
 pub(super) fn filter(args: &KernelArgs) -> KernelFilter {
     KernelFilter {
         classes: args.classes.clone(),
@@ -29,7 +29,7 @@ pub(super) fn filter(args: &KernelArgs) -> KernelFilter {
     }
 }
 
-/// What an ingest keeps; `None`: everything.
+/// The rows to keep at an ingest; `None`: all.
 pub(super) fn keep(args: &KernelArgs) -> Result<Option<Keep>> {
     let filter = filter(args);
     if filter.is_all() {
@@ -40,7 +40,7 @@ pub(super) fn keep(args: &KernelArgs) -> Result<Option<Keep>> {
             .hint("ingest with --pid, or use --process with export and query"));
     }
     if let Some(condition) = &filter.condition {
-        // By itself, so that an error points at a place in what was typed.
+        // Alone, so that an error points at a place in the user's text.
         RowFilter::new(tables::KERNEL_EVENT, condition)?;
     }
     let rows = RowFilter::new(tables::KERNEL_EVENT, &filter.sql()?)?;

@@ -113,7 +113,7 @@ pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
     Ok(0)
 }
 
-/// The windows that are asked for.
+/// The requested windows.
 fn windows(args: &MetricsArgs, scale: TimeScale) -> Result<Option<TimeWindows>> {
     let Some(width) = parse::time("--window", args.window.as_deref(), scale)? else { return Ok(None) };
     let step = parse::time("--step", args.step.as_deref(), scale)?.unwrap_or(width);
@@ -125,7 +125,7 @@ fn windows(args: &MetricsArgs, scale: TimeScale) -> Result<Option<TimeWindows>> 
     Ok(Some(TimeWindows { width, step }))
 }
 
-/// The metrics, one a line: name, unit, what it measures, and what others call it.
+/// The metrics, one per line: name, unit, what it measures, and its other names.
 pub(in crate::cli) fn list(queries: &Queries) -> String {
     let width = queries.metrics().iter().map(|m| m.name.len()).max().unwrap_or(0);
     let line = |m: &Metric| {

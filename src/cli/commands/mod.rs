@@ -1,4 +1,4 @@
-//! One file per command: from what was typed to an operation, and from its result to words.
+//! One file per command: from arguments to an operation, and from its result to text.
 
 pub(super) mod check;
 pub(super) mod compare;
@@ -22,7 +22,7 @@ use crate::error::{Error, ErrorKind, Result};
 use clap::Parser;
 use std::ffi::OsStr;
 
-/// Runs a command; the number is the exit code of a run that did not fail.
+/// Runs a command; returns the exit code of a run that did not fail.
 pub(super) fn run(cli: &Cli, ui: &Ui) -> Result<u8> {
     match &cli.command {
         Command::Ingest(args) => ingest::run(args, ui),

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-/// Columns of text when the width of the terminal is not known.
+/// Columns of text if the width of the terminal is unknown.
 const WIDTH: usize = 100;
 /// Rows that a table on a terminal shows.
 const TERMINAL_ROWS: usize = 200;
@@ -81,7 +81,7 @@ impl Drop for Target {
     #[expect(clippy::disallowed_methods, reason = "the unfinished result is this type's own")]
     fn drop(&mut self) {
         if let Some((temporary, _)) = &self.file {
-            // The file was never promised, so a failure to remove it is no error.
+            // The file was never promised, so failing to remove it is not an error.
             let _ = std::fs::remove_file(temporary);
         }
     }
@@ -89,13 +89,13 @@ impl Drop for Target {
 
 /// A device or pipe (`/dev/full`, `/dev/stdout`): written in place, never renamed over.
 fn is_special(path: &Path) -> bool {
-    // What stands in /dev may lead to a file, as /dev/stdout does, but must not be replaced by one.
+    // An entry of /dev may lead to a file, as /dev/stdout does, but must not be replaced by one.
     path.starts_with("/dev") || std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir())
 }
 
 /// The format to render: `auto` is a table on a terminal and CSV otherwise.
-pub(in crate::cli) fn format(asked: Format, terminal: bool) -> render::Format {
-    match asked {
+pub(in crate::cli) fn format(requested: Format, terminal: bool) -> render::Format {
+    match requested {
         Format::Auto if terminal => render::Format::Table,
         Format::Auto | Format::Csv => render::Format::Csv,
         Format::Table => render::Format::Table,
@@ -107,14 +107,14 @@ pub(in crate::cli) fn format(asked: Format, terminal: bool) -> render::Format {
     }
 }
 
-/// The most rows that are shown of a result that goes where `output` says: a table on a terminal is capped.
+/// The maximum number of rows to show of a result that goes to `output`: a table on a terminal is capped.
 pub(super) fn cap(output: &Output) -> Option<usize> {
     let file = output.output.as_deref().is_some_and(|path| path != Path::new("-"));
     let terminal = !file && std::io::stdout().is_terminal();
     (terminal && format(output.format, terminal) == render::Format::Table).then_some(TERMINAL_ROWS)
 }
 
-/// Columns of text of the terminal: what it says, or else `COLUMNS`.
+/// Columns of text of the terminal, or else those of `COLUMNS`.
 pub(in crate::cli) fn width() -> usize {
     #[expect(clippy::disallowed_methods, reason = "cli reads the environment")]
     let columns = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0);
@@ -129,7 +129,7 @@ pub(super) fn print(text: &str) -> Result<()> {
     target.finish()
 }
 
-/// Renders one result to where `output` says. A table on a terminal is capped, and says so.
+/// Renders one result to `output`. A table on a terminal is capped, and says so.
 pub(super) fn show(
     schema: &SchemaRef,
     rows: &mut (dyn Iterator<Item = Result<RecordBatch>> + Send),
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn what_stands_in_dev_is_never_replaced() {
-        // Wherever standard output leads to, be it a file.
+        // Whatever standard output is, even a file.
         assert!(is_special(Path::new("/dev/stdout")));
         assert!(!is_special(Path::new("Cargo.toml")) && !is_special(Path::new("new.btf")));
     }

@@ -1,4 +1,4 @@
-//! Typed text to values, with messages that name the option.
+//! Text of the user to values, with messages that name the option.
 
 use super::super::args::Limits;
 use crate::engine::Param;
@@ -18,8 +18,8 @@ pub(super) fn time(option: &str, text: Option<&str>, scale: TimeScale) -> Result
     Ok(Some(ticks))
 }
 
-/// `NAME=VALUE` for a parameter of SQL. The value is a number, a time with a unit, `null`, or text, which may stand in single
-/// quotes; times become ticks of `scale`.
+/// `NAME=VALUE` for a parameter of SQL. The value is a number, a time with a unit, `null`, or text, which may
+/// be in single quotes; times become ticks of `scale`.
 pub(in crate::cli) fn param(text: &str, scale: TimeScale) -> Result<(&str, Param)> {
     let Some((name, value)) = text.split_once('=').filter(|(name, _)| !name.is_empty()) else {
         let error = Error::usage(format!("--param: '{text}' is not NAME=VALUE"));

@@ -19,8 +19,9 @@ use std::path::{Path, PathBuf};
 
 /// Draw a window of a recording as SVG or PNG, or a chart of a metric.
 ///
-/// Rows of cores, tasks and ISRs with their states, runnables, semaphores, events, signals and stimuli. What is too short
-/// to be seen is drawn together, and the picture says how many it stands for; violations are always drawn.
+/// Rows of cores, tasks and ISRs with their states, runnables, semaphores, events, signals and stimuli. What
+/// is too short to be seen is drawn together, and the picture says how many it stands for; violations are
+/// always drawn.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   btfdb plot engine.db -o all.svg
@@ -49,8 +50,8 @@ pub struct PlotArgs {
     /// End of the window, not part of it.
     #[arg(long, allow_hyphen_values = true, value_name = "T")]
     pub to: Option<String>,
-    /// The window is the life of the instance with the greatest (max, the default) or least (min) sample of a metric, with a
-    /// quarter of it on each side.
+    /// The window is the life of the instance with the greatest (max, the default) or least (min) sample of a
+    /// metric, with a quarter of it on each side.
     #[arg(long, value_name = "METRIC:ENTITY[:max|:min]", conflicts_with = "chart")]
     pub around: Option<String>,
     /// Rows of tasks, of cores, or both.
@@ -59,7 +60,8 @@ pub struct PlotArgs {
     /// Only rows of these tasks, ISRs, runnables, signals, …; cores stay.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub entity: Vec<String>,
-    /// Kinds of rows: T,I,C (cores),R,SEM,SIG,EVENT,STI,SERVER,BUFFER; when left out, as many as the window has room for.
+    /// Kinds of rows: T,I,C (cores),R,SEM,SIG,EVENT,STI,SERVER,BUFFER; when left out, as many as the window
+    /// has room for.
     #[arg(long = "type", value_delimiter = ',', value_name = "TYPES")]
     pub types: Vec<String>,
     /// A chart instead of a timeline.
@@ -214,7 +216,7 @@ fn chart_request(
     Ok(ChartRequest { selection, form, metrics: args.metrics.clone(), window, title: args.title.clone() })
 }
 
-/// Says which window was found, and that nothing is in it.
+/// Reports which window was found, and whether it is empty.
 fn report(picture: &Picture, scale: TimeScale, ui: &Ui) {
     if let Some(found) = &picture.highlight {
         let argument = |ticks| exact(ticks, scale).replace(' ', "");

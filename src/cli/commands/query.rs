@@ -92,8 +92,8 @@ pub(in crate::cli) fn open_with(database: &Path, limits: &Limits, queries: Arc<Q
     session(Database::open(database)?, limits, queries)
 }
 
-/// A session on a database. Without --memory-limit, queries may use half a gibibyte per thread and then spill to temporary
-/// files.
+/// A session on a database. Without --memory-limit, queries may use half a gibibyte per thread and then spill
+/// to temporary files.
 pub(in crate::cli) fn session(database: Database, limits: &Limits, queries: Arc<Queries>) -> Result<Session> {
     Session::open_with(database, session_options(limits)?, queries)
 }
@@ -104,7 +104,7 @@ fn session_options(limits: &Limits) -> Result<SessionOptions> {
     Ok(SessionOptions { threads: Some(threads), memory_limit: Some(memory) })
 }
 
-/// How traces are opened.
+/// Options for opening traces.
 pub(super) fn open_options(limits: &Limits, queries: Arc<Queries>) -> Result<OpenOptions> {
     Ok(OpenOptions { time_scale: None, session: session_options(limits)?, queries })
 }

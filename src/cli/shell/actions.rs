@@ -1,4 +1,4 @@
-//! What the dot commands do that run, write or change something. Not the lists they show (see `listings`).
+//! The dot commands that run, write or change something. Not the lists of others (see `listings`).
 
 use super::{Flow, Shell, pager_of_the_user, script};
 use crate::cli::args::Format;
@@ -25,8 +25,8 @@ pub(super) const SWITCH: &[&str] = &["on", "off"];
 /// The option of commands that replace a file.
 pub(super) const FORCE: &str = "--force";
 
-/// How deep files may read files.
-const DEEPEST: usize = 16;
+/// Maximum depth of files that read files.
+const MAX_DEPTH: usize = 16;
 
 pub(super) fn metric(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
     let Some(name) = words.first() else { return Ok(Flow::Next) };
@@ -39,12 +39,18 @@ pub(super) fn metric(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
             known.push("recording");
         }
         if shell.cap().is_some() {
-            // The width of a terminal is not for what the user knows.
-            let kept = |(_, f): &(usize, &Arc<Field>)| !known.contains(&f.name().as_str());
-            let kept: Vec<_> =
-                summary.schema().fields().iter().enumerate().filter(kept).map(|(at, _)| at).collect();
+            // The width of a terminal is not wasted on columns that the user knows.
+            let shown_columns = |(_, f): &(usize, &Arc<Field>)| !known.contains(&f.name().as_str());
+            let shown_columns: Vec<_> = summary
+                .schema()
+                .fields()
+                .iter()
+                .enumerate()
+                .filter(shown_columns)
+                .map(|(at, _)| at)
+                .collect();
             summary = summary
-                .project(&kept)
+                .project(&shown_columns)
                 .map_err(|e| Error::new(ErrorKind::Bug, "no such column").because(e))?;
         }
         let schema = summary.schema();
@@ -73,7 +79,7 @@ pub(super) fn histogram(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow>
     })
 }
 
-/// Of `METRIC [ENTITY] [RECORDING]`.
+/// The filter of `METRIC [ENTITY] [RECORDING]`.
 fn filter(words: &[String]) -> MetricFilter {
     MetricFilter {
         entity: words.get(1).cloned(),
@@ -91,9 +97,9 @@ pub(super) fn explain(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
 
 pub(super) fn read(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
     let Some(path) = words.first().map(PathBuf::from) else { return Ok(Flow::Next) };
-    if shell.depth >= DEEPEST {
+    if shell.depth >= MAX_DEPTH {
         return Err(Error::usage(format!("'{}' is read by a file that it reads", path.display()))
-            .hint(format!("files may read files {DEEPEST} deep")));
+            .hint(format!("files may read files {MAX_DEPTH} deep")));
     }
     let file = File::open(&path).map_err(|e| Error::io("read", &path, e))?;
     shell.depth += 1;
@@ -192,7 +198,7 @@ fn destination(words: &[String]) -> Result<(Option<&Path>, bool)> {
     }
 }
 
-/// What `.export` takes: the arguments of `btfdb export`.
+/// The arguments of `.export`: those of `btfdb export`.
 #[derive(Debug, Parser)]
 struct ExportLine {
     #[command(flatten)]
@@ -229,7 +235,7 @@ pub(super) fn open(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
     Ok(Flow::Next)
 }
 
-/// One of a few words.
+/// One of the given words.
 fn one_of(what: &str, word: &str, words: &'static [&'static str]) -> Result<&'static str> {
     words.iter().copied().find(|w| w.eq_ignore_ascii_case(word)).ok_or_else(|| {
         let error = Error::usage(format!("there is no {what} '{word}'"));

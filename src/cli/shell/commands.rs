@@ -1,5 +1,5 @@
-//! The dot commands: one table, from which they are run, explained, completed and documented. Not what they do (see
-//! `actions`, `listings`).
+//! The dot commands: one table, which is used to run, explain, complete and document them. Not what they do
+//! (see `actions`, `listings`).
 
 use super::actions::{self, FORCE, FORMATS, SWITCH, UNITS};
 use super::{Flow, Shell, input, listings};
@@ -16,7 +16,7 @@ pub(super) struct Command {
     pub args: &'static [Arg],
     /// One line.
     pub summary: &'static str,
-    /// What the line does not say; may be empty.
+    /// More than the summary; may be empty.
     pub detail: &'static str,
     run: fn(&mut Shell<'_>, &[String]) -> Result<Flow>,
 }
@@ -28,7 +28,7 @@ pub(super) struct Arg {
     required: bool,
 }
 
-/// What an argument can be: decides what is offered for it, and how far it goes.
+/// The kind of an argument: decides how to complete it, and where it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ArgKind {
     Command,
@@ -38,7 +38,7 @@ pub(super) enum ArgKind {
     File,
     /// One of these words.
     Word(&'static [&'static str]),
-    /// Anything of one word.
+    /// Any word.
     Free,
     /// The rest of the line is SQL.
     Sql,
@@ -56,7 +56,7 @@ const fn may(name: &'static str, kind: ArgKind) -> Arg {
     Arg { name, kind, required: false }
 }
 
-/// Options of `btfdb export` that the shell has for itself.
+/// Options of `btfdb export` that the shell sets itself.
 const NOT_FOR_EXPORT: [&str; 4] = [CHAINS_OPTION, "memory-limit", "output", "threads"];
 
 /// Options of `btfdb export` that `.export` takes.
@@ -259,13 +259,13 @@ impl Command {
         self.args.iter().fold(self.name.to_owned(), |usage, a| usage + &arg(a))
     }
 
-    /// The words of the arguments, if there are as many as there can be.
+    /// The words of the arguments, unless there are too many.
     fn words(&self, rest: &str) -> Result<Vec<String>> {
         let whole = matches!(self.args, [Arg { kind: ArgKind::Sql | ArgKind::Line, .. }]);
         let words = match rest.trim() {
             "" => Vec::new(),
             rest if whole => vec![rest.to_owned()],
-            // A habit of the hand.
+            // Out of habit, users type a semicolon.
             rest => input::words(rest.trim_end_matches(';')),
         };
         let most = match self.args.last() {
@@ -367,7 +367,7 @@ mod tests {
             assert!(c.summary.len() > 10 && !c.summary.ends_with('.') && c.summary.len() < 60, "{}", c.name);
             assert!(c.detail.is_empty() || c.detail.ends_with('.'), "{}", c.name);
             assert!(overview().contains(&c.usage()) && docs().contains(c.summary), "{}", c.name);
-            // What is optional cannot come before what is not.
+            // Optional arguments come last.
             assert!(c.args.is_sorted_by_key(|a| !a.required), "{}", c.name);
         }
         let mut all: Vec<_> = names().collect();

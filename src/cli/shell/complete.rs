@@ -1,5 +1,4 @@
-//! What could be typed next: names of the database, words of SQL, commands and their arguments. Not for how it is
-//! offered.
+//! Completion: names of the database, words of SQL, commands and their arguments. Not for how it is shown.
 
 use super::actions::SWITCH;
 use super::commands::{self, ArgKind};
@@ -16,9 +15,9 @@ pub(super) struct Names {
     recordings: Vec<String>,
 }
 
-/// What is offered.
+/// What can be completed.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Offer {
+pub(super) enum Completions {
     /// From this byte on, one of these words.
     Words(usize, Vec<String>),
     /// Names of files.
@@ -40,14 +39,14 @@ impl Names {
     }
 }
 
-/// What could follow on `typed`, the part of `line` before the cursor.
-pub(super) fn candidates(names: &Names, typed: &str, line: &str) -> Offer {
+/// Completions of `typed`, the part of `line` before the cursor.
+pub(super) fn candidates(names: &Names, typed: &str, line: &str) -> Completions {
     if !typed.starts_with('.') {
         return sql(names, typed, line);
     }
     let (name, rest) = match typed.split_once(char::is_whitespace) {
         None => {
-            // A blank, where an argument can follow.
+            // A blank, after which an argument can follow.
             let blank =
                 |name| if commands::find(name).is_some_and(|c| !c.args.is_empty()) { " " } else { "" };
             let names: Vec<_> = commands::names().map(|name| format!("{name}{}", blank(name))).collect();
@@ -70,7 +69,7 @@ pub(super) fn candidates(names: &Names, typed: &str, line: &str) -> Offer {
     };
     match kind {
         Some(ArgKind::Sql) => sql(names, typed, line),
-        Some(ArgKind::File) => Offer::Files,
+        Some(ArgKind::File) => Completions::Files,
         Some(ArgKind::Command) => words(begun, word, commands::names()),
         Some(ArgKind::Relation) => words(begun, word, names.relations.iter().map(|r| r.name.as_str())),
         Some(ArgKind::Metric) => words(begun, word, names.metrics.iter().map(String::as_str)),
@@ -82,21 +81,21 @@ pub(super) fn candidates(names: &Names, typed: &str, line: &str) -> Offer {
     }
 }
 
-fn nothing(typed: &str) -> Offer {
-    Offer::Words(typed.len(), Vec::new())
+fn nothing(typed: &str) -> Completions {
+    Completions::Words(typed.len(), Vec::new())
 }
 
-/// Those words that begin with what is typed, whatever the case; sorted, each once.
-fn words<'a>(start: usize, begun: &str, all: impl IntoIterator<Item = &'a str>) -> Offer {
+/// Those words that begin with the typed letters, in any case; sorted, each once.
+fn words<'a>(start: usize, begun: &str, all: impl IntoIterator<Item = &'a str>) -> Completions {
     let fits = |w: &&str| w.get(..begun.len()).is_some_and(|head| head.eq_ignore_ascii_case(begun));
     let mut found: Vec<String> = all.into_iter().filter(fits).map(str::to_owned).collect();
     found.sort_unstable();
     found.dedup();
-    Offer::Words(start, found)
+    Completions::Words(start, found)
 }
 
-/// What could follow in a statement.
-fn sql(names: &Names, typed: &str, line: &str) -> Offer {
+/// Completions in a statement.
+fn sql(names: &Names, typed: &str, line: &str) -> Completions {
     let before = pieces(typed);
     if before.last().is_some_and(|p| !p.closed) {
         return nothing(typed);
@@ -115,14 +114,14 @@ fn sql(names: &Names, typed: &str, line: &str) -> Offer {
     let previous = earlier.find(|p| p.kind != lexer::TokenKind::Blank).map_or("", |p| p.of(typed));
     let relations = names.relations.iter().map(|r| r.name.as_str());
     if ["FROM", "JOIN", "DESCRIBE"].iter().any(|k| k.eq_ignore_ascii_case(previous)) {
-        // Those that are called where a table stands come with the first letter.
+        // Table functions are only offered after a first letter.
         let called: Vec<String> = TABLE_FUNCTIONS.iter().map(|f| format!("{}(", f.name)).collect();
         let called = called.iter().filter(|_| !word.is_empty()).map(String::as_str);
         return words(start, word, relations.chain(called));
     }
     let mut named: Vec<&Relation> = whole.iter().filter_map(|p| names.relation(p.of(line))).collect();
     if named.is_empty() {
-        // Columns are typed before the table.
+        // Columns may be typed before their table.
         named = names.relations.iter().collect();
     }
     let columns = named.iter().flat_map(|r| &r.columns).map(String::as_str);
@@ -137,7 +136,7 @@ fn sql(names: &Names, typed: &str, line: &str) -> Offer {
     words(start, word, all)
 }
 
-/// The relation that a name before a dot stands for: its own name, or what it was renamed to in the statement.
+/// The relation of a name before a dot: its own name, or its alias in the statement.
 fn owner_of<'n>(names: &'n Names, name: &str, pieces: &[Piece], line: &str) -> Option<&'n Relation> {
     if let Some(relation) = names.relation(name) {
         return Some(relation);
@@ -163,15 +162,15 @@ mod tests {
         Names::new(&session)
     }
 
-    /// What is offered at `|`.
+    /// The completions at `|`.
     fn at(names: &Names, line: &str) -> Vec<String> {
         let (typed, rest) = line.split_once('|').unwrap();
         match candidates(names, typed, &format!("{typed}{rest}")) {
-            Offer::Words(start, words) => {
+            Completions::Words(start, words) => {
                 assert!(typed.is_char_boundary(start));
                 words
             }
-            Offer::Files => vec!["(files)".into()],
+            Completions::Files => vec!["(files)".into()],
         }
     }
 
@@ -193,7 +192,7 @@ mod tests {
             ["approx_percentile_cont(", "approx_percentile_cont_with_weight("]
         );
         assert!(at("SELECT gap|").contains(&"gap_between(".into()));
-        // The columns of all tables, as long as none is named.
+        // The columns of all tables, as long as no table is named.
         assert_eq!(at("SELECT creat|"), ["created", "created_at", "creator"]);
         assert_eq!(at("SELECT creat| FROM gap"), [""; 0]);
     }
@@ -237,7 +236,7 @@ mod tests {
             let at = line.char_indices().nth(at).map_or(line.len(), |(i, _)| i);
             let (relations, metrics, recordings) = Default::default();
             let names = Names { relations, functions: vec!["ä".into()], metrics, recordings };
-            if let Offer::Words(start, _) = candidates(&names, &line[..at], &line) {
+            if let Completions::Words(start, _) = candidates(&names, &line[..at], &line) {
                 prop_assert!(start <= at && line.is_char_boundary(start));
             }
         }

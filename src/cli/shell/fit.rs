@@ -1,5 +1,6 @@
-//! Tables on the terminal, made to fit it: of a table that is too wide, a few rows are shown as lines of name and value,
-//! and many are cut at the edge. Not for results that go elsewhere, which are always whole.
+//! Tables on the terminal, made to fit it. If a table is too wide, a small number of rows is shown as lines
+//! of name and value, otherwise the columns are cut at the edge. Not for results that go elsewhere, which are
+//! always whole.
 
 use crate::error::Result;
 use crate::render::{Format, Rendered, records, render};
@@ -7,9 +8,9 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use std::borrow::Cow;
 
-/// As many rows are still read one below the other.
-const FEW: u64 = 3;
-/// A table of so many columns has long texts in it, plans for example, which had better be read whole.
+/// Maximum number of rows that are shown one below the other.
+const MAX_RECORDS: u64 = 3;
+/// A wide table with so few columns has long texts, e.g. plans, and is shown whole.
 const NARROW: usize = 2;
 
 /// A table that fits.
@@ -26,7 +27,7 @@ pub(super) fn fitted(
     cap: usize,
     width: usize,
 ) -> Result<Fitted> {
-    // Not many more than the rows that are shown.
+    // Not many more rows than are shown.
     let mut batches = Vec::new();
     let mut left = cap.saturating_add(1);
     while let Some(batch) = if left > 0 { rows.next().transpose()? } else { None } {
@@ -42,7 +43,7 @@ pub(super) fn fitted(
     if fits || schema.fields().len() <= NARROW {
         return Ok(Fitted { text, rendered, cut: false });
     }
-    if (1..=FEW).contains(&rendered.rows) && !rendered.more {
+    if (1..=MAX_RECORDS).contains(&rendered.rows) && !rendered.more {
         return Ok(Fitted { text: records(schema, &batches)?, rendered, cut: false });
     }
     text = text.lines().map(|line| cut(line, width) + "\n").collect();
@@ -50,7 +51,7 @@ pub(super) fn fitted(
 }
 
 impl Fitted {
-    /// The line under the table: how many rows, and how to see what is not shown.
+    /// The line under the table: the number of rows, and how to see the rest.
     pub fn footer(&self) -> String {
         let all = if self.rendered.more { "; `.rows 0` shows all" } else { "" };
         let whole = if self.cut { "; `.pager on` shows whole lines" } else { "" };
@@ -91,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_wide_rows_become_records() {
+    fn some_wide_rows_become_records() {
         let (footer, text) = shown(1, 3, 40, 10);
         assert_eq!(text, "n1    0\nn2    0\ntext  äöü äöü äöü\n\nn1    0\nn2    0\ntext  äöü äöü äöü\n");
         assert_eq!(footer, "2 rows");

@@ -1,7 +1,7 @@
-//! What the line editor asks during typing: is it complete, is it SQL, what could follow, which colours. Not the
-//! answers, which are in `input`, `complete` and `highlight`.
+//! The callbacks of the line editor: is the text complete, is it SQL, how can it go on, which colours. Not
+//! the answers, which are in `input`, `complete` and `highlight`.
 
-use super::complete::{Names, Offer, candidates};
+use super::complete::{Completions, Names, candidates};
 use super::input::{Input, collect};
 use super::{Shell, highlight};
 use crate::engine::check_syntax;
@@ -13,31 +13,31 @@ use rustyline::{Context, Helper, Result};
 use std::borrow::Cow;
 
 /// The helper of the line editor.
-pub(super) struct Hand {
+pub(super) struct EditorHelper {
     names: Names,
     files: FilenameCompleter,
 }
 
-impl Hand {
+impl EditorHelper {
     pub fn new(shell: &Shell<'_>) -> Self {
         Self { names: Names::new(&shell.session), files: FilenameCompleter::new() }
     }
 }
 
-impl Helper for Hand {}
+impl Helper for EditorHelper {}
 
-impl Hinter for Hand {
+impl Hinter for EditorHelper {
     type Hint = String;
 }
 
-impl Completer for Hand {
+impl Completer for EditorHelper {
     type Candidate = Pair;
 
     fn complete(&self, line: &str, pos: usize, _: &Context<'_>) -> Result<(usize, Vec<Pair>)> {
         let typed = line.get(..pos).unwrap_or(line);
         match candidates(&self.names, typed, line) {
-            Offer::Files => self.files.complete_path(line, pos),
-            Offer::Words(start, words) => {
+            Completions::Files => self.files.complete_path(line, pos),
+            Completions::Words(start, words) => {
                 let pair = |word: String| Pair { display: word.clone(), replacement: word };
                 Ok((start, words.into_iter().map(pair).collect()))
             }
@@ -45,7 +45,7 @@ impl Completer for Hand {
     }
 }
 
-impl Validator for Hand {
+impl Validator for EditorHelper {
     fn validate(&self, context: &mut ValidationContext<'_>) -> Result<ValidationResult> {
         let (inputs, open) = collect(context.input());
         if open {
@@ -62,7 +62,7 @@ impl Validator for Hand {
     }
 }
 
-impl Highlighter for Hand {
+impl Highlighter for EditorHelper {
     fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
         Cow::Owned(highlight::colored(line))
     }

@@ -1,5 +1,5 @@
-//! Colours of what is being typed. Not whether there are any: the line editor leaves them out without a terminal and
-//! with NO_COLOR.
+//! Colours of the text in the line editor. Not whether to use them: the line editor leaves them out without a
+//! terminal and with NO_COLOR.
 
 use super::commands;
 use super::lexer::{TokenKind, pieces};
@@ -12,7 +12,7 @@ const COMMENT: &str = "\x1b[2m";
 const COMMAND: &str = "\x1b[1;35m";
 const PLAIN: &str = "\x1b[0m";
 
-/// The line with colours; without them it is the same text.
+/// The line with colours; its text does not change.
 pub(super) fn colored(line: &str) -> String {
     let (command, sql) = match line.split_once(char::is_whitespace) {
         _ if !line.starts_with('.') => ("", line),
@@ -45,7 +45,7 @@ fn paint(out: &mut String, color: &str, text: &str) {
     out.extend([color, text, PLAIN]);
 }
 
-/// The prompt, which stands out a little.
+/// The prompt, slightly emphasised.
 pub(super) fn prompt(text: &str) -> String {
     format!("\x1b[1m{text}{PLAIN}")
 }

@@ -1,4 +1,4 @@
-//! Lines of text → commands and statements, as soon as they are complete: the same for the terminal, for a pipe and for
+//! Lines of text → commands and statements, as soon as they are complete: the same for a terminal, a pipe and
 //! a file. Not for running them.
 
 use crate::engine::is_unfinished;
@@ -12,15 +12,15 @@ pub(super) enum Input {
         /// 1-based.
         line: u64,
     },
-    /// One or more statements, after as many line breaks as there are lines before them, so that every place in an
-    /// error is a place in the whole text.
+    /// One or more statements, after as many line breaks as there are lines before them, so that places in
+    /// errors are places in the whole text.
     Statements(String),
 }
 
 /// Commands that new users type without a dot.
 const BARE: [&str; 3] = ["help", "quit", "exit"];
 
-/// Lines on their way to commands and statements.
+/// Collects lines until commands and statements are complete.
 #[derive(Debug, Default)]
 pub(super) struct Collector {
     pending: String,
@@ -30,7 +30,7 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    /// Takes a line, without its line break; gives what is complete with it.
+    /// Adds a line, without its line break; returns what is complete with it.
     pub fn line(&mut self, line: &str) -> Option<Input> {
         self.line += 1;
         if self.pending.is_empty() {
@@ -44,11 +44,11 @@ impl Collector {
         let looks = self.pending.is_empty() || line.contains(';') || line.contains("*/");
         self.pending.push_str(line);
         self.pending.push('\n');
-        // Looking at every line again with each that follows would take long for a statement of many lines.
+        // Checking all pending lines again with every new one would be slow for long statements.
         if looks && !is_unfinished(&self.pending) { self.rest() } else { None }
     }
 
-    /// Takes what is left at the end of the text, where the last statement needs no semicolon.
+    /// The remaining input at the end of the text; the last statement needs no semicolon there.
     pub fn rest(&mut self) -> Option<Input> {
         let pending = std::mem::take(&mut self.pending);
         if pending.trim().is_empty() {
@@ -64,7 +64,7 @@ impl Collector {
     }
 }
 
-/// Everything in a text that was typed, and whether its last statement wants more.
+/// All inputs in a text, and whether its last statement is unfinished.
 pub(super) fn collect(text: &str) -> (Vec<Input>, bool) {
     let mut collector = Collector::default();
     let mut inputs: Vec<_> = text.lines().filter_map(|line| collector.line(line)).collect();
@@ -73,8 +73,8 @@ pub(super) fn collect(text: &str) -> (Vec<Input>, bool) {
     (inputs, open)
 }
 
-/// Splits the arguments of a command at blanks, which count for nothing in quotes and after `\`; an open quote ends
-/// with the text.
+/// Splits the arguments of a command at blanks, except in quotes and after `\`; an open quote ends with the
+/// text.
 pub(super) fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -87,7 +87,7 @@ pub(super) fn words(text: &str) -> Vec<String> {
                 quote = Some(c);
                 word.get_or_insert_default();
             }
-            // On Windows it separates folders.
+            // On Windows, it separates folders.
             '\\' if quote.is_none() && cfg!(unix) => word.get_or_insert_default().extend(chars.next()),
             c if c.is_whitespace() && quote.is_none() => words.extend(word.take()),
             c => word.get_or_insert_default().push(c),
@@ -165,7 +165,7 @@ mod tests {
                 Input::Command { text, .. } => text.len(),
                 Input::Statements(text) => text.trim().len(),
             };
-            // Blanks and line breaks aside, and what a blank line hides nothing of.
+            // Nothing is lost but blanks and line breaks.
             prop_assert!(inputs.iter().map(length).sum::<usize>() <= text.len());
             let solid = |t: &str| t.chars().filter(|c| !c.is_whitespace()).collect::<String>();
             let all: String = inputs.iter().map(|i| match i {

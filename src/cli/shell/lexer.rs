@@ -1,9 +1,9 @@
-//! SQL text that is still being typed, cut into words, quotes and comments: for colours and completion, which must make
-//! sense of what the real tokenizer refuses. Not for deciding what a statement is (see `engine::split`).
+//! Unfinished SQL text, cut into words, quotes and comments: for colours and completion, which must also
+//! handle text that the real tokenizer refuses. Not for deciding what a statement is (see `engine::split`).
 
 use std::ops::Range;
 
-/// What a piece of text is.
+/// The kind of a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenKind {
     /// Letters, digits, `_`.
@@ -27,7 +27,7 @@ pub(super) struct Piece {
     pub kind: TokenKind,
     /// In bytes.
     pub range: Range<usize>,
-    /// False for a quote or a comment whose end is not typed yet.
+    /// False for a quote or a comment without an end.
     pub closed: bool,
 }
 
@@ -37,7 +37,7 @@ impl Piece {
     }
 }
 
-/// The pieces of a text: without holes, in order.
+/// The pieces of a text, in order and without gaps.
 pub(super) fn pieces(text: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut at = 0;
@@ -49,7 +49,7 @@ pub(super) fn pieces(text: &str) -> Vec<Piece> {
     pieces
 }
 
-/// TokenKind and length of the first piece of a text that is not empty, and whether it is closed.
+/// Kind and length of the first piece of a non-empty text, and whether it is closed.
 fn first(text: &str) -> (TokenKind, usize, bool) {
     let run = |of: fn(char) -> bool| text.find(|c| !of(c)).unwrap_or(text.len());
     let first = text.chars().next().unwrap_or(' ');
@@ -74,7 +74,7 @@ fn first(text: &str) -> (TokenKind, usize, bool) {
     }
 }
 
-/// True for what names and keywords are made of.
+/// True for characters of names and keywords.
 pub(super) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }

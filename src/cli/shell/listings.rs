@@ -1,5 +1,5 @@
-//! The lists that dot commands show: tables, columns, metrics, rules, recordings. Not for rows of trace tables, which are
-//! results like those of any statement.
+//! The lists of dot commands: tables, columns, metrics, rules, recordings. Not for rows of trace tables,
+//! which are results like those of any statement.
 
 use super::{Flow, Shell};
 use crate::cli::commands::{check, metrics as metrics_command};
@@ -95,7 +95,7 @@ pub(super) fn checks(shell: &mut Shell<'_>, _: &[String]) -> Result<Flow> {
     shell.print(&text)
 }
 
-/// Lines of three columns, the last of which hangs under its beginning where the line is too long.
+/// Lines of three columns; the last one is wrapped within its column.
 fn hanging(text: &str, width: usize) -> String {
     let line = |line: &str| {
         let mut fields = line.splitn(2, "  ");
@@ -119,7 +119,7 @@ fn first_sentence(text: &str) -> &str {
     line.find(". ").and_then(|end| line.get(..=end)).unwrap_or(line)
 }
 
-/// Text in lines of at most `width` characters, each after so many blanks; longer words stay whole.
+/// Text in lines of at most `width` characters, each indented by `indent` blanks; longer words stay whole.
 pub(super) fn wrapped(text: &str, indent: usize, width: usize) -> String {
     let room = width.saturating_sub(indent).max(20);
     let mut out = String::new();

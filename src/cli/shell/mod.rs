@@ -1,6 +1,6 @@
-//! `btfdb shell`: SQL and dot commands, typed, piped or read from files. Its parts: `input` tells when something is
-//! complete, `commands` is the table of dot commands, `out` is where results go, `terminal` and `script` are the two ways
-//! in. Not for what statements mean, which is `engine`'s.
+//! `btfdb shell`: SQL and dot commands from a terminal, a pipe or files. Its parts: `input` finds complete
+//! statements, `commands` is the table of dot commands, `out` chooses where results go, `terminal` and
+//! `script` read the input. Not for what statements mean, which is `engine`'s.
 
 mod actions;
 mod commands;
@@ -39,8 +39,9 @@ use std::time::Instant;
 
 /// Ask a database interactively, or run a script from a pipe.
 ///
-/// SQL ends with `;` and may span lines; lines that begin with a dot are commands, which `.help` lists. Nothing that
-/// is typed can change the database. From a pipe there is no prompt, and the first error ends the run.
+/// SQL ends with `;` and may span lines; lines that begin with a dot are commands, which `.help` lists.
+/// Nothing that is typed can change the database. From a pipe there is no prompt, and the first error ends
+/// the run.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   echo .tables | btfdb shell engine.db
@@ -60,21 +61,21 @@ pub struct ShellArgs {
     pub limits: Limits,
 }
 
-/// Rows of a table that are shown on a terminal: a screenful.
+/// Rows of a table on a terminal: a screenful.
 const ROWS: usize = 40;
-/// Columns of text when the width of the terminal is not known.
+/// Columns of text if the width of the terminal is unknown.
 const WIDTH: usize = 100;
-/// What an error calls the input of a pipe.
+/// The name of a pipe in errors.
 const PIPE: &str = "standard input";
 
-/// Whether to go on.
+/// Whether to continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Flow {
     Next,
     Quit,
 }
 
-/// What `.mode`, `.unit` and their like set.
+/// The values of `.mode`, `.unit` etc.
 struct Settings {
     format: Format,
     /// `None`: ticks.
@@ -92,7 +93,7 @@ struct Settings {
 struct Shell<'a> {
     session: Session,
     database: PathBuf,
-    /// How often a database was opened.
+    /// How many databases have been opened.
     opened: u64,
     limits: Limits,
     queries: Arc<Queries>,
@@ -101,15 +102,15 @@ struct Shell<'a> {
     interrupt: Arc<AtomicBool>,
     settings: Settings,
     out: Out,
-    /// Files that are being read.
+    /// Number of files that are being read.
     depth: usize,
     /// Columns of text of the terminal, if there is one.
     width: Option<usize>,
     ui: &'a Ui,
 }
 
-/// Runs the command. A person gets a prompt; a pipe is read to its end, or to the first error, which makes the exit code
-/// 1 whatever it is.
+/// Runs the command. On a terminal there is a prompt; a pipe is read to its end, or to the first error, which
+/// sets the exit code to 1.
 pub(super) fn run(args: &ShellArgs, ui: &Ui) -> Result<u8> {
     let interactive = std::io::stdin().is_terminal();
     let interrupt = if interactive { signals::flag() } else { signals::control().flag_shared() };
@@ -154,12 +155,12 @@ pub(super) fn run(args: &ShellArgs, ui: &Ui) -> Result<u8> {
 }
 
 impl Shell<'_> {
-    /// Runs what is complete; an error comes with its line.
+    /// Runs complete input; an error comes with its line.
     fn run(&mut self, input: &Input) -> Result<Flow, (u64, Error)> {
         match input {
             Input::Command { text, line } => commands::run(self, text).map_err(|e| (*line, e)),
             Input::Statements(text) => {
-                // An open quote: it is open from the first line on.
+                // A quote that is not closed: it is open from the first line on.
                 let first = || text.lines().take_while(|l| l.is_empty()).count() as u64 + 1;
                 for statement in split(text).map_err(|e| (first(), e))? {
                     self.statement(&statement).map_err(|e| (statement.line(), e))?;
@@ -181,7 +182,7 @@ impl Shell<'_> {
         })
     }
 
-    /// Does something, and tells how long it took when the user wants to know.
+    /// Runs `work`, and shows how long it took if the user wants to know.
     fn timed<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let begun = Instant::now();
         let done = work(self)?;
@@ -195,7 +196,7 @@ impl Shell<'_> {
         output::format(self.settings.format, self.out.is_terminal())
     }
 
-    /// The most rows that are shown of a table; `None`: all.
+    /// The maximum number of rows to show of a table; `None`: all.
     fn cap(&self) -> Option<usize> {
         let table = self.format() == render::Format::Table && self.out.is_terminal();
         Some(self.settings.rows).filter(|rows| table && self.settings.pager.is_none() && *rows > 0)
@@ -241,7 +242,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// Shows text that is no result of a statement.
+    /// Shows text that is not the result of a statement.
     fn print(&mut self, text: &str) -> Result<Flow> {
         let failed = |e| Error::io("write to", PathBuf::from("standard output"), e);
         let pager = self.settings.pager.as_deref();
@@ -249,7 +250,7 @@ impl Shell<'_> {
         Ok(Flow::Next)
     }
 
-    /// Shows a setting, which does not belong into a file of results.
+    /// Shows a setting, which does not belong in a file of results.
     fn tell(&mut self, name: &str, value: &str) -> Result<Flow> {
         if self.out.path().is_some() {
             self.ui.status(&format!("{name} {value}"));
@@ -258,7 +259,7 @@ impl Shell<'_> {
         self.print(&format!("{name} {value}\n"))
     }
 
-    /// Opens a database; the old one stays open when that fails.
+    /// Opens a database; if that fails, the old one stays open.
     fn open(&mut self, path: &Path) -> Result<()> {
         let session = query::open_with(path, &self.limits, Arc::clone(&self.queries))?;
         let session = query::with_chains(session, self.chains.as_deref())?;
@@ -269,7 +270,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// Goes on with fresh threads, on the same snapshot: those of a statement that was stopped may be busy for a while.
+    /// Continues with new threads on the same snapshot: those of a stopped statement may still be busy.
     fn renew(&mut self) -> Result<()> {
         let database = self.session.database().clone();
         let session = query::session(database, &self.limits, Arc::clone(&self.queries))?;
@@ -278,7 +279,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// Which database is open.
+    /// Names the open database.
     fn greeting(&self) -> String {
         let recordings = self.session.database().recordings().len();
         let s = if recordings == 1 { "" } else { "s" };
@@ -291,11 +292,11 @@ impl Shell<'_> {
     }
 }
 
-/// The pager of the user's environment.
+/// The pager in the user's environment.
 fn pager_of_the_user() -> String {
     #[expect(clippy::disallowed_methods, reason = "cli reads the environment")]
     let pager = std::env::var("PAGER").unwrap_or_default();
-    // Quits when all fits the screen, leaves it as it was, cuts long lines.
+    // Quits if everything fits the screen, leaves the screen as it was, cuts long lines.
     if pager.trim().is_empty() { "less -FXS".into() } else { pager }
 }
 

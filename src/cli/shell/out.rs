@@ -1,5 +1,5 @@
-//! Where the results of the shell go: standard output, a pager, or a file for one result or for all that follow. Not for
-//! how they look.
+//! Where the results of the shell go: standard output, a pager, or a file for one or all of the following
+//! results. Not for how they look.
 
 use super::super::commands::output::Target;
 use super::super::is_broken_pipe;
@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 pub(super) struct Out {
     /// For the next result.
     once: Option<File>,
-    /// For all results until `.output` changes it; appears when it is complete.
+    /// For all results until `.output` changes it; visible once it is complete.
     file: Option<File>,
 }
 
@@ -42,7 +42,7 @@ impl Out {
         Ok(())
     }
 
-    /// The file that results go to.
+    /// The current output file.
     pub fn path(&self) -> Option<&Path> {
         self.once.as_ref().or(self.file.as_ref()).map(|f| f.path.as_path())
     }
@@ -57,7 +57,7 @@ impl Out {
         self.file.take().map_or(Ok(()), |file| file.target.finish())
     }
 
-    /// Writes one result; through `pager` on a terminal. The pager may end before the result.
+    /// Writes one result; through `pager` on a terminal. The pager may quit before the end.
     pub fn write<T: Default>(
         &mut self,
         pager: Option<&str>,
@@ -87,7 +87,7 @@ fn page<T: Default>(pager: &str, work: impl FnOnce(&mut dyn Write) -> Result<T>)
     let mut input =
         BufWriter::new(child.stdin.take().ok_or_else(|| failed(std::io::ErrorKind::BrokenPipe.into()))?);
     let done = work(&mut input).and_then(|done| input.flush().map_err(failed).map(|()| done));
-    // The pager waits for the end of its input, and we for the end of the pager.
+    // The pager waits for the end of its input, and we wait for the end of the pager.
     drop(input);
     let status = child.wait().map_err(failed)?;
     match done {

@@ -1,5 +1,5 @@
-//! Input from a pipe or a file, statement by statement. The first error ends it and is given its line. Not
-//! for the terminal.
+//! Input from a pipe or a file, by statement. The first error ends it and gets its line. Not for the
+//! terminal.
 
 use super::input::{Collector, Input};
 use super::{Flow, Shell};
@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use std::io::BufRead;
 use std::path::Path;
 
-/// Runs everything that `input` gives; `path` is what an error calls it.
+/// Runs all of `input`; `path` is its name in errors.
 pub(super) fn run(shell: &mut Shell<'_>, path: &Path, input: &mut dyn BufRead) -> Result<Flow> {
     let mut collector = Collector::default();
     let mut number = 0;
@@ -20,7 +20,7 @@ pub(super) fn run(shell: &mut Shell<'_>, path: &Path, input: &mut dyn BufRead) -
         number += 1;
         let line = std::str::from_utf8(&bytes);
         let line = line.map_err(|_| Error::input("this line is not UTF-8").within(path, number))?;
-        // What PowerShell and editors of Windows put in front of a text.
+        // The byte order mark that PowerShell and editors of Windows write.
         let line = if number == 1 { line.trim_start_matches('\u{feff}') } else { line };
         if let Some(input) = collector.line(line.trim_end_matches(['\r', '\n']))
             && run_one(shell, path, &input)? == Flow::Quit
@@ -33,7 +33,7 @@ pub(super) fn run(shell: &mut Shell<'_>, path: &Path, input: &mut dyn BufRead) -
 
 fn run_one(shell: &mut Shell<'_>, path: &Path, input: &Input) -> Result<Flow> {
     shell.run(input).map_err(|(line, e)| match e.kind() {
-        // Nobody is to blame for it.
+        // It is not an error of a line.
         ErrorKind::Interrupted => e,
         _ => e.within(path, line),
     })

@@ -1,7 +1,7 @@
-//! The shell on a terminal: prompt, line editor, history. Errors are shown and the next line is read; only Ctrl-D and
-//! `.quit` end it. Not for what completion offers or what is coloured how.
+//! The shell on a terminal: prompt, line editor, history. After an error, the next line is read; only Ctrl-D
+//! and `.quit` end it. Not for completion and colours.
 
-use super::helper::Hand;
+use super::helper::EditorHelper;
 use super::{Flow, Shell, input};
 use crate::error::{Error, ErrorKind, Result};
 use rustyline::error::ReadlineError;
@@ -12,10 +12,10 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 const PROMPT: &str = "btfdb> ";
-/// Statements that are remembered.
+/// Statements in the history.
 const REMEMBERED: usize = 10_000;
 
-/// What the page about the shell says of the keys.
+/// The keys, for the page about the shell.
 pub(super) const DOCS: &str = "\
 On a terminal:
 
@@ -31,12 +31,12 @@ From a pipe (`btfdb shell engine.db < report.sql`) there is no prompt. The first
 names its line.
 ";
 
-/// Reads and runs until the user leaves.
+/// Reads and runs input until the user quits.
 pub(super) fn run(shell: &mut Shell<'_>) -> Result<()> {
     let mut editor = editor()?;
     let history = history_file();
     if let Some(path) = &history {
-        // There is none at first; and a shell without a past is better than no shell.
+        // At first there is no history; and a shell without one is better than no shell.
         let _ = editor.load_history(path);
     }
     shell.ui.status(&format!("btfdb {}, {}", env!("CARGO_PKG_VERSION"), shell.greeting()));
@@ -45,7 +45,7 @@ pub(super) fn run(shell: &mut Shell<'_>) -> Result<()> {
     loop {
         if opened != shell.opened {
             opened = shell.opened;
-            editor.set_helper(Some(Hand::new(shell)));
+            editor.set_helper(Some(EditorHelper::new(shell)));
         }
         shell.width = editor.dimensions().map(|(columns, _)| usize::from(columns)).filter(|w| *w > 0);
         let text = match editor.readline(PROMPT) {
@@ -61,7 +61,7 @@ pub(super) fn run(shell: &mut Shell<'_>) -> Result<()> {
     }
 }
 
-/// Runs what was typed; the first error ends it, and is shown.
+/// Runs typed input; stops at the first error and shows it.
 fn perform(shell: &mut Shell<'_>, text: &str) -> Flow {
     shell.interrupt.store(false, Ordering::Relaxed);
     for input in input::collect(text).0 {
@@ -84,8 +84,8 @@ fn perform(shell: &mut Shell<'_>, text: &str) -> Flow {
     Flow::Next
 }
 
-fn editor() -> Result<Editor<Hand, DefaultHistory>> {
-    // The prompt is not part of the result when that goes elsewhere.
+fn editor() -> Result<Editor<EditorHelper, DefaultHistory>> {
+    // If the result goes elsewhere, the prompt must not be part of it.
     let behavior = if std::io::stdout().is_terminal() { Behavior::Stdio } else { Behavior::PreferTerm };
     let config = Config::builder()
         .behavior(behavior)
@@ -98,12 +98,12 @@ fn editor() -> Result<Editor<Hand, DefaultHistory>> {
     Editor::with_config(config).map_err(broken)
 }
 
-fn remember(editor: &mut Editor<Hand, DefaultHistory>, history: Option<&PathBuf>, text: &str) {
+fn remember(editor: &mut Editor<EditorHelper, DefaultHistory>, history: Option<&PathBuf>, text: &str) {
     let text = text.trim_end();
     if text.is_empty() {
         return;
     }
-    // A statement that cannot be remembered is run all the same.
+    // A statement that cannot be added to the history is run anyway.
     if editor.add_history_entry(text).unwrap_or(false)
         && let Some(path) = history
     {
@@ -111,7 +111,7 @@ fn remember(editor: &mut Editor<Hand, DefaultHistory>, history: Option<&PathBuf>
     }
 }
 
-/// Where statements are remembered; `None` where there is no home.
+/// The path of the history; `None` without a home folder.
 #[expect(
     clippy::disallowed_methods,
     reason = "cli reads the environment; the folder is the user's, not a database's"

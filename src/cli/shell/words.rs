@@ -1,7 +1,6 @@
-//! The words of SQL that are coloured and offered while typing. Not every word the engine knows: those that queries over
-//! traces are made of.
+//! The words of SQL for colours and completion: those that queries over traces use. Not all of the engine.
 
-/// In capitals; after small letters, small ones are offered.
+/// In capitals; after lower-case letters, lower-case words are offered.
 pub(super) const KEYWORDS: &[&str] = &[
     "ALL",
     "AND",
@@ -81,7 +80,7 @@ pub(super) const KEYWORDS: &[&str] = &[
     "WITHIN",
 ];
 
-/// Whatever the case.
+/// In any case.
 pub(super) fn is_keyword(word: &str) -> bool {
     KEYWORDS.iter().any(|k| k.eq_ignore_ascii_case(word))
 }

@@ -1,12 +1,12 @@
-//! A million events: a swapped pair is found, memory stays bounded, and what is given up is said.
+//! A million events: a swapped pair is found, memory stays bounded, and given-up events are reported.
 
 use super::super::{CompareOptions, Level, compare};
 use crate::btf::{Place, Record, Records};
 use crate::error::Result;
 use std::fmt::Write as _;
 
-/// Twelve events per period, on two cores. `swapped`: this event comes one place later; `missing`: this one
-/// does not come.
+/// Twelve events per period, on two cores. `swapped`: this event is one place later; `missing`: it is
+/// missing.
 #[derive(Default)]
 struct Generated {
     next: u64,
@@ -74,7 +74,7 @@ fn a_swapped_pair_in_a_million_events_is_found() {
         let mut right = Generated { swapped: Some(at), ..generated(1_000_000) };
         let result = compare(&mut generated(1_000_000), &mut right, &options).unwrap();
         assert_eq!(result.left_events, 1_000_000);
-        // The neighbours are of different cores: no difference in a partial order.
+        // The neighbours are on different cores: no difference in a partial order.
         assert_eq!(result.semantic, u64::from(level == Level::Exact));
         assert_eq!(result.equal, level == Level::Order);
         if let Some(first) = result.first {

@@ -1,11 +1,10 @@
-//! Events that are gone and events that have changed, mixed at random: the counts are what was done. Made
-//! with a small generator of numbers, so that every run is the same.
+//! Removed and changed events, mixed at random: the counts are those of the changes. Uses a small generator
+//! of numbers, so that every run is the same.
 
 use super::super::{Comparison, Level};
 use super::{Owned, at, trace};
 
-/// Tasks on two cores that run, read, lock and wake each other, with events of schedulers and cores in
-/// between.
+/// Tasks on two cores that run, read, lock and wake each other, mixed with events of schedulers and cores.
 fn system(periods: i64) -> Vec<Owned> {
     let mut text = String::new();
     for n in 0..periods {
@@ -86,7 +85,7 @@ fn random_mixes_are_counted_as_they_were_made() {
                 assert!(near(got[4], 0), "{level:?}: {} differ in time", got[4]);
             };
             check(Level::Exact, 250);
-            // At order, which of several equal events is gone is not always known.
+            // At order, it is not always known which of several equal events is missing.
             if gone + changed < 700 {
                 check(Level::Order, 12);
             }
@@ -94,8 +93,7 @@ fn random_mixes_are_counted_as_they_were_made() {
     }
 }
 
-/// What an older version of the format makes of a trace: no events of cores, other names for sources and
-/// instances.
+/// A trace in an older version of the format: no events of cores, other names for sources and instances.
 #[test]
 fn what_another_version_leaves_out_and_rewrites_is_just_that() {
     let left = system(300);
@@ -143,7 +141,7 @@ fn a_long_gap_is_only_that_gap() {
 fn an_event_far_away_has_not_moved() {
     let mut left = system(100);
     let mut right = left.clone();
-    // An event that is only here, and one just like it that is only there, much later.
+    // An event that only this side has, and an equal one that only the other side has, much later.
     let mut extra = left[100].clone();
     extra.target = "EXTRA".into();
     left.insert(101, extra.clone());

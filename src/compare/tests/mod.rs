@@ -1,5 +1,5 @@
-//! Small traces by hand, told apart at each level. Properties of any trace are in `properties`, long traces
-//! in `long`.
+//! Small traces by hand, compared at each level. Properties of any trace are in `properties`, long traces in
+//! `long`.
 
 mod differences;
 mod long;
@@ -74,7 +74,7 @@ pub(super) fn at(level: Level, left: &[Owned], right: &[Owned]) -> Comparison {
     with(&CompareOptions { level, ..CompareOptions::default() }, left, right)
 }
 
-/// Thesis, figure 5.16: T_1 activates T_2 on another core and goes on. When T_2 starts (the line `START`)
+/// Thesis, figure 5.16: T_1 activates T_2 on another core and continues. The start of T_2 (the line `START`)
 /// depends on the execution time of the service.
 pub(super) const T_1: &str = "0,STI_1,0,STI,STI_1,0,trigger
     0,STI_1,0,T,T_1,0,activate

@@ -62,7 +62,7 @@ fn a_preemption_by_a_task_stays() {
     let options =
         CompareOptions { ignore_entities: vec!["I_1".into()], collapse_ignored_isrs: true, ..exact() };
     assert_eq!(with(&options, &left, &left).left_events, 9);
-    // And so does one without any interrupt.
+    // The same for a trace without any interrupt.
     let quiet: Vec<Owned> = left.iter().filter(|e| e.target != "I_1" && e.target != "B").cloned().collect();
     assert_eq!(with(&options, &quiet, &quiet).left_events, quiet.len() as u64 - 1);
 }
@@ -82,7 +82,7 @@ fn renamed_entities_are_the_same() {
     assert!(!with(&options, &left, &right).equal);
     options.rename = vec![("T_1".into(), "Task_1".into())];
     assert!(with(&options, &left, &right).equal);
-    // Lines keep the name of their file.
+    // Lines have the names of their file.
     right[2].target_instance = Some(8);
     let first = with(&options, &left, &right).first.unwrap();
     assert!(first.difference.left.unwrap().text.contains(",T_1,"));
@@ -133,7 +133,7 @@ fn the_end_of_the_longer_trace_is_cut() {
     let left = early();
     for n in 0..left.len() {
         let right = &left[..n];
-        // What stands at the very time of the end is compared.
+        // Events at exactly the end time are compared.
         let ends_between = n == 0 || left[n].time > left[n - 1].time;
         for level in [Level::Exact, Level::Order, Level::Timing] {
             let options = CompareOptions { level, cut_to_common_length: true, ..exact() };
@@ -171,7 +171,7 @@ fn aligned_traces_begin_at_zero() {
     assert_eq!(with(&options, &left, &right).temporal, 11);
     options.align = true;
     assert!(with(&options, &left, &right).equal);
-    // Lines keep the time of their file.
+    // Lines have the times of their file.
     right[3].time += 1;
     let first = with(&options, &left, &right).first.unwrap();
     assert!(first.difference.right.unwrap().text.starts_with("1000021,"));
@@ -211,7 +211,7 @@ fn a_replaced_entity_counts_on_the_rows_of_both() {
         };
         assert_eq!((row("R_1"), row("R_9"), row("T_1")), ((2, 0, 2), (0, 2, 2), (3, 3, 0)), "{level:?}");
     }
-    // The same where the event is in another sequence then.
+    // The same if the event is then in another sequence.
     right.iter_mut().filter(|e| e.target == "T_2").for_each(|e| e.target = "T_9".into());
     let result = with(&CompareOptions { level: Level::Order, ..exact() }, &left, &right);
     let rows: Vec<_> =
@@ -232,11 +232,11 @@ fn a_relative_tolerance_is_of_the_interval() {
     };
     let (left, mut right) = (period(0), period(250));
     // 1000 ticks since the activation before, and 1250: 200 per mille, however far into the trace. The next
-    // is as early.
+    // one is as much earlier.
     assert!(with(&timing(0, 250), &left, &right).equal);
     assert_eq!(with(&timing(0, 200), &left, &right).temporal, 1);
     assert_eq!(with(&timing(0, 199), &left, &right).temporal, 2);
-    // Where the clock begins does not count, aligned or not.
+    // The zero of the clock does not matter, aligned or not.
     right.iter_mut().for_each(|e| e.time += 7);
     for align in [false, true] {
         let of = |per_mille| with(&CompareOptions { align, ..timing(0, per_mille) }, &left, &right).temporal;

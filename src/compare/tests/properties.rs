@@ -1,5 +1,5 @@
-//! What holds for any trace: it equals itself, an interleaving that keeps the sequences is equal, a change is
-//! found.
+//! Properties of all traces: a trace equals itself, an interleaving that keeps the sequences is equal, a
+//! change is found.
 
 use super::super::{CompareOptions, Level, Tolerance};
 use super::{Owned, at, with};
@@ -100,7 +100,7 @@ fn sequences(trace: &[Owned]) -> BTreeMap<String, Vec<String>> {
     sequences
 }
 
-/// Swaps neighbours as `swaps` says.
+/// Swaps neighbours according to `swaps`.
 fn shuffle(trace: &[Owned], swaps: &[usize]) -> Vec<Owned> {
     let mut out = trace.to_vec();
     for n in swaps {
@@ -150,7 +150,7 @@ proptest! {
     }
 
     #[test]
-    fn any_two_traces_are_told_apart(a in records(), b in records(), limit in 1..20_usize) {
+    fn any_two_traces_are_distinguished(a in records(), b in records(), limit in 1..20_usize) {
         for level in [Level::Exact, Level::Order] {
             let options = CompareOptions { level, pending_limit: limit, ..CompareOptions::default() };
             let result = with(&options, &a, &b);

@@ -1,4 +1,4 @@
-//! Whether the two halves of an ORTI file fit together: declarations, duplicates, formulas. Not for syntax.
+//! Checks whether the two halves of an ORTI file fit: declarations, duplicates, formulas. Not for syntax.
 
 use super::findings::Findings;
 use super::formula::Formula;
@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 /// The declared attributes by kind of object and by name; the last declaration wins.
 type Declared<'a> = HashMap<&'a str, HashMap<&'a str, &'a AttributeType>>;
 
-/// Adds what does not fit together to `findings`.
+/// Adds contradictions to `findings`.
 pub(super) fn check(orti: &Orti, findings: &mut Findings) {
     if orti.koil_version.is_none() {
         let message = "no VERSION section with KOIL".to_owned();

@@ -1,24 +1,24 @@
-//! A place in the tokens of an ORTI file: lookahead, taking, reporting, recovering. Not for the grammar.
+//! A position in the tokens of an ORTI file: lookahead, taking, reporting, recovering. Not for the grammar.
 
 use super::findings::Findings;
 use super::lexer::{Kind, Token, tokens};
 use crate::diagnostics::{Severity, excerpt};
 
-/// The tokens of one file and a place in them. Lookaheads past the end see [`Kind::End`].
+/// The tokens of one file and a position in them. Lookaheads past the end see [`Kind::End`].
 pub(super) struct Cursor<'a> {
     source: &'a str,
     /// Never empty: the last one is [`Kind::End`].
     tokens: Vec<Token>,
     at: usize,
-    /// What was reported so far, by the lexer and by the rules.
+    /// Findings so far, of the lexer and of the rules.
     pub findings: Findings,
 }
 
-/// What a rule returns after it has reported a mistake; the caller recovers.
+/// Returned by a rule after it has reported a mistake; the caller recovers.
 #[derive(Debug)]
 pub(super) struct Mistake;
 
-/// What a rule returns.
+/// The result of a rule.
 pub(super) type Parsed<T> = Result<T, Mistake>;
 
 impl<'a> Cursor<'a> {
@@ -38,7 +38,7 @@ impl<'a> Cursor<'a> {
         self.kind(offset) == Kind::Sign(sign)
     }
 
-    /// The text of the token here.
+    /// The text of the current token.
     pub fn peek(&self) -> &str {
         self.tokens.get(self.at).map_or("", |token| &token.text)
     }
@@ -52,31 +52,31 @@ impl<'a> Cursor<'a> {
         token
     }
 
-    /// 1-based line and column of the token here.
+    /// 1-based line and column of the current token.
     pub fn place(&self) -> (u32, u32) {
         self.tokens.get(self.at).or(self.tokens.last()).map_or((1, 1), |token| (token.line, token.column))
     }
 
-    /// Takes this sign if it is here.
+    /// Takes this sign if it is the current token.
     pub fn eat(&mut self, sign: u8) -> bool {
         let found = self.is(0, sign);
         self.at += usize::from(found);
         found
     }
 
-    /// Takes this word if it is here.
+    /// Takes this word if it is the current token.
     pub fn eat_word(&mut self, word: &str) -> bool {
         let found = self.tokens.get(self.at).is_some_and(|t| t.kind == Kind::Word && t.text == word);
         self.at += usize::from(found);
         found
     }
 
-    /// Reports something about the token here.
+    /// Reports a finding about the current token.
     pub fn find(&mut self, severity: Severity, code: &'static str, message: &str) {
         self.findings.push(self.place(), severity, code, message.to_owned());
     }
 
-    /// Reports that the token here cannot be used, and what could.
+    /// Reports that the current token cannot be used, and what was expected.
     pub fn mistake<T>(&mut self, expected: &str) -> Parsed<T> {
         let found = match self.tokens.get(self.at) {
             None | Some(Token { kind: Kind::End, .. }) => "the end of the file".to_owned(),
@@ -96,7 +96,7 @@ impl<'a> Cursor<'a> {
         if self.kind(0) == Kind::Word { Ok(self.take()) } else { self.mistake(what) }
     }
 
-    /// One or more adjacent strings, which are one.
+    /// One or more adjacent strings, joined.
     pub fn text(&mut self) -> Parsed<String> {
         if self.kind(0) != Kind::Text {
             return self.mistake("a quoted text");
@@ -108,12 +108,12 @@ impl<'a> Cursor<'a> {
         Ok(text)
     }
 
-    /// Like [`Cursor::text`], when there is one.
+    /// As [`Cursor::text`], if there is a string.
     pub fn text_if_any(&mut self) -> Option<String> {
         if self.kind(0) == Kind::Text { self.text().ok() } else { None }
     }
 
-    /// `;`, whose absence is harmless: the next statement shows where this one ends.
+    /// `;`, which may be missing without harm: the next statement shows where this one ends.
     pub fn semicolon(&mut self) {
         if !self.eat(b';') {
             let last = self.tokens.get(self.at.saturating_sub(1));
@@ -123,7 +123,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Recovery: goes past the next `;`, or to the `}` that closes the block, skipping inner blocks.
+    /// Recovery: skips past the next `;`, or to the `}` that closes the block, without its inner blocks.
     pub fn skip(&mut self) {
         let mut depth = 0_u32;
         loop {
@@ -142,7 +142,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Takes a `;` that ends nothing.
+    /// Takes a superfluous `;`.
     pub fn stray_semicolon(&mut self) {
         self.find(Severity::Info, "stray-semicolon", "this ';' ends nothing");
         self.at += 1;

@@ -1,5 +1,5 @@
-//! Postfix code of formulas and its arithmetic: one integer type (64 bit, wrapping), no assignments, no calls, no
-//! addresses. Not the reading of formulas (see `formula_parser`).
+//! Postfix code of formulas and its arithmetic: one integer type (64 bit, wrapping), no assignments, no
+//! calls, no addresses. Not the parsing of formulas (see `formula_parser`).
 
 use std::fmt;
 
@@ -20,15 +20,15 @@ impl fmt::Display for FormulaError {
 
 impl std::error::Error for FormulaError {}
 
-/// One step over a stack of values, of which `None` is an unknown one.
+/// One step over a stack of values; `None` is an unknown value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Op {
     /// Pushes a constant.
     Number(i64),
-    /// Pushes the variable with this place in [`super::Formula::variables`].
+    /// Pushes the variable with this index in [`super::Formula::variables`].
     Variable(usize),
-    /// Pushes the variable whose path is these texts with one popped index between each two of them.
-    /// While compiling, static paths are of this form too, with a single text.
+    /// Pushes the variable whose path consists of these texts, with a popped index between each two of them.
+    /// During compilation, static paths also have this form, with a single text.
     Path(Vec<String>),
     /// Pops that many values and pushes an unknown one: needs an address.
     Opaque(usize),
@@ -38,9 +38,9 @@ pub(super) enum Op {
     Binary(Binary),
     /// Replaces the top by its value as this type.
     Cast(Width),
-    /// `&&` (false) and `||` (true) after their left side: when that decides, or is unknown, jumps.
+    /// `&&` (false) and `||` (true) after their left side: jumps if that decides, or is unknown.
     Decide(bool, usize),
-    /// `?` after its condition: goes on, or jumps by the first when zero, or by the second when unknown.
+    /// `?` after its condition: continues, or jumps by the first if zero, or by the second if unknown.
     Branch(usize, usize),
     /// Jumps forward.
     Jump(usize),
@@ -52,7 +52,7 @@ pub(super) enum Unary {
     Minus,
     Not,
     Complement,
-    /// 0 or 1: what `&&` and `||` make of their right side.
+    /// 0 or 1: the effect of `&&` and `||` on their right side.
     Truth,
 }
 
@@ -62,9 +62,9 @@ pub(super) enum Unary {
 pub(super) enum Binary { Multiply, Divide, Remainder, Add, Subtract, ShiftLeft, ShiftRight, Less, LessEqual,
     Greater, GreaterEqual, Equal, NotEqual, And, Xor, Or }
 
-/// What a C type does to a value: `unsigned char` keeps 8 bits, `int` keeps 32 (so a difference of unsigned counters
-/// wraps as it does on the target), `long` becomes signed when the value fits in 32 bits of either sign. Pointers and
-/// unknown types change nothing. Plain `char` is taken as signed.
+/// The effect of a C type on a value: `unsigned char` keeps 8 bits, `int` keeps 32 (so that a difference of
+/// unsigned counters wraps as on the target), `long` becomes signed if the value fits in 32 bits of either
+/// sign. Pointers and unknown types change nothing. Plain `char` is signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say how many bits are kept, and with which sign")]
 pub enum Width {
@@ -75,14 +75,14 @@ pub enum Width {
     Signed16,
     Unsigned16,
     Signed32,
-    /// 32 bit when the value fits in 32 bits of either sign: `long` is wider on some targets.
+    /// 32 bit if the value fits in 32 bits of either sign: `long` is wider on some targets.
     SignedLong,
     Unsigned32,
     /// See [`Width::SignedLong`].
     UnsignedLong,
 }
 
-/// Runs postfix code; `None` also when the code leaves nothing.
+/// Runs postfix code; `None` also if the code leaves no value.
 pub(super) fn run(
     code: &[Op],
     get: &dyn Fn(usize) -> Option<i64>,
@@ -135,7 +135,7 @@ pub(super) fn run(
     stack.pop()?
 }
 
-/// Pops the indices of a path and writes it out.
+/// Pops the indices of a path and formats it.
 fn path(texts: &[String], stack: &mut Vec<Option<i64>>) -> Option<String> {
     let first = stack.len().checked_sub(texts.len().saturating_sub(1))?;
     let indices = stack.split_off(first);
@@ -148,7 +148,7 @@ fn path(texts: &[String], stack: &mut Vec<Option<i64>>) -> Option<String> {
     Some(out)
 }
 
-/// Equality as C has it when an `int` meets an `unsigned int`; wider values are compared as they are.
+/// Equality as in C between an `int` and an `unsigned int`; wider values are compared as they are.
 pub(super) fn equal(left: i64, right: i64) -> bool {
     let narrow = |value| (-(1 << 31)..1 << 32).contains(&value);
     left == right || (narrow(left) && narrow(right) && (left ^ right) & 0xFFFF_FFFF == 0)
@@ -192,7 +192,7 @@ impl Binary {
 }
 
 impl Width {
-    /// What the C type named by `text` does.
+    /// The width of the C type named by `text`.
     pub fn of(text: &str) -> Width {
         if text.contains('*') {
             return Self::Same;
@@ -237,7 +237,7 @@ impl Width {
         }
     }
 
-    /// The value as one of this type.
+    /// Converts the value to this type.
     pub fn apply(self, value: i64) -> i64 {
         let fits = (-(1 << 31)..1 << 32).contains(&value);
         let [b0, b1, b2, b3, ..] = value.to_le_bytes();

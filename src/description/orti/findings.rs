@@ -1,5 +1,5 @@
-//! Findings about the text of a description file: ORTI, OS header, symbols. Not the findings of a whole recording (see
-//! [`crate::diagnostics`]).
+//! Findings about the text of a description file: ORTI, OS header, symbols. Not the findings of a whole
+//! recording (see [`crate::diagnostics`]).
 
 use crate::diagnostics::Severity;
 
@@ -26,8 +26,8 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// How many findings of one code are kept; one more says that there were others.
-    const KEPT_PER_CODE: usize = 1000;
+    /// Maximum number of findings per code; one more reports that there were others.
+    const MAX_PER_CODE: usize = 1000;
 
     /// Adds a finding at a 1-based line and column.
     pub fn push(&mut self, at: (u32, u32), severity: Severity, code: &'static str, message: String) {
@@ -39,7 +39,7 @@ impl Findings {
             return;
         };
         *count += 1;
-        let message = match (*count).cmp(&(Self::KEPT_PER_CODE + 1)) {
+        let message = match (*count).cmp(&(Self::MAX_PER_CODE + 1)) {
             std::cmp::Ordering::Less => message,
             std::cmp::Ordering::Equal => "the rest of this kind is not listed".to_owned(),
             std::cmp::Ordering::Greater => return,
@@ -47,7 +47,7 @@ impl Findings {
         self.list.push(Finding { line: at.0, column: at.1, severity, code, message });
     }
 
-    /// The findings ordered by place.
+    /// The findings in the order of their places.
     pub fn finish(mut self) -> Vec<Finding> {
         self.list.sort_by_key(|f| (f.line, f.column));
         self.list
@@ -64,7 +64,7 @@ mod tests {
         (0..2000).rev().for_each(|n| findings.push((n, 1), Severity::Info, "much", String::new()));
         findings.push((5, 7), Severity::Error, "other", String::new());
         let list = findings.finish();
-        assert_eq!(list.len(), Findings::KEPT_PER_CODE + 2);
+        assert_eq!(list.len(), Findings::MAX_PER_CODE + 2);
         assert!(list.is_sorted_by_key(|f| (f.line, f.column)));
         assert_eq!(list[0].code, "other");
     }

@@ -1,5 +1,5 @@
-//! The C expressions of ORTI attributes over traced values: which variables they need, and what they yield. Not their
-//! grammar (see `formula_parser`) and not their arithmetic (see `evaluation`).
+//! The C expressions of ORTI attributes over traced values: which variables they need, and their values. Not
+//! their grammar (see `formula_parser`) and not their arithmetic (see `evaluation`).
 
 use super::evaluation::{FormulaError, Op, run};
 use super::formula_parser;
@@ -15,7 +15,7 @@ impl Formula {
     /// Compiles a formula.
     ///
     /// # Errors
-    /// When the text is no expression of the subset, nests deeper than 64, or has more than 4096 characters.
+    /// When the text is not in the subset, nests deeper than 64, or has more than 4096 characters.
     pub fn parse(text: &str) -> Result<Formula, FormulaError> {
         let mut code = formula_parser::compile(text)?;
         let mut variables: Vec<String> = Vec::new();
@@ -32,7 +32,7 @@ impl Formula {
     }
 
     /// The canonical paths (see [`canonical_path`]) of the variables it reads, in order of first use: the
-    /// static ones and the operands of computed indices. Of a formula that needs an address: those it names.
+    /// static ones and the operands of computed indices. For a formula that needs an address: those it names.
     pub fn variables(&self) -> &[String] {
         &self.variables
     }
@@ -42,12 +42,12 @@ impl Formula {
         !self.code.iter().any(|op| matches!(op, Op::Opaque(_)))
     }
 
-    /// True when an index depends on a traced variable, so that further variables are known only then.
+    /// True if an index depends on a traced variable, so that further variables are only known at run time.
     pub fn has_dynamic_paths(&self) -> bool {
         self.code.iter().any(|op| matches!(op, Op::Path(_)))
     }
 
-    /// What stands before the first computed index of each dynamic path, e.g. `EE_ORTI_th_priority` of
+    /// The part before the first computed index of each dynamic path, e.g. `EE_ORTI_th_priority` of
     /// `EE_ORTI_th_priority[EE_stkfirst]`; inner paths come before those that use them.
     pub fn dynamic_bases(&self) -> Vec<String> {
         let mut bases: Vec<String> = Vec::new();
@@ -62,12 +62,12 @@ impl Formula {
         bases
     }
 
-    /// The value, or `None` when it depends on something unknown, needs an address, divides by zero, shifts by
-    /// less than 0 or more than 63, or indexes by less than 0. `get` gives the value of a place in
+    /// The value, or `None` if it depends on something unknown, needs an address, divides by zero, shifts by
+    /// less than 0 or more than 63, or indexes by less than 0. `get` returns the value of an index in
     /// [`Formula::variables`], `dynamic` that of a whole path with a computed index.
     ///
-    /// Sides of `?:`, `&&` and `||` that C would not evaluate may be unknown. `==` and `!=` treat 32-bit values
-    /// as C does when one is unsigned: `-1 == 0xFFFFFFFF`.
+    /// Sides of `?:`, `&&` and `||` that C would not evaluate may be unknown. `==` and `!=` treat 32-bit
+    /// values as C does if one is unsigned: `-1 == 0xFFFFFFFF`.
     pub fn eval(
         &self,
         get: &dyn Fn(usize) -> Option<i64>,
@@ -80,8 +80,8 @@ impl Formula {
     }
 }
 
-/// The one spelling of a variable path: no blanks, `.` for `->`, decimal indices (`a -> b [ 0x1 ]` is
-/// `a.b[1]`). `None` when the text is anything else than a path with constant indices.
+/// The canonical spelling of a variable path: no blanks, `.` for `->`, decimal indices (`a -> b [ 0x1 ]` is
+/// `a.b[1]`). `None` if the text is not a path with constant indices.
 pub fn canonical_path(text: &str) -> Option<String> {
     let formula = Formula::parse(text).ok()?;
     match formula.code.as_slice() {

@@ -3,15 +3,15 @@
 use super::evaluation::{Binary, FormulaError, Op, Unary, Width, run};
 use super::lexer::{c_character, c_integer, is_word};
 
-/// How deep parentheses, indices, signs and `?:` may nest.
-const DEEPEST: u32 = 64;
-/// How long a formula may be, in bytes.
-const LONGEST: usize = 4096;
+/// Maximum nesting of parentheses, indices, signs and `?:`.
+const MAX_DEPTH: u32 = 64;
+/// Maximum length of a formula, in bytes.
+const MAX_LENGTH: usize = 4096;
 
 /// Compiles `text`; static paths become [`Op::Path`]s with one text.
 pub(super) fn compile(text: &str) -> Result<Vec<Op>, FormulaError> {
-    if text.len() > LONGEST {
-        return Err(FormulaError { column: 1, message: format!("longer than {LONGEST} bytes") });
+    if text.len() > MAX_LENGTH {
+        return Err(FormulaError { column: 1, message: format!("longer than {MAX_LENGTH} bytes") });
     }
     let mut compiler = Compiler { tokens: tokens(text)?, at: 0, depth: 0, code: Vec::new() };
     compiler.expression()?;
@@ -31,12 +31,12 @@ enum Item {
     End,
 }
 
-/// The signs of the subset, and those whose use deserves its own message; longer ones first.
+/// The signs of the subset, and those with an error message of their own; longer ones first.
 #[rustfmt::skip]
 const SIGNS: &[&str] = &["->", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "++", "--", "(", ")", "[", "]", ".",
     "&", "*", "+", "-", "~", "!", "/", "%", "<", ">", "^", "|", "?", ":", "="];
 
-/// The operators with two sides: sign, binding strength, operator (`None`: decides on its left side alone).
+/// The operators with two sides: sign, binding strength, operator (`None`: short-circuit).
 #[rustfmt::skip]
 const OPERATORS: &[(&str, u8, Option<Binary>)] = &[
     ("||", 1, None), ("&&", 2, None),
@@ -95,7 +95,7 @@ fn tokens(text: &str) -> Result<Vec<(Item, u32)>, FormulaError> {
     Ok(out)
 }
 
-/// The rules return whether what they compiled is a bare variable path, which `[`, `.` and `->` may extend.
+/// The rules return whether they compiled a bare variable path, which `[`, `.` and `->` may extend.
 struct Compiler {
     tokens: Vec<(Item, u32)>,
     at: usize,
@@ -139,7 +139,7 @@ impl Compiler {
         })
     }
 
-    /// Writes the length of what follows `at` into the jump there.
+    /// Sets the jump at `at` to the end of the code so far.
     fn patch(&mut self, at: usize) {
         let distance = self.code.len().saturating_sub(at + 1);
         if let Some(Op::Decide(_, skip) | Op::Jump(skip) | Op::Branch(_, skip)) = self.code.get_mut(at) {
@@ -173,8 +173,8 @@ impl Compiler {
         &mut self,
         rule: impl FnOnce(&mut Self) -> Result<bool, FormulaError>,
     ) -> Result<bool, FormulaError> {
-        if self.depth == DEEPEST {
-            return Err(self.fail(format!("nested deeper than {DEEPEST}")));
+        if self.depth == MAX_DEPTH {
+            return Err(self.fail(format!("nested deeper than {MAX_DEPTH}")));
         }
         self.depth += 1;
         let bare = rule(self)?;
@@ -234,7 +234,7 @@ impl Compiler {
         })
     }
 
-    /// `sizeof x` and `sizeof(type)`: nothing a trace could know.
+    /// `sizeof x` and `sizeof(type)`: unknown in a trace.
     fn sizeof(&mut self) -> Result<bool, FormulaError> {
         self.at += 1;
         if let Some((_, next)) = self.type_name() {
@@ -249,7 +249,7 @@ impl Compiler {
         })
     }
 
-    /// `(type)` here: the width, whether it can only be a type, and the token after it.
+    /// The current `(type)`: the width, whether it can only be a type, and the token after it.
     fn type_name(&self) -> Option<((Width, bool), usize)> {
         let mut at = self.at;
         let mut text = String::new();
@@ -279,8 +279,8 @@ impl Compiler {
         }
     }
 
-    /// A cast here. C needs its symbol table to distinguish `(a) - b` from a cast; here an unknown name in parentheses
-    /// is a type only when no operator follows.
+    /// The current cast. C needs its symbol table to distinguish `(a) - b` from a cast; here an unknown name
+    /// in parentheses is a type only if no operator follows.
     fn cast(&self) -> Option<(Width, usize)> {
         let ((width, certain), next) = self.type_name()?;
         let operand = matches!(
@@ -333,7 +333,7 @@ impl Compiler {
         }
     }
 
-    /// Appends to the path on top of the code; what is not a path needs an address.
+    /// Appends to the path on top of the code; anything other than a path needs an address.
     fn extend(&mut self, bare: bool, text: &str) {
         match self.code.last_mut() {
             Some(Op::Path(texts)) if bare => {
@@ -343,7 +343,7 @@ impl Compiler {
         }
     }
 
-    /// Applies the index whose code follows that of the path at `path`; a constant one becomes part of the path.
+    /// Applies the index after the path at `path`; a constant one becomes part of the path.
     fn index(&mut self, bare: bool, path: usize) -> bool {
         let index = self.code.get(path + 1..).unwrap_or_default();
         let constant = !index.iter().any(|op| matches!(op, Op::Path(_) | Op::Opaque(_)));

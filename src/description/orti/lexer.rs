@@ -1,13 +1,13 @@
 //! ORTI text to tokens: words, numbers, strings and signs with their places. Comments and preprocessor lines
-//! are dropped here. Not for grammar.
+//! are dropped. Not for grammar.
 
 use super::findings::Findings;
 use crate::diagnostics::{Severity, excerpt};
 
-/// How many bytes a string may have that spans lines; bounds the search for a quote that is missing.
-const LONGEST_SPANNING_STRING: usize = 4096;
+/// Maximum length of a string that spans lines; bounds the search for a missing quote.
+const MAX_SPANNING_STRING: usize = 4096;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A keyword or a name.
@@ -50,7 +50,7 @@ pub(super) fn c_integer(text: &str) -> Option<i64> {
     let value = if let Some(hex) = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
         u64::from_str_radix(hex, 16)
     } else {
-        // A leading zero means octal, but some write 08; nothing else can be meant by that.
+        // A leading zero means octal, but some generators write 08, which can only be decimal.
         match digits.strip_prefix('0').map(|octal| u64::from_str_radix(octal, 8)) {
             Some(Ok(octal)) => Ok(octal),
             _ => digits.parse(),
@@ -129,7 +129,7 @@ impl<'a> Lexer<'a> {
         self.rest().iter().take_while(|b| wanted(**b)).count()
     }
 
-    /// Takes one token, comment or blank; false at the end.
+    /// Takes one token, comment or blank; returns false at the end.
     fn step(&mut self) -> bool {
         let (first, second) = match *self.rest() {
             [] => return false,
@@ -193,7 +193,7 @@ impl<'a> Lexer<'a> {
             let message = "this comment never ends, so the rest of the file is lost";
             self.find(start, Severity::Error, "unterminated-comment", message);
         } else if let Some(nested) = nested {
-            // Either a commented-out comment or a forgotten end, which would swallow what lies between.
+            // Either a commented-out comment, or a forgotten end that would hide the text in between.
             let message = format!("'/*' within the comment that begins in line {}", self.line);
             self.advance(nested);
             self.find(nested, Severity::Info, "comment-in-comment", &message);
@@ -215,12 +215,12 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// A string may span lines; one whose first line already ends in `;` lacks its closing quote.
+    /// A string may span lines; if its first line already ends in `;`, it lacks its closing quote.
     fn string(&mut self) {
         let start = self.at;
         let (mut close, mut line_end, mut escaped) = (None, None, false);
         for (n, byte) in self.rest().iter().enumerate().skip(1) {
-            if (*byte == b'"' && !escaped) || (line_end.is_some() && n > LONGEST_SPANNING_STRING) {
+            if (*byte == b'"' && !escaped) || (line_end.is_some() && n > MAX_SPANNING_STRING) {
                 close = Some(start + n).filter(|_| *byte == b'"');
                 break;
             }

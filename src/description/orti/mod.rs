@@ -2,17 +2,17 @@
 //! objects mean to a trace (`map`), and not for writing ORTI.
 //!
 //! * `lexer`: bytes to tokens, with comments and preprocessor lines dropped.
-//! * `parser`: tokens, taken through `cursor`, to [`Orti`]; recovers at `;` and `}`. `check` then compares the
-//!   two halves.
-//! * `model`: what an ORTI file says; `findings`: what is unusual in how it says it.
-//! * `formula`: the C expressions of the information section; `formula_parser` compiles them, `evaluation` computes
-//!   them over traced values.
+//! * `parser`: tokens, taken through `cursor`, to [`Orti`]; recovers at `;` and `}`. `check` then compares
+//!   the two halves.
+//! * `model`: the content of an ORTI file; `findings`: what is unusual in its text.
+//! * `formula`: the C expressions of the information section; `formula_parser` compiles them, `evaluation`
+//!   computes them over traced values.
 //! * `os_header`: the numbers of `eecfg.h`, which ORTI lacks (event masks, spinlocks, remote tasks).
 //! * `symbols`: an address table, for values that are handler addresses.
 //!
 //! The grammar is that of ORTI 2.2 Part A, widened by what generators really write. Nothing here fails:
-//! whatever cannot be used becomes a [`Finding`]. By hand, because no crate reads ORTI, and a parser generator does not recover
-//! where generators of ORTI make mistakes.
+//! unusable text becomes a [`Finding`]. No crate reads ORTI, and a parser generator does not recover from the
+//! mistakes of ORTI generators.
 
 mod check;
 mod cursor;

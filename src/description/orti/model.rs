@@ -1,5 +1,5 @@
-//! What an ORTI file says: object types and objects. Not for reading the text (`parser`) and not for the meaning of the
-//! attributes.
+//! The content of an ORTI file: object types and objects. Not for reading the text (`parser`) and not for the
+//! meaning of the attributes.
 
 use super::findings::Finding;
 
@@ -16,7 +16,7 @@ pub struct Orti {
     pub types: Vec<ObjectType>,
     /// The information section, in file order.
     pub objects: Vec<Object>,
-    /// What was unusual or lost, ordered by place.
+    /// What was unusual or unusable, in the order of places.
     pub findings: Vec<Finding>,
 }
 
@@ -106,7 +106,7 @@ pub struct Attribute {
     pub name: String,
     /// The `0` of `RUNNINGTASK[0] = …`.
     pub index: Option<u32>,
-    /// The value without its quotes: a formula, or text when the attribute is declared as `STRING`.
+    /// The value without its quotes: a formula, or text if the attribute is declared as `STRING`.
     pub text: String,
     /// 1-based line of the value.
     pub line: u32,
@@ -128,7 +128,7 @@ impl Orti {
 }
 
 impl Object {
-    /// The value of an attribute; the last one wins, whatever its index.
+    /// The value of an attribute with any index; the last one wins.
     pub fn get(&self, attribute: &str) -> Option<&Attribute> {
         self.attributes.iter().rev().find(|a| a.name == attribute)
     }

@@ -1,5 +1,6 @@
-//! The numbers of `eecfg.h`, which RT-Druid generates together with the ORTI file of ERIKA Enterprise v2: task ids,
-//! event masks, spinlock indices. The section comments distinguish them, as the numbers overlap. No C preprocessor.
+//! The numbers of `eecfg.h`, which RT-Druid generates together with the ORTI file of ERIKA Enterprise v2:
+//! task ids, event masks, spinlock indices. The section comments distinguish them, because the numbers
+//! overlap. Not a C preprocessor.
 
 use super::findings::{Finding, Findings};
 use super::formula::Formula;
@@ -19,7 +20,7 @@ pub struct OsHeader {
     pub alarms: Vec<(String, i64)>,
     /// Counters and their ids.
     pub counters: Vec<(String, i64)>,
-    /// User spinlocks and their indices into the spinlock array, whose first entries are the global resources.
+    /// User spinlocks and their indices into the spinlock array, which begins with the global resources.
     pub spinlocks: Vec<(String, i64)>,
     /// The locks of remote calls (`EE_SPINLOCK_CORE0`) and their indices into the same array.
     pub core_spinlocks: Vec<(String, i64)>,
@@ -27,7 +28,7 @@ pub struct OsHeader {
     pub remote_tasks: Vec<(String, i64)>,
     /// `EE_CURRENTCPU`.
     pub current_cpu: Option<i64>,
-    /// What was unusual or lost, ordered by place.
+    /// What was unusual or unusable, in the order of places.
     pub findings: Vec<Finding>,
 }
 
@@ -79,7 +80,7 @@ impl Section {
 }
 
 impl OsHeader {
-    /// Reads an `eecfg.h`. Any input gives a result; what could not be used is in [`OsHeader::findings`].
+    /// Parses an `eecfg.h`. Any input gives a result; unusable parts are in [`OsHeader::findings`].
     pub fn parse(bytes: &[u8]) -> OsHeader {
         let source = String::from_utf8_lossy(bytes);
         let mut reader = Reader {
@@ -113,8 +114,8 @@ impl OsHeader {
     }
 }
 
-/// The next comment, directive (comments in it cut off by [`Reader::directive`]), line end or run of anything
-/// else, and what follows it. The first part is never empty when the text is not.
+/// Splits off the next comment, directive (comments in it are cut off by [`Reader::directive`]), line end or
+/// run of anything else. The first part is never empty unless the text is.
 fn split_item(text: &str) -> (&str, &str) {
     let line_end = || text.find('\n').unwrap_or(text.len());
     let length = if text.starts_with("/*") {
@@ -134,7 +135,7 @@ fn split_item(text: &str) -> (&str, &str) {
     } else {
         let blank = |c: char| c != '\n' && c.is_whitespace();
         let length = text.find(|c| !blank(c)).unwrap_or(text.len());
-        // Code that is no directive: up to whatever could be a comment or the line end.
+        // Code other than a directive: up to a possible comment or the line end.
         if length > 0 {
             length
         } else {
@@ -163,7 +164,7 @@ impl Reader {
         let definition = definition.trim();
         let end = definition.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(definition.len());
         let (name, value) = definition.split_at_checked(end).unwrap_or((definition, ""));
-        // `#define F(x) …` is no number, and a name without value is an option.
+        // `#define F(x) …` is not a number, and a name without value is an option.
         if name.is_empty() || value.starts_with('(') || value.trim().is_empty() {
             return;
         }
@@ -174,7 +175,7 @@ impl Reader {
         self.definition(name, value, number, line);
     }
 
-    /// The value of a definition; the marks for "shared" and "on another core" count as no bits.
+    /// The value of a definition; the marks for "shared" and "on another core" are not part of it.
     fn evaluate(&self, value: &str) -> Option<i64> {
         let formula = Formula::parse(value).ok()?;
         let get = |place: usize| match formula.variables().get(place)?.as_str() {
@@ -292,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_are_told_from_headers() {
+    fn other_files_are_distinguished_from_headers() {
         assert_eq!(OsHeader::parse(b"int main;").findings[0].code, "missing-definitions");
         assert_eq!(OsHeader::parse(b"").findings.len(), 1);
     }

@@ -1,4 +1,4 @@
-//! ORTI tokens to [`Orti`]: recursive descent over the KOIL grammar that goes on after mistakes, at the next
+//! ORTI tokens to [`Orti`]: recursive descent over the KOIL grammar that continues after mistakes at the next
 //! `;` or `}`. Not for whether names fit together (`check`).
 
 use super::check;
@@ -12,7 +12,7 @@ use super::model::{
 use crate::diagnostics::{Severity, excerpt};
 
 impl Orti {
-    /// Reads an ORTI file. Any input gives a result; what could not be used is in [`Orti::findings`].
+    /// Parses an ORTI file. Any input gives a result; unusable parts are in [`Orti::findings`].
     pub fn parse(bytes: &[u8]) -> Orti {
         let mut findings = Findings::default();
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
@@ -39,7 +39,7 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// The statements of a block up to its `}`; false when `foreign` shows that the `}` is missing.
+    /// The statements of a block up to its `}`; returns false if `foreign` shows that the `}` is missing.
     fn block(&mut self, foreign: fn(&Cursor<'a>) -> bool, statement: fn(&mut Self) -> Parsed<()>) -> bool {
         loop {
             if self.cursor.eat(b'}') {
@@ -237,7 +237,7 @@ impl<'a> Parser<'a> {
             }
             Kind::Text if !minus => {
                 let mut text = self.cursor.take().text;
-                // Adjacent strings are one, unless the next is the label of an element after a missing comma.
+                // Adjacent strings are joined, except for the label of an element after a missing comma.
                 while self.cursor.kind(0) == Kind::Text
                     && !self.cursor.is(1, b'=')
                     && !self.cursor.is(1, b':')
@@ -286,7 +286,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// A quoted enumeration value: a number when it is constant (`"-1"`), else a formula.
+/// A quoted enumeration value: a number if it is constant (`"-1"`), else a formula.
 fn enum_value(text: String) -> EnumValue {
     let constant = Formula::parse(&text).ok().filter(|f| f.variables().is_empty() && !f.has_dynamic_paths());
     match constant.and_then(|f| f.eval(&|_| None, &|_| None)) {

@@ -1,5 +1,5 @@
-//! Address tables: which symbol lies at an address, for traced values that are handler addresses. Reads
-//! `nm` output and hand-written tables; not object files.
+//! Address tables: the symbol at an address, for traced values that are handler addresses. Reads `nm` output
+//! and hand-written tables; not object files.
 
 use super::findings::{Finding, Findings};
 use crate::diagnostics::{Severity, excerpt};
@@ -9,8 +9,8 @@ use crate::diagnostics::{Severity, excerpt};
 pub struct Symbols(Vec<(u64, String)>);
 
 impl Symbols {
-    /// Reads one symbol a line: `0x401CA7<TAB>name`, `nm` and `nm -S` output (`00401ca7 T name`), or
-    /// `name = 0x401CA7`. `#` begins a comment. Undefined symbols of `nm` are passed over.
+    /// Reads one symbol per line: `0x401CA7<TAB>name`, `nm` and `nm -S` output (`00401ca7 T name`), or
+    /// `name = 0x401CA7`. `#` begins a comment. Undefined symbols of `nm` are skipped.
     pub fn parse(bytes: &[u8]) -> (Symbols, Vec<Finding>) {
         let mut symbols = Self::default();
         let mut findings = Findings::default();
@@ -53,7 +53,7 @@ fn entry(text: &str) -> Line<'_> {
     let letter = |text: &str| text.len() == 1 && text.chars().all(|c| c.is_ascii_alphabetic() || c == '?');
     match hex(first) {
         _ if first.is_empty() => Line::Nothing,
-        // `nm` gives no address for undefined symbols and a heading for each object file.
+        // `nm` prints undefined symbols without an address, and a heading for each object file.
         _ if matches!(first, "U" | "w" | "v") && after.is_empty() => Line::Nothing,
         _ if first.ends_with(':') && rest.is_empty() => Line::Nothing,
         Some(address) if letter(second) && !after.is_empty() => Line::Symbol(address, after),
@@ -65,7 +65,7 @@ fn entry(text: &str) -> Line<'_> {
     }
 }
 
-/// The first word and what follows the blanks after it.
+/// The first word, and the text after the blanks that follow it.
 fn word(text: &str) -> (&str, &str) {
     let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     (first, rest.trim_start())

@@ -1,5 +1,5 @@
-//! `argument(arguments, name)`: the number of one argument of a kernel event. Not for which arguments an event has (see
-//! `crate::qnx`).
+//! `argument(arguments, name)`: the number of one argument of a kernel event. Not for which arguments an
+//! event has (see `crate::qnx`).
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use arrow::datatypes::DataType;
 use datafusion::common::{Result, internal_err};
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 
-/// The value behind `name:` in column `arguments`, as a number: decimal or hexadecimal, 64 bits. NULL where there is no such
-/// argument, or where it is text.
+/// The value after `name:` in column `arguments`, as a number: decimal or hexadecimal, 64 bits. NULL if there
+/// is no such argument, or if it is text.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Argument {
     signature: Signature,
@@ -47,7 +47,7 @@ impl ScalarUDFImpl for Argument {
     }
 }
 
-/// The number behind `name:`, which begins a word outside of quotes.
+/// The number after `name:`, which begins a word outside of quotes.
 fn number(all: &str, name: &str) -> Option<i64> {
     let mut quoted = false;
     let mut begins = true;

@@ -1,4 +1,4 @@
-//! Sums of integers, as times are, and of their squares: exact, and rounded once they are complete. For `stddev`,
+//! Sums of integers, such as times, and of their squares: exact, and rounded once at the end. For `stddev`,
 //! alone and in a shared accumulator; not for floating-point numbers.
 
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use arrow::array::{ArrayRef, AsArray, Decimal128Array, Decimal256Array, UInt64Ar
 use arrow::datatypes::{DataType, Decimal128Type, Decimal256Type, UInt64Type, i256};
 use datafusion::error::Result;
 
-/// What one half of an aggregation hands to the other. The decimals are no more than names for integers of that size.
+/// The state of an aggregation between its two stages. Decimals are the Arrow types for wide integers.
 pub(in crate::engine) const STATE: [(&str, DataType); 3] = [
     ("count", DataType::UInt64),
     ("sum", DataType::Decimal128(38, 0)),
     ("squares", DataType::Decimal256(76, 0)),
 ];
 
-/// What is known of some numbers. No sum overflows before 2⁶⁴ of them were added.
+/// Count, sum and sum of squares of some numbers. No sum overflows before 2⁶⁴ of them were added.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::engine) struct Sums {
     pub count: u64,
@@ -42,11 +42,11 @@ impl Sums {
         self.squares = self.squares.wrapping_add(other.squares);
     }
 
-    /// Of a sample (n − 1); `None` for fewer than two numbers. Rounded only here.
+    /// Of a sample (n − 1); `None` for fewer than two numbers. The only place that rounds.
     pub fn stddev(self) -> Option<f64> {
         let n = i256::from_i128(self.count.into());
         let sum = i256::from_i128(self.sum);
-        // n · Σx² − (Σx)², which is n times the sum of the squares of the distances from the average.
+        // n · Σx² − (Σx)², which is n times the sum of the squared deviations from the average.
         let distances = n.wrapping_mul(self.squares).wrapping_sub(sum.wrapping_mul(sum));
         let (low, high) = distances.to_parts();
         let distances = high as f64 * 2f64.powi(128) + low as f64;

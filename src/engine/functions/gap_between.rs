@@ -1,5 +1,5 @@
-//! `gap_between(recording, core, at, next_core, next_at)`: does a gap of the trace lie between two moments? Not for what a
-//! gap is (see table `gap`).
+//! `gap_between(recording, core, at, next_core, next_at)`: is there a gap of the trace between two moments?
+//! Not for what a gap is (see table `gap`).
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -14,15 +14,15 @@ use crate::schema::{tables, view};
 use crate::store::{Database, read_batches};
 
 view! {
-    /// What is read of a gap.
+    /// The columns of a gap that are read.
     struct Gaps of gap { core, begin_at }
 }
 
 /// Begins of gaps, ascending, by recording and core (`None`: all cores).
 type Begins = BTreeMap<String, BTreeMap<Option<String>, Vec<i64>>>;
 
-/// True when a gap begins at the earlier moment or after it, and before the later one: a gap of every core, or, where both
-/// moments are on the same core, of that core. A moment that is NULL lies after all gaps.
+/// True if a gap begins at the earlier moment or after it, and before the later one: a gap of all cores, or,
+/// if both moments are on the same core, of that core. NULL is a moment after all gaps.
 #[derive(Debug)]
 pub(super) struct GapBetween {
     database: Arc<Database>,
@@ -56,7 +56,7 @@ impl GapBetween {
     }
 }
 
-/// Whether one of the ascending `begins` lies between two moments.
+/// Whether one of the ascending `begins` is between two moments.
 fn any_between(begins: Option<&Vec<i64>>, one: Option<i64>, other: Option<i64>) -> bool {
     let before = |begins: &Vec<i64>, at: Option<i64>| {
         at.map_or(begins.len(), |at| begins.partition_point(|begin| *begin < at))

@@ -1,4 +1,4 @@
-//! Functions that SQL over traces needs in addition to those of DataFusion. Not for operators that run plain SQL.
+//! Functions of SQL over traces that DataFusion does not have. Not for operators that run plain SQL.
 
 mod argument;
 pub(super) mod exact_sums;
@@ -12,17 +12,17 @@ use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 
 use crate::store::Database;
 
-/// Those that need no database.
+/// Functions of one row that need no database.
 pub(super) fn of_rows() -> Vec<ScalarUDF> {
     vec![ScalarUDF::from(argument::Argument::new())]
 }
 
-/// Those of many rows, in place of the engine's of the same name.
+/// Aggregates that replace the engine's of the same name.
 pub(super) fn aggregates() -> Vec<AggregateUDF> {
     vec![AggregateUDF::from(stddev::Stddev::new())]
 }
 
-/// All functions of one row, over the tables of a database.
+/// All functions of one row, for the tables of a database.
 pub(super) fn functions(database: &Arc<Database>) -> Vec<ScalarUDF> {
     let mut functions = of_rows();
     functions.extend([

@@ -1,6 +1,6 @@
-//! `stddev` of whole numbers, as times are: sums and squares are exact and rounded once they are complete, so that the result depends
-//! neither on the order of the rows nor on the number of threads, and no row costs a division. Of other numbers it is the engine's,
-//! and so are `stddev_pop` and the variances.
+//! `stddev` of whole numbers, such as times: sums and squares are exact and rounded once at the end, so that
+//! the result depends neither on the order of the rows nor on the number of threads, and no row costs a
+//! division. For other numbers it is the engine's, and so are `stddev_pop` and the variances.
 
 use std::mem::size_of;
 use std::sync::Arc;
@@ -32,12 +32,12 @@ impl Stddev {
     }
 }
 
-/// Types whose values are all 64-bit integers with a sign.
+/// Types whose values are all signed 64-bit integers.
 fn is_whole(ty: &DataType) -> bool {
     ty.is_signed_integer() || matches!(ty, DataType::UInt8 | DataType::UInt16 | DataType::UInt32)
 }
 
-/// What a dictionary is of.
+/// The value type of a dictionary.
 fn plain(ty: &DataType) -> &DataType {
     if let DataType::Dictionary(_, values) = ty { values } else { ty }
 }
@@ -101,7 +101,7 @@ impl AggregateUDFImpl for Stddev {
     }
 }
 
-/// The numbers of a column with the rows that they are in; NULL is no number.
+/// The numbers of a column with their rows, without NULL.
 fn numbers(values: &[ArrayRef]) -> impl Iterator<Item = (usize, i64)> {
     let column = values.first().and_then(|array| array.as_primitive_opt::<Int64Type>());
     column.into_iter().flat_map(|column| column.iter().enumerate().filter_map(|(row, n)| Some((row, n?))))
@@ -169,7 +169,7 @@ impl GroupsAccumulator for Groups {
                 groups.iter().zip(column.values()).for_each(|(group, number)| add(*group, *number));
             }
             _ => {
-                for (row, number) in numbers(values).filter(|(row, _)| is_kept(filter, *row)) {
+                for (row, number) in numbers(values).filter(|(row, _)| passes(filter, *row)) {
                     groups.get(row).into_iter().for_each(|group| add(*group, number));
                 }
             }
@@ -198,7 +198,7 @@ impl GroupsAccumulator for Groups {
 
     fn convert_to_state(&self, values: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<Vec<ArrayRef>> {
         let mut sums = vec![Sums::default(); values.first().map_or(0, Array::len)];
-        for (row, number) in numbers(values).filter(|(row, _)| is_kept(filter, *row)) {
+        for (row, number) in numbers(values).filter(|(row, _)| passes(filter, *row)) {
             sums.get_mut(row).into_iter().for_each(|sums| sums.add(number));
         }
         state_arrays(sums.iter().copied())
@@ -209,7 +209,7 @@ impl GroupsAccumulator for Groups {
     }
 }
 
-fn is_kept(filter: Option<&BooleanArray>, row: usize) -> bool {
+fn passes(filter: Option<&BooleanArray>, row: usize) -> bool {
     filter.is_none_or(|filter| filter.is_valid(row) && filter.value(row))
 }
 
@@ -249,7 +249,7 @@ mod tests {
         };
         assert_eq!(of(&[2, 4, 4, 4, 5, 5, 7, 9]), Some((32f64 / 7.0).sqrt()));
         assert_eq!((of(&[]), of(&[5]), of(&[5, 5])), (None, None, Some(0.0)));
-        // A shift changes nothing, however large: doubles alone would say 0 here.
+        // A shift changes nothing, however large: doubles would give 0 here.
         assert_eq!(of(&[i64::MAX - 2, i64::MAX]), Some(2f64.sqrt()));
         assert_near(of(&[i64::MIN, i64::MAX]), Some(2f64.powi(64) / 2f64.sqrt()));
     }
@@ -261,7 +261,7 @@ mod tests {
             cut in 0usize..60, filtered: bool,
         ) {
             let filter: BooleanArray = rows.iter().map(|row| row.2).collect();
-            let kept = |row: &&(Option<i64>, usize, Option<bool>)| !filtered || row.2 == Some(true);
+            let passes_filter = |row: &&(Option<i64>, usize, Option<bool>)| !filtered || row.2 == Some(true);
             let (mut one, mut halves) = (Groups::default(), [Groups::default(), Groups::default()]);
             let all: Vec<_> = rows.iter().map(|row| row.0).collect();
             let groups: Vec<_> = rows.iter().map(|row| row.1).collect();
@@ -285,7 +285,7 @@ mod tests {
             prop_assert_eq!(&one, &halves);
             for (group, found) in one.into_iter().enumerate() {
                 let numbers: Vec<i64> =
-                    rows.iter().filter(kept).filter(|row| row.1 == group).filter_map(|row| row.0).collect();
+                    rows.iter().filter(passes_filter).filter(|row| row.1 == group).filter_map(|row| row.0).collect();
                 assert_near(found, naive(&numbers));
             }
         }

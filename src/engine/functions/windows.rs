@@ -1,4 +1,5 @@
-//! `windows(begin_at, end_at, width, step)`: the windows of time that an interval touches. Not for what is summed over them.
+//! `windows(begin_at, end_at, width, step)`: the windows of time that an interval touches. Not for what is
+//! summed over them.
 
 use std::sync::Arc;
 
@@ -9,8 +10,8 @@ use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl,
 
 use crate::time::TimeWindows;
 
-/// The begins of all windows `[k * step, k * step + width)` that have an instant of `[begin_at, end_at)`, ascending. NULL when
-/// an argument is NULL, empty for an empty interval.
+/// The begins of all windows `[k * step, k * step + width)` that contain an instant of `[begin_at, end_at)`,
+/// ascending. NULL when an argument is NULL, empty for an empty interval.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Windows {
     signature: Signature,
@@ -18,8 +19,8 @@ pub(super) struct Windows {
 
 impl Windows {
     pub fn new() -> Self {
-        // It is not. But the engine writes what it can compute beforehand into the plan and into the names of columns, and
-        // the windows of a literal interval may be millions: half the time of a query went into that.
+        // It is not volatile. But the engine writes constants into the plan and into the names of columns,
+        // and the windows of a literal interval may be millions: that took half the time of a query.
         Self { signature: Signature::exact(vec![DataType::Int64; 4], Volatility::Volatile) }
     }
 }

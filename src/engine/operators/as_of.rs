@@ -1,5 +1,5 @@
-//! The as-of join: every row of the first input, and the latest row of the second one at that instant. Not for finding it in
-//! SQL.
+//! The as-of join: every row of the first input with the latest row of the second one at that instant. Not
+//! for finding it in SQL.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,13 +19,13 @@ use super::streaming::{OperatorRun, Progress, StreamingOperator};
 /// One side of an as-of join.
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct AsOfSide {
-    /// What has to be equal on both sides; NULL equals nothing.
+    /// Columns that must be equal on both sides; NULL equals nothing.
     pub keys: Vec<Column>,
     pub time: Column,
     /// Which of the rows of an instant is the latest one.
     pub order: Vec<Column>,
-    /// Columns that are given.
-    pub given: Vec<usize>,
+    /// Columns of the output.
+    pub output: Vec<usize>,
 }
 
 /// An as-of join, as a streaming operator.
@@ -59,10 +59,10 @@ impl StreamingOperator for AsOf {
     fn schema(&self, inputs: &[SchemaRef]) -> Result<SchemaRef> {
         let mut fields = Vec::new();
         for (i, (input, side)) in inputs.iter().zip(&self.sides).enumerate() {
-            let given = side.given.iter().filter_map(|column| input.fields().get(*column));
-            // There may be no row of the second input.
+            let output = side.output.iter().filter_map(|column| input.fields().get(*column));
+            // There may be no matching row of the second input.
             let field = |f: &Arc<Field>| f.as_ref().clone().with_nullable(i > 0 || f.is_nullable());
-            fields.extend(given.map(field));
+            fields.extend(output.map(field));
         }
         Ok(Arc::new(Schema::new(fields)))
     }
@@ -116,7 +116,6 @@ struct Rows {
     next: usize,
 }
 
-/// See the module.
 struct AsOfRun {
     as_of: AsOf,
     schema: SchemaRef,
@@ -124,10 +123,10 @@ struct AsOfRun {
     first: Option<(RecordBatch, Rows)>,
     second: Rows,
     ended: [bool; 2],
-    /// Of every key, the latest row of the second input.
+    /// The latest row of the second input, by key.
     latest: Vec<RowRef>,
     buffer: RowBuffer,
-    /// Of the rows of the first input before the next one that are not given yet, the row of the second input.
+    /// The matches of the rows of the first input that were processed and not emitted yet.
     found: Vec<RowRef>,
 }
 
@@ -151,7 +150,7 @@ impl AsOfRun {
         Ok(Rows { keys, times: times.clone(), next: 0 })
     }
 
-    /// Goes through the second input as far as `at`; false when there is not enough of it.
+    /// Reads the second input up to `at`; false if there is not enough of it yet.
     fn advance(&mut self, at: i64) -> bool {
         loop {
             let Some(time) = self.second.times.values().get(self.second.next) else { return self.ended[1] };
@@ -172,21 +171,21 @@ impl AsOfRun {
         }
     }
 
-    /// The rows of the first input that have been looked at since the last time.
-    fn give(&mut self) -> Result<Option<RecordBatch>> {
+    /// Emits the rows of the first input that were processed since the last time.
+    fn emit(&mut self) -> Result<Option<RecordBatch>> {
         let count = self.found.len();
         let Some((batch, rows)) = self.first.as_ref().filter(|_| count > 0) else { return Ok(None) };
         let slice = batch.slice(rows.next - count, count);
         let [of_first, of_second] = &self.as_of.sides;
         let mut columns: Vec<ArrayRef> =
-            of_first.given.iter().map(|i| Arc::clone(slice.column(*i))).collect();
-        columns.extend(self.buffer.rows(&self.found, of_second.given.iter().copied())?);
+            of_first.output.iter().map(|i| Arc::clone(slice.column(*i))).collect();
+        columns.extend(self.buffer.rows(&self.found, of_second.output.iter().copied())?);
         self.found.clear();
         let options = RecordBatchOptions::new().with_row_count(Some(count));
         Ok(Some(RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)?))
     }
 
-    /// Keeps no more batches than needed, when nothing is to be given away.
+    /// Releases batches that are no longer needed, if there is nothing to emit.
     fn tidy(&mut self) -> Result<()> {
         self.buffer.release_batches();
         if self.buffer.too_many() {
@@ -205,7 +204,7 @@ impl OperatorRun for AsOfRun {
             };
             let row = rows.next;
             let Some(key) = rows.keys.get(row).copied() else {
-                let found = self.give()?;
+                let found = self.emit()?;
                 self.first = None;
                 match found {
                     Some(found) => return Ok(Progress::Rows(found)),
@@ -214,8 +213,8 @@ impl OperatorRun for AsOfRun {
             };
             let time = rows.times.is_valid(row).then(|| rows.times.value(row));
             if time.is_some_and(|time| !self.advance(time)) {
-                // Once these rows are given, the batches that were held for them can go.
-                let found = if self.buffer.too_many() { self.give()? } else { None };
+                // Once these rows are emitted, the batches that were held for them can go.
+                let found = if self.buffer.too_many() { self.emit()? } else { None };
                 return Ok(found.map_or(Progress::Needs(1), Progress::Rows));
             }
             let latest = key.filter(|_| time.is_some()).and_then(|key| self.latest.get(key as usize));
@@ -264,7 +263,7 @@ mod tests {
     /// Key and time.
     type Event = (Option<&'static str>, Option<i64>);
 
-    /// For every row of `first`, the place in `second`.
+    /// For every row of `first`, the position in `second`.
     fn found(first: &[Event], second: &[Event], strict: bool, portions: [usize; 2]) -> Vec<Option<i64>> {
         let types = [DataType::Utf8View, DataType::Int64, DataType::Int64];
         let fields =
@@ -274,7 +273,7 @@ mod tests {
             keys: vec![Column::new("key", 0)],
             time: Column::new("time", 1),
             order: Vec::new(),
-            given: vec![2],
+            output: vec![2],
         };
         let as_of = AsOf { sides: [side.clone(), side], strict };
         let inputs = vec![Arc::clone(&schema); 2];
@@ -310,7 +309,7 @@ mod tests {
         found.into_iter().map(|(_, latest)| latest).collect()
     }
 
-    /// Every row looks at all others.
+    /// The definition: compares every row with all others.
     fn looked_for(first: &[Event], second: &[Event], strict: bool) -> Vec<Option<i64>> {
         let latest = |(key, time): &Event| {
             let (key, time) = (key.as_ref()?, time.as_ref()?);

@@ -1,5 +1,5 @@
-//! A name in a dictionary compared with a constant: the entries of the dictionary are compared with it, rows by their
-//! keys. Not for names that come as strings, which DataFusion compares itself.
+//! Compares a name in a dictionary with a constant: the entries of the dictionary are compared, the rows by
+//! their keys. Not for names that are strings, which DataFusion compares itself.
 
 use std::fmt;
 use std::hash::Hash;
@@ -23,12 +23,12 @@ pub(in crate::engine) struct DictionaryEq {
     name: Arc<dyn PhysicalExpr>,
     constant: String,
     negated: bool,
-    /// Which entries of a dictionary are the constant. One for each thread that is comparing.
+    /// Which entries of a dictionary equal the constant. One for each thread that is comparing.
     memos: Mutex<Vec<Memo<bool>>>,
 }
 
 impl DictionaryEq {
-    /// The same comparison over a dictionary, if `expr` is one of a column with a text.
+    /// The same comparison over a dictionary, if `expr` compares a column with a text.
     pub fn of(expr: &Arc<dyn PhysicalExpr>) -> Option<Self> {
         let binary = expr.downcast_ref::<BinaryExpr>()?;
         let negated = match binary.op() {
@@ -53,7 +53,7 @@ impl DictionaryEq {
     }
 
     fn memos(&self) -> std::sync::MutexGuard<'_, Vec<Memo<bool>>> {
-        // A panic of another thread leaves no half-changed memo: memos are taken out while they change.
+        // A panic of another thread leaves no half-changed memo: memos are removed while they change.
         self.memos.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -79,7 +79,7 @@ impl PhysicalExpr for DictionaryEq {
         let mut equal_keys = memo.values().iter().zip(0..).filter(|(equal, _)| **equal).map(|(_, key)| key);
         let equal = match equal_keys.next() {
             Some(key) => {
-                // An entry is there twice where two dictionaries became one.
+                // If two dictionaries were merged, they may have an entry twice.
                 let found = equal_keys.try_fold(eq(keys, &UInt32Array::new_scalar(key))?, |found, key| {
                     or(&found, &eq(keys, &UInt32Array::new_scalar(key))?)
                 })?;

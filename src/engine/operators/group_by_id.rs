@@ -1,5 +1,5 @@
-//! GROUP BY names becomes GROUP BY ids of names: one small integer is hashed per row in place of strings. Not for
-//! other groups, and not for what is computed of a group.
+//! Turns GROUP BY names into GROUP BY interned ids: one small integer is hashed per row instead of strings.
+//! Not for other groups, and not for what is computed of a group.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -18,7 +18,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use super::id_aggregate::IdAggregateExec;
 use super::key_interner::KeyInterner;
 
-/// The final aggregate `node` over its partial one with groups by number; `None` where there is nothing to number.
+/// The final aggregate `node` over its partial one, with groups by id; `None` if it does not group by names.
 pub(in crate::engine) fn rewrite(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let Some(last) = node.downcast_ref::<AggregateExec>() else { return Ok(None) };
     let partial = match last.mode() {
@@ -73,7 +73,7 @@ pub(in crate::engine) fn rewrite(node: &Arc<dyn ExecutionPlan>) -> Result<Option
     Ok(Some(Arc::new(ProjectionExec::try_new(columns, plan)?)))
 }
 
-/// The column of numbers in a plan.
+/// The column of ids in a plan.
 const NUMBER: &str = "name";
 
 /// The id of a row of names.
@@ -141,7 +141,7 @@ struct KeyText {
     interner: Arc<KeyInterner>,
     number: Arc<dyn PhysicalExpr>,
     column: usize,
-    /// How many names a number stands for.
+    /// How many names a key has.
     width: usize,
     nullable: bool,
 }

@@ -1,6 +1,6 @@
-//! The first stage of an aggregate over small integers: the id of a group is the index of its accumulators, so that
-//! no row is hashed. Its output is that of the first stage of DataFusion, whose second stage goes on with it. Not for
-//! other groups.
+//! The first stage of an aggregate over small integers: the id of a group is the index of its accumulators,
+//! so that no row is hashed. Its output is that of the first stage of DataFusion, whose second stage consumes
+//! it. Not for other groups.
 
 use std::fmt;
 use std::sync::Arc;
@@ -27,19 +27,19 @@ use futures::stream;
 
 use super::shared_accumulator::{self, SharedAccumulator, SharedFunction};
 
-/// Groups whose states are handed out as one batch.
-const PORTION: usize = 8192;
+/// Groups per output batch.
+const BATCH_GROUPS: usize = 8192;
 
 /// What `partial` does, with accumulators indexed by id. `EXPLAIN` shows it as `TallyExec`.
 #[derive(Debug)]
 pub(in crate::engine) struct IdAggregateExec {
-    /// The stage of the engine that this one stands for.
+    /// The engine's stage that this one replaces.
     partial: Arc<AggregateExec>,
     number: Arc<dyn PhysicalExpr>,
 }
 
 impl IdAggregateExec {
-    /// `None` if that stage groups by something else than one number, or has functions without an accumulator for groups.
+    /// `None` if that stage does not group by one id, or a function has no accumulator for groups.
     pub fn instead_of(partial: &Arc<AggregateExec>) -> Option<Self> {
         let [(number, _)] = partial.group_expr().expr() else { return None };
         let simple =
@@ -122,16 +122,16 @@ impl ExecutionPlan for IdAggregateExec {
     }
 }
 
-/// The states of the groups while rows go by.
+/// The states of the groups during execution.
 struct Accumulators {
     schema: SchemaRef,
     number: Arc<dyn PhysicalExpr>,
     functions: Vec<Accumulator>,
-    /// Those that several functions share.
+    /// Accumulators that several functions share.
     shared: Vec<SharedAccumulator>,
-    /// Of every number, whether there was a row with it.
+    /// For every id, whether there was a row with it.
     seen: Vec<bool>,
-    /// The groups of the rows of a batch: a buffer that is used again.
+    /// The groups of the rows of a batch; kept to reuse its memory.
     groups: Vec<usize>,
     reserved: MemoryReservation,
 }
@@ -218,7 +218,7 @@ impl Accumulators {
         self.reserved.try_resize(size + self.groups.capacity() * size_of::<usize>())
     }
 
-    /// The states of the groups that had rows, in the order of their numbers.
+    /// The states of the groups that had rows, in the order of their ids.
     fn finish(mut self) -> Result<Vec<RecordBatch>> {
         let mut columns: Vec<ArrayRef> =
             vec![Arc::new(UInt32Array::from_iter_values(0..self.seen.len() as u32))];
@@ -234,7 +234,7 @@ impl Accumulators {
         let all = RecordBatch::try_new(self.schema, columns)?;
         let seen = (0..).zip(&self.seen).filter(|(_, seen)| **seen).map(|(number, _)| number);
         let seen = take_record_batch(&all, &UInt32Array::from_iter_values(seen))?;
-        let portions = (0..seen.num_rows()).step_by(PORTION);
-        Ok(portions.map(|from| seen.slice(from, PORTION.min(seen.num_rows() - from))).collect())
+        let portions = (0..seen.num_rows()).step_by(BATCH_GROUPS);
+        Ok(portions.map(|from| seen.slice(from, BATCH_GROUPS.min(seen.num_rows() - from))).collect())
     }
 }

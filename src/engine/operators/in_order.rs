@@ -1,5 +1,5 @@
-//! Partitions that follow each other, as one: prefetched by several threads, handed out in their order. Not for
-//! merging partitions whose rows interleave.
+//! Concatenates partitions: prefetched by several threads, returned in their order. Not for merging
+//! partitions whose rows interleave.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -21,7 +21,7 @@ use super::one_input::one_input;
 
 /// Bytes of decoded rows that wait for their turn, per partition that is prefetched.
 const PREFETCH_BYTES: usize = 24 << 20;
-/// What a name or number in a decoded row takes.
+/// Bytes of a name or number in a decoded row.
 const CELL: usize = 16;
 
 /// One partition after the other.
@@ -32,7 +32,7 @@ pub(in crate::engine) struct InOrderExec {
 }
 
 impl InOrderExec {
-    /// `input`, each of whose partitions ends where the next one begins.
+    /// `input` must have partitions each of which ends where the next one begins.
     pub fn new(input: Arc<dyn ExecutionPlan>) -> Self {
         let properties = PlanProperties::clone(input.properties());
         let properties = Arc::new(properties.with_partitioning(Partitioning::UnknownPartitioning(1)));

@@ -1,5 +1,6 @@
-//! Ids for keys: every distinct row of some string columns gets a small integer, so that grouping and following rows
-//! by name compares integers. Not for columns of free text, which may have as many values as rows.
+//! Interned ids of keys: every distinct row of some string columns gets a small integer, so that grouping and
+//! following rows by name compares integers. Not for columns of free text, which may have as many values as
+//! rows.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,11 +13,11 @@ use datafusion::common::{Result, internal_err};
 
 use crate::names::Memo;
 
-/// The ids handed out so far, for any number of threads.
+/// The ids so far, for any number of threads.
 #[derive(Debug, Default)]
 pub(crate) struct KeyInterner {
     interners: Mutex<Interners>,
-    /// Memories of threads that are not numbering just now: of the names of each column, and of pairs.
+    /// Caches that no thread is using now: of the names of each column, and of pairs.
     caches: Mutex<Vec<(Vec<ColumnCache>, Vec<PairCache>)>>,
 }
 
@@ -27,7 +28,7 @@ struct Interners {
     pairs: Vec<Interner<(u32, u32)>>,
 }
 
-/// Keys in the order of their numbers.
+/// Keys in the order of their ids.
 #[derive(Debug)]
 struct Interner<K> {
     numbers: HashMap<K, u32>,
@@ -50,29 +51,30 @@ impl<K: std::hash::Hash + Eq + Clone> Interner<K> {
     }
 }
 
-/// Slots that a cache of names begins with, and those that it is emptied at instead of growing further.
+/// Initial slots of a cache of names; at the second number, it is emptied instead of growing further.
 const SLOTS: usize = 256;
-const MOST_SLOTS: usize = 1 << 14;
-/// Cells of pairs that are remembered by place.
-const MOST_CELLS: usize = 1 << 16;
+const MAX_SLOTS: usize = 1 << 14;
+/// Cells of pairs that are cached by row and column.
+const MAX_CELLS: usize = 1 << 16;
 const NO_ID: u32 = u32::MAX;
-/// A view that no text has: its length is one that Arrow does not know.
+/// A view that no text has: its length is invalid in Arrow.
 const NO_VIEW: u128 = u128::MAX;
 
-/// What a thread remembers of the names of a column.
+/// What a thread caches of the names of a column.
 #[derive(Debug, Default)]
 struct ColumnCache {
     views: ViewCache,
-    /// Of the entries of a dictionary, the number of each that was in a row.
+    /// The ids of the entries of a dictionary, for those that were in a row.
     keys: Memo<u32>,
 }
 
-/// The numbers of the names seen so far, by their views: open addressing, mostly empty, so that the first slot is the one.
+/// The ids of the names so far, by their views: open addressing, mostly empty, so that the first slot nearly
+/// always matches.
 #[derive(Debug)]
 struct ViewCache {
     slots: Vec<(u128, u32)>,
     used: usize,
-    /// Where the texts of long names lie that the views point to.
+    /// The buffers that the views of long names point to.
     texts: Vec<Buffer>,
 }
 
@@ -83,7 +85,7 @@ impl Default for ViewCache {
 }
 
 impl ViewCache {
-    /// A long name is known by its place in the buffers: other buffers, other names.
+    /// The view of a long name is its place in the buffers: with other buffers, it stands for another name.
     fn set_buffers(&mut self, texts: &[Buffer]) {
         let same = |(one, other): (&Buffer, &Buffer)| one.ptr_eq(other) && one.len() == other.len();
         if texts.len() != self.texts.len() || !texts.iter().zip(&self.texts).all(same) {
@@ -97,7 +99,7 @@ impl ViewCache {
         self.used = 0;
     }
 
-    /// Where the search for a view begins, out of `slots` slots, which are a power of two.
+    /// The first of `slots` slots (a power of two) to search for a view.
     #[inline(always)]
     fn begin(view: u128, slots: usize) -> usize {
         let mixed = (view as u64 ^ ((view >> 64) as u64).rotate_left(29)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -127,7 +129,7 @@ impl ViewCache {
         number
     }
 
-    /// The slot that holds `view`, or the empty one that it belongs in.
+    /// The slot that holds `view`, or the empty one where it belongs.
     fn slot(&self, view: u128) -> usize {
         let mut slot = Self::begin(view, self.slots.len());
         while self.slots[slot].0 != view && self.slots[slot].0 != NO_VIEW {
@@ -137,7 +139,7 @@ impl ViewCache {
     }
 
     fn grow(&mut self) {
-        if self.slots.len() >= MOST_SLOTS {
+        if self.slots.len() >= MAX_SLOTS {
             return self.clear();
         }
         let larger = vec![(NO_VIEW, NO_ID); self.slots.len() * 2];
@@ -150,7 +152,7 @@ impl ViewCache {
     }
 }
 
-/// The numbers of the pairs seen so far, each in the cell of its row and column.
+/// The ids of the pairs so far, each in the cell of its row and column.
 #[derive(Debug, Default)]
 struct PairCache {
     cells: Vec<u32>,
@@ -172,12 +174,12 @@ impl PairCache {
     fn search(&mut self, left: usize, right: usize, find: impl FnOnce() -> u32) -> u32 {
         let number = find();
         if right >= self.width {
-            // The rows are others now: what they held is found again.
+            // The rows move, so the content is dropped; it will be found again.
             self.width = (right + 1).next_power_of_two();
             self.cells.clear();
         }
         let cell = left * self.width + right;
-        if cell < MOST_CELLS {
+        if cell < MAX_CELLS {
             self.cells.resize(self.cells.len().max(cell + 1), NO_ID);
             self.cells[cell] = number;
         }
@@ -185,7 +187,7 @@ impl PairCache {
     }
 }
 
-/// The numbers of the rows of a column.
+/// The ids of the rows of a column.
 enum Column {
     /// All have this one.
     Same(u32),
@@ -193,8 +195,8 @@ enum Column {
 }
 
 impl KeyInterner {
-    /// The number of every row of `columns`, which are string views or dictionaries of the same length: equal rows, equal numbers, from
-    /// 0 without holes where there is one column. NULL is a name like others.
+    /// The id of every row of `columns`, which are string views or dictionaries of the same length. Equal
+    /// rows have equal ids, for one column from 0 without holes. NULL is a name like others.
     pub fn ids(&self, columns: &[ArrayRef]) -> Result<Vec<u32>> {
         let (mut own, mut pairs) = lock(&self.caches).pop().unwrap_or_default();
         own.resize_with(columns.len(), ColumnCache::default);
@@ -220,7 +222,7 @@ impl KeyInterner {
         })
     }
 
-    /// The number of a name that a thread sees for the first time.
+    /// The id of a name that a thread sees for the first time.
     fn find(&self, column: usize, name: Option<&str>) -> u32 {
         let mut interners = lock(&self.interners);
         if interners.names.len() <= column {
@@ -269,7 +271,7 @@ impl KeyInterner {
         }
         let Some(first) = names.views().first() else { return Column::Each(Vec::new()) };
         if names.views().iter().all(|view| view == first) {
-            // The columns that are part of the path of a file.
+            // Columns from the path of the file.
             return Column::Same(find(Some(names.value(0))));
         }
         let of = |(i, view): (usize, &u128)| cache.number(*view, || find(Some(names.value(i))));
@@ -303,7 +305,7 @@ impl KeyInterner {
         }
     }
 
-    /// How many numbers there are.
+    /// How many ids there are.
     pub fn count(&self) -> usize {
         let interners = lock(&self.interners);
         let names = || interners.names.first().map_or(0, |t| t.keys.len());
@@ -329,7 +331,7 @@ impl KeyInterner {
     }
 }
 
-/// After a panic of another thread the tables are still right: ids are only added.
+/// The tables are consistent even after a panic of another thread: ids are only added.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

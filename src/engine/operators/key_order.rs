@@ -1,4 +1,4 @@
-//! Whether the rows of each key come in the order of a window. Not for putting them into it (see `reorder`).
+//! Checks whether the rows of each key come in the order of a window. Not for sorting them (see `reorder`).
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -23,7 +23,7 @@ impl std::error::Error for OutOfOrder {}
 /// The order that can be checked: integers, ascending, NULL last.
 pub(super) const CHECKABLE: SortOptions = SortOptions { descending: false, nulls_first: false };
 
-/// The value of a row as it counts in the order.
+/// The value of a row for comparisons of the order.
 #[inline]
 pub(super) fn tick(values: &Int64Array, row: usize) -> i64 {
     if values.is_valid(row) { values.value(row) } else { i64::MAX }
@@ -33,12 +33,12 @@ pub(super) fn tick(values: &Int64Array, row: usize) -> i64 {
 #[derive(Debug)]
 pub(super) struct LastOrders(Vec<Vec<i64>>);
 
-/// What was found out of some rows.
+/// The result of a check of some rows.
 #[derive(Debug, Default)]
 pub(super) struct OrderCheck {
-    /// Those that belong before an earlier one of their key. They are passed over.
+    /// Rows that belong before an earlier one of their key. They do not change the state.
     pub late: Vec<u32>,
-    /// Of each, whether the first column of the order is not that of the row of its key before.
+    /// For each row, whether the first column of the order differs from that of the row of its key before.
     pub fresh: Vec<bool>,
 }
 

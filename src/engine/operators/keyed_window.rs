@@ -1,6 +1,6 @@
-//! Window functions over rows that come in the order of the window: one pass, no sort, one row of state per key. Rows
-//! keep their order, unless a `lead` has to wait for the next row of its key. Not for the functions themselves (see
-//! `window_function`).
+//! Window functions over rows that come in the order of the window: one pass, no sort, one row of state per
+//! key. Rows keep their order, unless a `lead` has to wait for the next row of its key. Not for the functions
+//! themselves (see `window_function`).
 
 use std::fmt;
 use std::ops::Range;
@@ -65,8 +65,8 @@ impl KeyedWindowExec {
         &self.windows
     }
 
-    /// The same windows over the same rows, whose columns are of other types. Those of the order may have lost their values
-    /// where partitions that follow each other see to it.
+    /// The same windows over the same rows with other column types. The columns of the order may be unread if
+    /// the order of the partitions guarantees it.
     pub fn over(
         &self,
         input: Arc<dyn ExecutionPlan>,
@@ -146,17 +146,17 @@ impl ExecutionPlan for KeyedWindowExec {
     }
 }
 
-/// The windows while rows go by.
+/// The state of an execution.
 struct WindowRun {
     windows: Arc<WindowSpec>,
     schema: SchemaRef,
     numbers: KeyInterner,
     states: Vec<WindowState>,
-    /// Rows that are not enough to be worth a step, or whose equals may come next.
+    /// Rows that are not worth a step yet, or that may have equals in the next batch.
     waiting: Vec<RecordBatch>,
-    /// The last row of every key, with its key: its successor is not known. Only where there is a `lead`.
+    /// The last row of every key, with its key: its successor is not known yet. Only with a `lead`.
     open: Option<(RecordBatch, Vec<u32>)>,
-    /// Where each key is in the order. Only where the order is assumed.
+    /// The last position of each key in the order. Only if the order is assumed.
     last_orders: LastOrders,
 }
 
@@ -169,7 +169,7 @@ impl WindowRun {
         Self { windows, schema, numbers, states, waiting: Vec::new(), open: None, last_orders }
     }
 
-    /// Takes the next rows; gives those that are settled.
+    /// Adds rows; returns those whose values are complete.
     fn push(&mut self, batch: RecordBatch) -> Result<Option<RecordBatch>> {
         if batch.num_rows() == 0 {
             return Ok(None);
@@ -225,7 +225,7 @@ impl WindowRun {
         if !seen.late.is_empty() {
             return Err(DataFusionError::External(Box::new(OutOfOrder)));
         }
-        // Where windows begin anew for a key.
+        // Where the window of a key starts again.
         let fresh = if windows.split_by_first { &seen.fresh[..] } else { &[] };
         let mut columns = batch.columns().to_vec();
         for (function, state) in windows.functions.iter().zip(&mut self.states) {
@@ -234,7 +234,7 @@ impl WindowRun {
                 Some(argument) => {
                     let values = argument.evaluate(&batch)?.into_array(rows)?;
                     match function.kind {
-                        // The value of the row itself, until the next one is known.
+                        // Its own value, until the next row is known.
                         WindowFunctionKind::Lead => values,
                         _ => state.follow(function, &keys, count, &values, &peers, fresh)?,
                     }
@@ -248,7 +248,7 @@ impl WindowRun {
         }
     }
 
-    /// The rows whose successor is among `batch`; the last one of every key goes on waiting.
+    /// The rows whose successor is in `batch`; the last one of every key keeps waiting.
     fn settle(&mut self, batch: RecordBatch, keys: Vec<u32>, count: usize) -> Result<Option<RecordBatch>> {
         let (batch, keys, begin) = match self.open.take() {
             None => (batch, keys, 0),
@@ -280,7 +280,7 @@ impl WindowRun {
         self.with_successors(&batch, Some(&settled.into()), next).map(Some)
     }
 
-    /// `rows` of `batch` (`None`: all), with what a `lead` shows of the row `next` of each.
+    /// `rows` of `batch` (`None`: all), with the `lead` values from the row `next` of each.
     fn with_successors(
         &self,
         batch: &RecordBatch,
@@ -302,9 +302,9 @@ impl WindowRun {
     }
 }
 
-/// Runs of equal rows of sorted columns; none at all where every row differs from the next one.
+/// Runs of equal rows of sorted columns; none if all rows differ.
 fn runs(order: &[ArrayRef], rows: usize) -> Result<Vec<Range<usize>>> {
-    // One column is enough to say so.
+    // One column of distinct values is enough.
     let distinct = |column: &ArrayRef| {
         let values = column.as_primitive_opt::<Int64Type>().filter(|c| c.null_count() == 0);
         values.is_some_and(|c| c.values().windows(2).all(|pair| pair[0] != pair[1]))

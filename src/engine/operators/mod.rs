@@ -1,6 +1,6 @@
-//! Plan nodes of our own for what traces ask again and again: windows over rows in the order of time, groups by name,
-//! intervals that overlap, and operators that stream over sorted intervals or events. Not for putting them into plans of plain
-//! SQL (see `optimizer`), and not for names in SQL (see `table_functions`).
+//! Plan nodes of our own for the common questions about traces: windows over rows in the order of time,
+//! groups by name, intervals that overlap, and operators that stream over sorted intervals or events. Not for
+//! putting them into plans of plain SQL (see `optimizer`), and not for names in SQL (see `table_functions`).
 
 mod as_of;
 mod dictionary_eq;

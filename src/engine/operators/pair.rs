@@ -1,5 +1,5 @@
-//! Events that begin something and events that end it, as intervals: an end belongs to the innermost begin of its key that is
-//! open. Not for intervals that do not nest.
+//! Pairs events that begin something with events that end it, as intervals: an end belongs to the innermost
+//! open begin of its key. Not for intervals that do not nest.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,23 +16,23 @@ use super::key_order::CHECKABLE;
 use super::row_buffer::{RowBuffer, RowRef};
 use super::streaming::{OperatorRun, Progress, StreamingOperator};
 
-/// Intervals that are given away at once, at least.
-const PORTION: usize = 8192;
+/// Minimum number of intervals per output batch.
+const MIN_BATCH: usize = 8192;
 
-/// Pairing, as a streaming operator. Columns are given by name and place.
+/// Pairing, as a streaming operator. Columns have a name and an index.
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct Pair {
     pub keys: Vec<Column>,
-    /// Where there are names, an end belongs to the innermost begin of the same name; what was begun within is cut off.
+    /// With names, an end belongs to the innermost begin of its name; open intervals inside it are cut off.
     pub name: Option<Column>,
     pub time: Column,
-    /// Says, together with the time, in which order the events are.
+    /// Orders the events, together with the time.
     pub order: Vec<Column>,
-    /// Whether an event begins something, whether it ends something. One that does both ends first.
+    /// Whether an event begins something, and whether it ends something. An event that does both ends first.
     pub begins: Column,
     pub ends: Column,
-    /// Columns of the events that are given: of the begin, where there is one.
-    pub given: Vec<usize>,
+    /// Output columns of the events: of the begin, if there is one.
+    pub output: Vec<usize>,
 }
 
 /// The columns that [`Pair`] adds: `begin_at`, `end_at`, `depth`, `complete`.
@@ -56,7 +56,7 @@ impl StreamingOperator for Pair {
 
     fn schema(&self, inputs: &[SchemaRef]) -> Result<SchemaRef> {
         let of =
-            |input: &SchemaRef| self.given.iter().filter_map(|i| input.fields().get(*i).cloned()).collect();
+            |input: &SchemaRef| self.output.iter().filter_map(|i| input.fields().get(*i).cloned()).collect();
         let mut fields: Vec<_> = inputs.first().map(of).unwrap_or_default();
         fields.extend(columns_of_pairs().map(Arc::new));
         Ok(Arc::new(Schema::new(fields)))
@@ -104,7 +104,7 @@ struct Open {
     place: RowRef,
 }
 
-/// An interval of the result.
+/// An interval of the output.
 #[derive(Debug)]
 struct Found {
     place: RowRef,
@@ -113,13 +113,12 @@ struct Found {
     depth: Option<i64>,
 }
 
-/// See the module.
 struct PairRun {
     pair: Pair,
     schema: SchemaRef,
     keys: KeyInterner,
     names: KeyInterner,
-    /// Of every key, the begins that are open, the innermost one last.
+    /// By key, the open begins, the innermost one last.
     open: Vec<Vec<Open>>,
     /// The events that are open or found.
     buffer: RowBuffer,
@@ -128,7 +127,7 @@ struct PairRun {
 }
 
 impl PairRun {
-    /// `end` at the event of `place`.
+    /// Ends `name` at the event of `place`.
     fn end(&mut self, key: usize, name: u32, end: i64, place: RowRef) {
         let Some(open) = self.open.get_mut(key) else { return };
         let Some(at) = open.iter().rposition(|begin| begin.name == name) else {
@@ -143,10 +142,10 @@ impl PairRun {
         }
     }
 
-    fn give(&mut self) -> Result<RecordBatch> {
+    fn emit(&mut self) -> Result<RecordBatch> {
         let found = std::mem::take(&mut self.found);
         let places: Vec<RowRef> = found.iter().map(|f| f.place).collect();
-        let mut columns = self.buffer.rows(&places, self.pair.given.iter().copied())?;
+        let mut columns = self.buffer.rows(&places, self.pair.output.iter().copied())?;
         let numbers = |of: fn(&Found) -> Option<i64>| -> ArrayRef {
             Arc::new(found.iter().map(of).collect::<Int64Array>())
         };
@@ -158,7 +157,7 @@ impl PairRun {
         Ok(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
     }
 
-    /// Keeps no more batches than needed, when nothing is to be given away.
+    /// Releases batches that are no longer needed, if there is nothing to emit.
     fn tidy(&mut self) -> Result<()> {
         self.buffer.release_batches();
         if self.buffer.too_many() {
@@ -171,9 +170,9 @@ impl PairRun {
 
 impl OperatorRun for PairRun {
     fn step(&mut self) -> Result<Progress> {
-        let enough = self.found.len() >= PORTION || self.ended || self.buffer.too_many();
+        let enough = self.found.len() >= MIN_BATCH || self.ended || self.buffer.too_many();
         if enough && !self.found.is_empty() {
-            return self.give().map(Progress::Rows);
+            return self.emit().map(Progress::Rows);
         }
         Ok(if self.ended { Progress::Done } else { Progress::Needs(0) })
     }
@@ -263,10 +262,10 @@ mod tests {
             order: Vec::new(),
             begins: column(2),
             ends: column(3),
-            given: vec![0],
+            output: vec![0],
         };
-        let given = pair.schema(&[Arc::clone(&schema)]).unwrap();
-        let mut running = pair.start(vec![Arc::clone(&schema)], given);
+        let output = pair.schema(&[Arc::clone(&schema)]).unwrap();
+        let mut running = pair.start(vec![Arc::clone(&schema)], output);
         let numbered: Vec<(i64, &Event)> = (0..).zip(events).collect();
         let mut batches = numbered.chunks(portion).map(|events| {
             let columns: Vec<ArrayRef> = vec![
@@ -300,7 +299,7 @@ mod tests {
         found
     }
 
-    /// Each end looks back for its begin, past whatever has ended.
+    /// The definition: each end searches backwards for its begin, past whatever has ended.
     fn looked_back(events: &[Event], named: bool) -> Vec<Interval> {
         let mut begins: Vec<(i64, &Event, i64, bool)> = Vec::new();
         let mut found = Vec::new();
@@ -345,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_are_not_kept_for_a_few_events_that_are_open() {
+    fn batches_are_not_held_for_some_open_events() {
         // Of ten events one begins something that ends last of all, the others come and go.
         let event = |name, begins: bool| ("k", name, begins, !begins);
         let mut events: Vec<Event> = (0..900)

@@ -1,5 +1,6 @@
-//! Rows that come late for their key, put back where they belong: an instance that never ended is written last. The input
-//! is read twice, only late rows are held. Not for input most of which is out of order, which is to be sorted.
+//! Moves rows that come late for their key to where they belong: an instance that never ended is written
+//! last. The input is read twice, and only late rows are held. Not for inputs that are mostly out of order,
+//! which should be sorted.
 
 use std::fmt;
 use std::ops::Range;
@@ -27,13 +28,13 @@ use super::one_input::one_input;
 use super::window_function::compact;
 use super::window_spec::WindowSpec;
 
-/// Bytes of late rows that are held at most.
-const MOST: usize = 64 << 20;
+/// Maximum bytes of late rows.
+const MAX_LATE_BYTES: usize = 64 << 20;
 
 /// The same rows, those of each key in the order of its windows.
 #[derive(Debug)]
 pub(in crate::engine) struct ReorderExec {
-    /// One partition that can be read again, and gives the same rows then.
+    /// One partition that can be read twice and gives the same rows each time.
     input: Arc<dyn ExecutionPlan>,
     windows: Arc<WindowSpec>,
     properties: Arc<PlanProperties>,
@@ -82,7 +83,7 @@ impl ExecutionPlan for ReorderExec {
     }
 }
 
-/// Looks for late rows: the input for the first time.
+/// The first pass: finds late rows.
 struct Search {
     windows: Arc<WindowSpec>,
     numbers: KeyInterner,
@@ -108,7 +109,7 @@ impl Search {
         let columns = batch.columns().iter().map(|c| Ok(compact(take(c, &late, None)?)));
         let late = RecordBatch::try_new(batch.schema(), columns.collect::<Result<_>>()?)?;
         self.bytes += late.get_array_memory_size();
-        if self.bytes > MOST {
+        if self.bytes > MAX_LATE_BYTES {
             return Err(DataFusionError::External(Box::new(OutOfOrder)));
         }
         self.reserved.try_resize(self.bytes)?;
@@ -140,7 +141,7 @@ impl Search {
     }
 }
 
-/// Rows that are put back: the input for the second time.
+/// The second pass: the late rows to put back.
 struct Late {
     windows: Arc<WindowSpec>,
     numbers: KeyInterner,
@@ -148,13 +149,13 @@ struct Late {
     /// By key, and in their order.
     rows: RecordBatch,
     order: Vec<Int64Array>,
-    /// Of each key, those that were not put back.
+    /// By key, the rows that were not put back yet.
     waiting: Vec<Range<usize>>,
     _reserved: MemoryReservation,
 }
 
 impl Late {
-    /// `batch` without the rows that come late in it, and with those whose place is in it.
+    /// `batch` without the rows that are late in it, and with the late rows that belong into it.
     fn put_back(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
         if self.rows.num_rows() == 0 {
             return Ok(batch);

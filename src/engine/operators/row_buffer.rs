@@ -1,5 +1,5 @@
-//! Rows that wait for rows to come, in the batches they came in: a batch is held as long as one of its rows is. Not
-//! for why they wait.
+//! Rows that are held until later rows come, in the batches they came in: a batch is held as long as one of
+//! its rows is. Not for why they are held.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use arrow::compute::interleave;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
 
-/// With more batches than this held for a few of their rows, these are copied.
+/// With more batches than this, the held rows are copied.
 const MAX_BATCHES: usize = 32;
 
-/// Where a row is: the number of the batch, and the row in it.
+/// A reference to a row: the number of the batch, and the row in it.
 pub(in crate::engine) type RowRef = (u32, u32);
 
-/// No row at all: NULL in all columns.
+/// No row: NULL in all columns.
 pub(in crate::engine) const NO_ROW: RowRef = (u32::MAX, 0);
 
 /// A batch of which rows are held, or are being read.
@@ -22,7 +22,7 @@ pub(in crate::engine) const NO_ROW: RowRef = (u32::MAX, 0);
 pub(super) struct BufferedBatch {
     pub rows: RecordBatch,
     held: usize,
-    /// Of each row, whether it has been marked; empty where rows are not marked.
+    /// For each row, whether it has been marked; empty if rows are not marked.
     pub marked: Vec<bool>,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct BufferedBatch {
 pub(in crate::engine) struct RowBuffer {
     schema: SchemaRef,
     batches: Vec<Option<BufferedBatch>>,
-    /// The batch that is being read: it stays, whether rows of it are held or not.
+    /// The current batch: it stays, even if none of its rows is held.
     reading: u32,
     held: usize,
     marking: bool,
@@ -43,7 +43,7 @@ impl RowBuffer {
         Self { schema, batches: Vec::new(), reading: u32::MAX, held: 0, marking }
     }
 
-    /// The next batch to be read, instead of the one before.
+    /// Makes `rows` the current batch.
     pub fn read(&mut self, rows: RecordBatch) {
         let marked = vec![false; if self.marking { rows.num_rows() } else { 0 }];
         self.reading = self.put(BufferedBatch { rows, held: 0, marked });
@@ -58,12 +58,12 @@ impl RowBuffer {
         free as u32
     }
 
-    /// There is nothing more to be read.
+    /// The input has ended.
     pub fn end(&mut self) {
         self.reading = u32::MAX;
     }
 
-    /// Where a row of the batch is that is being read.
+    /// A reference to a row of the current batch.
     #[inline]
     pub fn place(&self, row: usize) -> RowRef {
         (self.reading, row as u32)
@@ -98,7 +98,7 @@ impl RowBuffer {
         }
     }
 
-    /// Whether there are so many batches that it is time to [`compact`](Self::compact).
+    /// Whether there are enough batches to [`compact`](Self::compact) them.
     pub fn too_many(&self) -> bool {
         self.batches.iter().flatten().count() > MAX_BATCHES
     }
@@ -146,7 +146,7 @@ impl RowBuffer {
         Ok(columns.into_iter().map(column).collect::<Result<_, _>>()?)
     }
 
-    /// Removes the batches of which no row is held, and returns them.
+    /// Removes the batches without held rows, and returns them.
     pub fn release_batches(&mut self) -> Vec<BufferedBatch> {
         let reading = self.reading as usize;
         let batches = self.batches.iter_mut().enumerate();
@@ -154,9 +154,9 @@ impl RowBuffer {
         idle.filter_map(|(_, batch)| batch.take()).collect()
     }
 
-    /// Copies the rows that are held into one batch, so that no batch stays for a few of its rows. `held`: the places of all
-    /// of them; they are changed. The other batches are removed and returned, their copied rows
-    /// marked with `copied`.
+    /// Copies the held rows into one batch, so that no batch is held for some of its rows only. `held`: the
+    /// references to all of them; they are updated. The other batches are removed and returned, with their
+    /// copied rows marked with `copied`.
     pub fn compact(&mut self, held: &mut [&mut RowRef], copied: bool) -> Result<Vec<BufferedBatch>> {
         let places: Vec<RowRef> = held.iter().map(|place| **place).collect();
         let columns = self.rows(&places, 0..self.schema.fields().len())?;

@@ -1,6 +1,7 @@
-//! One accumulator for several aggregate functions of the same integers: count, minimum, maximum, sum, average and
-//! standard deviation, by group, in one pass. Its states are those of the functions of DataFusion, whose second stage
-//! goes on with them. Not for other types, and not for functions that are alone with their argument.
+//! One accumulator for several aggregate functions of the same integers: count, minimum, maximum, sum,
+//! average and standard deviation, by group, in one pass. Its states are those of the functions of
+//! DataFusion, whose second stage consumes them. Not for other types, and not for a function that is alone
+//! with its argument.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use datafusion::physical_expr_common::physical_expr::is_volatile;
 
 use crate::engine::functions::exact_sums::{self, Sums};
 
-/// So many functions must have the same argument: fewer are faster each alone (measured).
+/// Minimum number of functions with the same argument: fewer are faster each alone (measured).
 pub(super) const MIN_FUNCTIONS: usize = 3;
 
 /// A function that a shared accumulator computes.
@@ -29,7 +30,7 @@ pub(super) enum SharedFunction {
 }
 
 impl SharedFunction {
-    /// What `expr` asks, and of which numbers; `None` if they do not say that.
+    /// The function of `expr` and its argument; `None` if they do not qualify.
     pub fn of(expr: &AggregateFunctionExpr, input: &Schema) -> Option<(Self, Arc<dyn PhysicalExpr>)> {
         let function = match expr.fun().name() {
             "count" => Self::Count,
@@ -42,19 +43,19 @@ impl SharedFunction {
         };
         let mut numbers = <[_; 1]>::try_from(expr.expressions()).ok()?.into_iter().next()?;
         if function == Self::Avg {
-            // DataFusion averages floating-point numbers: what was cast to them is summed as the integers that it was.
+            // DataFusion averages floating-point numbers. Integers that were cast to them are summed exactly.
             let cast = numbers.downcast_ref::<CastExpr>().filter(|c| c.cast_type() == &DataType::Float64)?;
             numbers = Arc::clone(cast.expr());
         }
         let is_whole = numbers.data_type(input).is_ok_and(|ty| ty == DataType::Int64);
         let states = expr.state_fields().ok()?;
         let has_states = states.iter().map(|f| f.data_type()).eq(&function.states());
-        // A volatile argument has other values for each function.
+        // A volatile argument has different values for each function.
         let is_shared = !expr.is_distinct() && !is_volatile(&numbers);
         (is_whole && has_states && is_shared).then_some((function, numbers))
     }
 
-    /// The types of what the first stage hands on.
+    /// The types of the state between the two stages.
     fn states(self) -> Vec<DataType> {
         match self {
             Self::Count | Self::Min | Self::Max | Self::Sum => vec![DataType::Int64],
@@ -78,7 +79,7 @@ struct Group {
     greatest: i64,
 }
 
-/// Of no numbers.
+/// Without numbers.
 impl Default for Group {
     fn default() -> Self {
         Self { sums: Sums::default(), least: i64::MAX, greatest: i64::MIN }
@@ -99,12 +100,12 @@ impl SharedAccumulator {
         Self { numbers, groups: Vec::new() }
     }
 
-    /// Whether it is of these numbers.
+    /// Whether it accumulates these numbers.
     pub fn is_of(&self, numbers: &Arc<dyn PhysicalExpr>) -> bool {
         &self.numbers == numbers
     }
 
-    /// Adds the rows of a batch, each to its group; `total` is more than any of them.
+    /// Adds the rows of a batch, each to its group; `total` is greater than every group.
     pub fn add(&mut self, batch: &RecordBatch, groups: &[u32], total: usize) -> Result<()> {
         let numbers = self.numbers.evaluate(batch)?.into_array(batch.num_rows())?;
         let Some(numbers) = numbers.as_primitive_opt::<Int64Type>() else {
@@ -132,7 +133,7 @@ impl SharedAccumulator {
     /// Those of the engine's types.
     pub fn states(&self, function: SharedFunction) -> Result<Vec<ArrayRef>> {
         let sums = self.groups.iter().map(|group| group.sums);
-        // Where there were no numbers, nothing is known of them; the number of rows is 0.
+        // Without numbers, the state is NULL, and the count 0.
         let whole = |of: fn(&Group) -> i64| -> Vec<ArrayRef> {
             vec![Arc::new(
                 self.groups.iter().map(|g| (g.sums.count > 0).then(|| of(g))).collect::<Int64Array>(),
@@ -144,7 +145,7 @@ impl SharedAccumulator {
             }
             SharedFunction::Min => whole(|group| group.least),
             SharedFunction::Max => whole(|group| group.greatest),
-            // As the engine has it, sums that are too large begin again at the other end.
+            // Sums that are too large wrap around, as in the engine.
             SharedFunction::Sum => whole(|group| group.sums.sum as i64),
             SharedFunction::Avg => {
                 let counted = sums.map(|s| (s.count > 0).then_some(s));

@@ -1,5 +1,5 @@
-//! The plan node of all operators that stream over sorted inputs in one pass: it asks for the order, feeds the
-//! operator and hands its rows on. Not for what an operator does.
+//! The plan node of all operators that stream over sorted inputs in one pass: it requires the order, feeds
+//! the operator and returns its rows. Not for what an operator does.
 
 use std::fmt;
 use std::sync::Arc;
@@ -30,21 +30,21 @@ pub(in crate::engine) trait StreamingOperator:
     /// Its name in a plan.
     fn name(&self) -> &'static str;
 
-    /// The columns it gives.
+    /// Its output columns.
     fn schema(&self, inputs: &[SchemaRef]) -> Result<SchemaRef>;
 
-    /// The keys of the rows of an input: rows with different keys do not concern each other.
+    /// The keys of the rows of an input: rows with different keys are independent of each other.
     fn keys(&self, input: usize) -> Exprs;
 
     /// The order of the rows of an input; `None`: any.
     fn order(&self, input: usize) -> Option<LexOrdering>;
 
-    /// Its rows come in the order of the first input.
+    /// The output is in the order of the first input.
     fn keeps_order(&self) -> bool {
         false
     }
 
-    /// A row is so little work that sorted inputs are better left in one partition than partitioned by key.
+    /// The work per row is too little for partitioning by key: sorted inputs stay in one partition.
     fn is_light(&self) -> bool {
         false
     }
@@ -55,7 +55,7 @@ pub(in crate::engine) trait StreamingOperator:
     fn start(&self, inputs: Vec<SchemaRef>, schema: SchemaRef) -> Box<dyn OperatorRun>;
 }
 
-/// What [`OperatorRun::step`] wants or gives.
+/// The result of [`OperatorRun::step`].
 pub(in crate::engine) enum Progress {
     /// The next batch of this input, or its end.
     Needs(usize),
@@ -65,13 +65,13 @@ pub(in crate::engine) enum Progress {
 
 /// An execution of a [`StreamingOperator`].
 pub(in crate::engine) trait OperatorRun: Send {
-    /// Goes on as far as possible.
+    /// Continues as far as possible.
     fn step(&mut self) -> Result<Progress>;
 
-    /// Takes what [`Progress::Needs`] asked for.
+    /// Adds the input that [`Progress::Needs`] asked for.
     fn take(&mut self, input: usize, batch: Option<RecordBatch>) -> Result<()>;
 
-    /// Bytes that are held.
+    /// Bytes in use.
     fn memory(&self) -> usize;
 }
 
@@ -81,7 +81,7 @@ pub(in crate::engine) struct StreamingExec {
     inputs: Vec<Arc<dyn ExecutionPlan>>,
     operator: Arc<dyn StreamingOperator>,
     /// All keys in one partition.
-    together: bool,
+    one_partition: bool,
     properties: Arc<PlanProperties>,
 }
 
@@ -90,18 +90,18 @@ impl StreamingExec {
         inputs: Vec<Arc<dyn ExecutionPlan>>,
         operator: Arc<dyn StreamingOperator>,
     ) -> Result<Self> {
-        let together = operator.keys(0).is_empty();
-        Self::with(inputs, operator, together)
+        let one_partition = operator.keys(0).is_empty();
+        Self::with(inputs, operator, one_partition)
     }
 
     fn with(
         inputs: Vec<Arc<dyn ExecutionPlan>>,
         operator: Arc<dyn StreamingOperator>,
-        together: bool,
+        one_partition: bool,
     ) -> Result<Self> {
         let schemas: Vec<_> = inputs.iter().map(|input| input.schema()).collect();
         let partitions = match inputs.first() {
-            Some(first) if !together => first.output_partitioning().partition_count(),
+            Some(first) if !one_partition => first.output_partitioning().partition_count(),
             _ => 1,
         };
         let bounded = inputs.iter().map(|input| input.properties().boundedness);
@@ -111,16 +111,16 @@ impl StreamingExec {
             EmissionType::Incremental,
             bounded.fold(Boundedness::Bounded, |all, one| if one.is_unbounded() { one } else { all }),
         );
-        Ok(Self { inputs, operator, together, properties: Arc::new(properties) })
+        Ok(Self { inputs, operator, one_partition, properties: Arc::new(properties) })
     }
 
-    /// The same operator over all keys together, where the inputs are in order as they are; `as_is` puts an input that is in
-    /// order into one partition.
+    /// The same operator over all keys in one partition, if the inputs are in order without a sort; `as_is`
+    /// merges the partitions of such an input into one.
     pub fn in_order(
         &self,
         as_is: impl Fn(&Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>>,
     ) -> Result<Option<Self>> {
-        if !self.together && !self.operator.is_light() {
+        if !self.one_partition && !self.operator.is_light() {
             return Ok(None);
         }
         let mut inputs = Vec::with_capacity(self.inputs.len());
@@ -153,7 +153,7 @@ impl ExecutionPlan for StreamingExec {
     }
 
     fn required_input_distribution(&self) -> Vec<Distribution> {
-        let distribution = |input| match self.together {
+        let distribution = |input| match self.one_partition {
             true => Distribution::SinglePartition,
             false => Distribution::KeyPartitioned(self.operator.keys(input)),
         };
@@ -186,7 +186,7 @@ impl ExecutionPlan for StreamingExec {
         children: Vec<Arc<dyn ExecutionPlan>>,
         _: ReplaceChildrenOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(Arc::new(Self::with(children, Arc::clone(&self.operator), self.together)?))
+        Ok(Arc::new(Self::with(children, Arc::clone(&self.operator), self.one_partition)?))
     }
 
     fn with_new_children(
@@ -215,7 +215,7 @@ impl ExecutionPlan for StreamingExec {
     }
 }
 
-/// Brings the batches of the inputs to an operator.
+/// Feeds an operator with the batches of its inputs.
 struct Feeder {
     inputs: Vec<SendableRecordBatchStream>,
     running: Box<dyn OperatorRun>,

@@ -1,5 +1,5 @@
-//! Window functions that need one row of each key: `lag`, `lead`, `first_value`, `last_value`, `row_number`. What
-//! such a function is, and its state while rows go by. Not for frames with other bounds.
+//! Window functions that need one row of each key: `lag`, `lead`, `first_value`, `last_value`, `row_number`.
+//! What such a function is, and its state during execution. Not for frames with other bounds.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(in crate::engine) enum WindowFunctionKind {
     First,
     /// The last one up to here.
     Last,
-    /// None, but its number from 1.
+    /// None: the number of the row, from 1.
     RowNumber,
 }
 
@@ -40,16 +40,16 @@ pub(in crate::engine) enum WindowFunctionKind {
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct WindowFunction {
     pub kind: WindowFunctionKind,
-    /// What is shown of the row; `None` for [`WindowFunctionKind::RowNumber`].
+    /// The value of the row to show; `None` for [`WindowFunctionKind::RowNumber`].
     pub argument: Option<Arc<dyn PhysicalExpr>>,
-    /// Rows where the argument is NULL are passed over.
+    /// Rows with a NULL argument are skipped.
     pub ignore_nulls: bool,
     /// Rows that are equal in the order count as "up to here" too.
     pub peers: bool,
 }
 
 impl WindowFunction {
-    /// The function behind a window expression of the engine, if it is one of these.
+    /// The function of a window expression of the engine, if it is one of these.
     pub fn of(expr: &Arc<dyn WindowExpr>) -> Option<Self> {
         let standard = expr.as_any().downcast_ref::<StandardWindowExpr>()?;
         let function = standard.get_standard_func_expr().as_any().downcast_ref::<WindowUDFExpr>()?;
@@ -90,7 +90,7 @@ impl WindowFunction {
     }
 }
 
-/// Whether a function passes over NULL, which the engine does not tell: by what it makes of an example.
+/// Whether a function skips NULL, which the engine does not say: found out from its result for an example.
 fn ignores_nulls(
     function: &WindowUDFExpr,
     kind: WindowFunctionKind,
@@ -123,14 +123,14 @@ fn ignores_nulls(
     Some(!ends.is_null())
 }
 
-/// The row of every key that a function is going to show.
+/// The row of every key that a function will show.
 #[derive(Debug)]
 pub(super) struct WindowState {
     /// The values of these rows.
     carried: ArrayRef,
-    /// Per key, the place in `carried`, or [`NONE`].
+    /// By key, the index in `carried`, or [`NONE`].
     slots: Vec<u32>,
-    /// Per key, the number of rows.
+    /// By key, the number of rows.
     counts: Vec<u64>,
 }
 
@@ -139,8 +139,8 @@ impl WindowState {
         Self { carried: new_empty_array(ty), slots: Vec::new(), counts: Vec::new() }
     }
 
-    /// KeyInterner the rows of each of `count` keys; `keys` has the key of every row. KeyInterner begin anew where the rows of a
-    /// key are `fresh` (of no rows: nowhere).
+    /// Numbers the rows of each of `count` keys; `keys` has the key of every row. Numbers start again at rows
+    /// that are `fresh` (empty: no row is).
     pub fn number(&mut self, keys: &[u32], count: usize, fresh: &[bool]) -> ArrayRef {
         self.counts.resize(count, 0);
         let number = |(row, key): (usize, &u32)| {
@@ -152,8 +152,9 @@ impl WindowState {
         Arc::new(keys.iter().enumerate().map(number).collect::<UInt64Array>())
     }
 
-    /// The values that the function shows for the next rows: `keys` has the key of every row, out of `count` keys,
-    /// `values` that of its argument, `peers` the runs of rows that are equal in the order. A `fresh` row has none before.
+    /// The values of the function for the next rows: `keys` has the key of every row, out of `count` keys,
+    /// `values` that of its argument, `peers` the runs of rows that are equal in the order. A `fresh` row has
+    /// no predecessor.
     pub fn follow(
         &mut self,
         function: &WindowFunction,
@@ -207,7 +208,7 @@ impl WindowState {
         Ok(result)
     }
 
-    /// The last values that are not NULL of the one key that there is, if they are numbers.
+    /// The last values that are not NULL, if there is one key and they are numbers.
     fn filled(&mut self, values: &ArrayRef) -> Result<Option<ArrayRef>> {
         let before = self.slots.first().filter(|slot| **slot != NONE);
         let before = before.map(|slot| self.carried.slice(*slot as usize, 1));
@@ -219,7 +220,7 @@ impl WindowState {
     }
 }
 
-/// KeyInterner with every NULL filled by the last one before, at first by the one in `before`; `None` if it is no numbers.
+/// Numbers with every NULL replaced by the value before it, first of all `before`; `None` for other types.
 fn fill(values: &ArrayRef, before: Option<&ArrayRef>) -> Option<ArrayRef> {
     fn filled<T: ArrowPrimitiveType>(values: &PrimitiveArray<T>, before: Option<T::Native>) -> ArrayRef {
         let Some(nulls) = values.nulls() else { return Arc::new(values.clone()) };
@@ -243,7 +244,7 @@ fn fill(values: &ArrayRef, before: Option<&ArrayRef>) -> Option<ArrayRef> {
     }
 }
 
-/// The value of an array of one row that is of the type of `like`.
+/// The value of an array of one row, in the type of `like`.
 fn first_of<T: ArrowPrimitiveType>(_: &PrimitiveArray<T>, one: &ArrayRef) -> Option<T::Native> {
     one.as_primitive_opt::<T>().filter(|one| one.is_valid(0)).map(|one| one.value(0))
 }
@@ -256,7 +257,7 @@ pub(super) fn rows_of(rows: Vec<u32>) -> UInt32Array {
     }
 }
 
-/// The rows of `rows` in `slots` and no others; `slots` point into the result.
+/// Only those rows of `rows` that are in `slots`; `slots` then point into the result.
 fn carry(rows: &ArrayRef, slots: &mut [u32]) -> Result<ArrayRef> {
     let mut carried = Vec::new();
     for slot in slots.iter_mut().filter(|s| **s != NONE) {
@@ -265,7 +266,7 @@ fn carry(rows: &ArrayRef, slots: &mut [u32]) -> Result<ArrayRef> {
     Ok(compact(take(rows, &UInt32Array::from(carried), None)?))
 }
 
-/// The same values without the texts of others, which would pile up.
+/// The same values without unused text buffers, which would pile up.
 pub(super) fn compact(values: ArrayRef) -> ArrayRef {
     match values.as_string_view_opt() {
         Some(views) if !views.data_buffers().is_empty() => Arc::new(views.gc()),

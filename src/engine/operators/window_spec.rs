@@ -1,5 +1,5 @@
-//! What the windows of one operator have in common: keys, order, and what is assumed of the order of the rows. Not
-//! for their functions.
+//! What the windows of one operator have in common: keys, order, and assumptions on the order of the rows.
+//! Not for their functions.
 
 use std::sync::Arc;
 
@@ -14,26 +14,26 @@ use super::key_interner::KeyInterner;
 use super::key_order::CHECKABLE;
 use super::window_function::{WindowFunction, WindowFunctionKind};
 
-/// WindowSpec that have the same keys and the same order.
+/// Windows with the same keys and the same order.
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct WindowSpec {
     /// Names of the functions, for the plan.
     pub names: Vec<String>,
     pub functions: Vec<WindowFunction>,
-    /// PARTITION BY, as far as it is names.
+    /// The names in PARTITION BY.
     pub keys: Vec<Arc<dyn PhysicalExpr>>,
     pub order: LexOrdering,
     /// The first column of the order is part of PARTITION BY as well: the number of an instance.
     pub split_by_first: bool,
-    /// The rows of each key are assumed to come in order, though the rows as a whole do not;
-    /// [`OutOfOrder`](super::OutOfOrder) where they do not.
+    /// The rows of each key are assumed to be in order, though the rows as a whole are not; otherwise the
+    /// statement fails with [`OutOfOrder`](super::OutOfOrder).
     pub order_assumed: bool,
-    /// The input gives its rows in the order, whatever it says of them.
+    /// The input is in the right order, whatever its plan says.
     pub order_guaranteed: bool,
 }
 
 impl WindowSpec {
-    /// Those of a window operator of the engine; `None` where they are not of a kind that one pass can do.
+    /// The windows of a window operator of the engine; `None` if one pass is not enough for them.
     pub fn of(exprs: &[Arc<dyn WindowExpr>], input: &Arc<dyn ExecutionPlan>) -> Result<Option<Self>> {
         let Some(first) = exprs.first() else { return Ok(None) };
         let (mut keys, mut parts) = (Vec::new(), Vec::new());
@@ -67,23 +67,23 @@ impl WindowSpec {
         }))
     }
 
-    /// Whether anything looks at the order of rows while they go by.
+    /// Whether anything depends on the order of rows during execution.
     pub fn look_at_order(&self) -> bool {
         self.order_assumed || self.functions.iter().any(|f| f.peers)
     }
 
-    /// Whether the rows of a key being in order can be found out while they go by.
+    /// Whether it can be checked during execution that the rows of a key are in order.
     pub fn can_be_checked(&self, input: &Arc<dyn ExecutionPlan>) -> Result<bool> {
         for term in &self.order {
             if term.options != CHECKABLE || term.expr.data_type(&input.schema())? != DataType::Int64 {
                 return Ok(false);
             }
         }
-        // Rows of a key that are equal in the order may have those of other keys between them.
+        // Equal rows of a key may have rows of other keys between them.
         Ok(self.functions.iter().all(|f| !f.peers))
     }
 
-    /// The number of the key of every row, and how many keys there are so far.
+    /// The key id of every row, and the number of keys so far.
     pub fn keys_of(&self, batch: &RecordBatch, numbers: &KeyInterner) -> Result<(Vec<u32>, usize)> {
         let rows = batch.num_rows();
         let names = self.keys.iter().map(|k| k.evaluate(batch)?.into_array(rows));
@@ -94,7 +94,7 @@ impl WindowSpec {
         })
     }
 
-    /// The columns of the order, of whatever type.
+    /// The columns of the order, of any type.
     pub fn columns_of_order(&self, batch: &RecordBatch) -> Result<Vec<ArrayRef>> {
         self.order.iter().map(|o| o.expr.evaluate(batch)?.into_array(batch.num_rows())).collect()
     }

@@ -1,5 +1,6 @@
-//! Scans whose files differ much in size: the large ones are cut into pieces, so that all threads have about as much to read.
-//! The rows of each group stay in their order. Not for scans that are read in one order by several threads (see `in_order`).
+//! Scans whose files differ much in size: large files are split, so that all threads have about as much to
+//! read. The rows of each group stay in order. Not for scans that several threads read in one order (see
+//! `in_order`).
 
 use std::sync::Arc;
 
@@ -12,10 +13,10 @@ use datafusion::datasource::source::DataSourceExec;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 
-/// Fewer bytes than this are not worth a group of their own: about a row group.
-const LEAST: i64 = 8 << 20;
+/// Fewer bytes than this, about a row group, are not worth a group of their own.
+const MIN_GROUP_BYTES: i64 = 8 << 20;
 
-/// See the module. DataFusion does so itself where rows are in no order, and nothing where they are.
+/// DataFusion does this itself only for rows without an order.
 #[derive(Debug)]
 pub(super) struct BalanceScans;
 
@@ -49,12 +50,12 @@ fn balanced(plan: &Arc<dyn ExecutionPlan>, threads: usize) -> Option<Arc<dyn Exe
     if config.limit.is_some() || config.output_partitioning.is_some() {
         return None;
     }
-    let groups = split(&config.file_groups, threads, LEAST)?;
+    let groups = split(&config.file_groups, threads, MIN_GROUP_BYTES)?;
     let config = FileScanConfigBuilder::from(config.clone()).with_file_groups(groups).build();
     Some(DataSourceExec::from_data_source(config))
 }
 
-/// The groups with the large ones in pieces of about the bytes that a thread has to read; `None` when there are none.
+/// The groups, with large ones split into pieces of one thread's share; `None` if there are none.
 fn split(groups: &[FileGroup], threads: usize, least: i64) -> Option<Vec<FileGroup>> {
     let total: i64 = groups.iter().flat_map(FileGroup::iter).map(|file| length(bounds(file))).sum();
     let share = (total / i64::try_from(threads).ok()?.max(1)).max(least);
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_file_beside_a_small_one_is_cut() {
+    fn a_large_file_next_to_a_small_one_is_cut() {
         let piece = |name: &str, begin, end| (name.to_owned(), begin, end);
         let split = split(&groups(&[&[134], &[6]]), 2, 8).unwrap();
         assert_eq!(

@@ -1,6 +1,6 @@
-//! Names are scanned as dictionaries where a plan needs their identity only, and columns that it does not need are
-//! not read: decoding a key costs a third of decoding a string, and so does comparing and interning it. Not for names
-//! that go into sorts, joins and results: DataFusion is slow with dictionaries there.
+//! Scans names as dictionaries where a plan needs only their identity, and does not read columns that are not
+//! needed. Decoding, comparing and interning a key costs a third of what a string costs. Not for names that
+//! go into sorts, joins and results: DataFusion is slow with dictionaries there.
 
 use std::sync::Arc;
 
@@ -33,13 +33,13 @@ use crate::schema::{ColumnType, TABLES};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Demand {
     None,
-    /// Of a name: which one it is.
+    /// The identity of a name.
     Identity,
     /// The values themselves.
     Values,
 }
 
-/// See the module. Comes after [`UseOperators`](super::UseOperators), whose operators ask for no more than they need.
+/// Runs after [`UseOperators`](super::UseOperators), whose operators demand no more than they need.
 #[derive(Debug)]
 pub(super) struct DictionaryScans;
 
@@ -61,7 +61,7 @@ fn all(plan: &Arc<dyn ExecutionPlan>, demanded: Demand) -> Vec<Demand> {
     vec![demanded; plan.schema().fields().len()]
 }
 
-/// `plan` giving no more than is `demanded` of each of its columns; `None` if it stays as it is.
+/// `plan` with no more than is `demanded` of each of its columns; `None` if it stays as it is.
 fn narrowed(plan: &Arc<dyn ExecutionPlan>, demanded: &[Demand]) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     if let Some(node) = plan.downcast_ref::<ProjectionExec>() {
         let mut below = all(node.input(), Demand::None);
@@ -138,7 +138,8 @@ fn narrowed(plan: &Arc<dyn ExecutionPlan>, demanded: &[Demand]) -> Result<Option
     if changed { replace_children_if_necessary(Arc::clone(plan), children).map(Some) } else { Ok(None) }
 }
 
-/// Notes what an expression asks of the columns below it, when `demanded` is demanded of the expression; [`over`] makes it so.
+/// Notes what an expression demands of its input columns when `demanded` is demanded of the expression.
+/// [`over`] then rewrites it.
 fn note(expr: &Arc<dyn PhysicalExpr>, demanded: Demand, below: &mut [Demand]) {
     match DictionaryEq::of(expr) {
         Some(comparison) => whole(comparison.column(), Demand::Identity, below),
@@ -147,7 +148,7 @@ fn note(expr: &Arc<dyn PhysicalExpr>, demanded: Demand, below: &mut [Demand]) {
     }
 }
 
-/// The same for an expression that is left as it is.
+/// The same for an expression that is not rewritten.
 fn whole(expr: &Arc<dyn PhysicalExpr>, demanded: Demand, below: &mut [Demand]) {
     let demanded = if expr.is::<Column>() { demanded } else { Demand::Values };
     for column in collect_columns(expr) {
@@ -209,7 +210,7 @@ fn scan(plan: &Arc<dyn ExecutionPlan>, demanded: &[Demand]) -> Result<Option<Arc
         new = new.with_parquet_file_reader_factory(Arc::clone(factory));
     }
     if let Some(filter) = source.filter() {
-        // Nothing is known of the names in a part of a file: conditions on them leave none out.
+        // There are no statistics on dictionaries: conditions on names exclude no part of a file.
         let named = |part: &Arc<dyn PhysicalExpr>| {
             collect_columns(part).iter().any(|column| by_key.get(column.index()) == Some(&true))
         };
@@ -228,12 +229,12 @@ fn scan(plan: &Arc<dyn ExecutionPlan>, demanded: &[Demand]) -> Result<Option<Arc
     Ok(Some(DataSourceExec::from_data_source(config)))
 }
 
-/// The type of names that are keys of a dictionary.
+/// The dictionary type of names.
 fn names() -> DataType {
     DataType::Dictionary(Box::new(DataType::UInt32), Box::new(DataType::Utf8))
 }
 
-/// Whether a column holds names, which are in a dictionary, in all tables that have it.
+/// Whether a column holds names, as dictionaries, in all tables that have it.
 fn has_names(column: &str) -> bool {
     let mut like = TABLES.iter().flat_map(|table| table.columns).filter(|c| c.name == column);
     like.all(|c| c.ty == ColumnType::Name)

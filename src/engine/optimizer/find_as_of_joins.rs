@@ -1,6 +1,6 @@
-//! Finds the as-of join in SQL: a query for the latest row before an instant of the row outside, `WHERE b.key = a.key
-//! AND b.time <= a.time ORDER BY b.time DESC LIMIT 1`, joined LATERAL or in SELECT. Not for what the join does (see
-//! `operators`).
+//! Finds the as-of join in SQL: a subquery for the latest row before an instant of the outer row,
+//! `WHERE b.key = a.key AND b.time <= a.time ORDER BY b.time DESC LIMIT 1`, joined LATERAL or in SELECT. Not
+//! for what the join does (see `operators`).
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 use crate::engine::operators::is_key_type;
 use crate::engine::table_functions::{Node, Operation, Side};
 
-/// See the module. Comes first, before DataFusion decorrelates the query in another way.
+/// Runs first, before DataFusion decorrelates the query in another way.
 #[derive(Debug)]
 pub(in crate::engine) struct FindAsOfJoins;
 
@@ -43,7 +43,7 @@ impl OptimizerRule for FindAsOfJoins {
     }
 }
 
-/// `a LEFT JOIN LATERAL (…) AS w ON true`, or the same without LEFT: rows of `a` without a latest row are left out then.
+/// `a LEFT JOIN LATERAL (…) AS w ON true`, or the same without LEFT, which drops rows of `a` without a match.
 fn lateral(join: &Join) -> Result<Option<LogicalPlan>> {
     let always =
         |filter: &Option<Expr>| filter.as_ref().is_none_or(|f| *f == Expr::Literal(true.into(), None));
@@ -80,7 +80,7 @@ fn selected(projection: &Projection) -> Result<Option<LogicalPlan>> {
             let Some(latest) = AsOfQuery::of(query, &input)? else { return Ok(Transformed::no(e)) };
             found += 1;
             let alias = TableReference::bare(format!("latest {found}"));
-            let Some((_, value)) = latest.given.first() else { return Ok(Transformed::no(e)) };
+            let Some((_, value)) = latest.output.first() else { return Ok(Transformed::no(e)) };
             let value = Column::new(Some(alias.clone()), value);
             input = latest.join(&input, &alias, false)?;
             Ok(Transformed::yes(Expr::Column(value)))
@@ -99,24 +99,24 @@ fn selected(projection: &Projection) -> Result<Option<LogicalPlan>> {
 /// Names of columns that only the join sees.
 const TIME: &str = "(time)";
 
-/// The latest row of a query before an instant of the row outside.
+/// A query for the latest row before an instant of the outer row.
 struct AsOfQuery {
-    /// The rows, conditions on them alone included.
+    /// The rows, with the conditions on them alone.
     rows: LogicalPlan,
-    /// What has to be equal: the column outside, the expression inside.
+    /// Equal keys: the outer column, the inner expression.
     keys: Vec<(Column, Expr)>,
-    /// The instant outside, the time inside.
+    /// The outer instant, the inner time.
     outer: Column,
     time: Expr,
     strict: bool,
     /// Which row of an instant is the latest one.
     order: Vec<Expr>,
-    /// What is given of the row, with names.
-    given: Vec<(Expr, String)>,
+    /// The output columns of the row, with names.
+    output: Vec<(Expr, String)>,
 }
 
 impl AsOfQuery {
-    /// What `query` asks for with every row of `outside`, if it has that form.
+    /// Reads `query` for every row of `outside`, if it has that form.
     fn of(query: &Subquery, outside: &LogicalPlan) -> Result<Option<Self>> {
         let LogicalPlan::Limit(limit) = past_names(&query.subquery) else { return Ok(None) };
         let one = matches!(limit.get_fetch_type()?, FetchType::Literal(Some(1)))
@@ -124,15 +124,15 @@ impl AsOfQuery {
         if !one {
             return Ok(None);
         }
-        // From the outside in: what is given, in terms of the rows.
-        let given = query.subquery.schema().columns().into_iter();
-        let mut given: Vec<(Expr, String)> = given.map(|c| (Expr::Column(c.clone()), c.name)).collect();
+        // From the outside in: the output, in terms of the rows.
+        let output = query.subquery.schema().columns().into_iter();
+        let mut output: Vec<(Expr, String)> = output.map(|c| (Expr::Column(c.clone()), c.name)).collect();
         let (mut order, mut plan) = (None::<Vec<(Expr, bool, bool)>>, query.subquery.as_ref());
         let filter = loop {
             match plan {
                 LogicalPlan::Projection(projection) => {
                     let columns = column_exprs(projection);
-                    for (expr, _) in &mut given {
+                    for (expr, _) in &mut output {
                         *expr = replace_cols_by_name(expr.clone(), &columns)?;
                     }
                     for (expr, ..) in order.iter_mut().flatten() {
@@ -159,7 +159,7 @@ impl AsOfQuery {
             time: Expr::Literal(false.into(), None),
             strict: false,
             order: Vec::new(),
-            given,
+            output,
         };
         let (mut own, mut times) = (Vec::new(), 0);
         for condition in split_conjunction(&filter.predicate) {
@@ -168,7 +168,7 @@ impl AsOfQuery {
                 continue;
             }
             let Expr::BinaryExpr(BinaryExpr { left, op, right }) = condition else { return Ok(None) };
-            // The side inside on the left.
+            // With the inner side on the left.
             let (inner, op, outer) = match (left.contains_outer(), op.swap()) {
                 (false, _) => (left, *op, right),
                 (true, Some(op)) => (right, op, left),
@@ -196,7 +196,7 @@ impl AsOfQuery {
                 _ => return Ok(None),
             }
         }
-        // NULL is the highest of all, as it is where nothing else is said.
+        // NULL is the highest of all, which is the default order.
         if times != 1 || order.iter().any(|(_, asc, nulls_first)| *asc || !*nulls_first) {
             return Ok(None);
         }
@@ -208,14 +208,15 @@ impl AsOfQuery {
             latest.rows = LogicalPlanBuilder::from(latest.rows).filter(own)?.build()?;
         }
         let outer_remains = latest.rows.contains_outer_reference()
-            || latest.given.iter().map(|(expr, _)| expr).chain(&latest.order).any(Expr::contains_outer);
+            || latest.output.iter().map(|(expr, _)| expr).chain(&latest.order).any(Expr::contains_outer);
         Ok((!outer_remains).then_some(latest))
     }
 
-    /// `outside` with what is given of the row, as columns of `alias`; with the time of the row, where `timed`.
+    /// `outside` with the output of the row as columns of `alias`; with the time of the row if `timed`.
     fn join(&self, outside: &LogicalPlan, alias: &TableReference, timed: bool) -> Result<LogicalPlan> {
         let hidden = |what: &str, at: usize| format!("({what} {at})");
-        let mut columns: Vec<Expr> = self.given.iter().map(|(expr, name)| expr.clone().alias(name)).collect();
+        let mut columns: Vec<Expr> =
+            self.output.iter().map(|(expr, name)| expr.clone().alias(name)).collect();
         columns.push(self.time.clone().alias(TIME));
         for (what, exprs) in [
             ("key", self.keys.iter().map(|k| &k.1).collect()),
@@ -227,19 +228,19 @@ impl AsOfQuery {
             LogicalPlanBuilder::from(self.rows.clone()).project(columns)?.alias(alias.clone())?.build()?;
         let of = |name: &str| Column::new(Some(alias.clone()), name);
         let all = |what: &str, count: usize| (0..count).map(|at| of(&hidden(what, at))).collect::<Vec<_>>();
-        let mut given: Vec<Column> = self.given.iter().map(|(_, name)| of(name)).collect();
-        given.extend(timed.then(|| of(TIME)));
+        let mut output: Vec<Column> = self.output.iter().map(|(_, name)| of(name)).collect();
+        output.extend(timed.then(|| of(TIME)));
         let first = Side {
             keys: self.keys.iter().map(|(outer, _)| outer.clone()).collect(),
             time: self.outer.clone(),
             order: Vec::new(),
-            given: outside.schema().columns(),
+            output: outside.schema().columns(),
         };
         let second = Side {
             keys: all("key", self.keys.len()),
             time: of(TIME),
             order: all("order", self.order.len()),
-            given,
+            output,
         };
         Node::plan(
             Operation::AsOf { sides: [first, second], strict: self.strict },
@@ -248,7 +249,7 @@ impl AsOfQuery {
     }
 }
 
-/// The plan below those that only name columns.
+/// The plan below nodes that only name columns.
 fn past_names(plan: &LogicalPlan) -> &LogicalPlan {
     match plan {
         LogicalPlan::Projection(projection) => past_names(&projection.input),
@@ -256,7 +257,7 @@ fn past_names(plan: &LogicalPlan) -> &LogicalPlan {
     }
 }
 
-/// What the columns of a projection are.
+/// The expressions of the columns of a projection.
 fn column_exprs(projection: &Projection) -> HashMap<String, Expr> {
     let columns = projection.schema.columns().into_iter().zip(&projection.expr);
     columns.map(|(column, expr)| (column.flat_name(), expr.clone().unalias())).collect()

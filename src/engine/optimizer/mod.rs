@@ -1,4 +1,4 @@
-//! Optimizer rules: what is written in plain SQL runs on operators of our own, and scans read no more than is needed. Not for
+//! Optimizer rules: plain SQL runs on operators of our own, and scans read no more than is needed. Not for
 //! what the operators do (see `operators`).
 
 mod balance_scans;
@@ -18,7 +18,8 @@ use use_operators::UseOperators;
 /// Rules over physical plans.
 type Rules = Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>>;
 
-/// The rules of DataFusion with ours before the one that adds sorts and repartitions. Rules of ours among `rules` are replaced.
+/// The rules of DataFusion, with ours before the one that adds sorts and repartitions. Rules of ours in
+/// `rules` are replaced.
 pub(super) fn with_ours(
     rules: &[Arc<dyn PhysicalOptimizerRule + Send + Sync>],
     assumed: AssumedOrder,

@@ -1,5 +1,5 @@
-//! Replaces parts of a physical plan by operators of ours: windows over rows that are in order, groups by name, joins
-//! of intervals. Not for what the operators do.
+//! Replaces parts of a physical plan by our operators: windows over rows that are in order, groups by name,
+//! joins of intervals. Not for what the operators do.
 
 use std::sync::Arc;
 
@@ -23,22 +23,22 @@ use crate::engine::operators::{
 };
 use crate::schema::columns::btf_event::SEQ;
 
-/// Bytes of a file that one partition of a scan in order begins with: about a row group of a few columns.
+/// Bytes per partition of a scan in order: about a row group of some columns.
 const PIECE: u64 = 4 << 20;
 
-/// What a plan assumes of the order of rows where the plan below it says nothing of it. A wrong assumption is noticed: the
+/// What a plan assumes of the order of rows if its input does not say. A wrong assumption is noticed: the
 /// statement fails with [`OutOfOrder`](crate::engine::operators::OutOfOrder).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AssumedOrder {
     /// Nothing: they are sorted.
     None,
-    /// The rows of a key are in order, but for some that come late.
+    /// The rows of a key are in order, except for some that come late.
     Mostly,
     /// The rows of a key are in order.
     Fully,
 }
 
-/// See the module. Comes before DataFusion adds sorts and repartitions, so that it adds none for our operators.
+/// Runs before DataFusion adds sorts and repartitions, so that it adds none for our operators.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct UseOperators {
     pub assumed: AssumedOrder,
@@ -74,7 +74,7 @@ impl PhysicalOptimizerRule for UseOperators {
 }
 
 impl UseOperators {
-    /// A window node as a [`KeyedWindowExec`], where its input allows it.
+    /// A window node as a [`KeyedWindowExec`], if its input allows it.
     fn window(
         &self,
         node: &Arc<dyn ExecutionPlan>,
@@ -87,7 +87,7 @@ impl UseOperators {
                 _ => return Ok(None),
             };
         let Some(mut windows) = WindowSpec::of(exprs, input)? else { return Ok(None) };
-        // Rows in the order of time are not in that of instances.
+        // Rows in the order of time are not in the order of instances.
         let ordered = !windows.split_by_first
             && input.properties().eq_properties.ordering_satisfy(windows.order.clone())?;
         let mut input = match in_order(input, ordered, threads)? {
@@ -113,7 +113,7 @@ impl UseOperators {
     }
 }
 
-/// A streaming operator, or a join that can be one: without partitioning by key where the inputs are in order already.
+/// A streaming operator, or a join that can be one: not partitioned by key if the inputs are sorted.
 fn streaming(node: &Arc<dyn ExecutionPlan>, threads: usize) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let found = overlap::by_sweep(node)?;
     let Some(exec) = found.as_ref().or_else(|| node.downcast_ref::<StreamingExec>()) else { return Ok(None) };
@@ -121,15 +121,15 @@ fn streaming(node: &Arc<dyn ExecutionPlan>, threads: usize) -> Result<Option<Arc
     Ok(ordered.or(found).map(|exec| Arc::new(exec) as _))
 }
 
-/// Whether no two rows of the chain of files that is read here are equal in `order`: their numbers are part of it.
+/// Whether no two rows of this chain of files are equal in `order`: it includes the row numbers.
 fn are_distinct(plan: &Arc<dyn ExecutionPlan>, order: &LexOrdering) -> bool {
     let [below] = plan.children()[..] else { return false };
     let numbers = |o: &PhysicalSortExpr| o.expr.downcast_ref::<Column>().is_some_and(|c| c.name() == SEQ);
     below.is::<DataSourceExec>() && order.iter().any(numbers)
 }
 
-/// The same rows in the order of their files, read on several threads; `None` if `plan` is not a plain scan of one chain
-/// of files. Where the rows are not `sorted`, every scan is one.
+/// The same rows in the order of their files, read on several threads; `None` if `plan` is not a plain scan
+/// of one chain of files. If the rows need not be `sorted`, every scan is one.
 fn in_order(
     plan: &Arc<dyn ExecutionPlan>,
     sorted: bool,
@@ -158,11 +158,11 @@ fn cut(
     }
     let mut files: Vec<_> = config.file_groups.iter().flat_map(FileGroup::iter).collect();
     if !sorted {
-        // As they were written: groups of files are made for other ends.
+        // In the order of writing: files are grouped for other purposes.
         files.sort_by_key(|f| (&f.object_meta.location, f.range.as_ref().map(|r| r.start)));
     }
     let mut pieces: Vec<_> = files.into_iter().flat_map(pieces).map(|p| FileGroup::new(vec![p])).collect();
-    // With fewer partitions than threads, the engine would deal out their rows in turn, and their order would be lost.
+    // With fewer partitions than threads, the engine would distribute the rows and lose their order.
     pieces.resize(pieces.len().max(threads), FileGroup::new(Vec::new()));
     let partitioning = Partitioning::UnknownPartitioning(pieces.len());
     let config = FileScanConfigBuilder::from(config.clone())

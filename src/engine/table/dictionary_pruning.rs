@@ -1,5 +1,5 @@
-//! Dictionary pruning: where a column has to hold one of some names, row groups are skipped whose dictionaries hold
-//! none of them. For events that are rare or do not occur at all. Not for conditions on anything else.
+//! Dictionary pruning: if a column has to hold one of some names, row groups are skipped whose dictionaries
+//! hold none of them. For events that are rare or do not occur at all. Not for other conditions.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use datafusion::logical_expr::{Expr, Operator};
 use crate::schema::{ColumnType, TableSpec};
 use crate::store;
 
-/// A column, and the names one of which it has to have.
+/// A column, and the names of which it has to have one.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct NameFilter {
     column: String,

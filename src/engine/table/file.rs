@@ -1,5 +1,5 @@
-//! One file of the manifest, with everything that is known of it before it is opened. Not for where it lies, which can
-//! change until it is opened.
+//! One file of the manifest, with everything that is known of it before it is opened. Not for its current
+//! path, which can change until it is opened.
 
 use std::sync::Arc;
 
@@ -15,11 +15,10 @@ pub(super) struct TableFile {
     pub entry: FileEntry,
     /// The values of the partition columns: the recording, then the core where the table is divided by it.
     pub values: Vec<ScalarValue>,
-    /// What is known of the file, for its columns and then the partition columns: true, whatever the engine makes of
-    /// it.
+    /// Statistics that are true in any case, for the columns of the file and then the partition columns.
     pub known: Arc<Statistics>,
-    /// The same with the range of the file as the limits of every instant column: enough to leave files out, but not
-    /// to answer a query from, because the limits need not be values of the column.
+    /// The same with the range of the file as limits of every instant column: enough to skip files, but not
+    /// to answer a query, because the limits need not be values of the column.
     pub limits: Arc<Statistics>,
 }
 
@@ -52,7 +51,7 @@ fn statistics(
             known.null_count = Precision::Exact(0);
         }
         if let (Some((first, last)), ColumnType::Instant) = (range, column.ty) {
-            // The range is that of all instants; where there is one column of them, it is that of the column.
+            // The range covers all instants; it is exact if there is one column of them.
             let exact = limits || instants == 1;
             let wrap = |t| {
                 let value = ScalarValue::Int64(Some(t));

@@ -1,5 +1,5 @@
-//! One table of the database as the engine sees it: exactly the files of the manifest, with partition columns, sort
-//! order and what the manifest knows of each file. Not for tables that are not in the schema.
+//! One table of the database as the engine sees it: exactly the files of the manifest, with partition
+//! columns, sort order and the statistics of the manifest. Not for tables that are not in the schema.
 
 mod dictionary_pruning;
 mod file;
@@ -65,7 +65,7 @@ impl Table {
         Self { database, spec, schema, layout, files }
     }
 
-    /// What the table is.
+    /// The description of the table.
     pub fn spec(&self) -> &'static TableSpec {
         self.spec
     }
@@ -124,7 +124,7 @@ impl Table {
         Ok(result.iter().map(|r| r == Some(true)).collect())
     }
 
-    /// Compares a predicate with the ranges of the manifest; a file stays when in doubt.
+    /// Compares a predicate with the ranges of the manifest; in doubt, a file stays.
     fn by_range(&self, predicate: Arc<dyn PhysicalExpr>) -> Vec<bool> {
         let schema = Arc::clone(self.layout.table_schema());
         let limits = self.files.iter().map(|f| Arc::clone(&f.limits)).collect();
@@ -134,7 +134,7 @@ impl Table {
         selected.ok().filter(|k| k.len() == self.files.len()).unwrap_or_else(|| vec![true; self.files.len()])
     }
 
-    /// The sort order of a file, as the engine writes orders.
+    /// The sort order of a file, as an expression of the engine.
     fn ordering(&self) -> Option<LexOrdering> {
         let options = SortOptions { descending: false, nulls_first: false };
         let term = |name: &&str| {
@@ -169,11 +169,11 @@ impl Table {
         Ok((groups, result.sorted))
     }
 
-    /// A file as the engine wants it, without the parts that have none of the `names`.
+    /// A file for a scan of the engine, without the row groups that have none of the `names`.
     fn scannable(&self, file: &TableFile, names: &[NameFilter], chained: bool) -> Result<PartitionedFile> {
         // Now, and not when the session was opened: a commit may be moving the file.
         let mut path = std::path::absolute(self.database.path_of(&file.entry))?;
-        // The engine takes no `..`, and where that leads only the file system knows.
+        // The engine accepts no `..`, and only the file system can resolve it.
         if path.components().any(|part| part == std::path::Component::ParentDir) {
             path = path.canonicalize()?;
         }
@@ -200,8 +200,9 @@ impl Table {
         })
     }
 
-    /// Gives the later sort columns a range, which the manifest does not have for them. The ranges of the first one
-    /// are disjoint in a group, so any will do: the engine compares the later ones only where the first are equal.
+    /// Invents a range for the later sort columns, which the manifest does not have. The ranges of the first
+    /// one are disjoint in a group, so any will do: the engine compares the later ones only if the first are
+    /// equal.
     fn assume_ranges(&self, known: &mut Statistics) {
         for name in self.spec.sort {
             let index = self.layout.table_schema().index_of(name).ok();
@@ -229,7 +230,7 @@ impl Table {
         let names: Vec<_> = filters.iter().filter_map(|f| NameFilter::of(f, self.spec)).collect();
         let (groups, sorted) = match limit {
             None => self.grouped(&files, &names, session.config().target_partitions())?,
-            // Of which rows only some are asked for: the first ones, the same ones every time.
+            // With a limit: the first rows, the same ones every time.
             Some(_) => {
                 let files = files.iter().map(|f| self.scannable(f, &names, false)).collect::<Result<_>>()?;
                 (vec![FileGroup::new(files)], false)
@@ -292,7 +293,7 @@ impl TableProvider for Table {
     }
 }
 
-/// True when a filter can be evaluated outside the query: it holds no subquery and no reference to an outer one.
+/// True if a filter can be evaluated outside the query: it has no subquery and no outer reference.
 fn is_plain(filter: &Expr) -> bool {
     let special = |e: &Expr| {
         Ok(matches!(
@@ -307,8 +308,8 @@ fn is_plain(filter: &Expr) -> bool {
     !filter.is_volatile() && !filter.exists(special).unwrap_or(true)
 }
 
-/// Strings as views: the type with which the engine compares and groups names fastest (measured: a window over names
-/// takes a quarter of the time that it takes over dictionaries).
+/// Strings as views: the type that the engine compares and groups fastest (measured: a window over names
+/// takes a fourth of the time that it takes over dictionaries).
 fn with_views(schema: &Schema) -> Schema {
     let view = |f: &Arc<Field>| match f.data_type() {
         DataType::Utf8 => f.as_ref().clone().with_data_type(DataType::Utf8View),

@@ -1,12 +1,12 @@
-//! Which files a scan reads, in which order, and which of them one thread reads one after the other: so that the rows
-//! of a thread stay sorted. Not for opening the files.
+//! Which files a scan reads, in which order, and which of them one thread reads one after the other, so that
+//! the rows of a thread stay sorted. Not for opening the files.
 
 /// What the grouping needs to know of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Part {
     /// Files of one stream of rows (recording, and core where the table has one) have the same number.
     pub stream: usize,
-    /// Least and greatest value of the first sort column; `None` when the table is not sorted or the file is empty.
+    /// Least and greatest value of the first sort column; `None` for an unsorted table or an empty file.
     pub bounds: Option<(i64, i64)>,
     /// Size in bytes.
     pub bytes: u64,
@@ -21,13 +21,13 @@ pub(super) struct Groups {
     pub sorted: bool,
 }
 
-/// More sorted groups than this per thread are not worth merging: every group keeps a file open.
+/// Maximum number of sorted groups per thread: every group keeps a file open during the merge.
 const GROUPS_PER_THREAD: usize = 16;
 
-/// Groups `parts` for `threads` threads; keeps sorted streams together if `sorted` (every file is sorted in itself).
+/// Groups `parts` for `threads` threads; keeps streams together if `sorted` (every file is sorted).
 ///
-/// Files of one stream follow each other in a group when the first sort value of the later one is greater than the
-/// last of the earlier one. Where they overlap or touch, the later one begins a group of its own.
+/// Files of one stream follow each other in a group if the first sort value of the later one is greater than
+/// the last of the earlier one. If they overlap or touch, the later one begins a group of its own.
 pub(super) fn group(parts: &[Part], threads: usize, sorted: bool) -> Groups {
     if sorted {
         let mut groups = chains(parts);
@@ -58,7 +58,7 @@ fn chains(parts: &[Part]) -> Vec<Vec<usize>> {
     chains
 }
 
-/// Halves the longest chains until every thread has one; a chain of one file is split by the engine, by byte ranges.
+/// Halves the longest chains until every thread has one; the engine splits a single file by byte ranges.
 fn split_longest(groups: &mut Vec<Vec<usize>>, threads: usize) {
     while groups.len() < threads {
         let Some(longest) = groups.iter_mut().max_by_key(|g| g.len()).filter(|g| g.len() > 1) else {
@@ -69,7 +69,7 @@ fn split_longest(groups: &mut Vec<Vec<usize>>, threads: usize) {
     }
 }
 
-/// Consecutive files, about the same number of bytes in each group.
+/// Consecutive files, with about the same number of bytes in each group.
 fn evenly(parts: &[Part], threads: usize) -> Vec<Vec<usize>> {
     let total: u64 = parts.iter().map(|p| p.bytes).sum();
     let share = (total / threads.max(1) as u64).max(1);

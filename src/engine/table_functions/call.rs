@@ -1,5 +1,5 @@
-//! A call of a table function in SQL: which of its arguments are relations, keys, and values by name. Not for what the
-//! functions do with them.
+//! A call of a table function in SQL: which of its arguments are relations, keys, and named values. Not for
+//! what the functions do with them.
 
 use arrow::datatypes::DataType;
 use datafusion::common::{Column, DFSchema, Result, TableReference, plan_err};
@@ -14,7 +14,7 @@ use super::TableFunction;
 use crate::engine::catalog::Catalog;
 use crate::error::did_you_mean;
 
-/// The arguments of a call; those that have been asked for are gone.
+/// The arguments of a call; each is removed when it is read.
 pub(super) struct Call<'a> {
     pub function: &'static TableFunction,
     context: &'a mut dyn RelationPlannerContext,
@@ -68,7 +68,7 @@ impl<'a> Call<'a> {
         Ok(Self { function, context, relations, values, named })
     }
 
-    /// The next relation, its columns without a qualifier.
+    /// The next relation, with unqualified columns.
     pub fn relation(&mut self) -> Result<LogicalPlan> {
         let Some(plan) = self.relations.next() else {
             return plan_err!("{} lacks a relation", self.function.name);
@@ -81,7 +81,7 @@ impl<'a> Call<'a> {
         LogicalPlanBuilder::from(plan).project(columns)?.build()
     }
 
-    /// What is left of the arguments without a name, as expressions over `schema`.
+    /// The remaining arguments without a name, as expressions over `schema`.
     pub fn values(&mut self, schema: &DFSchema) -> Result<Vec<Expr>> {
         let values = std::mem::take(&mut self.values).into_iter();
         values.map(|value| self.context.sql_to_expr(value, schema)).collect()
@@ -158,7 +158,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// A table or view; the engine knows only those that stand in FROM themselves.
+/// A table or view; the engine resolves only those in FROM itself.
 fn table(factor: &TableFactor, catalog: &Catalog) -> Result<Option<LogicalPlan>> {
     let TableFactor::Table { name, .. } = factor else { return Ok(None) };
     let name = TableReference::parse_str(&name.to_string());
@@ -168,7 +168,7 @@ fn table(factor: &TableFactor, catalog: &Catalog) -> Result<Option<LogicalPlan>>
     }
 }
 
-/// An argument as what could stand in FROM; `call` is the whole call.
+/// An argument as a factor of FROM; `call` is the whole call.
 fn as_factor(argument: Sql, call: &TableFactor) -> Option<TableFactor> {
     let table = |parts: Vec<Ident>| {
         let mut factor = call.clone();

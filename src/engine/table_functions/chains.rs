@@ -1,5 +1,5 @@
-//! The table function `chains()`: the events of the chains, read in the order of time, a recording at a time, and what follows
-//! from what as rows. Not for what follows from what (see `follow`).
+//! The table function `chains()`: reads the events of the chains in the order of time, a recording at a time,
+//! and returns what follows from what as rows. Not for what follows from what (see `follow`).
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -82,7 +82,7 @@ impl fmt::Debug for ChainsTable {
     }
 }
 
-/// False when a filter is certain to refuse all rows with that name.
+/// False if a filter is certain to exclude all rows with that name.
 fn may_be(filter: &Expr, column: &str, value: &str) -> bool {
     let Expr::BinaryExpr(binary) = filter else { return true };
     let literal = match (binary.op, binary.left.as_ref(), binary.right.as_ref()) {
@@ -117,11 +117,11 @@ impl TableProvider for ChainsTable {
         let Some(state) = session.as_any().downcast_ref::<SessionState>() else {
             return internal_err!("a session without a state");
         };
-        let asked = |column: &str, value: &str| filters.iter().all(|f| may_be(f, column, value));
+        let may_match = |column: &str, value: &str| filters.iter().all(|f| may_be(f, column, value));
         let all = self.chains.get().map_or(&[][..], |chains| chains);
-        let chains: Arc<[Chain]> = all.iter().filter(|c| asked("chain", &c.name)).cloned().collect();
+        let chains: Arc<[Chain]> = all.iter().filter(|c| may_match("chain", &c.name)).cloned().collect();
         let mut parts: Vec<Arc<dyn PartitionStream>> = Vec::new();
-        for recording in self.database.recordings().iter().filter(|r| asked("recording", &r.name)) {
+        for recording in self.database.recordings().iter().filter(|r| may_match("recording", &r.name)) {
             if chains.is_empty() {
                 break;
             }
@@ -130,7 +130,7 @@ impl TableProvider for ChainsTable {
             parts.push(Arc::new(Part {
                 recording: recording.name.clone(),
                 chains: Arc::clone(&chains),
-                // One partition as it is: the rows are sorted.
+                // One partition without a merge: the rows are sorted.
                 events: Arc::new(CoalescePartitionsExec::new(events)),
                 schema: Arc::clone(&self.schema),
             }));
@@ -147,11 +147,11 @@ impl TableProvider for ChainsTable {
     }
 }
 
-/// The events of a recording that are a step of a chain, and its gaps, in their order.
+/// The events of a recording that are steps of a chain, and its gaps, in order.
 fn events_of(chains: &[Chain], recording: &str) -> String {
     let steps: Vec<String> = chains.iter().flat_map(|c| &c.steps).map(ChainStep::condition).collect();
     let (steps, recording) = (steps.join(" OR "), recording.replace('\'', "''"));
-    // Events of the moment a gap begins are before it.
+    // Events at the moment a gap begins are before it.
     format!(
         "SELECT time, seq, target_type, target, target_instance, action, source, source_instance \
          FROM btf_event WHERE recording = '{recording}' AND ({steps}) \
@@ -268,7 +268,7 @@ impl Rows {
         }
     }
 
-    /// What was found since the last time.
+    /// The rows since the last time.
     fn batch(&mut self) -> Result<RecordBatch> {
         let found = std::mem::take(&mut self.found);
         let (mut recordings, mut chains) = (StringViewBuilder::new(), StringViewBuilder::new());
@@ -300,7 +300,7 @@ impl Rows {
 }
 
 impl Columns {
-    /// Those of [`events_of`], in its order.
+    /// The columns of [`events_of`], in its order.
     fn of(batch: &RecordBatch) -> Result<Self> {
         type Row = ([Integers; 2], [Texts; 2], Integers, [Texts; 2], Integers);
         let columns = result::columns::<Row>(batch).map_err(|e| DataFusionError::External(Box::new(e)))?;
@@ -314,7 +314,7 @@ impl Columns {
             && step.source.as_deref().is_none_or(|source| self.source.value(row) == source)
     }
 
-    /// The process that an event happens to, or else the one that makes it happen.
+    /// The process that an event happens to, or else the one that causes it.
     fn process(&self, row: usize) -> Option<(&str, i64)> {
         let ty = self.target_type.value(row);
         let is_process = ENTITY_TYPES.iter().any(|rule| {

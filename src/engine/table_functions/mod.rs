@@ -1,5 +1,6 @@
-//! Table functions: what SQL over intervals cannot say well. Their calls as plans. Not for the list
-//! of them (see `library`), for running them (see `operators`), and not for functions of a row (see `functions`).
+//! Table functions, for questions over intervals that are awkward in SQL: their calls as plans. Not for the
+//! list of them (see `library`), for running them (see `operators`), or for functions of a row (see
+//! `functions`).
 
 mod call;
 mod chains;
@@ -14,7 +15,7 @@ pub(super) use planner::Planner;
 
 use crate::library::{TABLE_FUNCTIONS, TableFunction};
 
-/// The function of that name, upper and lower case being the same.
+/// The function of that name, in upper or lower case.
 fn find(name: &str) -> Option<&'static TableFunction> {
     TABLE_FUNCTIONS.iter().find(|f| f.name.eq_ignore_ascii_case(name))
 }

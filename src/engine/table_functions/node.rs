@@ -1,5 +1,5 @@
-//! The logical node of a call that a streaming operator is going to run: its columns, and which of the columns of its
-//! inputs it needs. Not for calls in SQL.
+//! The logical node of a call for a streaming operator: its columns, and which of the columns of its inputs
+//! it needs. Not for calls in SQL.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -22,16 +22,16 @@ use crate::engine::operators::{
 pub(in crate::engine) struct Side {
     pub keys: Vec<Column>,
     pub time: Column,
-    /// Orders rows of an instant.
+    /// Orders rows of the same instant.
     pub order: Vec<Column>,
-    /// Columns of the result.
-    pub given: Vec<Column>,
+    /// Output columns.
+    pub output: Vec<Column>,
 }
 
-/// What is done.
+/// What the node does.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(in crate::engine) enum Operation {
-    /// See [`IntervalOperator`]; so many columns are keys.
+    /// See [`IntervalOperator`]; the first `keys` columns are keys.
     Intervals { function: IntervalFunction, keys: usize },
     /// See [`Pair`].
     Pair { side: Side, begins: Column, ends: Column, name: Option<Column> },
@@ -56,13 +56,13 @@ impl Node {
     }
 
     fn try_new(mut operation: Operation, inputs: Vec<LogicalPlan>) -> Result<Self> {
-        // Columns that were not asked for are not in the inputs any more.
+        // Columns that are not needed have been removed from the inputs.
         for (side, input) in operation.sides_mut().into_iter().zip(&inputs) {
-            side.given.retain(|column| input.schema().has_column(column));
+            side.output.retain(|column| input.schema().has_column(column));
         }
         let mut fields = Fields::new();
         for (i, input) in inputs.iter().enumerate() {
-            for at in operation.given(i, input.schema()) {
+            for at in operation.output(i, input.schema()) {
                 let (qualifier, field) = input.schema().qualified_field(at);
                 let nullable = i > 0 || field.is_nullable();
                 fields.push((qualifier.cloned(), Arc::new(field.as_ref().clone().with_nullable(nullable))));
@@ -73,7 +73,7 @@ impl Node {
         Ok(Self { operation, inputs, schema })
     }
 
-    /// The operator over inputs that have been planned.
+    /// The operator over planned inputs.
     pub fn physical(&self, inputs: Vec<Arc<dyn ExecutionPlan>>) -> Result<StreamingExec> {
         let place = |input: usize, column: &Column| -> Result<PhysicalColumn> {
             match self.inputs.get(input) {
@@ -88,7 +88,7 @@ impl Node {
                 keys: places(&side.keys)?,
                 time: place(input, &side.time)?,
                 order: places(&side.order)?,
-                given: places(&side.given)?.iter().map(PhysicalColumn::index).collect(),
+                output: places(&side.output)?.iter().map(PhysicalColumn::index).collect(),
             })
         };
         let operator: Arc<dyn StreamingOperator> = match &self.operation {
@@ -97,10 +97,10 @@ impl Node {
                 Arc::new(IntervalOperator { function: *function, keys })
             }
             Operation::Pair { side: of, begins, ends, name } => {
-                let AsOfSide { keys, time, order, given } = side(0, of)?;
+                let AsOfSide { keys, time, order, output } = side(0, of)?;
                 let (begins, ends) = (place(0, begins)?, place(0, ends)?);
                 let name = name.as_ref().map(|name| place(0, name)).transpose()?;
-                Arc::new(Pair { keys, name, time, order, begins, ends, given })
+                Arc::new(Pair { keys, name, time, order, begins, ends, output })
             }
             Operation::AsOf { sides: [first, second], strict } => {
                 Arc::new(AsOf { sides: [side(0, first)?, side(1, second)?], strict: *strict })
@@ -127,18 +127,18 @@ impl Operation {
         }
     }
 
-    /// Which columns of an input are given, in their order.
-    fn given(&self, input: usize, schema: &DFSchema) -> Vec<usize> {
+    /// The output columns of an input, in order.
+    fn output(&self, input: usize, schema: &DFSchema) -> Vec<usize> {
         match (self, self.side(input)) {
             (Self::Intervals { keys, .. }, _) => (0..*keys).collect(),
             (_, Some(side)) => {
-                side.given.iter().filter_map(|column| schema.maybe_index_of_column(column)).collect()
+                side.output.iter().filter_map(|column| schema.maybe_index_of_column(column)).collect()
             }
             (_, None) => Vec::new(),
         }
     }
 
-    /// The columns after those.
+    /// The output columns after those.
     fn added(&self) -> Vec<Field> {
         let integer = |name| Field::new(name, DataType::Int64, false);
         match self {
@@ -181,7 +181,7 @@ impl UserDefinedLogicalNodeCore for Node {
     }
 
     fn prevent_predicate_push_down_columns(&self) -> HashSet<String> {
-        // Other keys have nothing to do with those that are asked for.
+        // Filters on keys may be pushed down: keys are independent of each other.
         let keys: Vec<&String> = match &self.operation {
             Operation::Intervals { keys, .. } => {
                 self.schema.fields().iter().take(*keys).map(|f| f.name()).collect()
@@ -234,12 +234,12 @@ impl UserDefinedLogicalNodeCore for Node {
                 let more = [begins, ends].into_iter().chain(name);
                 columns.extend(more.filter_map(|c| input.schema().maybe_index_of_column(c)));
             }
-            let given = self.operation.given(i, input.schema());
-            let asked = output_columns.iter().filter_map(|at| given.get(at.checked_sub(before)?));
-            columns.extend(asked);
+            let output = self.operation.output(i, input.schema());
+            let selected = output_columns.iter().filter_map(|at| output.get(at.checked_sub(before)?));
+            columns.extend(selected);
             columns.sort_unstable();
             columns.dedup();
-            before += given.len();
+            before += output.len();
             needed.push(columns);
         }
         Some(needed)

@@ -1,5 +1,5 @@
-//! Calls of table functions as logical plans: plain ones where DataFusion can do it, else with a node of ours. Not
-//! for reading calls (see `call`).
+//! Calls of table functions as logical plans: plain ones if DataFusion can run them, else with a node of
+//! ours. Not for reading calls (see `call`).
 
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ fn call(
     }
 }
 
-/// Intervals that have a begin and an end, and are not empty.
+/// Intervals with a begin and an end that are not empty.
 fn intervals(call: &mut Call<'_>) -> Result<LogicalPlan> {
     let relation = call.relation()?;
     let (begin, end) = (call.time(&relation, "begin_at")?, call.time(&relation, "end_at")?);
@@ -140,9 +140,9 @@ fn intersect(mut call: Call<'_>) -> Result<LogicalPlan> {
     for (side, relation) in [("first", &first), ("second", &second)] {
         for name in relation.schema().field_names() {
             if !names.iter().take(shared).any(|n| *n == name) {
-                let given = renamed(&name, &names);
-                columns.push(of(side, &name).alias(&given));
-                names.push(given);
+                let renamed_to = renamed(&name, &names);
+                columns.push(of(side, &name).alias(&renamed_to));
+                names.push(renamed_to);
             }
         }
     }
@@ -186,7 +186,7 @@ fn pair(mut call: Call<'_>) -> Result<LogicalPlan> {
         keys: keys.iter().map(column).collect(),
         time: Column::new_unqualified("time"),
         order: vec![column(&order)],
-        given: names.iter().filter(|name| *name != "time").map(column).collect(),
+        output: names.iter().filter(|name| *name != "time").map(column).collect(),
     };
     Node::plan(Operation::Pair { side, begins: column(&begins), ends: column(&ends), name }, vec![events])
 }
@@ -198,19 +198,19 @@ fn as_of(mut call: Call<'_>) -> Result<LogicalPlan> {
     let (mut inputs, mut sides) = (Vec::new(), Vec::new());
     for (i, relation) in [first, second].into_iter().enumerate() {
         let time = call.time(&relation, "time")?;
-        let (mut columns, mut given) = (Vec::new(), Vec::new());
+        let (mut columns, mut output) = (Vec::new(), Vec::new());
         let own = relation.schema().field_names();
         for name in &own {
             let column = if name == "time" { time.clone() } else { ident(name) };
-            // A key is that of the first relation.
+            // A key comes from the first relation.
             if i > 0 && keys.contains(name) {
                 columns.push(column);
                 continue;
             }
-            let as_given = renamed(name, &names);
-            columns.push(column.alias(&as_given));
-            given.push(as_given.clone());
-            names.push(as_given);
+            let as_output = renamed(name, &names);
+            columns.push(column.alias(&as_output));
+            output.push(as_output.clone());
+            names.push(as_output);
         }
         let place = |name: &str| {
             let at = own.iter().position(|n| n == name);
@@ -222,7 +222,7 @@ fn as_of(mut call: Call<'_>) -> Result<LogicalPlan> {
             keys: keys.iter().map(Column::new_unqualified).collect(),
             time,
             order,
-            given: given.into_iter().map(Column::new_unqualified).collect(),
+            output: output.into_iter().map(Column::new_unqualified).collect(),
         });
         inputs.push(LogicalPlanBuilder::from(relation).project(columns)?.build()?);
     }

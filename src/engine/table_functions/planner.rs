@@ -1,5 +1,5 @@
-//! How the nodes of table functions become physical operators, as extensions of the planner of DataFusion. Not for
-//! what the nodes are.
+//! Turns the nodes of table functions into physical operators, as extensions of the planner of DataFusion.
+//! Not for what the nodes are.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, Phy
 
 use super::node::Node;
 
-/// Plans as DataFusion does, and our nodes too.
+/// The planner of DataFusion with our nodes.
 #[derive(Debug)]
 pub(in crate::engine) struct Planner;
 

@@ -1,4 +1,4 @@
-//! Instances that are not written in their order: what was taken for granted, rows that come late, the same results.
+//! Instances that are not written in order: wrong assumptions, rows that come late, the same results.
 
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -17,7 +17,7 @@ type Instance = (bool, i64);
 
 const PROCESSES: [&str; 2] = ["T_1", "a task with a long name"];
 
-/// A database of instances in the order in which they are given, in two files. Each was running once, on one of two cores.
+/// A database with these instances in this order, in two files. Each was running once, on one of two cores.
 fn written(instances: &[Instance]) -> (TempDir, Session) {
     let (dir, _) = empty();
     let mut tx = begin(&dir.path().join("db"));
@@ -63,7 +63,7 @@ fn written(instances: &[Instance]) -> (TempDir, Session) {
 }
 
 const PAIRS: &str = "SELECT entity, instance, next_activate_at, next_start_at FROM process_pair";
-/// Windows within instances, of whose rows some are those of the same one.
+/// Windows within instances; some rows belong to the same instance.
 const PARTS: &str = "SELECT process, instance / 2, begin_at, lag(core) OVER w, first_value(begin_at) OVER w, \
     row_number() OVER w FROM (SELECT *, instance / 2 AS half FROM process_state) \
     WINDOW w AS (PARTITION BY recording, process, half ORDER BY begin_at \
@@ -81,7 +81,7 @@ proptest! {
     fn rows_that_come_late_are_put_back(
         keys in prop::collection::vec((any::<bool>(), 0usize..100), 1..60), size in 1usize..9
     ) {
-        // Most instances come in their order, some much later.
+        // Most instances are in order, some come much later.
         let mut numbers = [0; 2];
         let mut instances: Vec<(usize, Instance)> = keys.iter().enumerate().map(|(place, (process, late))| {
             let number = &mut numbers[usize::from(*process)];

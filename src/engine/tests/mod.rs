@@ -1,4 +1,4 @@
-//! Tests of statements on a database as it is on the disk.
+//! Tests of statements on a real database.
 
 mod chains;
 mod disorder;

@@ -1,4 +1,4 @@
-//! Our operators against the plans that the engine makes without them, and which plans they are in.
+//! Our operators against the engine's plans without them, and which plans they are used in.
 
 use datafusion::execution::SessionStateBuilder;
 use datafusion::prelude::SessionContext;
@@ -22,7 +22,7 @@ pub(crate) fn plain(session: &Session) -> SessionContext {
     SessionContext::new_with_state(state)
 }
 
-/// The same context, in portions of a few rows.
+/// The same context, with small batches.
 pub(crate) fn in_steps(context: &SessionContext, rows: usize) -> SessionContext {
     let state = context.state();
     let config = state.config().clone().with_batch_size(rows);
@@ -56,7 +56,7 @@ fn accesses() -> impl Strategy<Value = Vec<Access>> {
     prop::collection::vec((0i64..3, 0usize..4, any::<bool>(), prop::option::of(0u64..5)), 1..60)
 }
 
-/// A database of two recordings with two cores each; the accesses of a core lie in two files, where there are enough.
+/// A database of two recordings with two cores; the accesses of a core are in two files if there are enough.
 fn traced(streams: &[Vec<Access>]) -> (TempDir, Session) {
     let (dir, _) = empty();
     let mut tx = begin(&dir.path().join("db"));
@@ -94,7 +94,7 @@ const FUNCTIONS: &str = "recording, core, time, seq, variable, lag(value) OVER w
     last_value(value) IGNORE NULLS OVER w, last_value(time) OVER w, row_number() OVER w";
 const TO_HERE: &str = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW";
 
-/// Windows whose result does not depend on the order of rows that are equal in it.
+/// Windows whose result does not depend on the order of equal rows.
 fn windows() -> Vec<String> {
     let write = "last_value(CASE WHEN access = 'write' THEN time END) IGNORE NULLS";
     vec![

@@ -12,7 +12,7 @@ const INTERVALS: &str = "WITH s AS (SELECT unnest(windows(0, 600, 1, 1)) AS n), 
 
 const OVERLAP: &str = "a.begin_at < c.end_at AND c.begin_at < a.end_at";
 
-/// Whether a statement over [`INTERVALS`] is swept; its rows have to be those of the engine.
+/// Whether a statement over [`INTERVALS`] is swept; its rows must be those of the engine.
 #[track_caller]
 fn is_swept(session: &Session, select: &str) -> bool {
     let sql = format!("{INTERVALS} {select}");
@@ -65,11 +65,11 @@ fn joins_of_intervals_are_swept() {
 fn other_joins_are_left_to_the_engine() {
     let (_dir, session) = empty();
     for select in [
-        // A row is given for another reason than a partner.
+        // A row is in the output for another reason than a match.
         &format!(
             "SELECT a.n FROM a WHERE n > 300 OR EXISTS (SELECT 1 FROM c WHERE a.core = c.core AND {OVERLAP}) ORDER BY 1"
         ),
-        // The condition is not one of the match.
+        // The condition is not part of the match.
         &format!(
             "SELECT a.n, c.n FROM a LEFT JOIN c ON a.core = c.core WHERE {OVERLAP} OR c.n IS NULL ORDER BY 1, 2"
         ),
@@ -82,7 +82,7 @@ fn other_joins_are_left_to_the_engine() {
 }
 
 #[test]
-fn a_few_rows_are_compared_with_each_other() {
+fn small_sides_are_compared_row_by_row() {
     let (_dir, session) = engine(&["r"]);
     let sql = "SELECT a.process, b.process FROM process_state a JOIN process_state b \
                ON a.core = b.core AND a.begin_at < b.end_at AND b.begin_at < a.end_at ORDER BY 1, 2";

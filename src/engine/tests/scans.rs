@@ -62,7 +62,7 @@ fn a_time_window_reads_only_its_files_and_pages() {
     assert_eq!(rows(&session, sql), ["10"]);
     let plan = explain(&session, sql);
     assert_eq!(files(&plan), 1, "the second file begins at 300 000: {plan}");
-    // The file has two pages, the first of 20 000 rows and a few to make portions of 1024 whole.
+    // The file has two pages, the first of 20 000 rows, rounded up to batches of 1024.
     let pruned = "page_index_rows_pruned=30.00 K total → 20.48 K matched";
     assert!(plan.contains(pruned), "{plan}");
     assert!(plan.contains("pruning_predicate="), "{plan}");
@@ -147,7 +147,7 @@ fn the_first_rows_are_those_of_the_first_file() {
         assert_eq!(rows(&session, sql), ["a b/ü=% Core_0 0", "a b/ü=% Core_0 1"]);
         assert!(explain(&session, sql).contains("file_groups={1 group"));
     }
-    // Not where an order is demanded for.
+    // Not if an order is required.
     let last = "SELECT seq FROM data_event ORDER BY time DESC LIMIT 1";
     assert_eq!(rows(&session, last), ["59999"]);
 }

@@ -64,7 +64,7 @@ fn files_of_the_user_are_metrics_and_views() {
     assert!(view.sql.ends_with("GROUP BY process"), "without the semicolon");
 }
 
-/// The kind and text of the error that a file makes, without its folder.
+/// The kind and text of the error for a file, without its folder.
 fn mistake(name: &str, text: &str) -> (ErrorKind, String) {
     let (_dir, session) = empty();
     let error: Error = open(&session, &[(name, text)]).err().unwrap_or_else(|| panic!("{text} is accepted"));

@@ -56,7 +56,7 @@ fn a_syntax_error_is_shown_where_it_stands() {
     assert!(e.to_string().contains("(line 1, column 17)"), "{e}");
 }
 
-/// The parser would take `true AND false` for the right side: true where SQL has false.
+/// The parser would take `true AND false` as the right side: true where SQL has false.
 #[test]
 fn a_comparison_that_the_parser_takes_otherwise_is_refused() {
     let e = failure("SELECT 1,\n  true IS DISTINCT FROM true AND false");
@@ -144,11 +144,11 @@ fn parameters_have_names() {
 }
 
 #[test]
-fn nobody_waits_for_a_step_that_does_not_look_up() {
+fn stopping_does_not_wait_for_a_long_step() {
     let (_dir, session) = engine(&["r"]);
     let flag = Arc::new(AtomicBool::new(false));
     let session = session.with_interrupt(Arc::clone(&flag));
-    // Without a key, every row of one side meets a whole batch of the other before anything else can happen.
+    // Without a key, a row of one side meets a whole batch of the other before it can be interrupted.
     let sql = "SELECT max(a.value - b.value) FROM generate_series(1, 4000000) a JOIN generate_series(1, 100000000) b \
                ON a.value * 7 > b.value";
     let stream = session.sql(sql, &[]).unwrap();
@@ -189,7 +189,7 @@ fn a_dropped_stream_stops_its_statement() {
     assert!(begun.elapsed() < Duration::from_secs(10));
 }
 
-/// Damage anywhere in a file is an error or another answer, never a crash; a missing file is an error.
+/// Damage anywhere in a file is an error or a wrong answer, never a crash; a missing file is an error.
 #[test]
 fn damage_is_an_error() {
     let (dir, _) = empty();

@@ -1,4 +1,4 @@
-//! Table functions: their rows on intervals that are looked at by hand, and which operators are in their plans.
+//! Table functions: their rows on intervals that can be checked by hand, and the operators in their plans.
 
 use super::fixture::{empty, engine};
 use super::operators::{in_steps, operators, rows_in};
@@ -7,7 +7,7 @@ use crate::engine::Session;
 use crate::error::ErrorKind;
 use crate::library::TABLE_FUNCTIONS;
 
-/// Of core a: two that overlap, one that touches them, one that is apart; of core b: one, and one within it; then one
+/// On core a: two that overlap, one that touches them, one apart. On core b: one, and one within it. Then one
 /// without length, one without end, one without core.
 const JOBS: &str = "WITH job(core, name, begin_at, end_at) AS (VALUES ('a', 'p', 10, 20), ('a', 'q', 15, 30), ('a', 'r', 30, 35), \
      ('a', 's', 50, 60), ('b', 'p', 0, 100), ('b', 'q', 40, 45), ('b', 'x', 7, 7), ('b', 'y', 8, NULL), (NULL, 'z', 1, 2))";
@@ -57,7 +57,7 @@ fn gaps_are_between() {
         "SELECT * FROM interval_gaps(job, core, from => 0, to => 70) ORDER BY core, begin_at",
         &["a 0 10", "a 35 50", "a 60 70", "- 0 1", "- 2 70"],
     );
-    // Intervals outside the bounds are left out of account, those at them are cut.
+    // Intervals outside the bounds are ignored, those at them are cut.
     gives(
         &session,
         "SELECT * FROM interval_gaps((SELECT * FROM job WHERE core = 'a'), core, from => 32, to => 40)",
@@ -102,7 +102,7 @@ fn common_stretches_are_found() {
          ORDER BY core, begin_at, name",
         &["a 18 20 p q", "a 18 30 q q", "a 30 35 r q", "a 50 52 s q", "b 18 52 p q", "b 40 45 q q"],
     );
-    // Without keys, and with columns that are already there.
+    // Without keys, and with names that are already taken.
     gives(
         &session,
         "SELECT begin_at, end_at, core, core_2, name_2 FROM interval_intersect((SELECT * FROM job WHERE name = 's'), job) \
@@ -131,7 +131,8 @@ fn intervals_are_cut_at_windows() {
 #[test]
 fn events_are_paired() {
     let (_dir, session) = empty();
-    // f( g( g) f) f( f( f) on core a, an end and a begin alone on core b; without `seq` an end of an instant comes first.
+    // f( g( g) f) f( f( f) on core a, an end and a begin alone on core b; without `seq` an end of an instant
+    // comes first.
     let events = "WITH event(core, time, seq, what, name) AS (VALUES ('a', 1, 0, 'in', 'f'), ('a', 2, 1, 'in', 'g'), \
          ('a', 2, 2, 'out', 'g'), ('a', 5, 3, 'out', 'f'), ('a', 6, 4, 'in', 'f'), ('a', 7, 5, 'in', 'f'), ('a', 9, 6, 'out', 'f'), \
          ('b', 3, 0, 'out', 'h'), ('b', 4, 1, 'in', 'h'), ('b', 5, 2, 'noise', 'h'), ('b', NULL, 3, 'out', 'h'))";
@@ -177,7 +178,7 @@ fn the_latest_row_is_found() {
     assert_eq!(rows(&session, &select), ["3 y b a", "4 w a a"]);
 }
 
-/// Accesses, of a core or of none, and states, some of the same instant.
+/// Accesses, of a core or of none, and states, some at the same instant.
 const ACCESSES: &str = "WITH a AS (SELECT n, n * 7 % 401 AS time, CASE WHEN n % 9 > 0 THEN n % 3 END AS core \
          FROM (SELECT unnest(windows(0, 500, 1, 1)) AS n)), \
      s AS (SELECT n AS seq, n * 3 % 97 * 4 AS time, n % 4 AS core, concat('task_', n) AS task \
@@ -231,16 +232,17 @@ fn values_of_the_latest_row_can_be_computed() {
          (SELECT a.time - s.time FROM s WHERE s.time <= a.time ORDER BY time DESC LIMIT 1) IS NULL AS left_alone \
          FROM a WHERE n < 3 ORDER BY n"
     );
-    // A value that is computed from both sides is no as-of join, and the engine has no other way.
+    // A value computed from both sides is not an as-of join, and the engine has no other way to run it.
     assert!(super::collect(&session, &sql, &[]).is_err());
     let sql = format!(
         "{ACCESSES} SELECT n, coalesce((SELECT upper(task) FROM s WHERE s.core = a.core AND s.time <= a.time \
              ORDER BY time DESC, seq DESC LIMIT 1), 'none') AS task, time - (SELECT s.time FROM s WHERE s.time <= a.time \
              ORDER BY time DESC LIMIT 1) AS age FROM a WHERE n < 4 ORDER BY n"
     );
-    // a: (0, time 0, core -), (1, 7, 1), (2, 14, 2), (3, 21, 0). s has time 4 * (3n mod 97): 0 for n = 0, 97, 194, 291 (cores 0, 1,
-    // 2, 3), 4 for n = 65, 162, 259 (cores 1, 2, 3), 8 for n = 33, 130, 227 (cores 1, 2, 3), 12 for n = 1, 98, 195, 292 (cores
-    // 1, 2, 3, 0), 16 for n = 66, 163, 260 (cores 2, 3, 0), 20 for n = 34, 131, 228 (cores 2, 3, 0).
+    // a: (0, time 0, core -), (1, 7, 1), (2, 14, 2), (3, 21, 0). s has time 4 * (3n mod 97): 0 for n = 0, 97,
+    // 194, 291 (cores 0, 1, 2, 3), 4 for n = 65, 162, 259 (cores 1, 2, 3), 8 for n = 33, 130, 227 (cores 1,
+    // 2, 3), 12 for n = 1, 98, 195, 292 (cores 1, 2, 3, 0), 16 for n = 66, 163, 260 (cores 2, 3, 0), 20 for n
+    // = 34, 131, 228 (cores 2, 3, 0).
     assert_eq!(rows(&session, &sql), ["0 none 0", "1 TASK_65 3", "2 TASK_98 2", "3 TASK_228 1"]);
 }
 
@@ -256,7 +258,7 @@ fn other_queries_inside_are_left_to_the_engine() {
         assert_eq!(rows(&session, &sql).len(), 2, "{select}");
         assert!(!operators(&session, session.context(), &sql).contains("AsOfJoinExec"), "{select}");
     }
-    // The earliest row, two rows, another column than the one that is compared: nothing is made of these.
+    // The earliest row, two rows, another column than the compared one: these are not as-of joins.
     for query in [
         "SELECT s.seq FROM s WHERE s.time <= a.time ORDER BY s.time LIMIT 1",
         "SELECT s.seq FROM s WHERE s.time <= a.time ORDER BY s.time DESC LIMIT 2",
@@ -273,7 +275,7 @@ fn other_queries_inside_are_left_to_the_engine() {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn mistakes_are_reported() {
     let (_dir, session) = engine(&["r"]);
     for (call, message) in [
         ("interval_merge()", "takes 1 relation"),
@@ -322,7 +324,7 @@ fn the_queries_of_the_page_run() {
     let page = include_str!("../../../docs/library.md");
     let queries: Vec<&str> =
         page.split("```sql\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-    // One says what a join is for, one is an example of a file.
+    // One explains what a join is for, one is an example of a file.
     assert_eq!(queries.len(), TABLE_FUNCTIONS.len() + 2);
     for sql in &queries {
         rows(&session, sql);

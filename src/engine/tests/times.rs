@@ -61,7 +61,7 @@ fn only_the_first_rows_are_made() {
     assert_eq!(first(sorted, 1), ["150", "100"]);
     assert_eq!(first("SELECT time FROM btf_event ORDER BY time LIMIT 1", 1), ["0"]);
     assert_eq!(first("SELECT count(*) FROM btf_event", 2), ["12"]);
-    // More rows than will ever be counted.
+    // More rows than could ever be counted.
     let cross = "SELECT 1 FROM btf_event a, btf_event b, btf_event c, btf_event d, btf_event e, btf_event f, \
                  btf_event g, btf_event h, btf_event i, btf_event j";
     assert_eq!(first(cross, 3).len(), 4);

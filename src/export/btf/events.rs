@@ -1,4 +1,4 @@
-//! Events as lines of text. Not for the lines in between, nor for their order (see `lines`).
+//! Events as lines of text. Not for the lines between them, nor for their order (see `lines`).
 
 use super::numbers::Numbers;
 use super::texts::{Field, Names, Texts, names};
@@ -25,24 +25,24 @@ pub(super) struct Style {
     pub numbers: Option<Numbers>,
 }
 
-/// Events of a batch, with the lines in between.
+/// Events of a batch, with the lines between them.
 pub(super) struct Job {
     pub batch: Option<RecordBatch>,
     pub pieces: Vec<Piece>,
 }
 
-/// Lines, and the events that follow them.
+/// Lines, followed by events.
 pub(super) struct Piece {
     pub lines: Vec<u8>,
     pub rows: Range<usize>,
-    /// The unit of the times that are written.
+    /// The unit of the output.
     pub unit: TimeScale,
 }
 
 /// Writes jobs.
 pub(super) struct Formatter<'a> {
     style: &'a Style,
-    /// As the columns of [`Events`].
+    /// In the order of the columns of [`Events`].
     texts: [Texts; 5],
     done: BtfCounts,
 }
@@ -57,19 +57,19 @@ struct Events {
 }
 
 impl<'a> Formatter<'a> {
-    /// Nothing is written yet.
+    /// At the begin of the output.
     pub fn new(style: &'a Style) -> Self {
         let fields = [Field::Entity, Field::Kind, Field::Entity, Field::Action, Field::Note];
         Self { style, texts: fields.map(Texts::new), done: BtfCounts::default() }
     }
 
-    /// What was written.
+    /// The counts so far.
     pub fn done(self) -> BtfCounts {
         let altered = self.texts.iter().map(|t| t.altered).sum::<u64>() + self.done.altered;
         BtfCounts { altered, ..self.done }
     }
 
-    /// Name by name as each was written before.
+    /// Copies each name as it was written before.
     fn event(&mut self, events: &Events, row: usize, clock: &Clock, out: &mut Vec<u8>) {
         let numbers = self.style.numbers.as_ref();
         let [source, kind, target, action, note] = &events.names;
@@ -88,16 +88,16 @@ impl<'a> Formatter<'a> {
         self.done.events += 1;
     }
 
-    /// In the words of `version`, or as a comment.
+    /// In the terms of `version`, or as a comment.
     fn translated(&mut self, record: &Record<'_>, version: Version, clock: &Clock, out: &mut Vec<u8>) {
-        let said = translated(record, version);
-        if said.is_some() {
+        let translation = translated(record, version);
+        if translation.is_some() {
             self.done.events += 1;
         } else {
-            self.done.unsaid += 1;
+            self.done.inexpressible += 1;
             out.extend_from_slice(b"# ");
         }
-        let record = said.unwrap_or(*record);
+        let record = translation.unwrap_or(*record);
         let numbers = self.style.numbers.as_ref();
         let mut write = |field: Field, name: &str, out: &mut Vec<u8>| {
             self.done.altered += u64::from(field.write(name, numbers, out));
@@ -179,12 +179,12 @@ fn write_instance(instance: Option<i64>, out: &mut Vec<u8>) {
     }
 }
 
-/// How ticks become times.
+/// Converts ticks to times.
 struct Clock {
     zero: i64,
-    /// Ticks in a unit, when there is more than one.
+    /// Ticks per unit, if more than one.
     divisor: Option<u64>,
-    /// A finer unit is more digits, exactly.
+    /// The zeros that a finer unit appends.
     zeros: &'static [u8],
 }
 

@@ -1,5 +1,5 @@
-//! The lines that are no events: the header, and what the imported file had in between. Makes the jobs of which the
-//! output is made, in order. Not for the events themselves (see `events`).
+//! The lines that are not events: the header, and those that the imported file had between its events. Splits
+//! the output into jobs, in order. Not for the events themselves (see `events`).
 
 use super::events::{Job, Piece, Style};
 use super::original::Original;
@@ -15,36 +15,36 @@ use crate::time::TimeScale;
 use arrow::array::RecordBatch;
 use std::mem::take;
 
-/// Events of all the export, with what stands between them.
+/// All events of the export, with the lines between them.
 pub(super) struct Lines<'a, I> {
     events: I,
-    /// A batch that the events before this row are done with.
+    /// The rest of a batch, from this row on.
     rest: Option<(RecordBatch, usize)>,
     ended: bool,
-    /// Lines in the making.
+    /// The lines of the current job.
     lines: Vec<u8>,
     style: &'a Style,
-    /// The unit of the times that are written.
+    /// The unit of the output.
     unit: TimeScale,
     /// The recording was imported from BTF.
     imported: bool,
     options: BtfOptions,
     original: Original,
-    /// The version of the header, when there is nothing to be true to.
+    /// The version of the header, unless the lines of an imported file are kept.
     version: Option<Version>,
-    /// The parameter that tells the unit has been written.
-    unit_said: bool,
+    /// The parameter with the unit has been written.
+    unit_written: bool,
     /// See [`Lines::own_header`].
-    own_header_said: bool,
-    /// Lines that the version cannot say.
-    unsaid: u64,
+    own_header_written: bool,
+    /// Lines that the version cannot express.
+    inexpressible: u64,
 }
 
 impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
-    /// Begins with what stands above the first line of an imported file, or all of the header when there is none.
+    /// Starts with the lines before the first event of an imported file, or with a header of our own.
     pub fn new(style: &'a Style, options: BtfOptions, facts: &Facts, original: Original, events: I) -> Self {
         let imported = facts.imported;
-        // A file that was imported counted in nanoseconds until it said something else.
+        // An imported file counts in nanoseconds until it states a unit.
         let own = if imported { TimeScale::Ns } else { style.scale };
         let mut lines = Self {
             events,
@@ -57,19 +57,19 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
             options,
             original,
             version: options.version.or((!imported).then_some(Version::V2_1_5)),
-            unit_said: false,
-            own_header_said: false,
-            unsaid: 0,
+            unit_written: false,
+            own_header_written: false,
+            inexpressible: 0,
         };
         lines.header(facts);
         lines
     }
 
-    /// What became of the lines, and of all times.
+    /// The counts of lines and times.
     pub fn done(&self) -> BtfCounts {
         BtfCounts {
             shifted_by: self.style.zero.unsigned_abs(),
-            unsaid: self.unsaid,
+            inexpressible: self.inexpressible,
             left_out: self.original.rejected,
             ..BtfCounts::default()
         }
@@ -92,13 +92,13 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
         self.own_header();
     }
 
-    /// What only we know: the shift of all times, the numbers of names. `#version` stands before it (BTF 2.2.1 §2.2.1),
-    /// so in an imported file that keeps its own header it follows that.
+    /// The parameters of our own: the shift of all times, the numbers of names. They must follow `#version`
+    /// (BTF 2.2.1 §2.2.1), in an imported file that keeps its own header too.
     fn own_header(&mut self) {
-        if self.own_header_said {
+        if self.own_header_written {
             return;
         }
-        self.own_header_said = true;
+        self.own_header_written = true;
         let mut text = String::new();
         let Style { scale, zero, numbers, .. } = self.style;
         if *zero < 0 {
@@ -114,12 +114,12 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
     }
 
     fn unit_line(&mut self) -> String {
-        self.unit_said = true;
+        self.unit_written = true;
         let new = self.version.is_some_and(|v| v > Version::V2_1_5);
         format!("#{} {}\n", if new { "timescale" } else { "timeScale" }, self.unit)
     }
 
-    /// The events of a batch from a row on, and what belongs before each.
+    /// The events of a batch from a row on, with the lines before each.
     fn job(&mut self, batch: RecordBatch, mut row: usize) -> Result<Job> {
         let numbers: Integers = result::column(&batch, btf_event::SEQ)?;
         let numbers = numbers.values();
@@ -142,7 +142,7 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
         Ok(Job { batch: Some(batch), pieces })
     }
 
-    /// The lines before the event `seq`, or all that are left; false when there are more than one portion of them.
+    /// The lines before the event `seq`, or all that are left; false if they do not fit into one job.
     fn before(&mut self, seq: Option<i64>) -> Result<bool> {
         while let Some(line) = self.original.before(seq)? {
             if line.parameter {
@@ -154,7 +154,7 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
                 return Ok(false);
             }
         }
-        if !self.unit_said && self.options.time_scale.is_some() {
+        if !self.unit_written && self.options.time_scale.is_some() {
             let line = self.unit_line();
             self.lines.extend_from_slice(line.as_bytes());
         }
@@ -167,7 +167,7 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
         let known = Keyword::split(text);
         if let Some((Keyword::TimeScale, value)) = known {
             if self.options.time_scale.is_some() || self.version.is_some() {
-                if !self.unit_said {
+                if !self.unit_written {
                     let line = self.unit_line();
                     self.lines.extend_from_slice(line.as_bytes());
                 }
@@ -176,7 +176,7 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
             self.unit = TimeScale::parse(&value.to_ascii_lowercase()).unwrap_or(self.unit);
         }
         let Some(version) = self.version else { return self.line(text) };
-        // The header has been written for this version; tables are written only with numbers, and by these.
+        // The header is already that of this version; tables are written only in numeric mode, and generated.
         let row = text.trim().starts_with("#-");
         if known.is_some() || row {
             return;
@@ -185,7 +185,7 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
         if Parameter::find_any_case(word).is_some_and(|p| p.versions.has(version)) {
             self.line(text);
         } else {
-            self.unsaid += 1;
+            self.inexpressible += 1;
             let comment = format!("# {}", text.trim().trim_start_matches('#'));
             self.line(&comment);
         }

@@ -1,6 +1,7 @@
-//! System events → BTF text. Streams: memory does not grow with the recording. A recording that was imported from BTF
-//! comes out with what it had: its parameters, tables and comments, its unit of time, its numbers for names, the order of
-//! its lines; any of these can be asked for otherwise. Not for reading BTF text (see `formats::btf`).
+//! System events → BTF text. Streams: memory does not grow with the recording. By default, a recording that
+//! was imported from BTF keeps the parameters, tables and comments of its file, its unit of time, its numbers
+//! for names, and the order of its lines; options change each of these. Not for reading BTF text (see
+//! `formats::btf`).
 
 mod events;
 mod lines;
@@ -88,12 +89,14 @@ impl Exporter for Btf {
             numeric: (given.has(NUMERIC) || given.has(SYMBOLIC)).then_some(given.has(NUMERIC)),
             by_time: request.by_time,
         };
-        let BtfCounts { events, shifted_by, altered, unsaid, left_out, rounded } =
+        let BtfCounts { events, shifted_by, altered, inexpressible, left_out, rounded } =
             export_btf(session, &request.selection, &options, out)?;
         let version = given.text(VERSION).unwrap_or_default();
         let scale = session.database().time_scale();
-        Ok(Exported::new(format!("{events} events"), events + unsaid == 0)
-            .warn(unsaid, || format!("{unsaid} lines cannot be said in BTF {version}; they are comments now"))
+        Ok(Exported::new(format!("{events} events"), events + inexpressible == 0)
+            .warn(inexpressible, || {
+                format!("{inexpressible} lines cannot be said in BTF {version}; they are comments now")
+            })
             .warn(left_out, || {
                 format!(
                     "{left_out} lines that were rejected at the import are not written; see table diagnostic"
@@ -107,42 +110,42 @@ impl Exporter for Btf {
     }
 }
 
-/// How BTF is to be written; everything left out is as in the file that was imported, if there was one.
+/// How to write BTF; the default of everything is what the imported file has, if there was one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct BtfOptions {
-    /// Version of the specification to write: the header and events of others are translated. Default: as imported, and
-    /// 2.1.5 for mapped recordings.
+    /// Version of the specification to write: the header and events of others are translated. Default: as
+    /// imported, and 2.1.5 for mapped recordings.
     pub version: Option<Version>,
     /// Unit of the times. Default: as imported, else that of the database.
     pub time_scale: Option<TimeScale>,
     /// Numbers for names, with tables that explain them.
     pub numeric: Option<bool>,
-    /// Lines in the order of time, not of the file that was imported.
+    /// Lines in the order of time, not of the imported file.
     pub by_time: bool,
 }
 
 /// What was exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct BtfCounts {
-    /// Number of event lines, without those that are comments now.
+    /// Number of event lines, without those that became comments.
     pub events: u64,
     /// Ticks added to every time, because BTF has no negative times; 0 for nearly every recording.
     pub shifted_by: u64,
     /// Names and notes in which a character that BTF cannot express was replaced by `_`.
     pub altered: u64,
-    /// Events that the version cannot say; they were written as comments.
-    pub unsaid: u64,
-    /// Lines that were rejected when the file was imported, and so do not come out again.
+    /// Events that the version cannot express; they were written as comments.
+    pub inexpressible: u64,
+    /// Lines that were rejected at the import, and are therefore missing.
     pub left_out: u64,
-    /// Times that are no whole number of the unit; they were rounded half to even.
+    /// Times that are not a whole number of the unit; they were rounded half to even.
     pub rounded: u64,
 }
 
-/// Writes the selected system events as BTF. An entity is selected when it is the source or the target of an event.
+/// Writes the selected system events as BTF. An entity is selected as source or target of an event.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] when the recording is not clear, [`ErrorKind::Io`] when `out` fails (the cause is then the
-/// [`std::io::Error`]), otherwise those of a query.
+/// [`ErrorKind::Usage`] when the recording is ambiguous, [`ErrorKind::Io`] when `out` fails (the cause is
+/// then the [`std::io::Error`]), otherwise those of a query.
 pub(super) fn export_btf(
     session: &Session,
     selection: &Selection,
@@ -155,7 +158,7 @@ pub(super) fn export_btf(
     let zero = begin.filter(|b| *b < 0).unwrap_or(0);
     let numeric = options.numeric.unwrap_or(facts.numeric);
     let original = Original::open(session, &recording, selection)?;
-    // A new version writes tables of its own.
+    // Another version gets tables of its own.
     let keep = facts.imported && options.version.is_none();
     let numbers = match numeric {
         true => Some(Numbers::of(session, &recording, selection, facts.numeric && keep, keep)?),
@@ -175,7 +178,7 @@ pub(super) fn export_btf(
         BtfCounts {
             events: sum.events + done.events,
             altered: sum.altered + done.altered,
-            unsaid: sum.unsaid + done.unsaid,
+            inexpressible: sum.inexpressible + done.inexpressible,
             rounded: sum.rounded + done.rounded,
             ..sum
         }
@@ -187,9 +190,9 @@ pub(super) fn export_btf(
 struct Facts {
     creator: Option<String>,
     created: Option<String>,
-    /// It was imported from BTF, and so has lines to be true to.
+    /// It was imported from BTF, and so has lines to keep.
     imported: bool,
-    /// … that name entities by number.
+    /// The imported file names entities by number.
     numeric: bool,
 }
 

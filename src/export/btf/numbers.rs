@@ -1,4 +1,4 @@
-//! Numeric mode: the number of every entity and type. Those that the imported file gave are kept.
+//! Numeric mode: the number of every entity and type. Numbers of the imported file stay.
 
 use crate::btf::spec::Version;
 use crate::engine::{Param, Session};
@@ -14,13 +14,13 @@ use std::collections::{BTreeMap, HashMap};
 pub(super) struct Numbers {
     pub(super) entities: HashMap<String, String>,
     pub(super) kinds: HashMap<String, String>,
-    /// Names that the imported file gave no number, with those that they get.
+    /// Names without a number in the imported file, by their new numbers.
     new_entities: BTreeMap<u64, String>,
     new_kinds: BTreeMap<u64, String>,
 }
 
 impl Numbers {
-    /// The numbers of all that is selected.
+    /// The numbers of everything that is selected.
     pub fn of(
         session: &Session,
         recording: &str,
@@ -35,7 +35,7 @@ impl Numbers {
             numbers.kinds = header.types().map(|(id, name)| (name.to_owned(), id.to_owned())).collect();
         }
         if imported {
-            // A number that the file does not explain stays what it is.
+            // Numbers that the file does not explain stay as they are.
             return Ok(numbers);
         }
         let condition = selection.condition(tables::BTF_EVENT, recording);
@@ -65,7 +65,7 @@ impl Numbers {
         self.kinds.get(name).map(String::as_str)
     }
 
-    /// The lines that explain the numbers that the imported file does not have: tables until 2.1.5, mappings since.
+    /// The lines that explain the new numbers: tables up to 2.1.5, mappings since.
     pub fn header(&self, version: Option<Version>) -> String {
         let mut text = String::new();
         let new = version.is_some_and(|v| v > Version::V2_1_5);
@@ -84,7 +84,7 @@ impl Numbers {
     }
 }
 
-/// Gives every name that has none the next free number.
+/// Gives every name without a number the next free one.
 fn add(known: &mut HashMap<String, String>, new: &mut BTreeMap<u64, String>, names: Vec<String>) {
     let mut next =
         known.values().filter_map(|id| id.parse::<u64>().ok()).max().map_or(0, |n| n.saturating_add(1));

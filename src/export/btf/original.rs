@@ -1,4 +1,4 @@
-//! The lines of an imported file that are no events, in their order, for the writer to put back where they were.
+//! The lines of an imported file that are not events, in order, for the writer to put back in place.
 
 use crate::btf::spec::Version;
 use crate::engine::{Param, ResultStream, Session};
@@ -9,18 +9,18 @@ use crate::schema::tables;
 use crate::selection::Selection;
 use crate::time::TimeScale;
 
-/// Which lines go with a selection.
+/// Chooses the lines for a selection.
 pub(super) struct Original {
     batches: ResultStream,
     batch: Option<Lines>,
     row: usize,
-    /// True when all events are exported, so that all lines go with them.
+    /// True if all events are exported, and therefore all lines.
     whole: bool,
-    /// Rejected lines passed over: they are no BTF, and only excerpts of them are kept.
+    /// Rejected lines that were skipped: they are not BTF, and the database has only excerpts of them.
     pub rejected: u64,
-    /// The unit of time that the first of them says.
+    /// The unit of time that the first lines state.
     pub unit: Option<TimeScale>,
-    /// The version that the first of them says, when it is known.
+    /// The version that the first lines state, if it is known.
     pub version: Option<Version>,
 }
 
@@ -46,14 +46,14 @@ impl Original {
         let mut original =
             Self { batches, batch: None, row: 0, whole, rejected: 0, unit: None, version: None };
         original.fill()?;
-        let said = |keyword| original.batch.as_ref().and_then(|lines| lines.said(keyword));
-        let (unit, version) = (said(Keyword::TimeScale), said(Keyword::Version));
+        let parameter = |keyword| original.batch.as_ref().and_then(|lines| lines.parameter(keyword));
+        let (unit, version) = (parameter(Keyword::TimeScale), parameter(Keyword::Version));
         original.unit = unit.and_then(|unit| TimeScale::parse(&unit.to_ascii_lowercase()));
         original.version = version.and_then(Version::parse);
         Ok(original)
     }
 
-    /// The next line that belongs before the event `seq`; at the end of the events, `None` asks for all that is left.
+    /// The next line before the event `seq`; `None` stands for the end of the events and returns the rest.
     pub fn before(&mut self, seq: Option<i64>) -> Result<Option<Line>> {
         while self.fill()? {
             let Some(lines) = &self.batch else { break };
@@ -63,7 +63,8 @@ impl Original {
             }
             let kind = lines.kind.value(self.row);
             let parameter = kind == "parameter" || kind == "table_row";
-            // A comment goes with the event after it, those of the header with any; a parameter always counts.
+            // A comment goes with the event after it, one of the header with any event; parameters always
+            // count.
             self.rejected += u64::from(kind == "rejected");
             let wanted = parameter || self.whole || next == 0 || seq == Some(next);
             let line = (wanted && kind != "rejected")
@@ -76,7 +77,7 @@ impl Original {
         Ok(None)
     }
 
-    /// The event that the next line belongs before, after [`Original::before`] gave none.
+    /// The event after the next line, once [`Original::before`] returned none.
     pub fn next_seq(&self) -> Option<i64> {
         self.batch
             .as_ref()
@@ -84,7 +85,7 @@ impl Original {
             .map(|lines| lines.next_seq.value(self.row))
     }
 
-    /// True when there is a line at hand.
+    /// True if there is a current line.
     fn fill(&mut self) -> Result<bool> {
         while self.batch.as_ref().is_none_or(|b| self.row >= b.next_seq.len()) {
             let Some(batch) = self.batches.next() else { return Ok(false) };
@@ -98,7 +99,7 @@ impl Original {
 
 impl Lines {
     /// The first value of a parameter.
-    fn said(&self, wanted: Keyword) -> Option<&str> {
+    fn parameter(&self, wanted: Keyword) -> Option<&str> {
         let keywords = self.text.iter().flatten().filter_map(Keyword::split);
         keywords.filter(|(keyword, _)| *keyword == wanted).map(|(_, value)| value).next()
     }

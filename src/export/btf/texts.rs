@@ -1,5 +1,5 @@
-//! The names of a column as they are written: each is looked at when it is first met in a dictionary, and copied from then
-//! on. Not aware of what the other columns say.
+//! The names of a column as they are written: each is checked when it first occurs in a dictionary, and
+//! copied from then on. Does not know what the other columns say.
 
 use super::numbers::Numbers;
 use crate::names::{IdMap, Memo};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Names with their keys.
 pub(super) type Names = DictionaryArray<UInt32Type>;
 
-/// A column of names. The engine gives them as views, of which those with the same bits are the same name.
+/// A column of names. The engine returns views; those with the same bits are the same name.
 pub(super) fn names(column: &ArrayRef) -> Option<Names> {
     if let Some(names) = column.as_dictionary_opt() {
         return Some(names.clone());
@@ -34,7 +34,7 @@ pub(super) fn names(column: &ArrayRef) -> Option<Names> {
     Names::try_new(rows, Arc::new(texts.finish())).ok()
 }
 
-/// What a name stands for.
+/// What a name denotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     Entity,
@@ -44,7 +44,7 @@ pub(super) enum Field {
 }
 
 impl Field {
-    /// Appends a comma and the name as it is written; true when it cannot be written as it is.
+    /// Appends a comma and the name; true if the name had to be altered.
     pub fn write(self, name: &str, numbers: Option<&Numbers>, out: &mut Vec<u8>) -> bool {
         let number = numbers.and_then(|numbers| match self {
             Self::Entity => numbers.entity(name),
@@ -67,11 +67,11 @@ pub(super) struct Texts {
     field: Field,
     texts: Memo<Option<Text>>,
     bytes: Vec<u8>,
-    /// How many names were written otherwise than they are.
+    /// How many names had to be altered.
     pub altered: u64,
 }
 
-/// A part of the bytes, which begins with a comma.
+/// A range of the bytes; the text begins with a comma.
 #[derive(Debug, Clone, Copy, Default)]
 struct Text {
     begin: usize,
@@ -80,12 +80,12 @@ struct Text {
 }
 
 impl Texts {
-    /// No names.
+    /// Without names.
     pub fn new(field: Field) -> Self {
         Self { field, texts: Memo::default(), bytes: Vec::new(), altered: 0 }
     }
 
-    /// Turns to the names that the keys of `names` stand for.
+    /// Switches to the dictionary of `names`.
     pub fn turn_to(&mut self, names: &Names) {
         let Some(dictionary) = names.values().as_string_opt::<i32>() else { return };
         if !self.texts.turn_to(dictionary) {
@@ -108,7 +108,7 @@ impl Texts {
     }
 }
 
-/// BTF has no quoting: a line break ends the event, and a comma the field, but for the last one.
+/// BTF has no quoting: a line break ends the event, and a comma ends any field but the last.
 pub(super) fn expressible(text: &str, last: bool) -> Cow<'_, str> {
     let comma = if last { b'\n' } else { b',' };
     match memchr::memchr3(b'\n', b'\r', comma, text.as_bytes()) {

@@ -1,40 +1,40 @@
-//! An event of one version of BTF as another version says it (BTF 2.2.0, version history). Not the header.
+//! An event of one version of BTF in terms of another one. Not the header.
 
 use crate::btf::Record;
 use crate::btf::spec::{self, Action, EntityType, Version};
 
-/// The same event in the words of `version`; `None` when that version has none for it.
+/// The same event in terms of `version`; `None` if that version cannot express it.
 pub(super) fn translated<'a>(event: &Record<'a>, version: Version) -> Option<Record<'a>> {
     let kind = EntityType::parse_tolerant(event.target_type).filter(|kind| kind.is_in(version))?;
     let action = Action::parse_tolerant(event.action)?;
     let permitted = spec::rule(version, kind, action)?;
-    let mut said = Record { target_type: kind.as_str(), action: action.as_str(), ..*event };
+    let mut translation = Record { target_type: kind.as_str(), action: action.as_str(), ..*event };
     let old = version == Version::V2_1_5;
     let simulation =
         event.source.eq_ignore_ascii_case("SIM") || event.source.eq_ignore_ascii_case("Simulation");
     match kind {
         // A stimulus from outside: SIM until 2.1.5, itself since 2.2.0.
         EntityType::Stimulus if !old && simulation => {
-            (said.source, said.source_instance) = (event.target, event.target_instance);
+            (translation.source, translation.source_instance) = (event.target, event.target_instance);
         }
         EntityType::Stimulus if old && event.source == event.target => {
-            (said.source, said.source_instance) = ("SIM", Some(-1));
+            (translation.source, translation.source_instance) = ("SIM", Some(-1));
         }
         // The instance of a scheduler: −1 until 2.1.5, 0 since 2.2.0.
         EntityType::Scheduler => {
             let number = Some(if old { -1 } else { 0 });
-            said.target_instance = number;
+            translation.target_instance = number;
             if event.source == event.target {
-                said.source_instance = number;
+                translation.source_instance = number;
             }
         }
-        // SIM did what no process did, which 2.2.0 has no word for.
+        // SIM did what no process did; 2.2.0 cannot express that.
         _ if !old && simulation => return None,
-        // The source is the target itself: semaphores did so until 2.1.5.
+        // The source is the target itself: up to 2.1.5, semaphores did that.
         _ if event.source == event.target && !permitted.own && !permitted.sources.has(kind) => return None,
         _ => {}
     }
-    Some(said)
+    Some(translation)
 }
 
 #[cfg(test)]

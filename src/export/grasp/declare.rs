@@ -37,7 +37,7 @@ pub(super) struct Declared {
 }
 
 impl Declared {
-    /// Declares what the selected part of a recording may name.
+    /// Declares everything that the selected part of a recording may name.
     pub fn write(
         session: &Session,
         selection: &Selection,
@@ -56,7 +56,7 @@ impl Declared {
         if kind == EntityType::Isr { self.isrs.get(name) } else { self.tasks.get(name) }
     }
 
-    /// Whichever there is of that name.
+    /// The task or ISR of that name.
     pub fn process(&self, name: &str) -> Option<(EntityType, &Task)> {
         let task = self.tasks.get(name).map(|task| (EntityType::Task, task));
         task.or_else(|| self.isrs.get(name).map(|isr| (EntityType::Isr, isr)))
@@ -96,7 +96,7 @@ impl Declared {
             "coalesce(activate_at, start_at, terminate_at, 0)",
             "coalesce(terminate_at, start_at, activate_at, 0)",
         );
-        // Who was there, whenever: a window shows no more of them than of events.
+        // All processes of the recording: a window limits their events only.
         let whole = Selection { from: None, to: None, ..selection.clone() };
         let entities = [instance::PROCESS, instance::CORE];
         let condition = whole.overlap(recording, span, &entities, &[instance::TYPE]);

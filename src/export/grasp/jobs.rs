@@ -1,4 +1,4 @@
-//! What happens to jobs, in the order of time, from the tables of instances and states. Not for how it is written.
+//! What happens to jobs, in the order of time, from the derived tables. Not for how it is written.
 
 use crate::btf::spec::EntityType;
 use crate::engine::{ResultStream, Session};
@@ -17,21 +17,21 @@ pub(super) struct Job {
 
 /// What happens to a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Act {
+pub(super) enum JobAction {
     Arrive,
     /// It leaves its core: ready or parking, waiting, or ended.
     Preempt,
     Block,
     Complete,
-    /// It gets a core, or goes on with another one.
+    /// It gets a core, or moves to another one.
     Resume,
     /// It starts and ends at the same instant.
     Pass,
-    /// It waits on its core, which Grasp does not tell from running.
+    /// It polls on its core, which Grasp does not distinguish from running.
     Poll,
 }
 
-impl Act {
+impl JobAction {
     fn parse(word: &str) -> Self {
         match word {
             "arrive" => Self::Arrive,
@@ -48,7 +48,7 @@ impl Act {
 /// A step of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Step {
-    pub act: Act,
+    pub act: JobAction,
     pub job: Job,
     pub core: Option<String>,
 }
@@ -67,7 +67,7 @@ impl Jobs {
         let (rows, mut params) = (condition.sql(), condition.params());
         let (from, to) = (selection.from.unwrap_or(i64::MIN), selection.to.unwrap_or(i64::MAX));
         params.extend([("from", from.into()), ("to", to.into())]);
-        // A stretch on a core begins where the job was not on that core right before, and ends where it is not right after.
+        // A span on a core begins if the job was not there right before, and ends if it is not right after.
         let sql = format!(
             "WITH stretch AS (
                 SELECT *,
@@ -119,7 +119,7 @@ impl Jobs {
     pub fn take(&mut self) -> Result<Step> {
         let rows = &self.rows;
         let step = Step {
-            act: Act::parse(rows.name(1)),
+            act: JobAction::parse(rows.name(1)),
             job: Job {
                 process: rows.name(2).to_owned(),
                 kind: EntityType::parse_tolerant(rows.name(3)).unwrap_or(EntityType::Task),

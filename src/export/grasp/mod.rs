@@ -1,5 +1,5 @@
-//! A recording → a script for the Grasp player: tasks, jobs, preemptions, mutexes and messages. Not for reading one (see
-//! `formats::grasp`).
+//! A recording → a script for the Grasp player: tasks, jobs, preemptions, mutexes and messages. Not for
+//! reading one (see `formats::grasp`).
 //!
 //! | here | Grasp |
 //! |---|---|
@@ -16,9 +16,9 @@
 //! | stimulus, signal, OS event | `message` |
 //! | anything else | a comment `# btf: …` |
 //!
-//! Jobs come from the tables of instances and states, which read every dialect of BTF alike; a state without duration is none
-//! there. At one instant, arrivals come first, then what leaves a core, then what gets it, so that everything is declared
-//! before it is named.
+//! Jobs come from the tables of instances and states, which are the same for every dialect of BTF; states
+//! without duration are left out. At one instant, arrivals come first, then what leaves a core, then what
+//! gets it, so that everything is declared before it is named.
 
 mod declare;
 mod jobs;
@@ -122,16 +122,16 @@ impl Dialect {
     }
 }
 
-/// How Grasp is to be written.
+/// How to write Grasp.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct GraspOptions {
-    /// Ticks of the database that are a time of 1 in the script; `None`: that of the trace it came from, else one.
+    /// Ticks of the database per unit of time of the script; `None`: as in the Grasp trace, else one.
     pub tick: Option<i64>,
-    /// How things are declared; `None`: as the trace it came from does, else [`Dialect::Of2012`].
+    /// How to declare objects; `None`: as in the original Grasp trace, else [`Dialect::Of2012`].
     pub dialect: Option<Dialect>,
 }
 
-/// How things are declared.
+/// How objects are declared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
     /// `[Task t] initWith …`, as in the paper.
@@ -145,19 +145,19 @@ pub(super) enum Dialect {
 pub(super) struct GraspCounts {
     /// Commands, declarations included.
     pub commands: u64,
-    /// Events that Grasp cannot say.
+    /// Events that Grasp cannot express.
     pub comments: u64,
-    /// Commands of a Grasp trace in the selected part that say what only Grasp has (servers, buffers, messages and others):
-    /// they are only written with all of it.
+    /// Commands of a Grasp trace in the selected part that only Grasp can express (servers, buffers, messages
+    /// and others). They are written only with the whole trace.
     pub left_out: u64,
 }
 
-/// Writes the selected part of a recording as a script. All of a Grasp trace, in its own unit, is what it said; otherwise jobs that exist when the window begins are declared, and go on when
-/// they are running.
+/// Writes the selected part of a recording as a script. A whole Grasp trace, in its own unit, is copied.
+/// Otherwise, jobs that exist when the window begins are declared, and resumed if they are running.
 ///
 /// # Errors
-/// [`crate::error::ErrorKind::Usage`] when the recording is not clear, or times in such ticks have no end;
-/// [`crate::error::ErrorKind::Io`] when `out` fails; otherwise those of a query.
+/// [`crate::error::ErrorKind::Usage`] when the recording is ambiguous, or times in such ticks have infinitely
+/// many digits; [`crate::error::ErrorKind::Io`] when `out` fails; otherwise those of a query.
 fn export_grasp(
     session: &Session,
     selection: &Selection,

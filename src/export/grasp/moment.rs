@@ -1,20 +1,20 @@
-//! Everything that happens at one instant, in the order in which a script can say it. Not for where it comes from.
+//! Everything that happens at one instant, in the order that a script needs. Not for where it comes from.
 
 use super::declare::{Declared, Task};
-use super::jobs::{Act, Job, Step};
-use super::others::{Grip, Other, Saying};
+use super::jobs::{Job, JobAction, Step};
+use super::others::{Form, Other, SemaphoreAction};
 use super::script::{Object, Script};
 use crate::btf::spec::EntityType;
 use crate::error::Result;
 use std::collections::HashMap;
 
-/// What is known of a job that was declared and has not ended.
+/// A job that was declared and has not ended.
 #[derive(Debug)]
 struct Open {
-    /// The core that the script has it on.
+    /// The core of the job in the script.
     core: Option<String>,
     runs: bool,
-    /// Ids of mutexes that the script says it has.
+    /// Ids of mutexes that the job holds in the script.
     holds: Vec<String>,
 }
 
@@ -31,25 +31,25 @@ impl<'d> Moment<'d> {
         Self { declared, open: HashMap::new(), steps: Vec::new(), others: Vec::new() }
     }
 
-    /// It happens now. Steps come arrivals first, then what leaves a core, then what gets it.
+    /// Adds a step. Arrivals come first, then what leaves a core, then what gets it.
     pub fn step(&mut self, step: Step) {
         self.steps.push(step);
     }
 
-    /// It happens now.
+    /// Adds another event.
     pub fn other(&mut self, other: Other) {
         self.others.push(other);
     }
 
-    /// Writes what happens now.
+    /// Writes everything that happens now.
     pub fn write(&mut self, at: i64, script: &mut Script<'_>) -> Result<()> {
         let (steps, others) = (std::mem::take(&mut self.steps), std::mem::take(&mut self.others));
-        for step in steps.iter().filter(|s| s.act == Act::Arrive) {
+        for step in steps.iter().filter(|s| s.act == JobAction::Arrive) {
             self.arrive(step, at, script)?;
         }
-        // What a job does that runs already, it does before it leaves its core: to take a mutex means to run.
+        // Actions of a running job come before it leaves its core: a job must run to take a mutex.
         let (before, after): (Vec<_>, Vec<_>) = others.into_iter().partition(|other| match &other.saying {
-            Saying::Semaphore { process, instance, .. } => self.runs(process, *instance),
+            Form::Semaphore { process, instance, .. } => self.runs(process, *instance),
             _ => true,
         });
         for other in &before {
@@ -57,17 +57,17 @@ impl<'d> Moment<'d> {
         }
         for (n, step) in steps.iter().enumerate() {
             match step.act {
-                Act::Arrive => {}
-                Act::Preempt | Act::Block | Act::Complete => {
+                JobAction::Arrive => {}
+                JobAction::Preempt | JobAction::Block | JobAction::Complete => {
                     let target = self.next_on(&steps, n, step);
                     self.leave(step, target, at, script)?;
                 }
-                Act::Resume => self.resume(step, at, script)?,
-                Act::Pass => {
+                JobAction::Resume => self.resume(step, at, script)?,
+                JobAction::Pass => {
                     self.resume(step, at, script)?;
                     self.leave(step, None, at, script)?;
                 }
-                Act::Poll => {
+                JobAction::Poll => {
                     script.comment(&format!("{at},{},{},poll", step.job.process, step.job.instance))?
                 }
             }
@@ -94,8 +94,10 @@ impl<'d> Moment<'d> {
     /// What the core of a step runs next.
     fn next_on(&self, steps: &[Step], n: usize, step: &Step) -> Option<Job> {
         let later = steps.get(n + 1..).unwrap_or_default();
-        let next = later.iter().find(|s| matches!(s.act, Act::Resume | Act::Pass) && s.core == step.core);
-        // It must be there by now, and not be the job itself, which changes its core.
+        let next = later
+            .iter()
+            .find(|s| matches!(s.act, JobAction::Resume | JobAction::Pass) && s.core == step.core);
+        // The next job must be declared by now, and differ from this one, which only changes its core.
         next.map(|s| s.job.clone()).filter(|job| *job != step.job && self.open.contains_key(job))
     }
 
@@ -112,7 +114,7 @@ impl<'d> Moment<'d> {
         Ok(())
     }
 
-    /// The job, declared when it is not yet.
+    /// The job, declared if it is not yet.
     fn open(&mut self, job: &Job, script: &mut Script<'_>) -> Result<Option<(String, &mut Open)>> {
         let Some(task) = self.task(job) else { return Ok(None) };
         let id = id(task, job);
@@ -141,8 +143,8 @@ impl<'d> Moment<'d> {
         let Some((id, open)) = self.open(&step.job, script)? else { return Ok(()) };
         open.runs = false;
         let word = match step.act {
-            Act::Preempt => "jobPreempted",
-            Act::Block => "jobBlocked",
+            JobAction::Preempt => "jobPreempted",
+            JobAction::Block => "jobBlocked",
             _ => "jobCompleted",
         };
         let mut words = vec![word, id.as_str()];
@@ -157,12 +159,12 @@ impl<'d> Moment<'d> {
 
     fn say(&mut self, other: &Other, at: i64, script: &mut Script<'_>) -> Result<()> {
         match &other.saying {
-            Saying::Message(text) => script.plot(at, &["message", text]),
-            Saying::Ignored { kind, process } => match self.declared.task(*kind, process) {
+            Form::Message(text) => script.plot(at, &["message", text]),
+            Form::Ignored { kind, process } => match self.declared.task(*kind, process) {
                 Some(task) => script.plot(at, &["taskArrivedAndIgnored", &task.id]),
                 None => script.comment(&other.line),
             },
-            Saying::Semaphore { process, instance, grip, semaphore } => {
+            Form::Semaphore { process, instance, grip, semaphore } => {
                 let job = self.job_of(process, *instance).filter(|job| self.open.contains_key(job));
                 let known = job.as_ref().and_then(|job| Some(id(self.task(job)?, job)));
                 let (Some(id), Some(semaphore)) = (known, self.declared.semaphores.get(semaphore)) else {
@@ -171,30 +173,31 @@ impl<'d> Moment<'d> {
                 let Some(open) = job.and_then(|job| self.open.get_mut(&job)) else {
                     return script.comment(&other.line);
                 };
-                // To take or give back a mutex draws a job as running, and only what was taken can be given back.
+                // The player draws a job that takes or gives back a mutex as running, and a job can only give
+                // back what it has taken.
                 let held = open.holds.iter().position(|id| *id == semaphore.id);
                 let word = match (semaphore.mutex, grip) {
-                    (true, Grip::Acquire) if open.runs && held.is_none() => {
+                    (true, SemaphoreAction::Acquire) if open.runs && held.is_none() => {
                         open.holds.push(semaphore.id.clone());
                         "jobAcquiredMutex"
                     }
-                    (true, Grip::Release) if open.runs && held.is_some() => {
+                    (true, SemaphoreAction::Release) if open.runs && held.is_some() => {
                         held.map(|held| open.holds.remove(held));
                         "jobReleasedMutex"
                     }
                     (true, _) => return script.comment(&other.line),
-                    (false, Grip::Acquire) => "jobAcquiredSemaphore",
-                    (false, Grip::Release) => "jobReleasedSemaphore",
-                    (false, Grip::Suspend) => "jobSuspendedOnSemaphore",
+                    (false, SemaphoreAction::Acquire) => "jobAcquiredSemaphore",
+                    (false, SemaphoreAction::Release) => "jobReleasedSemaphore",
+                    (false, SemaphoreAction::Suspend) => "jobSuspendedOnSemaphore",
                 };
                 script.plot(at, &[word, &id, &semaphore.id])
             }
-            Saying::Comment => script.comment(&other.line),
+            Form::Comment => script.comment(&other.line),
         }
     }
 }
 
-/// `task3.17`; two kinds of processes never share a number.
+/// `task3.17`; tasks and ISRs never share a number.
 fn id(task: &Task, job: &Job) -> String {
     debug_assert!(matches!(job.kind, EntityType::Task | EntityType::Isr), "only they have jobs");
     format!("{}.{}", task.id, job.instance)

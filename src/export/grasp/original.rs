@@ -1,4 +1,5 @@
-//! What a Grasp trace said, word for word, or with the declarations of the other dialect. Not for recordings of other origin.
+//! The commands of a Grasp trace, word for word, or with the declarations of the other dialect. Not for
+//! recordings of other origin.
 
 use super::{Dialect, GraspCounts};
 use crate::engine::Session;
@@ -26,7 +27,8 @@ const MAPPED: [&str; 12] = [
     "jobSuspendedOnSemaphore",
 ];
 
-/// How many commands of the window say what only Grasp has: servers, buffers, messages, deadlines, annotations and others.
+/// The number of commands in the window that only Grasp can express: servers, buffers, messages, deadlines,
+/// annotations and others.
 ///
 /// # Errors
 /// Those of a query.
@@ -53,7 +55,7 @@ pub(super) fn write(
     dialect: Option<Dialect>,
     out: &mut dyn Write,
 ) -> Result<GraspCounts> {
-    // `text` by `seq` is the file.
+    // `text` by `seq` is the original file.
     let sql = "SELECT text, status FROM grasp_event WHERE recording = $recording ORDER BY seq";
     let mut rows = Cursor::new(session.sql(sql, &[("recording", recording.into())])?);
     let mut done = GraspCounts::default();
@@ -70,8 +72,8 @@ pub(super) fn write(
 /// The kinds of objects that both dialects declare.
 const CLASSES: [&str; 6] = ["Task", "Job", "Server", "Mutex", "Semaphore", "Buffer"];
 
-/// A declaration in a dialect: `newTask t -name x` is `[Task t] initWith -name x`. Everything else stays what it is; the rest of
-/// a declaration, too, blanks included.
+/// A declaration in a dialect: `newTask t -name x` is `[Task t] initWith -name x`. Everything else stays as
+/// it is, also the rest of a declaration with its blanks.
 fn translated(text: &str, dialect: Dialect) -> Cow<'_, str> {
     let mut words = Vec::new();
     let begin = skip_blanks(text, 0);
@@ -87,7 +89,7 @@ fn translated(text: &str, dialect: Dialect) -> Cow<'_, str> {
     })
 }
 
-/// `[Task t] initWith …` of `newTask t …`.
+/// `[Task t] initWith …` from `newTask t …`.
 fn old(text: &str, words: &[Word<'_>]) -> Option<String> {
     let [command, id, rest @ ..] = words else { return None };
     let class = command.text.strip_prefix("new").filter(|_| command.kind == Kind::Bare)?;
@@ -99,7 +101,7 @@ fn old(text: &str, words: &[Word<'_>]) -> Option<String> {
     Some(format!("[{class} {id}] {method}{}", rest.unwrap_or_default()))
 }
 
-/// `newTask t …` of `[Task t] initWith …`.
+/// `newTask t …` from `[Task t] initWith …`.
 fn new(text: &str, words: &[Word<'_>]) -> Option<String> {
     let [object, method, rest @ ..] = words else { return None };
     if object.kind != Kind::Bracketed || !["initWith", "initWithTask"].contains(&method.text.as_ref()) {

@@ -1,4 +1,4 @@
-//! The events that do not happen to jobs, in the order of time, and how each is said. Not for jobs themselves.
+//! The events that do not happen to jobs, in the order of time, and how to write each. Not for jobs.
 
 use crate::btf::spec::{Action, EntityType, process_transition};
 use crate::engine::{EventOrder, Session, events};
@@ -10,23 +10,23 @@ use arrow::array::RecordBatch;
 
 /// What a process does with a semaphore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Grip {
+pub(super) enum SemaphoreAction {
     Acquire,
     Release,
     Suspend,
 }
 
-/// How an event is said.
+/// How to write an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Saying {
+pub(super) enum Form {
     /// Source, its instance, what it does, semaphore.
     Semaphore {
         process: String,
         instance: i64,
-        grip: Grip,
+        grip: SemaphoreAction,
         semaphore: String,
     },
-    /// An activation that was lost.
+    /// A lost activation.
     Ignored {
         kind: EntityType,
         process: String,
@@ -38,7 +38,7 @@ pub(super) enum Saying {
 /// An event, with its line of BTF.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Other {
-    pub saying: Saying,
+    pub saying: Form,
     pub line: String,
 }
 
@@ -46,7 +46,7 @@ type Events = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 
 /// All other events.
 pub(super) struct Others {
-    /// Semaphores that are held when the window begins, the last one first.
+    /// Semaphores that are held when the window begins, in reverse order.
     held: Vec<(i64, Other)>,
     rows: Cursor<Events>,
     more: bool,
@@ -66,7 +66,7 @@ impl Others {
         Ok(others)
     }
 
-    /// Goes to the next event that is none of a job.
+    /// Advances to the next event that does not happen to a job.
     fn forward(&mut self) -> Result<()> {
         loop {
             self.more = self.rows.next()?;
@@ -110,14 +110,14 @@ impl Others {
             line.push_str(note);
         }
         let grip = match action {
-            "assigned" => Some(Grip::Acquire),
-            "released" => Some(Grip::Release),
-            "waiting" => Some(Grip::Suspend),
+            "assigned" => Some(SemaphoreAction::Acquire),
+            "released" => Some(SemaphoreAction::Release),
+            "waiting" => Some(SemaphoreAction::Suspend),
             _ => None,
         };
         let kind = EntityType::parse_tolerant(rows.name(4));
         let saying = match (kind, grip) {
-            (Some(EntityType::Semaphore), Some(grip)) => Saying::Semaphore {
+            (Some(EntityType::Semaphore), Some(grip)) => Form::Semaphore {
                 process: source.to_owned(),
                 instance: rows.int(3).unwrap_or(0),
                 grip,
@@ -126,20 +126,20 @@ impl Others {
             (Some(kind @ (EntityType::Task | EntityType::Isr)), _)
                 if Action::parse_tolerant(action) == Some(Action::MtaLimitExceeded) =>
             {
-                Saying::Ignored { kind, process: target.to_owned() }
+                Form::Ignored { kind, process: target.to_owned() }
             }
-            (Some(EntityType::Stimulus), _) => Saying::Message(format!("{target} {action}")),
+            (Some(EntityType::Stimulus), _) => Form::Message(format!("{target} {action}")),
             (Some(EntityType::Signal | EntityType::OsEvent), _) => {
                 let value = note.map(|note| format!(" {note}")).unwrap_or_default();
-                Saying::Message(format!("{source} {action} {target}{value}"))
+                Form::Message(format!("{source} {action} {target}{value}"))
             }
-            _ => Saying::Comment,
+            _ => Form::Comment,
         };
         Other { saying, line }
     }
 }
 
-/// Who has which semaphore at an instant, taken before it.
+/// The holders of all semaphores right before an instant.
 fn held_at(session: &Session, selection: &Selection, recording: &str, at: i64) -> Result<Vec<(i64, Other)>> {
     let instant = Selection { from: Some(at), to: None, ..selection.clone() };
     let span = ("assigned_at", "released_at");
@@ -157,7 +157,7 @@ fn held_at(session: &Session, selection: &Selection, recording: &str, at: i64) -
         let (semaphore, process) = (rows.name(0).to_owned(), rows.name(1).to_owned());
         let instance = rows.int(2).unwrap_or(0);
         let line = format!("{},{process},{instance},SEM,{semaphore},0,assigned", rows.int(3).unwrap_or(0));
-        let saying = Saying::Semaphore { process, instance, grip: Grip::Acquire, semaphore };
+        let saying = Form::Semaphore { process, instance, grip: SemaphoreAction::Acquire, semaphore };
         held.push((at, Other { saying, line }));
     }
     Ok(held)

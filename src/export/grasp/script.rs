@@ -5,21 +5,22 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::formats::grasp::join;
 use std::io::Write;
 
-/// A time of 1 in the script.
+/// The unit of time of the script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ticks {
     tick: i128,
-    /// Decimal places that any time may need.
+    /// Decimal places that a time may need.
     places: u32,
 }
 
 impl Ticks {
-    /// `tick` ticks of the database are 1; `None` when parts of that are no decimal numbers, as thirds.
+    /// `tick` ticks of the database are 1; `None` if fractions of that, e.g. thirds, have infinitely many
+    /// digits.
     pub fn new(tick: i64) -> Option<Self> {
         let tick = i128::from(tick);
         let places =
             (0..=63).find(|places| 10i128.checked_pow(*places).is_some_and(|p| tick > 0 && p % tick == 0));
-        // 2^k needs k places: 10^38 is the last that fits.
+        // 2^k needs k places; 10^38 is the last power that fits.
         places.map(|places| Self { tick, places })
     }
 
@@ -74,7 +75,7 @@ impl<'o> Script<'o> {
         Self { out, ticks, old, line: String::new(), done: GraspCounts::default() }
     }
 
-    /// True when objects are those of 2010.
+    /// True if objects are declared as in 2010.
     pub fn is_old(&self) -> bool {
         self.old
     }
@@ -87,23 +88,23 @@ impl<'o> Script<'o> {
         written.map_err(|e| Error::new(ErrorKind::Io, "cannot write the script").because(e))
     }
 
-    /// A comment that stands for nothing.
+    /// A comment that does not stand for an event.
     pub fn note(&mut self, text: &str) -> Result<()> {
         self.put(&format!("# {}", harmless(text)))
     }
 
-    /// An event that Grasp cannot say.
+    /// An event that Grasp cannot express.
     pub fn comment(&mut self, text: &str) -> Result<()> {
         self.done.comments += 1;
         self.put(&format!("# btf: {}", harmless(text)))
     }
 
-    /// A declaration: the words after the id are options, of a job its task in front of them.
+    /// A declaration: the words after the id are options; for a job, the first is its task.
     pub fn create(&mut self, object: Object, id: &str, words: &[&str]) -> Result<()> {
         self.done.commands += 1;
         let class = object.class();
         let line = match (self.old, object) {
-            // The paper has one processor.
+            // The paper has only one processor.
             (false, _) | (true, Object::Processor) => {
                 let command = format!("new{class}");
                 join([&command, id].into_iter().chain(words.iter().copied()))
@@ -122,13 +123,13 @@ impl<'o> Script<'o> {
         self.put(&line)
     }
 
-    /// What was written.
+    /// The counts.
     pub fn finish(self) -> Result<GraspCounts> {
         Ok(self.done)
     }
 }
 
-/// A text that stays in its comment: a backslash at the end of a line would draw the next one in.
+/// A text that does not end its comment: a backslash at the end of a line would continue it on the next one.
 fn harmless(text: &str) -> String {
     text.chars()
         .map(|c| {

@@ -1,4 +1,4 @@
-//! Scripts of the database whose content is known.
+//! Scripts of the database with known content.
 
 use super::*;
 use crate::engine::tests::fixture::engine;
@@ -15,7 +15,7 @@ fn exported(selection: &Selection, options: &GraspOptions) -> (String, GraspCoun
 }
 
 #[test]
-fn jobs_are_told_in_the_words_of_grasp() {
+fn jobs_are_written_in_the_words_of_grasp() {
     let (text, done) =
         exported(&Selection { to: Some(60), ..Selection::default() }, &GraspOptions::default());
     let expected = "\

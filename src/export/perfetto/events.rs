@@ -1,6 +1,6 @@
-//! Events as instants, and values of signals as counters. Not for what lasts, which comes from the tables made of events.
+//! Events as instants, and values of signals as counters. Not for spans, which come from the derived tables.
 
-use super::packets::{Argument, Flow, Nature, Value};
+use super::packets::{Argument, Flow, TrackKind, Value};
 use super::tracks::Group;
 use super::{Export, activation};
 use crate::btf::spec::{Action, EntityType, process_transition, runnable_transition};
@@ -51,7 +51,7 @@ impl Export<'_, '_> {
         Ok(())
     }
 
-    /// What entities are that cause events: they are somewhere a target, too.
+    /// The types of entities that cause events: each is also a target somewhere.
     fn kinds(&self) -> Result<HashMap<String, EntityType>> {
         let sql =
             "SELECT DISTINCT target, target_type FROM btf_event WHERE recording = $recording ORDER BY 1, 2";
@@ -81,7 +81,7 @@ impl Export<'_, '_> {
             args.extend(event.target_instance.filter(|n| *n >= 0).map(|n| Argument::Int("instance", n)));
         }
         if let (Some(kind), true) = (event.kind.filter(|k| k.is_process()), event.action == ACTIVATE) {
-            // Without a number, it is not known here which instance begins.
+            // Without a number, the instance is unknown.
             let Some(instance) = event.target_instance else { return Ok(()) };
             let thread = self.tracks.thread(kind, target, packets)?;
             thread.activated = true;
@@ -91,22 +91,22 @@ impl Export<'_, '_> {
             && event.action == WRITE
             && let Some(value) = event.note.and_then(value)
         {
-            let row = self.tracks.row(Group::Signals, target, Nature::Counter, "", packets)?;
+            let row = self.tracks.row(Group::Signals, target, TrackKind::Counter, "", packets)?;
             packets.counter(row.track, event.time, value)?;
         }
         args.extend(event.note.map(|note| Argument::Text("note", note)));
         let source = known.get(event.source).copied();
-        // A stimulus is the event itself; everything else has its source as a property.
+        // A stimulus is the event itself; any other event has its source as a property.
         let track = match (event.kind, source) {
             (Some(EntityType::Stimulus), _) => {
                 args.push(Argument::Name("source", event.source));
-                self.tracks.row(Group::Stimuli, target, Nature::Other, "", packets)?.track
+                self.tracks.row(Group::Stimuli, target, TrackKind::Other, "", packets)?.track
             }
             (_, Some(kind @ (EntityType::Task | EntityType::Isr))) => {
                 self.tracks.thread(kind, event.source, packets)?.track
             }
             (_, Some(EntityType::Stimulus)) => {
-                self.tracks.row(Group::Stimuli, event.source, Nature::Other, "", packets)?.track
+                self.tracks.row(Group::Stimuli, event.source, TrackKind::Other, "", packets)?.track
             }
             (Some(kind @ (EntityType::Task | EntityType::Isr)), _) => {
                 args.push(Argument::Name("source", event.source));
@@ -114,7 +114,7 @@ impl Export<'_, '_> {
             }
             _ => {
                 args.push(Argument::Name("source", event.source));
-                self.tracks.row(Group::Others, target, Nature::Other, "", packets)?.track
+                self.tracks.row(Group::Others, target, TrackKind::Other, "", packets)?.track
             }
         };
         text.clear();
@@ -130,7 +130,7 @@ impl Export<'_, '_> {
 const ACTIVATE: &str = "activate";
 const WRITE: &str = "write";
 
-/// True when an event is the begin or the end of something that is shown as a slice.
+/// True if an event begins or ends something that is shown as a slice.
 fn lasts(kind: Option<EntityType>, ty: &str, action: &str) -> bool {
     match kind {
         Some(EntityType::Task | EntityType::Isr) => {
@@ -138,7 +138,7 @@ fn lasts(kind: Option<EntityType>, ty: &str, action: &str) -> bool {
             moving.and_then(process_transition).is_some()
         }
         Some(EntityType::Runnable) => Action::parse(action).and_then(runnable_transition).is_some(),
-        // As the views of semaphores read them.
+        // As the views of semaphores interpret them.
         Some(EntityType::Semaphore) => {
             ty == EntityType::Semaphore.as_str()
                 && ["requestsemaphore", "waiting", "assigned", "released"].contains(&action)

@@ -1,7 +1,7 @@
-//! What Grasp traces hold in addition to BTF: budgets of servers and levels of buffers as counters, messages as instants.
+//! What Grasp traces add to BTF: budgets of servers and levels of buffers as counters, messages as instants.
 
 use super::Export;
-use super::packets::{Argument, Nature, Value};
+use super::packets::{Argument, TrackKind, Value};
 use super::tracks::Group;
 use crate::error::Result;
 use crate::export::cursor::Cursor;
@@ -18,7 +18,7 @@ impl Export<'_, '_> {
         self.messages()
     }
 
-    /// A value at the begin of every piece, and one at its end where the budget has fallen until then.
+    /// A value at the begin of every span, and one at its end if the budget has fallen in between.
     fn budgets(&mut self) -> Result<()> {
         let condition = self.selection.overlap(self.recording, ("begin_at", "begin_at"), &["name"], &[]);
         let sql = format!(
@@ -28,7 +28,7 @@ impl Export<'_, '_> {
         let mut rows = Cursor::new(self.session.sql(&sql, &condition.params())?);
         while rows.next()? {
             let packets = &mut self.packets;
-            let row = self.tracks.row(Group::Servers, rows.name(0), Nature::Counter, "", packets)?;
+            let row = self.tracks.row(Group::Servers, rows.name(0), TrackKind::Counter, "", packets)?;
             let (begin, end) = (rows.int(3).unwrap_or(0), rows.int(4).unwrap_or(0));
             packets.counter(row.track, rows.int(1).unwrap_or(0), Value::Int(begin))?;
             let at = rows.int(2).filter(|at| self.selection.to.is_none_or(|to| *at < to));
@@ -48,7 +48,7 @@ impl Export<'_, '_> {
         let mut rows = Cursor::new(self.session.sql(&sql, &condition.params())?);
         while rows.next()? {
             let packets = &mut self.packets;
-            let row = self.tracks.row(Group::Buffers, rows.name(0), Nature::Counter, "", packets)?;
+            let row = self.tracks.row(Group::Buffers, rows.name(0), TrackKind::Counter, "", packets)?;
             packets.counter(row.track, rows.int(1).unwrap_or(0), Value::Int(rows.int(2).unwrap_or(0)))?;
         }
         Ok(())
@@ -63,7 +63,7 @@ impl Export<'_, '_> {
         let mut rows = Cursor::new(self.session.sql(&sql, &condition.params())?);
         while rows.next()? {
             let packets = &mut self.packets;
-            let row = self.tracks.row(Group::Others, rows.name(0), Nature::Other, "", packets)?;
+            let row = self.tracks.row(Group::Others, rows.name(0), TrackKind::Other, "", packets)?;
             let name = rows.text(2).filter(|text| !text.is_empty()).unwrap_or(rows.name(0));
             let args = [(3, "task"), (4, "job")].map(|(n, key)| Some(Argument::Name(key, rows.text(n)?)));
             let args: Vec<_> = args.into_iter().flatten().collect();

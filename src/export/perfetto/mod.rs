@@ -1,9 +1,10 @@
-//! A recording → a trace for the Perfetto UI and its trace processor: cores, tasks and ISRs with their states, runnables,
-//! semaphores, signals, stimuli, and flows from activation to start and along event chains. Streams: what is held in memory
-//! are names, and what is open. Not for the encoding of packets (see `packets`, `wire`).
+//! A recording → a trace for the Perfetto UI and its trace processor: cores, tasks and ISRs with their
+//! states, runnables, semaphores, signals, stimuli, and flows from activation to start and along event
+//! chains. Streams: holds only names and open slices in memory. Not for the encoding of packets (see
+//! `packets`, `wire`).
 //!
-//! Every event is on a track: as slice (states, runnables, holds of and waits for semaphores), as value of a counter
-//! (signals, budgets and buffers of Grasp) or as instant (everything else).
+//! Every event is on a track: as a slice (states, runnables, holds of and waits for semaphores), as a value
+//! of a counter (signals, budgets and buffers of Grasp), or as an instant (everything else).
 
 mod events;
 mod grasp;
@@ -85,13 +86,13 @@ struct Export<'a, 'o> {
     tracks: Tracks,
 }
 
-/// Writes the selected part of a recording; what was written, and how many ticks were added to every time because there are no
-/// negative ones. Slices that reach into the window are cut at its ends. An entity is selected
-/// when it is what a slice is about, or source or target of an event; its core shows what it runs.
+/// Writes the selected part of a recording. Returns the counts, and how many ticks were added to every time
+/// because there are no negative ones. Slices that reach into the window are cut at its ends. An entity is
+/// selected if a slice is about it, or if it is source or target of an event; its core shows what it runs.
 ///
 /// # Errors
-/// [`crate::error::ErrorKind::Usage`] when the recording is not clear, [`crate::error::ErrorKind::Io`] when `out` fails,
-/// otherwise those of a query.
+/// [`crate::error::ErrorKind::Usage`] when the recording is ambiguous, [`crate::error::ErrorKind::Io`] when
+/// `out` fails, otherwise those of a query.
 fn export_perfetto(session: &Session, selection: &Selection, out: &mut dyn Write) -> Result<(Counts, u64)> {
     let recording = selection.recording(session)?;
     let entry = session.database().manifest().recording(&recording);
@@ -101,7 +102,7 @@ fn export_perfetto(session: &Session, selection: &Selection, out: &mut dyn Write
     let tracks = Tracks::new(&recording, &mut packets)?;
     let begin = selection.from.or(first).unwrap_or(0);
     let mut export = Export { session, selection, recording: &recording, begin, packets, tracks };
-    // Activations come first: a flow goes from what stands first in the file, where times are equal.
+    // Activations come first: at equal times, a flow starts at the event that is first in the file.
     export.events()?;
     export.activations()?;
     export.states()?;
@@ -118,7 +119,7 @@ impl Export<'_, '_> {
     }
 }
 
-/// A stretch of time, cut at the ends of the window.
+/// A span, cut at the ends of the window.
 fn cut(selection: &Selection, begin: i64, end: i64) -> (i64, i64) {
     let (from, to) = (selection.from.unwrap_or(i64::MIN), selection.to.unwrap_or(i64::MAX));
     let begin = begin.max(from);
@@ -131,5 +132,5 @@ fn activation(thread: i64, instance: i64) -> u64 {
     (thread.unsigned_abs() << INSTANCES) | (instance.unsigned_abs() & ((1 << INSTANCES) - 1))
 }
 
-/// Flows of chains do not meet those of activations.
+/// Keeps the numbers of flows of chains apart from those of activations.
 const CHAINS: u64 = 1 << 63;

@@ -1,9 +1,9 @@
-//! Packets of a Perfetto trace, one after the other: tracks, slices, instants, counters, with names by number. Not for what
-//! is on the tracks.
+//! Packets of a Perfetto trace, one after the other: tracks, slices, instants, counters, with interned names.
+//! Not for what is on the tracks.
 //!
 //! Field numbers: `protos/perfetto/trace/` of Perfetto (`trace_packet.proto`, `track_event/*.proto`,
-//! `interned_data.proto`). The trace processor sorts by time and keeps the order of the file for equal times, so packets
-//! may come in any order as long as those of one track with equal times come as they happened.
+//! `interned_data.proto`). The trace processor sorts by time and keeps the order of the file for equal times,
+//! so packets may come in any order, except those of one track with equal times.
 
 use super::wire::Message;
 use crate::error::{Error, ErrorKind, Result};
@@ -11,9 +11,9 @@ use crate::names::Interner;
 use crate::time::{TimeScale, divide_half_even};
 use std::io::Write;
 
-/// All packets are of one writer.
+/// All packets have the same writer.
 const SEQUENCE: u64 = 1;
-/// Packets are gathered until there are so many bytes of them.
+/// Packets are written in pieces of at least this many bytes.
 const PORTION: usize = 1 << 16;
 
 /// Fields of messages.
@@ -66,7 +66,7 @@ mod field {
         pub const EVENT_NAMES: u32 = 2;
         pub const ANNOTATION_NAMES: u32 = 3;
         pub const STRINGS: u32 = 29;
-        /// In all of them.
+        /// In all kinds of interned data.
         pub const IID: u32 = 1;
         pub const TEXT: u32 = 2;
     }
@@ -81,7 +81,7 @@ enum Type {
     Counter = 4,
 }
 
-/// In which order the tracks below a track are shown.
+/// The order of the tracks below a track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     /// By name.
@@ -92,7 +92,7 @@ pub(super) enum Order {
 
 /// What a track is.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Nature {
+pub(super) enum TrackKind {
     /// The process of all threads.
     Process,
     /// A thread, by number.
@@ -106,9 +106,9 @@ pub(super) enum Nature {
 pub(super) struct Track<'a> {
     pub name: &'a str,
     pub parent: Option<u64>,
-    pub nature: Nature,
+    pub track_kind: TrackKind,
     pub children: Order,
-    /// Place among the tracks of the same parent, where that orders by rank.
+    /// Place among the tracks of the same parent, if that orders by rank.
     pub rank: i64,
     pub description: &'a str,
 }
@@ -117,7 +117,7 @@ pub(super) struct Track<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Argument<'a> {
     Int(&'static str, i64),
-    /// A text that comes again and again: the name of an entity.
+    /// A text that occurs often: the name of an entity.
     Name(&'static str, &'a str),
     /// Any text.
     Text(&'static str, &'a str),
@@ -126,9 +126,9 @@ pub(super) enum Argument<'a> {
 /// A flow, by number: an arrow from each of its slices and instants to the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flow {
-    /// It begins here, or goes on.
+    /// It begins or continues here.
     Through(u64),
-    /// It ends here; its number may be that of another one later.
+    /// It ends here; a later flow may have the same number.
     To(u64),
 }
 
@@ -139,12 +139,12 @@ pub(super) enum Value {
     Real(f64),
 }
 
-/// Instants of the database as nanoseconds of the trace.
+/// Converts instants of the database to nanoseconds of the trace.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Clock {
-    /// The instant that is 0.
+    /// The instant that becomes 0.
     zero: i64,
-    /// Ticks in a nanosecond.
+    /// Ticks per nanosecond.
     divisor: u64,
 }
 
@@ -154,7 +154,7 @@ impl Clock {
         Self { zero, divisor: if scale == TimeScale::Ps { 1000 } else { 1 } }
     }
 
-    /// The nanosecond of an instant, and whether that was rounded; instants before zero are zero.
+    /// The nanosecond of an instant, and whether it was rounded; instants before zero become zero.
     fn nanoseconds(self, at: i64) -> (u64, bool) {
         let since = u64::try_from(i128::from(at) - i128::from(self.zero)).unwrap_or(0);
         divide_half_even(since, self.divisor)
@@ -164,15 +164,15 @@ impl Clock {
 /// What was written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Counts {
-    /// Tracks, groups of them included.
+    /// Tracks, including groups of them.
     pub tracks: u64,
-    /// Stretches of time.
+    /// Spans.
     pub slices: u64,
     /// Events without duration.
     pub instants: u64,
-    /// Values of signals.
+    /// Values of counters.
     pub counters: u64,
-    /// Times that are no whole number of nanoseconds; they were rounded half to even.
+    /// Times that are not a whole number of nanoseconds; they were rounded half to even.
     pub rounded: u64,
 }
 
@@ -202,7 +202,7 @@ impl<'o> Packets<'o> {
             counts: Counts::default(),
         };
         packets.packet(|packet| {
-            // SEQ_INCREMENTAL_STATE_CLEARED: from here on, the numbers of names are known.
+            // SEQ_INCREMENTAL_STATE_CLEARED: the ids of names are valid from here on.
             packet.uint(field::packet::SEQUENCE_FLAGS, 1);
             packet.uint(field::packet::FIRST_ON_SEQUENCE, 1);
         });
@@ -225,16 +225,16 @@ impl<'o> Packets<'o> {
         written.map_err(|e| Error::new(ErrorKind::Io, "cannot write the trace").because(e))
     }
 
-    /// Writes what is not written yet.
+    /// Writes the rest.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`], as of everything here.
+    /// [`ErrorKind::Io`], as for all functions here.
     pub fn finish(mut self) -> Result<Counts> {
         self.flush(0)?;
         Ok(self.counts)
     }
 
-    /// A new track; it must be there before anything is on it.
+    /// Adds a track; it must exist before anything is on it.
     pub fn track(&mut self, track: &Track<'_>) -> Result<u64> {
         use field::track as f;
         self.tracks += 1;
@@ -247,18 +247,18 @@ impl<'o> Packets<'o> {
                     descriptor.uint(f::PARENT, parent);
                 }
                 descriptor.text(f::NAME, track.name);
-                match track.nature {
-                    Nature::Process => descriptor.message(f::PROCESS, |process| {
+                match track.track_kind {
+                    TrackKind::Process => descriptor.message(f::PROCESS, |process| {
                         process.int(f::PID, PID);
                         process.text(f::PROCESS_NAME, track.name);
                     }),
-                    Nature::Thread(tid) => descriptor.message(f::THREAD, |thread| {
+                    TrackKind::Thread(tid) => descriptor.message(f::THREAD, |thread| {
                         thread.int(f::PID, PID);
                         thread.int(f::TID, tid);
                         thread.text(f::THREAD_NAME, track.name);
                     }),
-                    Nature::Counter => descriptor.message(f::COUNTER, |_| ()),
-                    Nature::Other => {}
+                    TrackKind::Counter => descriptor.message(f::COUNTER, |_| ()),
+                    TrackKind::Other => {}
                 }
                 descriptor.uint(f::CHILD_ORDERING, track.children as u64);
                 descriptor.int(f::RANK, track.rank);
@@ -271,7 +271,7 @@ impl<'o> Packets<'o> {
         Ok(uuid)
     }
 
-    /// A slice begins; slices of a track are in each other or one after the other.
+    /// Begins a slice; slices of a track are nested or one after the other.
     pub fn begin(
         &mut self,
         track: u64,
@@ -284,12 +284,12 @@ impl<'o> Packets<'o> {
         self.named(Type::Begin, track, at, name, args, flow)
     }
 
-    /// The innermost slice of a track ends.
+    /// Ends the innermost slice of a track.
     pub fn end(&mut self, track: u64, at: i64) -> Result<()> {
         self.event(Type::End, track, at, |_| (), &[])
     }
 
-    /// Something without duration.
+    /// Adds something without duration.
     pub fn instant(
         &mut self,
         track: u64,
@@ -302,7 +302,7 @@ impl<'o> Packets<'o> {
         self.named(Type::Instant, track, at, name, args, flow)
     }
 
-    /// From now on, a counter has this value.
+    /// Sets the value of a counter from now on.
     pub fn counter(&mut self, track: u64, at: i64, value: Value) -> Result<()> {
         self.counts.counters += 1;
         let fill = |event: &mut Message<'_>| match value {
@@ -325,7 +325,7 @@ impl<'o> Packets<'o> {
         let mut new: Vec<(u32, u64, &str)> = Vec::new();
         let mut number = |table: &mut Interner, tables: u32, text| {
             let known = table.len();
-            // 0 is no number of a name (Perfetto, `InternedString.iid`).
+            // 0 is not a valid id (Perfetto, `InternedString.iid`).
             let number = u64::from(table.intern(text)) + 1;
             if table.len() > known {
                 new.push((tables, number, text));
@@ -333,7 +333,7 @@ impl<'o> Packets<'o> {
             number
         };
         let name = number(&mut self.names, i::EVENT_NAMES, name);
-        let mut numbered = [(0, 0); MOST_ARGUMENTS];
+        let mut numbered = [(0, 0); MAX_ARGUMENTS];
         for (slot, argument) in numbered.iter_mut().zip(args) {
             let (Argument::Int(key, _) | Argument::Name(key, _) | Argument::Text(key, _)) = *argument;
             slot.0 = number(&mut self.annotations, i::ANNOTATION_NAMES, key);
@@ -374,7 +374,7 @@ impl<'o> Packets<'o> {
         self.counts.rounded += u64::from(rounded);
         self.packet(|packet| {
             packet.uint(field::packet::TIMESTAMP, time);
-            // SEQ_NEEDS_INCREMENTAL_STATE: names are numbers.
+            // SEQ_NEEDS_INCREMENTAL_STATE: names are ids.
             packet.uint(field::packet::SEQUENCE_FLAGS, 2);
             if !new.is_empty() {
                 packet.message(field::packet::INTERNED_DATA, |data| {
@@ -396,7 +396,7 @@ impl<'o> Packets<'o> {
     }
 }
 
-/// The number of the process that the recording is shown as. 0 is what a processor does when nothing runs.
+/// The id of the process that stands for the recording. 0 would be the idle process.
 const PID: i64 = 1;
 /// No slice has more.
-const MOST_ARGUMENTS: usize = 6;
+const MAX_ARGUMENTS: usize = 6;

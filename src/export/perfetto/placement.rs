@@ -1,7 +1,7 @@
-//! Which track a slice is placed on: slices of one track may not cross, so slices that overlap get tracks of their own. The
-//! Perfetto UI shows tracks of one name below one parent as one. Not for what the slices are.
+//! Chooses the track of a slice: slices of one track may not cross, so slices that overlap get tracks of
+//! their own. The Perfetto UI merges tracks of one name below one parent. Not for what the slices are.
 
-use super::packets::{Nature, Order, Packets, Track};
+use super::packets::{Order, Packets, Track, TrackKind};
 use crate::error::Result;
 
 /// Tracks of one name for slices that may overlap.
@@ -18,7 +18,7 @@ pub(super) struct OverlapTracks {
 struct Slot {
     track: u64,
     end: i64,
-    /// The instance whose stretches are on it, until it ends.
+    /// The instance whose spans are on it, until it ends.
     occupant: Option<Occupant>,
 }
 
@@ -34,7 +34,7 @@ impl OverlapTracks {
         Self { parent, name: name.to_owned(), rank, slots: Vec::new() }
     }
 
-    /// Tracks of which the first exists already.
+    /// Tracks of which the first one exists already.
     pub fn on(track: u64, parent: u64, name: &str) -> Self {
         let slot = Slot { track, end: i64::MIN, occupant: None };
         Self { parent, name: name.to_owned(), rank: 0, slots: vec![slot] }
@@ -44,7 +44,7 @@ impl OverlapTracks {
         let track = packets.track(&Track {
             name: &self.name,
             parent: Some(self.parent),
-            nature: Nature::Other,
+            track_kind: TrackKind::Other,
             children: Order::ByName,
             rank: self.rank,
             description: "",
@@ -53,8 +53,7 @@ impl OverlapTracks {
         Ok(track)
     }
 
-    /// The track for a stretch `[begin, end)`. Tracks are found if the stretches come in the order of their ends or of their
-    /// begins.
+    /// The track for a span `[begin, end)`. Spans must come in the order of their ends or of their begins.
     pub fn place(&mut self, (begin, end): (i64, i64), packets: &mut Packets<'_>) -> Result<u64> {
         let found = self.slots.iter().position(|slot| slot.end <= begin && slot.occupant.is_none());
         let track = match found {
@@ -67,8 +66,8 @@ impl OverlapTracks {
         Ok(track)
     }
 
-    /// The same for a stretch of an instance, which keeps its track until [`OverlapTracks::leave`]; and whether this is the first one
-    /// that `starts` it.
+    /// The same for a span of an instance, which keeps its track until [`OverlapTracks::leave`]. Also returns
+    /// whether this is the first span that `starts` it.
     pub fn place_instance(
         &mut self,
         instance: i64,
@@ -103,7 +102,7 @@ impl OverlapTracks {
     }
 }
 
-/// A slice that is open.
+/// An open slice.
 #[derive(Debug)]
 struct Open {
     end: i64,
@@ -111,37 +110,37 @@ struct Open {
     owner: i64,
 }
 
-/// Tracks for slices that are in each other.
+/// Tracks for nested slices.
 #[derive(Debug)]
-pub(super) struct Nests {
+pub(super) struct NestedTracks {
     parent: u64,
     nests: Vec<(u64, Vec<Open>)>,
 }
 
-/// A slice to be placed.
+/// A slice to place.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slice {
     pub begin: i64,
     pub end: i64,
-    /// How many slices of its owner it is in.
+    /// How many slices of its owner it is nested in.
     pub depth: i64,
-    /// Slices of different owners are never in each other.
+    /// Slices of different owners are never nested.
     pub owner: i64,
 }
 
-impl Nests {
+impl NestedTracks {
     /// The first track is `track` itself, the others are below it.
     pub fn new(track: u64) -> Self {
         Self { parent: track, nests: vec![(track, Vec::new())] }
     }
 
-    /// Ends what has ended when `slice` begins, and gives the track on which it begins. Slices must come in the order of
-    /// their begins, and with equal begins those around others first.
+    /// Ends the slices that have ended when `slice` begins, and returns the track where it begins. Slices
+    /// must come in the order of their begins, outer ones first if they begin at the same time.
     pub fn place(&mut self, slice: Slice, packets: &mut Packets<'_>) -> Result<u64> {
         let mut found = None;
         for (track, open) in &mut self.nests {
             while let Some(top) = open.last() {
-                // A slice without duration at the end of another one may be in it.
+                // A slice without duration at the end of another one may be nested in it.
                 let inside = top.owner == slice.owner && top.depth < slice.depth;
                 if top.end > slice.begin || (inside && top.end == slice.begin && slice.end == slice.begin) {
                     break;
@@ -165,7 +164,7 @@ impl Nests {
         let track = packets.track(&Track {
             name: "runnables",
             parent: Some(self.parent),
-            nature: Nature::Other,
+            track_kind: TrackKind::Other,
             children: Order::ByName,
             rank: 1,
             description: "",
@@ -174,7 +173,7 @@ impl Nests {
         Ok(track)
     }
 
-    /// Ends all that is open.
+    /// Ends all open slices.
     pub fn close(&mut self, packets: &mut Packets<'_>) -> Result<()> {
         for (track, open) in &mut self.nests {
             while let Some(top) = open.pop() {

@@ -1,6 +1,6 @@
-//! What lasts, apart from states: runnables, holds of and waits for semaphores, gaps of the recording, event chains.
+//! Spans other than states: runnables, holds of and waits for semaphores, gaps, event chains.
 
-use super::packets::{Argument, Flow, Nature};
+use super::packets::{Argument, Flow, TrackKind};
 use super::placement::Slice;
 use super::tracks::Group;
 use super::{CHAINS, Export, cut};
@@ -11,7 +11,7 @@ use crate::export::cursor::Cursor;
 use crate::schema::columns::{gap, runnable_instance as runnable};
 use std::collections::HashMap;
 
-/// The end of an execution that was not recorded is that of the time that is known of it, and so is the begin.
+/// An execution whose begin or end was not recorded is shown as far as its time is known.
 const RUNNABLES: &str = "SELECT recording, runnable, instance, process, process_instance, core, depth, complete, begin_at, \
      coalesce(terminate_at, begin_at + running + suspended) AS end_at FROM (\
      SELECT *, coalesce(start_at, terminate_at - running - suspended, $begin) AS begin_at FROM runnable_instance) AS execution";
@@ -50,7 +50,7 @@ impl Export<'_, '_> {
             let (begin, end) = cut(self.selection, rows.int(6).unwrap_or(0), rows.int(7).unwrap_or(0));
             let packets = &mut self.packets;
             let Some(process) = rows.text(0) else {
-                let row = self.tracks.row(Group::Others, rows.name(1), Nature::Other, "", packets)?;
+                let row = self.tracks.row(Group::Others, rows.name(1), TrackKind::Other, "", packets)?;
                 let track = row.slices.place((begin, end), packets)?;
                 let args = [Argument::Int("instance", rows.int(2).unwrap_or(0))];
                 packets.begin(track, begin, rows.name(1), &args, None)?;
@@ -103,7 +103,7 @@ impl Export<'_, '_> {
             let end = format!("coalesce({to}, {from})");
             let entities = ["semaphore", "process"];
             let condition = self.selection.overlap(self.recording, (from, &end), &entities, &[]);
-            // To have a semaphore at once is no wait.
+            // Getting a semaphore at once is not a wait.
             let more = if below { format!(" AND ({to} IS NULL OR {to} > {from})") } else { String::new() };
             let sql = format!(
                 "SELECT {sql} {}{more} ORDER BY semaphore, {from}, {to}, process, instance",
@@ -113,12 +113,12 @@ impl Export<'_, '_> {
             while rows.next()? {
                 let packets = &mut self.packets;
                 let row =
-                    self.tracks.row(Group::Semaphores, rows.name(0), Nature::Other, "waiting", packets)?;
+                    self.tracks.row(Group::Semaphores, rows.name(0), TrackKind::Other, "waiting", packets)?;
                 let args = [Argument::Int("instance", rows.int(2).unwrap_or(0))];
                 let begin = rows.int(3).unwrap_or(0);
                 let tracks = if below { &mut row.below } else { &mut row.slices };
                 let Some(end) = rows.int(4) else {
-                    // When it ended is not known: it is shown where it began.
+                    // Its end is unknown: it is shown as an instant at its begin.
                     let what = if below { "requested by" } else { "assigned to" };
                     let name = format!("{what} {}", rows.name(1));
                     packets.instant(row.track, begin, &name, &args, None)?;
@@ -145,8 +145,8 @@ impl Export<'_, '_> {
             let (begin, end) = cut(self.selection, rows.int(1).unwrap_or(0), rows.int(2).unwrap_or(0));
             let packets = &mut self.packets;
             let row = match rows.text(0) {
-                Some(core) => self.tracks.row(Group::Cores, core, Nature::Other, "gaps", packets)?,
-                None => self.tracks.row(Group::Others, "gaps", Nature::Other, "gaps", packets)?,
+                Some(core) => self.tracks.row(Group::Cores, core, TrackKind::Other, "gaps", packets)?,
+                None => self.tracks.row(Group::Others, "gaps", TrackKind::Other, "gaps", packets)?,
             };
             let track = row.below.place((begin, end), packets)?;
             packets.begin(track, begin, rows.name(3), &[], None)?;
@@ -174,7 +174,7 @@ impl Export<'_, '_> {
             flow += 1;
             let packets = &mut self.packets;
             let outcome = [Argument::Name("outcome", rows.name(3))];
-            let row = self.tracks.row(Group::Chains, &chain.name, Nature::Other, "", packets)?;
+            let row = self.tracks.row(Group::Chains, &chain.name, TrackKind::Other, "", packets)?;
             let begin = rows.int(1).unwrap_or(0);
             match rows.int(2) {
                 None => packets.instant(row.track, begin, rows.name(3), &outcome, None)?,
@@ -192,7 +192,7 @@ impl Export<'_, '_> {
                     continue;
                 }
                 let name = format!("{}: {} {} {}", chain.name, n + 1, step.action, step.entity);
-                let row = self.tracks.row(Group::Chains, &name, Nature::Other, "", packets)?;
+                let row = self.tracks.row(Group::Chains, &name, TrackKind::Other, "", packets)?;
                 let last = n + 1 == chain.steps.len();
                 let through = if last { Flow::To(flow) } else { Flow::Through(flow) };
                 packets.instant(row.track, at, &name, &[], Some(through))?;

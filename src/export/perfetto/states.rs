@@ -1,6 +1,6 @@
-//! The states of tasks and ISRs, on their own tracks and on those of the cores they run on. Not for other slices.
+//! The states of tasks and ISRs, on their own tracks and on those of their cores. Not for other slices.
 
-use super::packets::{Argument, Flow, Nature};
+use super::packets::{Argument, Flow, TrackKind};
 use super::tracks::Group;
 use super::{Export, activation, cut};
 use crate::btf::spec::{EntityType, State};
@@ -19,7 +19,7 @@ impl Export<'_, '_> {
         let types: &[&str] = if cores { &[] } else { &[state::TYPE] };
         let condition =
             self.selection.overlap(self.recording, (state::BEGIN_AT, state::END_AT), &entities, types);
-        // Sorted by their ends as they lie, so that nothing has to be sorted.
+        // The stored order is that of their ends, so that no sort is needed.
         let sql = format!(
             "SELECT process, type, instance, core, state, begin_at, end_at FROM process_state {} ORDER BY {}",
             condition.sql(),
@@ -54,7 +54,7 @@ impl Export<'_, '_> {
         Ok(())
     }
 
-    /// Activations that no event tells as such: of dialects, and of traces that do not count instances.
+    /// Activations without an event of their own: in dialects, and in traces that do not count instances.
     pub(super) fn activations(&mut self) -> Result<()> {
         let (at, entities) = (instance::ACTIVATE_AT, [instance::PROCESS]);
         let condition = self.selection.overlap(self.recording, (at, at), &entities, &[instance::TYPE]);
@@ -105,7 +105,7 @@ impl Export<'_, '_> {
             packets.end(track, end)?;
         }
         if let Some(core) = core.filter(|_| running || polling) {
-            let row = self.tracks.row(Group::Cores, core, Nature::Other, "gaps", packets)?;
+            let row = self.tracks.row(Group::Cores, core, TrackKind::Other, "gaps", packets)?;
             let track = row.slices.place((begin, end), packets)?;
             let args = [Argument::Int("instance", instance), Argument::Name("state", state)];
             packets.begin(track, begin, process, &args, None)?;

@@ -1,4 +1,4 @@
-//! Traces of the database whose content is known, read back packet by packet.
+//! Traces of the database with known content, read back packet by packet.
 
 use super::*;
 use crate::engine::tests::fixture::{engine, open};
@@ -134,7 +134,7 @@ impl Trace {
             }
             path.join("/")
         };
-        // Stable: what stands first in the file is first.
+        // Stable: equal times keep the order of the file.
         events.sort_by_key(|e| e.0);
         let mut open: BTreeMap<u64, Vec<Slice>> = BTreeMap::new();
         for (at, ty, track, name, (instance, flow, value)) in events {
@@ -164,7 +164,7 @@ impl Trace {
         trace
     }
 
-    /// Name, begin, duration and instance of what is on a track.
+    /// Name, begin, duration and instance of the slices of a track.
     fn on(&self, track: &str) -> Vec<(&str, u64, i64, Option<u64>)> {
         let on = self.slices.iter().filter(|s| s.track == track);
         let mut on: Vec<_> = on.map(|s| (s.name.as_str(), s.begin, s.duration, s.instance)).collect();
@@ -247,7 +247,7 @@ fn activations_flow_to_starts() {
         })
         .collect();
     arrows.sort_unstable();
-    // Events of the third and fourth instance are not there, of the ISR's start 0 ticks later is one.
+    // The third and fourth instance have no events, the ISR has a start 0 ticks later.
     assert_eq!(arrows[0], (0, "activate T_1", 10, "T_1/state", "running"));
     assert!(arrows.contains(&(20, "activate I_1", 20, "I_1/state", "running")), "{arrows:?}");
     assert!(arrows.contains(&(100, "activate T_1", 105, "T_1/state", "running")), "{arrows:?}");
@@ -289,7 +289,7 @@ fn recorded(file: &str) -> (tempfile::TempDir, Session) {
     (dir, session)
 }
 
-/// What a slice says, of the slices of which `say` says something, sorted.
+/// The texts that `say` returns for slices, sorted.
 fn listed(trace: &Trace, say: impl Fn(&Slice) -> Option<String>) -> Vec<String> {
     let mut lines: Vec<_> = trace.slices.iter().filter_map(say).collect();
     lines.sort();

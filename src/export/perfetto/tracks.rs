@@ -1,15 +1,15 @@
-//! Where things are shown: the tree of tracks, and more of them for what overlaps. Not for what is on them.
+//! The tree of tracks, with additional tracks for slices that overlap. Not for what is on them.
 //!
-//! The recording is a process; its threads are the tasks and ISRs, each with a track of states and its runnables. Beside
-//! them are groups of cores, chains, stimuli, semaphores, signals and others.
+//! The recording is a process; its threads are the tasks and ISRs, each with a track of states and its
+//! runnables. In addition, there are groups of cores, chains, stimuli, semaphores, signals and others.
 
-use super::packets::{Nature, Order, Packets, Track};
-use super::placement::{Nests, OverlapTracks};
+use super::packets::{Order, Packets, Track, TrackKind};
+use super::placement::{NestedTracks, OverlapTracks};
 use crate::btf::spec::EntityType;
 use crate::error::{Error, ErrorKind, Result};
 use std::collections::HashMap;
 
-/// Tracks that are shown together, in this order.
+/// Groups of tracks, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Group {
     Cores,
@@ -36,27 +36,27 @@ const GROUPS: [(Group, &str); 8] = [
 /// The tracks of a task or ISR.
 #[derive(Debug)]
 pub(super) struct Thread {
-    /// What it does: its runnables, and what it does to others.
+    /// Its runnables, and what it does to others.
     pub track: u64,
     /// Number of the thread.
     pub number: i64,
-    /// Its activations are shown where they come from.
+    /// Its activations are on the tracks of their causes.
     pub activated: bool,
     pub states: OverlapTracks,
-    pub runnables: Nests,
+    pub runnables: NestedTracks,
 }
 
 /// A track in a group.
 #[derive(Debug)]
 pub(super) struct Row {
     pub track: u64,
-    /// What happens on it.
+    /// The slices on the track itself.
     pub slices: OverlapTracks,
-    /// What is shown below it: waits for a semaphore, the gaps of a core.
+    /// The slices below it: waits for a semaphore, the gaps of a core.
     pub below: OverlapTracks,
 }
 
-/// Things by name.
+/// Tracks by name.
 #[derive(Debug)]
 struct ByName<T> {
     places: HashMap<String, usize>,
@@ -68,7 +68,7 @@ impl<T> ByName<T> {
         Self { places: HashMap::new(), things: Vec::new() }
     }
 
-    /// The thing of that name, made when there is none.
+    /// The track of that name, made on first use.
     fn get(&mut self, name: &str, make: impl FnOnce() -> Result<T>) -> Result<&mut T> {
         let place = match self.places.get(name) {
             Some(place) => *place,
@@ -98,7 +98,7 @@ impl Tracks {
         let process = packets.track(&Track {
             name: recording,
             parent: None,
-            nature: Nature::Process,
+            track_kind: TrackKind::Process,
             children: Order::ByRank,
             rank: 0,
             description: "Recording; its threads are tasks and interrupt service routines",
@@ -109,7 +109,7 @@ impl Tracks {
             rows: std::array::from_fn(|_| ByName::new()),
             tasks: ByName::new(),
             isrs: ByName::new(),
-            // The thread with the number of its process would be the main one.
+            // The thread with the id of its process would be the main one.
             threads: 1,
         })
     }
@@ -125,29 +125,29 @@ impl Tracks {
             let track = packets.track(&Track {
                 name,
                 parent: Some(process),
-                nature: Nature::Thread(number),
+                track_kind: TrackKind::Thread(number),
                 children: Order::ByRank,
                 rank: number,
                 description: if isr { "Interrupt service routine" } else { "Task" },
             })?;
             let states = OverlapTracks::new(track, "state", 0);
-            Ok(Thread { track, number, activated: false, states, runnables: Nests::new(track) })
+            Ok(Thread { track, number, activated: false, states, runnables: NestedTracks::new(track) })
         })
     }
 
-    /// A task, or an ISR, that has tracks.
+    /// A task or ISR that already has tracks.
     pub fn known_thread(&mut self, kind: EntityType, name: &str) -> Option<&mut Thread> {
         let threads = if kind == EntityType::Isr { &mut self.isrs } else { &mut self.tasks };
         let place = *threads.places.get(name)?;
         threads.things.get_mut(place)
     }
 
-    /// A track of a group. `below` is what the tracks below it are called.
+    /// A track of a group. `below` is the name of the tracks below it.
     pub fn row(
         &mut self,
         group: Group,
         name: &str,
-        nature: Nature,
+        track_kind: TrackKind,
         below: &'static str,
         packets: &mut Packets<'_>,
     ) -> Result<&mut Row> {
@@ -161,7 +161,7 @@ impl Tracks {
                 let track = packets.track(&Track {
                     name: GROUPS.get(place).map_or("", |(_, name)| name),
                     parent: Some(self.process),
-                    nature: Nature::Other,
+                    track_kind: TrackKind::Other,
                     children: Order::ByName,
                     // Before the threads.
                     rank: place as i64 - GROUPS.len() as i64,
@@ -175,7 +175,7 @@ impl Tracks {
             let track = packets.track(&Track {
                 name,
                 parent: Some(group_track),
-                nature,
+                track_kind,
                 children: Order::ByRank,
                 rank: 0,
                 description: "",

@@ -1,18 +1,18 @@
 //! The wire format of Protocol Buffers: fields of messages as bytes. Not for what the fields mean.
 //!
-//! Facts: "Encoding" in the documentation of Protocol Buffers. A field is a key (number and wire type) and a value: a
-//! varint (0), eight bytes (1), or bytes with their length in front (2).
+//! Facts: "Encoding" in the documentation of Protocol Buffers. A field is a key (number and wire type) and a
+//! value: a varint (0), eight bytes (1), or bytes after their length (2).
 //!
-//! By hand, not with `prost`: that makes an object on the heap of every message, and needs the schema of all of Perfetto for a dozen
-//! fields.
+//! Not `prost`, which makes an object on the heap for every message and needs the schema of all of Perfetto
+//! for a dozen fields.
 
 use crate::varint;
 
 const VARINT: u64 = 0;
 const EIGHT_BYTES: u64 = 1;
 const LENGTH: u64 = 2;
-/// A varint of 64 bits has no more bytes.
-const LONGEST: usize = 10;
+/// Maximum length of a varint of 64 bits.
+const MAX_VARINT: usize = 10;
 
 /// A message that fields are appended to.
 #[derive(Debug)]
@@ -57,10 +57,10 @@ impl<'a> Message<'a> {
         self.0.extend_from_slice(value.as_bytes());
     }
 
-    /// A message, of the fields that `fill` gives it.
+    /// A message with the fields that `fill` appends.
     pub fn message(&mut self, field: u32, fill: impl FnOnce(&mut Message<'_>)) {
         self.key(field, LENGTH);
-        // Most are shorter than 128 bytes, so that one byte of length is right at once.
+        // Most are shorter than 128 bytes, so that one byte is reserved for the length.
         let start = self.0.len();
         self.0.push(0);
         fill(&mut Message(self.0));
@@ -71,7 +71,7 @@ impl<'a> Message<'a> {
             }
             return;
         }
-        let mut prefix = Vec::with_capacity(LONGEST);
+        let mut prefix = Vec::with_capacity(MAX_VARINT);
         varint::push(length as u64, &mut prefix);
         self.0.splice(start..=start, prefix);
     }

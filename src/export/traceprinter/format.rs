@@ -1,12 +1,12 @@
-//! The format of traceprinter's `-p`: literal text and conversions with the flags of `printf`. Not the arguments of
-//! events, which follow it.
+//! The format of traceprinter's `-p`: literal text and conversions with the flags of `printf`. Not the
+//! arguments of events, which follow it.
 
 use crate::error::{Error, Result};
 use crate::qnx::write::Out as _;
 
 /// What a conversion shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum What {
+enum Value {
     Cycles,
     Cpu,
     Event,
@@ -15,12 +15,12 @@ enum What {
     Subtype,
 }
 
-/// How much of it.
+/// How much of it to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Precision {
-    /// Numbers: digits at least. Text: letters at most, the first ones.
+    /// Numbers: minimum number of digits. Text: maximum number of letters, from the start.
     First(usize),
-    /// Letters at most, the last ones.
+    /// Maximum number of letters, from the end.
     Last(usize),
 }
 
@@ -28,7 +28,7 @@ enum Precision {
 enum Part {
     Text(String),
     Conversion {
-        what: What,
+        what: Value,
         left: bool,
         zero: bool,
         sign: &'static str,
@@ -38,11 +38,11 @@ enum Part {
     },
 }
 
-/// A format that was read.
+/// A parsed format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Format(Vec<Part>);
 
-/// What the conversions show of an event.
+/// The values of an event that conversions can show.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Facts<'a> {
     pub cycles: u64,
@@ -53,8 +53,8 @@ pub(super) struct Facts<'a> {
     pub subtype: &'a str,
 }
 
-/// No line of a listing is wider.
-const WIDEST: usize = 1000;
+/// Maximum width of a listing.
+const MAX_WIDTH: usize = 1000;
 
 impl Format {
     pub(super) fn parse(format: &str) -> Result<Self> {
@@ -75,12 +75,12 @@ impl Format {
             let (options, conversion) = after.split_at(end);
             let mut letters = conversion.chars();
             let what = match letters.next() {
-                Some('c') => What::Cycles,
-                Some('C') => What::Cpu,
-                Some('e') => What::Event,
-                Some('t') => What::Time,
-                Some('Z') => What::Class,
-                Some('z') => What::Subtype,
+                Some('c') => Value::Cycles,
+                Some('C') => Value::Cpu,
+                Some('e') => Value::Event,
+                Some('t') => Value::Time,
+                Some('Z') => Value::Class,
+                Some('z') => Value::Subtype,
                 other => return Err(bad(format!("there is no conversion '%{}'", other.unwrap_or(' ')))),
             };
             rest = letters.as_str();
@@ -98,7 +98,7 @@ impl Format {
     }
 
     pub(super) fn has_time(&self) -> bool {
-        self.0.iter().any(|part| matches!(part, Part::Conversion { what: What::Time, .. }))
+        self.0.iter().any(|part| matches!(part, Part::Conversion { what: Value::Time, .. }))
     }
 
     pub(super) fn write(&self, facts: &Facts<'_>, out: &mut Vec<u8>) {
@@ -108,8 +108,8 @@ impl Format {
                 Part::Conversion { what, left, zero, sign, alternate, width, precision } => {
                     let text = facts.show(*what, *alternate, sign, *precision);
                     let blanks = width.saturating_sub(text.len());
-                    let number = matches!(what, What::Cycles | What::Cpu | What::Event);
-                    // As in C: no zeros where a precision tells the number of digits.
+                    let number = matches!(what, Value::Cycles | Value::Cpu | Value::Event);
+                    // As in C: no zeros if the precision gives the number of digits.
                     let zero = *zero && number && !left && !matches!(precision, Some(Precision::First(_)));
                     if *left {
                         out.text(&text);
@@ -124,7 +124,7 @@ impl Format {
     }
 }
 
-fn conversion_part(what: What, options: &str) -> Option<Part> {
+fn conversion_part(what: Value, options: &str) -> Option<Part> {
     let flags_end = options.find(|c| !"-0+ #".contains(c)).unwrap_or(options.len());
     let (flags, rest) = options.split_at(flags_end);
     let (width, precision) = match rest.split_once('.') {
@@ -133,7 +133,9 @@ fn conversion_part(what: What, options: &str) -> Option<Part> {
     };
     let number = |text: &str| match text {
         "" => Some(0),
-        digits if digits.bytes().all(|b| b.is_ascii_digit()) => digits.parse().ok().filter(|n| *n <= WIDEST),
+        digits if digits.bytes().all(|b| b.is_ascii_digit()) => {
+            digits.parse().ok().filter(|n| *n <= MAX_WIDTH)
+        }
         _ => None,
     };
     let precision = match precision {
@@ -162,22 +164,22 @@ fn conversion_part(what: What, options: &str) -> Option<Part> {
 }
 
 impl Facts<'_> {
-    fn show(&self, what: What, alternate: bool, sign: &str, precision: Option<Precision>) -> String {
+    fn show(&self, what: Value, alternate: bool, sign: &str, precision: Option<Precision>) -> String {
         let digits = match precision {
             Some(Precision::First(digits)) => digits.max(1),
             _ => 1,
         };
         let (text, number) = match what {
-            What::Cycles if alternate && self.cycles != 0 => (format!("0x{:0digits$x}", self.cycles), true),
-            What::Cycles => (format!("{:0digits$x}", self.cycles), true),
-            What::Cpu => (format!("{sign}{:0digits$}", self.cpu), true),
-            What::Event => (format!("{sign}{:0digits$}", self.event), true),
-            What::Time => (self.time(), false),
-            What::Class => (self.class.to_owned(), false),
-            What::Subtype => (self.subtype.to_owned(), false),
+            Value::Cycles if alternate && self.cycles != 0 => (format!("0x{:0digits$x}", self.cycles), true),
+            Value::Cycles => (format!("{:0digits$x}", self.cycles), true),
+            Value::Cpu => (format!("{sign}{:0digits$}", self.cpu), true),
+            Value::Event => (format!("{sign}{:0digits$}", self.event), true),
+            Value::Time => (self.time(), false),
+            Value::Class => (self.class.to_owned(), false),
+            Value::Subtype => (self.subtype.to_owned(), false),
         };
         match precision {
-            // All of it is ASCII, so that any byte is the rim of a letter; what is not is left whole.
+            // The texts are ASCII, so that any byte can be cut at; other texts stay whole.
             Some(Precision::First(most)) if !number => text.get(..most).map(str::to_owned).unwrap_or(text),
             Some(Precision::Last(most)) => {
                 text.get(text.len().saturating_sub(most)..).map(str::to_owned).unwrap_or(text)
@@ -186,7 +188,7 @@ impl Facts<'_> {
         }
     }
 
-    /// `s.mmm.uuuus`, cut to whole microseconds.
+    /// `s.mmm.uuuus`, truncated to whole microseconds.
     fn time(&self) -> String {
         let per_sec = u128::from(self.cycles_per_sec.max(1));
         let micros = u128::from(self.cycles) * 1_000_000 / per_sec;

@@ -1,12 +1,13 @@
-//! Kernel events of QNX → lines as traceprinter writes them: for eyes, for scripts that read them, and to compare with
-//! what the vendor's tool says. Not how a value is written (see [`crate::qnx`], which lists the other rooms of QNX) and
-//! not which events are chosen.
+//! Kernel events of QNX → lines as traceprinter writes them: for people, for scripts that read them, and for
+//! comparisons with the vendor's tool. Not how a value is written (see [`crate::qnx`], which lists the other
+//! rooms of QNX) and not which events are chosen.
 //!
-//! [`Style::V6`] is traceprinter 1.02 (Neutrino 6), byte for byte, but for one thing: 1.02 omits the line end after a
-//! kernel call that failed, so that the next event stands on the same line; here it has one. [`Style::V7`] is the line
-//! of 7.0 and later after its manual and after programs that read it; its arguments are those of style 6.
+//! [`Style::V6`] is traceprinter 1.02 (Neutrino 6), byte for byte, with one exception: 1.02 omits the line
+//! end after a kernel call that failed, so that the next event is on the same line; here it is not.
+//! [`Style::V7`] is the line of 7.0 and later according to its manual and to programs that read it; its
+//! arguments are those of style 6.
 //!
-//! Events of which parts are missing are not printed, as there.
+//! As in traceprinter, incomplete events are not printed.
 
 mod format;
 #[cfg(test)]
@@ -129,13 +130,14 @@ impl Printer {
     /// What style 7 puts before the arguments.
     pub const DEFAULT_FORMAT: &'static str = "t:0x%08c CPU:%02C %-16Z:%-18z";
 
-    /// `one_line`: all arguments on the line of the event (`-n`). `format`: what stands before them (`-p`, style 7
-    /// only): `%c` cycles in hexadecimal, `%C` CPU, `%e` number of the event, `%t` seconds with microseconds, `%Z` class,
-    /// `%z` event, `%%`; with flags, width and precision of `printf`, where a negative precision cuts the first letters
-    /// instead of the last. `cycles_per_sec` is only needed for `%t`.
+    /// `one_line`: all arguments on the line of the event (`-n`). `format`: the text before them (`-p`, style
+    /// 7 only): `%c` cycles in hexadecimal, `%C` CPU, `%e` number of the event, `%t` seconds with
+    /// microseconds, `%Z` class, `%z` event, `%%`; with flags, width and precision of `printf`, where a
+    /// negative precision cuts the first letters instead of the last. `cycles_per_sec` is only needed for
+    /// `%t`.
     ///
     /// # Errors
-    /// A format that makes no sense, or that cannot be followed.
+    /// A format that is invalid or not supported.
     pub fn new(
         style: Style,
         one_line: bool,
@@ -153,7 +155,7 @@ impl Printer {
         Ok(Self { style, one_line, format, flavour, cycles_per_sec })
     }
 
-    /// Appends what stands before the first event. Keys are those of the file, with or without `TRACE_`.
+    /// Appends the header. Keys are those of the file, with or without `TRACE_`.
     pub fn header(&self, attributes: &[(String, String)], out: &mut Vec<u8>) {
         out.text("TRACEPRINTER version 1.02\nTRACEPARSER LIBRARY version 1.02\n");
         out.text(" -- HEADER FILE INFORMATION -- \n");
@@ -164,7 +166,7 @@ impl Printer {
         out.text(" -- KERNEL EVENTS -- \n");
     }
 
-    /// Appends the lines of an event; nothing for one of which parts are missing.
+    /// Appends the lines of an event; nothing for an incomplete one.
     pub fn event(&self, event: &Event<'_>, out: &mut Vec<u8>) {
         if event.status != Status::Ok {
             return;
@@ -176,8 +178,8 @@ impl Printer {
         out.text("\n");
     }
 
-    /// The arguments as the tables give them: after the name, or each on a line of its own when there are more than two
-    /// words.
+    /// The arguments in the layout of the tables: after the name, or each on a line of its own if there are
+    /// more than two words.
     fn arguments(&self, event: &Event<'_>, out: &mut Vec<u8>) {
         if is_failure(event) {
             out.text(" ret_val:-1, errno:");
@@ -195,7 +197,7 @@ impl Printer {
     fn fields(&self, event: &Event<'_>, fields: &[Field], wide: bool, out: &mut Vec<u8>) {
         for (field, value) in Values::new(fields, event.words, self.flavour.big_endian) {
             if wide && !self.one_line {
-                // Right-justified in 26 columns and a colon; longer names are not cut.
+                // Right-justified in 26 columns, then a colon; longer names are not cut.
                 out.text("\n");
                 let blanks = 27_usize.saturating_sub(field.label.len());
                 out.extend(std::iter::repeat_n(b' ', blanks));
@@ -212,7 +214,7 @@ impl Printer {
         printed_value(out, value, Manner { big_endian, padded, line_ends: true });
     }
 
-    /// The name of an event, with its number where it has none: `UNKNOWN/300`.
+    /// The name of an event, or its number if it has none: `UNKNOWN/300`.
     fn name(&self, event: &Event<'_>) -> String {
         match event_name(self.flavour.version, event) {
             crate::qnx::UNKNOWN => format!("{}/{}", crate::qnx::UNKNOWN, event.event),
@@ -247,7 +249,8 @@ impl Printer {
         out.text(")");
     }
 
-    /// The string that a user inserted, byte for byte, also where it was no string; the last byte never (1.02).
+    /// The string that a user inserted, byte for byte, even if it is invalid; 1.02 never prints the last
+    /// byte.
     fn user_string(&self, event: &Event<'_>, out: &mut Vec<u8>) {
         out.text(" STR:\"");
         let mut words = event.words.to_vec();

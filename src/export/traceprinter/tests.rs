@@ -1,5 +1,5 @@
-//! What is printed is what the vendor's tool printed, and can be read again. The listings of the corpus come from the
-//! vendor's documents; events for the property come from the tables.
+//! The output is that of the vendor's tool, and can be read again. The listings of the corpus come from the
+//! vendor's documents; the events of the property test come from the tables.
 
 use std::path::{Path, PathBuf};
 
@@ -61,7 +61,7 @@ fn listings_of_the_corpus_are_read_and_printed_again() {
         let missing: Vec<_> = events.iter().filter(|e| e.words.len() < 2).map(|e| e.line).collect();
         let log = reader.into_log();
         assert_eq!(log.count_at_least(crate::diagnostics::Severity::Info), missing.len() as u64, "{log:?}");
-        // Where the words of a string were not printed, nothing can print them.
+        // If the words of a string were not printed, they cannot be restored.
         let printed = print(Style::V6, false, flavour, &head, &events);
         for (n, (expected, line)) in text.lines().zip(printed.lines()).enumerate() {
             if !missing.contains(&(n as u64 + 1)) {
@@ -69,15 +69,15 @@ fn listings_of_the_corpus_are_read_and_printed_again() {
             }
         }
         assert_eq!(text.lines().count(), printed.lines().count());
-        // The other styles tell the same.
+        // The other styles show the same.
         for (style, one_line) in [(Style::V6, true), (Style::V7, false), (Style::V7, true)] {
             let printed = print(style, one_line, flavour, &head, &events);
             let (reader, again) = read(printed.as_bytes());
             assert_eq!(reader.attributes(), head);
             assert_eq!(events.len(), again.len());
-            // What has no words is printed as if they were 0.
+            // Events without words are printed as if they were 0.
             for (event, again) in events.iter().zip(again).filter(|(event, _)| !event.words.is_empty()) {
-                // What was not printable the first time is not there the second time.
+                // What could not be printed the first time is missing the second time.
                 if again.words.len() > 1 {
                     assert_eq!(OwnedEvent { line: again.line, ..event.clone() }, again);
                 }
@@ -186,7 +186,7 @@ fn events_with_missing_parts_are_not_printed() {
     assert!(out.is_empty());
 }
 
-/// Words that fill a layout, so that all of them are printed.
+/// Words for a layout, so that all of them are printed.
 fn fill(fields: &[Field], mut random: impl FnMut() -> u32, big_endian: bool) -> Vec<u32> {
     let mut words = Vec::new();
     for field in fields {
@@ -194,7 +194,7 @@ fn fill(fields: &[Field], mut random: impl FnMut() -> u32, big_endian: bool) -> 
             _ if field.name() == "pad" => words.push(0),
             Kind::Hex | Kind::Dec | Kind::Pointer => words.push(random()),
             Kind::Hex64 | Kind::Dec64 | Kind::Pointer64 => {
-                // With a small number, the print would not tell 64 bits from 32.
+                // With a small number, the output would not distinguish 64 bits from 32.
                 let (low, high) = (random(), random() % 0x7fff_fffe + 1);
                 words.extend(if big_endian { [high, low] } else { [low, high] });
             }
@@ -231,12 +231,12 @@ fn printable(flavour: Flavour, style: Style, seed: u32) -> Vec<OwnedEvent> {
             for (is64, layout) in [(false, &known.layout), (true, &known.layout64)] {
                 for (fast, fields) in [(true, layout.fast()), (false, layout.wide())] {
                     let words = fill(fields, &mut random, flavour.big_endian);
-                    // Without a number of 64 bits the print does not tell.
+                    // Without a number of 64 bits, the output does not distinguish the layouts.
                     let tells = |f: &Field| matches!(f.kind, Kind::Hex64 | Kind::Dec64 | Kind::Pointer64);
                     if is64 && !fields.iter().any(tells) {
                         continue;
                     }
-                    // Of a fast event more than two words are not printed, and a wide one has more.
+                    // More than two words of a fast event are not printed, and a wide one has more.
                     if fields.is_empty() || (words.len() <= 2) != fast {
                         continue;
                     }
@@ -290,7 +290,7 @@ proptest! {
         let head = [("SYS_RELEASE", version.as_str()), (order, "TRUE")].map(|(k, v)| (k.to_owned(), v.to_owned()));
         let text = print(style, one_line, flavour, &head, &events);
         let (mut reader, mut again) = (ListingReader::new("test", None), Vec::new());
-        // Chunks end behind any line.
+        // Chunks end after any line.
         let cut = text.match_indices('\n').nth(cut).map_or(text.len(), |(at, _)| at + 1);
         reader.chunk(&text.as_bytes()[..cut], false, &mut again);
         reader.chunk(&text.as_bytes()[cut..], false, &mut again);

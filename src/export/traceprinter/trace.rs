@@ -1,4 +1,4 @@
-//! A stored kernel trace through the printer. Not the lines themselves.
+//! Feeds a stored kernel trace to the printer. Not the lines themselves.
 
 use super::{Printer, Style};
 use crate::engine::Session;
@@ -16,13 +16,13 @@ use std::io::Write;
 /// How to print.
 #[derive(Debug, Clone)]
 pub(super) struct PrintOptions {
-    /// Whose lines; those of the trace's own version when `None`.
+    /// Style of the lines; `None`: by the version of the trace.
     pub style: Option<Style>,
     /// Arguments on the line of their event.
     pub one_line: bool,
-    /// What stands before the arguments, see [`Printer::new`].
+    /// The text before the arguments, see [`Printer::new`].
     pub format: Option<String>,
-    /// Events in the order of time, not as they were complete in the file, which is how the printer has them.
+    /// Events in the order of time. By default, as in the printer, in the order of completion in the file.
     pub by_time: bool,
 }
 
@@ -31,15 +31,15 @@ pub(super) struct PrintOptions {
 pub(super) struct Printed {
     /// Events with lines.
     pub events: u64,
-    /// Events of which parts are missing: the printer says nothing of them.
+    /// Incomplete events, which are not printed.
     pub incomplete: u64,
 }
 
 /// Writes the selected kernel events as lines of the printer.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] when the recording is not clear or is no kernel trace, [`ErrorKind::Io`] when `out` fails, otherwise
-/// those of a query.
+/// [`ErrorKind::Usage`] when the recording is ambiguous or not a kernel trace, [`ErrorKind::Io`] when `out`
+/// fails, otherwise those of a query.
 pub(super) fn export_traceprinter(
     session: &Session,
     selection: &Selection,
@@ -78,7 +78,7 @@ pub(super) fn export_traceprinter(
     }))
 }
 
-/// The column that says whether a row is to be printed.
+/// The column that says whether to print a row.
 const WANTED: &str = "wanted";
 
 /// The columns that the printer reads.
@@ -120,13 +120,14 @@ fn events(
     if !selection.is_whole() {
         return Ok(Box::new(select("", &filtered, "seq")?));
     }
-    // Rows of a whole recording lie nearly in this order: its numbers have no holes, so the filter comes after.
+    // The rows of a recording are nearly in this order: its numbers have no holes; the filter is applied
+    // later.
     let all = select(&format!(", coalesce({filter}, FALSE) AS {WANTED}"), "", "time, seq")?;
     Ok(Box::new(Resequenced::new(all)))
 }
 
 view! {
-    /// What the header of a trace says.
+    /// The header of a trace.
     struct Attributes of kernel_attribute { key, value }
 }
 
@@ -139,7 +140,7 @@ struct Trace {
 
 impl Trace {
     fn read(session: &Session, recording: &str) -> Result<Self> {
-        let (mut attributes, mut told) = (Vec::new(), Vec::new());
+        let (mut attributes, mut others) = (Vec::new(), Vec::new());
         for batch in session.scanner().rows(tables::KERNEL_ATTRIBUTE, recording, Attributes::COLUMNS)? {
             let rows = Attributes::of(&batch)?;
             for row in 0..rows.len() {
@@ -147,7 +148,7 @@ impl Trace {
                 if key.starts_with("TRACE_") {
                     attributes.push((key, value))
                 } else {
-                    told.push((key, value))
+                    others.push((key, value))
                 }
             }
         }
@@ -156,7 +157,7 @@ impl Trace {
                 .hint("traceprinter prints kernel traces of QNX; use --format btf or csv"));
         }
         let find =
-            |key: &str| attributes.iter().chain(&told).find(|(k, _)| k == key).map(|(_, v)| v.as_str());
+            |key: &str| attributes.iter().chain(&others).find(|(k, _)| k == key).map(|(_, v)| v.as_str());
         let version = find("btfdb.version").and_then(Version::of_release).unwrap_or_default();
         let big_endian = find("TRACE_BIG_ENDIAN").is_some_and(|v| v.trim().eq_ignore_ascii_case("true"));
         let rate = |key| find(key).and_then(|v| v.trim().parse().ok()).filter(|rate| *rate > 0);
@@ -166,7 +167,7 @@ impl Trace {
     }
 }
 
-/// Rows, and the next of them.
+/// Rows, and the index of the next one.
 struct Job {
     batch: RecordBatch,
     next: usize,
@@ -208,7 +209,7 @@ struct Rows {
     /// Cycles and the first two words.
     counts: [Unsigned; 3],
     rest: Texts,
-    /// Missing where the statement gives no other rows.
+    /// Missing if the statement returns wanted rows only.
     wanted: Option<Integers>,
 }
 

@@ -9,7 +9,7 @@ const fn dec_field(label: &'static str) -> Field {
     Field { label, kind: Kind::Dec }
 }
 
-/// What 1.02 knows of a thread that begins, which in mode wide names the priority wrongly.
+/// The arguments of a thread that begins; in mode wide, 1.02 labels the priority wrongly.
 const CREATE: &[Field] = &[dec_field("pid:"), dec_field("tid:"), dec_field("policy:")];
 
 impl Printer {
@@ -37,7 +37,7 @@ impl Printer {
                 self.fields(event, fields, event.words.len() > 2, out);
             }
             Class::VThread => {
-                // States have the names of threads there, but for these two.
+                // States have the names of threads, except for these two.
                 self.label(event, if matches!(event.event, 24 | 25) { "VTH" } else { "TH" }, out);
                 self.fields(event, CREATE.get(..2).unwrap_or_default(), event.words.len() > 2, out);
             }
@@ -69,7 +69,7 @@ impl Printer {
                 }
             }
             Class::System if event.event == 3 => {
-                // 1.02 takes the name of a partition for wide always.
+                // 1.02 always treats the name of a partition as wide.
                 self.label(event, "", out);
                 let fields = crate::qnx::fields(self.flavour.version, event).unwrap_or_default();
                 self.fields(event, fields, true, out);
@@ -88,7 +88,7 @@ impl Printer {
         out.text(&format!("{:<8}:{name:<width$}", event.class.as_str()));
     }
 
-    /// The words of a state, on one line whatever their number; a blank follows the thread.
+    /// The words of a state, on one line in any mode; a blank follows the thread.
     pub(super) fn thread(&self, event: &Event<'_>, out: &mut Vec<u8>) {
         out.text(" pid:");
         dec(out, i64::from(event.word(0) as i32));
@@ -111,7 +111,7 @@ impl Printer {
         }
     }
 
-    /// What follows the class of an interrupt. `gap`: blanks before what differs.
+    /// The part after the class of an interrupt. `gap`: blanks before the part that differs.
     pub(super) fn interrupt_event(&self, event: &Event<'_>, gap: &str, out: &mut Vec<u8>) {
         let number = if event.class == Class::HandlerEnter { event.word(1) } else { event.word(0) };
         Self::interrupt(number, out);
@@ -139,7 +139,7 @@ impl Printer {
         }
     }
 
-    /// The address whose first word is the `n`th: eight digits, or sixteen in the layout for 64 bits.
+    /// The address whose first word is number `n`: eight digits, or sixteen in the layout for 64 bits.
     fn address(&self, event: &Event<'_>, n: usize, out: &mut Vec<u8>) {
         if !event.is64 {
             return hex08(out, event.word(n));

@@ -1,4 +1,4 @@
-//! Lines of traceprinter 7.0 and later: a format that the user may choose, a blank, the arguments. Not those of 1.02.
+//! Lines of traceprinter 7.0 and later: a format chosen by the user, a blank, the arguments. Not 1.02.
 
 use super::Printer;
 use super::format::Facts;
@@ -46,7 +46,7 @@ impl Printer {
             Class::IntEnter | Class::IntExit | Class::HandlerEnter | Class::HandlerExit => {
                 let mut line = Vec::new();
                 self.interrupt_event(event, " ", &mut line);
-                // The number stands in the format already.
+                // The format has already printed the number.
                 out.extend_from_slice(line.get(subtype.len()..).unwrap_or_default());
             }
             Class::User if event.words.len() > 2 => self.user_string(event, out),

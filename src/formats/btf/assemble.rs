@@ -1,7 +1,8 @@
-//! Parsed chunks of a BTF file, in order, to rows of `btf_event` and `btf_line`: line and event numbers, the time scale
-//! of the database, names for numbers, what is found between chunks. Does not parse.
+//! Assembles the parsed chunks of a BTF file, in order, into rows of `btf_event` and `btf_line`: line and
+//! event numbers, the time scale of the database, names for numbers, and findings across chunks. Does not
+//! parse.
 
-use super::{EventRows, Header, Keyword, LineKind, OtherLine, Told};
+use super::{DeltaStart, EventRows, Header, Keyword, LineKind, OtherLine};
 use crate::diagnostics::{Diagnostic, Severity};
 use crate::error::Result;
 use crate::formats::{Output, Rows};
@@ -10,32 +11,32 @@ use crate::schema::{BtfEventRows, BtfLineRow, BtfLineRows, tables};
 use crate::time::{TimeScale, divide_half_even, with_sign};
 use std::collections::{HashMap, HashSet};
 
-/// Lines that are no events, handed over at once.
+/// Rows per batch of lines that are not events.
 const LINES_OUT: usize = 16 * 1024;
 
 /// See the module.
 pub(super) struct Assembler {
-    /// As the user gave it.
+    /// The path given by the user.
     name: String,
     scale: TimeScale,
     line_rows: BtfLineRows,
-    /// Events so far: the `seq` of the next one.
+    /// Number of events so far: the `seq` of the next one.
     seq: i64,
-    /// Time of the event before, in file order.
+    /// Time of the previous event, in file order.
     before: Option<i64>,
     /// Numbers that no table of the file explains.
     undefined: HashSet<String>,
     names: MergedNames,
     words: MergedNames,
     notes: MergedNames,
-    /// What the lines so far say.
+    /// The header lines so far.
     pub header: Header,
-    /// Entities are named by number, and a table of the file says by which.
+    /// Entities are named by number, which a table of the file explains.
     pub numeric: bool,
 }
 
 impl Assembler {
-    /// `name` is the path of the file as the user gave it; times become ticks of `scale`.
+    /// `name` is the path given by the user; times become ticks of `scale`.
     pub fn new(name: &str, scale: TimeScale) -> Self {
         Self {
             name: name.to_owned(),
@@ -52,7 +53,7 @@ impl Assembler {
         }
     }
 
-    /// Takes the next chunk of the file, which the parser of this number has read.
+    /// Adds the next chunk of the file, read by the parser of this number.
     pub fn take(&mut self, parser: usize, mut rows: EventRows, out: &mut Output<'_>) -> Result<()> {
         self.share_names(parser, &mut rows);
         let mut log = std::mem::take(&mut rows.log);
@@ -75,31 +76,31 @@ impl Assembler {
         out.counts.add(&rows.counts);
         let previous = self.before;
         self.before = rows.time.last().copied().or(previous);
-        // A header between events whose times begin anew: another trace was appended.
+        // A header between events whose times start again: another trace was appended.
         match restart.filter(|r| begins_anew(&rows.time, *r, previous)) {
             Some(at) => {
                 let later = split_off(&mut rows, at);
-                self.give(rows, lines_before, out)?;
+                self.emit(rows, lines_before, out)?;
                 out.rows(Rows::new_trace(tables::BTF_EVENT))?;
-                self.give(later, lines_before, out)?;
+                self.emit(later, lines_before, out)?;
             }
-            None => self.give(rows, lines_before, out)?,
+            None => self.emit(rows, lines_before, out)?,
         }
         [&mut self.names, &mut self.words, &mut self.notes].into_iter().for_each(MergedNames::trim);
         if self.line_rows.len() >= LINES_OUT {
-            self.give_lines(out)?;
+            self.emit_lines(out)?;
         }
         Ok(())
     }
 
-    /// Hands over the lines that are no events.
-    pub fn give_lines(&mut self, out: &mut Output<'_>) -> Result<()> {
+    /// Emits the lines that are not events.
+    pub fn emit_lines(&mut self, out: &mut Output<'_>) -> Result<()> {
         out.rows(Rows::new(tables::BTF_LINE, self.line_rows.take_batch()?))
     }
 
-    /// The parser's numbers of names become keys.
+    /// Replaces the parser's ids of names by keys.
     fn share_names(&mut self, parser: usize, rows: &mut EventRows) {
-        let Told { names, words, notes } = rows.told;
+        let DeltaStart { names, words, notes } = rows.delta_start;
         self.names.learn(parser, names, &rows.names);
         self.words.learn(parser, words, &rows.words);
         self.notes.learn(parser, notes, &rows.notes);
@@ -110,7 +111,7 @@ impl Assembler {
         self.notes.translate(parser, &mut rows.note);
     }
 
-    /// Keeps a line that is no event; true when it may begin another trace.
+    /// Stores a line that is not an event; returns true if it may begin another trace.
     fn other(&mut self, other: &OtherLine, out: &mut Output<'_>) -> bool {
         let line = out.counts.lines + u64::from(other.line) + 1;
         self.line_rows.push(BtfLineRow {
@@ -126,7 +127,7 @@ impl Assembler {
         other.kind == LineKind::Parameter && version
     }
 
-    /// Applies what the header says to the rows `[from, to)`.
+    /// Applies the header to the rows `[from, to)`.
     fn segment(&mut self, rows: &mut EventRows, from: usize, to: usize, out: &mut Output<'_>) {
         if from >= to {
             return;
@@ -165,7 +166,7 @@ impl Assembler {
         }
     }
 
-    /// Numeric mode: numbers that the file's tables explain become names (BTF 2.1.5, numeric mode).
+    /// Numeric mode: replaces numbers by the names in the file's tables (BTF 2.1.5, numeric mode).
     fn name_numbers(&mut self, rows: &mut EventRows, from: usize, to: usize, out: &mut Output<'_>) {
         let header = &self.header;
         let mut unknown = Vec::new();
@@ -205,7 +206,7 @@ impl Assembler {
         }
     }
 
-    fn give(&mut self, rows: EventRows, lines_before: u64, out: &mut Output<'_>) -> Result<()> {
+    fn emit(&mut self, rows: EventRows, lines_before: u64, out: &mut Output<'_>) -> Result<()> {
         let count = rows.time.len() as i64;
         if count == 0 {
             return Ok(());
@@ -241,13 +242,13 @@ impl Assembler {
     }
 }
 
-/// The time of row `at` is before that of the row in front of it, which may be the last one of the chunk before.
+/// The time of row `at` is before that of the previous row, which may be the last one of the previous chunk.
 fn begins_anew(times: &[i64], at: usize, previous: Option<i64>) -> bool {
     let before = at.checked_sub(1).map_or(previous, |n| times.get(n).copied());
     before.zip(times.get(at)).is_some_and(|(before, behind)| *behind < before)
 }
 
-/// The rows from `at` on; `rows` keeps those before.
+/// Moves the rows from `at` on to a new value.
 fn split_off(rows: &mut EventRows, at: usize) -> EventRows {
     EventRows {
         time: rows.time.split_off(at),

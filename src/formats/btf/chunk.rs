@@ -1,5 +1,5 @@
-//! A chunk of BTF lines into columns. One tolerant reader of a line, and a fast path for the common shape of an event
-//! that gives the same result. Not what the header means (see [`super::Header`]).
+//! A chunk of BTF lines into columns: one tolerant reader of a line, and a fast path for the common shape of
+//! an event with the same result. Not what the header means (see [`super::Header`]).
 
 use super::super::text::{Findings, Line, Names, line_end, sign, stops, swar};
 use super::super::{Counts, RowLines};
@@ -30,23 +30,23 @@ pub struct EventRows {
     pub action: Vec<u32>,
     /// Indices into `notes`; [`EventRows::NO_NOTE`] for lines with seven fields.
     pub note: Vec<u32>,
-    /// Where each row stood.
+    /// The line of each row.
     pub lines: RowLines,
-    /// Names of entities by first use, without those that the parser has told before. Bytes that are no UTF-8 are
-    /// replaced.
+    /// Dictionary delta: names of entities by first use, without those of earlier chunks of the parser. Bytes
+    /// that are not UTF-8 are replaced.
     pub names: TextList,
     /// Types and actions, likewise.
     pub words: TextList,
     /// Notes, likewise.
     pub notes: TextList,
-    /// The indices of the first of `names`, `words` and `notes`: how many the parser has told before. A smaller
-    /// number than that means that it has forgotten the others.
-    pub told: Told,
-    /// Lines that are no events, in order.
+    /// The ids of the first of `names`, `words` and `notes`: the number of those in earlier deltas. A smaller
+    /// id means that the parser has dropped the names from there on.
+    pub delta_start: DeltaStart,
+    /// Lines that are not events, in order.
     pub others: Vec<OtherLine>,
-    /// Where the lines went.
+    /// The counts of lines.
     pub counts: Counts,
-    /// What was wrong; lines are 1-based within the chunk.
+    /// The findings; lines are 1-based within the chunk.
     pub log: Log,
 }
 
@@ -84,9 +84,9 @@ impl EventRows {
     }
 }
 
-/// See [`EventRows::told`].
+/// See [`EventRows::delta_start`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct DeltaStart {
     /// Names of entities.
     pub names: u32,
     /// Types and actions.
@@ -106,13 +106,13 @@ struct Row {
     note: u32,
 }
 
-/// A longer note that is new is left to the tolerant reader.
-const LONGEST_NEW_NOTE: usize = 256;
+/// A longer new note is left to the tolerant reader.
+const MAX_NEW_NOTE: usize = 256;
 
-/// Reads chunks of one file, not necessarily all of them, and tells each name once.
+/// Reads chunks of one file, not necessarily all of them, and returns each name once.
 #[derive(Debug)]
 pub struct Parser<'s> {
-    /// The path as the user gave it.
+    /// The path given by the user.
     source: Cow<'s, str>,
     names: Names,
     words: Names,
@@ -120,23 +120,22 @@ pub struct Parser<'s> {
 }
 
 impl<'s> Parser<'s> {
-    /// `source` is the path as the user gave it.
+    /// `source` is the path given by the user.
     pub fn new(source: impl Into<Cow<'s, str>>) -> Self {
         Self { source: source.into(), names: Names::new(), words: Names::new(), notes: Names::new() }
     }
 
-    /// Reads a chunk. `inside_line`: the chunk before ended inside a line, whose rest is passed over without being
-    /// counted.
+    /// Reads a chunk. `inside_line`: the previous chunk ended inside a line, whose rest is skipped uncounted.
     pub fn chunk(&mut self, chunk: &[u8], inside_line: bool) -> EventRows {
         self.parse_with(chunk, inside_line, true)
     }
 
-    /// [`Parser::chunk`] with or without the fast path, which changes nothing but the time it takes.
+    /// [`Parser::chunk`] with or without the fast path, which does not change the result.
     pub(super) fn parse_with(&mut self, chunk: &[u8], inside_line: bool, fast: bool) -> EventRows {
         let Self { source, names, words, notes } = self;
-        let told =
-            Told { names: names.begin_chunk(), words: words.begin_chunk(), notes: notes.begin_chunk() };
-        let rows = EventRows { told, ..EventRows::with_room_for(chunk.len()) };
+        let delta_start =
+            DeltaStart { names: names.begin_chunk(), words: words.begin_chunk(), notes: notes.begin_chunk() };
+        let rows = EventRows { delta_start, ..EventRows::with_room_for(chunk.len()) };
         let mut reader = Reader { rows, findings: Findings::new(&**source), names, words, notes };
         let (mut at, mut number) = (0, 0);
         if inside_line {
@@ -156,7 +155,7 @@ impl<'s> Parser<'s> {
     }
 }
 
-/// Reads a chunk that stands alone, see [`Parser::chunk`].
+/// Reads a single chunk, see [`Parser::chunk`].
 pub fn parse_chunk(chunk: &[u8], inside_line: bool, source: &str) -> EventRows {
     Parser::new(source).chunk(chunk, inside_line)
 }
@@ -170,7 +169,8 @@ struct Reader<'p> {
 }
 
 impl Reader<'_> {
-    /// Reads lines from `(offset, line number)` on for as long as they have the common shape, and gives where it stopped.
+    /// Reads lines from `(offset, line number)` on while they have the common shape; returns where it
+    /// stopped.
     fn common_lines(&mut self, chunk: &[u8], (mut at, mut number): (usize, usize)) -> (usize, usize) {
         while let Some((row, next)) = self.common_line(chunk, at) {
             self.rows.push(&row, number);
@@ -179,9 +179,9 @@ impl Reader<'_> {
         (at, number)
     }
 
-    /// Reads `12,Core_0,0,T,T_1,3,start` or the same with a note, when all its names were seen before: the row, and
-    /// where the next line starts. Fields with blanks around them are never known, so that they need no care here. A note
-    /// may be new: the values of signals often are.
+    /// Reads `12,Core_0,0,T,T_1,3,start` or the same with a note, if all its names are known. Returns the
+    /// row, and where the next line starts. Fields with blanks around them are never known, so they need no
+    /// special case. A note may be new: the values of signals often are.
     #[inline(always)]
     fn common_line(&mut self, chunk: &[u8], at: usize) -> Option<(Row, usize)> {
         let (time, digits) = swar::decimal(chunk, at)?;
@@ -206,11 +206,11 @@ impl Reader<'_> {
         Some((row, line_end(chunk, end)?))
     }
 
-    /// A note that was not seen before, if it needs no care: its bytes are visible ASCII characters up to the line end.
+    /// A new note of a simple form: its bytes are visible ASCII characters up to the line end.
     #[inline(never)]
     fn new_note(&mut self, chunk: &[u8], at: usize) -> Option<(u32, usize)> {
         let rest = chunk.get(at..)?;
-        let length = rest.iter().take(LONGEST_NEW_NOTE).position(|b| !b.is_ascii_graphic())?;
+        let length = rest.iter().take(MAX_NEW_NOTE).position(|b| !b.is_ascii_graphic())?;
         line_end(chunk, at + length)?;
         Some((self.notes.id(rest.get(..length)?), at + length))
     }
@@ -266,9 +266,9 @@ impl Reader<'_> {
 
     fn finish(self, lines: usize) -> EventRows {
         let mut rows = self.rows;
-        rows.names = self.names.texts_from(rows.told.names);
-        rows.words = self.words.texts_from(rows.told.words);
-        rows.notes = self.notes.texts_from(rows.told.notes);
+        rows.names = self.names.texts_from(rows.delta_start.names);
+        rows.words = self.words.texts_from(rows.delta_start.words);
+        rows.notes = self.notes.texts_from(rows.delta_start.notes);
         rows.log = self.findings.into_log();
         rows.counts.lines = lines as u64;
         rows.counts.rows = rows.time.len() as u64;
@@ -278,7 +278,7 @@ impl Reader<'_> {
     }
 }
 
-/// Marks the first byte of a line end, or a tab: who stops there leaves the line to the tolerant reader.
+/// Marks the first byte of a line end, or a tab, which leaves the line to the tolerant reader.
 #[inline(always)]
 fn line_ends(bytes: [u8; 16]) -> u32 {
     stops::up_to(bytes, b'\r')
@@ -289,7 +289,7 @@ fn comma(text: &[u8], at: usize) -> Option<usize> {
     (*text.get(at)? == b',').then_some(at + 1)
 }
 
-/// An instance and the comma behind it: where the next field starts.
+/// An instance and the comma after it: returns where the next field starts.
 #[inline(always)]
 fn instance(text: &[u8], at: usize) -> Option<(Option<i64>, usize)> {
     if let Some(next) = comma(text, at) {

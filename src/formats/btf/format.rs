@@ -1,4 +1,4 @@
-//! BTF as a [`TraceFormat`]: one text file, whose chunks are parsed on several threads and assembled in order on one.
+//! BTF as a [`TraceFormat`]: one text file, whose chunks are parsed on several threads and assembled on one.
 
 use super::assemble::Assembler;
 use super::chunk::{EventRows, Parser};
@@ -126,13 +126,13 @@ struct BtfReader {
     dialect: Dialect,
     begun: bool,
     assembler: Assembler,
-    /// For chunks that no [`ChunkParser`] has parsed, and whether the next one begins inside a line.
+    /// For chunks without a [`ChunkParser`], and whether the next one begins inside a line.
     parser: Parser<'static>,
     inside_line: bool,
 }
 
 impl BtfReader {
-    /// Says first how events are read, where that is not as the specification has it.
+    /// Reports the dialect of events, if it is not that of the specification.
     fn begin(&mut self, out: &mut Output<'_>) {
         if !std::mem::replace(&mut self.begun, true) && self.dialect == Dialect::FreeRtos {
             let message = "read as the FreeRTOS loggers mean it: 'create' activates, the first resume starts, \
@@ -161,7 +161,7 @@ impl Reader for BtfReader {
 
     fn finish(mut self: Box<Self>, out: &mut Output<'_>) -> Result<Ending> {
         self.begin(out);
-        self.assembler.give_lines(out)?;
+        self.assembler.emit_lines(out)?;
         let counts = out.counts;
         if counts.rows == 0 && counts.rejected > 0 {
             let first = out.log.entries().iter().find(|d| d.severity == Severity::Error);

@@ -1,12 +1,12 @@
-//! What the parameters and tables of a BTF file mean for the events behind them: unit of time, numeric mode, facts
-//! about the trace. Sees the lines in the order of the file; keeps none of them.
+//! What the parameters and tables of a BTF file mean for later events: unit of time, numeric mode, facts
+//! about the trace. Gets the lines in the order of the file; does not store them.
 
 use super::LineKind;
 use crate::diagnostics::Severity;
 use crate::time::TimeScale;
 use std::collections::HashMap;
 
-/// The parameters that btfdb understands, in any of their spellings and of any case (BTF 1.0 to 2.3.0).
+/// The parameters that btfdb uses, in any spelling and case (BTF 1.0 to 2.3.0).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Keyword {
     /// `#version`
@@ -32,7 +32,7 @@ pub enum Keyword {
 }
 
 impl Keyword {
-    /// The keyword of a parameter line and its value; `None` for keywords that mean nothing to btfdb.
+    /// The keyword of a parameter line and its value; `None` for keywords that btfdb does not use.
     pub fn split(line: &str) -> Option<(Self, &str)> {
         let text = line.trim().strip_prefix('#')?;
         let (word, value) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
@@ -53,7 +53,7 @@ impl Keyword {
     }
 }
 
-/// What is known of a trace after the lines seen so far.
+/// The header after the lines so far.
 #[derive(Debug, Clone, Default)]
 pub struct Header {
     scale: Option<TimeScale>,
@@ -73,22 +73,22 @@ pub struct Header {
 pub type HeaderFinding = (Severity, &'static str, String);
 
 impl Header {
-    /// The unit of the times that follow: nanoseconds unless said otherwise (BTF 2.1.5, `#timeScale`).
+    /// The unit of the following times: nanoseconds by default (BTF 2.1.5, `#timeScale`).
     pub fn scale(&self) -> TimeScale {
         self.scale.unwrap_or(TimeScale::Ns)
     }
 
-    /// True when the file gives numbers to entities or types.
+    /// True if the file assigns numbers to entities or types.
     pub fn has_ids(&self) -> bool {
         !(self.types.is_empty() && self.entities.is_empty())
     }
 
-    /// The type that a number stands for.
+    /// The type of a number.
     pub fn type_of(&self, id: &str) -> Option<&str> {
         self.types.get(id).map(String::as_str)
     }
 
-    /// The entity that a number stands for.
+    /// The entity of a number.
     pub fn entity(&self, id: &str) -> Option<&str> {
         self.entities.get(id).map(String::as_str)
     }
@@ -103,7 +103,7 @@ impl Header {
         self.entities.iter().map(|(id, name)| (id.as_str(), name.as_str()))
     }
 
-    /// Takes a line into account that is no event.
+    /// Adds a line that is not an event.
     pub fn line(&mut self, kind: LineKind, text: &str) -> Option<HeaderFinding> {
         match kind {
             LineKind::Parameter => self.parameter(text),
@@ -153,7 +153,7 @@ impl Header {
         Some((Severity::Warning, "another-time-scale", message))
     }
 
-    /// `#-3 Task_1ms`. Rows of entities and types that have no number (`#-T Task_1ms`) give nothing to look up.
+    /// `#-3 Task_1ms`. Rows of entities and types without a number (`#-T Task_1ms`) have nothing to look up.
     fn row(&mut self, text: &str) -> Option<HeaderFinding> {
         let table = match self.table {
             Some(k @ (Keyword::TypeTable | Keyword::EntityTable)) => k,

@@ -1,13 +1,13 @@
-//! Whether a text is a BTF trace, and which dialect it speaks. Decides by content alone, never by the file's name.
+//! Whether a text is a BTF trace, and its dialect. Decides by content alone, never by the file's name.
 
 use super::super::text::{Line, without_bom};
 use super::header::Keyword;
 
-/// Lines that are looked at.
+/// Number of lines to check.
 const PROBED_LINES: usize = 1000;
 
-/// True when `head`, the first bytes of a file, is BTF: a parameter of BTF comes before anything else but comments, or
-/// most lines are events.
+/// True if `head`, the first bytes of a file, is BTF: a parameter of BTF comes before anything but comments,
+/// or most lines are events.
 pub fn probe(head: &[u8]) -> bool {
     let (mut events, mut others) = (0, 0);
     for line in lines(head) {
@@ -38,8 +38,8 @@ fn is_event(text: &[u8]) -> bool {
     number(0).is_some() && name(1) && instance(2) && name(3) && name(4) && instance(5) && name(6)
 }
 
-/// True when the trace is of a FreeRTOS logger: it says so, or its tasks are called `[core/id]name` or `(id)name`. Its
-/// events are to be read in another way (see [`crate::derive`]).
+/// True if the trace is of a FreeRTOS logger: it says so, or its tasks are named `[core/id]name` or
+/// `(id)name`. Its events are interpreted differently (see [`crate::derive`]).
 pub fn speaks_freertos(head: &[u8]) -> bool {
     let mut tasks = 0;
     for line in lines(head) {
@@ -79,7 +79,7 @@ fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
         })
     })
     .take(PROBED_LINES)
-    // The last line may be cut off by the end of what is looked at.
+    // The last line may be cut off by the end of `head`.
     .enumerate()
     .filter(|(n, (_, terminated))| *terminated || *n == 0)
     .map(|(_, (text, _))| text)

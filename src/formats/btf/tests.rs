@@ -56,7 +56,7 @@ fn events_of_every_shape_are_read() {
 }
 
 #[test]
-fn what_is_no_event_is_kept_where_it_was() {
+fn lines_that_are_no_events_stay_in_place() {
     let rows = read("#version 2.1\n#-0 T\n# a, b\n#\n\n1,A,0,T,B,0,start\n  \n#x\n2,A,0,T,B,0,stop");
     let kinds: Vec<_> = rows.others.iter().map(|o| (o.line, o.before, o.kind, o.text.as_str())).collect();
     use LineKind::{Blank, Comment, Parameter, TableRow};
@@ -143,7 +143,7 @@ fn contradictions_of_headers_are_found() {
 }
 
 #[test]
-fn traces_are_told_from_other_texts() {
+fn traces_are_distinguished_from_other_texts() {
     assert!(probe(b"# hello\n#version 1.0\n") && probe(b"#Creator x\n") && probe(b"1,A,0,T,B,0,start\n"));
     assert!(
         !probe(b"-0000004788,0.0000000300,\"X\",\"wr-data\",33\n")
@@ -154,7 +154,7 @@ fn traces_are_told_from_other_texts() {
 }
 
 #[test]
-fn freertos_is_told_by_its_creator_or_its_names() {
+fn freertos_is_recognised_by_its_creator_or_its_names() {
     assert!(speaks_freertos(b"#creator FreeRTOS trace logger\n"));
     assert!(
         speaks_freertos(b"1,A,0,T,[0/0001]Main,0,resume,\n")
@@ -164,21 +164,21 @@ fn freertos_is_told_by_its_creator_or_its_names() {
 }
 
 #[test]
-fn a_name_is_told_once_until_there_are_too_many() {
+fn each_name_is_in_one_delta_until_there_are_too_many() {
     let mut parser = Parser::new("t");
     let mut read = |text: &str| parser.chunk(text.as_bytes(), false);
     let one = read("1,A,0,T,B,0,x,n\n");
-    assert_eq!(one.told, Told::default());
+    assert_eq!(one.delta_start, DeltaStart::default());
     assert_eq!(one.names, ["A", "B"]);
     let two = read("2,B,0,T,C,0,y,n\n");
-    assert_eq!(two.told, Told { names: 2, words: 2, notes: 1 });
+    assert_eq!(two.delta_start, DeltaStart { names: 2, words: 2, notes: 1 });
     assert_eq!((two.names.iter().collect(), two.words.iter().collect()), (vec!["C"], vec!["y"]));
     assert!(two.notes.is_empty());
     assert_eq!((two.source, two.target), (vec![1], vec![2]));
     let many: String = (0..70_000).map(|n| format!("{n},A,0,T,T_{n},0,x,n\n")).collect();
-    assert_eq!(read(&many).told, Told { names: 3, words: 3, notes: 1 });
+    assert_eq!(read(&many).delta_start, DeltaStart { names: 3, words: 3, notes: 1 });
     let anew = read("3,A,0,T,B,0,x,n\n");
-    assert_eq!((anew.told, anew.source), (Told { names: 0, words: 3, notes: 1 }, vec![0]));
+    assert_eq!((anew.delta_start, anew.source), (DeltaStart { names: 0, words: 3, notes: 1 }, vec![0]));
 }
 
 #[test]
@@ -192,7 +192,7 @@ proptest! {
     fn the_fast_path_changes_nothing(
         picks in prop::collection::vec((0usize..90, 0usize..40, 0usize..60, 0u8..40), 0..90),
     ) {
-        // Most lines are usual ones, whose names come again: the fast path reads no others.
+        // Most lines are common ones with repeated names: the fast path reads no others.
         let pick = |of: &[&'static str], n: usize| *of.get(n).unwrap_or(&of[n % 2]);
         let mut text = String::new();
         for (time, name, number, end) in picks {

@@ -1,5 +1,5 @@
-//! What a command of a Grasp trace says: its words to the fields of a row, in both dialects. Sees one command; what the ids in
-//! it mean is not known here.
+//! The meaning of a command of a Grasp trace: its words to the fields of a row, in both dialects. Handles a
+//! single command; the objects of its ids are not known here.
 
 use super::quote::join;
 use super::ticks::{NotTicks, ticks};
@@ -56,22 +56,22 @@ pub struct Command<'w> {
     pub options: Option<String>,
     /// Numbers with digits finer than a tick.
     pub inexact: u64,
-    /// What is odd about it: a code and a sentence. The first one.
+    /// The first oddity: a code and a sentence.
     pub finding: Option<(&'static str, String)>,
 }
 
-/// What kind of command begins here, by its first word.
+/// The kind of a command, by its first word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Head {
     /// One of Grasp.
     Grasp,
-    /// One of Tcl, which would have to run.
+    /// One of Tcl, which would have to be executed.
     Script,
-    /// Nothing that either knows.
+    /// Neither of both.
     Other,
 }
 
-/// Looks at the first word of a line, which begins at its first byte.
+/// Checks the first word of a line, which begins at its first byte.
 pub(super) fn head(line: &str) -> Head {
     let word = line.split(|c: char| c.is_ascii_whitespace() || c == ';').next().unwrap_or_default();
     let plain = word.trim_start_matches(':');
@@ -84,12 +84,12 @@ pub(super) fn head(line: &str) -> Head {
         }
         return Head::Other;
     }
-    // Other output of the program has sentences; a script has words that are nothing but commands.
+    // Other output of a program has sentences; a script has words that are nothing but commands.
     if super::vocabulary::SCRIPT.contains(&plain) { Head::Script } else { Head::Other }
 }
 
 impl<'w> Command<'w> {
-    /// The command that `words` say; `inner` has room for the words of a bracket. `tick`: ticks per unit of time.
+    /// Parses the command of `words`; `inner` has the words of a bracket. `tick`: ticks per unit of time.
     pub(super) fn read(words: &'w [Word<'w>], inner: &'w [Word<'w>], tick: i64) -> Self {
         let mut reading = Reading { tick, command: Self::default() };
         reading.all(words, inner);
@@ -187,7 +187,7 @@ impl<'w> Reading<'w> {
         self.timed(words, BUFFER_EVENTS);
     }
 
-    /// A time, an event and its words; some recorders print the time last, behind a command that they know nothing of.
+    /// A time, an event and its words; some recorders print the time last, after an unknown command.
     fn timed(&mut self, words: &'w [Word<'w>], events: &'static [Entry]) {
         let Some((first, rest)) = words.split_first() else { return self.lack("a time") };
         let of_last = || {
@@ -274,28 +274,28 @@ impl<'w> Reading<'w> {
         }
     }
 
-    /// `-key value`, in any order. What comes where a key should be is kept: the player passes it over.
+    /// `-key value`, in any order. A word at the place of a key is stored: the player skips it.
     fn options(&mut self, words: &'w [Word<'w>]) {
-        let mut kept: Vec<&'w str> = Vec::new();
+        let mut other_options: Vec<&'w str> = Vec::new();
         let mut words = words.iter();
         while let Some(word) = words.next() {
             let key = word.text.trim_start_matches('-');
             if key.len() == word.text.len() || key.is_empty() {
                 self.find("extra-words", || "words behind the command that are no options".to_owned());
-                kept.push(&word.text);
+                other_options.push(&word.text);
                 continue;
             }
             let Some(value) = words.next() else {
                 self.find("option-without-value", || format!("option '-{key}' has no value"));
-                kept.push(&word.text);
+                other_options.push(&word.text);
                 break;
             };
             if !self.option(key, &value.text) {
-                kept.extend([word.text.as_ref(), value.text.as_ref()]);
+                other_options.extend([word.text.as_ref(), value.text.as_ref()]);
             }
         }
-        if !kept.is_empty() {
-            self.command.options = Some(join(kept));
+        if !other_options.is_empty() {
+            self.command.options = Some(join(other_options));
         }
     }
 
@@ -395,7 +395,7 @@ impl Argument {
     }
 }
 
-/// An id: colons in front are those of the global namespace of Tcl, and mean nothing.
+/// An id: leading colons are the global namespace of Tcl, and are ignored.
 fn id(word: &str) -> &str {
     let id = word.trim_start_matches(':');
     if id.is_empty() { word } else { id }

@@ -1,7 +1,7 @@
-//! What a backslash and the characters behind it mean in Tcl (Tcl(n), rule 9, as of 8.6). Not the line end behind one.
+//! Backslash sequences in Tcl (Tcl(n), rule 9, as of 8.6). Not a line end after a backslash.
 
-/// The character meant by the backslash at `at` and how many bytes stand for it; `None` where the character behind it
-/// stands for itself. A backslash that nothing follows means itself.
+/// The character of the backslash sequence at `at`, and its length in bytes; `None` if the character after it
+/// stands for itself. A backslash at the end stands for itself.
 pub(super) fn backslash(bytes: &[u8], at: usize) -> Option<(char, usize)> {
     let Some(next) = bytes.get(at + 1) else { return Some(('\\', 1)) };
     let digits = bytes.get(at + 2..).unwrap_or_default();
@@ -21,7 +21,7 @@ pub(super) fn backslash(bytes: &[u8], at: usize) -> Option<(char, usize)> {
     })
 }
 
-/// As many digits as there are and as make a character; none: the letter stands for itself.
+/// As many digits as form a character; none: the letter stands for itself.
 fn hexadecimal(digits: &[u8], most: usize) -> Option<(char, usize)> {
     let (mut number, mut count) = (0u32, 0);
     for digit in digits.iter().take(most).map_while(|b| char::from(*b).to_digit(16)) {

@@ -1,4 +1,4 @@
-//! Grasp traces as a [`TraceFormat`]: one file of commands, whose unit of time the user says.
+//! Grasp traces as a [`TraceFormat`]: one file of commands, whose unit of time is an option.
 
 use super::reader::CommandReader;
 use super::rows::CommandRows;
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 /// `recording.os` and `source.format` of a Grasp trace, and the name of its mapper.
 const GRASP: &str = "grasp";
-/// What a unit of time is unless an option says it: "In our simulations 1 tick corresponds to 1ms" (paper §IV-B).
+/// The default unit of time: "In our simulations 1 tick corresponds to 1ms" (paper §IV-B).
 const TICK: &str = "1ms";
 
 /// The tables that its reader fills.

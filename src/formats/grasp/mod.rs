@@ -1,11 +1,12 @@
-//! Grasp traces (Holenderski et al., WATERS 2010): scripts of Tcl that draw a recording when the Grasp player runs them.
-//! Here nothing is run: the commands that recorders write are read, in both dialects, and everything else is kept as it is.
+//! Grasp traces (Holenderski et al., WATERS 2010): Tcl scripts that draw a recording when the Grasp player
+//! runs them. Nothing is run here: the commands that recorders write are parsed, in both dialects, and
+//! everything else is stored as it is.
 //!
 //! * `words`, `escape`, `quote` – Tcl's words, and texts as such words
 //! * `ticks` – decimal times, exact
-//! * `vocabulary`, `command` – what commands, events and options there are, and what one command says
+//! * `vocabulary`, `command` – the list of commands, events and options, and the meaning of one command
 //! * `reader`, `rows`, `probe` – chunks to commands, those to rows; whether a file is such a trace
-//! * `format` – all of it as a trace format
+//! * `format` – the trace format
 
 mod command;
 mod escape;

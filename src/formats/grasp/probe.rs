@@ -2,11 +2,12 @@
 
 use super::command::{Head, head};
 
-/// Lines that are looked at.
+/// Number of lines to check.
 const PROBED_LINES: usize = 1000;
 
-/// True when `head_bytes`, the first bytes of a file, holds a Grasp trace: it has commands of Grasp, and those are more than a
-/// tenth of the lines that are neither blank nor comments. A program may print other things in between.
+/// True if `head_bytes`, the first bytes of a file, begin a Grasp trace: it has commands of Grasp, and those
+/// are more than a tenth of the lines that are neither blank nor comments. A program may print other things
+/// in between.
 pub fn probe(head_bytes: &[u8]) -> bool {
     let (mut commands, mut others) = (0, 0);
     for line in head_bytes.split(|b| *b == b'\n').take(PROBED_LINES) {
@@ -19,7 +20,7 @@ pub fn probe(head_bytes: &[u8]) -> bool {
             Some((mark, behind)) if !mark.contains(' ') => behind.trim_start(),
             _ => text,
         };
-        // A word alone is a word of any text.
+        // A single word could occur in any text.
         let is_command = head(untagged) == Head::Grasp
             && untagged.contains(char::is_whitespace)
             && !untagged.starts_with("error");

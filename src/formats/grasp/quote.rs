@@ -1,10 +1,9 @@
-//! Texts as words of Tcl: whatever is written so is read back as it was, by [`super::words`] and by Tcl. All of a word stands
-//! on one line.
+//! Texts as words of Tcl: [`super::words`] and Tcl read them back unchanged. A word is always on one line.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// `text` as one word: as it is where that will do, else in braces, else in quotation marks with backslashes.
+/// `text` as one word: unchanged if possible, else in braces, else in quotation marks with backslashes.
 pub fn quote(text: &str) -> Cow<'_, str> {
     if is_bare(text) {
         return Cow::Borrowed(text);
@@ -20,7 +19,7 @@ pub fn quote(text: &str) -> Cow<'_, str> {
             '\n' => quoted.push_str("\\n"),
             '\r' => quoted.push_str("\\r"),
             '\t' => quoted.push_str("\\t"),
-            // Four digits are read alike by every Tcl; of \x, old ones take any number.
+            // Every Tcl reads four digits in the same way; of \x, old ones take any number.
             c if c.is_ascii_control() => {
                 // Writing into a string cannot fail.
                 let _ = write!(quoted, "\\u{:04x}", u32::from(c));
@@ -49,7 +48,7 @@ pub fn join<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
     line
 }
 
-/// Nothing in it means anything to Tcl.
+/// It has no special characters of Tcl.
 fn is_bare(text: &str) -> bool {
     let plain = |b: u8| {
         b.is_ascii_graphic() && !matches!(b, b'"' | b'\\' | b'$' | b'[' | b']' | b'{' | b'}' | b';')
@@ -58,7 +57,7 @@ fn is_bare(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(plain)
 }
 
-/// Braces in it are in pairs, and it has neither backslashes nor control characters.
+/// Its braces are balanced, and it has neither backslashes nor control characters.
 fn fits_braces(text: &str) -> bool {
     let mut depth = 0i64;
     for b in text.bytes() {

@@ -1,6 +1,6 @@
-//! The lines of a Grasp trace, chunk by chunk, to commands with findings. A command that is known may go on over lines, with
-//! braces, quotation marks or a backslash; anything else is one line, so that other output of a program, with whatever
-//! quotation marks, cannot swallow what comes behind it.
+//! The lines of a Grasp trace, chunk by chunk, to commands with findings. A known command may continue over
+//! lines, with braces, quotation marks or a backslash; anything else is one line, so that the quotation marks
+//! in other output of a program cannot hide the following commands.
 
 use super::super::Counts;
 use super::super::text::{Findings, Line, without_bom};
@@ -10,41 +10,41 @@ use crate::diagnostics::{Log, Severity};
 use crate::input::MAX_LINE;
 use std::borrow::Cow;
 
-/// A command over several lines is not longer.
+/// Maximum length of a command over several lines.
 const MAX_COMMAND: usize = MAX_LINE;
-/// After so many commands whose end was looked for in vain, none is looked for behind its line: each search is long.
+/// After this many unclosed commands, commands end with their line: each search for an end is long.
 const MAX_UNCLOSED: u32 = 1000;
 
-/// Where a command stands.
+/// The place of a command.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
     /// Its first line within the file, from 1.
     pub line: u64,
-    /// As it is written, without its line end.
+    /// Its text, without its line end.
     pub text: &'a str,
 }
 
-/// Reads the lines of one trace, in their order.
+/// Reads the lines of one trace, in order.
 #[derive(Debug)]
 pub struct CommandReader<'s> {
     findings: Findings<'s>,
     counts: Counts,
     /// Ticks per unit of time.
     tick: i64,
-    /// The beginning of a command whose end is in the next chunk.
+    /// The beginning of a command that continues in the next chunk.
     carried: Vec<u8>,
-    /// The chunk before ended inside a line that is too long.
+    /// The previous chunk ended inside a line that is too long.
     inside_line: bool,
-    /// Lines that ended before the chunk.
+    /// Number of lines that ended before the chunk.
     lines: usize,
-    /// Commands that nothing closes.
+    /// Number of unclosed commands.
     unclosed: u32,
     /// The last line of the file has no line end.
     unended: bool,
 }
 
 impl<'s> CommandReader<'s> {
-    /// `source` is the path as the user gave it; `tick`: ticks per unit of time, above 0.
+    /// `source` is the path given by the user; `tick`: ticks per unit of time, above 0.
     pub fn new(source: impl Into<Cow<'s, str>>, tick: i64) -> Self {
         Self {
             findings: Findings::new(source),
@@ -58,8 +58,8 @@ impl<'s> CommandReader<'s> {
         }
     }
 
-    /// Gives the commands of the next chunk, which ends with a line end unless it is the last one or ends inside a line that is
-    /// too long.
+    /// Passes on the commands of the next chunk, which ends with a line end unless it is the last one or ends
+    /// inside a line that is too long.
     ///
     /// # Errors
     /// Those of `take`.
@@ -87,17 +87,17 @@ impl<'s> CommandReader<'s> {
         }
     }
 
-    /// Where the lines went. Complete behind the last chunk.
+    /// The counts of lines. Complete after the last chunk.
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// True when the file does not end with a line end. Known behind the last chunk.
+    /// True if the file does not end with a line end. Known after the last chunk.
     pub fn is_unended(&self) -> bool {
         self.unended
     }
 
-    /// What was found since this was last asked.
+    /// The findings since the last call.
     pub fn take_log(&mut self) -> Log {
         self.findings.take_log()
     }
@@ -154,7 +154,7 @@ impl<'s> CommandReader<'s> {
         Ok(())
     }
 
-    /// The command at the beginning of `rest`, whose first line is `line`: where it ends; `None` if that cannot be told yet.
+    /// The end of the command at the begin of `rest`, whose first line is `line`; `None` if not known yet.
     fn command<'t, E>(
         &mut self,
         rest: &'t str,
@@ -168,18 +168,18 @@ impl<'s> CommandReader<'s> {
         let may_go_on = !last && rest.len() < MAX_COMMAND;
         if bare.is_empty() {
             let blank = Command { status: Status::Blank, ..Command::default() };
-            return self.give(line, &blank, Severity::Info, take).map(|()| Some(line.len()));
+            return self.emit(line, &blank, Severity::Info, take).map(|()| Some(line.len()));
         }
         if bare.starts_with('#') {
             let end = comment(rest, begin).unwrap_or(line.len());
-            // The line end behind a backslash may be the last byte of the chunk.
+            // The line end after a backslash may be the last byte of the chunk.
             if may_go_on && end >= rest.len() {
                 return Ok(None);
             }
             let end = if end < MAX_COMMAND { end.min(rest.len()) } else { line.len() };
             let comment = Command { status: Status::Comment, command: "#", ..Command::default() };
             let text = rest.get(..end).unwrap_or(line);
-            return self.give(text, &comment, Severity::Info, take).map(|()| Some(text.len()));
+            return self.emit(text, &comment, Severity::Info, take).map(|()| Some(text.len()));
         }
         let begin = begin + tag(bare);
         let bare = line.get(begin..).unwrap_or_default();
@@ -197,7 +197,7 @@ impl<'s> CommandReader<'s> {
         }
         let open = parsed.trouble.filter(|(_, trouble)| trouble.is_open());
         if open.is_some() || parsed.end > MAX_COMMAND {
-            // Nobody can tell where it ends: what follows is read as if it had ended with its line.
+            // Its end is unknown: what follows is read as if it had ended with its line.
             self.unclosed = self.unclosed.saturating_add(1);
             let trouble = open.map_or(Trouble::Limit, |(_, trouble)| trouble);
             let command = Command {
@@ -206,14 +206,14 @@ impl<'s> CommandReader<'s> {
                 finding: Some(("unclosed", trouble.message().to_owned())),
                 ..Command::default()
             };
-            return self.give(line, &command, Severity::Error, take).map(|()| Some(line.len()));
+            return self.emit(line, &command, Severity::Error, take).map(|()| Some(line.len()));
         }
         let step =
             self.known(rest, parsed.end, kind == Head::Script, (parsed.stop, parsed.trouble), words, take)?;
         Ok(Some(step))
     }
 
-    /// A command whose words are known, up to the end of its line.
+    /// A command with known words, up to the end of its line.
     fn known<'t, E>(
         &mut self,
         rest: &'t str,
@@ -233,14 +233,14 @@ impl<'s> CommandReader<'s> {
             finding: Some((code, message.to_owned())),
             ..Command::default()
         };
-        // BufferPlot set activePlot [BufferPlot new]: the one bracket behind a first word that recorders write.
+        // BufferPlot set activePlot [BufferPlot new]: the only bracket after a first word in practice.
         let is_new_plot = first == "BufferPlot" && words.last().is_some_and(|w| w.text == "BufferPlot new");
         let brackets = words.iter().skip(1).any(|word| word.kind == Kind::Bracketed) && !is_new_plot;
         let command = if script {
             refused("script", "a script would have to run for this, and nothing of a trace is run")
         } else if let Some((_, trouble)) = trouble {
             let code = match trouble {
-                Trouble::BehindBrace | Trouble::BehindQuote => "behind-word",
+                Trouble::AfterBrace | Trouble::AfterQuote => "behind-word",
                 _ => "substitution",
             };
             refused(code, trouble.message())
@@ -261,14 +261,14 @@ impl<'s> CommandReader<'s> {
                         }
                         _ => Severity::Info,
                     };
-                    return self.give(text, &command, severity, take).map(|()| end);
+                    return self.emit(text, &command, severity, take).map(|()| end);
                 }
             }
         };
-        self.give(text, &command, Severity::Error, take).map(|()| end)
+        self.emit(text, &command, Severity::Error, take).map(|()| end)
     }
 
-    /// A line that is no command: kept, and told.
+    /// A line that is not a command: stored and reported.
     fn other<E>(
         &mut self,
         line: &str,
@@ -281,10 +281,10 @@ impl<'s> CommandReader<'s> {
             finding: Some(("unknown-command", "no command of Grasp; it is kept as it is".to_owned())),
             ..Command::default()
         };
-        self.give(line, &command, Severity::Warning, take)
+        self.emit(line, &command, Severity::Warning, take)
     }
 
-    fn give<E>(
+    fn emit<E>(
         &mut self,
         text: &str,
         command: &Command<'_>,
@@ -317,7 +317,7 @@ fn first_word(text: &str) -> &str {
     text.split_ascii_whitespace().next().unwrap_or_default()
 }
 
-/// The length of a mark in front of a command, as loggers put it on a console: `[grasp]plot 5 …`.
+/// The length of a mark before a command, which loggers print on a console: `[grasp]plot 5 …`.
 fn tag(line: &str) -> usize {
     let inside = line.strip_prefix('[').and_then(|l| l.split_once(']'));
     let Some((mark, behind)) = inside.filter(|(m, _)| !m.contains(|c: char| c.is_ascii_whitespace())) else {

@@ -6,16 +6,16 @@ use crate::error::Result;
 use crate::schema::{GraspEventRow, GraspEventRows};
 use arrow::array::RecordBatch;
 
-/// Rows that are handed over at once; disorder within two such batches needs no file of its own.
+/// Rows per batch; disorder within two such batches needs no file of its own.
 const BATCH_ROWS: usize = 16 * 1024;
 
 /// Collects rows.
 pub(super) struct CommandRows {
     rows: GraspEventRows,
     seq: i64,
-    /// Time of the command before.
+    /// Time of the previous command.
     now: Option<i64>,
-    /// How many commands were understood.
+    /// Number of commands that were understood.
     pub commands: u64,
 }
 
@@ -29,7 +29,7 @@ impl CommandRows {
         if let Some(time) = c.time
             && self.now.replace(time).is_none()
         {
-            // What stands before the first time is there from it on.
+            // Commands before the first time take effect then.
             self.rows.effect_at.fill(time);
         }
         self.commands += u64::from(matches!(c.status, Status::Ok | Status::Custom));
@@ -63,7 +63,7 @@ impl CommandRows {
         self.seq += 1;
     }
 
-    /// The rows so far, when they are enough for a batch.
+    /// The rows so far, if they fill a batch.
     ///
     /// # Errors
     /// A batch that cannot be made.
@@ -71,7 +71,7 @@ impl CommandRows {
         if self.rows.len() < BATCH_ROWS { Ok(None) } else { self.rest().map(Some) }
     }
 
-    /// The rows that are left.
+    /// The remaining rows.
     ///
     /// # Errors
     /// A batch that cannot be made.

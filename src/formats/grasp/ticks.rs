@@ -1,11 +1,11 @@
-//! Numbers of a Grasp trace as ticks: decimal, whatever unit they count, exact. No floating point.
+//! Numbers of a Grasp trace as ticks: decimal, in any unit, exact. No floating point.
 
 use crate::time::{Rounded, divide_half_even_wide, with_sign};
 
-/// Digits that are looked at; a double has no more than 17.
+/// Maximum number of digits that count; a double has no more than 17.
 const DIGITS: u32 = 19;
 
-/// Why a word is no count of ticks.
+/// Why a word is not a number of ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotTicks {
     /// Not a decimal number.
@@ -14,11 +14,11 @@ pub enum NotTicks {
     Overflow,
 }
 
-/// A decimal number (sign, digits, point, exponent) of units of `tick` ticks, rounded half to even. Of a number with more
-/// than 19 digits that count, those behind are cut.
+/// A decimal number (sign, digits, point, exponent) of units of `tick` ticks, rounded half to even. Of more
+/// than 19 significant digits, the rest is cut off.
 ///
 /// # Errors
-/// When it is none, or does not fit.
+/// When it is not a number, or does not fit.
 pub fn ticks(text: &str, tick: i64) -> Result<Rounded, NotTicks> {
     let (negative, digits) = match text.as_bytes() {
         [b'-', rest @ ..] => (true, rest),
@@ -27,7 +27,7 @@ pub fn ticks(text: &str, tick: i64) -> Result<Rounded, NotTicks> {
     };
     let tick = u64::try_from(tick).map_err(|_| NotTicks::Overflow)?;
     let (mut number, mut seen, mut any) = (0u64, 0u32, false);
-    // What a digit that was cut would have counted, and whether it was another than 0.
+    // The exponent of the digits that were cut, and whether one of them was not 0.
     let (mut exponent, mut lost) = (0i64, false);
     let mut in_fraction = false;
     let mut rest = digits.iter();

@@ -1,7 +1,7 @@
-//! The commands of Grasp, the events of `plot` and `bufferplot`, and what their words are: the interface of the player of
-//! 2012, and that of 2010 where it differs. Data only.
+//! The commands of Grasp, the events of `plot` and `bufferplot`, and the meaning of their words: the
+//! interface of the player of 2012, and that of 2010 if it differs. Data only.
 
-/// What a word behind a command or event is.
+/// The meaning of a word after a command or event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Argument {
     Processor,
@@ -22,11 +22,11 @@ pub(super) enum Argument {
     Kind,
     Name,
     Message,
-    /// All words that follow.
+    /// All following words.
     Rest,
 }
 
-/// A command, or an event, and the words that it has to have.
+/// A command or event, and its required words.
 pub(super) struct Entry {
     pub name: &'static str,
     pub arguments: &'static [Argument],
@@ -48,7 +48,7 @@ pub(super) const DECLARATIONS: &[Entry] = entries! {
     "newSemaphore" Semaphore;
     "newBuffer" Buffer;
     "ignore" Name;
-    // Of Tcl: recorders say so that they failed.
+    // A command of Tcl: recorders report their failure with it.
     "error" Message;
 };
 
@@ -105,7 +105,7 @@ pub(super) const CLASSES: &[(&str, &str, &str)] = &[
     ("Processor", "initWith", "newProcessor"),
 ];
 
-/// Commands of Tcl that make a script of a trace: they are not run, and what is in their braces is theirs.
+/// Commands of Tcl that make a script of a trace: they are not run, nor is what is in their braces.
 pub(super) const SCRIPT: &[&str] = &[
     "after",
     "append",
@@ -158,7 +158,7 @@ pub(super) const SCRIPT: &[&str] = &[
     "while",
 ];
 
-/// Options that mean something but have no column of their own.
+/// Options with a meaning, but without a column of their own.
 pub(super) const OTHER_OPTIONS: &[&str] = &[
     "C",
     "D",

@@ -1,50 +1,50 @@
-//! The words of a command of Tcl, as Tcl's parser sees them (Tcl(n), rules 1 to 11). Nothing is ever evaluated: a word that
-//! would be needs no value here, it is reported. Knows no commands of Grasp.
+//! The words of a command of Tcl, as Tcl's parser splits them (Tcl(n), rules 1 to 11). Nothing is evaluated:
+//! a word that would have to be is reported instead. Knows no commands of Grasp.
 //!
-//! Texts of words are borrowed from the script wherever no backslash changes them.
+//! Texts of words are borrowed from the script unless a backslash changes them.
 //!
-//! By hand: the crates for Tcl are interpreters, which evaluate words and lose where they stood.
+//! The crates for Tcl are interpreters, which evaluate words and lose their positions.
 
 use super::escape::backslash;
 use std::borrow::Cow;
 
-/// A command has no more words.
+/// Maximum number of words of a command.
 const MAX_WORDS: usize = 4096;
-/// Brackets are not nested deeper.
+/// Maximum nesting of brackets.
 const MAX_DEPTH: usize = 32;
 
-/// How a word is written.
+/// The notation of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// As it stands.
+    /// Without quotes.
     Bare,
     /// `"…"`
     Quoted,
     /// `{…}`
     Braced,
-    /// `[…]` and nothing else: a command whose result would be the word.
+    /// `[…]` alone: a command whose result would be the word.
     Bracketed,
 }
 
 /// One word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word<'a> {
-    /// What the word says, without quotes, braces or brackets, backslashes resolved. Of a bracketed word: the script.
+    /// The text without quotes, braces or brackets, backslashes resolved. Of a bracketed word: the script.
     pub text: Cow<'a, str>,
-    /// How it is written.
+    /// Its notation.
     pub kind: Kind,
-    /// Where it begins in the script, in bytes.
+    /// Its offset in the script, in bytes.
     pub at: usize,
 }
 
-/// Why a command is not what it says.
+/// Why the words of a command are not literal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trouble {
-    /// `$name`: the word has no value without a program that runs.
+    /// `$name`: the word has no value unless a program runs.
     Variable,
     /// `[…]` within a word.
     Substitution,
-    /// `{*}` in front of a word.
+    /// `{*}` before a word.
     Expansion,
     /// The script ends within `{…}`.
     OpenBrace,
@@ -52,16 +52,16 @@ pub enum Trouble {
     OpenQuote,
     /// The script ends within `[…]`.
     OpenBracket,
-    /// Something else than a blank behind `}`.
-    BehindBrace,
-    /// Something else than a blank behind `"`.
-    BehindQuote,
+    /// Something other than a blank after `}`.
+    AfterBrace,
+    /// Something other than a blank after `"`.
+    AfterQuote,
     /// More than 4096 words, or brackets in more than 32 brackets.
     Limit,
 }
 
 impl Trouble {
-    /// The command may go on behind the end of the script.
+    /// The command may continue after the end of the script.
     pub fn is_open(self) -> bool {
         matches!(self, Self::OpenBrace | Self::OpenQuote | Self::OpenBracket)
     }
@@ -75,14 +75,14 @@ impl Trouble {
             Self::OpenBrace => "a brace is not closed",
             Self::OpenQuote => "a quotation mark is not closed",
             Self::OpenBracket => "a bracket is not closed",
-            Self::BehindBrace => "characters behind a closing brace",
-            Self::BehindQuote => "characters behind a closing quotation mark",
+            Self::AfterBrace => "characters behind a closing brace",
+            Self::AfterQuote => "characters behind a closing quotation mark",
             Self::Limit => "too many words, or brackets within brackets",
         }
     }
 }
 
-/// What ended a command.
+/// The end of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
     /// A line end.
@@ -95,19 +95,19 @@ pub enum Stop {
     End,
 }
 
-/// Where a command ends.
+/// The place where a command ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parsed {
-    /// Behind its last byte, in front of what ended it.
+    /// After its last byte, before what ended it.
     pub end: usize,
     /// What ended it.
     pub stop: Stop,
-    /// The first thing that is wrong with it, and where.
+    /// The first thing that is wrong with it, and its offset.
     pub trouble: Option<(usize, Trouble)>,
 }
 
-/// Takes the command that begins at `at` into `words`. Neither blanks in front of it nor comments are looked for: see
-/// [`skip_blanks`] and [`comment`]. `at` must lie between characters.
+/// Splits the command that begins at `at` into `words`. Does not skip blanks or comments before it: see
+/// [`skip_blanks`] and [`comment`]. `at` must be between characters.
 pub fn command<'a>(script: &'a str, at: usize, words: &mut Vec<Word<'a>>) -> Parsed {
     words.clear();
     let mut scan = Scan { script, bytes: script.as_bytes(), at, trouble: None, depth: 0 };
@@ -118,7 +118,7 @@ pub fn command<'a>(script: &'a str, at: usize, words: &mut Vec<Word<'a>>) -> Par
 /// The words of one whole command.
 ///
 /// # Errors
-/// What is wrong with it, and where; [`Trouble::Substitution`] also where a word is nothing but a bracket.
+/// What is wrong with it, and where; [`Trouble::Substitution`] also for a word that is only a bracket.
 pub fn split(line: &str) -> Result<Vec<Cow<'_, str>>, (usize, Trouble)> {
     let mut words = Vec::new();
     let parsed = command(line, skip_blanks(line, 0), &mut words);
@@ -131,7 +131,7 @@ pub fn split(line: &str) -> Result<Vec<Cow<'_, str>>, (usize, Trouble)> {
     Ok(words.into_iter().map(|word| word.text).collect())
 }
 
-/// Where the first byte behind blanks is; a line end is none, unless a backslash stands in front of it.
+/// The offset of the first byte after blanks; a line end is not a blank, unless a backslash precedes it.
 pub fn skip_blanks(script: &str, at: usize) -> usize {
     let bytes = script.as_bytes();
     let mut at = at;
@@ -147,8 +147,8 @@ pub fn skip_blanks(script: &str, at: usize) -> usize {
     }
 }
 
-/// Where the comment ends that begins at `at`, in front of its line end; `None` where there is none. A backslash at the
-/// end of its line takes the next line along, as in Tcl.
+/// The end of the comment that begins at `at`, before its line end; `None` if there is none. A backslash at
+/// the end of its line continues it on the next line, as in Tcl.
 pub fn comment(script: &str, at: usize) -> Option<usize> {
     let bytes = script.as_bytes();
     if bytes.get(at) != Some(&b'#') {
@@ -173,13 +173,13 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c)
 }
 
-/// What means nothing but itself in a bare word.
+/// A byte without a special meaning in a bare word.
 #[inline(always)]
 fn is_plain(byte: u8) -> bool {
     byte > b' ' && !matches!(byte, b';' | b'[' | b'\\' | b']' | b'$')
 }
 
-/// Where a backslash and a line end, and the blanks of the next line, end.
+/// The end of a backslash, a line end, and the blanks of the next line.
 fn continuation(bytes: &[u8], at: usize) -> Option<usize> {
     let mut behind = match (bytes.get(at + 1)?, bytes.get(at + 2)) {
         (b'\n', _) => at + 2,
@@ -192,7 +192,7 @@ fn continuation(bytes: &[u8], at: usize) -> Option<usize> {
     Some(behind)
 }
 
-/// A place in a script.
+/// A position in a script.
 struct Scan<'a> {
     script: &'a str,
     bytes: &'a [u8],
@@ -211,7 +211,7 @@ impl<'a> Scan<'a> {
         self.trouble.get_or_insert((at, trouble));
     }
 
-    /// Words up to the end of the command. They are looked at but not kept where `words` is `None`.
+    /// Splits words up to the end of the command. With `None`, they are parsed but not stored.
     fn command(&mut self, mut words: Option<&mut Vec<Word<'a>>>) -> Stop {
         let mut count = 0;
         loop {
@@ -254,7 +254,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// What follows a closing brace or quotation mark.
+    /// Checks what follows a closing brace or quotation mark.
     fn border(&mut self, trouble: Trouble) {
         if self.at_border() {
             return;
@@ -305,7 +305,7 @@ impl<'a> Scan<'a> {
             }
             return inner;
         }
-        self.border(Trouble::BehindBrace);
+        self.border(Trouble::AfterBrace);
         inner
     }
 
@@ -325,7 +325,7 @@ impl<'a> Scan<'a> {
         }
         let inner = text.finish(self.at);
         self.at += 1;
-        self.border(Trouble::BehindQuote);
+        self.border(Trouble::AfterQuote);
         inner
     }
 
@@ -353,7 +353,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// One character where backslashes, variables and brackets mean something.
+    /// One character in a text in which backslashes, variables and brackets have a meaning.
     fn step(&mut self, byte: u8, text: &mut Text<'a>) {
         match byte {
             b'\\' => {
@@ -365,7 +365,7 @@ impl<'a> Scan<'a> {
                     self.at += length;
                 } else {
                     text.remove(self.at, self.at + 1);
-                    // What follows stands for itself, whatever it is.
+                    // The next character stands for itself.
                     self.at += 2;
                 }
             }
@@ -380,12 +380,12 @@ impl<'a> Scan<'a> {
                 self.bracket();
                 self.note(at, Trouble::Substitution);
             }
-            // Includes a closing bracket that closes nothing.
+            // Also a closing bracket that closes nothing.
             _ => self.at += 1,
         }
     }
 
-    /// A dollar sign is one unless a name follows it.
+    /// A dollar sign is literal unless a name follows it.
     fn names_variable(&self) -> bool {
         match self.bytes.get(self.at + 1) {
             Some(b'{' | b'(' | b'_') => true,
@@ -395,7 +395,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Goes behind a bracket and what it holds; whether it is closed.
+    /// Skips a bracket and its content; returns whether it is closed.
     fn bracket(&mut self) -> bool {
         let open = self.at;
         self.at += 1;
@@ -419,7 +419,7 @@ impl<'a> Scan<'a> {
         };
         self.depth -= 1;
         self.at = (self.at + usize::from(closed)).min(self.bytes.len());
-        // Who wants to know what is within splits it; only what changes where it ends matters outside.
+        // Only what changes its end matters here; callers that need its words split it.
         let harmless = |(_, t): &(usize, Trouble)| {
             matches!(t, Trouble::Variable | Trouble::Substitution | Trouble::Expansion)
         };
@@ -436,7 +436,7 @@ impl<'a> Scan<'a> {
 /// The text of a word: a slice of the script as long as nothing in it was replaced.
 struct Text<'a> {
     script: &'a str,
-    /// What follows is still the script.
+    /// The rest, from this offset on, is still the script.
     from: usize,
     owned: Option<String>,
 }
@@ -458,7 +458,7 @@ impl<'a> Text<'a> {
     }
 
     fn finish(self, end: usize) -> Cow<'a, str> {
-        // A backslash at the very end has nothing behind it.
+        // A backslash at the very end has nothing after it.
         let end = end.min(self.script.len());
         let rest = self.script.get(self.from..end).unwrap_or_default();
         match self.owned {

@@ -1,9 +1,9 @@
-//! Events on their way from the decoder to who uses them: many at once, their words in one vector. Not the decoding.
+//! Batches of events from the decoder, with their words in one vector. Not the decoding.
 
 use crate::diagnostics::Log;
 use crate::qnx::{Class, Event, Status};
 
-/// Decoded events in the order in which they were complete, and what was found on the way.
+/// Decoded events in the order in which they were complete, and the findings about them.
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
     entries: Vec<Entry>,
@@ -19,7 +19,7 @@ pub struct Batch {
 pub(super) struct Entry {
     pub record: u64,
     pub cycles: u64,
-    /// Where its words are, in those of the batch.
+    /// The index of its words in those of the batch.
     from: u32,
     length: u32,
     pub event: u16,
@@ -28,7 +28,7 @@ pub(super) struct Entry {
     pub class: Class,
     pub is64: bool,
     pub status: Status,
-    /// `cycles` is what the target counted; else it still has to be settled by the clock of the CPU.
+    /// `cycles` is the count of the target; else the clock of the CPU still has to settle it.
     pub settled: bool,
 }
 
@@ -57,7 +57,7 @@ impl Batch {
         self.entries.get(n).map(|entry| self.whole(entry))
     }
 
-    /// No events, and room for so many.
+    /// Empty, with room for `events` events.
     pub fn with_capacity(events: usize) -> Self {
         // Most events have two words, some many.
         Self { entries: Vec::with_capacity(events), words: Vec::with_capacity(3 * events), ..Self::default() }

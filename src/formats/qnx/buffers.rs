@@ -1,4 +1,5 @@
-//! The buffers of a trace, and which are missing between them. Not the loss of single records, which leaves no mark.
+//! The buffers of a trace, and those missing between them. Not the loss of single records, which leaves no
+//! mark.
 
 use crate::qnx::{Class, Event, Version};
 
@@ -9,9 +10,9 @@ pub(super) const BUFFER: u16 = 2;
 /// Some printers and kernels show eleven bits of the sequence number only.
 const ELEVEN_BITS: u32 = 0x7ff;
 /// A number that is further ahead is another sequence, not a loss.
-const MOST_LOST: u32 = 1 << 20;
+const MAX_LOST: u32 = 1 << 20;
 
-/// A buffer, as its first record tells.
+/// A buffer, according to its first record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Buffer {
     /// Number of its first record, from 0.
@@ -20,13 +21,13 @@ pub struct Buffer {
     pub cpu: u8,
     /// Count of the clock at its first record.
     pub cycles: u64,
-    /// Its number in the sequence of buffers, which goes on from session to session.
+    /// Its number in the sequence of buffers, which continues from session to session.
     pub number: u32,
-    /// Records that it holds, as the kernel says; 0 when it was never completed.
-    pub told: u32,
+    /// Number of its records, according to the kernel; 0 if it was never completed.
+    pub stated_records: u32,
     /// Buffers that are missing before it.
     pub lost: u32,
-    /// Count of the clock at the last event before it, where buffers are missing.
+    /// Count of the clock at the last event before it, if buffers are missing.
     pub lost_since: Option<u64>,
 }
 
@@ -34,14 +35,14 @@ pub struct Buffer {
 #[derive(Debug, Default)]
 pub struct Buffers {
     version: Version,
-    /// Number of the buffer before.
+    /// Number of the previous buffer.
     last: Option<u32>,
-    /// Since 8.0 a buffer holds one CPU's records: number of the buffer before, by CPU.
+    /// Since 8.0 a buffer holds one CPU's records: number of the previous buffer, by CPU.
     last_of_cpu: Vec<Option<u32>>,
     /// The latest count seen, of all CPUs and by CPU.
     latest: Option<u64>,
     latest_of_cpu: Vec<Option<u64>>,
-    /// The record before, if it is a TIME: since 8.0, that is the first of a buffer.
+    /// The previous record, if it is a TIME: since 8.0, that is the first of a buffer.
     time: Option<u64>,
     /// Numbers seen so far that need more than eleven bits.
     long_numbers: bool,
@@ -53,7 +54,7 @@ impl Buffers {
         Self { version, ..Self::default() }
     }
 
-    /// Takes the next event, in the order of the file; gives the buffer that begins with it.
+    /// Adds the next event, in the order of the file; returns the buffer that begins with it.
     pub fn event(&mut self, event: &Event<'_>) -> Option<Buffer> {
         let cpu = usize::from(event.cpu);
         let buffer = (event.class == Class::Control && event.event == BUFFER).then(|| self.begin(event, cpu));
@@ -72,8 +73,8 @@ impl Buffers {
         let number = event.word(0);
         self.long_numbers |= number > ELEVEN_BITS;
         let own = self.last_of_cpu.get(cpu).copied().flatten();
-        // Whether the numbers of 8.0 run on for each CPU or for all is not documented: only what is missing in both
-        // ways of counting is called lost.
+        // It is not documented whether the numbers of 8.0 continue for each CPU or for all: a buffer is only
+        // lost if it is missing in both ways of counting.
         let lost = match self.version {
             Version::V8_0 => self.lost(self.last, number).min(self.lost(own.or(self.last), number)),
             _ => self.lost(self.last, number),
@@ -94,17 +95,25 @@ impl Buffers {
             _ => event.record,
         };
         let lost_since = since.filter(|_| lost > 0);
-        Buffer { record, cpu: event.cpu, cycles: event.cycles, number, told: event.word(1), lost, lost_since }
+        Buffer {
+            record,
+            cpu: event.cpu,
+            cycles: event.cycles,
+            number,
+            stated_records: event.word(1),
+            lost,
+            lost_since,
+        }
     }
 
-    /// How many numbers lie between two.
+    /// The number of missing buffers between two.
     fn lost(&self, before: Option<u32>, number: u32) -> u32 {
         let Some(before) = before else { return 0 };
         let ahead = number.wrapping_sub(before).wrapping_sub(1);
         let ahead = if self.long_numbers { ahead } else { ahead & ELEVEN_BITS };
-        // The same number again (all bits of `ahead` set) is no loss of 2047 buffers.
+        // The same number again (all bits of `ahead` set) is not a loss of 2047 buffers.
         let again = if self.long_numbers { u32::MAX } else { ELEVEN_BITS };
-        if ahead == again || ahead > MOST_LOST { 0 } else { ahead }
+        if ahead == again || ahead > MAX_LOST { 0 } else { ahead }
     }
 }
 

@@ -1,12 +1,12 @@
-//! The clock of one CPU: the low 32 bits that a record has to all 64. Not where records come from.
+//! The clock of one CPU: extends the low 32 bits of a record to 64. Not where records come from.
 //!
-//! The kernel writes CONTROL/TIME with both halves before an event whose low half is smaller than that of the event
-//! before, and before the first event of a CPU after a change of buffers. Parts of combine events come late, with the time
-//! of their first part.
+//! The kernel writes CONTROL/TIME with both halves before an event whose low half is smaller than that of the
+//! previous event, and before the first event of a CPU after a change of buffers. Parts of combine events
+//! come late, with the time of their first part.
 
-/// Where the count of a clock stands while no TIME has told it: far enough from 0 for times before.
+/// Provisional count of a clock before its first TIME: far enough from 0 for earlier times.
 const UNKNOWN: u64 = 1 << 62;
-/// Half the range of the low word: what is further ahead than that lies behind.
+/// Half the range of the low word: a low half that is further ahead than this is in the past.
 const HALF: u32 = 1 << 31;
 
 /// The clock of a CPU.
@@ -14,21 +14,21 @@ const HALF: u32 = 1 << 31;
 pub(super) struct Clock {
     /// The latest count; `None` before the first record.
     last: Option<u64>,
-    /// What has to be added to counts that were given before the first TIME; `None` until then.
+    /// Added to counts that were given before the first TIME; `None` until then.
     offset: Option<u64>,
 }
 
-/// A TIME that does not follow from the times before it.
+/// A TIME that does not follow from the previous times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Jump {
-    /// The count as the clock had it.
+    /// The count of the clock so far.
     pub from: u64,
-    /// The count as it is.
+    /// The count according to the TIME.
     pub to: u64,
 }
 
 impl Clock {
-    /// True when counts are those of the target, not provisional ones.
+    /// True if counts are those of the target, not provisional ones.
     pub fn is_anchored(&self) -> bool {
         self.offset.is_some()
     }
@@ -38,7 +38,8 @@ impl Clock {
         self.offset.and(self.last)
     }
 
-    /// The count at a record with this low half. Provisional until the clock is anchored, see [`Clock::settle`].
+    /// The count at a record with this low half. Provisional until the clock is anchored, see
+    /// [`Clock::settle`].
     pub fn at(&mut self, low: u32) -> u64 {
         let Some(last) = self.last else {
             let first = UNKNOWN | u64::from(low);
@@ -55,10 +56,10 @@ impl Clock {
         }
     }
 
-    /// The count at a TIME record, whose own low half may be later than the time it tells.
+    /// The count at a TIME record, whose own low half may be later than the time it states.
     pub fn time(&mut self, high: u32, low: u32, own: u32) -> (u64, Option<Jump>) {
-        let told = u64::from(high) << 32 | u64::from(low);
-        let now = told.wrapping_add(u64::from(own.wrapping_sub(low)));
+        let stated = u64::from(high) << 32 | u64::from(low);
+        let now = stated.wrapping_add(u64::from(own.wrapping_sub(low)));
         let expected = self.at(own);
         let jump = match self.offset {
             None => {
@@ -71,8 +72,8 @@ impl Clock {
         (now, jump)
     }
 
-    /// Gives up waiting for a TIME: the count is the one with this low half that is nearest to `other`, the count of another
-    /// CPU's clock (or 0).
+    /// Stops waiting for a TIME: the count is the one with this low half that is nearest to `other`, the
+    /// count of another CPU's clock (or 0).
     pub fn assume(&mut self, other: u64) {
         let Some(last) = self.last.filter(|_| self.offset.is_none()) else { return };
         let ahead = (last as u32).wrapping_sub(other as u32);
@@ -84,7 +85,7 @@ impl Clock {
         self.last = Some(count);
     }
 
-    /// The count of the target for one that was given before the clock was anchored.
+    /// Converts a provisional count to that of the target.
     pub fn settle(&self, provisional: u64) -> u64 {
         provisional.wrapping_add(self.offset.unwrap_or(0))
     }
@@ -100,7 +101,7 @@ mod tests {
         let mut clock = Clock::default();
         let first = clock.at(0xffff_f000);
         assert!(!clock.is_anchored());
-        // Own time later than the told one, as the kernel stamps the record again.
+        // The own time is later than the stated one, because the kernel stamps the record again.
         assert_eq!(clock.time(5, 0xffff_effa, 0xffff_f000), (0x5_ffff_f000, None));
         assert_eq!(clock.settle(first), 0x5_ffff_f000);
         assert_eq!(clock.at(0xffff_f00a), 0x5_ffff_f00a);
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_that_does_not_follow_is_told() {
+    fn a_time_that_does_not_follow_is_reported() {
         let mut clock = Clock::default();
         clock.time(1, 0, 0);
         let (now, jump) = clock.time(3, 5, 6);
@@ -144,7 +145,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against counting with all 64 bits: steps below half the range, a TIME when the low half gets smaller.
+        /// Against counting with 64 bits: steps below half the range, a TIME when the low half falls.
         #[test]
         fn counts_are_those_of_the_target(start in 0u64..1 << 40, steps in prop::collection::vec((0u64..1 << 31, 0u64..1 << 20), 1..60)) {
             let mut clock = Clock::default();

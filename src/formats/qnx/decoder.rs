@@ -1,7 +1,7 @@
-//! The stream of a `.kev` file: bytes in pieces of any length in, batches of events out, in one pass. Not what the events
-//! mean, nor where the bytes come from.
+//! The stream of a `.kev` file: bytes in pieces of any length in, batches of events out, in one pass. Not
+//! what the events mean, nor where the bytes come from.
 //!
-//! Records stay in the order of the file; a combine event takes its place where its last part is, as the printer has it.
+//! Records stay in the order of the file; a combine event is placed at its last part, as in traceprinter.
 
 use super::batch::Batch;
 use super::buffers::BUFFER;
@@ -17,20 +17,20 @@ const RECORD: usize = 16;
 /// Code of CONTROL/BUFFER_END (8.0).
 const BUFFER_END: u16 = 4;
 
-/// What is known when the header has been read.
+/// The metadata after the header.
 #[derive(Debug, Clone)]
 pub struct Preamble {
     /// The attributes.
     pub header: Header,
-    /// What the syspage tells.
+    /// The fields of the syspage.
     pub syspage: Syspage,
-    /// How the words are to be read.
+    /// How to interpret the words.
     pub flavour: Flavour,
     /// Ticks of the clocks per second.
     pub cycles_per_sec: u64,
 }
 
-/// Where in the file the stream is.
+/// The part of the file that the stream is in.
 #[derive(Debug)]
 enum Stage {
     Header,
@@ -43,21 +43,21 @@ enum Stage {
 pub struct Decoder {
     forced: Option<Version>,
     stage: Stage,
-    /// Bytes that wait for more: of the header, the syspage or a record.
+    /// Bytes of an incomplete header, syspage or record.
     rest: Vec<u8>,
     preamble: Option<Preamble>,
     combiner: Combiner,
     times: Timeline,
     /// Number of the next record.
     record: u64,
-    /// Buffers so far.
+    /// Number of buffers so far.
     buffer: u64,
-    /// 8.0: whose records the present buffer holds; `None` before its first one.
+    /// 8.0: the CPU of the current buffer; `None` before its first one.
     owner: Option<u8>,
 }
 
 impl Decoder {
-    /// `source` is the path as the user gave it; `version` overrides what the header says.
+    /// `source` is the path given by the user; `version` overrides the header.
     pub fn new(source: &str, version: Option<Version>) -> Self {
         Self {
             forced: version,
@@ -72,20 +72,20 @@ impl Decoder {
         }
     }
 
-    /// What the header says, once all of it has been read.
+    /// The metadata, once the header is complete.
     pub fn preamble(&self) -> Option<&Preamble> {
         self.preamble.as_ref()
     }
 
-    /// Takes the next bytes of the file.
+    /// Reads the next bytes of the file.
     ///
     /// # Errors
-    /// When the file is no kernel trace, or one whose header says that it cannot be read.
+    /// When the file is not a kernel trace, or its header says that it cannot be read.
     pub fn chunk(&mut self, bytes: &[u8]) -> Result<Batch> {
         let mut bytes = bytes;
         let whole;
         if !self.rest.is_empty() || !matches!(self.stage, Stage::Records) {
-            // Headers and syspages are small, and a record is shorter still: what is copied here is at most a chunk.
+            // Headers and syspages are small, and records even smaller: at most a chunk is copied here.
             if matches!(self.stage, Stage::Records) {
                 let missing = (RECORD - self.rest.len()).min(bytes.len());
                 let (head, tail) = bytes.split_at(missing);
@@ -113,7 +113,7 @@ impl Decoder {
         Ok(std::mem::take(&mut self.times.out))
     }
 
-    /// The end of the file: what was still open, and what is left of a record.
+    /// Ends the file: returns open events, and reports a partial record.
     ///
     /// # Errors
     /// When there is no header.
@@ -147,17 +147,17 @@ impl Decoder {
         Ok(std::mem::take(&mut self.times.out))
     }
 
-    /// Where a record begins in the file, in bytes.
+    /// The offset of a record in the file, in bytes.
     pub fn offset_of(&self, record: u64) -> u64 {
         self.times.begin + self.times.step * record
     }
 
-    /// True when bytes of a part of a record are left at the end.
+    /// True if there is a partial record at the end.
     pub fn has_tail(&self) -> bool {
         matches!(self.stage, Stage::Records) && !self.rest.is_empty()
     }
 
-    /// Header and syspage, when they are there: the bytes that are left.
+    /// Reads header and syspage once they are complete; returns the remaining bytes.
     fn begin<'b>(&mut self, bytes: &'b [u8]) -> Result<&'b [u8]> {
         let mut bytes = bytes;
         if matches!(self.stage, Stage::Header) {
@@ -196,14 +196,14 @@ impl Decoder {
             Version::default()
         });
         let cycles_per_sec = match (header.cycles_per_sec, syspage.cycles_per_sec) {
-            (0, Some(told)) => told,
+            (0, Some(rate)) => rate,
             (0, None) => {
                 let message =
                     "neither header nor syspage says how fast the clock is; a tick is taken for a nanosecond";
                 self.times.find(None, Severity::Error, "no-clock-rate", message.to_owned());
                 1_000_000_000
             }
-            (told, _) => told,
+            (rate, _) => rate,
         };
         if syspage.clock_global == Some(false) && header.cpus.is_some_and(|n| n > 1) {
             let message = "the clocks of the CPUs are not synchronised: the order of events on different CPUs is uncertain";
@@ -213,7 +213,7 @@ impl Decoder {
         self.preamble = Some(Preamble { header, syspage, flavour, cycles_per_sec });
     }
 
-    /// Whole records.
+    /// Reads whole records.
     fn records(&mut self, bytes: &[u8]) {
         let Some(Preamble { flavour, .. }) = self.preamble else { return };
         for record in bytes.as_chunks::<RECORD>().0 {
@@ -239,7 +239,7 @@ impl Decoder {
         if part == 0 {
             if class == Class::Control && event.event == BUFFER {
                 self.buffer += 1;
-                // Since 8.0 the buffers of all CPUs lie between two of one.
+                // Since 8.0, the buffers of all CPUs may be between two of one.
                 let patience = if version >= Version::V8_0 { PATIENCE * 64 } else { PATIENCE };
                 while let Some(open) = self.combiner.overdue(self.buffer, patience) {
                     self.lost_part(&open);
@@ -262,7 +262,7 @@ impl Decoder {
         }
     }
 
-    /// 8.0 has one CPU's records in a buffer, and tags some with a wrong CPU.
+    /// In 8.0 a buffer has one CPU's records, and some are tagged with a wrong CPU.
     fn owned(&mut self, cpu: u8, class: Class, event: u16) -> u8 {
         let owner = *self.owner.get_or_insert(cpu);
         if class == Class::Control && event == BUFFER_END {

@@ -1,4 +1,4 @@
-//! Kernel traces of QNX as a [`TraceFormat`]: one file of records, or the text that the printer makes of one.
+//! Kernel traces of QNX as a [`TraceFormat`]: a file of records, or the text that traceprinter makes of it.
 
 use super::decoder::{Decoder, Preamble};
 use super::listed::Listed;
@@ -80,7 +80,7 @@ impl TraceFormat for Qnx {
     }
 
     fn disorder(&self) -> Disorder {
-        // Rows come in the order of time; what the clocks of the CPUs do is found by the reader.
+        // Rows are sorted already; the reader reports the disorder of the clocks of the CPUs.
         Disorder::Expected
     }
 
@@ -89,7 +89,7 @@ impl TraceFormat for Qnx {
     }
 
     fn threads_per_input(&self) -> usize {
-        // The reading, the decoding, and each of the CPUs.
+        // Reading, decoding, and each of the CPUs.
         2 + usize::from(u8::MAX >> 2)
     }
 
@@ -148,7 +148,7 @@ fn jobs(names: &[String]) -> Result<Vec<String>> {
     names.iter().map(one).collect()
 }
 
-/// What gives the events of a trace.
+/// The source of the events of a trace.
 enum Events {
     Records(Decoder),
     Listing(Listed),
@@ -206,7 +206,7 @@ impl Reader for KernelTraceReader {
 }
 
 impl KernelTraceReader {
-    /// What the mapper wants to know, see `map::qnx::Settings`.
+    /// The settings of the mapper, see `map::qnx::Settings`.
     fn settings(&self, preamble: &Preamble) -> Value {
         json!({
             "flavour": preamble.flavour,
@@ -240,7 +240,7 @@ impl Events {
         }
     }
 
-    /// Where a diagnostic about a record points.
+    /// The place of a record in diagnostics.
     fn place_of(&self, record: u64) -> u64 {
         match self {
             Self::Records(decoder) => decoder.offset_of(record),
@@ -248,7 +248,7 @@ impl Events {
         }
     }
 
-    /// Accounts for all records or lines; gives `source.format`.
+    /// Adds the counts of all records or lines; returns `source.format`.
     fn account(self, out: &mut Output<'_>) -> &'static str {
         match self {
             Self::Records(decoder) => {

@@ -1,25 +1,25 @@
-//! The attribute header of a `.kev` file and the few fields of the syspage behind it. Not the records.
+//! The attribute header of a `.kev` file and some fields of the syspage after it. Not the records.
 //!
-//! `TRACE_HEADER_BEGIN::` then `TRACE_` KEY `::` VALUE without anything in between, `TRACE_HEADER_END::`, the syspage.
+//! `TRACE_HEADER_BEGIN::`, `TRACE_` KEY `::` VALUE without separators, `TRACE_HEADER_END::`, the syspage.
 
 use crate::error::{Error, Result};
 use crate::qnx::Version;
 
-/// How a trace file begins.
+/// The begin of a trace file.
 const BEGIN: &[u8] = b"TRACE_HEADER_BEGIN::";
-/// How its attributes end.
+/// The end of its attributes.
 const END: &[u8] = b"TRACE_HEADER_END::";
 const PREFIX: &[u8] = b"TRACE_";
-/// A header is a few hundred bytes; arguments of the logger can make it longer.
+/// A header has some hundred bytes; arguments of the logger can make it longer.
 const MAX_HEADER: usize = 1 << 20;
 /// `total_size` of the syspage is a 16-bit number (`sys/syspage.h`).
 const MAX_SYSPAGE: usize = u16::MAX as usize;
-/// Where the syspage says where its section `qtime` lies: the sixth of its pairs (offset, size) of 16 bits.
+/// The place of the offset of section `qtime` in the syspage: its sixth pair (offset, size) of 16 bits.
 const QTIME_INFO: usize = 8 + 6 * 4;
-/// Flag of `qtime`: the clocks of all CPUs run together.
+/// Flag of `qtime`: the clocks of all CPUs are synchronised.
 const GLOBAL_CLOCK: u32 = 0x8;
 
-/// What the header says.
+/// The content of the header.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Header {
     /// Every attribute in the order of the file, keys with `TRACE_`.
@@ -28,31 +28,31 @@ pub struct Header {
     pub big_endian: bool,
     /// Ticks of the clock per second; at least 1.
     pub cycles_per_sec: u64,
-    /// Length of the syspage behind the header, in bytes.
+    /// Length of the syspage after the header, in bytes.
     pub syspage_len: usize,
-    /// What the release says; `None` when it says nothing that is known.
+    /// The release; `None` if it is missing or unknown.
     pub version: Option<Version>,
-    /// CPUs, as the header says.
+    /// Number of CPUs, according to the header.
     pub cpus: Option<u32>,
 }
 
-/// The fields of the syspage that matter to time.
+/// The fields of the syspage that concern time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Syspage {
     /// Ticks of the clock per second.
     pub cycles_per_sec: Option<u64>,
     /// When the target was booted, in seconds of UTC since 1970.
     pub boot_time: Option<u32>,
-    /// Whether the clocks of all CPUs run together; where they do not, the order of events of different CPUs means little.
+    /// Whether the clocks of all CPUs are synchronised; if not, the order of their events means little.
     pub clock_global: Option<bool>,
 }
 
-/// True when `head` is the beginning of a `.kev` file.
+/// True if `head` is the beginning of a `.kev` file.
 pub fn probe(head: &[u8]) -> bool {
     head.starts_with(BEGIN)
 }
 
-/// The length of the header, when `bytes` hold all of it; `None` when more bytes are needed.
+/// The length of the header, if `bytes` contain all of it; `None` if more bytes are needed.
 ///
 /// # Errors
 /// When it cannot be a header: other bytes, or no end within a mebibyte.
@@ -71,10 +71,10 @@ pub fn header_length(bytes: &[u8]) -> Result<Option<usize>> {
 }
 
 impl Header {
-    /// Reads a header that is there as a whole, as long as [`header_length`] says.
+    /// Parses a complete header of the length [`header_length`].
     ///
     /// # Errors
-    /// Attributes without which no record can be read, or that contradict each other.
+    /// Missing attributes without which no record can be read, or contradictory ones.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         Self::of_attributes(attributes(bytes))
     }
@@ -84,7 +84,7 @@ impl Header {
         self.attributes.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str())
     }
 
-    /// The header that has these attributes, with or without `TRACE_HEADER_…`.
+    /// The header with these attributes, with or without `TRACE_HEADER_…`.
     ///
     /// # Errors
     /// See [`Header::parse`].
@@ -128,14 +128,14 @@ impl Header {
     }
 }
 
-/// The attributes of a header. A key is `TRACE_`, letters, digits and underscores, and `::` behind them; where a value
-/// itself has such letters in front of the next key, the last `TRACE_` begins the key, because none can have it inside.
+/// The attributes of a header. A key is `TRACE_`, letters, digits and underscores, followed by `::`. If a
+/// value ends in such letters, the last `TRACE_` begins the key, because no key contains it.
 fn attributes(bytes: &[u8]) -> Vec<(String, String)> {
     let text = |range: std::ops::Range<usize>| {
         String::from_utf8_lossy(bytes.get(range).unwrap_or_default()).into_owned()
     };
     let mut found: Vec<(String, String)> = Vec::new();
-    // The key that is open and where its value begins.
+    // The current key, and where its value begins.
     let mut open: Option<(std::ops::Range<usize>, usize)> = None;
     for colons in memchr::memmem::find_iter(bytes, b"::") {
         let from = open.as_ref().map_or(0, |(_, value)| *value);
@@ -157,7 +157,7 @@ fn attributes(bytes: &[u8]) -> Vec<(String, String)> {
 }
 
 impl Syspage {
-    /// Reads what there is; nothing is taken for granted, because the layout is known for some versions only.
+    /// Reads as much as there is: the layout is known for some versions only.
     pub fn parse(bytes: &[u8], big_endian: bool) -> Self {
         let u16_at = |at: usize| -> Option<u16> {
             let b: [u8; 2] = bytes.get(at..at + 2)?.try_into().ok()?;
@@ -171,7 +171,7 @@ impl Syspage {
             let (first, second) = (u64::from(u32_at(at)?), u64::from(u32_at(at + 4)?));
             Some(if big_endian { first << 32 | second } else { second << 32 | first })
         };
-        // A section of other length is not the one that is known.
+        // A section of another length has an unknown layout.
         let qtime =
             u16_at(QTIME_INFO).zip(u16_at(QTIME_INFO + 2)).filter(|(at, size)| *at >= 8 && *size >= 56);
         let Some(at) = qtime.map(|(at, _)| usize::from(at)) else { return Self::default() };
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(read.cycles_per_sec, Some(54_000_000));
         assert_eq!(read.boot_time, Some(1_700_000_000));
         assert_eq!(read.clock_global, Some(true));
-        // As another understanding of `struct qtime_entry` (sys/syspage.h) writes it.
+        // Another interpretation of `struct qtime_entry` (sys/syspage.h) writes it.
         for (global_clock, order) in [(true, ByteOrder::Little), (false, ByteOrder::Big)] {
             let page = Target { global_clock, order, ..Target::default() }.syspage();
             let read = Syspage::parse(&page, order == ByteOrder::Big);

@@ -1,5 +1,5 @@
-//! The text of the printer as a stream of events, as the decoder gives them: full times, batches. Not the reading of the
-//! lines (see `listing`).
+//! The text of traceprinter as a stream of events, like that of the decoder: full times, batches. Not the
+//! reading of the lines (see `listing`).
 
 use super::batch::Batch;
 use super::decoder::Preamble;
@@ -22,11 +22,11 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// `source` is the path as the user gave it; `version` overrides what the header says.
+    /// `source` is the path given by the user; `version` overrides the header.
     pub fn new(source: &str, version: Option<Version>) -> Self {
         Self {
             reader: ListingReader::new(source.to_owned(), version),
-            // Diagnostics point at lines, which are counted from 1, and so is what the reader calls a line.
+            // Diagnostics have line numbers from 1, as the reader has.
             times: Timeline::new(source, 0, 1),
             preamble: None,
             events: Vec::new(),
@@ -34,22 +34,22 @@ impl Listed {
         }
     }
 
-    /// What the lines in front of the first event say, once there was one.
+    /// The metadata from the lines before the first event, once there was one.
     pub fn preamble(&self) -> Option<&Preamble> {
         self.preamble.as_ref()
     }
 
-    /// Takes the next lines.
+    /// Reads the next lines.
     ///
     /// # Errors
-    /// When the lines in front of the events say that they cannot be read.
+    /// When the lines before the events say that they cannot be read.
     pub fn chunk(&mut self, chunk: &[u8]) -> Result<Batch> {
         self.reader.chunk(chunk, self.inside_line, &mut self.events);
         self.inside_line = chunk.last() != Some(&b'\n');
         self.take()
     }
 
-    /// The end of the listing.
+    /// Ends the listing.
     ///
     /// # Errors
     /// See [`Listed::chunk`].
@@ -64,7 +64,7 @@ impl Listed {
         Ok(batch)
     }
 
-    /// Where the lines went, and what was wrong with them, at the end.
+    /// The counts of lines, and the findings about them, at the end.
     pub fn into_parts(self) -> (Counts, crate::diagnostics::Log) {
         (self.reader.counts(), self.reader.into_log())
     }
@@ -86,7 +86,7 @@ impl Listed {
         Ok(std::mem::take(&mut self.times.out))
     }
 
-    /// With `TRACE_`, as a file has them.
+    /// With `TRACE_`, as in a file.
     fn attributes(&self) -> Vec<(String, String)> {
         let whole = |(key, value): &(String, String)| {
             let bare = key.strip_prefix("TRACE_").unwrap_or(key);
@@ -107,7 +107,7 @@ impl Listed {
                 self.times.find(None, Severity::Error, "no-clock-rate", message.to_owned());
                 1_000_000_000
             }
-            told => told,
+            rate => rate,
         };
         let flavour = self.reader.flavour();
         self.preamble = Some(Preamble { header, syspage: Syspage::default(), flavour, cycles_per_sec });

@@ -1,20 +1,21 @@
-//! Kernel traces of QNX Neutrino: `.kev` files, byte for byte. A file is attributes, a copy of the target's syspage and
-//! records of 16 bytes; records become events with full times. What the words of an event mean is in `crate::qnx`,
-//! which also lists the other rooms of QNX.
+//! Kernel traces of QNX Neutrino: `.kev` files, byte for byte. A file has attributes, a copy of the target's
+//! syspage and records of 16 bytes; records become events with full times. What the words of an event mean is
+//! in `crate::qnx`, which also lists the other rooms of QNX.
 //!
-//! The layout rests on published headers, manuals and listings of the printer, because no file of a real target could be
-//! had: what they leave open is decided in the safe direction (kept, counted, told), and said where it is.
+//! The layout is based on published headers, manuals and listings of traceprinter, because no file of a real
+//! target was available. Where they leave something open, the reader chooses the safe alternative (data are
+//! stored, counted, and reported), with a comment.
 //!
 //! * `header` – attributes and syspage
 //! * `clock` – 32 bits of time per record to 64, for each CPU
-//! * `batch` – events on their way
+//! * `batch` – batches of events
 //! * `buffers` – which buffers there are and which are missing
 //! * `combine` – parts of events to events
 //! * `timeline` – full times for the events of all CPUs
-//! * `listing`, `listed` – the text of the printer instead of records
+//! * `listing`, `listed` – the text of traceprinter instead of records
 //! * `decoder` – the stream: bytes in, events and buffers out
 //! * `spread`, `window`, `rows` – events by CPU, in the order of time, as rows
-//! * `format` – all of it as a trace format
+//! * `format` – the trace format
 
 mod batch;
 mod buffers;

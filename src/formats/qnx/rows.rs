@@ -1,5 +1,5 @@
-//! Events of a CPU to rows of `kernel_event`: names and arguments, and who ran. Also the small tables of a trace, its
-//! buffers and attributes. Not the order of the events.
+//! Events of a CPU to rows of `kernel_event`: names, arguments, and the running thread. Also the small tables
+//! of a trace, its buffers and attributes. Not the order of the events.
 
 use super::buffers::Buffer;
 use super::decoder::Preamble;
@@ -17,22 +17,22 @@ use std::hash::BuildHasher as _;
 
 /// Thread states with a meaning here, the same in all versions.
 const RUNNING: u16 = 1;
-/// Rows of a CPU that are handed over at once: every CPU has so many in the making.
+/// Rows per batch of a CPU; every CPU has one batch in the making.
 const EVENTS_OUT: usize = 12 * 1024;
-/// Rows of `kernel_buffer` that are handed over at once.
+/// Rows per batch of `kernel_buffer`.
 const BUFFERS_OUT: usize = 64 * 1024;
 
-/// The rows of one CPU in the making.
+/// The row buffer of one CPU.
 pub(super) struct CpuRows {
     flavour: Flavour,
     rows: KernelEventRows,
-    /// The thread that runs: process and thread.
+    /// The running thread: process and thread.
     running: Option<(i64, i64)>,
-    /// Ends of holes that lie ahead.
-    hole_ends: Vec<i64>,
+    /// Ends of gaps after the current time.
+    gap_ends: Vec<i64>,
     /// The latest time so far.
     latest: Option<i64>,
-    lines: Lines,
+    texts: ArgumentCache,
     rest: String,
 }
 
@@ -42,32 +42,32 @@ impl CpuRows {
             flavour,
             rows: KernelEventRows::new(),
             running: None,
-            hole_ends: Vec::new(),
+            gap_ends: Vec::new(),
             latest: None,
-            lines: Lines::default(),
+            texts: ArgumentCache::default(),
             rest: String::new(),
         }
     }
 
-    /// Takes the next events of the CPU, and the ends of holes that were found since. Gives rows, all of them when these events
-    /// are the last.
-    pub fn take(&mut self, sorted: &Sorted, hole_ends: Vec<i64>, last: bool) -> Result<Vec<RecordBatch>> {
-        self.hole_ends.extend(hole_ends);
+    /// Adds the next events of the CPU, and the ends of gaps that were found since. Returns full batches, or
+    /// all rows if these events are the last.
+    pub fn take(&mut self, sorted: &Sorted, gap_ends: Vec<i64>, last: bool) -> Result<Vec<RecordBatch>> {
+        self.gap_ends.extend(gap_ends);
         let mut batches = Vec::new();
         let (begin, end) = sorted.span().unzip();
         if self.latest.is_some_and(|latest| begin.is_some_and(|begin| begin < latest)) {
-            // These do not belong behind those before: see [`super::window`].
-            self.give(1, &mut batches)?;
+            // These do not belong after the earlier ones: see [`super::window`].
+            self.emit(1, &mut batches)?;
         }
         self.latest = end.or(self.latest);
         for (event, time, seq) in sorted.iter() {
             self.row(&event, time, seq);
         }
-        self.give(if last { 1 } else { EVENTS_OUT }, &mut batches)?;
+        self.emit(if last { 1 } else { EVENTS_OUT }, &mut batches)?;
         Ok(batches)
     }
 
-    fn give(&mut self, at_least: usize, batches: &mut Vec<RecordBatch>) -> Result<()> {
+    fn emit(&mut self, at_least: usize, batches: &mut Vec<RecordBatch>) -> Result<()> {
         if self.rows.len() >= at_least {
             batches.push(self.rows.take_batch()?);
         }
@@ -75,16 +75,16 @@ impl CpuRows {
     }
 
     fn row(&mut self, event: &Event<'_>, time: i64, seq: i64) {
-        let ends = self.hole_ends.len();
-        self.hole_ends.retain(|end| time < *end);
-        if self.hole_ends.len() < ends {
+        let ends = self.gap_ends.len();
+        self.gap_ends.retain(|end| time < *end);
+        if self.gap_ends.len() < ends {
             self.running = None;
         }
         let who = subject(self.flavour, event);
         if event.class == Class::Thread && event.event == RUNNING && event.status == Status::Ok {
             self.running = who.pid.zip(who.tid);
         }
-        let line = self.lines.of(self.flavour, event);
+        let line = self.texts.of(self.flavour, event);
         self.rest.clear();
         if let Some(more @ [_, ..]) = event.words.get(2..) {
             let mut rest = Line::new(&mut self.rest);
@@ -126,7 +126,7 @@ impl CpuRows {
 /// The names of events by [`number_of`].
 struct EventNames(Version);
 
-/// Codes of events have ten bits; what is unknown has more, and one name.
+/// Codes of events have ten bits; unknown codes are longer, and share one name.
 fn number_of(event: &Event<'_>) -> u32 {
     match event.class {
         Class::Unknown => 0,
@@ -151,20 +151,20 @@ impl Numbering for ClassNames {
     }
 }
 
-/// What was written of the arguments of events of two words: a CPU does the same things again and again.
+/// A cache of the argument texts of events of two words: a CPU does the same things again and again.
 #[derive(Default)]
-struct Lines {
-    /// By a hash of the event; the text of the last one with that hash.
-    known: Vec<(Option<Simple>, String)>,
+struct ArgumentCache {
+    /// By a hash of the event: the last event with that hash, and its text.
+    slots: Vec<(Option<Simple>, String)>,
     hasher: foldhash::fast::FixedState,
     longer: String,
 }
 
-/// All that the arguments of a whole event of two words depend on.
+/// Everything that the arguments of a complete event of two words depend on.
 type Simple = (Class, u16, bool, u32, u32);
 
-impl Lines {
-    const KNOWN: usize = 1 << 12;
+impl ArgumentCache {
+    const SLOTS: usize = 1 << 12;
 
     fn of(&mut self, flavour: Flavour, event: &Event<'_>) -> Name<'_> {
         let ([d0, d1], Status::Ok) = (event.words, event.status) else {
@@ -172,47 +172,47 @@ impl Lines {
             arguments(flavour, event, &mut self.longer);
             return Name::Text(&self.longer);
         };
-        if self.known.is_empty() {
-            self.known.resize_with(Self::KNOWN, Default::default);
+        if self.slots.is_empty() {
+            self.slots.resize_with(Self::SLOTS, Default::default);
         }
         let simple = (event.class, event.event, event.is64, *d0, *d1);
         let mixed = u64::from(*d0) << 32 | u64::from(*d1);
         let mixed = mixed ^ u64::from(event.event) << 20 ^ u64::from(event.class.number()) << 50;
-        let place = self.hasher.hash_one(mixed) as usize & (Self::KNOWN - 1);
-        let Some((of, text)) = self.known.get_mut(place) else { return Name::Text("") };
+        let slot = self.hasher.hash_one(mixed) as usize & (Self::SLOTS - 1);
+        let Some((of, text)) = self.slots.get_mut(slot) else { return Name::Text("") };
         let changed = *of != Some(simple);
         if changed {
             text.clear();
             arguments(flavour, event, text);
             *of = Some(simple);
         }
-        Name::Kept { place: place as u32, text, changed }
+        Name::Cached { slot: slot as u32, text, changed }
     }
 }
 
 /// Rows of `kernel_buffer`.
 pub(super) struct BufferRows {
     rows: KernelBufferRows,
-    /// The buffer that is being read, and its time.
+    /// The current buffer, and its time.
     open: Option<(Buffer, i64)>,
-    /// Numbers of records count records, not lines.
+    /// Events have the numbers of records, not of lines.
     counts: bool,
 }
 
 impl BufferRows {
-    /// `counts`: the numbers of records count records, so that those of a buffer can be told.
+    /// `counts`: events have the numbers of records, so that the records of a buffer can be counted.
     pub fn new(counts: bool) -> Self {
         Self { rows: KernelBufferRows::new(), open: None, counts }
     }
 
-    /// The next buffer begins. Gives rows when there are many.
+    /// Begins the next buffer. Returns a batch if it is full.
     pub fn begin(&mut self, buffer: Buffer, time: i64) -> Result<Option<RecordBatch>> {
         self.end(buffer.record);
         self.open = Some((buffer, time));
         Ok(if self.rows.len() >= BUFFERS_OUT { Some(self.rows.take_batch()?) } else { None })
     }
 
-    /// After the last one, of a file with so many records.
+    /// Ends the last buffer, of a file with `records` records.
     pub fn finish(mut self, records: u64) -> Result<RecordBatch> {
         self.end(records);
         self.rows.take_batch()
@@ -225,7 +225,7 @@ impl BufferRows {
             cpu: i64::from(buffer.cpu),
             begin_at,
             number: i64::from(buffer.number),
-            told: i64::from(buffer.told),
+            told: i64::from(buffer.stated_records),
             records: self.counts.then(|| record.saturating_sub(buffer.record) as i64),
             lost: i64::from(buffer.lost),
         });
@@ -237,7 +237,7 @@ pub(super) fn attributes(source: &str, preamble: &Preamble) -> Result<RecordBatc
     let mut rows = KernelAttributeRows::new();
     let syspage = &preamble.syspage;
     let more = [
-        // With what an option may have said instead of the header.
+        // The version in use, which an option may have set instead of the header.
         ("btfdb.version", Some(preamble.flavour.version.to_string())),
         ("syspage.cycles_per_sec", syspage.cycles_per_sec.map(|c| c.to_string())),
         ("syspage.boot_time", syspage.boot_time.map(|t| t.to_string())),

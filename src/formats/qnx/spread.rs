@@ -1,4 +1,5 @@
-//! Decoded events to their CPUs: ticks, numbers, buffers and holes, then rows for each CPU. Not the making of the rows.
+//! Distributes decoded events to their CPUs: ticks, numbers, buffers and gaps, then rows for each CPU. Not
+//! the making of the rows.
 
 use super::batch::Batch;
 use super::buffers::{Buffer, Buffers};
@@ -22,13 +23,13 @@ pub(super) struct Spread {
     cpus: Vec<Option<Cpu>>,
     seq: i64,
     buffers: BufferRows,
-    /// Buffers in front of which others are missing.
+    /// Buffers after missing ones.
     pub lost: Vec<Buffer>,
     /// Times that do not fit 64 bits.
     pub cut_times: u64,
 }
 
-/// What the header and the first event settle.
+/// Values that the header and the first event determine.
 struct Origin {
     ticks: Ticks,
     buffers: Buffers,
@@ -36,12 +37,12 @@ struct Origin {
 }
 
 struct Cpu {
-    /// Its number, as it stands in the path of its files.
+    /// Its number, as in the path of its files.
     number: Arc<str>,
     window: Window,
-    /// Only one thread at a time makes rows of a CPU.
+    /// Rows of a CPU are made by one thread at a time.
     rows: Arc<Mutex<CpuRows>>,
-    hole_ends: Vec<i64>,
+    gap_ends: Vec<i64>,
 }
 
 impl Spread {
@@ -58,7 +59,7 @@ impl Spread {
         }
     }
 
-    /// Takes the next events of the file. There are none before the header is known.
+    /// Adds the next events of the file. There are none before the header is known.
     pub fn take(
         &mut self,
         mut batch: Batch,
@@ -85,7 +86,7 @@ impl Spread {
             self.seq += 1;
             let cpu = self.cpu(event.cpu, preamble)?;
             if let Some(sorted) = cpu.window.push(&event, time, seq) {
-                cpu.give(sorted, false, out)?;
+                cpu.emit(sorted, false, out)?;
             }
         }
         out.counts.rows += batch.len() as u64;
@@ -93,11 +94,11 @@ impl Spread {
         Ok(())
     }
 
-    /// Hands over what is left.
+    /// Emits the rest.
     pub fn finish(&mut self, out: &mut Output<'_>) -> Result<()> {
         for cpu in self.cpus.iter_mut().flatten() {
             let rest = cpu.window.rest();
-            cpu.give(rest, true, out)?;
+            cpu.emit(rest, true, out)?;
         }
         let buffers = std::mem::replace(&mut self.buffers, BufferRows::new(false));
         out.rows(Rows::new(tables::KERNEL_BUFFER, buffers.finish(out.counts.lines)?))
@@ -113,7 +114,7 @@ impl Spread {
             number: cpu.to_string().into(),
             window: Window::default(),
             rows: Arc::new(Mutex::new(CpuRows::new(preamble.flavour))),
-            hole_ends: Vec::new(),
+            gap_ends: Vec::new(),
         }))
     }
 
@@ -126,7 +127,7 @@ impl Spread {
             self.lost.push(buffer);
             for (n, other) in self.cpus.iter_mut().enumerate() {
                 if let Some(other) = other.as_mut().filter(|_| cpu.is_none_or(|c| usize::from(c) == n)) {
-                    other.hole_ends.push(time);
+                    other.gap_ends.push(time);
                 }
             }
         }
@@ -138,20 +139,20 @@ impl Spread {
 }
 
 impl Cpu {
-    /// Hands over events, whose rows are made on another thread.
-    fn give(&mut self, sorted: Sorted, last: bool, out: &mut Output<'_>) -> Result<()> {
-        let hole_ends = std::mem::take(&mut self.hole_ends);
+    /// Emits events; their rows are made on another thread.
+    fn emit(&mut self, sorted: Sorted, last: bool, out: &mut Output<'_>) -> Result<()> {
+        let gap_ends = std::mem::take(&mut self.gap_ends);
         let rows = Arc::clone(&self.rows);
         let make = move || {
             let mut rows = rows.lock().map_err(|_| Error::new(ErrorKind::Bug, "a thread died"))?;
-            rows.take(&sorted, hole_ends, last)
+            rows.take(&sorted, gap_ends, last)
         };
         out.rows(Rows::later(tables::KERNEL_EVENT, make).of_core(&self.number))
     }
 }
 
-/// Counts of a clock to ticks of the database since the first event, rounded down, so that later counts never become
-/// earlier times.
+/// Converts counts of a clock to ticks of the database since the first event, rounded down, so that later
+/// counts never become earlier times.
 #[derive(Debug, Clone, Copy)]
 struct Ticks {
     origin: u64,
@@ -168,7 +169,7 @@ impl Ticks {
     fn at(&self, cycles: u64) -> i64 {
         let since = cycles.checked_sub(self.origin);
         let seconds = since.map_or(0, |c| c / self.cycles_per_sec);
-        // The common case in 64 bits: less than a hundred days, and a clock of less than 18 GHz in nanoseconds.
+        // The common case in 64 bits: less than a hundred days, and a clock below 18 GHz in nanoseconds.
         let part = since.map(|c| c % self.cycles_per_sec).and_then(|c| c.checked_mul(self.ticks_per_sec));
         if let Some(part) = part.filter(|_| seconds < 9_000_000) {
             return (seconds * self.ticks_per_sec + part / self.cycles_per_sec) as i64;

@@ -1,5 +1,5 @@
-//! The events of all CPUs on one line: full times, and waiting for them. Until a CONTROL/TIME has told the high half of a
-//! CPU's clock, its events and all behind them wait, so that the order of the file is kept. Not the decoding of records.
+//! Merges the events of all CPUs with full times. Until a CONTROL/TIME gives the high half of a CPU's clock,
+//! its events and all later ones wait, so that the order of the file is kept. Not the decoding of records.
 
 use super::batch::{Batch, Entry};
 use super::buffers::{BUFFER, TIME};
@@ -7,28 +7,28 @@ use super::clock::Clock;
 use crate::diagnostics::{Diagnostic, Severity};
 use crate::qnx::{Class, Event};
 
-/// CPUs that six bits can name.
+/// The number of CPUs in six bits.
 const CPUS: usize = 64;
-/// So many events wait for the time of a CPU before one is assumed. The kernel writes it with the first event of a buffer,
-/// which has a thousand records; where it has not come by then, it is filtered out.
-const MOST_WAITING: usize = 1 << 16;
+/// After this many waiting events, the time of a CPU is assumed. The kernel writes it with the first event of
+/// a buffer, which has a thousand records; if it has not come by then, it is filtered out.
+const MAX_WAITING: usize = 1 << 16;
 
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Timeline {
-    /// The path as the user gave it.
+    /// The path given by the user.
     source: String,
-    /// Where a diagnostic about record `n` points: `begin + n * step`.
+    /// The place of record `n` in diagnostics: `begin + n * step`.
     pub begin: u64,
     pub step: u64,
     clocks: Vec<Clock>,
     /// Events that wait for a clock, from `first_waiting` on.
     waiting: Batch,
     first_waiting: usize,
-    /// The first record of a buffer, until the record behind it is known: mostly that is the TIME that it needs, because a
-    /// buffer can begin after a pause in which the low half has gone round more than once.
+    /// The first record of a buffer, until the next record is known: mostly that is the TIME that it needs,
+    /// because a buffer can begin after a pause in which the low half has overflowed more than once.
     opening: Option<(Entry, [u32; 2])>,
-    /// What is ready.
+    /// Events that are ready.
     pub out: Batch,
 }
 
@@ -46,14 +46,14 @@ impl Timeline {
         }
     }
 
-    /// Gives an event with the low half `low` of its time its full time, and takes what a whole TIME tells. `cycles` and
-    /// words of `event` are not looked at.
+    /// Returns the full time of an event with the low half `low`, and applies a complete TIME. Does not use
+    /// `cycles` and words of `event`.
     #[inline]
     pub fn place(&mut self, event: &Event<'_>, low: u32, time: Option<[u32; 2]>) -> Entry {
         let Some(clock) = self.clocks.get_mut(usize::from(event.cpu)) else { return Entry::of(event, true) };
         let at_opening = self.opening.is_some_and(|(opening, _)| opening.cpu == event.cpu);
         let (cycles, jump) = match time.filter(|_| event.class == Class::Control && event.event == TIME) {
-            Some([high, told]) => clock.time(high, told, low),
+            Some([high, stated]) => clock.time(high, stated, low),
             None => (clock.at(low), None),
         };
         let settled = clock.is_anchored();
@@ -72,7 +72,7 @@ impl Timeline {
         Entry::of(&Event { cycles, ..*event }, settled)
     }
 
-    /// The same for an event all of whose time is told.
+    /// The same for an event with a complete time.
     pub fn place_exactly(&mut self, event: &Event<'_>, high: u32, low: u32) -> Entry {
         self.open();
         let Some(clock) = self.clocks.get_mut(usize::from(event.cpu)) else { return Entry::of(event, true) };
@@ -80,7 +80,7 @@ impl Timeline {
         Entry::of(&Event { cycles, ..*event }, true)
     }
 
-    /// Gives an event, or keeps it until its time is known, and all behind it.
+    /// Emits an event, or holds it and all later ones until its time is known.
     #[inline]
     pub fn deliver(&mut self, entry: Entry, words: &[u32]) {
         match *words {
@@ -92,7 +92,7 @@ impl Timeline {
         }
     }
 
-    /// Waits no longer for the TIME behind the first record of a buffer.
+    /// Stops waiting for the TIME after the first record of a buffer.
     fn open(&mut self) {
         if let Some((entry, words)) = self.opening.take() {
             self.deliver_now(entry, &words);
@@ -111,12 +111,12 @@ impl Timeline {
         if entry.settled {
             self.release();
         }
-        if self.waiting.len() - self.first_waiting > MOST_WAITING {
+        if self.waiting.len() - self.first_waiting > MAX_WAITING {
             self.assume();
         }
     }
 
-    /// At the end: nothing waits any longer.
+    /// At the end: stops waiting.
     pub fn finish(&mut self) {
         self.open();
         while self.first_waiting < self.waiting.len() {
@@ -124,7 +124,7 @@ impl Timeline {
         }
     }
 
-    /// Keeps a finding about a record, or about the whole.
+    /// Adds a finding about a record, or about the whole trace.
     pub fn find(&mut self, record: Option<u64>, severity: Severity, code: &'static str, message: String) {
         let (source, text) = (self.source.clone(), String::new());
         let line = record.map(|record| self.begin + self.step * record);
@@ -139,7 +139,7 @@ impl Timeline {
         clock.is_some()
     }
 
-    /// Gives the events whose clock is known by now, up to the first whose is not.
+    /// Emits the waiting events up to the first one whose clock is not known.
     fn release(&mut self) {
         let mut waiting = std::mem::take(&mut self.waiting);
         while let Some((mut entry, words)) = waiting.entry(self.first_waiting) {
@@ -154,7 +154,7 @@ impl Timeline {
         (self.waiting, self.first_waiting) = (waiting, 0);
     }
 
-    /// Waits no longer for the clock that the first waiting event needs.
+    /// Stops waiting for the clock that the first waiting event needs.
     fn assume(&mut self) {
         let other = self.clocks.iter().filter_map(Clock::now).max();
         let first = self.waiting.entry(self.first_waiting).map(|(entry, _)| entry);

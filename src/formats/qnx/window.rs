@@ -1,16 +1,15 @@
-//! The events of one CPU in the order of time. Parts of combine events and nested interrupts are out of order by a few
-//! records in the file; what comes later than a window is left where it is, and begins
-//! another file.
+//! Sorts the events of one CPU by time. Parts of combine events and nested interrupts are out of order by a
+//! few records in the file; an event that is later than a window is not moved, and begins another file.
 
 use super::batch::Batch;
 use crate::formats::Reorder;
 use crate::qnx::Event;
 
-/// Events of a window, and how many of them are held back when it is full.
+/// Number of events in a window, and how many of them are held back when it is full.
 const FULL: usize = 16 * 1024;
 const HELD: usize = 4 * 1024;
 
-/// Events, times (in ticks) and numbers, as they came.
+/// Events, times (in ticks) and numbers, in the order of arrival.
 #[derive(Debug, Default)]
 struct Held {
     events: Batch,
@@ -22,7 +21,7 @@ struct Held {
 #[derive(Debug, Default)]
 pub(super) struct Sorted {
     all: Held,
-    /// Which of them, in this order: to copy them into it would cost more than to look them up.
+    /// Their indexes in this order: looking events up costs less than copying them.
     order: Vec<u32>,
 }
 
@@ -37,20 +36,21 @@ impl Default for Window {
 }
 
 impl Window {
-    /// Takes the next event in the order of the file; gives some that can no longer be overtaken within the window.
+    /// Adds the next event in the order of the file; returns events that cannot be overtaken within the
+    /// window any more.
     #[inline]
     pub fn push(&mut self, event: &Event<'_>, time: i64, seq: i64) -> Option<Sorted> {
         self.0.push(event, time, seq);
         (self.0.times.len() >= FULL).then(|| self.split(FULL - HELD))
     }
 
-    /// What is left.
+    /// The rest.
     pub fn rest(&mut self) -> Sorted {
         let all = self.0.times.len();
         self.split(all)
     }
 
-    /// Gives the first `count` events in the order of time.
+    /// Returns the first `count` events in the order of time.
     fn split(&mut self, count: usize) -> Sorted {
         let all = std::mem::take(&mut self.0);
         let mut order: Vec<u32> = (0..).take(all.times.len()).collect();

@@ -1,14 +1,14 @@
-//! Clocks of several processors put onto one: each message that one processor has sent and another received
-//! (`syncSent`, `syncReceived`) is a point (time of the sender, time of the receiver), and the line of least
-//! squares through them gives the time of the one as a function of that of the other. Whole numbers only.
+//! Maps the clocks of several processors to one. Each message that one processor has sent and another
+//! received (`syncSent`, `syncReceived`) is a point (time of the sender, time of the receiver), and the
+//! least-squares line through them gives one time as a function of the other. Whole numbers only.
 //!
-//! All processors are compared with one, the reference: the one that most messages have at an end, of those
-//! the one that comes first. Where points lie at one time, or are one, only the offset can be told.
+//! All processors are compared with one, the reference: the one with the most messages, and the first one of
+//! those. If all points have the same time, only the offset is known.
 
 use super::Occurrence;
 use std::collections::BTreeMap;
 
-/// More points of a pair of processors are not looked at.
+/// Maximum number of points per pair of processors.
 const MAX_POINTS: usize = 1 << 20;
 
 /// From the time of a processor to that of the reference:
@@ -29,7 +29,7 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// The time of the reference, rounded half away from zero to a tick. It never falls where `t` rises.
+    /// The time of the reference, rounded half away from zero to a tick. It is monotonic in `t`.
     pub fn at(&self, t: i64) -> i64 {
         let since = i128::from(t) - i128::from(self.origin);
         let drift = round(since.saturating_mul(self.rate), self.over);
@@ -41,7 +41,7 @@ impl Clock {
     fn through(points: &[(i64, i64)]) -> Self {
         let count = points.len() as i128;
         let Some((origin, _)) = points.first().copied() else { return Self::default() };
-        // Around the first point, numbers stay small. What is fitted is the difference of the clocks.
+        // Relative to the first point: numbers stay small. The line fits the difference of the clocks.
         let (mut x, mut y, mut xx, mut xy) = (0i128, 0i128, 0i128, 0i128);
         for (t, reference) in points {
             let (dx, dy) = (i128::from(*t) - i128::from(origin), i128::from(*reference) - i128::from(*t));
@@ -52,14 +52,14 @@ impl Clock {
         }
         let over = count.saturating_mul(xx).saturating_sub(x.saturating_mul(x));
         let rate = count.saturating_mul(xy).saturating_sub(x.saturating_mul(y));
-        // All at one time, or a clock that stands still or runs backwards: no rate can be told.
+        // All at one time, or a clock that stands still or runs backwards: the rate is unknown.
         if over <= 0 || over.saturating_add(rate) <= 0 {
             let offset = i64::try_from(round(y, count)).unwrap_or(0);
             return Self { origin, offset, rate: 0, over: 1 };
         }
         let divisor = gcd(rate, over);
         let (rate, over) = (rate / divisor, over / divisor);
-        // The mean of the differences is that of the line at the mean of the times.
+        // At the mean of the times, the line has the mean of the differences.
         let offset =
             round(y.saturating_mul(over).saturating_sub(x.saturating_mul(rate)), count.saturating_mul(over));
         Self { origin, offset: i64::try_from(offset).unwrap_or(0), rate, over }
@@ -69,16 +69,16 @@ impl Clock {
 /// The clocks of a trace.
 #[derive(Debug, Default)]
 pub(super) struct Clocks {
-    /// Messages that were sent and not yet received: by sender, receiver and message.
+    /// Messages that were sent and not received yet: by sender, receiver and message.
     sent: BTreeMap<(String, String, String), i64>,
-    /// The same the other way round: the receiver may be listed before the sender.
+    /// Messages that were received before they were sent: the receiver may be listed first.
     received: BTreeMap<(String, String, String), i64>,
-    /// Times at the first and at the second processor, by names in order.
+    /// Times of both processors, by their names in order.
     points: BTreeMap<(String, String), Vec<(i64, i64)>>,
 }
 
 impl Clocks {
-    /// Takes a command into account.
+    /// Adds the messages of a command.
     pub fn occurrence(&mut self, o: &Occurrence<'_>) {
         let (Some(from), Some(to)) = (o.processor, o.target) else { return };
         let key = (from.to_owned(), to.to_owned(), o.message.unwrap_or_default().to_owned());
@@ -104,7 +104,7 @@ impl Clocks {
         }
     }
 
-    /// The clock of each processor that can be compared with the reference and is not it.
+    /// The clocks of the processors that can be compared with the reference, without the reference.
     pub fn fit(&self) -> BTreeMap<String, Clock> {
         let mut ends: BTreeMap<&str, usize> = BTreeMap::new();
         for ((a, b), points) in &self.points {

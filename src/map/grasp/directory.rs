@@ -1,5 +1,5 @@
-//! What a Grasp trace is about: its tasks, processors, mutexes and semaphores, known from a first look at all
-//! of it, because recorders may declare them last. Not jobs, which come and go.
+//! The entities of a Grasp trace: its tasks, processors, mutexes and semaphores. Collected in a first
+//! look-ahead over all of it, because recorders may declare them last. Not jobs, which come and go.
 
 use super::Occurrence;
 use crate::btf::EntityType;
@@ -13,16 +13,15 @@ pub(super) struct Task {
     pub name: String,
     #[serde(with = "kind")]
     pub kind: EntityType,
-    /// Where its jobs run unless they say otherwise: the number of a processor.
+    /// The processor of its jobs, unless they name another one.
     pub processor: Option<usize>,
-    /// Its jobs tell of their arrivals themselves, so that arrivals of the task are none of a job.
+    /// Its jobs report their arrivals themselves, so that arrivals of the task do not belong to jobs.
     pub jobs_arrive: bool,
     /// How many of its jobs never arrive; known after a first mapping.
     pub unarrived: i64,
     pub declared: bool,
 }
 
-/// See the module.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Directory {
@@ -33,13 +32,13 @@ pub(super) struct Directory {
     pub(super) processor_ids: HashMap<String, usize>,
     /// Names of mutexes and semaphores.
     pub(super) locks: HashMap<String, String>,
-    /// All names: those of BTF are of one entity each.
+    /// All names: in BTF, a name belongs to one entity.
     taken: BTreeSet<String>,
 }
 
-/// What a declaration is of.
+/// The kind of object that is declared.
 #[derive(Clone, Copy)]
-enum Of {
+enum ObjectKind {
     Processor,
     Task,
     Lock,
@@ -49,7 +48,7 @@ impl Directory {
     /// The processor of a trace that names none.
     const MAIN: &'static str = "main";
 
-    /// Takes the declaration of a command into account.
+    /// Adds the declaration of a command.
     pub fn declaration(&mut self, o: &Occurrence<'_>) {
         let processor = o.processor;
         match o.command {
@@ -74,7 +73,7 @@ impl Directory {
         }
     }
 
-    /// Looks at what a command uses, after all declarations: what nothing declares is known from here on.
+    /// Adds the objects that a command uses, after all declarations: these need none.
     pub fn usage(&mut self, o: &Occurrence<'_>) {
         if let Some(id) = o.task {
             let kind = if o.kind == Some("isr") { EntityType::Isr } else { EntityType::Task };
@@ -90,15 +89,15 @@ impl Directory {
         }
     }
 
-    /// How many jobs of each task never arrive. They are numbered before all others, so that arrivals follow
-    /// each other without a gap.
+    /// Sets how many jobs of each task never arrive. They are numbered before all others, so that arrivals
+    /// follow each other without a gap.
     pub fn note_unarrived(&mut self, unarrived: impl Iterator<Item = i64>) {
         for (task, unarrived) in self.tasks.iter_mut().zip(unarrived) {
             task.unarrived = unarrived;
         }
     }
 
-    /// The number of a processor; it is new where nothing declares it.
+    /// The index of a processor, which is added if it was not declared.
     pub(super) fn processor(&mut self, id: &str) -> usize {
         match self.processor_ids.get(id) {
             Some(known) => *known,
@@ -106,7 +105,7 @@ impl Directory {
         }
     }
 
-    /// The processor of what says nothing.
+    /// The processor of commands that name none.
     pub(super) fn main_processor(&mut self) -> usize {
         self.processor(Self::MAIN)
     }
@@ -129,7 +128,7 @@ impl Directory {
         if let Some(known) = self.processor_ids.get(id) {
             return *known;
         }
-        let name = self.unique(name, id, Of::Processor);
+        let name = self.unique(name, id, ObjectKind::Processor);
         self.processors.push(name);
         self.processor_ids.insert(id.to_owned(), self.processors.len() - 1);
         self.processors.len() - 1
@@ -146,7 +145,7 @@ impl Directory {
         if let Some(known) = self.task_ids.get(id) {
             return *known;
         }
-        let name = self.unique(name, id, Of::Task);
+        let name = self.unique(name, id, ObjectKind::Task);
         self.tasks.push(Task { name, kind, processor, jobs_arrive: false, unarrived: 0, declared });
         self.task_ids.insert(id.to_owned(), self.tasks.len() - 1);
         self.tasks.len() - 1
@@ -154,19 +153,19 @@ impl Directory {
 
     fn add_lock(&mut self, id: &str, name: Option<&str>) {
         if !self.locks.contains_key(id) {
-            let name = self.unique(name.filter(|n| *n != "?"), id, Of::Lock);
+            let name = self.unique(name.filter(|n| *n != "?"), id, ObjectKind::Lock);
             self.locks.insert(id.to_owned(), name);
         }
     }
 
-    /// Rule J1: a name that nothing else has, as BTF knows entities by their names only.
-    fn unique(&mut self, name: Option<&str>, id: &str, of: Of) -> String {
+    /// Rule J1: a unique name, because BTF identifies entities by their names only.
+    fn unique(&mut self, name: Option<&str>, id: &str, of: ObjectKind) -> String {
         let name = clean(name.filter(|n| !n.trim().is_empty()).unwrap_or(id));
         let id = clean(id);
         let of = match of {
-            Of::Processor => "processor",
-            Of::Task => "task",
-            Of::Lock => "lock",
+            ObjectKind::Processor => "processor",
+            ObjectKind::Task => "task",
+            ObjectKind::Lock => "lock",
         };
         let mut candidate = name.clone();
         let mut n = 0;
@@ -183,11 +182,11 @@ impl Directory {
 
     /// The name of the stimulus that activates a task.
     pub(super) fn arrival_of(&mut self, task: &str) -> String {
-        self.unique(Some(&format!("{task}.arrival")), "arrival", Of::Task)
+        self.unique(Some(&format!("{task}.arrival")), "arrival", ObjectKind::Task)
     }
 }
 
-/// A name as BTF can hold it: without what separates fields, lines and comments.
+/// A name without the characters that BTF uses to separate fields, lines and comments.
 fn clean(text: &str) -> String {
     let bad = |c: char| c == ',' || c.is_control();
     let text: String = text.trim().chars().map(|c| if bad(c) { '_' } else { c }).collect();
@@ -198,7 +197,7 @@ fn clean(text: &str) -> String {
     }
 }
 
-/// What a task is in BTF, by its word.
+/// The kinds of tasks, by their words in BTF.
 pub(super) mod kind {
     use crate::btf::EntityType;
     use serde::de::Error;

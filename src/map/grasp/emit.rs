@@ -1,4 +1,4 @@
-//! System events leave the rules here, and jobs enter and leave cores. Not when they do.
+//! Emits system events, and moves jobs onto cores and off them. Not when that happens.
 
 use super::jobs::Phase;
 use super::rules::Rules;
@@ -22,7 +22,7 @@ impl Rules {
         }));
     }
 
-    /// What activates a task: a stimulus of its own, which fires.
+    /// The stimulus that activates a task, triggered.
     pub(super) fn arrival(&mut self, task: usize) -> Option<Actor> {
         let state = self.tasks.get_mut(task)?;
         let stimulus = (state.stimulus, state.arrivals);
@@ -32,7 +32,7 @@ impl Rules {
         Some(stimulus)
     }
 
-    /// The next instance of a task arrives; its number.
+    /// Activates the next instance of a task; returns its number.
     pub(super) fn activate(&mut self, task: usize, action: Action) -> Option<i64> {
         let stimulus = self.arrival(task)?;
         let state = self.tasks.get_mut(task)?;
@@ -42,7 +42,7 @@ impl Rules {
         Some(actor.1)
     }
 
-    /// Name and instance of a job; one that never arrived gets a number now.
+    /// Name and instance of a job; one that never arrived gets its number now.
     pub(super) fn actor(&mut self, job: usize) -> Option<(Actor, EntityType)> {
         let of = self.jobs.get_mut(job)?;
         let state = self.tasks.get_mut(of.task)?;
@@ -53,7 +53,7 @@ impl Rules {
         Some(((state.name, instance), state.kind))
     }
 
-    /// An event of a job by a core.
+    /// An event of a job, caused by a core.
     pub(super) fn of_job(&mut self, core: usize, job: usize, action: Action) {
         let (Some((actor, kind)), Some(name)) = (self.actor(job), self.cores.get(core).map(|c| c.name))
         else {
@@ -62,7 +62,7 @@ impl Rules {
         self.emit((name, 0), kind, actor, action);
     }
 
-    /// Rule J8: a job gets a core; the job that has it leaves it.
+    /// Rule J8: a job gets a core; the job that has it is preempted.
     pub(super) fn enter(&mut self, job: usize, core: usize) {
         let Some(phase) = self.jobs.get(job).map(|j| j.phase) else { return };
         match phase {
@@ -86,7 +86,7 @@ impl Rules {
         self.settle(job, core);
     }
 
-    /// A job is on a core.
+    /// Puts a job onto a core.
     pub(super) fn settle(&mut self, job: usize, core: usize) {
         if let Some(job) = self.jobs.get_mut(job) {
             (job.phase, job.core) = (Phase::Running, Some(core));
@@ -96,7 +96,7 @@ impl Rules {
         }
     }
 
-    /// A job leaves the core that it has.
+    /// A job leaves its core.
     pub(super) fn leave(&mut self, job: usize, action: Action, phase: Phase) {
         let Some(core) = self.jobs.get(job).filter(|j| j.phase == Phase::Running).and_then(|j| j.core) else {
             return;

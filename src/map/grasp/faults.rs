@@ -1,6 +1,6 @@
-//! What may not happen in a Grasp trace: a budget below zero, a mutex given back that is not held, or not in
-//! the order in which mutexes were taken (the plugins BudgetCheck and MutexCheck of the player). Sees
-//! commands in the order of time; maps nothing.
+//! Faults in a Grasp trace: a budget below zero, a mutex that is given back by a job that does not hold it,
+//! or not in the order in which mutexes were taken (the plugins BudgetCheck and MutexCheck of the player).
+//! Gets commands in the order of time; maps nothing.
 
 use super::Occurrence;
 use crate::diagnostics::Severity;
@@ -53,15 +53,14 @@ pub struct Fault {
 #[serde(deny_unknown_fields)]
 struct Server {
     budget: i64,
-    /// Until when the budget is counted.
+    /// The time up to which the budget is counted.
     at: i64,
-    /// How many use it up at once: it may be active on several processors.
+    /// How many use it at once: it may be active on several processors.
     consumers: i64,
-    /// It was reported that the budget is below zero.
-    told: bool,
+    /// The negative budget was reported.
+    reported: bool,
 }
 
-/// See the module.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FaultChecker {
@@ -71,7 +70,7 @@ pub(super) struct FaultChecker {
 }
 
 impl FaultChecker {
-    /// The next command.
+    /// Checks the next command.
     pub fn occurrence(&mut self, o: &Occurrence<'_>) -> Vec<Fault> {
         if let Some(server) = o.server {
             return self.server(server, o).into_iter().collect();
@@ -82,7 +81,7 @@ impl FaultChecker {
         }
     }
 
-    /// The end of the trace, at `end`: budgets that were used up after the last command.
+    /// Ends the trace at `end`: budgets that were exceeded after the last command.
     pub fn finish(&mut self, end: i64) -> Vec<Fault> {
         let count = |(name, server): (&String, &mut Server)| server.count(name, end);
         self.servers.iter_mut().filter_map(count).collect()
@@ -99,8 +98,8 @@ impl FaultChecker {
             self.servers.entry(id.to_owned()).or_insert_with(|| Server { at: now, ..Server::default() });
         let fault = server.count(id, now);
         match o.event {
-            "serverReplenished" => (server.budget, server.told) = (o.budget.unwrap_or(0), false),
-            "serverDepleted" => (server.budget, server.told) = (0, false),
+            "serverReplenished" => (server.budget, server.reported) = (o.budget.unwrap_or(0), false),
+            "serverDepleted" => (server.budget, server.reported) = (0, false),
             "serverResumed" => server.consumers += 1,
             "serverPreempted" => server.consumers = (server.consumers - 1).max(0),
             _ => {}
@@ -152,15 +151,15 @@ fn not_held(job: &str, mutex: &str) -> String {
 }
 
 impl Server {
-    /// Uses the budget up until `now`.
+    /// Uses the budget up to `now`.
     fn count(&mut self, name: &str, now: i64) -> Option<Fault> {
         let elapsed = now.saturating_sub(self.at).max(0);
         self.at = now;
         self.budget = self.budget.saturating_sub(elapsed.saturating_mul(self.consumers));
-        if self.budget >= 0 || self.told {
+        if self.budget >= 0 || self.reported {
             return None;
         }
-        self.told = true;
+        self.reported = true;
         let message =
             format!("the budget of server '{name}' is {} ticks below zero", self.budget.unsigned_abs());
         Some(Fault { rule: Rule::BudgetNegative, time: now, message })

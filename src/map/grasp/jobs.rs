@@ -1,5 +1,5 @@
-//! The jobs of a trace by their ids, and how far each has come. A job that has completed is remembered for a while, because
-//! recorders go on to name it for what its task does between jobs.
+//! The jobs of a trace by their ids, and the phase of each. Completed jobs are remembered for a while,
+//! because recorders still name them for what their task does between jobs.
 
 use crate::map::state::pairs;
 use serde::{Deserialize, Serialize};
@@ -8,11 +8,11 @@ use std::collections::{HashMap, VecDeque};
 /// How many completed jobs of a task are remembered: recorders name the last one.
 const REMEMBERED: usize = 64;
 
-/// How far a job has come.
+/// The phase of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Phase {
-    /// It is there; nothing happened to it.
+    /// It exists; nothing happened to it yet.
     New,
     /// Arrived.
     Active,
@@ -35,13 +35,12 @@ pub(super) struct Job {
     /// `None` until it arrives or runs.
     pub instance: Option<i64>,
     pub phase: Phase,
-    /// The processor it says it is on.
+    /// The processor of its latest command.
     pub processor: Option<usize>,
     /// The core it was on last.
     pub core: Option<usize>,
 }
 
-/// See the module.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Jobs {
@@ -67,7 +66,7 @@ impl Jobs {
         self.slots.get_mut(n)
     }
 
-    /// A new job; one of the same id before it is no longer known by it.
+    /// Adds a job; an older one of the same id can no longer be found by it.
     pub fn add(&mut self, job: Job) -> usize {
         let id = job.id.clone();
         let n = match self.free.pop() {
@@ -86,7 +85,7 @@ impl Jobs {
         n
     }
 
-    /// A job has completed.
+    /// Marks a job as completed.
     pub fn complete(&mut self, n: usize) {
         let Some(job) = self.slots.get_mut(n) else { return };
         job.phase = Phase::Done;

@@ -1,14 +1,16 @@
-//! Grasp traces to system events: tasks, their jobs as instances, mutexes and semaphores. What BTF has no word for (servers,
-//! buffers, messages) stays in `grasp_event`. Not the commands themselves (see `formats::grasp`).
+//! Grasp traces to system events: tasks, their jobs as instances, mutexes and semaphores. What BTF cannot
+//! express (servers, buffers, messages) stays in `grasp_event`. Not the commands themselves (see
+//! `formats::grasp`).
 //!
-//! The rules are those of the Grasp player, and of the measurement of the paper (§IV-E, figure 6): only what has both an
-//! arrival and a completion is an instance that metrics count, and what happens to a job that has completed is not its own.
+//! The rules are those of the Grasp player, and of the measurement in the paper (§IV-E, figure 6): metrics
+//! count only instances with both an arrival and a completion, and what happens to a completed job does not
+//! belong to it.
 //!
 //! | Grasp | BTF |
 //! |---|---|
 //! | task; `-kind isr` | `T`; `I`, by `-name` |
 //! | job | the instance: numbered per task by arrival; those that never arrive come first |
-//! | `jobArrived`, or the oldest `taskArrived` that no job has taken when the job comes into being | `activate`, by a stimulus |
+//! | `jobArrived`, or the oldest unused `taskArrived` when the job is created | `activate`, by a stimulus |
 //! | `jobResumed` | `start`, `resume`; after waiting, `release` before it |
 //! | `jobPreempted` | `preempt` |
 //! | `jobBlocked`, `jobSuspendedOnSemaphore` | `wait` |
@@ -17,10 +19,10 @@
 //! | mutex, semaphore | `SEM`: `requestsemaphore`, `assigned`, `waiting`, `released`; of a mutex also its states |
 //! | `-processor` | the core, from then on |
 //!
-//! * `directory` – tasks, processors and locks, from a look at all commands
-//! * `clock`, `time_base` – one time for processors that have clocks of their own
+//! * `directory` – tasks, processors and locks, collected from all commands
+//! * `clock`, `time_base` – one time for processors with clocks of their own
 //! * `rules`, `jobs`, `emit` – the rules
-//! * `faults` – what may not happen to servers and mutexes
+//! * `faults` – misuse of servers and mutexes
 //! * `stored` – commands from their rows
 
 mod clock;
@@ -51,7 +53,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use time_base::TimeBase;
 
-/// A command of a trace, as far as mapping reads it; the columns of `grasp_event`.
+/// A command of a trace, as far as the mapping needs it; the columns of `grasp_event`.
 #[derive(Debug, Clone, Copy, Default)]
 #[allow(missing_docs, reason = "the columns of table grasp_event, which says what they are")]
 pub struct Occurrence<'a> {
@@ -72,7 +74,7 @@ pub struct Occurrence<'a> {
     pub message: Option<&'a str>,
 }
 
-/// How a recording is mapped: there is nothing to choose.
+/// The settings of the mapping: there are none.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {}
@@ -89,8 +91,9 @@ pub struct GraspMapper {
     resumed: Option<State>,
 }
 
-/// What each reading of the commands is for. Declarations may come last, so what nothing declares is known only after a first
-/// one; and how many jobs never arrive, which decides the numbers of all, only after the rules have seen all commands.
+/// What each pass over the commands is for. Declarations may come last, so undeclared objects are known only
+/// after a first pass; and the number of jobs that never arrive, which shifts all numbers, is known only
+/// after the rules have seen all commands.
 mod pass {
     pub const DECLARATIONS: usize = 0;
     pub const USAGES: usize = 1;
@@ -158,7 +161,7 @@ impl Mapper for GraspMapper {
             pass::ARRIVALS => {
                 self.rules.occurrence(o);
                 self.rules.forget_events();
-                // Times on one clock may be outside of those that were written.
+                // Times on the common clock may be outside of those in the file.
                 self.range = (self.range.0.min(o.effect_at), self.range.1.max(o.effect_at));
             }
             _ => {}
@@ -220,7 +223,7 @@ impl Mapper for GraspMapper {
 }
 
 impl GraspMapper {
-    /// The rules at the begin of the recording, with what is known of it by now.
+    /// Starts the rules, with everything that is known by now.
     fn begin_rules(&mut self) {
         self.rules = match &self.resumed {
             Some(state) => {
@@ -232,8 +235,8 @@ impl GraspMapper {
     }
 }
 
-/// What is wrong with servers and mutexes of a Grasp trace, in the order of time, each with its line, or 0 for what shows at the
-/// end.
+/// The faults of servers and mutexes of a Grasp trace, in the order of time, each with its line, or 0 for
+/// those at the end.
 ///
 /// # Errors
 /// Rows that cannot be read.

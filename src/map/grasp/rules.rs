@@ -1,5 +1,4 @@
-//! The rules that make system events of a Grasp trace (see the module above), one command after the other, in
-//! the order of time.
+//! The rules that map a Grasp trace to system events (see the module above), command by command, by time.
 
 use super::Occurrence;
 use super::directory::{Directory, kind};
@@ -11,7 +10,7 @@ use crate::map::{MAP_SOURCE, Output};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 
-/// A task while its trace is mapped.
+/// The state of a task during the mapping.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TaskState {
@@ -19,21 +18,21 @@ pub(super) struct TaskState {
     #[serde(with = "kind")]
     pub kind: EntityType,
     pub stimulus: NameId,
-    /// How often it arrived: the next instance of the stimulus.
+    /// The number of its arrivals: the next instance of the stimulus.
     pub arrivals: i64,
     /// The first instance of this recording.
     #[serde(skip)]
     pub first: i64,
     /// The next instance that arrives.
     pub next: i64,
-    /// How many jobs of this recording have begun without an arrival.
+    /// How many jobs of this recording began without an arrival.
     #[serde(skip)]
     pub unarrived: i64,
     /// Instances that arrived with the task, and have no job yet.
     pub pending: VecDeque<i64>,
 }
 
-/// A processor.
+/// The state of a processor.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Core {
@@ -51,15 +50,14 @@ struct Lock {
     name: NameId,
     /// The job that has the mutex.
     owner: Option<usize>,
-    /// Jobs that asked for the semaphore and wait.
+    /// Jobs that wait for the semaphore.
     waiting: Vec<usize>,
 }
 
-/// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Rules {
     directory: Directory,
-    /// Of all entities.
+    /// The names of all entities.
     pub names: Names,
     pub tasks: Vec<TaskState>,
     pub cores: Vec<Core>,
@@ -70,17 +68,17 @@ pub(super) struct Rules {
     pub sim: NameId,
     checker: FaultChecker,
     log: Log,
-    /// Commands that a rule looked at.
+    /// Commands that a rule used.
     relevant: u64,
 }
 
-/// What is remembered when a recording ends. Not kept: clocks of processors, which are compared anew in each
-/// recording; and how many jobs never arrive, whose numbers come before those of all other jobs of the same
-/// recording.
+/// The state at the end of a recording. It does not include the clocks of processors, which are compared anew
+/// in each recording, and the number of jobs that never arrive, which are numbered before all other jobs of
+/// their recording.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
-    /// When the last command was, in ticks.
+    /// The time of the last command, in ticks.
     time: i64,
     directory: Directory,
     tasks: Vec<TaskState>,
@@ -91,15 +89,14 @@ pub struct State {
 }
 
 impl State {
-    /// What the trace was about.
+    /// The entities of the trace.
     pub(super) fn directory(&self) -> &Directory {
         &self.directory
     }
 }
 
 impl Rules {
-    /// Rules that have seen nothing, for a trace of which everything else is known. `names` are those that
-    /// have ids already.
+    /// Rules at the begin of a trace with a complete directory. `names` are those that have ids already.
     pub fn new(directory: Directory, names: Names) -> Self {
         let mut rules = Self { directory, names, ..Self::default() };
         rules.sim = rules.names.intern("SIM");
@@ -107,7 +104,7 @@ impl Rules {
         rules
     }
 
-    /// Rules that go on from the end of an earlier recording; `directory` begins with that of `state`.
+    /// Rules that continue from the end of an earlier recording; `directory` begins with that of `state`.
     pub fn resume(directory: Directory, names: Names, state: &State) -> Self {
         let mut rules = Self {
             directory,
@@ -129,7 +126,7 @@ impl Rules {
         rules
     }
 
-    /// Adds the tasks of the directory that are not known yet.
+    /// Adds the tasks of the directory that are new.
     fn add_tasks(&mut self) {
         let known = self.directory.tasks.clone();
         for task in known.iter().skip(self.tasks.len()) {
@@ -147,7 +144,7 @@ impl Rules {
         }
     }
 
-    /// What is to be remembered.
+    /// The state to store.
     pub fn state(&self) -> State {
         let mut directory = self.directory.clone();
         directory.note_unarrived(std::iter::repeat(0));
@@ -167,7 +164,7 @@ impl Rules {
         self.tasks.iter().map(|task| task.unarrived)
     }
 
-    /// The next command, in the order of time (rule J16).
+    /// Maps the next command, in the order of time (rule J16).
     pub fn occurrence(&mut self, o: &Occurrence<'_>) {
         self.now = o.effect_at;
         for fault in self.checker.occurrence(o) {
@@ -187,24 +184,24 @@ impl Rules {
         }
     }
 
-    /// At least so many events, or none.
+    /// Takes the events so far, if they are at least `at_least`.
     pub fn take(&mut self, at_least: usize) -> Option<Vec<Output>> {
         (self.out.len() >= at_least).then(|| std::mem::take(&mut self.out))
     }
 
-    /// Leaves out the events so far.
+    /// Drops the events so far.
     pub fn forget_events(&mut self) {
         self.out.clear();
     }
 
-    /// The end of the trace, at `end`.
+    /// Ends the trace at `end`.
     pub fn finish(&mut self, end: i64) {
         for fault in self.checker.finish(end) {
             self.note(fault.rule.severity(), fault.rule.id(), fault.message, &Occurrence::default());
         }
     }
 
-    /// The rest of the events, the findings, and how many commands mattered.
+    /// The rest of the events, the findings, and the number of commands that a rule used.
     pub fn take_rest(&mut self) -> (Vec<Output>, Log, u64) {
         (std::mem::take(&mut self.out), std::mem::take(&mut self.log), self.relevant)
     }
@@ -255,7 +252,7 @@ impl Rules {
         }
     }
 
-    /// Rule J4: a job is declared. It takes the oldest arrival of its task that no job has taken.
+    /// Rule J4: a job is declared. It takes the oldest arrival of its task without a job.
     fn declare(
         &mut self,
         id: &str,
@@ -275,8 +272,7 @@ impl Rules {
         Some(self.jobs.add(Job { id: id.to_owned(), task, instance, phase, processor, core: None }))
     }
 
-    /// Rules J4 and J5: a job arrives for the first time, or again after it has completed, or before, and
-    /// then it is another one, too.
+    /// Rules J4 and J5: a job arrives. If it has arrived before, it is another job of the same id.
     fn arrived(&mut self, task: usize, o: &Occurrence<'_>) {
         let Some(id) = o.job else { return };
         let mut processor = o.processor.map(|p| self.processor(p));
@@ -306,7 +302,7 @@ impl Rules {
         let core = self.core_for_last(job);
         match phase {
             Phase::Running => self.leave(job, Action::Preempt, Phase::Ready),
-            // It ran when the trace began: no other job was seen on its core.
+            // It was running when the trace began: no other job was seen on its core.
             Phase::New if self.cores.get(core).is_some_and(|c| !c.used) => {
                 self.settle(job, core);
                 self.leave(job, Action::Preempt, Phase::Ready);
@@ -327,7 +323,7 @@ impl Rules {
         }
     }
 
-    /// Rules J10 and J11: a job that is not on a core gets one for no time, because only what runs can end.
+    /// Rules J10 and J11: a job that is not on a core gets one for no time: only a running job can end.
     fn completed(&mut self, o: &Occurrence<'_>) {
         let Some(job) = self.job(o) else { return };
         let Some(phase) = self.jobs.get(job).map(|j| j.phase) else { return };
@@ -353,8 +349,7 @@ impl Rules {
         self.leave(job, Action::Wait, Phase::Waiting);
     }
 
-    /// Rule J13: mutexes and semaphores. What a job does with them it does while it runs, so it resumes where
-    /// it did not.
+    /// Rule J13: mutexes and semaphores. A job must run to use them, so it is resumed if it does not.
     fn locked(&mut self, o: &Occurrence<'_>) {
         let (Some(id), Some(job)) = (o.mutex.or(o.semaphore), self.job(o)) else { return };
         if self.jobs.get(job).is_none_or(|j| j.phase == Phase::Done) {
@@ -396,8 +391,8 @@ impl Rules {
                 self.block(job);
             }
             "jobAcquiredSemaphore" => {
-                let asked = lock.waiting.iter().position(|n| *n == job);
-                match asked {
+                let place = lock.waiting.iter().position(|n| *n == job);
+                match place {
                     Some(n) => drop(lock.waiting.remove(n)),
                     None => self.emit(actor, sem, own, Action::RequestSemaphore),
                 }
@@ -408,8 +403,7 @@ impl Rules {
         }
     }
 
-    /// Rule J3: the job that a command names. One that nothing declares comes into being where its id says
-    /// which task it is of.
+    /// Rule J3: the job that a command names. An undeclared one is created if its id tells its task.
     fn job(&mut self, o: &Occurrence<'_>) -> Option<usize> {
         let id = o.job?;
         if let Some(known) = self.jobs.find(id) {
@@ -427,8 +421,8 @@ impl Rules {
         }
     }
 
-    /// Rule J2: where a job is from now on: where the command says, else where it was said before, else where
-    /// its task is.
+    /// Rule J2: the core of a job from now on: that of the command, else the previous one of the job, else
+    /// that of its task.
     fn core_for(&mut self, job: usize, o: &Occurrence<'_>) -> usize {
         if let Some(said) = o.processor {
             let said = self.processor(said);
@@ -443,18 +437,18 @@ impl Rules {
         let of = self.jobs.get(job);
         let said = of.and_then(|j| j.processor.or_else(|| self.directory.tasks.get(j.task)?.processor));
         let core = said.unwrap_or_else(|| self.directory.main_processor());
-        self.know(core);
+        self.ensure_core(core);
         core
     }
 
     fn processor(&mut self, id: &str) -> usize {
         let n = self.directory.processor(id);
-        self.know(n);
+        self.ensure_core(n);
         n
     }
 
-    /// There is a core of that number.
-    fn know(&mut self, core: usize) {
+    /// Makes sure that there is a core of that number.
+    fn ensure_core(&mut self, core: usize) {
         while self.cores.len() <= core {
             let name = self.directory.processors.get(self.cores.len()).map_or("", String::as_str);
             let name = self.names.intern(name);

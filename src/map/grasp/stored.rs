@@ -1,5 +1,5 @@
-//! The stored commands in the order of time. Where processors have clocks of their own, each clock is a stream, put onto the
-//! clock of the reference. Not what the commands mean.
+//! The stored commands in the order of time. If processors have clocks of their own, each clock is a stream,
+//! converted to the clock of the reference. Not what the commands mean.
 
 use super::Occurrence;
 use super::time_base::TimeBase;
@@ -11,7 +11,7 @@ use arrow::array::RecordBatch;
 use std::ops::ControlFlow;
 
 view! {
-    /// What is read of a command.
+    /// The columns of a command that are read.
     struct Commands of grasp_event {
         effect_at, seq, line, status, command, event, processor, task, job, server, mutex, semaphore, target, name, kind,
         budget, message,
@@ -19,12 +19,12 @@ view! {
 }
 
 impl<'a> Commands<'a> {
-    /// The row says something of the recording.
+    /// The command is valid.
     fn is_ok(&self, row: usize) -> bool {
         self.status.value(row) == "ok"
     }
 
-    /// A row, unless it says nothing of the recording.
+    /// A row, if its command is valid.
     fn occurrence(&self, row: usize) -> Option<Occurrence<'a>> {
         if !self.is_ok(row) {
             return None;
@@ -49,7 +49,7 @@ impl<'a> Commands<'a> {
     }
 }
 
-/// Gives every command that says something of the recording to `take`, by the times of the trace, until it breaks.
+/// Passes every valid command to `take`, in the order of the times in the trace, until it breaks.
 pub(super) fn as_written(
     rows: &impl StoredRows,
     take: impl FnMut(&Occurrence<'_>) -> Result<ControlFlow<()>>,
@@ -57,13 +57,13 @@ pub(super) fn as_written(
     in_order(rows, &TimeBase::default(), take)
 }
 
-/// The same in the order of time, all processors on one clock.
+/// The same in the order of time, with all processors on one clock.
 pub(super) fn in_order(
     rows: &impl StoredRows,
     time_base: &TimeBase,
     mut take: impl FnMut(&Occurrence<'_>) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
-    // A clock may be far behind another one, so every clock has a reading of its own.
+    // A clock may be far behind another one, so that each clock is read separately.
     let clocks = std::iter::once(None).chain(time_base.corrected().map(Some));
     let stream =
         |clock| (OneClock { time_base, clock }, rows.read(tables::GRASP_EVENT, None, Commands::COLUMNS, Ok));

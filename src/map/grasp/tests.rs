@@ -1,4 +1,4 @@
-//! The rules of the mapping of Grasp traces, each on a trace of a few lines.
+//! The rules of the mapping of Grasp traces, each on a trace of some lines.
 
 use super::faults::Rule;
 use super::{Clocks, Directory, Fault, FaultChecker, Occurrence, Rules};
@@ -86,7 +86,7 @@ fn mapped(text: &str) -> (Vec<String>, Log) {
     (outputs.iter().filter_map(line).collect(), log)
 }
 
-/// Events of tasks and semaphores, without the text in front.
+/// Compares events of tasks and semaphores, without their common prefix.
 #[track_caller]
 fn is(text: &str, expected: &[&str]) {
     let (events, log) = mapped(text);
@@ -302,10 +302,10 @@ fn budgets_fall_by_those_who_use_them() {
     assert_eq!(faults(&format!("{head}plot 11 serverPreempted s\n")), [(11, Rule::BudgetNegative)]);
     assert_eq!(faults(&format!("{head}plot 10 serverReplenished s 90\n")), []);
     assert_eq!(faults(&format!("{head}plot 10 serverReplenished s 89\n")), [(100, Rule::BudgetNegative)]);
-    // Twice as fast on two processors; told once until it is set again.
+    // Twice as fast on two processors; reported once until it is set again.
     let two = "plot 4 serverResumed s\nplot 7 serverPreempted s\nplot 8 serverPreempted s\n";
     assert_eq!(faults(&format!("{head}{two}")), [(8, Rule::BudgetNegative)]);
-    // Depleted is 0, and goes on to be used.
+    // Depleted means 0, and the server continues to be used.
     assert_eq!(faults(&format!("{head}plot 5 serverDepleted s\nplot 5 serverPreempted s\n")), []);
     assert_eq!(
         faults(&format!("{head}plot 5 serverDepleted s\nplot 6 serverPreempted s\n")),
@@ -325,7 +325,7 @@ fn mutexes_are_given_back_in_order_by_who_has_them() {
     assert_eq!(faults(&(take("m", "x") + &take("m", "y"))), [(1, Rule::MutexTaken)]);
 }
 
-/// Times of processor q, put onto the clock of p.
+/// Times of processor q, converted to the clock of p.
 fn fitted(points: &[(i64, i64)], times: &[i64]) -> Vec<i64> {
     let mut text = String::new();
     for (n, (p, q)) in points.iter().enumerate() {
@@ -345,7 +345,7 @@ fn clocks_are_put_onto_one_by_least_squares() {
     assert_eq!(fitted(&[(0, 10), (100, 210), (200, 410)], &[10, 110, 1010]), [0, 50, 500]);
     // The line is between the points: the mean of the differences is −10.
     assert_eq!(fitted(&[(0, 8), (0, 12)], &[8, 12]), [-2, 2]);
-    // One message, or several at one time, tell the offset alone.
+    // One message, or several at one time, determine the offset only.
     assert_eq!(fitted(&[(5, 25)], &[0, 25, 1025]), [-20, 5, 1005]);
     assert_eq!(fitted(&[(5, 25), (9, 25)], &[25]), [7]);
 }

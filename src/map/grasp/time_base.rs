@@ -1,11 +1,11 @@
-//! Which clock the time of a command is of, and what it is on the clock of the reference, where processors have clocks of their
-//! own. Not how clocks are compared (see `clock`).
+//! Which clock the time of a command belongs to, and the time on the clock of the reference, if processors
+//! have clocks of their own. Not how clocks are compared (see `clock`).
 
 use super::Occurrence;
 use super::clock::Clock;
 use std::collections::{BTreeMap, HashMap};
 
-/// The clocks of a trace, and what is on which processor.
+/// The clocks of a trace, and which objects are on which processor.
 #[derive(Debug, Default, Clone)]
 pub(super) struct TimeBase {
     clocks: BTreeMap<String, Clock>,
@@ -21,17 +21,17 @@ impl TimeBase {
         Self { clocks, ..Self::default() }
     }
 
-    /// True when all times are of one clock.
+    /// True if all times are on one clock.
     pub fn is_one_clock(&self) -> bool {
         self.clocks.is_empty()
     }
 
-    /// Names of processors whose clocks were put onto that of another one.
+    /// Names of processors whose clocks were converted.
     pub fn corrected(&self) -> impl Iterator<Item = &str> {
         self.clocks.keys().map(String::as_str)
     }
 
-    /// Takes into account where a command says that something is.
+    /// Records on which processor a command places something.
     pub fn place(&mut self, o: &Occurrence<'_>) {
         let Some(processor) = o.processor else {
             if let ("newJob" | "plot", Some(job), Some(task)) = (o.command, o.job, o.task)
@@ -53,9 +53,9 @@ impl TimeBase {
         }
     }
 
-    /// The processor whose clock the time of a command is of; `None` for the clock of the reference.
+    /// The processor whose clock a command uses; `None` for the clock of the reference.
     pub fn clock_of(&self, o: &Occurrence<'_>) -> Option<&str> {
-        // The sender of a message stamps it, or its receiver.
+        // The time of a message is that of its sender, or of its receiver.
         let said = if o.event == "syncReceived" { o.target } else { o.processor };
         let of_job = || o.job.and_then(|id| self.jobs.get(id)).map(String::as_str);
         let of_task = || o.task.and_then(|id| self.tasks.get(id)).map(String::as_str);
@@ -64,7 +64,7 @@ impl TimeBase {
         self.clocks.get_key_value(processor).map(|(id, _)| id.as_str())
     }
 
-    /// A time on the clock of a processor, as it is on that of the reference.
+    /// Converts a time from the clock of a processor to that of the reference.
     pub fn time(&self, clock: Option<&str>, time: i64) -> i64 {
         clock.and_then(|id| self.clocks.get(id)).copied().unwrap_or_default().at(time)
     }

@@ -1,5 +1,5 @@
-//! The rows of stored software events that some rule reads: batches in, small rows out, everything else gone. Looks at
-//! each name once, not once per row. Knows which names matter, not what they mean (see `merge`), and no files.
+//! Filters the rows of stored software events that some rule needs: batches in, small rows out. Looks at each
+//! name once, not once per row. Knows which names matter, not what they mean (see `merge`), and no files.
 
 use super::slots::SlotTable;
 use crate::error::Result;
@@ -9,29 +9,29 @@ use arrow::array::{RecordBatch, StringArray};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// A software event that some rule reads; its name is a number.
+/// A software event that some rule needs; its name is an interned id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Row {
     pub time: i64,
     /// The value read or written; 0 for functions.
     pub value: u64,
-    /// The place of its name among the names of all blocks so far.
+    /// The index of its name among the names of all blocks so far.
     pub name: u32,
-    /// The variable was written, the function was entered.
+    /// The variable was written, or the function was entered.
     pub write_or_entry: bool,
-    /// No row that was left out lies between this one and the one before.
+    /// No row between this one and the one before was dropped.
     pub follows: bool,
 }
 
-/// The next rows of a table and core that matter.
+/// The next relevant rows of a table and core.
 #[derive(Debug, Default)]
 pub struct Block {
-    /// Names that had no number before.
+    /// Names that got their ids in this block.
     pub(super) names: Vec<String>,
     pub(super) rows: Vec<Row>,
 }
 
-/// Which names some rule reads. Does not change during a run, so that any thread may ask.
+/// Which names some rule needs. It does not change during a run, so that threads can share it.
 #[derive(Debug)]
 pub struct Relevance {
     pub(super) slots: SlotTable,
@@ -48,33 +48,33 @@ pub enum Table {
 }
 
 view! {
-    /// What is read of a data access.
+    /// The columns of a data access that are read.
     pub(super) struct DataColumns of data_event { time, variable, access, value }
 }
 
 view! {
-    /// What is read of a function call.
+    /// The columns of a function call that are read.
     pub(super) struct FunctionColumns of function_event { time, function, kind }
 }
 
-/// Reads the batches of one table and core, in their order.
+/// Reads the batches of one table and core, in order.
 #[derive(Debug)]
 pub struct RowFilter {
     relevance: Arc<Relevance>,
     core: usize,
     table: Table,
     names: Numbers,
-    /// The row before was left out.
+    /// The row before was dropped.
     passed: bool,
 }
 
 impl RowFilter {
-    /// A reader of the software events of one table of `core`, which is an index into the cores of the setup.
+    /// A filter for one table of `core`, which is an index into the cores of the setup.
     pub fn new(relevance: Arc<Relevance>, core: usize, table: Table) -> Self {
         Self { relevance, core, table, names: Numbers::default(), passed: false }
     }
 
-    /// The rows of the next batch that matter.
+    /// The relevant rows of the next batch.
     ///
     /// # Errors
     /// [`crate::error::ErrorKind::Bug`] when the batch is not of the table.
@@ -115,22 +115,22 @@ fn direction(kind: &str) -> Option<bool> {
     }
 }
 
-/// Numbers of names that matter, in the order in which they come.
+/// Interned ids of relevant names, by first use.
 #[derive(Debug, Default)]
 struct Numbers {
     known: HashMap<String, u32>,
     given: u32,
-    /// The number of each entry of the last dictionary.
+    /// The id of each entry of the current dictionary.
     numbers: Memo<u32>,
 }
 
 impl Numbers {
-    /// The number of a name that no rule reads.
+    /// The id of an irrelevant name.
     const NONE: u32 = u32::MAX;
-    /// When more names are known, those that no rule reads are forgotten.
+    /// With more names than this, irrelevant ones are dropped.
     const MAX_KNOWN: usize = 1 << 16;
 
-    /// The number of each of `values`; names that get one now are appended to `new`.
+    /// The id of each of `values`; names that are new are appended to `new`.
     fn of(&mut self, values: &StringArray, new: &mut Vec<String>, matters: impl Fn(&str) -> bool) -> &[u32] {
         let Self { known, given, numbers } = self;
         numbers.follow(values, |text| {
@@ -153,7 +153,7 @@ impl Numbers {
     }
 }
 
-/// All rows of a batch, without their values; those that do not matter have no number.
+/// All rows of a batch, without their values; irrelevant ones have no id.
 fn rows_of<'a>(
     times: NumberView<'a, i64>,
     names: NameView<'a>,
@@ -176,19 +176,19 @@ fn rows_of<'a>(
     })
 }
 
-/// Keeps the rows that have a number. Whether a row has one is hard to foresee for the processor, so nothing branches.
+/// Keeps the rows with an id. Without branches, because the processor cannot predict which ones have one.
 fn relevant(rows: impl Iterator<Item = Row>, at_most: usize, passed: &mut bool) -> Vec<Row> {
     let none = Row { time: 0, value: 0, name: Numbers::NONE, write_or_entry: false, follows: false };
-    let (mut kept, mut len) = (vec![none; at_most], 0);
+    let (mut relevant_rows, mut len) = (vec![none; at_most], 0);
     for row in rows {
-        if let Some(place) = kept.get_mut(len) {
+        if let Some(place) = relevant_rows.get_mut(len) {
             *place = Row { follows: !*passed, ..row };
         }
         *passed = row.name == Numbers::NONE;
         len += usize::from(!*passed);
     }
-    kept.truncate(len);
-    kept
+    relevant_rows.truncate(len);
+    relevant_rows
 }
 
 #[cfg(test)]
@@ -207,7 +207,7 @@ mod tests {
         Arc::new(Relevance { slots, functions: HashSet::from(["f".into(), "g".into()]) })
     }
 
-    /// Reads batches; names and whether rows follow, for each row that is left.
+    /// Reads batches; returns names and `follows` of the rows that are left.
     fn read(reader: &mut RowFilter, batches: &[RecordBatch]) -> Vec<(String, Row)> {
         let (mut names, mut found) = (Vec::new(), Vec::new());
         for batch in batches {

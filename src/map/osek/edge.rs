@@ -1,11 +1,11 @@
-//! The look-ahead pass over a recording: what held before the first event when it starts in the middle, and
-//! what held after each gap (rules L1–L4, H2; docs/mapping.md). A recording from StartOS on without gaps
-//! needs only its first events.
+//! The look-ahead over a recording: finds out what held before the first event if the recording starts in the
+//! middle, and what held after each gap (rules L1–L4, H2; docs/mapping.md). For a recording from StartOS on
+//! without gaps, the first events are enough.
 
 use super::machine::Edge;
 use super::model::{Attribute, Model, OsState, Service};
 use super::slots::Role;
-use super::software::{Function, SoftwareEvent, What};
+use super::software::{EventKind, Function, SoftwareEvent};
 use std::collections::HashSet;
 
 /// What the events of a core have shown since its edge.
@@ -14,32 +14,31 @@ struct CoreEdge {
     /// First access of the nesting level, if it was a read.
     nesting: Option<i64>,
     nesting_seen: bool,
-    /// First access of RUNNINGISR2: its value if that was a read.
+    /// First access of RUNNINGISR2: its value, if that was a read.
     isr_value: Option<i64>,
     isr_seen: bool,
     /// Handlers entered and not left.
     open: Vec<crate::btf::NameId>,
-    /// Handlers left without having been entered, innermost first, with "is of category 1".
+    /// Handlers left without an entry, innermost first, with "is of category 1".
     unmatched: Vec<(crate::btf::NameId, bool)>,
     /// First read of RUNNINGTASK, if it came before the first write.
     task_read: Option<i64>,
     task_written: bool,
-    /// Task and value that RUNNINGTASK changed to first, when no STATE had been written of it or of the one
+    /// Task and value of the first change of RUNNINGTASK, if there was no STATE of this task or the one
     /// before.
     late: Option<(usize, i64)>,
-    /// Value of RUNNINGTASK when the recording began (`None`: no task), where STATE is more exact than
-    /// RUNNINGTASK.
+    /// Value of RUNNINGTASK when the recording began (`None`: no task), if STATE is the more exact one.
     running: Option<Option<i64>>,
     /// A task that was dispatched for the first time and has not yet shown whether it started or resumed.
     undecided: Option<usize>,
 }
 
-/// Learns the edge at the begin of a recording, and one for every gap.
+/// Finds the edge at the begin of a recording, and one for every gap.
 #[derive(Debug, Default)]
 pub(super) struct LookAhead {
     /// That of the recording, then those of the gaps.
     edges: Vec<Edge>,
-    /// For every core, the edge its events tell of.
+    /// For every core, the index of the edge that its events belong to.
     at: Vec<usize>,
     /// The first service of the core was StartOS.
     from_start: Vec<Option<bool>>,
@@ -51,7 +50,7 @@ pub(super) struct LookAhead {
 }
 
 impl LookAhead {
-    /// Nothing seen yet of a recording that begins at `begin`, in ticks.
+    /// At the begin of a recording, at `begin` in ticks.
     pub fn new(model: &Model, begin: i64) -> Self {
         let cores = model.cores.len();
         Self {
@@ -64,14 +63,13 @@ impl LookAhead {
         }
     }
 
-    /// True when every core is known to be recorded from StartOS on: without gaps, nothing else has to be
-    /// learnt.
+    /// True if every core is recorded from StartOS on: without gaps, there is nothing else to find out.
     pub fn is_complete(&self) -> bool {
         self.from_start.iter().all(|start| *start == Some(true))
     }
 
     /// The trace of `core` has a gap: what follows belongs to a new edge. Cores of one OS image share their
-    /// variables, and begin anew together.
+    /// variables, and get their new edges together.
     pub fn gap(&mut self, core: usize, end: i64, model: &mut Model) {
         let image = model.cores[core].image;
         self.edges.push(Edge::at(end, self.cores.len()));
@@ -88,17 +86,17 @@ impl LookAhead {
         }
     }
 
-    /// Takes the next event into account.
+    /// Adds the next event.
     pub fn event(&mut self, event: &SoftwareEvent, model: &mut Model) {
-        match event.what {
-            What::Access { slot: Some(slot), write, value, signal, .. } => {
+        match event.kind {
+            EventKind::Access { slot: Some(slot), write, value, signal, .. } => {
                 self.access(event.core, slot, write, value as i64, model);
                 if signal.is_some() {
                     self.decide(event.core, false);
                 }
             }
-            What::Access { .. } => self.decide(event.core, false),
-            What::Call { function, entry } => self.call(event.core, function, entry),
+            EventKind::Access { .. } => self.decide(event.core, false),
+            EventKind::Call { function, entry } => self.call(event.core, function, entry),
         }
     }
 
@@ -142,9 +140,9 @@ impl LookAhead {
         model.slots.set(slot, None);
     }
 
-    /// L2: RUNNINGTASK is no exact value at the edge, because a dispatcher writes STATE some 100 ns before
-    /// it, and, when it goes back to a preempted task, after it. A task that leaves the core by a change of
-    /// RUNNINGTASK without a STATE before it had left the core before the trace began.
+    /// L2: RUNNINGTASK is not exact at the edge, because a dispatcher writes STATE some 100 ns before it, or
+    /// after it when it returns to a preempted task. A task that leaves the core by a change of RUNNINGTASK
+    /// without a STATE before it had left the core before the trace began.
     fn running_task(&mut self, core: usize, write: bool, value: i64, model: &mut Model) {
         let attribute = model.cores[core].running_task.clone();
         let Some(task) = attribute.and_then(|a| evaluate(&a, value, model)) else { return };
@@ -168,8 +166,8 @@ impl LookAhead {
         }
     }
 
-    /// The first state that is written of a task. L2: only a running task can begin to wait or end. L4: a
-    /// task that starts to run is looked at more closely.
+    /// The first state that is written of a task. L2: only a running task can begin to wait or end. L4: for a
+    /// task that starts to run, further events decide.
     fn task_state(&mut self, core: usize, t: usize, value: i64, model: &mut Model) {
         self.decide(core, false);
         if !self.written.insert(t) {
@@ -222,7 +220,7 @@ impl LookAhead {
         }
     }
 
-    /// Adds what the events of `core` have shown since its edge.
+    /// Completes the edge of `core`.
     fn close(&mut self, core: usize, model: &Model) {
         let c = std::mem::take(&mut self.cores[core]);
         let edge = &mut self.edges[self.at[core]];
@@ -247,8 +245,9 @@ impl LookAhead {
 }
 
 impl CoreEdge {
-    /// L3: the ISRs that were active when the trace began, outermost first. Of category 2 there are as many
-    /// as the nesting level says, and none when RUNNINGISR2 says so; category 1 does not count there.
+    /// L3: the ISRs that were active when the trace began, outermost first. The nesting level gives the
+    /// number of those of category 2, and RUNNINGISR2 may say that there are none; category 1 does not count
+    /// there.
     fn isrs(&self, core: usize, model: &Model) -> Vec<String> {
         let m = &model.cores[core];
         let mut nested = self.nesting.unwrap_or(0);
@@ -272,7 +271,7 @@ impl CoreEdge {
     }
 }
 
-/// The value of an attribute over one traced value alone; formulas read slots.
+/// The value of an attribute for a single traced value; formulas read slots.
 fn evaluate(attribute: &Attribute, value: i64, model: &mut Model) -> Option<i64> {
     for slot in &attribute.slots {
         model.slots.set(*slot, Some(value));

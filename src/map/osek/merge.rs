@@ -1,10 +1,10 @@
-//! One stream out of many: the blocks of all cores' data and functions, merged in the order the rules need,
-//! with names resolved. Knows nothing of batches and files (see `blocks`).
+//! Merges the blocks of all cores' data and functions into one stream, in the order that the rules need, with
+//! names resolved. Knows nothing of batches and files (see `blocks`).
 
 use super::blocks::{Block, Row};
 use super::model::Model;
 use super::slots::Role;
-use super::software::{Function, SoftwareEvent, What};
+use super::software::{EventKind, Function, SoftwareEvent};
 use crate::btf::NameId;
 use crate::error::Result;
 
@@ -22,15 +22,15 @@ pub(super) struct CoreInput<'a> {
 /// The merged stream of all cores.
 pub(super) struct Merge<'a> {
     cores: Vec<Core<'a>>,
-    /// The core whose event comes first, as long as that is before `until`, the first place of all others.
+    /// The core with the next event, as long as that is before `until`, the first position of all others.
     turn: usize,
     until: Place,
 }
 
-/// Where an event stands among those of other cores: by time; at one instant the release of a spinlock first,
-/// whatever its core (rule O1), then by core.
+/// The position of an event among those of all cores: by time; at one instant the release of a spinlock
+/// first, on any core (rule O1), then by core.
 type Place = (i64, bool, usize);
-/// After every event.
+/// After all events.
 const END: Place = (i64::MAX, true, usize::MAX);
 
 struct Core<'a> {
@@ -50,9 +50,9 @@ struct Variable {
     spin: bool,
 }
 
-/// Rows of one table and core, and what their names mean.
+/// The rows of one table and core, and the meanings of their names.
 struct Stream<'a, M> {
-    /// Those to come.
+    /// Further blocks.
     blocks: Option<Blocks<'a>>,
     block: Block,
     at: usize,
@@ -74,7 +74,7 @@ impl<'a> Merge<'a> {
 
     /// The next event. Within a core functions come before data, then file order (rule O2).
     pub fn next(&mut self, model: &mut Model) -> Result<Option<SoftwareEvent>> {
-        // A core that comes first often does so several times in a row.
+        // The same core often has several events in a row.
         if self.cores.get(self.turn).is_none_or(|core| core.place >= self.until) {
             self.choose();
         }
@@ -106,24 +106,24 @@ impl Core<'_> {
                 (Some((data, _)), Some((call, _))) => call.time <= data.time,
                 (data, _) => data.is_none(),
             };
-            let (time, released, what) = match (call_first, data, call) {
+            let (time, released, kind) = match (call_first, data, call) {
                 (true, _, Some((row, function))) => {
                     self.functions.at += 1;
                     let Some(function) = function else { continue };
-                    (row.time, false, What::Call { function, entry: row.write_or_entry })
+                    (row.time, false, EventKind::Call { function, entry: row.write_or_entry })
                 }
                 (false, Some((Row { time, value, write_or_entry: write, follows, .. }, variable)), _) => {
                     self.data.at += 1;
                     let Variable { slot, signal, spin } = variable;
                     let released = spin && write && value == 0;
-                    (time, released, What::Access { slot, signal, write, value, follows })
+                    (time, released, EventKind::Access { slot, signal, write, value, follows })
                 }
                 _ => {
                     (self.head, self.place) = (None, END);
                     return Ok(());
                 }
             };
-            self.head = Some(SoftwareEvent { time, core: self.index, what });
+            self.head = Some(SoftwareEvent { time, core: self.index, kind });
             self.place = (time, !released, self.index);
             return Ok(());
         }
@@ -144,7 +144,7 @@ impl<'a, M: Copy> Stream<'a, M> {
         Self { blocks: Some(blocks), block: Block::default(), at: 0, meanings: Vec::new() }
     }
 
-    /// The present row and the meaning of its name; `None` at the end.
+    /// The current row and the meaning of its name; `None` at the end.
     #[inline]
     fn first(&mut self, meaning: impl FnMut(&str) -> M) -> Result<Option<(Row, M)>> {
         if self.at >= self.block.rows.len() && !self.load(meaning)? {
@@ -154,7 +154,7 @@ impl<'a, M: Copy> Stream<'a, M> {
         Ok(row.and_then(|row| Some((row, self.meanings.get(row.name as usize).copied()?))))
     }
 
-    /// Goes on to the next block that has rows; false when there is none.
+    /// Moves on to the next block with rows; false if there is none.
     fn load(&mut self, mut meaning: impl FnMut(&str) -> M) -> Result<bool> {
         while let Some(block) = self.blocks.as_mut().and_then(Iterator::next).transpose()? {
             self.meanings.extend(block.names.iter().map(|name| meaning(name)));
@@ -175,7 +175,7 @@ mod tests {
     use crate::description::{Application, ApplicationCore, Profile};
     use proptest::prelude::*;
 
-    /// A model without an OS: of variables, the signal `S` and a spinlock matter.
+    /// A model without an OS, in which the signal `S` and a spinlock matter.
     fn model(cores: usize) -> Model {
         let header = OsHeader { spinlocks: vec![("L".into(), 1)], ..OsHeader::default() };
         let core = |n| ApplicationCore {
@@ -196,7 +196,7 @@ mod tests {
         })
     }
 
-    /// A row by its step in time, the name, and what it says.
+    /// A row: time since the row before, name, and content.
     type Step = (i64, bool, bool, u64);
 
     fn rows(steps: &[Step], functions: bool) -> Vec<Row> {
@@ -219,7 +219,7 @@ mod tests {
 
     const LOCK: &str = "EE_hal_spinlock_status[1]";
 
-    /// Of all first rows, again and again the one that comes first.
+    /// The definition: of all first rows, takes the one that comes first, again and again.
     fn naive(mut cores: Vec<[Vec<Row>; 2]>) -> Vec<(usize, bool, Row)> {
         let mut found = Vec::new();
         loop {
@@ -256,9 +256,9 @@ mod tests {
             for (core, function, row) in naive(cores) {
                 let event = merge.next(&mut model).unwrap().unwrap();
                 prop_assert_eq!((event.core, event.time), (core, row.time));
-                match event.what {
-                    What::Call { entry, .. } => prop_assert!(function && entry == row.write_or_entry),
-                    What::Access { slot, signal, write, value, follows } => {
+                match event.kind {
+                    EventKind::Call { entry, .. } => prop_assert!(function && entry == row.write_or_entry),
+                    EventKind::Access { slot, signal, write, value, follows } => {
                         prop_assert!(!function);
                         prop_assert_eq!((slot.is_some(), signal.is_some()), (row.name == 0, row.name == 1));
                         prop_assert_eq!((write, value, follows), (row.write_or_entry, row.value, row.follows));

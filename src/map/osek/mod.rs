@@ -1,12 +1,13 @@
 //! Software events of OSEK systems to system events: g' : (D, F, o, l, S) → (B, S') of the thesis, chapter 4.
 //!
-//! * `model` – the application: tasks, semaphores, alarms, and the variables that rules read (`slots`)
-//! * `blocks` – the stored software events that some rule reads, by the names in their columns
-//! * `merge` – the blocks of all cores as one ordered stream of `software` events
+//! * `model` – the application: tasks, semaphores, alarms, and the variables that rules need (`slots`)
+//! * `blocks` – filters the stored software events that some rule needs, by name
+//! * `merge` – merges the blocks of all cores into one ordered stream of `software` events
 //! * `edge` – the look-ahead: what held before the first event, and after a gap
 //! * `machine` – the rules
 //!
-//! The machine sees only what some rule reads, as numbers. Most rows are left out before, on the threads that decode them.
+//! The machine gets only events that some rule needs, with interned names. Most rows are dropped before, on
+//! the threads that decode them.
 
 mod blocks;
 mod edge;
@@ -37,7 +38,7 @@ pub struct OsekMapper {
     machine: Machine,
     relevance: Arc<Relevance>,
     look_ahead: LookAhead,
-    /// What holds after each of the next gaps.
+    /// The state after each of the next gaps.
     edges: VecDeque<Edge>,
     has_gaps: bool,
     range: (i64, i64),

@@ -1,10 +1,10 @@
-//! Traced variables: the last value of each one that a rule reads, and what to re-evaluate when it changes.
+//! Traced variables: the last value of each one that a rule needs, and what to evaluate when it changes.
 //! Knows paths and values, not what they mean.
 
 use crate::description::orti::canonical_path;
 use std::collections::{BTreeMap, HashMap};
 
-/// Why a slot matters; indices are those of the model.
+/// The purpose of a slot; indices are those of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     TaskState(usize),
@@ -28,13 +28,13 @@ pub(super) enum Role {
 /// A variable with a role.
 #[derive(Debug, Clone)]
 pub(super) struct Slot {
-    /// The core whose variable it is; `None` when all cores share it.
+    /// The core that owns the variable; `None` if all cores share it.
     pub core: Option<usize>,
     pub roles: Vec<Role>,
     pub value: Option<i64>,
 }
 
-/// What a traced variable name means: a slot, a signal, both or nothing.
+/// The meaning of a traced variable name: a slot, a signal, both or nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Meaning {
     pub slot: Option<usize>,
@@ -90,7 +90,7 @@ impl SlotTable {
         slot
     }
 
-    /// Adds `role` to every variable below `base` that turns up, for formulas with a traced index.
+    /// Adds `role` to every variable below `base` that occurs, for formulas with a traced index.
     pub fn add_role_below(&mut self, core: usize, base: &str, role: Role) {
         self.below.push((core, base.to_owned(), role));
     }
@@ -100,14 +100,14 @@ impl SlotTable {
         self.index.get(&self.key(core, path)).copied()
     }
 
-    /// True when the traced name `text` on `core` means something: [`SlotTable::meaning`] tells what. Slow;
-    /// callers keep the answer per name. It stays the same while slots are added below such bases.
+    /// True if the traced name `text` on `core` has a meaning, which [`SlotTable::meaning`] gives. Slow;
+    /// callers cache the answer per name. It stays the same while slots are added below such bases.
     pub fn matters(&self, core: usize, text: &str) -> bool {
         let path = self.path(text);
         self.find(core, &path).is_some() || self.below(core, &path).next().is_some() || self.is_signal(&path)
     }
 
-    /// What the traced name `text` on `core` means (rules O8, O9). Slow; callers keep the answer per name.
+    /// The meaning of the traced name `text` on `core` (rules O8, O9). Slow; callers cache it per name.
     pub fn meaning(&mut self, core: usize, text: &str) -> Meaning {
         let path = self.path(text);
         let below: Vec<Role> = self.below(core, &path).collect();
@@ -117,13 +117,13 @@ impl SlotTable {
         Meaning { slot: self.find(core, &path), signal: self.is_signal(&path).then_some(path) }
     }
 
-    /// The path that ORTI uses for a traced name.
+    /// The ORTI path of a traced name.
     fn path(&self, text: &str) -> String {
         let traced = path_of(text);
         self.aliases.get(&traced).cloned().unwrap_or(traced)
     }
 
-    /// The roles of formulas with a traced index that may mean this variable of `core`.
+    /// The roles of formulas with a traced index that may refer to this variable of `core`.
     fn below<'a>(&'a self, core: usize, path: &'a str) -> impl Iterator<Item = Role> + 'a {
         let seen = move |c: usize| self.image(c) == self.image(core) || self.is_shared(path);
         self.below
@@ -154,8 +154,7 @@ impl SlotTable {
         }
     }
 
-    /// Forgets the values of a core's own variables (rule H1: after a gap nothing is known). Returns their
-    /// slots.
+    /// Forgets the values of a core's own variables (rule H1: unknown after a gap). Returns their slots.
     pub fn forget(&mut self, core: usize) -> Vec<usize> {
         let image = self.image(core);
         let own = |slot: &usize| self.slots[*slot].core == Some(image);
@@ -164,7 +163,7 @@ impl SlotTable {
         own
     }
 
-    /// Sets a value that [`SlotTable::known`] gave.
+    /// Sets a value that [`SlotTable::known`] returned.
     pub fn restore(&mut self, core: Option<usize>, path: &str, value: i64) {
         let below: Vec<Role> = self.below(core.unwrap_or(0), path).collect();
         for role in below {

@@ -1,4 +1,4 @@
-//! Software events as the rules see them: names resolved, everything irrelevant gone. Not the stored rows.
+//! Software events for the rules: names resolved, irrelevant ones dropped. Not the stored rows.
 
 use crate::btf::NameId;
 
@@ -13,16 +13,16 @@ pub enum Function {
     Handler(NameId),
 }
 
-/// What happened.
+/// The kind of an event.
 #[derive(Debug, Clone, Copy)]
-pub enum What {
+pub enum EventKind {
     /// A variable was read or written.
     Access {
         slot: Option<usize>,
         signal: Option<NameId>,
         write: bool,
         value: u64,
-        /// No other data access of this core lies between this one and the last one delivered.
+        /// No data access of this core was dropped between the last one and this one.
         follows: bool,
     },
     /// A function was entered or left.
@@ -34,5 +34,5 @@ pub enum What {
 pub struct SoftwareEvent {
     pub time: i64,
     pub core: usize,
-    pub what: What,
+    pub kind: EventKind,
 }

@@ -1,4 +1,4 @@
-//! A kernel call while it is open, how it can end, and which number is which call. Not the rules.
+//! An open kernel call, how it can end, and the numbers of calls. Not the rules.
 
 use super::entities::Actor;
 use super::words;
@@ -6,7 +6,7 @@ use crate::btf::NameId;
 use crate::qnx::{Event, Flavour};
 use serde::{Deserialize, Serialize};
 
-/// Numbers of kernel calls; the same in all versions, where they exist.
+/// Numbers of kernel calls; the same in all versions that have them.
 pub(super) mod number {
     pub const MSG_SENDV: u16 = 11;
     pub const MSG_SENDVNC: u16 = 12;
@@ -24,7 +24,7 @@ pub(super) mod number {
     pub const SYNC_CONDVAR_SIGNAL: u16 = 83;
     pub const SYNC_SEM_POST: u16 = 84;
     pub const SYNC_SEM_WAIT: u16 = 85;
-    /// Since 8.0; a call that says that a mutex is alive again before.
+    /// Since 8.0; before, a call that revives a mutex.
     pub const SYNC_BARRIER_WAIT: u16 = 87;
 }
 
@@ -34,14 +34,14 @@ pub(super) enum Outcome {
     Returned(i64),
     Error(i64),
     Interrupted,
-    /// The thread entered the same call again: the kernel had rewound it.
+    /// The thread entered the same call again: the kernel had restarted it.
     Restarted,
     ThreadEnd,
     /// Its end was not recorded.
     Cut,
 }
 
-/// A kernel call that is open.
+/// An open kernel call.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OpenCall {
@@ -51,9 +51,9 @@ pub(super) struct OpenCall {
     pub enter: i64,
     /// Its runnable in BTF, while that is open.
     pub runnable: Option<Actor>,
-    /// First argument; an address for what synchronises.
+    /// First argument; an address for synchronisation calls.
     pub first: u64,
-    /// The mutex that a wait for a condition gives back.
+    /// The mutex that a wait for a condition releases.
     pub second: Option<u64>,
     /// Owner word of the mutex.
     pub owner: Option<u32>,

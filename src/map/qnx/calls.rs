@@ -1,4 +1,4 @@
-//! Rules for kernel calls: one at a time is open in a thread, also while the thread is blocked in it.
+//! Rules for kernel calls: a thread has one open call at a time, also while it is blocked in it.
 
 use super::call::{OpenCall, Outcome, number};
 use super::counters::Finding;
@@ -58,7 +58,7 @@ impl QnxMapper {
         self.end_call(t, Outcome::Interrupted);
     }
 
-    /// The open call of a thread ends.
+    /// Ends the open call of a thread.
     pub(super) fn end_call(&mut self, t: usize, outcome: Outcome) {
         let Some(call) = self.threads[t].call.take() else { return };
         if outcome == Outcome::Cut {
@@ -81,7 +81,7 @@ impl QnxMapper {
         self.deferred_functions(t);
     }
 
-    /// A thread sends a signal, which can wake threads of the process that it is for.
+    /// A thread sends a signal, which can wake threads of the target process.
     fn signal_call(&mut self, event: &Event<'_>) {
         if matches!(event.event, number::SIGNAL_KILL | number::SIGNAL_KILL_SIGVAL) {
             // `pid, signo` fast; `nd, pid, tid, signo, code, value` wide.

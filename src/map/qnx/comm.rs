@@ -1,4 +1,4 @@
-//! Rules for messages, pulses and signals: OS events of BTF that are set and cleared.
+//! Rules for messages, pulses and signals: they set and clear OS events of BTF.
 
 use super::entities::Named;
 use super::mapper::QnxMapper;
@@ -13,7 +13,7 @@ mod number {
     pub const SEND_PULSE: u16 = 1;
     pub const RECEIVE: u16 = 2;
     pub const RECEIVE_PULSE: u16 = 3;
-    /// Pulses of the kernel: for events, and what becomes of connections and threads.
+    /// Pulses of the kernel: for events, and for the end of connections and threads.
     pub const KERNEL_PULSES: std::ops::RangeInclusive<u16> = 4..=8;
     pub const SIGNAL: u16 = 9;
     pub const REPLY: u16 = 10;
@@ -21,7 +21,7 @@ mod number {
 }
 
 impl QnxMapper {
-    /// Rule Q22: the OS event that a message for a process sets.
+    /// Rule Q22: the OS event that a message to a process sets.
     pub(super) fn message_event(&mut self, pid: u32) -> NameId {
         self.named(Named::Message, (pid, 0), |_| match pid {
             words::NONE => "MSG_unknown".to_owned(),
@@ -69,13 +69,13 @@ impl QnxMapper {
         }
     }
 
-    /// The source is the thread that runs; during an interrupt, the kernel acts.
+    /// The source is the running thread; during an interrupt, it is the kernel.
     fn os_event(&mut self, cpu: usize, name: NameId, action: Action, note: Note) {
         let source = self.thread_actor_on(cpu);
         self.emit(source, EntityType::OsEvent, (name, 0), action, note);
     }
 
-    /// Rule Q23: a thread gets the answer to its message.
+    /// Rule Q23: a thread gets the reply to its message.
     fn replied(&mut self, cpu: usize, (pid, tid): (u32, u32), error: bool) {
         if pid == words::NONE {
             return;
@@ -91,7 +91,7 @@ impl QnxMapper {
         self.message_replied(cpu, (pid, tid), error);
     }
 
-    /// Rule Q25: the kernel gives a signal to the thread that is about to go on, which is the one that runs.
+    /// Rule Q25: the kernel delivers a signal to the thread that will continue, which is the running one.
     fn signalled(&mut self, cpu: usize, number: u32) {
         let Some(t) = self.cores[cpu].running else { return };
         let (pid, tid) = self.threads[t].pid_tid();

@@ -1,36 +1,36 @@
-//! Findings of the mapping: counted by code, written once each. Not the log itself.
+//! Findings of the mapping: counted by code, reported once each. Not the log itself.
 
 use std::collections::BTreeMap;
 
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::map::MAP_SOURCE;
 
-/// What a kernel trace can lack or contradict.
+/// Missing or contradictory events of a kernel trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Finding {
-    /// Exit of a kernel call that was not entered, as far as was recorded.
+    /// Exit of a kernel call without a recorded entry.
     CallExit,
     /// A kernel call whose exit is missing.
     CallCut,
-    /// A kernel call on a CPU whose running thread is not known.
+    /// A kernel call on a CPU whose running thread is unknown.
     CallOfUnknownThread,
-    /// Exit of an interrupt that was not entered.
+    /// Exit of an interrupt without an entry.
     InterruptExit,
     /// An interrupt whose exit is missing.
     InterruptCut,
     /// A handler without its interrupt, or an exit without an entry.
     Handler,
-    /// An exit of a function that was not entered, or functions nested too deep.
+    /// Exit of a function without an entry, or functions nested too deep.
     Function,
-    /// A thread was created that exists.
+    /// Creation of a thread that exists.
     CreatedTwice,
-    /// Words that cannot be of a thread.
+    /// Words that cannot denote a thread.
     NoThread,
     /// More threads than any target has.
     TooManyThreads,
     /// More processes than any target has.
     TooManyProcesses,
-    /// More messages under way than any target has.
+    /// More open messages than any target has.
     TooManyMessages,
     /// More names of objects than the limit.
     TooManyNames,
@@ -67,7 +67,7 @@ impl Finding {
     }
 }
 
-/// How often, and when first.
+/// The number of findings, and the time of the first.
 #[derive(Debug, Default)]
 pub(super) struct Counters(BTreeMap<Finding, (u64, i64)>);
 
@@ -76,7 +76,7 @@ impl Counters {
         self.0.entry(finding).or_insert((0, time)).0 += 1;
     }
 
-    /// One line for each.
+    /// One line per code.
     pub fn log(&self) -> Log {
         let mut log = Log::default();
         for (finding, (count, first)) in &self.0 {

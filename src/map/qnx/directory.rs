@@ -1,5 +1,6 @@
-//! Which process a process id means, and when: ids are used again, names come late, and threads live on where
-//! the list of processes is missing. Fed by a first look at the whole recording; not the state of anything.
+//! Which process a process id denotes at an instant: ids are reused, names come late, and threads live on
+//! even if the list of processes is missing. Filled by the look-ahead over the whole recording; has no state
+//! of processes.
 
 use super::dump::{Dump, process, thread};
 use super::{Occurrence, words};
@@ -8,10 +9,10 @@ use crate::names::IdMap;
 use crate::qnx::{Class, Status, Version};
 use serde::{Deserialize, Serialize};
 
-/// More names than a process gets by executing other programs; the last one stays.
+/// Maximum number of names per process, which gets one for each program that it executes; the last one stays.
 const MAX_NAMES: usize = 16;
 
-/// More processes than any target has had in a recording.
+/// Maximum number of processes in a recording.
 const MAX_LIVES: usize = 1 << 20;
 
 /// A process from its creation to its end.
@@ -23,12 +24,12 @@ pub(super) struct Life {
     pub created_at: Option<i64>,
     pub destroyed_at: Option<i64>,
     pub dumped: bool,
-    /// Paths, and from when on.
+    /// Paths, and the time from which each holds.
     names: Vec<(i64, String)>,
 }
 
 impl Life {
-    /// The path that the kernel gave last.
+    /// The latest path from the kernel.
     pub fn path(&self) -> Option<&str> {
         self.names.last().map(|(_, path)| path.as_str())
     }
@@ -44,13 +45,13 @@ pub(super) struct Directory {
     count: usize,
     /// Events of processes beyond the limit.
     pub(super) beyond: u64,
-    /// Threads of process 1 that have names, or priorities: whether they idle.
+    /// Threads of process 1 with names or priorities: whether they are idle threads.
     #[serde(with = "pairs")]
     idle: IdMap<u32, bool>,
 }
 
 impl Directory {
-    /// Nothing seen yet.
+    /// At the begin of a recording.
     pub fn new(version: Version) -> Self {
         Self {
             dump: Dump::new(version),
@@ -61,7 +62,7 @@ impl Directory {
         }
     }
 
-    /// Takes the next event into account; all of a recording, please, in the order of the mapping.
+    /// Adds the next event. Needs all events of a recording, in the order of the mapping.
     pub fn event(&mut self, occurrence: &Occurrence<'_>) {
         let event = &occurrence.event;
         let dumped = self.dump.event(event);
@@ -97,8 +98,8 @@ impl Directory {
         }
     }
 
-    /// The last life of a process, which is new if it had ended. `None` for what cannot be a process, or
-    /// beyond the limit.
+    /// The current life of a process, a new one if the last has ended. `None` for what cannot be a process,
+    /// or beyond the limit.
     fn life(&mut self, pid: u32) -> Option<&mut Life> {
         if pid == words::NONE {
             return None;
@@ -117,7 +118,7 @@ impl Directory {
 
     fn created(&mut self, ppid: u32, pid: u32, occurrence: &Occurrence<'_>, dumped: bool) {
         let last = self.lives.get(&pid).and_then(|lives| lives.last());
-        // A process whose threads were seen before was there before.
+        // A process whose threads occurred earlier existed then.
         let new = last.is_none_or(|life| life.destroyed_at.is_some());
         let Some(life) = self.life(pid) else { return };
         life.ppid = Some(ppid);
@@ -133,11 +134,11 @@ impl Directory {
         }
     }
 
-    /// Rule Q1: base name of the program of a process at an instant. The first life is that of all time
-    /// before, too: without an end that was recorded, an id is not used again.
+    /// Rule Q1: base name of the program of a process at an instant. The first life includes all time before
+    /// it; without a recorded end, an id is not reused.
     pub(super) fn name_at(&self, pid: u32, time: i64) -> Option<&str> {
         let lives = self.lives.get(&pid)?;
-        // A process has what came after the end of the one before.
+        // Everything after the end of a process belongs to the next one of its id.
         let ended = |life: &&Life| life.destroyed_at.is_some_and(|end| end < time);
         let life = lives.iter().find(|life| !ended(life)).or(lives.last())?;
         let known = life.names.iter().rev().find(|(from, _)| *from <= time);
@@ -145,13 +146,13 @@ impl Directory {
         path.rsplit('/').next().filter(|base| !base.is_empty())
     }
 
-    /// Rule Q12: true for a thread that runs when nothing else does: the first threads of process 1, one per
-    /// CPU, unless their names or priorities tell otherwise.
+    /// Rule Q12: true for idle threads: the first threads of process 1, one per CPU, unless their names or
+    /// priorities say otherwise.
     pub(super) fn idles(&self, pid: u32, tid: u32, cpus: u32) -> bool {
         pid == 1 && self.idle.get(&tid).copied().unwrap_or(tid >= 1 && tid <= cpus)
     }
 
-    /// Every life, in the order of their ends; those without an end last, by id.
+    /// All lives, in the order of their ends; those without an end last, by id.
     pub(super) fn lives(&self) -> Vec<&Life> {
         let mut all: Vec<&Life> = self.lives.values().flatten().collect();
         all.sort_by_key(|life| (life.destroyed_at.unwrap_or(i64::MAX), life.pid));

@@ -1,5 +1,5 @@
-//! Which events tell what is there already, instead of what happens: the kernel lists processes and threads
-//! when it starts to record. Not what follows from them.
+//! Recognises events that list what exists already: the kernel lists processes and threads when it starts to
+//! record. Not what follows from them.
 
 use super::words;
 use crate::qnx::{Class, Event, Status, Version};
@@ -14,7 +14,7 @@ pub(super) mod process {
     pub const THREAD_NAME: u16 = 5;
 }
 
-/// Event numbers of class THREAD that are no blocking states.
+/// Event numbers of class THREAD that are not blocking states.
 pub(super) mod thread {
     pub const DEAD: u16 = 0;
     pub const RUNNING: u16 = 1;
@@ -23,14 +23,14 @@ pub(super) mod thread {
     pub const DESTROY: u16 = 25;
 }
 
-/// Rule Q2. 8.0 marks such events. Before, the list is what comes first, as long as it looks like one:
-/// processes, and threads, each created and followed by its own state.
+/// Rule Q2. 8.0 marks such events. Before, the list is the start of the trace, as long as it looks like one:
+/// processes and threads, each created and followed by its own state.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Dump {
     marked: bool,
     over: bool,
-    /// The thread whose creation was the last one, and whose state has not come yet.
+    /// The latest thread that was created and has no state yet.
     created: Option<(u32, u32)>,
 }
 
@@ -39,7 +39,7 @@ impl Dump {
         Self { marked: version >= Version::V8_0, over: false, created: None }
     }
 
-    /// True for an event of the list. Takes every event.
+    /// True for an event of the list. Needs all events.
     pub fn event(&mut self, event: &Event<'_>) -> bool {
         if event.status != Status::Ok {
             return false;
@@ -48,7 +48,7 @@ impl Dump {
             return event.flags & Event::INJECTED != 0;
         }
         let listed = !self.over && self.listed(event).unwrap_or(false);
-        // What says nothing about processes and threads may lie between.
+        // Events that do not concern processes and threads may be in between.
         self.over |= !listed && self.listed(event).is_some();
         if listed && event.class == Class::Thread {
             self.created = (event.event == thread::CREATE).then(|| words::thread(event)).flatten();

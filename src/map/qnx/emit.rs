@@ -1,4 +1,4 @@
-//! Events leave here: names, numbers, and processes that enter and leave cores with their runnables. Not why they do.
+//! Emits events: names, numbers, processes that enter and leave cores with their runnables. Not the rules.
 
 use super::counters::Finding;
 use super::entities::{Actor, Named};
@@ -9,7 +9,7 @@ use crate::map::Output;
 use crate::qnx::Version;
 
 impl QnxMapper {
-    /// A name, unless there are too many.
+    /// The id of a name, unless there are too many.
     pub(super) fn intern(&mut self, text: &str) -> NameId {
         self.entities.intern(text).unwrap_or_else(|| {
             self.count(Finding::TooManyNames);
@@ -17,7 +17,7 @@ impl QnxMapper {
         })
     }
 
-    /// The name of the entity that `kind` and two numbers mean; spelled when it is new.
+    /// The name of the entity denoted by `kind` and two numbers; formatted on first use.
     pub(super) fn named(
         &mut self,
         kind: Named,
@@ -33,7 +33,7 @@ impl QnxMapper {
         name
     }
 
-    /// A name as BTF can hold it.
+    /// A name in the character set of BTF.
     pub(super) fn clean(text: &str) -> String {
         let bad = |c: char| c == ',' || c == '#' || c.is_whitespace() || c.is_control();
         text.chars().map(|c| if bad(c) { '_' } else { c }).collect()
@@ -73,14 +73,14 @@ impl QnxMapper {
         self.out.push(if self.closing { Output::Closing(event) } else { Output::Event(event) });
     }
 
-    /// A stimulus that is about to activate something. Until 7 nothing triggers stimuli; since 8.0 interrupts are nothing
-    /// else, and where some triggers are recorded, all are.
+    /// A stimulus that is about to activate something. Up to 7 nothing triggers stimuli; since 8.0 interrupts
+    /// do nothing else, and if some triggers are recorded, all are.
     pub(super) fn stimulus(&mut self, name: &str) -> Actor {
         let name = self.intern(name);
         if self.settings.flavour.version >= Version::V8_0 { self.trigger(name) } else { (name, 0) }
     }
 
-    /// A stimulus fires.
+    /// Triggers a stimulus.
     pub(super) fn trigger(&mut self, name: NameId) -> Actor {
         let stimulus = (name, self.entities.next_instance(name));
         // The simulation has no instance: −1 (BTF 2.1).
@@ -93,7 +93,7 @@ impl QnxMapper {
         (self.threads[t].name, self.threads[t].instance)
     }
 
-    /// What executes on a CPU, as far as BTF hears of it.
+    /// What executes on a CPU, as far as BTF shows it.
     pub(super) fn executing(&self, cpu: usize) -> Option<Proc> {
         let core = &self.cores[cpu];
         if !core.frames.is_empty() {
@@ -114,7 +114,7 @@ impl QnxMapper {
         }
     }
 
-    /// The thread that acts on a CPU; the CPU itself during an interrupt, or if the running thread is not known.
+    /// The thread that acts on a CPU; the CPU itself in an interrupt, or if the running thread is unknown.
     pub(super) fn thread_actor_on(&self, cpu: usize) -> Actor {
         match self.executing(cpu) {
             Some(Proc::Thread(t)) => self.actor(t),
@@ -122,7 +122,7 @@ impl QnxMapper {
         }
     }
 
-    /// An event of a thread by a core.
+    /// An event of a thread, caused by a core.
     fn of_thread(&mut self, core: NameId, t: usize, action: Action, note: Note) {
         if self.threads[t].exported {
             let target = self.actor(t);
@@ -142,15 +142,15 @@ impl QnxMapper {
         }
     }
 
-    /// A thread whose blocking is over: it is ready.
+    /// A thread is no longer blocked: it is ready.
     pub(super) fn release(&mut self, t: usize, note: Note) {
         let core = self.threads[t].core;
         self.of_thread(core, t, Action::Release, note);
         self.threads[t].phase = Phase::Ready;
     }
 
-    /// A thread that has an instance gets a core; its runnables resume after it, outermost first. `released` is the note of
-    /// the release, if it was blocked.
+    /// A thread with an instance gets a core; its runnables resume after it, outermost first. `released` is
+    /// the note of the release, if it was blocked.
     pub(super) fn enter(&mut self, t: usize, core: NameId, released: Note, note: Note) {
         let action = match self.threads[t].phase {
             Phase::Active => Action::Start,
@@ -171,8 +171,7 @@ impl QnxMapper {
         }
     }
 
-    /// A thread leaves the core that it has, its runnables before it, innermost first. `why` is the note of runnables that
-    /// end with it.
+    /// A thread leaves its core, after its runnables, innermost first. `why`: the note of runnables that end.
     pub(super) fn leave(&mut self, t: usize, action: Action, note: Note, why: Note) {
         if self.threads[t].phase != Phase::Running {
             return;
@@ -202,7 +201,7 @@ impl QnxMapper {
         }
     }
 
-    /// The open runnables of what executes.
+    /// The open runnables of a thread or interrupt.
     pub(super) fn runnables(&mut self, p: Proc) -> Option<&mut Vec<Actor>> {
         match p {
             Proc::Thread(t) => Some(&mut self.threads[t].runnables),
@@ -217,7 +216,7 @@ impl QnxMapper {
         }
     }
 
-    /// A runnable begins in what executes.
+    /// Starts a runnable in a thread or interrupt.
     pub(super) fn start_runnable(&mut self, p: Proc, name: NameId) -> Actor {
         let runnable = (name, self.entities.next_instance(name));
         let actor = self.actor_of(p);
@@ -228,7 +227,7 @@ impl QnxMapper {
         runnable
     }
 
-    /// A runnable of what executes ends, and what it called before it.
+    /// Ends a runnable of a thread or interrupt, after those that it called.
     pub(super) fn end_runnable(&mut self, p: Proc, runnable: Actor, note: Note) {
         let actor = self.actor_of(p);
         let Some(open) = self.runnables(p) else { return };

@@ -1,4 +1,4 @@
-//! Names and instance numbers of entities. Not the events in which they are.
+//! Names and instance numbers of entities. Not the events that use them.
 
 use crate::btf::{NameId, Names, Note};
 use crate::map::state::pairs;
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 /// Name and instance of an entity.
 pub(super) type Actor = (NameId, i64);
 
-/// More different names than any recording needs: what comes then is called OTHER.
+/// Maximum number of different names; all further ones are called OTHER.
 const MAX_NAMES: usize = 1 << 21;
 
-/// What a name is of; with two numbers, its id is found without spelling it.
+/// The kind of a name; with two numbers, its id is found without formatting it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Named {
     Message,
@@ -29,7 +29,7 @@ pub(super) enum Named {
     State,
 }
 
-/// Notes that events have often.
+/// Frequent notes of events.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Notes {
     pub implicit: Note,
@@ -40,7 +40,7 @@ pub(super) struct Notes {
     pub partial: Note,
     pub thread_end: Note,
     pub job_end: Note,
-    /// Native states that no event tells.
+    /// Native states without an event of their own.
     pub ready: NameId,
     pub create: NameId,
 }
@@ -66,20 +66,20 @@ impl Notes {
 /// The entities of a recording.
 #[derive(Debug)]
 pub(super) struct Entities {
-    /// Names of everything, in events and rows.
+    /// Names of everything in events and rows.
     pub names: Names,
     pub notes: Notes,
     pub sim: NameId,
-    /// Pseudo core of slices that BTF needs and no CPU ran.
+    /// Pseudo core for slices that BTF needs and no CPU ran.
     pub nowhere: NameId,
     numbers: Numbers,
 }
 
-/// What is remembered of entities when a recording ends.
+/// The part of the state that concerns entities.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Numbers {
-    /// How many names this recording has added, but for notes.
+    /// How many names this recording has added, without notes.
     #[serde(skip)]
     names: usize,
     /// The names that are made of numbers.
@@ -100,17 +100,17 @@ impl Default for Entities {
 }
 
 impl Entities {
-    /// What is to be remembered.
+    /// The state to store.
     pub fn numbers(&self) -> &Numbers {
         &self.numbers
     }
 
-    /// Goes on from what was remembered.
+    /// Continues from a stored state.
     pub fn resume(&mut self, numbers: Numbers) {
         self.numbers = numbers;
     }
 
-    /// A name; `None` when it would be one too many.
+    /// The id of a name; `None` if there are too many.
     pub fn intern(&mut self, text: &str) -> Option<NameId> {
         if let Some(known) = self.names.find(text) {
             return Some(known);
@@ -122,12 +122,12 @@ impl Entities {
         Some(self.names.intern(text))
     }
 
-    /// The name of the entity that `kind` and two numbers mean, if it has been spelled before.
+    /// The name of the entity denoted by `kind` and two numbers, if it has been formatted before.
     pub fn of_numbers(&self, kind: Named, numbers: (u32, u64)) -> Option<NameId> {
         self.numbers.spelled.get(&key(kind, numbers)).copied()
     }
 
-    /// Remembers how it is spelled.
+    /// Stores its formatted name.
     pub fn set_of_numbers(&mut self, kind: Named, numbers: (u32, u64), name: NameId) {
         if self.numbers.spelled.len() < MAX_NAMES {
             self.numbers.spelled.insert(key(kind, numbers), name);

@@ -1,4 +1,4 @@
-//! Rules for what programs say of themselves: functions that they enter and leave, events of their own.
+//! Rules for events that programs write: functions that they enter and leave, and events of their own.
 
 use super::counters::Finding;
 use super::entities::Named;
@@ -12,7 +12,7 @@ use crate::qnx::Event;
 /// Functions nested deeper are not shown.
 const MAX_DEPTH: usize = 256;
 
-/// Function events that a kernel call may hold up.
+/// Maximum number of function events that wait for the end of a kernel call.
 const MAX_DEFERRED: usize = 64;
 
 /// Event numbers of class SYSTEM.
@@ -53,7 +53,7 @@ impl QnxMapper {
         if let Proc::Thread(t) = p
             && self.threads[t].call.as_ref().is_some_and(|call| call.runnable.is_some())
         {
-            // The event comes from within the kernel call that writes it, which is no part of the function.
+            // The event is written from within a kernel call, which does not belong to the function.
             if self.threads[t].deferred.len() >= MAX_DEFERRED {
                 return self.count(Finding::Function);
             }
@@ -62,7 +62,7 @@ impl QnxMapper {
         self.call_function(p, name, entry);
     }
 
-    /// The functions that were entered and left during a kernel call that is over.
+    /// Emits the functions that were entered and left during a kernel call that is over.
     pub(super) fn deferred_functions(&mut self, t: usize) {
         let running = self.threads[t].phase == Phase::Running;
         for (name, entry) in std::mem::take(&mut self.threads[t].deferred) {

@@ -1,5 +1,4 @@
-//! Rules for interrupts and their handlers. Interrupts nest; what interrupts takes the core from what it
-//! interrupts.
+//! Rules for interrupts and their handlers. Interrupts nest; each takes the core from what it interrupts.
 
 use super::counters::Finding;
 use super::entities::Named;
@@ -10,17 +9,17 @@ use super::{Irq, words};
 use crate::btf::{Action, EntityType, NameId, Note};
 use crate::qnx::{Event, Version};
 
-/// Deeper than interrupts nest on any target; the exits of the ones before must be missing.
+/// Interrupts do not nest deeper on any target; then the exits of earlier ones must be missing.
 const MAX_DEPTH: usize = 64;
 
-/// Number of the event of class INT that says in 8.0 that an interrupt is delivered to its thread.
+/// Event of class INT in 8.0: an interrupt is delivered to its thread.
 const DELIVER: u16 = 7;
 
 impl QnxMapper {
     /// Rule Q13; with rule Q16 the interrupt has a core of its own.
     pub(super) fn interrupt_enter(&mut self, cpu: usize, event: &Event<'_>) {
         let vector = event.word(0);
-        // An interrupt does not interrupt itself: it is masked until it is over.
+        // An interrupt cannot interrupt itself: it is masked until it is over.
         if let Some(n) = self.cores[cpu].frames.iter().position(|frame| frame.vector == vector) {
             self.end_frames(cpu, n, None);
         } else if self.cores[cpu].frames.len() >= MAX_DEPTH {
@@ -77,7 +76,7 @@ impl QnxMapper {
         }
     }
 
-    /// The runnables of the innermost interrupt, innermost first, or outermost first to resume.
+    /// Suspends the runnables of the innermost interrupt, innermost first, or resumes them, outermost first.
     fn each_runnable(&mut self, cpu: usize, action: Action, note: Note) {
         let actor = self.actor_on(cpu);
         let open = self.cores[cpu].frames.last().map(|frame| frame.runnables.clone()).unwrap_or_default();
@@ -102,7 +101,7 @@ impl QnxMapper {
         }
     }
 
-    /// Rule Q15: ends all interrupts of a CPU: what happens there shows that they are over.
+    /// Rule Q15: ends all interrupts of a CPU, because an event there shows that they are over.
     pub(super) fn end_interrupts(&mut self, cpu: usize) {
         if let Some(core) = self.cores.get(cpu)
             && !core.frames.is_empty()
@@ -111,8 +110,8 @@ impl QnxMapper {
         }
     }
 
-    /// Ends the interrupts of a CPU down to a depth, innermost first, and gives the core back. `exit` is when
-    /// the kernel said so; else it did not.
+    /// Ends the interrupts of a CPU down to a depth, innermost first, and gives the core back. `exit` is the
+    /// time of the exit event, if there was one.
     fn end_frames(&mut self, cpu: usize, depth: usize, exit: Option<i64>) {
         let (core, irq) = (self.cores[cpu].interrupts, self.entities.notes.irq);
         let implicit = if exit.is_some() { Note::None } else { self.entities.notes.implicit };
@@ -178,7 +177,7 @@ impl QnxMapper {
         }
     }
 
-    /// Rule Q18: 8.0 has no events of interrupts but this one; what serves them are threads.
+    /// Rule Q18: this is the only event of interrupts in 8.0; threads serve them.
     pub(super) fn interrupt_delivered(&mut self, event: &Event<'_>) {
         if event.event != DELIVER || self.settings.flavour.version < Version::V8_0 {
             return;
@@ -193,7 +192,7 @@ impl QnxMapper {
         }
     }
 
-    /// Ends all interrupts at a gap, as far as BTF goes; to the native tables they are cut off.
+    /// Ends all interrupts at a gap, in BTF; in the native tables they are cut off.
     pub(super) fn close_interrupts(&mut self) {
         let (gap, irq) = (self.note("gap"), self.note("irq"));
         for cpu in 0..self.cores.len() {
@@ -214,7 +213,7 @@ impl QnxMapper {
         }
     }
 
-    /// What is open when the recording ends.
+    /// Cuts off what is open when the recording ends.
     pub(super) fn cut_interrupts(&mut self) {
         for cpu in 0..self.cores.len() {
             while let Some(frame) = self.cores[cpu].frames.pop() {

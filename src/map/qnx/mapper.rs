@@ -1,4 +1,4 @@
-//! The mapper: what it remembers, and which rule an event goes to. Not the rules.
+//! The mapper: its state, and the dispatch of events to rules. Not the rules.
 
 use super::counters::{Counters, Finding};
 use super::directory::Directory;
@@ -24,10 +24,10 @@ pub struct QnxMapper {
     pub(super) entities: Entities,
     /// Rows of the native tables so far.
     pub(super) rows: KernelRows,
-    /// Number of the present event, from 1.
+    /// Number of the current event, from 1.
     pub(super) turn: u64,
     pub(super) now: i64,
-    /// The present event tells what is there already.
+    /// The current event lists what exists already.
     pub(super) dumped: bool,
     pub(super) dump: Dump,
     /// By CPU.
@@ -36,14 +36,14 @@ pub struct QnxMapper {
     pub(super) causes: Causes,
     pub(super) messages: Messages,
     pub(super) servers: Servers,
-    /// Events only keep the rules across a gap, see [`Output::Closing`].
+    /// Current events only keep the rules of BTF across a gap, see [`Output::Closing`].
     pub(super) closing: bool,
     pub(super) out: Vec<Output>,
     pub(super) counters: Counters,
 }
 
 impl QnxMapper {
-    /// A mapper at the begin of a recording, of which begin and end are given, in ticks.
+    /// A mapper at the begin of a recording. `range`: its begin and end, in ticks.
     pub(super) fn at_begin(settings: Settings, range: (i64, i64)) -> Self {
         Self {
             dump: Dump::new(settings.flavour.version),
@@ -67,13 +67,13 @@ impl QnxMapper {
         }
     }
 
-    /// The next event.
+    /// Maps the next event.
     pub(super) fn occurrence(&mut self, occurrence: &Occurrence<'_>) {
         let event = &occurrence.event;
         self.turn += 1;
         self.now = self.now.max(occurrence.time);
         self.dumped = self.dump.event(event);
-        // Rule Q31: words of an incomplete event may be those of any part of it.
+        // Rule Q31: the words of an incomplete event may belong to any part of it.
         if event.status != Status::Ok {
             return;
         }
@@ -111,7 +111,7 @@ impl QnxMapper {
     }
 
     /// The recording has a gap `[begin, end)`, in ticks: what is open is cut off, and all states are unknown
-    /// until the next event of a thread. Threads move, so a gap in the records of one CPU is a gap of all.
+    /// until the next event of a thread. Threads move, so a gap of one CPU is a gap of all.
     pub(super) fn cut(&mut self, begin: i64, end: i64) {
         self.now = self.now.max(begin);
         let (begin, end) = (self.now, end.max(self.now));

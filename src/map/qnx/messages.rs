@@ -1,5 +1,5 @@
-//! Messages and pulses under way: sending and receipt are paired by server and `rcvid`, first come first served; a client has one
-//! message under way. Not the rules.
+//! Open messages and pulses: sending and receipt are paired by server and `rcvid`, first come first served; a
+//! client has one open message. Not the rules.
 
 use super::state::ThreadKey;
 use crate::btf::NameId;
@@ -8,10 +8,10 @@ use crate::names::IdMap;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
-/// More messages than are under way on any target: the oldest are forgotten.
+/// Maximum number of open messages: beyond it, the oldest are forgotten.
 const MAX_OPEN: usize = 1 << 16;
 
-/// A message or pulse under way.
+/// An open message or pulse.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Message {
@@ -25,19 +25,19 @@ pub(super) struct Message {
     pub receive: Option<i64>,
 }
 
-/// Everything under way, by its number; numbers rise.
+/// All open messages by number; numbers rise.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Messages {
     open: BTreeMap<u64, Message>,
     next: u64,
-    /// What was sent and not received, by server, id, and whether it is a pulse.
+    /// Messages that were not received yet, by server, id, and whether they are pulses.
     #[serde(with = "pairs")]
     sent: IdMap<(u32, u64), VecDeque<u64>>,
     /// The message of a client.
     #[serde(with = "pairs")]
     by_client: IdMap<ThreadKey, u64>,
-    /// The message that a thread received last from a client that is not known.
+    /// The last message that a thread received from an unknown client.
     #[serde(with = "pairs")]
     served: IdMap<ThreadKey, u64>,
 }
@@ -48,7 +48,7 @@ fn queue(pulse: bool, id: u32, server: u32) -> (u32, u64) {
 }
 
 impl Messages {
-    /// Adds a message that was sent, to be received; its number.
+    /// Adds a message that was sent and can be received; returns its number.
     pub fn send(&mut self, message: Message) -> u64 {
         let key = queue(message.pulse, message.id, message.server);
         let number = self.add(message);
@@ -56,7 +56,7 @@ impl Messages {
         number
     }
 
-    /// Adds a message whose sending was not recorded; its number.
+    /// Adds a message that was not seen being sent; returns its number.
     pub fn add(&mut self, message: Message) -> u64 {
         let number = self.next;
         self.next += 1;
@@ -64,12 +64,12 @@ impl Messages {
         number
     }
 
-    /// The message that must be forgotten before another one is sent.
+    /// The message to forget before another one is sent.
     pub fn surplus(&self) -> Option<u64> {
         (self.open.len() >= MAX_OPEN).then(|| self.open.keys().next().copied()).flatten()
     }
 
-    /// All that are under way.
+    /// The numbers of all open messages.
     pub fn numbers(&self) -> Vec<u64> {
         self.open.keys().copied().collect()
     }
@@ -78,7 +78,7 @@ impl Messages {
         self.open.get(&number)
     }
 
-    /// Takes what waits longest to be received.
+    /// Removes and returns the oldest message of a queue.
     pub fn next_of(&mut self, pulse: bool, id: u32, server: u32) -> Option<u64> {
         let key = queue(pulse, id, server);
         let waiting = self.sent.get_mut(&key)?;
@@ -89,14 +89,14 @@ impl Messages {
         number
     }
 
-    /// A message was received, by a thread if it is known.
+    /// Marks a message as received, by a thread if it is known.
     pub fn receive(&mut self, number: u64, time: i64, receiver: Option<ThreadKey>) {
         if let Some(message) = self.open.get_mut(&number) {
             (message.receive, message.receiver) = (Some(time), receiver);
         }
     }
 
-    /// The client of a message becomes known.
+    /// Sets the client of a message.
     pub fn set_client(&mut self, number: u64, client: (ThreadKey, NameId)) {
         if let Some(message) = self.open.get_mut(&number) {
             message.client = Some(client);
@@ -113,12 +113,12 @@ impl Messages {
         self.by_client.get(&client).copied()
     }
 
-    /// A thread serves a client that is not known; the message that it served before.
+    /// A thread serves an unknown client; returns the message that it served before.
     pub fn serve(&mut self, receiver: ThreadKey, number: u64) -> Option<u64> {
         self.served.insert(receiver, number)
     }
 
-    /// The message of a client that is not known, which a thread serves.
+    /// The message of an unknown client that a thread serves.
     pub fn served_by(&self, receiver: ThreadKey) -> Option<u64> {
         self.served.get(&receiver).copied()
     }
@@ -129,7 +129,7 @@ impl Messages {
         message.receiver.map(|(_, tid)| tid)
     }
 
-    /// Takes one out, with every mark of it.
+    /// Removes a message from all tables.
     pub fn remove(&mut self, number: u64) -> Option<Message> {
         let message = self.open.remove(&number)?;
         if message.receive.is_none() {

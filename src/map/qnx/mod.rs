@@ -1,22 +1,22 @@
-//! QNX kernel events to system events, and to the native tables of kernel traces. Not their records of 16 bytes (see
-//! `formats::qnx`).
+//! QNX kernel events to system events, and to the native tables of kernel traces. Not their records of 16
+//! bytes (see `formats::qnx`).
 //!
-//! Threads are tasks, interrupts are ISRs, kernel calls, handlers and instrumented functions are runnables. A kernel
-//! trace says less than BTF wants (a thread gets a CPU before its predecessor is said to have lost it; a blocked one may
-//! run without having been ready), so some events are derived, and their notes say so:
+//! Threads are tasks, interrupts are ISRs, kernel calls, handlers and instrumented functions are runnables. A
+//! kernel trace has less information than BTF needs (a thread gets a CPU before its predecessor is recorded
+//! to lose it; a blocked one may run without having been ready), so some events are derived, with a note:
 //!
 //! | note | derived because |
 //! |---|---|
-//! | `implicit` | another event of the kernel means it: a thread lost its CPU, an interrupt is over |
-//! | `direct` | a thread ran that had been blocked: the kernel switches without READY |
+//! | `implicit` | another event of the kernel implies it: a thread lost its CPU, an interrupt is over |
+//! | `direct` | a thread ran after being blocked: the kernel switches without READY |
 //! | `irq` | an interrupt took the core from a process, and gave it back |
 //! | `migrate` | a thread runs on another CPU now |
-//! | `gap` | the trace has a gap: BTF knows none, so what runs there is taken from its core (see `Output::Closing`) |
-//! | `synth` | BTF has no such transition: a slice of no length on `Core_X` makes it legal |
+//! | `gap` | the trace has a gap, which BTF does not have: what runs there leaves its core (see `Output::Closing`) |
+//! | `synth` | BTF has no such transition: a slice of length 0 on `Core_X` makes it legal |
 //!
-//! * `directory` – which process a process id means, from a first look at the whole recording
-//! * `dump` – which events tell what is there already
-//! * `state`, `emit` – what is remembered; processes enter and leave cores with their runnables
+//! * `directory` – which process a process id denotes, from a look-ahead over the whole recording
+//! * `dump` – recognises events that list what exists already
+//! * `state`, `emit` – the state; processes enter and leave cores with their runnables
 //! * `threads`, `interrupts`, `calls`, `functions`, `comm`, `sync` – the rules, by class of event
 //! * `wake` – what woke a thread
 //! * `native` – rows of the native tables
@@ -62,11 +62,11 @@ use std::ops::ControlFlow;
 /// A kernel event at its place in the recording.
 #[derive(Debug, Clone, Copy)]
 pub struct Occurrence<'a> {
-    /// When, in ticks.
+    /// Its time, in ticks.
     pub time: i64,
     /// The event.
     pub event: Event<'a>,
-    /// The string among its words, if it has one: the name of a process or thread, a path, what a program wrote.
+    /// The string among its words, if any: the name of a process or thread, a path, or a text of a program.
     pub text: Option<&'a str>,
 }
 
@@ -74,24 +74,24 @@ pub struct Occurrence<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Irq {
-    /// It preempts it: the time of the interrupt is none of the thread's.
+    /// It preempts it: the time of the interrupt does not count for the thread.
     #[default]
     Preempt,
-    /// Nothing: the thread goes on running, as the kernel counts it, and the interrupt runs on a core of its own besides that
-    /// of the CPU, `Core_<cpu>_irq`.
+    /// Nothing: the thread keeps running, as the kernel sees it, and the interrupt runs on an additional core
+    /// of its CPU, `Core_<cpu>_irq`.
     Overlay,
 }
 
-/// How a recording is mapped.
+/// How to map a recording.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// Which Neutrino wrote it.
+    /// The version of Neutrino that wrote it.
     pub flavour: Flavour,
-    /// How many CPUs the target has (`TRACE_CPU_NUM`): that many threads of process 1 are idle threads.
+    /// Number of CPUs of the target (`TRACE_CPU_NUM`): as many threads of process 1 are idle threads.
     pub cpus: u32,
-    /// Blocking states that end an instance of a task, by their names (`RECEIVE`): each awakening begins another. Without
-    /// any, an instance is a thread from its creation to its end.
+    /// Blocking states that end an instance of a task, by their names (`RECEIVE`): each wake-up begins
+    /// another. Without any, an instance is a thread from its creation to its end.
     pub jobs: Vec<String>,
     /// What interrupts do to threads.
     pub irq: Irq,
@@ -111,7 +111,7 @@ impl Mapper for QnxMapper {
         tables::KERNEL_INTERRUPT,
         tables::KERNEL_MESSAGE,
     ];
-    /// What is there already, and which threads idle, shows in events of all kinds.
+    /// Events of all kinds show what exists already, and which threads are idle.
     const LOOK_AHEADS: usize = 1;
 
     type Settings = Settings;
@@ -157,7 +157,7 @@ impl Mapper for QnxMapper {
     }
 
     fn gap(&mut self, gap: &Gap) {
-        // A gap of one CPU may be stored for another one, too.
+        // A gap of one CPU may also be stored for another one.
         if self.last_gap.replace((gap.begin, gap.end)) != Some((gap.begin, gap.end)) {
             self.cut(gap.begin, gap.end);
         }

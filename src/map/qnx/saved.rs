@@ -1,9 +1,10 @@
-//! The state at the end of a kernel recording, from which one that continues it is mapped on. Plain data.
+//! The state at the end of a kernel recording, from which the mapping of the next one continues. Plain data.
 //!
-//! Kept: threads and what they do, open interrupts, calls and messages, possible causes of wake-ups, the names of all entities that
-//! are made of numbers, the next number of every instance, and the processes with their programs. The native tables of the first
-//! recording show what is open at its end as cut off; those of the second show it whole. Not kept: names that processes get only in
-//! the second recording, for what they did in the first.
+//! It has threads and what they do, open interrupts, calls and messages, possible causes of wake-ups, the
+//! names of all entities that are made of numbers, the next number of every instance, and the processes with
+//! their programs. The native tables of the first recording show what is open at its end as cut off; those of
+//! the second show it whole. It does not have names that processes get only in the second recording, for what
+//! they did in the first.
 
 use super::directory::Directory;
 use super::dump::Dump;
@@ -14,11 +15,10 @@ use super::state::{Core, Servers, Threads};
 use super::wake::Causes;
 use serde::{Deserialize, Serialize};
 
-/// See the module.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
-    /// When the last event was, in ticks, and its number.
+    /// The time of the last event in ticks, and its number.
     time: i64,
     turn: u64,
     dump: Dump,
@@ -48,7 +48,7 @@ impl QnxMapper {
         }
     }
 
-    /// Goes on from a state, before the look-ahead.
+    /// Continues from a state, before the look-ahead.
     pub(super) fn resume_from(&mut self, state: State) {
         self.entities.resume(state.entities);
         (self.now, self.turn, self.dump, self.directory) =

@@ -1,4 +1,4 @@
-//! What is remembered between two kernel events: threads, CPUs with their interrupts. Not the rules.
+//! The state between two kernel events: threads, CPUs with their interrupts. Not the rules.
 
 use super::call::OpenCall;
 use super::entities::Actor;
@@ -10,8 +10,8 @@ use crate::names::IdMap;
 use serde::{Deserialize, Serialize};
 use std::ops::{Index, IndexMut};
 
-/// Where the instance of a thread is in the state chart of BTF. With `Irq::Preempt`, a thread that the kernel has running
-/// is [`Phase::Ready`] while an interrupt has its CPU.
+/// The state of the instance of a thread in BTF. With `Irq::Preempt`, a thread that is running in the
+/// kernel's view is [`Phase::Ready`] while an interrupt has its CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Phase {
@@ -23,7 +23,7 @@ pub(super) enum Phase {
     Waiting,
 }
 
-/// A thread that lives.
+/// A thread that exists.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Thread {
@@ -36,39 +36,39 @@ pub(super) struct Thread {
     /// The name that the program gave it.
     pub own_name: Option<NameId>,
     pub incarnation: i64,
-    /// Threads are numbered in the order in which they were seen first.
+    /// Number of the thread, by first occurrence.
     pub born: u64,
     pub created_at: Option<i64>,
     pub dumped: bool,
     pub idle: bool,
-    /// Idle threads are no tasks, unless asked for: all happens as with others, but BTF does not hear of it.
+    /// False for idle threads, unless they are wanted: they are tracked, but without events of BTF.
     pub exported: bool,
     pub instance: i64,
     /// It had an instance before.
     pub began: bool,
     pub phase: Phase,
-    /// A gap came since its last event: it need not be where `phase` says.
+    /// There was a gap since its last event: `phase` may be wrong.
     pub lost: bool,
-    /// The CPU on which the kernel has it running.
+    /// The CPU that it has in the kernel's view.
     pub on: Option<usize>,
     /// The core on which it runs or ran last.
     pub core: NameId,
     /// Open runnables, outermost first; the last one may be its kernel call.
     pub runnables: Vec<Actor>,
     pub call: Option<OpenCall>,
-    /// Functions entered (true) or left while a kernel call is open: they nest with each other, not with the call.
+    /// Functions entered (true) or left during the open kernel call: they nest independently of the call.
     pub deferred: Vec<(NameId, bool)>,
-    /// How many functions are open that were nested too deep to be shown.
+    /// Number of open functions that are nested too deep to be shown.
     pub too_deep: u64,
-    /// Its message was replied to; it has not run since.
+    /// Its message was replied to, and it has not run since.
     pub replied: bool,
-    /// Process that its last message went to.
+    /// Process that its last message was sent to.
     pub server: Option<u32>,
     /// Native state.
     pub stretch: Option<Stretch>,
     /// CPU on which it ran last.
     pub cpu: Option<usize>,
-    /// Last event that can have woken it in particular.
+    /// Last event that can have woken this very thread.
     pub cause: Option<(u64, Wake)>,
     /// What woke it last.
     pub woken: Option<Wake>,
@@ -85,7 +85,7 @@ impl Thread {
     }
 }
 
-/// The present state of a thread.
+/// A span in one state.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Stretch {
@@ -94,7 +94,7 @@ pub(super) struct Stretch {
     pub blocked: bool,
     /// Number of the event that began it.
     pub turn: u64,
-    /// Address of the object that synchronises.
+    /// Address of the synchronisation object.
     pub address: Option<u64>,
     pub wake: Option<Wake>,
     pub by: Option<(u32, Option<u32>)>,
@@ -103,11 +103,11 @@ pub(super) struct Stretch {
     pub priority: Option<i64>,
     pub policy: Option<Policy>,
     pub object: Option<NameId>,
-    /// The state was there before.
+    /// The state began before the recording or in a gap.
     pub cut: bool,
 }
 
-/// An interrupt that is open on a CPU.
+/// An open interrupt of a CPU.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Frame {
@@ -121,7 +121,7 @@ pub(super) struct Frame {
     /// The open handler among them.
     pub handler: Option<Actor>,
     pub begin: i64,
-    /// Begin of the present stretch on top of the stack, and the time in earlier ones.
+    /// Begin of the current span on top of the stack, and the time in earlier ones.
     pub since: i64,
     pub spent: i64,
     pub ip: u64,
@@ -136,14 +136,14 @@ pub(super) struct Frame {
 #[serde(deny_unknown_fields)]
 pub(super) struct Core {
     pub name: NameId,
-    /// The core of its interrupts: the same, or an extra one if interrupts take nothing from threads, as BTF has one
-    /// process at a time on a core.
+    /// The core of its interrupts: the same, or an additional one if interrupts take no time from threads,
+    /// because in BTF a core has one process at a time.
     pub interrupts: NameId,
-    /// The thread that the kernel has running there, also while an interrupt has the CPU.
+    /// The thread that it runs in the kernel's view, also while an interrupt has the CPU.
     pub running: Option<usize>,
-    /// Open interrupts, the interrupted first.
+    /// Open interrupts, outermost first.
     pub frames: Vec<Frame>,
-    /// The thread that left last by becoming READY, by its slot and birth, until another one comes, which has taken its CPU.
+    /// The last thread that became READY, by its slot and number, until another one takes its CPU.
     pub vacated: Option<(usize, u64)>,
 }
 
@@ -159,11 +159,11 @@ pub(super) enum Proc {
 /// Pid and tid.
 pub(super) type ThreadKey = (u32, u32);
 
-/// More threads than any target has at once, and in a recording.
+/// Maximum number of threads at once, and in a recording.
 const MAX_LIVING: usize = 1 << 17;
 const MAX_THREADS: usize = 1 << 20;
 
-/// The threads that live. Each has a place, which it keeps, and which another one gets when it is gone.
+/// The threads that exist. Each has a slot, which is reused after its end.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Threads {
@@ -171,36 +171,36 @@ pub(super) struct Threads {
     free: Vec<usize>,
     #[serde(with = "pairs")]
     places: IdMap<ThreadKey, usize>,
-    /// How many incarnations of a thread there were.
+    /// How many threads there were with an id.
     #[serde(with = "pairs")]
     incarnations: IdMap<ThreadKey, i64>,
     born: u64,
 }
 
 impl Threads {
-    /// The place of a thread that lives.
+    /// The slot of a thread that exists.
     pub fn find(&self, key: ThreadKey) -> Option<usize> {
         self.places.get(&key).copied()
     }
 
-    /// True for a thread that lives or has lived.
+    /// True for a thread that exists or existed.
     pub fn was_seen(&self, key: ThreadKey) -> bool {
         self.incarnations.contains_key(&key)
     }
 
-    /// Pid and tid of all that live.
+    /// Pid and tid of all threads.
     pub fn keys(&self) -> impl Iterator<Item = &ThreadKey> {
         self.places.keys()
     }
 
-    /// The places of all that live, in the order in which they were seen first.
+    /// The slots of all threads, by first occurrence.
     pub fn living(&self) -> Vec<usize> {
         let mut all: Vec<usize> = self.places.values().copied().collect();
         all.sort_unstable_by_key(|place| self[*place].born);
         all
     }
 
-    /// The numbers of a thread that is about to be added: its incarnation, and its birth. `None` beyond the limits.
+    /// The incarnation and the number of a thread to add. `None` beyond the limits.
     pub fn next(&mut self, key: ThreadKey) -> Option<(i64, u64)> {
         let is_new = !self.was_seen(key);
         if self.places.len() >= MAX_LIVING || is_new && self.incarnations.len() >= MAX_THREADS {
@@ -212,7 +212,7 @@ impl Threads {
         Some((*count - 1, self.born))
     }
 
-    /// Adds a thread; its place.
+    /// Adds a thread; returns its slot.
     pub fn add(&mut self, thread: Thread) -> usize {
         let key = thread.pid_tid();
         let place = match self.free.pop() {
@@ -229,7 +229,7 @@ impl Threads {
         place
     }
 
-    /// A thread is gone.
+    /// Removes a thread.
     pub fn remove(&mut self, place: usize) {
         let key = self[place].pid_tid();
         self.places.remove(&key);
@@ -251,7 +251,7 @@ impl IndexMut<usize> for Threads {
     }
 }
 
-/// Interrupts and threads that serve one of them, at most.
+/// Maximum number of interrupts, and of threads that serve one of them.
 const MAX_SERVED: usize = 4096;
 const MAX_SERVERS: usize = 64;
 
@@ -264,7 +264,7 @@ pub(super) struct Servers {
 }
 
 impl Servers {
-    /// A thread serves an interrupt from now on, or no more.
+    /// Sets whether a thread serves an interrupt.
     pub fn set(&mut self, vector: u32, thread: ThreadKey, serves: bool) {
         if !self.by_vector.contains_key(&vector) && self.by_vector.len() >= MAX_SERVED {
             return;

@@ -11,11 +11,11 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 view! {
-    /// What is read of an event.
+    /// The columns of an event that are read.
     struct Events of kernel_event { time, seq, class, event, is64, flags, status, text, d0, d1, rest }
 }
 
-/// Gives the events of all CPUs to `take`, until it breaks.
+/// Passes the events of all CPUs to `take`, until it breaks.
 pub(super) fn in_order(
     rows: &impl StoredRows,
     mut take: impl FnMut(&Occurrence<'_>) -> Result<ControlFlow<()>>,

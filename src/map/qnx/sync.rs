@@ -1,5 +1,5 @@
-//! Rules for mutexes, semaphores and the like (Q26). Only operations that are contended enter the kernel, so
-//! what is here is part of the truth: never times for which something was held, never values of counters.
+//! Rules for mutexes, semaphores etc. (Q26). Only contended operations enter the kernel, so the trace is
+//! incomplete: it has no times for which an object was held, and no values of counters.
 
 use super::call::{OpenCall, Outcome, number};
 use super::entities::Named;
@@ -42,7 +42,7 @@ impl QnxMapper {
         }
     }
 
-    /// Rule Q26: a kernel call of a thread was entered.
+    /// Rule Q26: a thread entered a kernel call.
     pub(super) fn sync_call(&mut self, t: usize, call: &OpenCall) {
         match operation(call.number, self.settings.flavour.version) {
             Operation::Take => {
@@ -65,7 +65,7 @@ impl QnxMapper {
         }
     }
 
-    /// A thread is about to block: what it waits for.
+    /// A thread is about to block: finds what it waits for.
     pub(super) fn waits(&mut self, t: usize, event: &Event<'_>) {
         let (state, _) = self.state(event);
         let taken = self.threads[t].call.as_ref().map(|call| (call.number, call.first));

@@ -52,7 +52,7 @@ impl QnxMapper {
         }
     }
 
-    /// Rule Q3: a thread that was not known; `None` beyond the limits. It has no instance yet.
+    /// Rule Q3: a new thread; `None` beyond the limits. It has no instance yet.
     fn born(&mut self, pid: u32, tid: u32, created_at: Option<i64>) -> Option<usize> {
         let Some((incarnation, born)) = self.threads.next((pid, tid)) else {
             self.count(Finding::TooManyThreads);
@@ -94,7 +94,7 @@ impl QnxMapper {
         Some(self.threads.add(thread))
     }
 
-    /// The task of a thread, whether it is known or not.
+    /// The task of a thread, known or not.
     pub(super) fn task(&mut self, pid: u32, tid: u32) -> NameId {
         match self.threads.find((pid, tid)) {
             Some(t) => self.threads[t].name,
@@ -105,8 +105,7 @@ impl QnxMapper {
         }
     }
 
-    /// Rule Q4: an instance begins whose creation was not recorded: a thread that was there before, or the
-    /// next job of one.
+    /// Rule Q4: an instance begins without a recorded creation: of an earlier thread, or its next job.
     fn begin(&mut self, t: usize) {
         let stimulus = match self.threads[t].woken {
             Some(wake) => wake.stimulus(),
@@ -175,8 +174,7 @@ impl QnxMapper {
     fn ready(&mut self, cpu: usize, t: usize, event: &Event<'_>) {
         let on = self.threads[t].on;
         if on.is_some_and(|on| on != cpu) && self.threads[t].began_now(self.now) {
-            // Clocks of two CPUs that show the same tell nothing of the order: another CPU made it ready
-            // before it ran.
+            // Equal times of two CPUs say nothing about the order: another CPU made it ready before it ran.
             return;
         }
         if let Some(cpu) = on {
@@ -197,10 +195,10 @@ impl QnxMapper {
     /// Rules Q9 and Q11.
     fn blocked(&mut self, cpu: usize, t: usize, event: &Event<'_>) {
         let (name, job) = self.state(event);
-        // After a gap, the event may repeat what BTF has said before.
+        // After a gap, the event may repeat what BTF already has.
         let lost = self.threads[t].lost;
         if self.threads[t].on == Some(cpu) && self.settings.irq == Irq::Preempt {
-            // A thread that blocks executes: interrupts are over.
+            // A thread that blocks was executing: interrupts are over.
             self.end_interrupts(cpu);
         }
         self.woken(t);
@@ -222,7 +220,7 @@ impl QnxMapper {
         self.leave(t, action, Note::Name(name), self.entities.notes.job_end);
     }
 
-    /// Rule Q28: takes a thread from its core at a gap and ends its runnables, as far as BTF goes.
+    /// Rule Q28: takes a thread from its core at a gap and ends its runnables, in BTF.
     pub(super) fn close_thread(&mut self, t: usize) {
         let (gap, phase) = (self.note("gap"), self.threads[t].phase);
         if !self.threads[t].runnables.is_empty() {
@@ -239,14 +237,14 @@ impl QnxMapper {
         self.leave(t, action, gap, Note::None);
     }
 
-    /// BTF lets nothing but a running process wait or end: it runs for no time on no core.
+    /// In BTF, only a running process can wait or end: the thread runs for no time on no core.
     fn enter_nowhere(&mut self, t: usize) {
         if self.threads[t].phase != Phase::Running {
             self.enter(t, self.entities.nowhere, self.entities.notes.synth, self.entities.notes.synth);
         }
     }
 
-    /// Rule Q10: a thread ends, seen on `cpu`, or from elsewhere.
+    /// Rule Q10: a thread ends, on `cpu` or elsewhere.
     fn ended(&mut self, cpu: usize, t: usize) {
         if self.threads[t].on == Some(cpu) && self.settings.irq == Irq::Preempt {
             self.end_interrupts(cpu);
@@ -264,7 +262,7 @@ impl QnxMapper {
         self.forget(t, Some(self.now));
     }
 
-    /// The end of a thread of which nothing else is known: of DESTROY and DEAD, the first one tells.
+    /// The end of an otherwise unknown thread: the first of DESTROY and DEAD counts.
     fn ended_unseen(&mut self, pid: u32, tid: u32) {
         if !self.threads.was_seen((pid, tid))
             && let Some(t) = self.born(pid, tid, None)
@@ -278,7 +276,7 @@ impl QnxMapper {
         self.threads.remove(t);
     }
 
-    /// A blocked thread leaves its state: what it was woken by.
+    /// A blocked thread leaves its state: finds what woke it.
     fn woken(&mut self, t: usize) {
         let thread = &mut self.threads[t];
         let Some(stretch) = thread.stretch.as_mut().filter(|stretch| stretch.blocked) else { return };
@@ -287,7 +285,7 @@ impl QnxMapper {
         stretch.wake = thread.woken;
     }
 
-    /// The kernel has it running no more.
+    /// The thread no longer has its CPU in the kernel's view.
     fn off_cpu(&mut self, t: usize) {
         if let Some(cpu) = self.threads[t].on.take()
             && self.cores[cpu].running == Some(t)

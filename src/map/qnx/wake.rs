@@ -1,5 +1,5 @@
-//! What woke a thread: the last event before that can have. Guesses, as the kernel does not say it; a guess
-//! has to fit the state that the thread was blocked in.
+//! Finds what woke a thread: the last event before that could have. A guess, because the kernel does not
+//! record it; it has to fit the state that the thread was blocked in.
 
 use crate::map::state::pairs;
 use crate::names::IdMap;
@@ -37,7 +37,7 @@ impl Wake {
         }
     }
 
-    /// True if it can end a blocking in that state. Signals and timeouts can end any.
+    /// True if it can end blocking in that state. Signals and timeouts can end any.
     fn ends(self, state: &str) -> bool {
         match self {
             Self::Signal | Self::Timer => true,
@@ -53,10 +53,10 @@ impl Wake {
     }
 }
 
-/// More objects than are contended at once; all are forgotten then.
+/// Maximum number of contended objects; beyond it, all are forgotten.
 const MAX_CAUSES: usize = 1 << 16;
 
-/// The last causes, by the process or object that they concern; with the number of their event.
+/// The last causes, by the process or object that they concern, with the number of their event.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Causes {
@@ -84,7 +84,7 @@ impl Causes {
         }
     }
 
-    /// A synchronisation object was given back or signalled.
+    /// A synchronisation object was released or signalled.
     pub fn object(&mut self, pid: u32, address: u64, turn: u64) {
         if self.objects.len() >= MAX_CAUSES {
             self.objects.clear();
@@ -92,14 +92,14 @@ impl Causes {
         self.objects.insert((pid, address), turn);
     }
 
-    /// A handler of an interrupt gave an event to deliver; its receiver is not recorded.
+    /// An interrupt handler returned an event to deliver; its receiver is not recorded.
     pub fn interrupt(&mut self, turn: u64) {
         self.interrupt = turn;
     }
 
     /// Rule Q27: what woke a thread of process `pid` that was blocked in `state` since event number `since`:
-    /// the last one of what can have woken it. `of_thread` is the last cause of the thread itself, `address`
-    /// the object that it waited for.
+    /// the last possible cause. `of_thread` is the last cause for the thread itself, `address` the object
+    /// that it waited for.
     pub fn last(
         &self,
         pid: u32,

@@ -1,13 +1,13 @@
-//! Arguments of kernel events: which word is what. Not what they mean to a thread.
+//! Arguments of kernel events: the meaning of each word. Not what they mean for a thread.
 
 use crate::qnx::layout::{Value, Values};
 use crate::qnx::{Event, Flavour, fields};
 use serde::{Deserialize, Serialize};
 
-/// `−1`: of a process or thread "none", "unknown" or "myself", of a result "an error".
+/// `−1`: for a process or thread "none", "unknown" or "myself", for a result "an error".
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Pid and tid of an event of a thread; `None` where the words cannot be of a thread.
+/// Pid and tid of an event of a thread; `None` if the words cannot denote a thread.
 pub(super) fn thread(event: &Event<'_>) -> Option<(u32, u32)> {
     let (pid, tid) = (event.word(0), event.word(1));
     (event.words.len() >= 2 && pid != NONE && tid != NONE && tid != 0).then_some((pid, tid))
@@ -47,15 +47,14 @@ pub(super) fn scheduling(event: &Event<'_>) -> (Option<i64>, Option<Policy>) {
     (Some(i64::from(priority as i32)), Policy::of_number(policy))
 }
 
-/// An argument by the name that traceprinter gives it; `None` where the event has none such. The words of −1 are those of
-/// a number without a sign.
+/// An argument by its traceprinter name; `None` if the event does not have it. −1 is returned unsigned.
 pub(super) fn argument(flavour: Flavour, event: &Event<'_>, name: &str) -> Option<u64> {
     let fields = fields(flavour.version, event)?;
     let mut values = Values::new(fields, event.words, flavour.big_endian);
     values.find(|(field, _)| field.name() == name).and_then(|(_, value)| number(value))
 }
 
-/// The first argument; the first word, or an address where one is expected, if no layout is known.
+/// The first argument; the first word, or an address if one is expected, if no layout is known.
 pub(super) fn first(flavour: Flavour, event: &Event<'_>, address: bool) -> u64 {
     let fields = fields(flavour.version, event).unwrap_or_default();
     let known = Values::new(fields, event.words, flavour.big_endian).next();
@@ -86,8 +85,8 @@ fn number(value: Value<'_>) -> Option<u64> {
     }
 }
 
-/// The holder in the owner word of a mutex: the low 15 bits of its pid, and its tid. Bit 31 says that others wait
-/// (`_NTO_SYNC_WAITING`); 0 is none, and numbers with all bits of the tid set are special marks.
+/// The holder in the owner word of a mutex: the low 15 bits of its pid, and its tid. Bit 31 means that others
+/// wait (`_NTO_SYNC_WAITING`); 0 is none, and numbers with all bits of the tid set are special marks.
 pub(super) fn holder(owner: u32) -> Option<(u32, u32)> {
     let (pid, tid) = ((owner >> 16) & 0x7fff, owner & 0xffff);
     (tid != 0 && tid < 0xff00).then_some((pid, tid))

@@ -1,4 +1,4 @@
-//! Tests of metrics on a database as it is on the disk.
+//! Tests of metrics on a real database.
 
 mod summaries;
 mod windows;

@@ -33,7 +33,7 @@ pub(super) fn summary(session: &Session, metric: &str, filter: &MetricFilter) ->
     (0..batch.num_rows()).map(line).collect()
 }
 
-/// Compares the lines of metrics on the whole of the database by hand.
+/// Compares the lines of metrics of the whole database by hand.
 fn expect(expected: &[(&str, &[&str])]) {
     let (_dir, session) = engine(&["r"]);
     for (metric, lines) in expected {
@@ -43,7 +43,7 @@ fn expect(expected: &[(&str, &[&str])]) {
 
 #[test]
 fn pairs_of_instances() {
-    // Activations at 0, 100, 210, 300: the last, incomplete instance has a neighbour before, and none after it.
+    // Activations at 0, 100, 210, 300: the last, incomplete instance has a predecessor, but no successor.
     expect(&[
         ("ActivateToActivate", &["T_1 Core_1 3 1 90 100 110 210 100"]),
         ("StartToStart", &["T_1 Core_1 3 1 70 100 135 240 105"]),
@@ -123,7 +123,7 @@ fn windows_are_half_open_and_clip_loads() {
         summary(&session, "CPULoad", &window(Some(110), Some(210))),
         ["T_1 Core_1 1 0 15 15 15 110 110"]
     );
-    // The window is longer than the recording: the load is that of its part within, 260 to 320.
+    // The window is longer than the recording: the load is that of the recorded part, 260 to 320.
     assert_eq!(
         summary(&session, "CPULoad", &window(Some(260), Some(9999)))[0],
         "T_1 Core_1 1 0 16.667 16.667 16.667 260 260"
@@ -153,7 +153,7 @@ fn recordings_are_kept_apart() {
     let filter = MetricFilter { recording: Some("s".into()), ..MetricFilter::default() };
     let one = summaries(&session, &[], &filter).unwrap();
     assert!(one.column(0).as_string::<i32>().iter().all(|r| r == Some("s")));
-    // Every metric is there, in the order of the list, but for those of chains, of which none was given.
+    // All metrics, in the order of the list, except those of chains, because no chain is set.
     let mut shown: Vec<_> = one.column(1).as_string::<i32>().iter().flatten().collect();
     shown.dedup();
     let shipped = Queries::shipped();

@@ -27,14 +27,14 @@ fn windows(width: i64, step: i64) -> MetricFilter {
     MetricFilter { windows, entity: Some("T_1".into()), ..MetricFilter::default() }
 }
 
-// The time line of T_1, see the fixture: instances from 0 to 50, 100 to 125, 210 to 260 and from 300 on, cut off; the
-// recording is [0, 320).
+// The time line of T_1, see the fixture: instances from 0 to 50, 100 to 125, 210 to 260 and from 300 on, cut
+// off; the recording is [0, 320).
 
 #[test]
 fn samples_by_window() {
     let (_dir, session) = engine(&["r"]);
-    // Responses of 50, 25 and 50, which belong to the windows of the activations at 0, 100 and 210; the instance activated at
-    // 300 is incomplete.
+    // Responses of 50, 25 and 50, which belong to the windows of the activations at 0, 100 and 210; the
+    // instance activated at 300 is incomplete.
     let expected = ["[0, 200) T_1 Core_1 2 0 25 37.5 50 100 0", "[200, 400) T_1 Core_1 1 1 50 50 50 210 210"];
     assert_eq!(by_window(&session, "ResponseTime", &windows(200, 200)), expected);
     // Sliding windows: each activation is in two of them, and 100 is not in [-100, 100).
@@ -59,7 +59,7 @@ fn counts_by_window_show_their_zeros() {
         "[240, 320) T_1 Core_1 1 0 1 1 1 300 300",
     ];
     assert_eq!(by_window(&session, "Activations", &windows(80, 80)), expected);
-    // Preempted once, in the instance of 0; the windows of the part that is asked for, and no others.
+    // Preempted once, in the instance of 0; only the windows of the requested part.
     let part = MetricFilter { from: Some(0), to: Some(170), ..windows(80, 80) };
     let expected = [
         "[0, 80) T_1 Core_1 1 0 1 1 1 0 0",
@@ -72,8 +72,8 @@ fn counts_by_window_show_their_zeros() {
 #[test]
 fn loads_by_window_are_those_of_the_part_within() {
     let (_dir, session) = engine(&["r"]);
-    // On Core_1 from 10 to 20, 30 to 50, 105 to 125, 250 to 260, 310 to 320; on Core_2 from 240 to 250. The last window has
-    // 20 ticks of the recording.
+    // On Core_1 from 10 to 20, 30 to 50, 105 to 125, 250 to 260, 310 to 320; on Core_2 from 240 to 250. The
+    // last window has 20 ticks of the recording.
     let expected = [
         "[0, 100) T_1 Core_1 1 0 30 30 30 0 0",
         "[100, 200) T_1 Core_1 1 0 20 20 20 100 100",
@@ -85,7 +85,7 @@ fn loads_by_window_are_those_of_the_part_within() {
         "[300, 400) T_1 Core_2 1 0 0 0 0 300 300",
     ];
     assert_eq!(by_window(&session, "CPULoad", &windows(100, 100)), expected);
-    // From 115 on: 10 of 15 ticks up to 130, and the stretch that began before is cut.
+    // From 115 on: 10 of 15 ticks up to 130; the span that began before is cut.
     let part = MetricFilter { from: Some(115), to: Some(130), ..windows(10, 10) };
     let expected =
         ["[110, 120) T_1 Core_1 1 0 100 100 100 115 115", "[120, 130) T_1 Core_1 1 0 50 50 50 120 120"];

@@ -1,5 +1,5 @@
-//! A recording that is cut in two gives the events of the whole one, when the second part is mapped from the state at the end of
-//! the first.
+//! A recording that is cut in two gives the events of the whole, if the second part is mapped from the state
+//! at the end of the first.
 
 mod toy;
 
@@ -87,7 +87,8 @@ fn line(output: &Output, names: &Names) -> String {
     )
 }
 
-/// A state without the order of lists: maps with names as keys are lists in the order of ids, which are those of a recording.
+/// A state without the order of lists: maps with names as keys are lists in the order of ids, which differ
+/// between recordings.
 fn unordered(state: &str) -> Value {
     fn sort(value: &mut Value) {
         match value {
@@ -153,7 +154,7 @@ fn cut_in_two<M: Mapper>(input: &str, cuts: usize) {
     let (whole, end) = mapped::<M>(&rows, &setup.settings, None);
     assert!(whole.len() > 10 && end.contains("\"@\""), "{end}");
     let times: Vec<i64> = rows.all_times().into_iter().collect();
-    // What held before the first event is learnt from the first part alone, so a part of one event of many is too short.
+    // Only the first part shows what held before the first event, so a part of a single event is too short.
     let step = (times.len() / cuts).max(1);
     for cut in (step..times.len()).step_by(step) {
         let at = times[cut];

@@ -1,22 +1,23 @@
-//! A picture → columns of varints, row by row: what a page carries, and its script `data.js` reads. Not for the page
-//! around it, and not for compression.
+//! A picture → columns of varints, row by row: the data of a page, which its script `data.js` reads. Not for
+//! the page around it, and not for compression.
 //!
-//! Numbers are LEB128; signed ones are zigzag. Instants are offsets from the begin of the window, because a number of
-//! JavaScript is exact up to 2^53 only, and so is the difference of two instants up to 2^52; what lies further away is
-//! said to lie at [`FAR`], which the page shows as "before" or "after" it. Columns, not records: neighbours in a column are alike, which is what deflate lives on.
+//! Numbers are LEB128; signed ones are zigzag. Instants are offsets from the begin of the window, because a
+//! number of JavaScript is exact up to 2^53 only, and so is the difference of two instants up to 2^52.
+//! Instants further away are stored as [`FAR`], which the page shows as "before" or "after" the window. Data
+//! are in columns, not records, because similar neighbours compress better.
 
 use std::io::{self, Write};
 
 use crate::picture::{Curve, Highlight, Link, Mark, Name, Picture, Row, Run, Shape};
 use crate::varint;
 
-/// The greatest offset that a page tells exactly: 52 days in nanoseconds.
+/// The greatest exact offset of a page: 52 days in nanoseconds.
 pub(super) const FAR: i64 = (1 << 52) - 1;
 
-/// The first number of the data: changes when what follows does.
+/// The first number of the data: changes with the format.
 pub(super) const VERSION: u64 = 1;
 
-/// The last number of the data, by which a page sees that it has all of it.
+/// The last number of the data, by which a page checks that it has all of it.
 pub(super) const END: u64 = 0xB7F;
 
 /// A run with an instance has this bit in addition to its state.
@@ -28,10 +29,10 @@ const TRACK: u64 = 1 << 6;
 
 /// A mark that stands for several has this bit in addition to its kind.
 const SEVERAL: u64 = 1 << 4;
-/// A mark of which something is said.
+/// A mark with a text.
 const NAMED: u64 = 1 << 5;
 
-/// Writes all of `picture`, which is not kept a second time. `out` should be buffered.
+/// Writes all of `picture` without a second copy of it. `out` should be buffered.
 pub(super) fn encode(picture: &Picture, out: &mut dyn Write) -> io::Result<()> {
     let mut encoder = Encoder { out, from: picture.from, number: Vec::new() };
     encoder.unsigned(VERSION)?;
@@ -91,12 +92,12 @@ impl Encoder<'_> {
         self.unsigned(name.map_or(0, |name| u64::from(name) + 1))
     }
 
-    /// An instant as a number that a page can hold.
+    /// An instant as a number that a page can represent.
     fn at(&self, instant: i64) -> i64 {
         offset(instant, self.from)
     }
 
-    /// From where a run begins to where it ends, as far as a page can tell them; none is shorter than nothing.
+    /// From the begin to the end of a run, as far as a page can represent them; never negative.
     fn length(&self, run: &Run) -> i64 {
         (self.at(run.end) - self.at(run.begin)).max(0)
     }
@@ -138,7 +139,7 @@ impl Encoder<'_> {
         for run in runs.iter().filter(|run| run.track > 0) {
             self.unsigned(run.track.into())?;
         }
-        // States of a process follow each other: most begin where the one before them in their track ends.
+        // States of a process follow each other: most begin where the previous one in their track ends.
         let mut ends: Vec<i64> = Vec::new();
         for run in runs {
             let (track, begin) = (usize::from(run.track), self.at(run.begin));
@@ -152,7 +153,7 @@ impl Encoder<'_> {
         for run in runs {
             self.name(run.name)?;
         }
-        // On a core the instances of many processes alternate, those of one are counted up.
+        // On a core, instances of many processes alternate; those of one process are consecutive.
         let mut last = vec![0i64; names + 1];
         for run in runs {
             if let Some(instance) = run.instance {
@@ -209,7 +210,7 @@ impl Encoder<'_> {
             self.signed(self.at(point.at) - last)?;
             last = self.at(point.at);
         }
-        // Most curves count something.
+        // Most curves have whole values.
         let whole = curve.points.iter().all(|p| [p.value, p.least, p.greatest].into_iter().all(is_whole));
         self.unsigned(whole.into())?;
         let mut last = 0;
@@ -224,7 +225,7 @@ impl Encoder<'_> {
         for point in &curve.points {
             self.unsigned(point.count.into())?;
         }
-        // A count of 1 has no range: a point that stands for one value has that one.
+        // A point for one value has no range, and a count of 1.
         for point in curve.points.iter().filter(|point| point.count != 1) {
             if whole {
                 self.signed(point.least as i64 - point.value as i64)?;
@@ -259,12 +260,12 @@ impl Encoder<'_> {
     }
 }
 
-/// Ticks from `from` to `instant`, as far as a page can tell them.
+/// Ticks from `from` to `instant`, as far as a page can represent them.
 fn offset(instant: i64, from: i64) -> i64 {
     instant.saturating_sub(from).clamp(-FAR, FAR)
 }
 
-/// True when all of a run follows from where it is and what it is.
+/// True if a run stands for itself only.
 fn is_exact(run: &Run) -> bool {
     let length = run.end.saturating_sub(run.begin).max(0);
     let occupied = if run.state.is_occupied() { length } else { 0 };
@@ -273,7 +274,7 @@ fn is_exact(run: &Run) -> bool {
         && run.longest_at == run.begin
 }
 
-/// True when a number is the same after it has been an integer.
+/// True if a number survives the conversion to an integer.
 fn is_whole(value: f64) -> bool {
     value.fract() == 0.0 && value.abs() <= FAR as f64 && (value != 0.0 || value.is_sign_positive())
 }

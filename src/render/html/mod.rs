@@ -1,5 +1,5 @@
-//! A picture → one HTML file that needs nothing else: the data, the script that draws it, and the rows as a table for screen
-//! readers. Not for what is drawn (see [`crate::picture`]); `page/` draws it.
+//! A picture → one self-contained HTML file: the data, the script that draws it, and the rows as a table for
+//! screen readers. Not for what is drawn (see [`crate::picture`]); `page/` draws it.
 
 mod encode;
 
@@ -17,15 +17,15 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::picture::{Picture, Row, State};
 use crate::time::format_duration;
 
-/// The page; a name in double braces is a place for one of the parts.
+/// The page; names in double braces are placeholders.
 const PAGE: &str = include_str!("page/page.html");
 
 const STYLE: &str = include_str!("page/style.css");
 
-/// Characters of a line of data: an editor that opens the page would choke on one line of megabytes.
+/// Characters of a line of data: editors cannot handle a line of megabytes.
 const LINE: usize = 1 << 10;
 
-/// One program in pieces, in the order in which they need each other.
+/// The script in pieces, in the order of their dependencies.
 const SCRIPTS: [&str; 19] = [
     include_str!("page/begin.js"),
     include_str!("page/time.js"),
@@ -48,12 +48,12 @@ const SCRIPTS: [&str; 19] = [
     include_str!("page/main.js"),
 ];
 
-/// Writes `picture` as a page. Nothing of it is kept a second time; the same picture gives the same bytes. Does not
-/// flush `out`.
+/// Writes `picture` as a page, without copying it; the same picture gives the same bytes. Does not flush
+/// `out`.
 ///
 /// # Errors
-/// [`ErrorKind::Limit`] when the window is longer than a page can count, 2^52 ticks; [`ErrorKind::Io`] when `out`
-/// fails.
+/// [`ErrorKind::Limit`] when the window is longer than a page can represent, 2^52 ticks; [`ErrorKind::Io`]
+/// when `out` fails.
 pub fn write(picture: &Picture, out: &mut dyn Write) -> Result<()> {
     let length = i128::from(picture.to) - i128::from(picture.from);
     if length > i128::from(encode::FAR) {
@@ -76,7 +76,7 @@ pub fn write(picture: &Picture, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// Writes what stands in one of the places of the page.
+/// Writes the content of one placeholder of the page.
 fn write_part(part: &str, picture: &Picture, script: &str, out: &mut dyn Write) -> Result<()> {
     let written = match part {
         "policy" => out.write_all(policy(script).as_bytes()),
@@ -92,7 +92,7 @@ fn write_part(part: &str, picture: &Picture, script: &str, out: &mut dyn Write) 
     written.map_err(unwritable)
 }
 
-/// What is allowed: this style and this script run, and nothing else is fetched or sent.
+/// The content security policy: this style and this script run, and nothing else is fetched or sent.
 fn policy(script: &str) -> String {
     let source = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
     let (script, style) = (source(script), source(STYLE));
@@ -110,7 +110,7 @@ fn data(picture: &Picture, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A row of the table: what the row is, what is in it, and its longest stretch.
+/// A row of the table: what the row is, what is in it, and its longest span.
 fn table_row(row: &Row, picture: &Picture, out: &mut dyn Write) -> io::Result<()> {
     let runs: u64 = row.runs.iter().map(|run| u64::from(run.count)).sum();
     let marks: u64 = row.marks.iter().map(|mark| u64::from(mark.count)).sum();
@@ -140,7 +140,7 @@ fn element(tag: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "<{tag}>{}</{tag}>", escaped(text))
 }
 
-/// Breaks what is written into lines.
+/// Wraps the output into lines.
 struct Wrapped<W> {
     out: W,
     column: usize,

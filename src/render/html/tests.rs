@@ -1,4 +1,4 @@
-//! What a page carries is what the picture says: a decoder that is written a second time, and simply.
+//! The data of a page are those of the picture, according to a second, simple decoder.
 
 use std::io::{Read, Write};
 
@@ -87,7 +87,7 @@ fn base64(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// Reads what a page carries.
+/// Decodes the data of a page.
 struct Decoder {
     bytes: std::vec::IntoIter<u8>,
     from: i64,
@@ -304,7 +304,7 @@ fn decode(page: &str) -> Picture {
 
 // ---- pictures of all kinds ----
 
-/// Lengths as they are, and some that are as long as a page can tell. Sums stay below [`FAR`].
+/// Typical lengths, and some of the maximum for a page. Sums stay below [`FAR`].
 fn length() -> impl Strategy<Value = i64> {
     prop_oneof![4 => 0..1000i64, 2 => 0..1i64 << 32, 1 => 0..FAR >> 8]
 }
@@ -444,7 +444,7 @@ fn empty() -> Picture {
 }
 
 #[test]
-fn what_is_too_far_away_is_as_far_as_can_be_told() {
+fn what_is_too_far_away_is_as_far_as_can_be_represented() {
     let run = Run {
         begin: i64::MIN,
         end: i64::MAX,

@@ -10,12 +10,12 @@ use crate::render::markup;
 use crate::time::TimeScale;
 
 const MARGIN: i64 = 16 * PX;
-/// Height of what is drawn of a panel.
+/// Height of the plot area of a panel.
 const HEIGHT: i64 = 110 * PX;
 /// Room for the labels of the values.
 const LEFT: i64 = 86 * PX;
 
-/// A panel in the making.
+/// A panel that is being drawn.
 struct Frame<'a> {
     panel: &'a Panel,
     scale: TimeScale,
@@ -23,7 +23,7 @@ struct Frame<'a> {
     top: i64,
 }
 
-/// The chart as one SVG, so many pixels wide.
+/// The chart as one SVG, `width` pixels wide.
 pub fn drawn(chart: &Chart, width: u32) -> String {
     let width = i64::from(width.clamp(320, 20_000)) * PX;
     let (left, right) = (MARGIN, width - MARGIN);
@@ -65,7 +65,7 @@ pub fn drawn(chart: &Chart, width: u32) -> String {
     super::document((&chart.title, &chart.description), (width, y + MARGIN), &[], &[], &sheet)
 }
 
-/// What the parts of a spread are.
+/// The legend of the parts of a spread.
 fn legend(left: i64, y: i64, sheet: &mut Sheet) -> i64 {
     let y = y + 20 * PX;
     sheet.open("legend", "");
@@ -94,7 +94,7 @@ impl Frame<'_> {
         self.top + HEIGHT
     }
 
-    /// A value in words.
+    /// A value as text.
     fn value(&self, value: f64) -> String {
         match self.panel.measure {
             Measure::Time => length(value.round() as i64, self.scale),
@@ -109,8 +109,8 @@ impl Frame<'_> {
         self.bottom() - (share * HEIGHT as f64).round() as i64
     }
 
-    /// Lines of a vertical axis from 0; returns the value of its top.
-    fn upright(&self, most: f64, words: &dyn Fn(f64) -> String, sheet: &mut Sheet) -> f64 {
+    /// Draws the lines of a vertical axis from 0; returns the value of its top.
+    fn vertical_axis(&self, most: f64, words: &dyn Fn(f64) -> String, sheet: &mut Sheet) -> f64 {
         let step = round_up(most / 3.0);
         let lines = (most / step).ceil().max(1.0);
         let top = step * lines;
@@ -151,10 +151,10 @@ impl Frame<'_> {
         across
     }
 
-    /// Bars of one width, whatever the width of their bins: borders are written below.
+    /// Bars of equal width, whatever the width of their bins; the bounds are written below.
     fn histogram(&self, bars: &[Bar], sheet: &mut Sheet) {
         let most = bars.iter().map(|bar| bar.count).max().unwrap_or(0) as f64;
-        let top = self.upright(most.max(1.0), &|value| format!("{value}"), sheet);
+        let top = self.vertical_axis(most.max(1.0), &|value| format!("{value}"), sheet);
         let count = i64::try_from(bars.len()).unwrap_or(1).max(1);
         let x = |n: i64| self.across.left + self.across.width * n / count;
         let mut free = i64::MIN;
@@ -163,7 +163,7 @@ impl Frame<'_> {
             if bar.count > 0 {
                 let title = format!("{} to {}: {}", self.value(bar.from), self.value(bar.to), bar.count);
                 let more = format!(" fill='#5b84b1' data-count='{}'", bar.count);
-                // The least is still seen.
+                // The smallest count is still visible.
                 let height = (self.bottom() - y).max(PX);
                 sheet.rect(
                     "bar-of",
@@ -189,7 +189,7 @@ impl Frame<'_> {
         }
     }
 
-    /// The border of two bins, with its value if there is room; returns where the next one has room.
+    /// The bound of two bins, with its value if there is room; returns where the next label has room.
     fn border(&self, x: i64, value: f64, free: i64, sheet: &mut Sheet) -> i64 {
         let line = format!("M{} {}v4", px(x), px(self.bottom()));
         sheet.path("a", &line, " stroke='#222222' fill='none'");
@@ -204,12 +204,12 @@ impl Frame<'_> {
 
     fn spread(&self, (from, to): (i64, i64), columns: &[Column], sheet: &mut Sheet) {
         let most = columns.iter().map(|column| column.greatest).fold(0.0, f64::max);
-        let top = self.upright(most, &|value| self.value(value), sheet);
+        let top = self.vertical_axis(most, &|value| self.value(value), sheet);
         let across = self.along(from, to, sheet);
         for column in columns {
             let (x, end) = (across.x(column.begin), across.x(column.end));
             let width = (end - x).max(PX);
-            let said = format!(
+            let tooltip = format!(
                 "{} – {}: {} samples, {} to {}, median {}, 5 % {}, 95 % {}",
                 exact(column.begin, self.scale),
                 exact(column.end, self.scale),
@@ -226,28 +226,28 @@ impl Frame<'_> {
                 let more = format!("{} data-count='{}'", paint(class), column.count);
                 sheet.rect(class, [x, y - thin / 2, width, height], &more, title);
             };
-            bar("spread", column.least, column.greatest, 2 * PX, &said);
-            bar("band", column.low, column.high, 2 * PX, &said);
-            bar("middle", column.middle, column.middle, 2 * PX, &said);
+            bar("spread", column.least, column.greatest, 2 * PX, &tooltip);
+            bar("band", column.low, column.high, 2 * PX, &tooltip);
+            bar("middle", column.middle, column.middle, 2 * PX, &tooltip);
         }
     }
 
     fn steps(&self, (from, to): (i64, i64), steps: &[(i64, i64, f64)], sheet: &mut Sheet) {
         let most = if self.panel.measure == Measure::Percent { 100.0 } else { 0.0 };
         let most = steps.iter().map(|step| step.2).fold(most, f64::max);
-        let top = self.upright(most, &|value| self.value(value), sheet);
+        let top = self.vertical_axis(most, &|value| self.value(value), sheet);
         let across = self.along(from, to, sheet);
         let mut outline = String::new();
         for (begin, end, value) in steps {
             let (x, end_x, y) = (across.x(*begin), across.x(*end), self.y(*value, top));
-            let said = format!(
+            let tooltip = format!(
                 "{} – {}: {}",
                 exact(*begin, self.scale),
                 exact(*end, self.scale),
                 self.value(*value)
             );
             let more = " fill='#9db6d3'";
-            sheet.rect("step", [x, y, (end_x - x).max(PX / 2), self.bottom() - y], more, &said);
+            sheet.rect("step", [x, y, (end_x - x).max(PX / 2), self.bottom() - y], more, &tooltip);
             let _ = write!(
                 outline,
                 "{}{} {}H{}",
@@ -261,7 +261,7 @@ impl Frame<'_> {
     }
 }
 
-/// The least of 1, 2 or 5 times a power of ten that is not less.
+/// The least of 1, 2 or 5 times a power of ten that is not less than `value`.
 fn round_up(value: f64) -> f64 {
     if !(value > 0.0 && value.is_finite()) {
         return 1.0;

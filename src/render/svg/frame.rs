@@ -1,4 +1,5 @@
-//! What is around the rows: title, labels, headings, time axis with its grid, legend and notes. Not for what is in them.
+//! Everything around the rows: title, labels, headings, time axis with its grid, legend and notes. Not for
+//! what is in them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,10 +8,10 @@ use super::sheet::{Across, PX, Sheet, px};
 use super::{style, text};
 use crate::picture::{Axis, LinkKind, MarkKind, Picture, RowKind, State, length};
 
-/// A label of the time axis has at least so much room.
+/// Minimum room for a label of the time axis.
 const TICK: i64 = 84 * PX;
 
-/// The lines of the grid and the labels below them. The time axis is that of the window.
+/// The lines of the grid and their labels. The time axis is that of the window.
 pub(super) fn axis(picture: &Picture, across: Across, (top, bottom): (i64, i64), sheet: &mut Sheet) {
     let most = u32::try_from(across.width / TICK).unwrap_or(1).max(2);
     let axis = Axis::new(picture.from, picture.to, picture.scale, most);
@@ -25,7 +26,7 @@ pub(super) fn axis(picture: &Picture, across: Across, (top, bottom): (i64, i64),
     d.extend(axis.major.iter().map(|(at, _)| ticks(at, 5 * PX)));
     sheet.path("a", &d, " stroke='#222222' fill='none'");
     let y = bottom + 16 * PX;
-    // The first and the last label stay on the sheet, and none touches the one before.
+    // The first and the last label stay on the sheet, and none touches the previous one.
     let mut free = i64::MIN;
     for (at, label) in &axis.major {
         let half = text::width(label, SMALL) / 2;
@@ -43,7 +44,7 @@ pub(super) fn axis(picture: &Picture, across: Across, (top, bottom): (i64, i64),
     sheet.close();
 }
 
-/// Words in front of the rows.
+/// The labels of the rows.
 pub(super) fn labels(
     picture: &Picture,
     layout: &Layout,
@@ -66,7 +67,7 @@ pub(super) fn labels(
         let size = if place.track * i64::from(row.tracks) < LABEL { SMALL } else { LABEL };
         sheet.words("label", (left + place.indent, y), size, "", &words);
         if let (RowKind::Task | RowKind::Isr, Some(n)) = (row.kind, colours.get(row.label.as_str())) {
-            // The colour that it has in the rows of cores.
+            // The colour of the process in the rows of cores.
             let swatch = [left + layout.labels + 3 * PX, place.tracks, 4 * PX, place.bottom - place.tracks];
             sheet.rect(&format!("p{n}"), swatch, " style='stroke:none'", "");
         }
@@ -102,7 +103,7 @@ fn link_word(kind: LinkKind) -> &'static str {
     }
 }
 
-/// The stretch that the picture was made for: a band over its row, and lines from top to bottom.
+/// The span that the picture was made for: a band over its row, and lines from top to bottom.
 pub(super) fn highlight(picture: &Picture, layout: &Layout, across: Across, bottom: i64, sheet: &mut Sheet) {
     let Some(found) = &picture.highlight else { return };
     let Some(place) = layout.places.get(found.row) else { return };
@@ -137,16 +138,16 @@ pub(super) fn highlight(picture: &Picture, layout: &Layout, across: Across, bott
     sheet.close();
 }
 
-/// What occurs in a picture and has to be explained.
-pub(super) struct Occurring {
-    /// States with the kind of row where they occur first.
+/// What occurs in a picture and needs an entry in the legend.
+pub(super) struct LegendEntries {
+    /// States with the kind of row in which they occur first.
     pub states: BTreeMap<(State, &'static str), RowKind>,
     pub marks: Vec<MarkKind>,
     merged: bool,
     links: Vec<LinkKind>,
 }
 
-impl Occurring {
+impl LegendEntries {
     pub fn of(picture: &Picture) -> Self {
         let mut states = BTreeMap::new();
         let (mut merged, mut marks) = (false, Vec::new());
@@ -167,15 +168,15 @@ impl Occurring {
     }
 }
 
-/// Draws what a word of the legend explains, on a line.
+/// Draws the sample of an entry on a line.
 type Draw = Box<dyn Fn(&mut Sheet, i64, i64)>;
 
-/// One line of the legend after the other, from `y` on; returns where it ends.
-pub(super) fn legend(occurring: &Occurring, (left, right): (i64, i64), y: i64, sheet: &mut Sheet) -> i64 {
+/// The lines of the legend from `y` on; returns where it ends.
+pub(super) fn legend(occurring: &LegendEntries, (left, right): (i64, i64), y: i64, sheet: &mut Sheet) -> i64 {
     let (swatch, gap, line) = (22 * PX, 5 * PX, 18 * PX);
     let mut items: Vec<(String, Draw)> = Vec::new();
     for (state, word) in occurring.states.keys() {
-        let (class, high) = (format!("s {}", state.as_str()), style::look(*state).height);
+        let (class, high) = (format!("s {}", state.as_str()), style::style_of(*state).height);
         items.push((
             (*word).to_owned(),
             Box::new(move |sheet, x, y| {
@@ -231,7 +232,7 @@ pub(super) fn legend(occurring: &Occurring, (left, right): (i64, i64), y: i64, s
     y + 6 * PX
 }
 
-/// Sentences below the picture; returns where they end.
+/// Notes below the picture; returns where they end.
 pub(super) fn notes(notes: &[String], (left, right): (i64, i64), mut y: i64, sheet: &mut Sheet) -> i64 {
     if notes.is_empty() {
         return y;
@@ -247,7 +248,7 @@ pub(super) fn notes(notes: &[String], (left, right): (i64, i64), mut y: i64, she
     y + 4 * PX
 }
 
-/// Where rows begin: right of the labels.
+/// The horizontal range of the rows: right of the labels.
 pub(super) fn across(picture: &Picture, layout: &Layout, margin: i64, width: i64) -> Across {
     let left = margin + layout.labels + GUTTER;
     let width = (width - left - margin - 8 * PX).max(100 * PX);

@@ -1,4 +1,4 @@
-//! Where every row of a picture goes: heights, headings, labels. Not for what is drawn in the rows.
+//! The position of every row of a picture: heights, headings, labels. Not for what is drawn in the rows.
 
 use super::sheet::PX;
 use super::{style, text};
@@ -6,21 +6,21 @@ use crate::picture::{MarkKind, Picture, Row, RowKind};
 
 /// Size of labels.
 pub(super) const LABEL: i64 = 11 * PX;
-/// Size of words in runs, below the axis and in the legend.
+/// Size of texts in runs, below the axis and in the legend.
 pub(super) const SMALL: i64 = 9 * PX + 50;
 /// Widest column of labels.
-const WIDEST: i64 = 190 * PX;
-/// A child's label stands so far to the right of its parent's.
+const MAX_LABELS: i64 = 190 * PX;
+/// Indentation of a child's label.
 const INDENT: i64 = 12 * PX;
 /// Space between labels and rows.
 pub(super) const GUTTER: i64 = 10 * PX;
 /// Height of a heading.
 const HEADING: i64 = 20 * PX;
 
-/// Where a row is.
+/// The position of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
-    /// Top of the room of its marks, which stand above its tracks.
+    /// Top of the room for its marks, above its tracks.
     pub top: i64,
     /// Top of its highest track.
     pub tracks: i64,
@@ -28,7 +28,7 @@ pub(super) struct Place {
     pub track: i64,
     /// Bottom of its lowest track.
     pub bottom: i64,
-    /// How far its label is to the right.
+    /// Indentation of its label.
     pub indent: i64,
 }
 
@@ -47,7 +47,7 @@ impl Place {
 #[derive(Debug)]
 pub(super) struct Layout {
     pub places: Vec<Place>,
-    /// Headings, where the line of their text is.
+    /// Headings, with the position of their text.
     pub headings: Vec<(&'static str, i64)>,
     /// Width of the labels.
     pub labels: i64,
@@ -55,7 +55,7 @@ pub(super) struct Layout {
     pub bottom: i64,
 }
 
-/// Height of a track of rows of a kind.
+/// Height of a track of a row.
 fn track(row: &Row) -> i64 {
     let height = match row.kind {
         RowKind::Core => 16,
@@ -104,6 +104,6 @@ impl Layout {
             widest = widest.max(text::width(&row.label, LABEL) + depth * INDENT);
             y = bottom + 5 * PX;
         }
-        Self { places, headings, labels: widest.min(WIDEST), top, bottom: y }
+        Self { places, headings, labels: widest.min(MAX_LABELS), top, bottom: y }
     }
 }

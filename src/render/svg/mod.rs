@@ -1,5 +1,6 @@
-//! A [`Picture`] as SVG: one file for a browser, for paper, and for tests. Everything is drawn with whole numbers, so that the
-//! same picture is the same bytes everywhere. Not for what is in the picture, and not for pixels (see `png`).
+//! A [`Picture`] as SVG: one file for a browser, for paper, and for tests. Everything is drawn with whole
+//! numbers, so that the same picture gives the same bytes everywhere. Not for what is in the picture, and not
+//! for pixels (see `png`).
 
 mod chart;
 mod frame;
@@ -16,7 +17,7 @@ use std::collections::HashMap;
 use crate::picture::{MarkKind, Picture, RowKind, State};
 use crate::render::markup;
 pub use chart::drawn as chart;
-use frame::Occurring;
+use frame::LegendEntries;
 use layout::{LABEL, Layout};
 use rows::Pen;
 use sheet::{PX, Sheet, px};
@@ -33,7 +34,7 @@ pub enum Legend {
     None,
 }
 
-/// How a picture is drawn.
+/// Options for drawing a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DrawingOptions {
     /// Width in pixels, at least 320.
@@ -48,14 +49,14 @@ impl Default for DrawingOptions {
     }
 }
 
-/// More runs and marks than this are not drawn one by one: a file with the times of each would be too large.
-const FEW: usize = 6_000;
+/// With more runs and marks than this, they are not drawn individually: the file would be too large.
+const MAX_INDIVIDUAL: usize = 6_000;
 const MARGIN: i64 = 16 * PX;
 
 /// A picture as SVG 1.1 with `href` and `<title>`s of SVG 2.
 pub fn drawn(picture: &Picture, options: &DrawingOptions) -> String {
     let width = i64::from(options.width.clamp(320, 20_000)) * PX;
-    let occurring = Occurring::of(picture);
+    let occurring = LegendEntries::of(picture);
     let mut sheet = Sheet::default();
     let (left, right) = (MARGIN, width - MARGIN);
 
@@ -80,9 +81,9 @@ pub fn drawn(picture: &Picture, options: &DrawingOptions) -> String {
     frame::axis(picture, across, (y + 2 * PX, bottom), &mut sheet);
     gaps(picture, across, (y + 2 * PX, bottom), &mut sheet);
     frame::highlight(picture, &layout, across, bottom, &mut sheet);
-    let few: usize = picture.rows.iter().map(|row| row.runs.len() + row.marks.len()).sum();
+    let drawn_items: usize = picture.rows.iter().map(|row| row.runs.len() + row.marks.len()).sum();
     let colours = colours(picture);
-    let pen = Pen { picture, across, dense: few > FEW, colours };
+    let pen = Pen { picture, across, dense: drawn_items > MAX_INDIVIDUAL, colours };
     frame::labels(picture, &layout, left, across, &pen.colours, &mut sheet);
     for (row, place) in picture.rows.iter().zip(&layout.places) {
         pen.row(row, *place, &mut sheet);
@@ -104,7 +105,7 @@ pub fn drawn(picture: &Picture, options: &DrawingOptions) -> String {
     )
 }
 
-/// Colours of tasks and ISRs, in the order of their rows, if there are rows of cores, where they distinguish them.
+/// Colours of tasks and ISRs, in the order of their rows, if there are rows of cores, which use them.
 fn colours(picture: &Picture) -> HashMap<&str, usize> {
     let process = |row: &&crate::picture::Row| matches!(row.kind, RowKind::Task | RowKind::Isr);
     let rows = picture.rows.iter().filter(process);
@@ -115,7 +116,7 @@ fn colours(picture: &Picture) -> HashMap<&str, usize> {
         .collect()
 }
 
-/// The file around what is drawn.
+/// The document around the drawing.
 fn document(
     (title, description): (&str, &str),
     (width, height): (i64, i64),
@@ -138,7 +139,7 @@ fn document(
     out
 }
 
-/// What was not recorded is hatched from top to bottom.
+/// Gaps of the recording are hatched from top to bottom.
 fn gaps(picture: &Picture, across: sheet::Across, (top, bottom): (i64, i64), sheet: &mut Sheet) {
     let rows = picture.rows.iter().filter(|row| row.kind == RowKind::Trace);
     for run in rows.flat_map(|row| &row.runs) {

@@ -1,5 +1,5 @@
-//! What is in a row: runs as bars, marks above them, curves. Few are drawn one by one, each with its times for the pointer that
-//! rests on it; many are one path per state. Not for where the row is.
+//! The content of rows: runs as bars, marks above them, curves. A small number is drawn individually, each
+//! with its times as a tooltip; many are one path per state. Not for the position of the row.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -10,21 +10,20 @@ use super::{style, text};
 use crate::picture::{Curve, Mark, Picture, Row, RowKind, Run, SHADES, Shape, State, exact, length, shades};
 use crate::render::markup;
 
-/// What rows are drawn with.
+/// Settings for drawing rows.
 pub(super) struct Pen<'a> {
     pub picture: &'a Picture,
     pub across: Across,
-    /// Too much to say of each run when it was.
+    /// There is too much for a tooltip on each run.
     pub dense: bool,
-    /// Colours of processes by name: those that have a row of their own.
+    /// Colours of processes with a row of their own, by name.
     pub colours: HashMap<&'a str, usize>,
 }
 
-/// What is one path: merged runs, the parts of them that run, exact runs; the track; the state; how high, or which
-/// colour.
+/// The key of a path: merged runs, their running parts, or exact runs; track; state; height or colour.
 type Layer = (u8, u16, State, i64);
 
-/// Narrower than this nothing is drawn.
+/// Minimum width of anything drawn.
 const THIN: i64 = 70;
 
 impl Pen<'_> {
@@ -55,7 +54,7 @@ impl Pen<'_> {
         } else {
             row.runs.iter().for_each(|run| self.run(row, run, place, sheet));
         }
-        // Where there is a curve, its values are what is written.
+        // A curve is labelled with its values instead.
         if row.curve.is_none() {
             self.words(row, place, sheet);
         }
@@ -69,15 +68,15 @@ impl Pen<'_> {
         self.colours.get(self.name(run.name)).copied().filter(|_| plain)
     }
 
-    /// The place of a run: at least so wide that it is seen.
+    /// The position and width of a run; it is wide enough to be visible.
     fn span(&self, run: &Run) -> (i64, i64) {
         let (x, end) = (self.across.x(run.begin), self.across.x(run.end));
         let width = (end - x).max(THIN);
         (x.min(self.across.right() - width), width)
     }
 
-    /// What is said of a run.
-    fn said(&self, row: &Row, run: &Run) -> String {
+    /// The tooltip of a run.
+    fn run_tooltip(&self, row: &Row, run: &Run) -> String {
         let state = style::word(run.state, row.kind);
         let name = self.name(run.name);
         let whose = match (name, run.instance) {
@@ -109,7 +108,7 @@ impl Pen<'_> {
         let top = place.track_top(run.track);
         let data = format!(" data-begin='{}' data-end='{}' data-count='{}'", run.begin, run.end, run.count);
         if run.count > 1 {
-            sheet.rect("b", [x, top, width, place.track], &data, &self.said(row, run));
+            sheet.rect("b", [x, top, width, place.track], &data, &self.run_tooltip(row, run));
             let height = place.track * i64::try_from(shades(run).1).unwrap_or(0) / SHADES as i64;
             if height > 0 {
                 let class = if row.kind == RowKind::Trace { "gap" } else { "running" };
@@ -118,18 +117,18 @@ impl Pen<'_> {
             }
             return;
         }
-        let height = place.track * style::look(run.state).height / 100;
+        let height = place.track * style::style_of(run.state).height / 100;
         let bar = [x, top + place.track - height, width, height];
         let class = match self.colour(row, run) {
             Some(n) => format!("s p{n}"),
             None => format!("s {}", run.state.as_str()),
         };
-        sheet.rect(&class, bar, &data, &self.said(row, run));
+        sheet.rect(&class, bar, &data, &self.run_tooltip(row, run));
     }
 
-    /// All runs as a few paths: those of one state and height are one line as thick as they are high.
+    /// All runs as a small number of paths: those of one state and height are one thick line.
     fn many(&self, row: &Row, place: Place, sheet: &mut Sheet) {
-        // On a core, the state says less than the process.
+        // On a core, the process says more than the state.
         let mut paths: BTreeMap<Layer, Vec<(i64, i64)>> = BTreeMap::new();
         for run in &row.runs {
             let span = self.span(run);
@@ -147,7 +146,7 @@ impl Pen<'_> {
         for ((layer, track, state, shade), spans) in paths {
             let top = place.track_top(track);
             let height = match layer {
-                2 => place.track * style::look(state).height / 100,
+                2 => place.track * style::style_of(state).height / 100,
                 _ => place.track * shade / SHADES as i64,
             };
             if layer == 2 {
@@ -163,28 +162,28 @@ impl Pen<'_> {
         }
     }
 
-    /// Names in the runs that have room for them.
+    /// The names in runs that have room for them.
     fn words(&self, row: &Row, place: Place, sheet: &mut Sheet) {
         for run in row.runs.iter().filter(|run| run.count == 1) {
-            let look = style::look(run.state);
+            let style_of = style::style_of(run.state);
             let (x, width) = self.span(run);
             let (name, room) = (self.name(run.name), width - 4 * PX);
             let size = SMALL.min(place.track - 2 * PX);
-            if name.is_empty() || look.height < 100 || size < 7 * PX {
+            if name.is_empty() || style_of.height < 100 || size < 7 * PX {
                 continue;
             }
-            // Half of a name says little.
+            // A shortened name would say little.
             let words = match text::width(name, size) <= room {
                 true => name.to_owned(),
                 false if room > 40 * PX => text::fitted(name, room, size),
                 false => continue,
             };
             let y = place.track_top(run.track) + place.track / 2 + size * 35 / 100;
-            if look.pattern != style::Pattern::Plain {
-                // On a ground of its own: lines through letters cannot be read.
+            if style_of.pattern != style::Pattern::Plain {
+                // On a background of its own, because text on a pattern cannot be read.
                 let wide = text::width(&words, size) + 3 * PX;
                 let ground = [x + width / 2 - wide / 2, y - size * 85 / 100, wide, size * 110 / 100];
-                sheet.rect("n", ground, &format!(" fill='{}' pointer-events='none'", look.fill), "");
+                sheet.rect("n", ground, &format!(" fill='{}' pointer-events='none'", style_of.fill), "");
             }
             let _ = write!(
                 sheet.out,
@@ -192,13 +191,13 @@ impl Pen<'_> {
                 px(x + width / 2),
                 px(y),
                 px(size),
-                self.colour(row, run).map_or(look.words, |n| style::PROCESSES[n].1),
+                self.colour(row, run).map_or(style_of.words, |n| style::PROCESSES[n].1),
                 markup::escaped(&words)
             );
         }
     }
 
-    /// Marks stand above the tracks; those that are many and not rare are short lines.
+    /// Draws marks above the tracks; frequent ones that are not rare kinds are short lines.
     fn marks(&self, row: &Row, place: Place, sheet: &mut Sheet) {
         let room = 6 * PX;
         let mut of_kind: BTreeMap<_, Vec<&Mark>> = BTreeMap::new();
@@ -211,7 +210,7 @@ impl Pen<'_> {
                 let mut last = 0;
                 for mark in &marks {
                     let x = self.across.x(mark.at);
-                    // Lines nearer than a pixel are one.
+                    // Lines within a pixel are merged.
                     if d.is_empty() || x - last >= PX {
                         let _ = write!(d, "M{} {}v4", px(x), px(place.tracks - 5 * PX));
                         last = x;
@@ -233,12 +232,12 @@ impl Pen<'_> {
                     mark.at,
                     mark.count
                 );
-                sheet.mark(kind.as_str(), place, &more, &self.said_of(row, mark));
+                sheet.mark(kind.as_str(), place, &more, &self.mark_tooltip(row, mark));
             }
         }
     }
 
-    fn said_of(&self, row: &Row, mark: &Mark) -> String {
+    fn mark_tooltip(&self, row: &Row, mark: &Mark) -> String {
         let (word, name) = (style::mark_word(mark.kind), self.name(mark.name));
         let name = if name.is_empty() { String::new() } else { format!(" ({name})") };
         match mark.count {
@@ -252,7 +251,7 @@ impl Pen<'_> {
         }
     }
 
-    /// A number over time, between the least and the greatest, or 0 and what is possible.
+    /// Draws a number over time; the axis covers its range, or 0 to its limit.
     fn curve(&self, curve: &Curve, place: Place, sheet: &mut Sheet) {
         let values = || curve.points.iter().flat_map(|p| [p.least, p.greatest]);
         let least = values().fold(if curve.limit.is_some() { 0.0 } else { f64::INFINITY }, f64::min);
@@ -266,7 +265,7 @@ impl Pen<'_> {
         let mut last: Option<f64> = None;
         for point in &curve.points {
             let (x, at) = (px(self.across.x(point.at)), |value| px(y(value)));
-            // Of several values the one that was first is not known: the farther extreme, the last one is at the end.
+            // The first of several values is unknown: taken to be the extreme farther away from the last one.
             let first = if point.value == point.greatest { point.least } else { point.greatest };
             let _ = match (last, curve.shape) {
                 (None, _) => write!(d, "M{x} {}", at(first)),
@@ -285,7 +284,7 @@ impl Pen<'_> {
         if curve.shape == Shape::Lines
             && let (Some(first), Some(last)) = (curve.points.first(), curve.points.last())
         {
-            // What is left of a budget is an area: down to 0, which it can fall below.
+            // The remaining budget is an area down to 0, and may be below 0.
             let base = px(y(0.0f64.clamp(least, most.max(least))));
             let area = format!("{d}V{base}H{}Z", px(self.across.x(first.at)));
             sheet.path("area", &area, " fill='#dfe4ec'");
@@ -307,7 +306,7 @@ impl Pen<'_> {
         self.values(curve, place, &y, sheet);
     }
 
-    /// Values on the steps that have room for them.
+    /// The values on steps that have room for them.
     fn values(&self, curve: &Curve, place: Place, y: &dyn Fn(f64) -> i64, sheet: &mut Sheet) {
         let ends = curve.points.iter().skip(1).map(|p| p.at).chain([self.across.to]);
         for (point, end) in curve.points.iter().zip(ends) {
@@ -316,7 +315,7 @@ impl Pen<'_> {
                 format!("{}{}{}", point.value, if curve.unit.is_empty() { "" } else { " " }, curve.unit);
             if curve.shape == Shape::Steps && text::width(&words, 8 * PX) + 5 * PX <= end - x {
                 let line = y(point.value);
-                // Below the line where there is no room above it.
+                // Below the line if there is no room above it.
                 let base = if line - place.tracks < 10 * PX { line + 9 * PX } else { line - 2 * PX };
                 let at = (x + 3 * PX, base);
                 sheet.words("q", at, 8 * PX, "", &words);
@@ -335,7 +334,7 @@ fn boxes(spans: &[(i64, i64)], top: i64, height: i64) -> String {
     d
 }
 
-/// Lines at one height, relative to each other, in tenths of a pixel: the shortest path there is.
+/// Lines at one height, in relative coordinates and tenths of a pixel: the shortest notation.
 fn dashes(spans: &[(i64, i64)], y: i64) -> String {
     let tenth = |length: i64| (length + 5) / 10 * 10;
     let mut d = String::new();
@@ -344,7 +343,7 @@ fn dashes(spans: &[(i64, i64)], y: i64) -> String {
         let (begin, end) = (tenth(*x), tenth(x + width).max(tenth(*x) + 10));
         let _ = match n {
             0 => write!(d, "M{} {}h{}", px(begin), px(y), px(end - begin)),
-            // What touches the last one is one with it.
+            // A span that touches the last one extends it.
             _ if begin <= at => match end > at {
                 true => write!(d, "h{}", px(end - at)),
                 false => Ok(()),

@@ -1,4 +1,4 @@
-//! A sheet to draw on: lengths are hundredths of a pixel, whole numbers, so that the same picture is the same bytes
+//! A sheet to draw on: lengths are whole hundredths of a pixel, so that the same picture gives the same bytes
 //! everywhere. Not for what is drawn.
 
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use crate::render::markup;
 /// A pixel.
 pub(super) const PX: i64 = 100;
 
-/// Where instants are on the sheet.
+/// The horizontal positions of instants.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Across {
     pub left: i64,
@@ -18,7 +18,7 @@ pub(super) struct Across {
 }
 
 impl Across {
-    /// The place of an instant; that of the border for one outside the window.
+    /// The position of an instant; that of the edge for one outside the window.
     pub fn x(&self, at: i64) -> i64 {
         let span = (i128::from(self.to) - i128::from(self.from)).max(1);
         let passed = i128::from(at.clamp(self.from, self.to)) - i128::from(self.from);
@@ -44,7 +44,7 @@ pub(super) fn px(length: i64) -> String {
     }
 }
 
-/// Markup in the making.
+/// The markup so far.
 #[derive(Debug, Default)]
 pub(super) struct Sheet {
     pub out: String,
@@ -61,7 +61,7 @@ impl Sheet {
         self.out.push_str("</g>\n");
     }
 
-    /// A rectangle; `title` is shown by a pointer that rests on it.
+    /// A rectangle; `title` is its tooltip.
     pub fn rect(&mut self, class: &str, [x, y, width, height]: [i64; 4], more: &str, title: &str) {
         let _ = write!(
             self.out,
@@ -79,7 +79,7 @@ impl Sheet {
         let _ = write!(self.out, "<path class='{class}' d='{d}'{more}/>");
     }
 
-    /// A shape that is defined, at a place.
+    /// A predefined shape, at a position.
     pub fn mark(&mut self, name: &str, (x, y): (i64, i64), more: &str, title: &str) {
         let _ = write!(self.out, "<use href='#k-{name}' x='{}' y='{}'{more}", px(x), px(y));
         self.titled("use", title);
@@ -95,7 +95,7 @@ impl Sheet {
         }
     }
 
-    /// Words that begin at a place, or end there when `anchor` is `end`.
+    /// Text that begins at a position, or ends there if `anchor` is `end`.
     pub fn words(&mut self, class: &str, (x, y): (i64, i64), size: i64, anchor: &str, words: &str) {
         let class = if class.is_empty() { String::new() } else { format!(" class='{class}'") };
         let anchor = if anchor.is_empty() { String::new() } else { format!(" text-anchor='{anchor}'") };

@@ -1,9 +1,9 @@
-//! How states and marks look: colour, pattern and shape, so that they differ on black-and-white paper and for colour-blind readers.
-//! Not for where they are.
+//! The style of states and marks: colour, pattern and shape, so that they differ on black-and-white paper and
+//! for colour-blind readers. Not for where they are.
 
 use crate::picture::{MarkKind, RowKind, State};
 
-/// What is drawn within a stretch.
+/// The pattern within a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pattern {
     Plain,
@@ -15,21 +15,21 @@ pub(super) enum Pattern {
     Crossed,
 }
 
-/// How a state looks.
+/// The style of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct StateStyle {
     pub fill: &'static str,
     pub ink: &'static str,
     pub edge: &'static str,
     pub pattern: Pattern,
     /// Share of the track's height, in percent.
     pub height: i64,
-    /// Colour of words in it.
+    /// Colour of text in it.
     pub words: &'static str,
 }
 
-/// Grasp draws what runs filled and what is preempted white; the others lie between.
-pub(super) fn look(state: State) -> Look {
+/// As in Grasp, running is filled and preempted is white; the others are in between.
+pub(super) fn style_of(state: State) -> StateStyle {
     use Pattern::{Crossed, Dots, Falling, Level, Plain, Rising, Upright};
     let (fill, ink, edge, pattern, height, words) = match state {
         State::Running => ("#5b84b1", "#5b84b1", "#2f4d70", Plain, 100, "#ffffff"),
@@ -43,10 +43,10 @@ pub(super) fn look(state: State) -> Look {
         State::Wanted => ("#ffffff", "#b04a4a", "#8c3a3a", Rising, 100, "#333333"),
         State::Gap => ("#eeeeee", "#999999", "#999999", Crossed, 100, "#333333"),
     };
-    Look { fill, ink, edge, pattern, height, words }
+    StateStyle { fill, ink, edge, pattern, height, words }
 }
 
-/// Colours of processes, where runs of many stand in one row: neighbours differ in lightness.
+/// Colours of processes, for rows with runs of many: neighbours differ in lightness.
 pub(super) const PROCESSES: [(&str, &str); 8] = [
     ("#35628f", "#ffffff"),
     ("#a8c8e8", "#222222"),
@@ -58,7 +58,7 @@ pub(super) const PROCESSES: [(&str, &str); 8] = [
     ("#ead9a8", "#222222"),
 ];
 
-/// What a legend calls a state in rows of a kind.
+/// The name of a state in the legend, by kind of row.
 pub(super) fn word(state: State, kind: RowKind) -> &'static str {
     match (state, kind) {
         (State::Running, _) => "running",
@@ -76,7 +76,7 @@ pub(super) fn word(state: State, kind: RowKind) -> &'static str {
     }
 }
 
-/// What a legend calls a mark.
+/// The name of a mark in the legend.
 pub(super) fn mark_word(kind: MarkKind) -> &'static str {
     match kind {
         MarkKind::Activation => "activation",
@@ -97,7 +97,7 @@ pub(super) fn mark_word(kind: MarkKind) -> &'static str {
     }
 }
 
-/// The shape of a mark, around the point that it marks: a path, and how it is painted.
+/// The shape of a mark, relative to its point: a path, and how it is painted.
 pub(super) fn shape(kind: MarkKind) -> (&'static str, &'static str) {
     const LINE: &str = "fill='none' stroke='#222222'";
     const FILLED: &str = "fill='#222222'";
@@ -153,7 +153,7 @@ pub(super) fn lines(pattern: Pattern) -> Option<&'static str> {
     }
 }
 
-/// The rules of the drawing, and the tiles and shapes that it uses, for the states and marks that occur.
+/// The style rules of the drawing, and its tiles and shapes for the states and marks that occur.
 pub(super) fn definitions(states: &[State], marks: &[MarkKind], out: &mut String) {
     out.push_str("<style>");
     out.push_str("text{font-family:");
@@ -162,29 +162,29 @@ pub(super) fn definitions(states: &[State], marks: &[MarkKind], out: &mut String
     out.push_str(".f{stroke:#f2f2f2;stroke-width:1;fill:none}.q{fill:#666666}.w{text-anchor:middle;pointer-events:none}");
     out.push_str(".l{stroke:#555555;stroke-width:.8;stroke-dasharray:3 2;fill:none}.b{fill:#dfe4ec}.bar{fill:none;stroke:#5b84b1}.behind{fill:none;stroke:#dfe4ec}");
     for state in states {
-        let look = look(*state);
-        let fill = match look.pattern {
-            Pattern::Plain => look.fill.to_owned(),
+        let style_of = style_of(*state);
+        let fill = match style_of.pattern {
+            Pattern::Plain => style_of.fill.to_owned(),
             _ => format!("url(#t-{})", state.as_str()),
         };
         let name = state.as_str();
-        out.push_str(&format!(".{name}{{fill:{fill};stroke:{}}}", look.edge));
+        out.push_str(&format!(".{name}{{fill:{fill};stroke:{}}}", style_of.edge));
     }
     for (n, (fill, _)) in PROCESSES.iter().enumerate() {
         out.push_str(&format!(".p{n}{{fill:{fill};stroke:#333333}}"));
     }
     out.push_str(".v{fill:#ffffff}</style><defs>");
     for state in states {
-        let look = look(*state);
-        let Some(path) = lines(look.pattern) else { continue };
+        let style_of = style_of(*state);
+        let Some(path) = lines(style_of.pattern) else { continue };
         let cap =
-            if look.pattern == Pattern::Dots { " stroke-width='1.4' stroke-linecap='round'" } else { "" };
+            if style_of.pattern == Pattern::Dots { " stroke-width='1.4' stroke-linecap='round'" } else { "" };
         out.push_str(&format!(
             "<pattern id='t-{}' width='6' height='6' patternUnits='userSpaceOnUse'>\
              <path d='M0 0H6V6H0Z' fill='{}'/><path d='{path}' fill='none' stroke='{}'{cap}/></pattern>",
             state.as_str(),
-            look.fill,
-            look.ink
+            style_of.fill,
+            style_of.ink
         ));
     }
     for kind in marks {
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Of white 255, as the eye weighs colours.
+    /// 0 to 255, weighted as the eye does.
     fn lightness(colour: &str) -> u32 {
         let part = |at: usize| u32::from_str_radix(&colour[at..at + 2], 16).unwrap();
         (299 * part(1) + 587 * part(3) + 114 * part(5)) / 1000
@@ -218,7 +218,7 @@ mod tests {
         ];
         for (n, one) in of_rows.into_iter().enumerate() {
             for other in of_rows.into_iter().skip(n + 1) {
-                let (a, b) = (look(one), look(other));
+                let (a, b) = (style_of(one), style_of(other));
                 let shade = lightness(a.fill).abs_diff(lightness(b.fill));
                 assert!(a.pattern != b.pattern || shade > 100, "{one:?} and {other:?} look alike on paper");
             }
@@ -228,10 +228,11 @@ mod tests {
     #[test]
     fn words_can_be_read_on_what_they_stand_on() {
         for state in State::ALL {
-            let look = look(state);
-            assert!(lightness(look.words).abs_diff(lightness(look.fill)) > 110, "{state:?}");
+            let style_of = style_of(state);
+            assert!(lightness(style_of.words).abs_diff(lightness(style_of.fill)) > 110, "{state:?}");
             assert!(
-                lightness(look.ink).abs_diff(lightness(look.fill)) > 60 || look.pattern == Pattern::Plain,
+                lightness(style_of.ink).abs_diff(lightness(style_of.fill)) > 60
+                    || style_of.pattern == Pattern::Plain,
                 "{state:?}"
             );
         }

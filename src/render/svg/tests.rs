@@ -1,18 +1,18 @@
-//! What is drawn is XML, says what it is, and is no larger than it has to be.
+//! Drawings are XML, have a description, and are no larger than necessary.
 
 use super::*;
 use crate::picture::{
-    Curve, Grid, Highlight, Link, LinkKind, Mark, MarkKind, Marks, Point, Row, Runs, Shape, State, Stretch,
+    Curve, Grid, Highlight, Link, LinkKind, Mark, MarkKind, Marks, Point, Row, Runs, Shape, Span, State,
     spread,
 };
 use crate::time::TimeScale;
 
 const NASTY: &str = "a<b>&\"'\u{1}]]>";
 
-fn row(kind: RowKind, label: &str, stretches: &[(i64, i64, State)], columns: u32) -> Row {
+fn row(kind: RowKind, label: &str, spans: &[(i64, i64, State)], columns: u32) -> Row {
     let mut runs = Runs::new(Grid::new(0, 1000, columns));
-    for (n, (begin, end, state)) in (0..).zip(stretches) {
-        runs.add(Stretch { begin: *begin, end: *end, state: *state, name: Some(0), instance: Some(n) });
+    for (n, (begin, end, state)) in (0..).zip(spans) {
+        runs.add(Span { begin: *begin, end: *end, state: *state, name: Some(0), instance: Some(n) });
     }
     let mut runs = runs.finish();
     let tracks = spread(&mut runs);
@@ -56,7 +56,7 @@ fn full() -> Picture {
     picture
 }
 
-/// Everything that is text in a drawing, where it is and how wide.
+/// All texts in a drawing, with their position and width.
 fn texts(svg: &str) -> Vec<(String, f64, f64, f64, f64)> {
     let document = roxmltree::Document::parse(svg).unwrap();
     let number =
@@ -101,7 +101,7 @@ fn everything_is_drawn_and_well_formed() {
         assert_eq!(marks.count(), 1, "{kind:?}");
     }
     assert_eq!(document.descendants().filter(|n| n.attribute("data-link").is_some()).count(), 2);
-    // Every reference leads somewhere.
+    // Every reference has a target.
     for node in document.descendants() {
         if let Some(id) = node.attribute("href").and_then(|h| h.strip_prefix('#')) {
             assert!(document.descendants().any(|n| n.attribute("id") == Some(id)), "{id}");
@@ -128,7 +128,7 @@ fn texts_stay_on_the_sheet_and_off_each_other() {
 
 #[test]
 fn a_picture_of_much_is_small() {
-    // As irregular as it gets: neighbours differ in how much of them is covered.
+    // As irregular as possible: neighbours differ in coverage.
     let mut seed = 1u64;
     let mut next = move |below: u64| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -141,13 +141,7 @@ fn a_picture_of_much_is_small() {
             while at < 12_000_000 {
                 let (wait, run) = (next(2000), next(3000));
                 let state = if n % 2 == 0 { State::Running } else { State::ALL[next(6) as usize] };
-                runs.add(Stretch {
-                    begin: at + wait,
-                    end: at + wait + run,
-                    state,
-                    name: None,
-                    instance: None,
-                });
+                runs.add(Span { begin: at + wait, end: at + wait + run, state, name: None, instance: None });
                 at += wait + run;
             }
             let runs = runs.finish();
@@ -206,9 +200,9 @@ fn a_mark_of_many_says_so() {
 
 #[test]
 fn what_is_merged_is_as_high_as_the_share_that_runs() {
-    // One tick of ten runs, in columns of a hundred; so many rows of it that they are drawn as paths.
-    let stretches: Vec<_> = (0..100).map(|n| (10 * n, 10 * n + 1, State::Running)).collect();
-    let merged = row(RowKind::Task, "T", &stretches, 10);
+    // One tick of ten is running, in columns of a hundred; so many rows that they are drawn as paths.
+    let spans: Vec<_> = (0..100).map(|n| (10 * n, 10 * n + 1, State::Running)).collect();
+    let merged = row(RowKind::Task, "T", &spans, 10);
     let small: Vec<_> = (0..500).map(|n| (2 * n, 2 * n + 1, State::Running)).collect();
     let rows = std::iter::repeat_with(|| row(RowKind::Task, "U", &small, 100_000)).take(20);
     let svg = drawn(&picture(std::iter::once(merged).chain(rows).collect()), &DrawingOptions::default());

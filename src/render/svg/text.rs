@@ -1,7 +1,7 @@
-//! Text in a drawing: how wide it is, and what is cut off so that it fits. Not for where it goes.
+//! Text in a drawing: its width, and how to shorten it so that it fits. Not for where it goes.
 
-/// Widths of the characters from U+0020 to U+007E of DejaVu Sans, in thousandths of the size. It and Verdana are the widest
-/// common fonts without serifs: what fits in them fits in others.
+/// Widths of the characters from U+0020 to U+007E of DejaVu Sans, in thousandths of the size. It and Verdana
+/// are the widest common sans-serif fonts: text that fits in them fits in others.
 const WIDTHS: [u16; 95] = [
     318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, 636, 636, 636, 636, 636,
     636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632, 575, 775, 752, 295,
@@ -10,24 +10,24 @@ const WIDTHS: [u16; 95] = [
     392, 634, 592, 818, 592, 592, 525, 636, 337, 636, 838,
 ];
 
-/// The fonts of a drawing: the one that widths are of, and those that are there where it is not.
+/// The fonts of a drawing: the one of the widths, and fallbacks.
 pub(super) const FAMILY: &str = "'DejaVu Sans',Verdana,Geneva,sans-serif";
 
 fn thousandths(c: char) -> i64 {
     let known = (c as usize).checked_sub(0x20).and_then(|n| WIDTHS.get(n));
     match known {
         Some(width) => i64::from(*width),
-        // Few letters beyond ASCII are wider than an em; those of East Asia have one each.
+        // Only some letters beyond ASCII are wider than an em; East Asian ones are one em wide.
         None => 1000,
     }
 }
 
-/// The width of a text in hundredths of a pixel; `size` is that of the font, in the same.
+/// The width of a text in hundredths of a pixel, for a font of that size in the same unit.
 pub(super) fn width(text: &str, size: i64) -> i64 {
     text.chars().map(thousandths).sum::<i64>() * size / 1000
 }
 
-/// The text, or as much of its begin and its end as fits, with an ellipsis between: names often differ at the end.
+/// The text, or as much of its begin and end as fits, with an ellipsis: names often differ at the end.
 pub(super) fn fitted(text: &str, room: i64, size: i64) -> String {
     if width(text, size) <= room {
         return text.to_owned();
@@ -44,7 +44,7 @@ pub(super) fn fitted(text: &str, room: i64, size: i64) -> String {
     String::new()
 }
 
-/// The words of a text in lines that are no wider than the room, where no single word is.
+/// The words of a text in lines that are no wider than the room, except for single long words.
 pub(super) fn lines(text: &str, room: i64, size: i64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

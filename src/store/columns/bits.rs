@@ -1,13 +1,14 @@
-//! Numbers packed into as few bits as they need, least significant bit first, as all encodings of Parquet that pack do.
-//! Not the headers in front of them.
+//! Numbers packed into as many bits as they need, least significant bit first, as all encodings of Parquet
+//! that pack do. Not the headers before them.
 
 /// How many bits a number takes; 0 for 0.
 pub(super) fn of(number: u64) -> u32 {
     u64::BITS - number.leading_zeros()
 }
 
-/// The width to give numbers that need so many bits, where compression follows. A compressor finds bytes that repeat, but
-/// no bits: jittered times take a sixth less in whole bytes, and keys of names as well. Few bits are best left alone.
+/// The width for numbers of `width` bits, if compression follows. A compressor finds repeated bytes,
+/// but not repeated bits: jittered times and keys of names take a sixth less in whole bytes. Narrow numbers
+/// stay as they are.
 pub(super) fn padded(width: u32) -> u32 {
     match width {
         0..=2 => width,
@@ -16,10 +17,11 @@ pub(super) fn padded(width: u32) -> u32 {
     }
 }
 
-/// The least and the greatest of some numbers, all of them with the bits of `flip` inverted; `None` when there are none.
+/// The least and the greatest of some numbers, all of them with the bits of `flip` inverted; `None` when
+/// there are none.
 #[inline]
 pub(super) fn extremes(numbers: &[i64], flip: i64) -> Option<(i64, i64)> {
-    // Four at once: each comparison would wait for the one before.
+    // Four at once: otherwise each comparison waits for the one before.
     const WIDTH: usize = 4;
     let first = *numbers.first()? ^ flip;
     let (mut least, mut greatest) = ([first; WIDTH], [first; WIDTH]);
@@ -60,7 +62,7 @@ pub(super) fn pack<T: Copy + Into<u64>>(values: &[T], width: u32, out: &mut Vec<
         if filled >= u64::BITS {
             out.extend_from_slice(&word.to_le_bytes());
             filled -= u64::BITS;
-            // A shift by all 64 bits leaves nothing, but is no shift to the processor.
+            // A shift by all 64 bits should give 0, but processors do not shift by that much.
             word = value.checked_shr(width - filled).unwrap_or(0);
         }
     }
@@ -75,7 +77,7 @@ fn whole<T: Copy + Into<u64>, const N: usize>(
     bytes: impl Fn(u64) -> [u8; N],
 ) {
     let begin = out.len();
-    // Room for all of them first: whoever asks for it number by number writes them one by one.
+    // All of the room at once: growing per number would prevent vectorized writes.
     out.resize(begin + values.len() * N, 0);
     let places = out.get_mut(begin..).unwrap_or_default().as_chunks_mut::<N>().0;
     places.iter_mut().zip(values).for_each(|(place, value)| *place = bytes((*value).into()));

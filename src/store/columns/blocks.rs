@@ -1,5 +1,5 @@
-//! The bytes of a column chunk on their way to the file, in blocks of one size. A vector would be copied whenever it grows, and
-//! leave a hole behind that no other column has a use for. Not aware of what the bytes are.
+//! The bytes of a column chunk on their way to the file, in blocks of one size. A vector would be copied when
+//! it grows, and leave a hole in memory that no other column can use. Knows nothing of what the bytes mean.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -18,14 +18,14 @@ pub(super) struct Blocks {
     blocks: Vec<Vec<u8>>,
 }
 
-/// Bytes that change no more.
+/// Bytes that no longer change.
 pub(super) struct Sealed {
     blocks: VecDeque<Bytes>,
     len: usize,
 }
 
 impl Blocks {
-    /// These bytes, and those of `later` behind them.
+    /// These bytes, followed by those of `later`.
     pub fn seal(self, later: Self) -> Sealed {
         let blocks: VecDeque<_> = self.blocks.into_iter().chain(later.blocks).map(Bytes::from).collect();
         let len = blocks.iter().map(Bytes::len).sum();

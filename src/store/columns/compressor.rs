@@ -1,6 +1,5 @@
-//! Makes pages of what they contain. There is one for all columns of a file: its tables and buffers are a few hundred kilobytes,
-//! which stay in the processor's cache when they are not those of one column among thirty. Not for what is in a page (see
-//! `pages`).
+//! Turns contents into pages. All columns of a file share one compressor: its tables and buffers of some
+//! hundred kilobytes then stay in the processor's cache. Not for what is in a page (see `pages`).
 
 use std::mem::take;
 
@@ -17,20 +16,20 @@ use super::blocks::Blocks;
 pub(crate) struct Compressor {
     compression: Compression,
     zstd: zstd::bulk::Compressor<'static>,
-    /// What it looks for.
+    /// Which repetitions it looks for.
     matches: Matches,
-    /// The page in the making, and what it is compressed to; kept, so that their memory is.
+    /// Content and result of the current page; kept to reuse their memory.
     content: Vec<u8>,
     packed: Vec<u8>,
 }
 
-/// How long the bytes must be that a page refers back to.
+/// How long a repetition must be for a page to refer back to it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Matches {
-    /// As the level of compression has it for pages of that size: five or six bytes.
-    AsUsual,
-    /// Seven bytes. That two or three times, or values, follow one another as they did before is chance in most cases: such references
-    /// take the time to be found and hardly fewer bytes than what they stand for. (Keys of names and numbers of instances do recur in
+    /// The default of the level of compression for pages of that size: five or six bytes.
+    LevelDefault,
+    /// Seven bytes. That two or three times or values repeat in order is mostly chance: finding such
+    /// references takes time and saves hardly any bytes. (Keys of names and numbers of instances do recur in
     /// pairs; all measured in `benches/NOTES.md`.)
     Long,
 }
@@ -43,20 +42,26 @@ impl Compressor {
             other => return Err(ParquetError::NYI(format!("pages compressed with {other}"))),
         };
         let zstd = zstd::bulk::Compressor::new(level)?;
-        Ok(Self { compression, zstd, matches: Matches::AsUsual, content: Vec::new(), packed: Vec::new() })
+        Ok(Self {
+            compression,
+            zstd,
+            matches: Matches::LevelDefault,
+            content: Vec::new(),
+            packed: Vec::new(),
+        })
     }
 
-    /// What the footer says of it.
+    /// The compression to name in the footer.
     pub(super) fn compression(&self) -> Compression {
         self.compression
     }
 
-    /// From now on.
+    /// Sets it from now on.
     fn look_for(&mut self, matches: Matches) -> Result<()> {
         if matches != self.matches {
-            // 0: as the level has it. The long ones of a whole page have room in a table of 2^14 places.
+            // 0: the default of the level. 2^14 entries have room for the long ones of a whole page.
             let (shortest, table) = match matches {
-                Matches::AsUsual => (0, 0),
+                Matches::LevelDefault => (0, 0),
                 Matches::Long => (7, 14),
             };
             self.zstd.set_parameter(CParameter::MinMatch(shortest))?;
@@ -66,7 +71,7 @@ impl Compressor {
         Ok(())
     }
 
-    /// Appends a page to `out`: `encode` appends what is in it to what it is given, and `page` tells which one it is.
+    /// Appends a page to `out`: `encode` appends the content to its argument, and `page` gives its kind.
     pub(super) fn page(
         &mut self,
         matches: Matches,
@@ -84,7 +89,7 @@ impl Compressor {
         let packed = Bytes::from(packed);
         let page = CompressedPage::new(page(packed.clone()), self.content.len());
         let written = SerializedPageWriter::new(out).write_page(page)?;
-        // Nobody else has it any more, so this is its memory and no copy.
+        // This is the only owner by now, so that nothing is copied.
         self.packed = packed.into();
         Ok(written)
     }

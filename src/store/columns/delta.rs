@@ -1,5 +1,5 @@
-//! Numbers as differences to the one before (Parquet format, "Encodings", DELTA_BINARY_PACKED = 5): times and sequence
-//! numbers take a byte or none. Not the pages around them.
+//! Numbers as differences from the previous one (Parquet format, "Encodings", DELTA_BINARY_PACKED = 5): times
+//! and sequence numbers take a byte or none. Not the pages around them.
 
 use super::bits;
 use crate::varint;
@@ -26,7 +26,7 @@ pub(super) fn encode(numbers: &[i64], out: &mut Vec<u8>) {
         let used = deltas.get(..block.len()).unwrap_or_default();
         let least = bits::extremes(used, 0).map_or(0, |(least, _)| least);
         varint::push(varint::zigzag(least), out);
-        // What is missing in the last block is as if it were the smallest.
+        // The last block is padded with its smallest difference.
         let mut above = [0u64; BLOCK];
         for (above, delta) in above.iter_mut().zip(used) {
             *above = delta.wrapping_sub(least) as u64;
@@ -37,7 +37,7 @@ pub(super) fn encode(numbers: &[i64], out: &mut Vec<u8>) {
             *width = bits::padded(bits::of(mini.iter().fold(0, |all, number| all | number))) as u8;
         }
         out.extend(widths);
-        // Miniblocks that have no number have no width either, and so no bytes.
+        // Miniblocks without numbers have width 0, and so no bytes.
         minis.iter().zip(widths).for_each(|(mini, width)| bits::pack(mini, width.into(), out));
     }
 }
@@ -79,7 +79,7 @@ mod tests {
         let mut out = Vec::new();
         encode(&[1, 2, 3, 4, 5], &mut out);
         assert_eq!(out, [128, 1, 4, 5, 2, 2, 0, 0, 0, 0]);
-        // 7, 5, 3, 1, 2, 3, 4, 5: the smallest difference is -2; above it 0, 0, 0, 3, 3, 3, 3 take two bits each.
+        // 7, 5, 3, 1, 2, 3, 4, 5: the smallest difference is -2; above it 0, 0, 0, 3, 3, 3, 3 of two bits.
         out.clear();
         encode(&[7, 5, 3, 1, 2, 3, 4, 5], &mut out);
         let packed = [0b1100_0000, 0b0011_1111, 0, 0, 0, 0, 0, 0];

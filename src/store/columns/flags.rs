@@ -17,12 +17,12 @@ use crate::schema::PAGE_ROWS;
 pub(super) struct FlagChunk {
     pages: Pages,
     levels: Levels,
-    /// 0 or 1 for each row of the page in the making that has a value.
+    /// 0 or 1 for each row of the current page that has a value.
     flags: Vec<u8>,
 }
 
 impl FlagChunk {
-    /// No rows yet.
+    /// Empty.
     pub fn new(pages: Pages) -> Self {
         Self { pages, levels: Levels::default(), flags: Vec::new() }
     }
@@ -45,7 +45,7 @@ impl FlagChunk {
         Ok(())
     }
 
-    /// The bytes of all pages, and what the footer says of them.
+    /// The bytes of all pages, and their entries of the footer.
     pub fn close(mut self, compressor: &mut Compressor) -> Result<(Sealed, ColumnCloseResult)> {
         if self.levels.rows > 0 {
             self.end_page(compressor)?;

@@ -1,9 +1,9 @@
-//! The columns of a row group on their way to Parquet, each by an encoder of our own: it knows more of our columns than a
-//! general one can (names have keys, times rise), and where a page ends depends on nothing but the rows. Not the file
-//! around them (see `table_writer`).
+//! The columns of a row group on their way to Parquet, each with an encoder of our own. It knows more of our
+//! columns than a general one can (names have keys, times rise), and where a page ends depends on the rows
+//! only. Not the file around them (see `table_writer`).
 //!
-//! By hand, not with the `ArrowWriter` of the crate `parquet`: a data export of 314 MB takes 6.2 instead of 9.0 G instructions
-//! (`benches/NOTES.md`).
+//! Not the `ArrowWriter` of the crate `parquet`: a data export of 314 MB takes 6.2 instead of 9.0 G
+//! instructions (`benches/NOTES.md`).
 
 mod bits;
 mod blocks;
@@ -34,7 +34,7 @@ use names::NameChunk;
 use numbers::NumberChunk;
 use pages::Pages;
 
-/// A dictionary of names of no more bytes than this has all names of its row group.
+/// A dictionary of at most this many bytes has all names of its row group.
 pub(super) const WHOLE_DICTIONARY: usize = names::MAX_BYTES;
 
 /// A row group in the making. It stays in memory, encoded, until it is complete.
@@ -50,16 +50,20 @@ enum Column {
 }
 
 impl RowGroup {
-    /// The next row group of `file`, which is one of `table`, with room for what the one before had (see
-    /// [`RowGroup::rooms`]), if there was one.
-    pub fn new<W: Write + Send>(file: &SerializedFileWriter<W>, table: &TableSpec, rooms: &[usize]) -> Self {
+    /// The next row group of `file`, a file of `table`. `capacities` are those of the row group before, if
+    /// there was one (see [`RowGroup::capacities`]).
+    pub fn new<W: Write + Send>(
+        file: &SerializedFileWriter<W>,
+        table: &TableSpec,
+        capacities: &[usize],
+    ) -> Self {
         let leaves = file.schema_descr().columns().iter();
-        let rooms = rooms.iter().copied().chain(std::iter::repeat(0));
+        let capacities = capacities.iter().copied().chain(std::iter::repeat(0));
         let columns = table
             .file_columns()
             .zip(leaves)
-            .zip(rooms)
-            .map(|((column, leaf), room)| Column::new(column, leaf.clone(), room));
+            .zip(capacities)
+            .map(|((column, leaf), capacity)| Column::new(column, leaf.clone(), capacity));
         Self { columns: columns.collect(), rows: 0 }
     }
 
@@ -71,9 +75,9 @@ impl RowGroup {
         Ok(())
     }
 
-    /// How many different values each column has, of which it keeps a dictionary.
-    pub fn rooms(&self) -> Vec<usize> {
-        self.columns.iter().map(Column::room).collect()
+    /// Number of different values of each column with a dictionary: what the next row group will need.
+    pub fn capacities(&self) -> Vec<usize> {
+        self.columns.iter().map(Column::capacity).collect()
     }
 
     /// Puts the row group into the file.
@@ -93,24 +97,24 @@ impl RowGroup {
 }
 
 impl Column {
-    fn new(column: &ColumnSpec, leaf: ColumnDescPtr, room: usize) -> Self {
+    fn new(column: &ColumnSpec, leaf: ColumnDescPtr, capacity: usize) -> Self {
         let dictionary = column.encoding == Encoding::Dictionary;
         let matches = match column.ty {
             ColumnType::Instant | ColumnType::Unsigned => Matches::Long,
-            _ => Matches::AsUsual,
+            _ => Matches::LevelDefault,
         };
         let pages = Pages::new(leaf, matches);
         match column.ty {
-            ColumnType::Name | ColumnType::Text => Self::Names(NameChunk::new(pages, dictionary, room)),
+            ColumnType::Name | ColumnType::Text => Self::Names(NameChunk::new(pages, dictionary, capacity)),
             ColumnType::Flag => Self::Flags(FlagChunk::new(pages)),
-            ty => Self::Numbers(NumberChunk::new(pages, dictionary, ty == ColumnType::Unsigned, room)),
+            ty => Self::Numbers(NumberChunk::new(pages, dictionary, ty == ColumnType::Unsigned, capacity)),
         }
     }
 
-    fn room(&self) -> usize {
+    fn capacity(&self) -> usize {
         match self {
-            Self::Names(names) => names.room(),
-            Self::Numbers(numbers) => numbers.room(),
+            Self::Names(names) => names.capacity(),
+            Self::Numbers(numbers) => numbers.capacity(),
             Self::Flags(_) => 0,
         }
     }

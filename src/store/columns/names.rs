@@ -1,5 +1,5 @@
-//! A column of names, or of texts, as a chunk of Parquet pages. Names come with keys already, which are numbered anew by
-//! first use; no name is looked at more than once. Not for other columns (see `numbers`).
+//! A column of names, or of texts, as a chunk of Parquet pages. Names arrive with keys, which are renumbered
+//! by first use; no name is looked at more than once. Not for other columns (see `numbers`).
 
 use std::mem::take;
 
@@ -16,9 +16,9 @@ use super::pages::{self, DictionaryPage, Levels, Pages};
 use crate::names::{Interner, Memo};
 use crate::schema::PAGE_ROWS;
 
-/// A dictionary of more bytes than this grows no more: a reader has to hold it.
+/// A dictionary stops growing at this many bytes, because a reader has to hold it.
 pub(super) const MAX_BYTES: usize = 2 << 20;
-/// A page of texts of more bytes than this is complete, for the same reason.
+/// A page of texts is complete at this many bytes, for the same reason.
 const MAX_PAGE: usize = 1 << 20;
 
 /// The names of a row group.
@@ -29,16 +29,16 @@ pub(super) struct NameChunk {
     /// Pages hold names, not keys: it is a column of texts, or the dictionary is full.
     plain: bool,
     levels: Levels,
-    /// A key for each row of the page in the making that has a name.
+    /// A key for each row of the current page that has a name.
     keys: Vec<u32>,
     /// Each name as it is, in place of its key.
     texts: Vec<u8>,
 }
 
 impl NameChunk {
-    /// No rows yet, of names if they are to have a `dictionary`, else of texts. With room for so many names.
-    pub fn new(pages: Pages, dictionary: bool, room: usize) -> Self {
-        let numbered = || Numbered { names: Interner::with_capacity(room), ..Numbered::default() };
+    /// Empty: for names if there is a `dictionary`, else for texts. With room for `capacity` names.
+    pub fn new(pages: Pages, dictionary: bool, capacity: usize) -> Self {
+        let numbered = || Numbered { names: Interner::with_capacity(capacity), ..Numbered::default() };
         Self {
             pages,
             dictionary: dictionary.then(numbered),
@@ -50,7 +50,7 @@ impl NameChunk {
     }
 
     /// How many names there are.
-    pub fn room(&self) -> usize {
+    pub fn capacity(&self) -> usize {
         self.dictionary.as_ref().map_or(0, |dictionary| dictionary.names.len() as usize)
     }
 
@@ -87,7 +87,7 @@ impl NameChunk {
         Ok(())
     }
 
-    /// Appends rows by key; how many it took before the dictionary was full.
+    /// Appends rows by key; returns how many it took before the dictionary was full.
     fn keys(
         &mut self,
         rows: &UInt32Array,
@@ -98,7 +98,7 @@ impl NameChunk {
         let before = self.keys.len();
         let taken = match rows.nulls().filter(|nulls| nulls.null_count() > 0) {
             None => {
-                // All of them in one go: that some are new is rare, and the loop has nothing to wait for.
+                // All at once: new names are rare, and the loop has no dependency.
                 self.keys.extend(rows.values().iter().map(|key| dictionary.number(*key as usize)));
                 if self.keys.get(before..).is_some_and(|keys| keys.contains(&Numbered::UNKNOWN)) {
                     self.keys.truncate(before);
@@ -166,7 +166,7 @@ impl NameChunk {
         Ok(())
     }
 
-    /// The bytes of all pages, and what the footer says of them.
+    /// The bytes of all pages, and their entries of the footer.
     pub fn close(mut self, compressor: &mut Compressor) -> Result<(Sealed, ColumnCloseResult)> {
         self.end_page(compressor)?;
         let page = |numbered: Numbered| {
@@ -202,7 +202,7 @@ impl NameChunk {
 /// Names of a row group by number, in the order of their first use.
 #[derive(Default)]
 struct Numbered {
-    /// The number of each entry of the dictionary of the last rows, where it is known already.
+    /// The number of each entry of the current input dictionary, where it is known already.
     numbers: Memo<u32>,
     names: Interner,
 }
@@ -210,7 +210,7 @@ struct Numbered {
 impl Numbered {
     const UNKNOWN: u32 = u32::MAX;
 
-    /// Keys stand for `values` from now on. Those that stood for the same before stay known.
+    /// Switches to the dictionary `values`. Entries that it shares with the one before stay known.
     fn follow(&mut self, values: &StringArray) {
         self.numbers.follow(values, |_| Self::UNKNOWN);
     }

@@ -1,5 +1,5 @@
-//! A column of numbers as a chunk of Parquet pages: by dictionary where values repeat, else by differences. Not for
-//! names, which come with keys already (see `names`).
+//! A column of numbers as a chunk of Parquet pages: with a dictionary if values repeat, else as differences.
+//! Not for names, which arrive with keys (see `names`).
 
 use std::mem::take;
 
@@ -19,23 +19,23 @@ use crate::schema::PAGE_ROWS;
 /// The numbers of a row group.
 pub(super) struct NumberChunk {
     pages: Pages,
-    /// `None` from the first page on for which it does not pay.
+    /// `None` from the first page on for which it does not pay off.
     dictionary: Option<Dictionary>,
-    /// What the dictionary had for the pages that use it.
+    /// The content of the dictionary for the pages that use it.
     closed: Option<Vec<i64>>,
     unsigned: bool,
     levels: Levels,
-    /// The numbers of the page in the making, unsigned ones by their bits.
+    /// The numbers of the current page, unsigned ones by their bits.
     numbers: Vec<i64>,
     keys: Vec<u32>,
 }
 
 impl NumberChunk {
-    /// No rows yet. With room for so many different numbers.
-    pub fn new(pages: Pages, dictionary: bool, unsigned: bool, room: usize) -> Self {
+    /// Empty, with room for `capacity` different numbers.
+    pub fn new(pages: Pages, dictionary: bool, unsigned: bool, capacity: usize) -> Self {
         Self {
             pages,
-            dictionary: dictionary.then(|| Dictionary::with_room(room)),
+            dictionary: dictionary.then(|| Dictionary::with_capacity(capacity)),
             closed: None,
             unsigned,
             levels: Levels::default(),
@@ -45,7 +45,7 @@ impl NumberChunk {
     }
 
     /// How many different numbers there are.
-    pub fn room(&self) -> usize {
+    pub fn capacity(&self) -> usize {
         self.dictionary
             .as_ref()
             .map(|dictionary| &dictionary.numbers)
@@ -92,7 +92,7 @@ impl NumberChunk {
         Ok(())
     }
 
-    /// The bytes of all pages, and what the footer says of them.
+    /// The bytes of all pages, and their entries of the footer.
     pub fn close(mut self, compressor: &mut Compressor) -> Result<(Sealed, ColumnCloseResult)> {
         if self.levels.rows > 0 {
             self.end_page(compressor)?;
@@ -132,26 +132,27 @@ impl NumberChunk {
 /// Numbers in the order of their first use, found by an open-addressing table.
 struct Dictionary {
     numbers: Vec<i64>,
-    /// Index into `numbers` plus one; 0 for a free slot. A power of two of them, three in four free, half of them in a full
-    /// dictionary.
+    /// Index into `numbers` plus one; 0 for a free slot. Their number is a power of two. Three in four are
+    /// free, and half of them in a full dictionary.
     slots: Vec<u32>,
 }
 
 impl Dictionary {
-    fn with_room(numbers: usize) -> Self {
+    fn with_capacity(numbers: usize) -> Self {
         let slots = (4 * numbers).clamp(1024, 2 * Self::MAX).next_power_of_two();
-        // A page brings so many at most, until it is found that they do not pay.
+        // A page adds at most this many before the dictionary is given up.
         let page = if numbers > 0 { PAGE_ROWS / 2 + 2 } else { 0 };
         Self { numbers: Vec::with_capacity(numbers + page), slots: vec![0; slots] }
     }
 
-    /// A dictionary grows no larger: a reader has to hold it. 1 MiB.
+    /// A dictionary stops growing at 1 MiB, because a reader has to hold it.
     const MAX: usize = 1 << 17;
     /// The odd fraction of the golden ratio, whose products are spread evenly.
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-    /// The keys of the numbers of a page. False when the dictionary would be full, or when more than every second number is new:
-    /// then differences are shorter. It has its numbers from before then, but knows no more where they are.
+    /// The keys of the numbers of a page. False if the dictionary would be full, or if more than every second
+    /// number is new: differences are shorter then. The numbers from before stay in the dictionary, but can
+    /// no longer be looked up.
     fn keys(&mut self, numbers: &[i64], keys: &mut Vec<u32>) -> bool {
         let known = self.numbers.len();
         let most = Self::MAX.min(known + numbers.len() / 2 + 1);
@@ -192,7 +193,7 @@ impl Dictionary {
         key
     }
 
-    /// Places all numbers anew.
+    /// Rehashes all numbers.
     fn grow(&mut self, slots: usize) {
         self.slots = vec![0; slots];
         for (tag, number) in (1..).zip(&self.numbers) {
@@ -206,17 +207,17 @@ impl Dictionary {
         }
     }
 
-    /// Numbers that are near each other have slots of their own, in their order, as the instances that live at the same time
-    /// are: no two numbers of one stretch as long as the table meet. The stretches are laid over one another, each turned by
-    /// bits that depend on all of its number, as floating-point numbers differ in the uppermost bits and in nothing else.
+    /// The first slot of a number. Neighbouring numbers, such as the instances that live at the same time,
+    /// have neighbouring slots: within a block as long as the table, no two collide. Each block is permuted
+    /// by a hash of all bits of its number, because floating-point numbers differ in the uppermost bits only.
     #[inline(always)]
     fn home(&self, number: i64) -> usize {
         let bits = self.slots.len().ilog2();
-        let (stretch, place) = (number as u64 >> bits, number as u64 & (self.slots.len() as u64 - 1));
-        (place ^ (stretch.wrapping_mul(Self::FACTOR) >> (u64::BITS - bits))) as usize
+        let (block, place) = (number as u64 >> bits, number as u64 & (self.slots.len() as u64 - 1));
+        (place ^ (block.wrapping_mul(Self::FACTOR) >> (u64::BITS - bits))) as usize
     }
 
-    /// Where else to look. Far away: behind a slot that is taken, thousands may be.
+    /// The next slot to try. Far away: after a slot that is taken, there may be thousands of taken ones.
     #[inline(always)]
     fn next(&self, at: usize, number: i64) -> usize {
         let step = (number as u64).wrapping_mul(Self::FACTOR) >> 32 | 1;
@@ -230,23 +231,23 @@ mod tests {
 
     #[test]
     fn numbers_that_differ_in_few_bits_are_spread() {
-        let dictionary = Dictionary::with_room(0);
+        let dictionary = Dictionary::with_capacity(0);
         for shift in [0, 4, 10, 20, 32, 44, 48, 55] {
             let mut homes: Vec<usize> = (0..512).map(|n: i64| dictionary.home(n << shift)).collect();
             assert!(homes.iter().all(|home| *home < dictionary.slots.len()));
             homes.sort_unstable();
             homes.dedup();
-            // By chance it would be 403 of 1024 (1024 · (1 − e^(−512/1024))).
+            // A random placement has 403 of 1024 (1024 · (1 − e^(−512/1024))).
             assert!(homes.len() >= 380, "{} homes, shifted by {shift}", homes.len());
         }
         assert!((0..1024).map(|n| dictionary.home(n)).eq(0..1024), "neighbours have slots of their own");
     }
 
-    /// Instances of two entities are two stretches of numbers, which may lie upon one another.
+    /// Instances of two entities are two ranges of numbers, which may overlap.
     #[test]
-    fn numbers_behind_a_long_stretch_are_found_soon() {
+    fn numbers_after_a_long_range_are_found_soon() {
         for begin in [1 << 17, 1 << 18, 3 << 18, 1 << 40, -(1 << 18)] {
-            let mut dictionary = Dictionary::with_room(0);
+            let mut dictionary = Dictionary::with_capacity(0);
             let numbers: Vec<i64> = (0..30_000).flat_map(|n| [n, begin + n / 2]).collect();
             assert!(dictionary.keys(&numbers.repeat(2), &mut Vec::new()));
             let looks = numbers.iter().map(|number| {
@@ -258,21 +259,21 @@ mod tests {
                 looks
             });
             let looks: usize = looks.sum();
-            // Thousands for each, where one slot after the other is looked at.
+            // Linear probing would look at thousands for each.
             assert!(looks < 3 * numbers.len(), "{looks} looks for {} numbers", numbers.len());
         }
     }
 
     #[test]
     fn what_does_not_pay_is_closed() {
-        let mut dictionary = Dictionary::with_room(0);
+        let mut dictionary = Dictionary::with_capacity(0);
         let (mut keys, all) =
             (Vec::new(), |n: usize| (0..n as i64).map(|n| n * 1_000_003).collect::<Vec<_>>());
         assert!(dictionary.keys(&[7, 7, -7, 7], &mut keys));
         assert_eq!(keys, [0, 0, 1, 0]);
         assert!(!dictionary.keys(&all(100), &mut keys), "all of them are new");
         assert_eq!(dictionary.numbers, [7, -7]);
-        let mut large = Dictionary::with_room(Dictionary::MAX);
+        let mut large = Dictionary::with_capacity(Dictionary::MAX);
         for page in all(Dictionary::MAX).chunks(PAGE_ROWS / 4) {
             let twice: Vec<i64> = page.iter().chain(page).copied().collect();
             assert!(large.keys(&twice, &mut keys));

@@ -1,5 +1,5 @@
-//! The pages of one column of a row group, compressed, with what the footer and the page index say of them. Not what is
-//! in a page: that is for the encoders beside this file.
+//! The pages of one column of a row group, compressed, with their entries of the footer and the page index.
+//! Not what is in a page: that is for the encoders in this folder.
 
 use arrow::array::BooleanBufferBuilder;
 use arrow::buffer::NullBuffer;
@@ -18,7 +18,7 @@ use super::blocks::{Blocks, Sealed};
 use super::compressor::{Compressor, Matches};
 use super::{bits, runs};
 
-/// Pages of a column chunk, one behind the other.
+/// Pages of a column chunk, one after the other.
 pub(super) struct Pages {
     column: ColumnDescPtr,
     matches: Matches,
@@ -49,7 +49,7 @@ pub(super) struct Levels {
     nulls: usize,
 }
 
-/// A dictionary page: its values as PLAIN has them, and how many there are.
+/// A dictionary page: its values in PLAIN encoding, and how many there are.
 pub(super) struct DictionaryPage {
     pub values: Vec<u8>,
     pub len: u32,
@@ -86,7 +86,7 @@ impl Levels {
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
-        // The length stands in front, and is known when the runs are written.
+        // The length comes first, and is known when the runs are written.
         let begin = out.len();
         out.extend(0u32.to_le_bytes());
         match self.nulls {
@@ -99,7 +99,7 @@ impl Levels {
 }
 
 impl Pages {
-    /// No pages yet.
+    /// Empty.
     pub fn new(column: ColumnDescPtr, matches: Matches) -> Self {
         Self {
             column,
@@ -114,8 +114,8 @@ impl Pages {
         }
     }
 
-    /// Appends a page of the rows that `levels` tells of, whose values `encode` appends to what it is given. `range` is
-    /// that of its values; `None` where it has none, or where nobody needs to know.
+    /// Appends a page of the rows of `levels`; `encode` appends their values to its argument. `range` is that
+    /// of the values; `None` if it has none, or if it is not needed.
     pub fn push(
         &mut self,
         compressor: &mut Compressor,
@@ -158,7 +158,7 @@ impl Pages {
         Ok(())
     }
 
-    /// The bytes of all pages, the dictionary first, and what the footer says of them.
+    /// The bytes of all pages, the dictionary first, and their entries of the footer.
     pub fn close(
         mut self,
         compressor: &mut Compressor,
@@ -236,7 +236,7 @@ impl Range {
         Some(Self { min: Self::key(min, unsigned), max: Self::key(max, unsigned), unsigned })
     }
 
-    /// Bits that have the order of signed numbers, and back.
+    /// Maps numbers to bits that sort as signed numbers, and back.
     fn key(number: i64, unsigned: bool) -> i64 {
         if unsigned { number ^ i64::MIN } else { number }
     }
@@ -255,7 +255,7 @@ impl Range {
     }
 }
 
-/// In which order the ranges of the pages follow one another (pages without values stand anywhere).
+/// In which order the ranges of the pages are. Pages without values do not count.
 fn order(ranges: &[Option<Range>]) -> BoundaryOrder {
     let keys: Vec<_> = ranges.iter().flatten().map(|r| r.keys()).collect();
     let both = |ordered: fn(&i64, &i64) -> bool| {
@@ -270,7 +270,7 @@ fn order(ranges: &[Option<Range>]) -> BoundaryOrder {
     }
 }
 
-/// Appends the keys of a page as RLE_DICTIONARY has them: their width, then runs. `len` is that of the dictionary.
+/// Appends the keys of a page in RLE_DICTIONARY encoding: their width, then runs. `len`: of the dictionary.
 pub(super) fn keys(keys: &[u32], len: u32, out: &mut Vec<u8>) {
     let width = bits::padded(bits::of(u64::from(len.saturating_sub(1))));
     out.push(width as u8);

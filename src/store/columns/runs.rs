@@ -1,10 +1,10 @@
-//! Small numbers as Parquet's hybrid of repeated and bit-packed runs (Parquet format, "Encodings", RLE = 3): the keys of
-//! names and the levels that say which rows are null. Not the pages around them.
+//! Small numbers as Parquet's hybrid of repeated and bit-packed runs (Parquet format, "Encodings", RLE = 3):
+//! the keys of names and the levels that say which rows are null. Not the pages around them.
 
 use super::bits;
 use crate::varint;
 
-/// Shorter repetitions cost less among packed values.
+/// Shorter repetitions are cheaper among packed values.
 const SHORTEST_REPEAT: usize = 8;
 /// Values are packed in groups of eight, so that each group fills whole bytes.
 const GROUP: usize = 8;
@@ -14,7 +14,7 @@ pub(super) fn encode(values: &[u32], width: u32, out: &mut Vec<u8>) {
     let (mut packed_from, mut at) = (0, 0);
     while let Some(rest) = values.get(at..).filter(|rest| !rest.is_empty()) {
         let first = rest.first().copied().unwrap_or_default();
-        // Eight at once, without a branch for each: where they repeat is not to be guessed.
+        // Eight at once, without a branch for each: repetitions are hard to predict.
         let repeats = |group: &[u32; SHORTEST_REPEAT]| group.iter().fold(true, |all, v| all & (*v == first));
         if !rest.first_chunk().is_some_and(repeats) {
             at += GROUP.min(rest.len());
@@ -69,7 +69,7 @@ pub(super) fn repeat(value: u32, count: usize, width: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends values one by one, the last group filled up with zeros.
+/// Appends values one by one, the last group padded with zeros.
 fn pack(values: &[u32], width: u32, out: &mut Vec<u8>) {
     if values.is_empty() {
         return;

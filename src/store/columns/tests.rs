@@ -54,7 +54,7 @@ fn reader(file: &Bytes) -> ParquetRecordBatchReaderBuilder<Bytes> {
     ParquetRecordBatchReaderBuilder::try_new_with_options(file.clone(), options).unwrap()
 }
 
-/// What another reader finds in the rows `[from, to)`, where the pages' index leads it.
+/// What another reader finds in the rows `[from, to)` with the help of the page index.
 fn read(file: &Bytes, from: usize, to: usize) -> Option<ArrayRef> {
     let selection = RowSelection::from(vec![RowSelector::skip(from), RowSelector::select(to - from)]);
     let batches = reader(file).with_row_selection(selection).build().unwrap();
@@ -75,7 +75,7 @@ fn numbers(numbers: impl IntoIterator<Item = Option<i64>>) -> ArrayRef {
     Arc::new(numbers.into_iter().collect::<Int64Array>())
 }
 
-/// Rows by key, and what the keys stand for.
+/// Rows by key, and the names of the keys.
 type Names = (Vec<Option<u32>>, Vec<String>);
 
 fn dictionary((keys, values): &Names) -> ArrayRef {

@@ -180,6 +180,6 @@ fn the_name_of_a_new_database_is_synced_before_the_commit() {
     change(&disk, &dir.path().join("db")).unwrap();
     let log = disk.log();
     let place = |what: &str| log.iter().position(|l| l == what).unwrap();
-    let around = dir.path().file_name().unwrap().to_str().unwrap();
-    assert!(place(&format!("sync folder {around}")) < place("rename manifest.json.tmp"));
+    let parent_of = dir.path().file_name().unwrap().to_str().unwrap();
+    assert!(place(&format!("sync folder {parent_of}")) < place("rename manifest.json.tmp"));
 }

@@ -23,7 +23,7 @@ fn write(path: &Path, batches: &[RecordBatch]) -> Vec<FileEntry> {
     Database::open(path).unwrap().files(tables::BTF_EVENT, None)
 }
 
-/// Events with names of all kinds: one, few, and so many that a dictionary has to give up.
+/// Events with names of all kinds: one, some, and too many for a dictionary.
 fn events(count: i64) -> RecordBatch {
     let mut rows = BtfEventRows::new();
     for n in 0..count {
@@ -45,7 +45,7 @@ fn events(count: i64) -> RecordBatch {
 }
 
 #[test]
-fn row_groups_are_told_by_the_names_they_have() {
+fn row_groups_are_found_by_their_names() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("db");
     let file = path.join(&write(&path, &[events(90_000)])[0].path);

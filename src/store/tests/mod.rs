@@ -43,7 +43,7 @@ fn accesses(start: i64, count: i64) -> RecordBatch {
     rows.take_batch().unwrap()
 }
 
-/// One process running from `start` on, for 10 ticks a time.
+/// One process running from `start` on, 10 ticks each time.
 fn states(start: i64, count: i64) -> RecordBatch {
     let mut rows = ProcessStateRows::new();
     for n in 0..count {
@@ -73,7 +73,7 @@ fn record(tx: &mut Transaction, name: &str, start: i64) -> Result<()> {
     Ok(())
 }
 
-/// Writes the derived table of a recording anew.
+/// Writes the derived table of a recording again.
 fn derive(tx: &mut Transaction, name: &str, start: i64) -> Result<()> {
     tx.drop_table(tables::PROCESS_STATE, name);
     let mut writer = tx.writer(tables::PROCESS_STATE, name, None)?;
@@ -146,7 +146,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Nothing lies in the folder that the manifest does not know, and no empty folder.
+/// The folder has only files that the manifest knows, and no empty folder.
 fn assert_tidy(path: &Path) {
     let db = Database::open(path).unwrap();
     let m = db.manifest();

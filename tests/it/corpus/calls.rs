@@ -308,7 +308,7 @@ fn bodies(calls: &[Call], mapped: &Mapped<'_>, edges: (i64, i64), problems: &mut
     let ends = grouped(calls, |c| c.caller.as_str(), ends);
     let isrs = mapped.events.iter().filter(|e| e.kind == "I" && e.action == "start");
     let isrs: Vec<i64> = isrs.map(|e| e.time).collect();
-    for (groups, action, window, usual) in
+    for (groups, action, window, limit) in
         [(starts, "start", (-INTERRUPTED, 0), START), (ends, "terminate", (0, INTERRUPTED), END)]
     {
         for (task, seen) in groups {
@@ -316,7 +316,7 @@ fn bodies(calls: &[Call], mapped: &Mapped<'_>, edges: (i64, i64), problems: &mut
             for (call, event) in pair(&what, &seen, &mapped.times(action, task), window, edges, problems) {
                 compared += 1;
                 let (from, to) = (call.time.min(event.time), call.time.max(event.time));
-                if to - from > usual && !isrs.iter().any(|t| (from..to).contains(t)) {
+                if to - from > limit && !isrs.iter().any(|t| (from..to).contains(t)) {
                     problems.push(format!("{what} at {}: {} ns from its body", event.time, to - from));
                 }
             }

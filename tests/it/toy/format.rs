@@ -1,5 +1,5 @@
-//! Spans as CSV, `task,begin,end` in nanoseconds: a trace format in the fewest lines, as CONTRIBUTING.md has the recipe. Its
-//! folder in `src/formats` would hold this file.
+//! Spans as CSV, `task,begin,end` in nanoseconds: a trace format in the fewest lines, as CONTRIBUTING.md has
+//! the recipe. Its folder in `src/formats` would hold this file.
 
 use btfdb::internals::{BtfEventRow, BtfEventRows, Chunk, Disorder, Ending, RowOrder, TableUse};
 use btfdb::{

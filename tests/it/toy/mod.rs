@@ -1,4 +1,5 @@
-//! CONTRIBUTING.md says how a trace format is added: a folder and one line in the list. This is that, with a list of its own.
+//! CONTRIBUTING.md says how a trace format is added: a folder and one line in the list. This is that, with a
+//! list of its own.
 
 mod format;
 

@@ -1,6 +1,5 @@
-//! What threads do when it is their turn: messages, pulses, sleep, mutexes, with the events of these kernel
-//! calls in the order of published listings. A thread that blocks emits the exit of its call when it runs
-//! again.
+//! What threads do when they run: messages, pulses, sleep, mutexes, with the events of these kernel calls in
+//! the order of published listings. A thread that blocks emits the exit of its call when it runs again.
 
 use std::io::Write;
 
@@ -9,7 +8,7 @@ use super::super::codes::{call, communication, state};
 use super::words::Arg::{Address, Both, Number, Size, Wide};
 use super::{Due, Item, Machine, Message, MutexWait, Return, Role, Thread};
 
-/// Why a server answers with an error, or a call is interrupted.
+/// The error of a server's reply or of an interrupted call.
 const EINVAL: u32 = 22;
 const ETIMEDOUT: u32 = 260;
 
@@ -63,7 +62,7 @@ impl<W: Write> Machine<W> {
                     self.send_pulse(cpu, channel);
                 }
                 self.next(me, 0, period / 20 + 1);
-                // Kept by a timer, so that periods jitter but do not drift much.
+                // A timer keeps the period, which jitters but does not drift much.
                 let early = self.random.below(period / 8 + 1);
                 self.sleep_for(cpu, me, period - early);
             }
@@ -109,13 +108,13 @@ impl<W: Write> Machine<W> {
         }
     }
 
-    /// What a thread does next, after computing for about so long.
+    /// Sets what a thread does next, after computing for about so long.
     fn next(&mut self, me: usize, phase: u8, mean: u64) {
         self.threads[me].phase = phase;
         self.threads[me].left = self.random.duration(mean);
     }
 
-    /// The events of a call that ends.
+    /// Emits the end of a call.
     pub(super) fn emit_return(&mut self, cpu: usize, me: usize, returns: Return) {
         match returns {
             Return::Interrupted { number } => {
@@ -132,7 +131,7 @@ impl<W: Write> Machine<W> {
         }
     }
 
-    /// The exit of a call: what it returns, or −1 and why.
+    /// Emits the exit of a call: its result, or −1 and the error.
     pub(super) fn emit_exit(&mut self, cpu: usize, number: u16, error: Option<u32>) -> u64 {
         let code = Code::exit(number);
         match error {
@@ -151,7 +150,7 @@ impl<W: Write> Machine<W> {
         let size = 16 + self.random.below(2000);
         let args = [Both(coid), Size(size), Size(64), Both(0x0004_0116), Wide(0x10), Wide(0)];
         self.emit_args(cpu, Code::call(call::MSG_SEND), &args);
-        // The connection's number and the thread's: comes again with every message of this thread.
+        // From the connection and the thread: the same for every message of this thread.
         let rcvid = (id.1 - 1) << 16 | (id.0 >> 12 & 0xfff) << 4 | id.0 & 0xf;
         let sent = self.emit(cpu, Code::communication(communication::SEND_MESSAGE), &[rcvid, server]);
         let fact = self.keep.then_some(self.truth.messages.len());

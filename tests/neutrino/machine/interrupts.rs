@@ -1,4 +1,4 @@
-//! Interrupts: handlers, nested ones, and what they cause once the kernel comes to it. 8.0 has no handlers,
+//! Interrupts: handlers, nested ones, and their effects, which the kernel applies later. 8.0 has no handlers,
 //! it delivers to threads.
 
 use std::io::Write;
@@ -7,14 +7,14 @@ use super::super::codes::{communication, state};
 use super::super::{Code, Release};
 use super::{Effect, Interrupt, Item, Machine, Return};
 
-/// Interrupts that interrupt each other, at most.
-const DEEPEST: u8 = 3;
+/// Maximum nesting of interrupts.
+const MAX_DEPTH: u8 = 3;
 /// The clock is the first source.
 const CLOCK: usize = 0;
 /// Where handlers keep their data.
 const AREA: u64 = 0x0812_a060;
-/// Pulses that wait at a channel, at most.
-const LONGEST_QUEUE: usize = 64;
+/// Maximum number of pulses that wait at a channel.
+const MAX_QUEUE: usize = 64;
 /// Connection of the kernel's own pulses, in published listings.
 const SCOID: u32 = 0x4000_0002;
 
@@ -25,8 +25,8 @@ impl<W: Write> Machine<W> {
         self.interrupt_at(cpu, CLOCK, Some(Effect::Timeout { thread, sleep }), at);
     }
 
-    /// An interrupt comes at a CPU that is not in the kernel. The events of the interrupt itself do not wait
-    /// for other CPUs, what it causes does.
+    /// An interrupt comes at a CPU outside of the kernel. Its events do not wait for other CPUs, its effects
+    /// do.
     pub(super) fn interrupt_at(&mut self, cpu: usize, source: usize, effect: Option<Effect>, at: u64) {
         let state = &mut self.cpus[cpu];
         state.now = state.now.max(at);
@@ -62,7 +62,7 @@ impl<W: Write> Machine<W> {
                 let (pid, ip, effect) = self.sources[source].handlers[handler];
                 self.emit_interrupt(cpu, Code::HANDLER_ENTRY, &[pid, vector], &[ip, AREA]);
                 self.cpus[cpu].now += self.random.duration(self.us / 2);
-                if depth + 1 < DEEPEST && self.random.one_in(16) {
+                if depth + 1 < MAX_DEPTH && self.random.one_in(16) {
                     let other = self.random.below(self.sources.len() as u64) as usize;
                     if other != source {
                         self.interrupt(cpu, other, None);
@@ -87,8 +87,8 @@ impl<W: Write> Machine<W> {
         }
     }
 
-    /// Numbers and addresses; those of 64 bits have their own events, and that of an entry has an empty word
-    /// in front of them (7.0 manual: "interrupt_number, empty, ip (64)").
+    /// Numbers and addresses; 64-bit addresses have events of their own, and an entry has an empty word
+    /// before them (7.0 manual: "interrupt_number, empty, ip (64)").
     fn emit_interrupt(&mut self, cpu: usize, code: Code, numbers: &[u32], addresses: &[u64]) -> u64 {
         let mut words = numbers.to_vec();
         let mut code = code;
@@ -104,7 +104,7 @@ impl<W: Write> Machine<W> {
         self.emit(cpu, code, &words)
     }
 
-    /// What interrupts of this CPU caused.
+    /// Applies the effects of interrupts of this CPU.
     pub(super) fn apply_effects(&mut self, cpu: usize) {
         while !self.cpus[cpu].effects.is_empty() {
             let effect = self.cpus[cpu].effects.remove(0);
@@ -139,7 +139,7 @@ impl<W: Write> Machine<W> {
         if let Some(receiver) = self.channels[channel].receivers.pop_front() {
             self.threads[receiver].returns = Some(Return::Received(Item::Pulse));
             self.wake(cpu, receiver);
-        } else if self.channels[channel].queue.len() < LONGEST_QUEUE {
+        } else if self.channels[channel].queue.len() < MAX_QUEUE {
             self.channels[channel].queue.push_back(Item::Pulse);
         }
     }

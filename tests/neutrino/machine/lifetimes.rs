@@ -8,15 +8,14 @@ use super::super::codes::{call, communication, process, state, system};
 use super::words::Arg::{Address, Both, Size, Wide};
 use super::{Machine, Return, Role, Thread};
 
-/// What programs insert: skewed, as most events of a kind come from one place.
+/// Events of programs: skewed, as most events of a kind come from one place.
 const MARKERS: [u16; 8] = [7, 7, 7, 7, 100, 100, 555, 1023];
-/// Lengths around 8 bytes decide whether a string is one record.
+/// Lengths around 8 bytes: up to 8, a string is one record.
 const TEXTS: [&str; 6] =
     ["ok", "frame 7", "frame 42", "decoder: late", "state=RUN", "überlauf im Puffer, Paket 9 verworfen"];
 
 impl<W: Write> Machine<W> {
-    /// A program inserts an event: two numbers, or a string, which is a simple event when it has at most
-    /// eight bytes.
+    /// A program inserts an event: two numbers, or a string; up to eight bytes are a simple event.
     pub(super) fn marker(&mut self, cpu: usize) {
         let bits = self.random.bits();
         let code = Code::user(MARKERS[(bits & 7) as usize]);
@@ -56,7 +55,7 @@ impl<W: Write> Machine<W> {
         self.emit_exit(cpu, call::SIGNAL_KILL, None);
     }
 
-    /// Makes a thread with the lowest free tid: ids come again soon.
+    /// Creates a thread with the lowest free tid: ids are soon reused.
     pub(super) fn spawn_thread(&mut self, cpu: usize, me: usize) {
         let Thread { id, parent, priority, .. } = self.threads[me];
         let taken = |tid: u32| self.threads.iter().any(|t| t.alive && t.id == (id.0, tid));
@@ -73,7 +72,7 @@ impl<W: Write> Machine<W> {
         }
     }
 
-    /// Makes a process with one thread. Its pid may be that of one that ended.
+    /// Creates a process with one thread. Its pid may be that of one that ended.
     pub(super) fn spawn_process(&mut self, cpu: usize, me: usize) {
         let Thread { id: parent, priority, .. } = self.threads[me];
         let pid = self.free_pids.pop().unwrap_or(self.next_pid);

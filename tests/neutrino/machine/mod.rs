@@ -1,11 +1,10 @@
 //! A small deterministic simulator of a Neutrino with several CPUs: processes, servers, periodic threads,
 //! mutexes, interrupts. It writes a trace as the instrumented kernel would and knows what really happened.
-//! Not a model of a certain system; what makes real traces hard (jitter, bursts, reuse of ids, skewed rates)
-//! is there on purpose.
+//! Not a model of a certain system; it includes on purpose what makes real traces hard: jitter, bursts, reuse
+//! of ids, skewed rates.
 //!
-//! One CPU at a time is in the kernel (until 7.x it is one lock), interrupts come whenever they want. Indices
-//! of CPUs, threads, channels and mutexes are the machine's own: they cannot be wrong by what a user asks
-//! for.
+//! One CPU at a time is in the kernel (up to 7.x it is one lock); interrupts come at any time. Indices of
+//! CPUs, threads, channels and mutexes are the machine's own: options of a user cannot make them wrong.
 
 mod acts;
 mod interrupts;
@@ -31,25 +30,25 @@ use words::{Arg, Layout};
 /// What to simulate.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The header's facts: release, byte order, CPUs, clock.
+    /// The target: release, byte order, CPUs, clock.
     pub target: Target,
     /// The same seed and options give the same bytes.
     pub seed: u64,
     /// Events with all arguments, not two words each.
     pub wide: bool,
-    /// Count of the clock when the trace starts; by default a millisecond before its lower 32 bits run over.
+    /// Value of the clock when the trace starts; by default a millisecond before its lower 32 bits overflow.
     pub start: u64,
     /// By how many cycles the clock of each CPU differs from the previous one.
     pub skew: u64,
     /// Number of the first buffer.
     pub sequence: u32,
-    /// What goes wrong.
+    /// Faults of the trace.
     pub faults: Faults,
     /// When to stop: bytes of the file, or a little more.
     pub bytes: u64,
     /// When to stop: cycles from the start.
     pub cycles: u64,
-    /// Keep the truth: needs memory for every event.
+    /// Record the truth, which needs memory for every event.
     pub truth: bool,
 }
 
@@ -70,8 +69,8 @@ impl Default for Options {
     }
 }
 
-/// Simulates a machine and writes its trace; returns the output and what happened. Stops after 64 KiB when
-/// the options name no end.
+/// Simulates a machine and writes its trace; returns the output and the truth. Stops after 64 KiB if the
+/// options have no end.
 pub fn simulate<W: Write>(out: W, options: &Options) -> io::Result<(W, Truth)> {
     let mut machine = Machine::new(out, options)?;
     machine.populate();
@@ -111,7 +110,7 @@ enum Return {
     Received(Item),
 }
 
-/// What waits at a channel.
+/// An item in the queue of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Item {
     /// A message of this thread.
@@ -119,7 +118,7 @@ enum Item {
     Pulse,
 }
 
-/// What an interrupt causes when it is over.
+/// The effect of an interrupt when it is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
     Pulse { channel: usize },
@@ -142,15 +141,15 @@ struct Thread {
     /// Cycles to compute until it acts again.
     left: u64,
     returns: Option<Return>,
-    /// Whose message it answers next.
+    /// The client whose message it answers next.
     client: Option<usize>,
-    /// Its pending message: receive id, channel, place in the truth.
+    /// Its pending message: receive id, channel, index in the truth.
     message: (u32, usize, Option<usize>),
-    /// Counts its sleeps, so that an old alarm is ignored.
+    /// Number of its sleeps, so that an old alarm is ignored.
     sleep: u32,
     /// Interrupts that came while it did not wait.
     missed: u32,
-    /// Its wait for a mutex in the truth.
+    /// Its wait for a mutex, as an index in the truth.
     wait: Option<usize>,
 }
 
@@ -189,7 +188,7 @@ struct Source {
     vector: u32,
     /// Mean time between two interrupts, in cycles.
     period: u64,
-    /// Process, instruction, what it causes.
+    /// Process, instruction, effect.
     handlers: Vec<(u32, u64, Option<Effect>)>,
 }
 
@@ -206,7 +205,7 @@ struct Machine<W> {
     layout: Layout,
     release: Release,
     skew: u64,
-    /// Cycles of a microsecond, at least one.
+    /// Cycles per microsecond, at least one.
     us: u64,
     keep: bool,
     /// Flags of the events emitted now.
@@ -226,7 +225,7 @@ struct Machine<W> {
     /// When the last state of a thread was emitted.
     latest: u64,
     truth: Truth,
-    /// Names that may come again.
+    /// Pids and tids that can be reused.
     next_pid: u32,
     free_pids: Vec<u32>,
     words: Vec<u32>,
@@ -272,7 +271,7 @@ impl<W: Write> Machine<W> {
         })
     }
 
-    /// Does what is due next; false when that is after `end`.
+    /// Does the next due action; returns false if it is after `end`.
     fn advance(&mut self, end: u64) -> bool {
         let Some(Reverse((at, _, due))) = self.agenda.pop() else { return false };
         if at >= end {

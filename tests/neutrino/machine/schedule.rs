@@ -7,15 +7,15 @@ use super::super::codes::state;
 use super::{Due, Machine, Role};
 
 impl<W: Write> Machine<W> {
-    /// A CPU enters the kernel: after the CPU that was in it before.
+    /// A CPU enters the kernel, after the CPU that was in it before.
     pub(super) fn enter(&mut self, cpu: usize, at: u64) {
         let state = &mut self.cpus[cpu];
         state.now = state.now.max(at).max(self.lock);
         state.in_kernel = true;
     }
 
-    /// A CPU leaves the kernel: the effects of interrupts are applied, and the threads that should run are
-    /// switched to.
+    /// A CPU leaves the kernel: effects of interrupts are applied, and threads that should run get their
+    /// CPUs.
     pub(super) fn leave(&mut self, cpu: usize) {
         self.cpus[cpu].in_kernel = false;
         self.apply_effects(cpu);
@@ -34,7 +34,7 @@ impl<W: Write> Machine<W> {
         loop {
             while let Some((at, target, next)) = self.next_switch(cpu) {
                 self.ready.remove(at);
-                // At times both CPUs read the clock at once.
+                // Sometimes both CPUs read the clock at the same time.
                 let at_once = target != cpu && self.random.one_in(4);
                 let earliest = if at_once { self.latest } else { self.lock };
                 self.cpus[target].now = self.cpus[target].now.max(earliest);
@@ -46,7 +46,7 @@ impl<W: Write> Machine<W> {
             self.switch(cpu, self.cpus[cpu].idle);
         }
         self.arm(cpu);
-        // Times of the CPUs lie beyond their last events: another one may come in a little before.
+        // Times of the CPUs are after their last events: another one may come in shortly before.
         self.lock = self.lock.max(self.cpus[cpu].now);
     }
 
@@ -57,7 +57,7 @@ impl<W: Write> Machine<W> {
         self.ready.push(thread);
     }
 
-    /// A blocked thread may go on: by the queue of ready threads, or directly when it is to run here at once.
+    /// A blocked thread may continue: through the queue of ready threads, or directly if it can run here.
     pub(super) fn wake(&mut self, cpu: usize, thread: usize) {
         let rank = self.threads[thread].priority;
         let here = self.cpus[cpu].current.map(|c| self.threads[c].priority);
@@ -75,7 +75,7 @@ impl<W: Write> Machine<W> {
         self.cpus[cpu].due = None;
     }
 
-    /// The first ready thread of the highest priority: its place in the queue, a CPU for it, and itself.
+    /// The first ready thread of the highest priority: its index in the queue, a CPU for it, and its id.
     fn next_switch(&self, cpu: usize) -> Option<(usize, usize, usize)> {
         let mut best: Option<(usize, usize)> = None;
         for (at, thread) in self.ready.iter().enumerate() {
@@ -88,7 +88,7 @@ impl<W: Write> Machine<W> {
         Some((at, self.place_for(cpu, thread)?, thread))
     }
 
-    /// The CPU with the lowest priority below that of the thread: its last one, then the present one, if
+    /// The CPU with the lowest priority below that of the thread: its last one, then the current one, if
     /// there are several.
     fn place_for(&self, cpu: usize, thread: usize) -> Option<usize> {
         let rank = |c: usize| self.cpus[c].current.map_or(0, |t| 1 + u32::from(self.threads[t].priority));

@@ -1,4 +1,4 @@
-//! What always holds in a simulated machine, and that everything a trace can contain does come.
+//! Invariants of a simulated machine, and that all kinds of events occur in a trace.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -75,7 +75,7 @@ fn a_cpu_has_one_thread_and_a_thread_one_state() {
             for pair in running.windows(2) {
                 let ends = pair[0].to.expect("another thread runs");
                 if ends > pair[1].from {
-                    // The kernel's habit: RUNNING of the new one, then READY of the old one, at once.
+                    // As in the kernel: RUNNING of the new one, then READY of the old one, at the same time.
                     let next =
                         threads[&pair[0].thread].iter().find(|s| s.from == ends).expect("a next state");
                     assert_eq!((next.state, next.cpu), (state::READY, pair[0].cpu));
@@ -223,8 +223,8 @@ fn the_expected_events_are_those_of_the_file() {
         let mut seen = vec![false; records.len()];
         let mut times: HashMap<u8, u64> = HashMap::new();
         for event in &truth.written.events {
-            // The parts of an event are the next ones with its time and code, with the right CPU or (8.0) a
-            // wrong one.
+            // The parts of an event are the next ones of its time and code, with the right or (8.0) a wrong
+            // CPU.
             let mut at = event.record as usize;
             let [header, timeoff, ..] = records[at];
             assert_eq!(event.cycles as u32, timeoff);

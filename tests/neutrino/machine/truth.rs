@@ -1,4 +1,4 @@
-//! What happened in a simulated machine, for tests to compare with what was derived from its trace.
+//! What happened in a simulated machine, for tests to compare with the results from its trace.
 //!
 //! Times are clock counts of the CPU that emitted the event. Facts are complete even where buffers were lost.
 
@@ -6,18 +6,18 @@ use std::collections::HashMap;
 
 use super::super::Written;
 
-/// Everything there is to know about a simulated trace.
+/// The truth about a simulated trace.
 #[derive(Debug, Clone, Default)]
 pub struct Truth {
     /// What a reader should find in the file.
     pub written: Written,
     /// What the threads did, in the order in which it began.
     pub states: Vec<StateInterval>,
-    /// Messages in the order in which they were sent.
+    /// Messages in the order of sending.
     pub messages: Vec<Message>,
-    /// Waits for mutexes, in the order in which they began.
+    /// Waits for mutexes, in the order of their begins.
     pub mutex_waits: Vec<MutexWait>,
-    /// Interrupts in the order in which they came.
+    /// Interrupts in the order of their begins.
     pub interrupts: Vec<Interrupt>,
     incarnations: HashMap<(u32, u32), u32>,
     open: HashMap<(u32, u32), usize>,
@@ -28,7 +28,7 @@ pub struct Truth {
 pub struct StateInterval {
     /// Process and thread.
     pub thread: (u32, u32),
-    /// Which of the threads that had these ids one after the other, from 1.
+    /// Number of the thread among those with these ids, from 1.
     pub incarnation: u32,
     /// Number of the state.
     pub state: u16,
@@ -42,7 +42,7 @@ pub struct StateInterval {
     pub snapshot: bool,
 }
 
-/// A message and what became of it.
+/// A message and its outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message {
     /// Process and thread that sent it.
@@ -51,7 +51,7 @@ pub struct Message {
     pub server: u32,
     /// Thread that received it.
     pub server_tid: Option<u32>,
-    /// Its receive id; used again and again.
+    /// Its receive id, which is reused.
     pub rcvid: u32,
     /// SND_MESSAGE.
     pub sent: u64,
@@ -59,7 +59,7 @@ pub struct Message {
     pub received: Option<u64>,
     /// REPLY_MESSAGE or ERROR.
     pub replied: Option<u64>,
-    /// The answer was an error.
+    /// The reply was an error.
     pub error: bool,
 }
 
@@ -96,7 +96,7 @@ pub struct Interrupt {
 }
 
 impl Truth {
-    /// A thread begins to exist or changes its state, or ends to exist with state 0.
+    /// A thread is created, changes its state, or ends (state 0).
     pub(super) fn state(&mut self, thread: (u32, u32), state: u16, cpu: u8, at: u64, snapshot: bool) {
         if state == super::super::codes::state::CREATE {
             *self.incarnations.entry(thread).or_default() += 1;

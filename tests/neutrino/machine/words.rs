@@ -1,8 +1,8 @@
 //! The words of kernel calls, fast and wide, with addresses of 32 and 64 bits. The caller gives the
 //! arguments; this file lays them out.
 //!
-//! Source: the tables of events in the manual of 7.0. Where a call has no fast layout with 64 bits, fast
-//! events have the one with 32, as the documents have it.
+//! Source: the tables of events in the manual of 7.0. If a call has no fast layout with 64 bits, fast events
+//! have the one with 32, as in the documents.
 
 use super::super::{ByteOrder, Code};
 

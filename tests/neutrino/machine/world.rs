@@ -8,7 +8,7 @@ use super::super::{Code, Release};
 use super::{Channel, Due, Effect, Machine, Mutex, Role, Source, Thread};
 
 const KERNEL: u32 = 1;
-/// Names of programs: short and long, alike and not, none of a fixed length.
+/// Names of programs: short and long, similar and not, of various lengths.
 const SERVERS: [&str; 5] = [
     "proc/boot/pci-server",
     "sbin/io-pkt-v6-hc",
@@ -85,7 +85,7 @@ impl<W: Write> Machine<W> {
         {
             let source = self.sources.len();
             let channel = n % self.channels.len();
-            // 8.0 has threads where there were handlers.
+            // 8.0 has threads instead of handlers.
             let effect = if n == 0 && self.release != Release::R8 {
                 Effect::Pulse { channel }
             } else {

@@ -1,4 +1,4 @@
-//! Real files: which oddities each of them has, and what is read from them. Not for made-up files (`tests`).
+//! Real files: their oddities, and what is read from them. Not for made-up files (`tests`).
 
 use super::super::model::{AttributeKind, Object};
 use super::super::*;

@@ -1,5 +1,5 @@
 //! Formulas: shapes that generators write, and random expressions against a second evaluator. Not for paths
-//! and types, tested next to `formula`.
+//! and types, which are tested next to `formula`.
 
 use super::super::*;
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ fn formula(text: &str) -> Formula {
     Formula::parse(text).unwrap()
 }
 
-/// The value when variables have the given values; dynamic paths are looked up in the same list.
+/// The value for the given values of variables; dynamic paths are looked up in the same list.
 fn value(text: &str, known: &[(&str, i64)]) -> Option<i64> {
     let f = formula(text);
     let look = |name: &str| known.iter().find(|(n, _)| *n == name).map(|(_, v)| *v);
@@ -162,7 +162,7 @@ enum Tree {
     Choice(Box<Tree>, Box<Tree>, Box<Tree>),
 }
 
-/// Unknown is a value of `None`.
+/// Unknown values are `None`.
 const VALUES: [Option<i64>; 5] = [Some(0), Some(3), Some(-1), Some(0xFFFF_FFFF), None];
 
 fn element(index: i64) -> Option<i64> {
@@ -275,7 +275,7 @@ proptest! {
         if f.is_evaluable() {
             prop_assert_eq!(f.eval(&get, &dynamic), reference(&tree), "{}", text);
         } else {
-            // Only a constant index that no array has makes these formulas unreadable for good.
+            // Only a constant index beyond every array makes these formulas unreadable for good.
             prop_assert!(text.contains("e["), "{}", text);
         }
     }

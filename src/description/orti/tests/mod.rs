@@ -1,5 +1,5 @@
-//! Tests of the ORTI parser with all it uses: whole files, mistakes, arbitrary input. Not for single functions,
-//! whose tests are in their own files, and not for the corpus (`corpus`).
+//! Tests of the ORTI parser with all it uses: whole files, mistakes, arbitrary input. Not for single
+//! functions, whose tests are in their own files, and not for the corpus (`corpus`).
 
 mod corpus;
 mod formula;
@@ -147,7 +147,7 @@ fn byte_order_mark_line_ends_and_latin_1_are_survived() {
     assert_eq!(orti.objects[0].attributes[0].line, 13);
 }
 
-/// Takes seconds; a step that is quadratic in the file, or one that does not advance, takes minutes.
+/// Takes seconds; a step that is quadratic in the file, or one that does not advance, would take minutes.
 #[test]
 fn hostile_files_are_read_in_linear_time() {
     let parts = [
@@ -175,7 +175,7 @@ proptest! {
         Symbols::parse(&bytes);
     }
 
-    /// Every finding lies in the file, and parsing does not depend on anything else.
+    /// Every finding is inside the file, and parsing is deterministic.
     #[test]
     fn mutated_files_never_panic(
         edits in prop::collection::vec((0..SMALL.len(), 0..12_usize, "[\\[\\]{}=,;:\"/*# \nA-C0-2-]{0,4}"), 1..8),

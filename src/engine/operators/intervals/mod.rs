@@ -1,5 +1,6 @@
-//! Streaming operators over the intervals of a key in the order of their begins: their union, the gaps between them,
-//! how many there are at once. Not for pairs of intervals (see `overlap`), and not for the names in SQL.
+//! Streaming operators over the intervals of a key in the order of their begins: their union, the gaps
+//! between them, and how many there are at once. Not for pairs of intervals (see `overlap`), and not for the
+//! names in SQL.
 
 mod run;
 #[cfg(test)]
@@ -18,19 +19,19 @@ use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr};
 use super::key_order::CHECKABLE;
 use super::streaming::{OperatorRun, StreamingOperator};
 
-/// What is computed of the intervals.
+/// What is computed from the intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::engine) enum IntervalFunction {
     /// Their union: intervals that overlap or touch are one.
     Merge,
-    /// What is between them, within bounds where there are any.
+    /// The gaps between them, within bounds if there are any.
     Gaps,
-    /// How many there are, from one instant at which that changes to the next one.
+    /// How many there are, as spans between the instants at which that changes.
     Concurrency,
 }
 
-/// The operator of a function. The columns of the input are keys, `begin_at`, `end_at`, and for [`IntervalFunction::Gaps`] the bounds; no
-/// interval is empty, or without begin or end.
+/// The operator of a function. The columns of the input are keys, `begin_at`, `end_at`, and for
+/// [`IntervalFunction::Gaps`] the bounds. No interval is empty, or without begin or end.
 #[derive(Debug)]
 pub(in crate::engine) struct IntervalOperator {
     pub function: IntervalFunction,
@@ -38,7 +39,7 @@ pub(in crate::engine) struct IntervalOperator {
     pub keys: Vec<String>,
 }
 
-/// Intervals of time of the result.
+/// Intervals of the output.
 #[derive(Debug, Default)]
 struct Intervals {
     keys: Vec<u32>,
@@ -47,7 +48,7 @@ struct Intervals {
     counts: Vec<i64>,
 }
 
-/// The state of a key while its intervals go by.
+/// The state of a key.
 #[derive(Debug)]
 enum State {
     Merge {
@@ -55,7 +56,7 @@ enum State {
         end: i64,
         count: i64,
     },
-    /// All up to `covered` is either in an interval or has been given; there is nothing to be given from `to` on.
+    /// Everything before `covered` is in an interval or has been emitted; nothing from `to` on is emitted.
     Gaps {
         covered: i64,
         to: Option<i64>,
@@ -68,7 +69,7 @@ enum State {
 }
 
 impl IntervalFunction {
-    /// The column that counts.
+    /// The column with the count.
     pub fn count(self) -> Option<&'static str> {
         match self {
             Self::Merge => Some("intervals"),
@@ -88,7 +89,7 @@ impl Intervals {
 }
 
 impl State {
-    /// The first interval of a key, which is yet to be followed.
+    /// The state after the first interval of a key, which has not been added yet.
     fn begin(function: IntervalFunction, begin: i64, bounds: [Option<i64>; 2]) -> Self {
         match function {
             IntervalFunction::Merge => Self::Merge { begin, end: begin, count: 0 },
@@ -147,7 +148,7 @@ impl State {
     }
 }
 
-/// Ends all intervals that end by `at` (`None`: all).
+/// Ends all intervals that end at or before `at` (`None`: all).
 fn close(
     ends: &mut BinaryHeap<Reverse<i64>>,
     since: &mut i64,
@@ -162,7 +163,8 @@ fn close(
     }
 }
 
-/// The number of intervals, `open` since `since`, changes at `at`; stretches with the same number that touch are one.
+/// The number of intervals, `open` since `since`, changes at `at`. Touching spans of equal numbers are
+/// joined.
 fn step(
     open: usize,
     since: &mut i64,

@@ -1,4 +1,4 @@
-//! The states of all keys while intervals go by, from batches and into batches. Not for what is done with an interval.
+//! The states of all keys, from batches of intervals to batches of output. Not the functions themselves.
 
 use std::sync::Arc;
 
@@ -11,10 +11,9 @@ use super::super::key_interner::KeyInterner;
 use super::super::streaming::{OperatorRun, Progress};
 use super::{IntervalFunction, Intervals, State};
 
-/// Intervals that are given away at once, at least.
-const PORTION: usize = 8192;
+/// Minimum number of intervals per output batch.
+const MIN_BATCH: usize = 8192;
 
-/// See the module.
 pub(super) struct IntervalRun {
     function: IntervalFunction,
     keys: usize,
@@ -31,7 +30,7 @@ impl IntervalRun {
         Self { function, keys, schema, numbers, states, found, ended: false }
     }
 
-    fn give(&mut self) -> Result<RecordBatch> {
+    fn emit(&mut self) -> Result<RecordBatch> {
         let Intervals { keys, begins, ends, counts } = std::mem::take(&mut self.found);
         let keys = UInt32Array::from(keys);
         let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.schema.fields().len());
@@ -49,8 +48,8 @@ impl IntervalRun {
 
 impl OperatorRun for IntervalRun {
     fn step(&mut self) -> Result<Progress> {
-        if self.found.keys.len() >= PORTION || (self.ended && !self.found.keys.is_empty()) {
-            return self.give().map(Progress::Rows);
+        if self.found.keys.len() >= MIN_BATCH || (self.ended && !self.found.keys.is_empty()) {
+            return self.emit().map(Progress::Rows);
         }
         Ok(if self.ended { Progress::Done } else { Progress::Needs(0) })
     }

@@ -1,4 +1,4 @@
-//! Intervals in a pass against every instant looked at for itself.
+//! The operators against a look at every single instant.
 
 use proptest::prelude::*;
 
@@ -7,10 +7,10 @@ use super::{IntervalFunction, Intervals, State};
 /// Begin and end; never empty.
 type Interval = (i64, i64);
 
-/// Instants that are looked at: all that can differ.
+/// The instants to look at: all at which results can differ.
 const INSTANTS: std::ops::Range<i64> = -20..60;
 
-fn asked(
+fn operator_result(
     function: IntervalFunction,
     intervals: &[Interval],
     bounds: [Option<i64>; 2],
@@ -29,12 +29,12 @@ fn asked(
     all
 }
 
-/// How many intervals each instant lies in.
+/// How many intervals contain an instant.
 fn open(intervals: &[Interval], at: i64) -> i64 {
     intervals.iter().filter(|(begin, end)| (*begin..*end).contains(&at)).count() as i64
 }
 
-/// Runs of instants for which `of` gives the same, and something.
+/// Runs of instants for which `of` gives the same value, and not `None`.
 fn runs(of: impl Fn(i64) -> Option<i64>) -> Vec<(i64, i64, i64)> {
     let mut runs: Vec<(i64, i64, i64)> = Vec::new();
     for at in INSTANTS {
@@ -57,7 +57,7 @@ proptest! {
         let within = |at| (open(&intervals, at) > 0).then_some(0);
         let count = |b, e| intervals.iter().filter(|i| b <= i.0 && i.1 <= e).count() as i64;
         let expected: Vec<_> = runs(within).into_iter().map(|(b, e, _)| (b, e, count(b, e))).collect();
-        prop_assert_eq!(asked(IntervalFunction::Merge, &intervals, [None, None]), expected);
+        prop_assert_eq!(operator_result(IntervalFunction::Merge, &intervals, [None, None]), expected);
     }
 
     #[test]
@@ -73,7 +73,7 @@ proptest! {
             let within = whole.as_ref().is_some_and(|whole| whole.contains(&at));
             (within && open(&intervals, at) == 0).then_some(0)
         };
-        prop_assert_eq!(asked(IntervalFunction::Gaps, &intervals, [from, to]), runs(between));
+        prop_assert_eq!(operator_result(IntervalFunction::Gaps, &intervals, [from, to]), runs(between));
     }
 
     #[test]
@@ -81,6 +81,6 @@ proptest! {
         let first = intervals.iter().map(|i| i.0).min().unwrap_or(0);
         let last = intervals.iter().map(|i| i.1).max().unwrap_or(0);
         let counted = |at| (first..last).contains(&at).then(|| open(&intervals, at));
-        prop_assert_eq!(asked(IntervalFunction::Concurrency, &intervals, [None, None]), runs(counted));
+        prop_assert_eq!(operator_result(IntervalFunction::Concurrency, &intervals, [None, None]), runs(counted));
     }
 }

@@ -1,4 +1,5 @@
-//! What an overlap join is, as a streaming operator over two inputs. Not for finding places in plans where it fits, and not for the sweep.
+//! The overlap join as a streaming operator over two inputs. Not for finding places in plans where it fits,
+//! and not for the sweep.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,22 +11,22 @@ use datafusion::physical_plan::joins::utils::{JoinFilter, build_join_schema};
 
 use super::super::key_order::CHECKABLE;
 use super::super::streaming::{OperatorRun, StreamingOperator};
-use super::sweep::{Bounds, Sweep, Wanted};
+use super::sweep::{Bounds, Sweep, SweepOutput};
 
 /// A join of rows that overlap.
 #[derive(Debug)]
 pub(super) struct OverlapJoin {
     pub bounds: [Bounds; 2],
-    /// Any but those that mark rows.
+    /// Any kind except mark joins.
     pub kind: JoinType,
-    /// What else has to be true of a pair.
+    /// Another condition on a pair.
     pub filter: Option<JoinFilter>,
-    /// Columns that are given, of those that a join of this kind has; `None`: all.
+    /// Output columns, of those that a join of this kind has; `None`: all.
     pub projection: Option<Vec<usize>>,
 }
 
 impl OverlapJoin {
-    /// The columns that are given, and the side (0 or 1) and the column of it that each one is.
+    /// The output columns, and the side (0 or 1) and column that each one comes from.
     fn columns(&self, left: &SchemaRef, right: &SchemaRef) -> Result<(SchemaRef, Vec<(usize, usize)>)> {
         let (mut schema, mut columns) = build_join_schema(left, right, &self.kind);
         if let Some(projection) = &self.projection {
@@ -90,7 +91,7 @@ impl StreamingOperator for OverlapJoin {
             _ => [None, None],
         };
         let pairs = self.kind == JoinType::Inner || self.kind.is_outer();
-        let wanted = Wanted { pairs, single, filter: self.filter.clone(), columns, schema };
-        Box::new(Sweep::new(self.bounds.clone(), inputs, wanted))
+        let output = SweepOutput { pairs, single, filter: self.filter.clone(), columns, schema };
+        Box::new(Sweep::new(self.bounds.clone(), inputs, output))
     }
 }

@@ -1,7 +1,7 @@
-//! Joins of rows whose intervals of time overlap, keys being equal or not: `a.begin < b.end AND b.begin < a.end`, or a point
-//! in an interval. Finds them in a plan and puts a sweep over both inputs there, which reads each once, in the order of the
-//! begins. Rows without a partner are given where the join asks for them. Not where one side is small: there, a join of
-//! DataFusion is as good.
+//! Joins of rows whose intervals of time overlap, with or without equal keys:
+//! `a.begin < b.end AND b.begin < a.end`, or a point in an interval. Replaces them in a plan by a sweep over
+//! both inputs, which reads each once, in the order of the begins. Rows without a match are part of the
+//! output if the join asks for them. Not if one side is small: there, a join of DataFusion is as good.
 
 mod join;
 mod sweep;
@@ -26,13 +26,13 @@ use super::streaming::StreamingExec;
 use join::OverlapJoin;
 use sweep::Bounds;
 
-/// With no more rows on one side than this, every row of the other one is compared with each of them.
-const FEW_ROWS: usize = 256;
+/// A side with at most this many rows is small: each row of the other one is compared with all of them.
+const SMALL_SIDE_ROWS: usize = 256;
 
-/// What has to be equal, on the left and on the right.
+/// Expressions that must be equal, on the left and on the right.
 type Equal = (Arc<dyn PhysicalExpr>, Arc<dyn PhysicalExpr>);
 
-/// A join of the engine, whichever kind.
+/// A join of the engine, of any kind.
 struct Join<'a> {
     inputs: [&'a Arc<dyn ExecutionPlan>; 2],
     kind: JoinType,
@@ -48,13 +48,13 @@ struct Comparison {
     strict: bool,
 }
 
-/// The same rows by a sweep, if `node` is a join of intervals that overlap.
+/// The same rows by a sweep, if `node` is a join of overlapping intervals.
 pub(in crate::engine) fn by_sweep(node: &Arc<dyn ExecutionPlan>) -> Result<Option<StreamingExec>> {
     let Some(join) = Join::of(node) else { return Ok(None) };
     for input in join.inputs {
         if let Precision::Exact(rows) | Precision::Inexact(rows) =
             StatisticsContext::new().compute(input.as_ref(), &StatisticsArgs::new())?.num_rows
-            && rows <= FEW_ROWS
+            && rows <= SMALL_SIDE_ROWS
         {
             return Ok(None);
         }
@@ -84,7 +84,7 @@ pub(in crate::engine) fn by_sweep(node: &Arc<dyn ExecutionPlan>) -> Result<Optio
     };
     let left = Bounds { lo: first.less.1, hi: second.more.1, keys: keys(|on| &on.0), strict: first.strict };
     let right = Bounds { lo: second.less.1, hi: first.more.1, keys: keys(|on| &on.1), strict: second.strict };
-    // A pair for which the rest is false is none: its rows may be without a partner.
+    // The other conditions belong to the match: rows without a pair that meets them have no match.
     let filter = (!rest.is_empty()).then(|| {
         let (columns, schema) = (join.filter.column_indices().to_vec(), Arc::clone(join.filter.schema()));
         JoinFilter::new(conjunction(rest), columns, schema)
@@ -94,7 +94,7 @@ pub(in crate::engine) fn by_sweep(node: &Arc<dyn ExecutionPlan>) -> Result<Optio
     StreamingExec::try_new(join.inputs.map(Arc::clone).to_vec(), Arc::new(operator)).map(Some)
 }
 
-/// What the sweep can number.
+/// The types that can be interned.
 pub(in crate::engine) fn is_key_type(ty: &DataType) -> bool {
     matches!(ty, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Boolean)
         || ty.is_integer()
@@ -123,7 +123,7 @@ impl<'a> Join<'a> {
         Some(Self { inputs: [join.left(), join.right()], kind, on: &[], filter, projection })
     }
 
-    /// A comparison of integers of which each side of the join has one.
+    /// A comparison of an integer of each side of the join.
     fn comparison(&self, conjunct: &Arc<dyn PhysicalExpr>) -> Result<Option<Comparison>> {
         let Some(binary) = conjunct.downcast_ref::<BinaryExpr>() else { return Ok(None) };
         let (less, more, strict) = match binary.op() {
@@ -143,7 +143,7 @@ impl<'a> Join<'a> {
         }
     }
 
-    /// The side whose columns an expression of the filter has, all of them, and the expression over that side.
+    /// The side that all columns of an expression of the filter belong to, and the expression over that side.
     fn of_one_side(&self, e: &Arc<dyn PhysicalExpr>) -> Result<Option<(JoinSide, Arc<dyn PhysicalExpr>)>> {
         let (mut sides, indices) = (Vec::new(), self.filter.column_indices());
         let place = |node: Arc<dyn PhysicalExpr>| {

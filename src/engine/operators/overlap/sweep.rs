@@ -1,6 +1,6 @@
-//! The sweep: two inputs in the order of their begins go in, the pairs of rows that overlap come out, and the rows that have
-//! no partner, where these are asked for. Each row is looked at when it begins; until it ends, it waits for rows of the other
-//! side. Not for plans, and not for reading inputs.
+//! The sweep: from two inputs in the order of their begins to the pairs of rows that overlap and, on demand,
+//! the rows without a match. Each row is compared when it begins; until it ends, it waits for rows of the
+//! other side. Not for plans, and not for reading inputs.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use super::super::key_interner::KeyInterner;
 use super::super::row_buffer::{BufferedBatch, RowBuffer, RowRef};
 use super::super::streaming::{OperatorRun, Progress};
 
-/// Pairs that are given away at once.
+/// Pairs per output batch.
 const PAIRS: usize = 8192;
 
-/// What is asked of the rows of one side.
+/// The columns of one side that decide on a match.
 #[derive(Debug, Clone)]
 pub(super) struct Bounds {
     /// Begin; the input is sorted by it.
@@ -31,20 +31,20 @@ pub(super) struct Bounds {
     pub hi: Arc<dyn PhysicalExpr>,
     /// What has to be equal on both sides.
     pub keys: Vec<Arc<dyn PhysicalExpr>>,
-    /// The begin has to be before the end of the other side, not just at it.
+    /// The begin has to be before the end of the other side; being equal is not enough.
     pub strict: bool,
 }
 
-/// What is given of the rows that overlap.
+/// The output of a sweep.
 #[derive(Debug, Clone)]
-pub(super) struct Wanted {
+pub(super) struct SweepOutput {
     /// The pairs.
     pub pairs: bool,
-    /// Of each side, the rows that have a partner (`true`), once, or those that have none.
+    /// For each side, the rows that have a match (`true`), once, or those that have none.
     pub single: [Option<bool>; 2],
-    /// What else has to be true of a pair.
+    /// Another condition on a pair.
     pub filter: Option<JoinFilter>,
-    /// The columns that are given: the side and the column of it.
+    /// The output columns: side, and column of that side.
     pub columns: Vec<(usize, usize)>,
     pub schema: SchemaRef,
 }
@@ -61,7 +61,7 @@ struct Waiting {
 #[derive(Debug, Default)]
 struct Lists {
     rows: [Vec<Waiting>; 2],
-    /// So many rows may wait before those that have ended are looked for.
+    /// Number of waiting rows from which on those that have ended are removed.
     patience: [usize; 2],
 }
 
@@ -85,11 +85,11 @@ struct Side {
 #[derive(Debug)]
 pub(super) struct Sweep {
     sides: [Side; 2],
-    /// Which side comes first where both begin at once.
+    /// The side that comes first if both begin at once.
     first: usize,
     numbers: KeyInterner,
     lists: Vec<Lists>,
-    wanted: Wanted,
+    output: SweepOutput,
     ready: VecDeque<RecordBatch>,
 }
 
@@ -124,7 +124,7 @@ impl Side {
         (self.lo, self.hi) = (times(&self.bounds.lo)?, times(&self.bounds.hi)?);
         let names = |e| Ok(cast(&column(e)?, &DataType::Utf8View)?);
         let names = self.bounds.keys.iter().map(names).collect::<Result<Vec<ArrayRef>>>()?;
-        // NULL equals nothing and lies nowhere.
+        // NULL equals nothing and overlaps nothing.
         let nulls = names.iter().map(|n| n.nulls()).chain([self.lo.nulls(), self.hi.nulls()]);
         self.valid = nulls.fold(None, |valid, nulls| NullBuffer::union(valid.as_ref(), nulls));
         self.keys = if names.is_empty() { vec![0; rows] } else { numbers.ids(&names)? };
@@ -139,7 +139,7 @@ impl Side {
         self.buffer.end();
     }
 
-    /// The begin of the next row, those with NULL being passed over.
+    /// The begin of the next row; rows with NULL are skipped.
     #[inline]
     fn head(&mut self) -> Option<i64> {
         while let Some(lo) = self.lo.values().get(self.next) {
@@ -157,13 +157,14 @@ fn not_integers() -> DataFusionError {
 }
 
 impl Sweep {
-    /// The rows `l` of the first side and `r` of the second one with equal keys for which `l.lo < r.hi` and `r.lo < l.hi`
-    /// (`<=` where a side is not strict), and the filter is true; `schemas`: the columns of the sides.
-    pub fn new(bounds: [Bounds; 2], schemas: Vec<SchemaRef>, wanted: Wanted) -> Self {
-        // A point is given as an interval whose bounds are the same: if it comes second, it never has to wait.
+    /// The rows `l` of the first side and `r` of the second one with equal keys for which `l.lo < r.hi` and
+    /// `r.lo < l.hi` (`<=` if a side is not strict), and the filter is true. `schemas`: the columns of the
+    /// sides.
+    pub fn new(bounds: [Bounds; 2], schemas: Vec<SchemaRef>, output: SweepOutput) -> Self {
+        // A point is an interval with equal bounds: if it comes second, it never has to wait.
         let first = usize::from(bounds[0].strict && !bounds[1].strict);
         let mut schemas = schemas.into_iter();
-        let mut single = wanted.single.iter();
+        let mut single = output.single.iter();
         let sides = bounds.map(|bounds| {
             let schema = schemas.next().unwrap_or_else(|| Arc::new(Schema::empty()));
             Side::new(bounds, schema, single.next().is_some_and(Option::is_some))
@@ -173,7 +174,7 @@ impl Sweep {
             first,
             numbers: KeyInterner::default(),
             lists: Vec::new(),
-            wanted,
+            output,
             ready: VecDeque::new(),
         }
     }
@@ -200,7 +201,8 @@ impl Sweep {
             }
             goes_on
         });
-        // What the other side may still begin with: nothing earlier, and not this very instant if it has come already.
+        // The earliest begin that the other side can still have: not earlier than this, and not this very
+        // instant if it has come already.
         let earliest = if side == self.first { Some(lo) } else { lo.checked_add(1) };
         let waits = earliest.is_some_and(|earliest| other.bounds.before(earliest, hi));
         if !waits || (other.ended && other.next >= other.lo.len()) {
@@ -221,10 +223,10 @@ impl Sweep {
         mine.push(Waiting { lo, hi, place });
     }
 
-    /// Gives the pairs away that were found.
-    fn give(&mut self) -> Result<()> {
+    /// Emits the pairs that were found.
+    fn emit(&mut self) -> Result<()> {
         let mut pairs = self.sides.each_mut().map(|side| std::mem::take(&mut side.pairs));
-        if let Some(filter) = &self.wanted.filter {
+        if let Some(filter) = &self.output.filter {
             let columns = filter.column_indices().iter();
             let columns: Vec<_> =
                 columns.map(|c| (usize::from(c.side == JoinSide::Right), c.index)).collect();
@@ -241,16 +243,16 @@ impl Sweep {
         for (side, places) in self.sides.iter_mut().zip(&pairs) {
             places.iter().for_each(|place| side.buffer.mark(*place));
         }
-        if self.wanted.pairs && !pairs[0].is_empty() {
-            let rows = self.batch(&self.wanted.schema, &self.wanted.columns, &pairs)?;
+        if self.output.pairs && !pairs[0].is_empty() {
+            let rows = self.batch(&self.output.schema, &self.output.columns, &pairs)?;
             self.ready.push_back(rows);
         }
         for (side, mut places) in self.sides.iter_mut().zip(pairs) {
             places.clear();
             side.pairs = places;
         }
-        self.let_go(0)?;
-        self.let_go(1)
+        self.release(0)?;
+        self.release(1)
     }
 
     fn batch(
@@ -269,41 +271,41 @@ impl Sweep {
         Ok(RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?)
     }
 
-    /// Keeps no more batches than needed, when there are no pairs to be given away.
-    fn let_go(&mut self, side: usize) -> Result<()> {
+    /// Releases batches that are no longer needed, if there are no pairs to emit.
+    fn release(&mut self, side: usize) -> Result<()> {
         let mut gone = self.sides[side].buffer.release_batches();
         if self.sides[side].buffer.too_many() {
             let waiting = self.lists.iter_mut().flat_map(|lists| &mut lists.rows[side]);
             let mut held: Vec<&mut RowRef> = waiting.map(|row| &mut row.place).collect();
-            // A row that was copied is not asked for in the batch it was in.
-            let copied = self.wanted.single[side] == Some(false);
+            // A row that was copied is not emitted from its old batch.
+            let copied = self.output.single[side] == Some(false);
             gone.extend(self.sides[side].buffer.compact(&mut held, copied)?);
         }
         self.give_single(side, &gone)
     }
 
-    /// The rows of batches that are done with, those that are wanted.
+    /// Emits the wanted single rows of released batches.
     fn give_single(&mut self, side: usize, gone: &[BufferedBatch]) -> Result<()> {
-        let Some(with_partner) = self.wanted.single[side] else { return Ok(()) };
+        let Some(with_partner) = self.output.single[side] else { return Ok(()) };
         for BufferedBatch { rows, marked, .. } in gone {
-            let wanted = (0..).zip(marked).filter(|(_, marked)| **marked == with_partner);
-            let wanted = UInt32Array::from_iter_values(wanted.map(|(row, _)| row));
-            if wanted.is_empty() {
+            let selected = (0..).zip(marked).filter(|(_, marked)| **marked == with_partner);
+            let selected = UInt32Array::from_iter_values(selected.map(|(row, _)| row));
+            if selected.is_empty() {
                 continue;
             }
             let column = |(of, i): &(usize, usize)| match *of == side {
-                true => take(rows.column(*i), &wanted, None),
-                false => Ok(new_null_array(self.sides[*of].schema.field(*i).data_type(), wanted.len())),
+                true => take(rows.column(*i), &selected, None),
+                false => Ok(new_null_array(self.sides[*of].schema.field(*i).data_type(), selected.len())),
             };
-            let columns = self.wanted.columns.iter().map(column).collect::<Result<_, _>>()?;
-            let options = RecordBatchOptions::new().with_row_count(Some(wanted.len()));
-            let schema = Arc::clone(&self.wanted.schema);
+            let columns = self.output.columns.iter().map(column).collect::<Result<_, _>>()?;
+            let options = RecordBatchOptions::new().with_row_count(Some(selected.len()));
+            let schema = Arc::clone(&self.output.schema);
             self.ready.push_back(RecordBatch::try_new_with_options(schema, columns, &options)?);
         }
         Ok(())
     }
 
-    /// Nothing is going to be matched any more.
+    /// No more matches can come.
     fn finish(&mut self) -> Result<()> {
         for lists in &mut self.lists {
             for (side, rows) in self.sides.iter_mut().zip(&mut lists.rows) {
@@ -325,7 +327,7 @@ impl OperatorRun for Sweep {
             Some(batch) => {
                 self.sides[side].take(batch, &self.numbers)?;
                 if self.sides[side].pairs.is_empty() {
-                    self.let_go(side)?;
+                    self.release(side)?;
                 }
             }
             None => self.sides[side].end(),
@@ -345,7 +347,7 @@ impl OperatorRun for Sweep {
                 return Ok(Progress::Rows(rows));
             }
             if self.sides[0].pairs.len() >= PAIRS {
-                self.give()?;
+                self.emit()?;
                 continue;
             }
             let heads = self.sides.each_mut().map(Side::head);
@@ -354,12 +356,12 @@ impl OperatorRun for Sweep {
                 if self.sides[0].pairs.is_empty() || !self.sides.iter().any(|s| s.buffer.too_many()) {
                     return Ok(Progress::Needs(side));
                 }
-                self.give()?;
+                self.emit()?;
                 continue;
             }
-            // Rows are looked at as long as there are any to match with, or as they are wanted without.
+            // Rows are read as long as they can match, or are wanted without a match.
             let goes_on =
-                |side: usize| self.sides[1 - side].buffer.held() > 0 || self.wanted.single[side].is_some();
+                |side: usize| self.sides[1 - side].buffer.held() > 0 || self.output.single[side].is_some();
             let side = match heads {
                 [Some(l), Some(r)] if l == r => self.first,
                 [Some(l), Some(r)] => usize::from(r < l),
@@ -370,7 +372,7 @@ impl OperatorRun for Sweep {
                     return Ok(self.ready.pop_front().map_or(Progress::Done, Progress::Rows));
                 }
                 _ => {
-                    self.give()?;
+                    self.emit()?;
                     continue;
                 }
             };

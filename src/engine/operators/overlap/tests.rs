@@ -1,4 +1,4 @@
-//! The sweep against every pair compared with every other one.
+//! The sweep against a comparison of all pairs.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use datafusion::physical_expr::expressions::BinaryExpr;
 use datafusion::physical_plan::joins::utils::{ColumnIndex, JoinFilter};
 
 use super::super::streaming::{OperatorRun, Progress};
-use super::sweep::{Bounds, Sweep, Wanted};
+use super::sweep::{Bounds, Sweep, SweepOutput};
 
 /// Key, begin, end.
 type Row = (Option<&'static str>, Option<i64>, Option<i64>);
@@ -56,24 +56,24 @@ fn filter() -> JoinFilter {
 }
 
 /// What a join asks for: the pairs, single rows, with a filter.
-type Asked = (bool, [Option<bool>; 2], bool);
+type Query = (bool, [Option<bool>; 2], bool);
 
-const PAIRS: Asked = (true, [None, None], false);
+const PAIRS: Query = (true, [None, None], false);
 
-/// Places in `left` and `right`, ascending.
+/// Positions in `left` and `right`, ascending.
 fn swept(
     left: &[Row],
     right: &[Row],
     keyed: bool,
     strict: [bool; 2],
-    asked: Asked,
+    query: Query,
     portion: usize,
 ) -> Vec<(Option<usize>, Option<usize>)> {
-    let (pairs, single, filtered) = asked;
+    let (pairs, single, filtered) = query;
     let columns = (0..8).map(|i| (i / 4, i % 4)).collect();
-    let wanted = Wanted { pairs, single, filter: filtered.then(filter), columns, schema: schema(2) };
+    let output = SweepOutput { pairs, single, filter: filtered.then(filter), columns, schema: schema(2) };
     let mut sweep =
-        Sweep::new(strict.map(|strict| bounds(keyed, strict)), vec![schema(1), schema(1)], wanted);
+        Sweep::new(strict.map(|strict| bounds(keyed, strict)), vec![schema(1), schema(1)], output);
     let mut inputs = [left, right].map(|rows| {
         let mut rows: Vec<(usize, Row)> = rows.iter().copied().enumerate().collect();
         rows.sort_by_key(|(_, row)| (row.1.is_none(), row.1));
@@ -103,9 +103,9 @@ fn compared(
     right: &[Row],
     keyed: bool,
     strict: [bool; 2],
-    asked: Asked,
+    query: Query,
 ) -> Vec<(Option<usize>, Option<usize>)> {
-    let (pairs, [of_left, of_right], filtered) = asked;
+    let (pairs, [of_left, of_right], filtered) = query;
     let before = |lo: Option<i64>, hi: Option<i64>, strict| match lo.zip(hi) {
         Some((lo, hi)) => {
             if strict {
@@ -120,7 +120,7 @@ fn compared(
     for (i, l) in left.iter().enumerate() {
         for (j, r) in right.iter().enumerate() {
             let equal = !keyed || (l.0.is_some() && l.0 == r.0);
-            // A row without a bound lies nowhere, whichever bound is asked for.
+            // A row without a bound overlaps nothing, whichever bound is missing.
             let whole = [l.1, l.2, r.1, r.2].iter().all(Option::is_some);
             let holds = !filtered || r.1.is_some_and(|lo| (i as i64) < lo);
             if equal && whole && holds && before(l.1, r.2, strict[0]) && before(r.1, l.2, strict[1]) {
@@ -156,12 +156,12 @@ proptest! {
         right in prop::collection::vec(row(), 0..60),
         keyed: bool,
         strict: [bool; 2],
-        asked: Asked,
+        query: Query,
         portion in 1usize..20,
     ) {
         prop_assert_eq!(
-            swept(&left, &right, keyed, strict, asked, portion),
-            compared(&left, &right, keyed, strict, asked)
+            swept(&left, &right, keyed, strict, query, portion),
+            compared(&left, &right, keyed, strict, query)
         );
     }
 }
@@ -173,9 +173,9 @@ fn many_batches_kept_for_a_row_each_become_one() {
     let left: Vec<Row> = (0..2000).map(long).collect();
     let right: Vec<Row> = (0..2000).step_by(7).map(|i| (Some("a"), Some(i), Some(i))).collect();
     let strict = [false, true];
-    for asked in [PAIRS, (true, [Some(false), None], true), (false, [Some(true), Some(false)], false)] {
-        let expected = compared(&left, &right, true, strict, asked);
+    for query in [PAIRS, (true, [Some(false), None], true), (false, [Some(true), Some(false)], false)] {
+        let expected = compared(&left, &right, true, strict, query);
         assert!(expected.len() > 200);
-        assert_eq!(swept(&left, &right, true, strict, asked, 10), expected);
+        assert_eq!(swept(&left, &right, true, strict, query, 10), expected);
     }
 }

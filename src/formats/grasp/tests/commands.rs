@@ -1,11 +1,11 @@
-//! Commands as recorders write them: both dialects, and what is peculiar about each recorder.
+//! Commands as recorders write them: both dialects, and the peculiarities of each recorder.
 
 use crate::diagnostics::{Log, Severity};
 use crate::formats::Counts;
 use crate::formats::grasp::{CommandReader, probe};
 use proptest::prelude::*;
 
-/// One row as words: status, command, event, time, and every field that is there.
+/// One row as words: status, command, event, time, and every field that is set.
 fn rows_of(chunks: &[&str], tick: i64) -> (Vec<(u64, String, String)>, Counts, Log) {
     let mut rows = Vec::new();
     let mut reader = CommandReader::new("t.grasp", tick);
@@ -146,7 +146,7 @@ fn buffers_have_commands_of_their_own() {
 
 #[test]
 fn peculiarities_of_recorders_are_read() {
-    // Behind a mark of a console; with the time last; double blanks; decimal times; words behind the end.
+    // After a mark of a console; with the time last; double blanks; decimal times; surplus words.
     assert_eq!(row("[grasp]plot 5 jobResumed j"), "ok plot event=jobResumed time=50 job=j");
     assert_eq!(row("  plot   5.25  jobResumed   j  \r\n"), "ok plot event=jobResumed time=52 job=j");
     assert_eq!(row("plot message {x y} 7"), "ok plot event=message time=70 message=x y");
@@ -239,7 +239,7 @@ fn many_commands_that_nothing_closes_are_read_soon() {
 }
 
 #[test]
-fn what_lacks_something_is_kept_and_told() {
+fn what_lacks_something_is_stored_and_reported() {
     for line in [
         "plot",
         "plot x jobResumed j",
@@ -270,7 +270,7 @@ fn a_trace_is_known_by_its_commands() {
 }
 
 #[test]
-fn bytes_that_are_no_utf8_are_replaced_and_told() {
+fn bytes_that_are_no_utf8_are_replaced_and_reported() {
     let mut rows = Vec::new();
     let mut reader = CommandReader::new("t", 1);
     let taken: Result<(), ()> = reader.chunk(b"plot 1 nop\nplot 2 message {\xff}\n", true, &mut |p, c| {

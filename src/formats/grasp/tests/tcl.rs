@@ -1,12 +1,12 @@
-//! Words as Tcl itself splits them: a `tclsh` runs every line in an interpreter that has no commands at all, so that nothing
-//! happens but that its parser hands over the words.
+//! Words as Tcl itself splits them: a `tclsh` runs every line in an interpreter without any commands, so that
+//! only its parser works and returns the words.
 
 use crate::formats::grasp::words::{Kind, Stop, command, comment, skip_blanks};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// Gives, for each line of hexadecimal digits, whether the script is complete, then its commands as words in hexadecimal
-/// digits, or `error`.
+/// Returns, for each line of hexadecimal digits, whether the script is complete, then its commands as words
+/// in hexadecimal digits, or `error`.
 const SCRIPT: &str = r#"
 set bare [interp create -safe]
 foreach name [$bare eval {namespace eval :: {info commands}}] {
@@ -32,7 +32,7 @@ while {[gets stdin line] >= 0} {
 }
 "#;
 
-/// What Tcl says of every script; `None` where there is no `tclsh`.
+/// Tcl's result for every script; `None` without a `tclsh`.
 fn tcl(scripts: &[String]) -> Option<Vec<String>> {
     let found = Command::new("tclsh").stdin(Stdio::null()).output();
     if found.is_err() {
@@ -57,9 +57,9 @@ fn hex(text: &str) -> String {
     text.bytes().map(|b| format!("{b:02x}")).collect()
 }
 
-/// The same, by our own splitter; `None` where a value would have to be computed, which it does not do.
+/// The same with our own splitter; `None` if a value would have to be computed, which it does not do.
 fn ours(script: &str) -> Option<String> {
-    // Tcl calls it incomplete when a backslash asks for another line; all lines are there here.
+    // Tcl calls it incomplete if a backslash asks for another line; all lines are there here.
     if script.trim_end_matches([' ', '\t']).ends_with("\\\n") {
         return None;
     }
@@ -108,7 +108,7 @@ fn compare(scripts: &[String]) -> usize {
     let mut compared = 0;
     for (script, theirs) in scripts.iter().zip(theirs) {
         let Some(ours) = ours(script) else { continue };
-        // Behind a wrong end of a word, Tcl does not say whether the script is complete.
+        // After a wrong end of a word, Tcl does not say whether the script is complete.
         let theirs = if ours.starts_with('x') { format!("x{}", &theirs[1..]) } else { theirs };
         assert_eq!(ours.trim_end(), theirs.trim_end(), "{script:?}");
         compared += 1;
@@ -175,7 +175,7 @@ fn every_line_of_the_corpus_is_split_as_tcl_does() {
         let path = file.unwrap().path();
         if path.extension().is_some_and(|e| e == "grasp" || e == "log") {
             let text = String::from_utf8(std::fs::read(path).unwrap()).unwrap();
-            // What is asked of a bracket in front is not what it gives, but that the rest is split alike.
+            // A leading bracket tests that the rest is split in the same way, not its value.
             scripts
                 .extend(text.lines().map(|l| l.replacen("[Task ", "Task ", 1).replacen("[Job ", "Job ", 1)));
             scripts.push(text.replace("[Task ", "Task ").replace("[Job ", "Job "));

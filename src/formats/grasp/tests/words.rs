@@ -1,4 +1,4 @@
-//! Words of Tcl: what the rules of Tcl(n) say, and that what is quoted is read back.
+//! Words of Tcl: the rules of Tcl(n), and that quoted words are read back.
 
 use crate::formats::grasp::join;
 use crate::formats::grasp::quote::quote;
@@ -37,7 +37,7 @@ fn backslashes_mean_what_they_mean_in_tcl() {
 }
 
 #[test]
-fn what_would_have_to_run_is_told() {
+fn what_would_have_to_run_is_reported() {
     assert_eq!(trouble("a $b"), Trouble::Variable);
     assert_eq!(trouble("a x[b]"), Trouble::Substitution);
     assert_eq!(trouble("a \"x [b] \""), Trouble::Substitution);
@@ -47,13 +47,13 @@ fn what_would_have_to_run_is_told() {
 }
 
 #[test]
-fn what_is_not_closed_is_told() {
+fn what_is_not_closed_is_reported() {
     for (line, expected) in [
         ("a {b", Trouble::OpenBrace),
         ("a \"b", Trouble::OpenQuote),
         ("[a b", Trouble::OpenBracket),
-        ("a {b}c", Trouble::BehindBrace),
-        ("a \"b\"c d", Trouble::BehindQuote),
+        ("a {b}c", Trouble::AfterBrace),
+        ("a \"b\"c d", Trouble::AfterQuote),
     ] {
         assert_eq!(trouble(line), expected, "{line}");
     }

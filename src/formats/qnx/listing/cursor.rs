@@ -1,6 +1,6 @@
-//! A place in a line, and what can be read there. Not the words of any format.
+//! A position in a line, and what can be read there. Not the words of any format.
 
-/// What is left of a line.
+/// The rest of a line.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cursor<'a>(pub &'a [u8]);
 
@@ -13,7 +13,7 @@ impl<'a> Cursor<'a> {
         self.0.is_empty()
     }
 
-    /// Goes behind `word` if it is here.
+    /// Skips `word` if it is here.
     pub fn eat(&mut self, word: &[u8]) -> bool {
         match self.0.strip_prefix(word) {
             Some(rest) => {
@@ -24,7 +24,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Everything.
+    /// The whole rest.
     pub fn rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.0)
     }
@@ -42,7 +42,7 @@ impl<'a> Cursor<'a> {
         self.take_while(|b| !b.is_ascii_whitespace())
     }
 
-    /// Hexadecimal digits of at most so many bits.
+    /// Hexadecimal digits of at most `bits` bits.
     pub fn hex(&mut self, bits: usize) -> Option<u64> {
         let digits = self.take_while(|b| b.is_ascii_hexdigit());
         if digits.is_empty() || digits.len() > bits / 4 {

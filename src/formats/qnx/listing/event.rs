@@ -1,18 +1,18 @@
-//! One event of a listing, its continuation lines put behind it: text → class, number, words. Not which lines belong
-//! together.
+//! One event of a listing, with its continuation lines appended: text → class, number, words. Not which lines
+//! belong together.
 
 use super::cursor::Cursor;
 use super::values::{raw, string, words};
 use crate::qnx::layout::{Field, Kind};
 use crate::qnx::{Class, Flavour, Version, entry, event_number, is_print};
 
-/// An event that was read.
+/// A parsed event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Parsed {
     pub cpu: u8,
     /// The low 32 bits of the count.
     pub timeoff: u32,
-    /// The high ones, where more than eight digits are printed.
+    /// The high ones, if more than eight digits are printed.
     pub high: Option<u32>,
     pub class: Class,
     pub event: u16,
@@ -22,7 +22,7 @@ pub(super) struct Parsed {
     pub words_missing: bool,
 }
 
-/// Why a line cannot be used.
+/// Why a line is unusable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unreadable {
     NotAnEvent,
@@ -51,7 +51,7 @@ impl Unreadable {
     }
 }
 
-/// What traceprinter 1.02 prints of a thread that begins, in mode wide.
+/// The arguments that traceprinter 1.02 prints for a thread that begins, in mode wide.
 const CREATE: &[Field] = &[
     Field { label: "pid:", kind: Kind::Dec },
     Field { label: "tid:", kind: Kind::Dec },
@@ -64,7 +64,7 @@ pub(super) fn begins_event(line: &[u8]) -> bool {
     cursor.eat(b"t:") && cursor.hex0x(64).is_some() && cursor.eat(b" CPU:")
 }
 
-/// Reads an event.
+/// Parses an event.
 pub(super) fn parse(flavour: Flavour, text: &[u8]) -> Result<Parsed, Unreadable> {
     let mut cursor = Cursor(text.trim_ascii_start());
     let start = |cursor: &mut Cursor<'_>| {
@@ -85,7 +85,7 @@ pub(super) fn parse(flavour: Flavour, text: &[u8]) -> Result<Parsed, Unreadable>
     let body = Body { flavour, class };
     let mut parsed = body.read(cursor)?;
     parsed.words_missing |= parsed.words.is_empty();
-    // A record has two words or an even number of them, the last one of which may be padding.
+    // A record has two words or an even number of them; the last one may be padding.
     if !parsed.words_missing {
         parsed.words.resize(parsed.words.len().next_multiple_of(2), 0);
     }
@@ -95,7 +95,7 @@ pub(super) fn parse(flavour: Flavour, text: &[u8]) -> Result<Parsed, Unreadable>
     Ok(parsed)
 }
 
-/// What stands behind the class.
+/// The part after the class.
 struct Body {
     flavour: Flavour,
     class: Class,
@@ -119,7 +119,7 @@ impl Body {
         }
     }
 
-    /// `MSG_SENDV/11 coid:…`: the number tells all.
+    /// `MSG_SENDV/11 coid:…`: the number is sufficient.
     fn call(&self, mut cursor: Cursor<'_>) -> Result<Parsed, Unreadable> {
         cursor.take_while(|b| b != b'/' && !b.is_ascii_whitespace());
         let number = if cursor.eat(b"/") { cursor.dec() } else { None };
@@ -191,10 +191,10 @@ impl Body {
             }
             let mut words = Vec::new();
             string(text, self.flavour.big_endian, &mut words);
-            // It is a string because there are more than two words.
+            // More than two words mark it as a string.
             words.resize(words.len().max(4), 0);
             let mut parsed = self.parsed(event, false, words);
-            // Either an empty string or no string at all.
+            // Either an empty string or not a string at all.
             if !text.iter().all(|b| is_print(*b) || *b >= 0x80 || matches!(b, b'\t' | b'\n' | b'\r'))
                 || text.is_empty()
             {
@@ -229,9 +229,9 @@ impl Body {
         Ok(self.parsed(event, is64, words))
     }
 
-    /// The number of a name: in the version of the trace, else in the newest that has it.
+    /// The number of a name: in the version of the trace, else in the newest version that has it.
     fn number(&self, name: &str) -> Option<u16> {
-        // Numbers alone are for users.
+        // Numbers alone are user events.
         if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
             return None;
         }
@@ -247,8 +247,8 @@ impl Body {
         std::iter::once(known).chain(Version::ALL.into_iter().rev().filter(move |version| *version != known))
     }
 
-    /// The words, and whether they are those of the layout for 64 bits: the first layout that what is printed fits. Where
-    /// both fit, the print does not tell, and it is that for 32 bits.
+    /// The words, and whether they are those of the layout for 64 bits: the first layout that fits the text.
+    /// If both fit, the text does not tell, and it is that for 32 bits.
     fn arguments(&self, event: u16, text: &[u8]) -> Option<(bool, Vec<u32>)> {
         let big_endian = self.flavour.big_endian;
         // A state without a name has the words of the others.
@@ -260,7 +260,8 @@ impl Body {
             for (is64, layout) in [(false, &entry.layout), (true, &entry.layout64)] {
                 for (fast, fields) in [(true, layout.fast()), (false, layout.wide())] {
                     let Some((words, used)) = words(fields, text, big_endian) else { continue };
-                    // In mode fast there are two words, in mode wide more: all arguments, or as far as the words go.
+                    // In mode fast there are two words, in mode wide more: as many arguments as the words
+                    // hold.
                     let all = used == fields.len();
                     if all || (fast && words.len() == 2) || (!fast && words.len() > 2) {
                         return Some((is64, words));

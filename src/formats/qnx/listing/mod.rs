@@ -1,13 +1,14 @@
-//! Listings of traceprinter as an input: users have them when the trace itself cannot leave the laboratory. Lines → events
-//! with their words, of style 6 and of 7 and later with the default format, with `-n` or without. Knows no files and no
-//! tables; times stay as they are printed.
+//! Listings of traceprinter as an input: users have them if the trace itself cannot leave the laboratory.
+//! Lines → events with their words, of style 6 and of 7 and later with the default format, with `-n` or
+//! without. Knows no files and no tables; times stay as they are printed.
 //!
-//! A line is an event, the continuation of one (an argument, or the rest of a string with line ends), part of the header,
-//! blank, or rejected. Counts follow [`Counts`]: continuations and headers are skipped lines; behind a kernel call that
-//! failed, traceprinter 1.02 forgets the line end, and what follows on the same line counts as a line of its own.
+//! A line is an event, the continuation of one (an argument, or the rest of a string with line ends), part of
+//! the header, blank, or rejected. In [`Counts`], continuations and headers are skipped lines. After a kernel
+//! call that failed, traceprinter 1.02 omits the line end, and the rest of the line counts as a line of its
+//! own.
 //!
-//! What is not printed cannot be read: numbers of buffers have 11 bits, words behind the last argument are gone, addresses
-//! of 64 bits look like those of 32 where they are small, names with bytes that are not printable are empty.
+//! Data that are not printed are lost: numbers of buffers have 11 bits, words after the last argument are
+//! missing, small addresses of 64 bits look like those of 32, names with unprintable bytes are empty.
 
 mod cursor;
 mod event;
@@ -26,10 +27,10 @@ use pending::Pending;
 pub use probe::probe;
 use std::borrow::Cow;
 
-/// An event has no more words; the kernel cuts strings at 128 bytes, programs may insert longer ones.
+/// Maximum number of words of an event; the kernel cuts strings at 128 bytes, programs may not.
 pub const MAX_WORDS: usize = 4096;
 
-/// A header has no more attributes that are kept.
+/// Maximum number of stored attributes of a header.
 const MAX_ATTRIBUTES: usize = 1000;
 
 /// An event of a listing.
@@ -37,24 +38,24 @@ const MAX_ATTRIBUTES: usize = 1000;
 pub struct OwnedEvent {
     /// Line of its first line within the file, from 1.
     pub line: u64,
-    /// Where it happened.
+    /// Its CPU.
     pub cpu: u8,
-    /// What kind.
+    /// Its class.
     pub class: Class,
-    /// Which of its class.
+    /// Its number within the class.
     pub event: u16,
-    /// Addresses have 64 bits, as far as the print tells.
+    /// Addresses have 64 bits, as far as the text tells.
     pub is64: bool,
     /// The low 32 bits of the count of the CPU's clock.
     pub timeoff: u32,
-    /// The high 32 bits, where they are printed: style 7 prints all 64 bits, but no leading zeros beyond eight digits.
+    /// The high 32 bits, if printed: style 7 prints all 64 bits, without leading zeros beyond eight digits.
     pub high: Option<u32>,
-    /// The words as far as they are printed, padded to an even number. Fewer than two where they are not printed at all.
+    /// The words as far as they are printed, padded to an even number. Fewer than two if none are printed.
     pub words: Vec<u32>,
 }
 
 impl OwnedEvent {
-    /// The event as all the others; `record`: its number, `cycles`: its whole time.
+    /// The event in its common form; `record`: its number, `cycles`: its full time.
     pub fn view(&self, record: u64, cycles: u64) -> Event<'_> {
         let Self { cpu, class, event, is64, .. } = *self;
         let status = Status::Ok;
@@ -62,13 +63,13 @@ impl OwnedEvent {
     }
 }
 
-/// Reads the lines of one listing, in their order.
+/// Reads the lines of one listing, in order.
 #[derive(Debug)]
 pub struct ListingReader<'s> {
     findings: Findings<'s>,
     counts: Counts,
     attributes: Vec<(String, String)>,
-    /// What the user says; otherwise what the header says.
+    /// The version given by the user; otherwise that of the header counts.
     version: Option<Version>,
     flavour: Flavour,
     pending: Option<Pending>,
@@ -76,7 +77,7 @@ pub struct ListingReader<'s> {
 }
 
 impl<'s> ListingReader<'s> {
-    /// `source` is the path as the user gave it. `version`: where the header is not to be trusted, or missing.
+    /// `source` is the path given by the user. `version`: for a header that is wrong or missing.
     pub fn new(source: impl Into<Cow<'s, str>>, version: Option<Version>) -> Self {
         Self {
             findings: Findings::new(source),
@@ -89,8 +90,8 @@ impl<'s> ListingReader<'s> {
         }
     }
 
-    /// Reads whole lines. The last event is kept back until the next line that does not continue it. `inside_line`: the
-    /// chunk before ended inside a line, whose rest is passed over without being counted.
+    /// Reads whole lines. The last event is held back until a line does not continue it. `inside_line`: the
+    /// previous chunk ended inside a line, whose rest is skipped without being counted.
     pub fn chunk(&mut self, chunk: &[u8], inside_line: bool, events: &mut Vec<OwnedEvent>) {
         let mut at = 0;
         if inside_line {
@@ -104,27 +105,27 @@ impl<'s> ListingReader<'s> {
         }
     }
 
-    /// Gives the last event. To be called once, behind the last chunk.
+    /// Returns the last event. To be called once, after the last chunk.
     pub fn finish(&mut self, events: &mut Vec<OwnedEvent>) {
         self.flush(events);
     }
 
-    /// The attributes of the header, in order, keys without `TRACE_`. Complete when the first event was given.
+    /// The attributes of the header, in order, keys without `TRACE_`. Complete after the first event.
     pub fn attributes(&self) -> &[(String, String)] {
         &self.attributes
     }
 
-    /// What the header, or the user, says of the target.
+    /// The target, according to the header or the user.
     pub fn flavour(&self) -> Flavour {
         self.flavour
     }
 
-    /// Where the lines went. Complete behind [`ListingReader::finish`].
+    /// The counts of lines. Complete after [`ListingReader::finish`].
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// What was wrong; lines are those of the file.
+    /// The findings; lines are those of the file.
     pub fn into_log(self) -> Log {
         self.findings.into_log()
     }
@@ -154,10 +155,10 @@ impl<'s> ListingReader<'s> {
         }
     }
 
-    /// A line with an event, or with several where the line ends behind failed calls are missing.
+    /// A line with an event, or with several if line ends after failed calls are missing.
     fn event_line(&mut self, line: Line<'_>, events: &mut Vec<OwnedEvent>) {
         let mut rest = line.text;
-        while let Some(cut) = behind_failure(rest) {
+        while let Some(cut) = after_failure(rest) {
             let (one, others) = rest.split_at_checked(cut).unwrap_or((rest, &[]));
             self.flush(events);
             self.pending = Some(Pending::new(line.number, one));
@@ -168,7 +169,7 @@ impl<'s> ListingReader<'s> {
         self.pending = Some(Pending::new(line.number, rest));
     }
 
-    /// Whether a line that is no event is one that may be there.
+    /// Whether a line that is not an event is allowed.
     fn other(&mut self, text: &[u8]) -> bool {
         let text = text.trim_ascii();
         let known: [&[u8]; 5] = [b"TRACEPRINTER", b"TRACEPARSER", b"-- ", b"event =>", b"\xef\xbb\xbf"];
@@ -200,7 +201,7 @@ impl<'s> ListingReader<'s> {
         }
     }
 
-    /// Gives the event whose lines are complete.
+    /// Returns the event whose lines are complete.
     fn flush(&mut self, events: &mut Vec<OwnedEvent>) {
         let Some(pending) = self.pending.take() else { return };
         self.counts.skipped += pending.continuations;
@@ -245,10 +246,10 @@ impl<'s> ListingReader<'s> {
 }
 
 /// Where the next event begins on the line of a kernel call that failed.
-fn behind_failure(line: &[u8]) -> Option<usize> {
+fn after_failure(line: &[u8]) -> Option<usize> {
     const FAILURE: &[u8] = b" ret_val:-1, errno:";
     let at = memchr::memmem::find(line, FAILURE)?;
-    // The start of the line, up to the name of a call: text further back is not looked at.
+    // Only the begin of the line, up to the name of a call, is checked.
     if at > 128 || memchr::memmem::find(line.get(..at)?, b"KER_EXIT").is_none() {
         return None;
     }

@@ -1,12 +1,12 @@
-//! The lines of one event, until it is known that there are no more. Not what they mean.
+//! Collects the lines of one event until there are no more. Not what they mean.
 
 use super::super::super::text::Line;
 use super::event::parse;
 use crate::qnx::{Class, Flavour};
 
-/// A string with more line ends is not put together.
+/// Maximum number of line ends in a string.
 const MAX_RESTS: usize = 64;
-/// The text of an event is no longer; what follows is not part of it.
+/// Maximum length of the text of an event; what follows is not part of it.
 const MAX_TEXT: usize = 2 * crate::input::MAX_LINE;
 /// Width to which names of arguments are padded on lines of their own.
 const NAME_WIDTH: usize = 26;
@@ -16,11 +16,11 @@ const NAME_WIDTH: usize = 26;
 pub(super) struct Pending {
     /// 0-based number of its first line.
     pub number: usize,
-    /// What was read of it.
+    /// Its text so far.
     pub text: Vec<u8>,
-    /// How many lines with an argument each there were.
+    /// Number of lines with an argument each.
     pub continuations: u64,
-    /// Lines with the rest of a string, which may turn out to be none.
+    /// Lines that may be the rest of a string.
     pub rests: Vec<(usize, Vec<u8>)>,
 }
 
@@ -34,7 +34,7 @@ impl Pending {
         Line { number: self.number, text: &self.text, terminated: true, too_long: false }
     }
 
-    /// Takes a line with an argument: `                       tid:-1`. Long names have no blanks before them.
+    /// Adds a line with an argument: ` tid:-1`. Long names have no blanks before them.
     pub fn continues(&mut self, line: &[u8]) -> bool {
         let text = line.trim_ascii_start();
         let Some(colon) = memchr::memchr(b':', text) else { return false };
@@ -54,8 +54,8 @@ impl Pending {
         true
     }
 
-    /// Takes a line that can only be the rest of a string with a line end in it: the event does not make sense without
-    /// it, or is a message to the system log.
+    /// Adds a line that can only be the rest of a string with a line end in it: without it, the event would
+    /// be incomplete, or it is a message to the system log.
     pub fn takes_rest(&mut self, flavour: Flavour, line: Line<'_>) -> bool {
         if self.rests.len() >= MAX_RESTS || self.text.len() + line.text.len() > MAX_TEXT {
             return false;
@@ -64,7 +64,7 @@ impl Pending {
             Ok(event) => event.class == Class::System && event.event == 0xc,
             Err(_) => true,
         };
-        // A blank line behind a whole event is no part of it.
+        // A blank line after a complete event is not part of it.
         if !open || line.text.starts_with(b"TRACEPRINTER") || line.text.starts_with(b" -- ") {
             return false;
         }

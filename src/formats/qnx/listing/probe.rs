@@ -3,11 +3,11 @@
 use super::super::super::text::Line;
 use super::event::begins_event;
 
-/// Lines that are looked at.
+/// Number of lines to check.
 const PROBED_LINES: usize = 200;
 
-/// True when `head`, the first bytes of a file, is a listing: it says so first, or most of its lines that are no
-/// arguments are events.
+/// True if `head`, the first bytes of a file, is a listing: it begins with its title, or most of its lines
+/// that are not arguments are events.
 pub fn probe(head: &[u8]) -> bool {
     let (mut events, mut others, mut at) = (0, 0, 0);
     for number in 0..PROBED_LINES {
@@ -16,7 +16,7 @@ pub fn probe(head: &[u8]) -> bool {
         }
         let (line, next) = Line::take(head, at, number);
         at = next;
-        // The last line may be cut off by the end of what is looked at.
+        // The last line may be cut off by the end of `head`.
         if !line.terminated && events + others > 0 {
             break;
         }
@@ -27,7 +27,7 @@ pub fn probe(head: &[u8]) -> bool {
         match text {
             [] => {}
             _ if begins_event(text) => events += 1,
-            // Arguments of the event before.
+            // Arguments of the previous event.
             _ if events > 0 && text.len() < line.text.len() && text.contains(&b':') => {}
             _ => others += 1,
         }

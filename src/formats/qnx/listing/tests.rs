@@ -1,4 +1,4 @@
-//! Lines that are not as they should be, and lines that say less than they could.
+//! Lines that are wrong, and lines with incomplete information.
 
 use super::*;
 
@@ -28,7 +28,7 @@ fn headers_become_attributes() {
     assert_eq!(reader.flavour(), Flavour { version: Version::V8_0, big_endian: true });
     assert_eq!(reader.attributes()[0], ("FILE_NAME".to_owned(), "a::b.kev".to_owned()));
     assert_eq!((reader.attributes().len(), reader.counts().skipped), (4, 7));
-    // The user knows better.
+    // The version given by the user overrides the header.
     let mut reader = ListingReader::new("test", Some(Version::V6_6));
     reader.chunk(text, false, &mut Vec::new());
     assert_eq!(reader.flavour().version, Version::V6_6);
@@ -97,7 +97,7 @@ fn states_of_other_versions_are_known() {
 }
 
 #[test]
-fn what_is_not_printed_is_missing_and_told() {
+fn what_is_not_printed_is_missing_and_reported() {
     let (events, _, log) = read(b"t:0x1 CPU:00 USREVENT:EVENT:600 STR:\"\"\nt:0x2 CPU:00 INT_HANDLER_EXIT:0x0000001b (27) SIGEVENT:INTR EVENT\n");
     assert_eq!(log.count_of("words-not-printed"), 2);
     assert_eq!((events[0].words.len(), &events[1].words[..]), (0, &[27][..]));
@@ -126,7 +126,7 @@ fn what_cannot_be_read_is_rejected_with_its_line() {
         assert_eq!((log.count_of(code), log.entries()[0].line), (1, Some(2)), "{text}: {log:?}");
         assert_eq!(events[0].line, 3);
     }
-    // Lines behind one that is broken are not hidden by it.
+    // Lines after a broken one are not hidden by it.
     let (_, counts, log) =
         read(b"t:0x1 CPU:00 THREAD  :THREADY pid:x\nnoise\nnoise\nt:0x1 CPU:00 INT_CALL:KER_NOP/0\n");
     assert_eq!((counts.rejected, counts.rows), (3, 1));
@@ -146,7 +146,7 @@ fn long_lines_and_many_words_are_refused() {
 }
 
 #[test]
-fn listings_are_told_from_other_texts() {
+fn listings_are_distinguished_from_other_texts() {
     assert!(probe(b"TRACEPRINTER version 1.02\nTRACEPARSER LIBRARY version 1.02\n"));
     assert!(probe(b"t:0x463d8e65 CPU:00 KER_CALL:THREAD_DESTROY/47\n                       tid:-1\n"));
     assert!(probe(b"\nt:0x463d8e65 CPU:00 SYSTEM          :"));

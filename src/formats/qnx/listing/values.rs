@@ -1,11 +1,11 @@
-//! Printed arguments → words, as a layout says. Not which layout it is.
+//! Printed arguments → words, according to a layout. Not which layout it is.
 
 use super::MAX_WORDS;
 use super::cursor::Cursor;
 use crate::qnx::layout::{Field, Kind};
 
-/// The words of `name:value name:value…` when its names are the first of `fields` in their order and nothing else stands
-/// there; `None` otherwise. How many of the fields there are is told too.
+/// The words of `name:value name:value…` if its names are the first of `fields` in order and there is nothing
+/// else; `None` otherwise. Also returns how many of the fields there are.
 pub(super) fn words(fields: &[Field], text: &[u8], big_endian: bool) -> Option<(Vec<u32>, usize)> {
     let mut cursor = Cursor(text);
     let mut words = Vec::new();
@@ -89,11 +89,11 @@ pub(super) fn string(text: &[u8], big_endian: bool, words: &mut Vec<u32>) {
     }
 }
 
-/// `"text" (0x… 0x…)`: the words tell all, but they are the bytes as a little-endian host sees them. The text may have
-/// quotes in it, so that the words begin behind the first quote behind which there are words.
+/// `"text" (0x… 0x…)`: the words are sufficient, but they are the bytes in the order of a little-endian host.
+/// The text may contain quotes, so the words begin after the first quote that is followed by words.
 fn message(cursor: &mut Cursor<'_>, most: usize, big_endian: bool, words: &mut Vec<u32>) -> Option<()> {
     let text = cursor.0.strip_prefix(b"\"")?;
-    // At most four letters for each word, so the search is short.
+    // At most four letters per word, so the search is short.
     for end in 0..=(4 * most).min(text.len()) {
         let mut rest = Cursor(text.get(end..)?);
         if !rest.eat(b"\" (") {
@@ -192,7 +192,7 @@ mod tests {
         };
         assert_eq!(read(b"\"\" (0x00040116) x", 3, false), Some((vec![0x40116], 2)));
         assert_eq!(read(b"\"abc\" (0x00636261)", 1, true), Some((vec![0x6162_6300], 0)));
-        // Text with the look of words.
+        // Text that looks like words.
         assert_eq!(read(b"\"\" (0\" (0x30282022)", 3, false), Some((vec![0x3028_2022], 0)));
         assert_eq!(read(b"\"abcdefgh\" (0x1)", 1, false), None, "more letters than words");
         assert_eq!(read(b"\"a\" ()", 3, false), None);

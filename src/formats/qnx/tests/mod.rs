@@ -1,4 +1,4 @@
-//! The decoder as a whole: the re-encoded listings with their expected tables, and any bytes in any pieces.
+//! The decoder as a whole: re-encoded listings with their expected tables, and any bytes in any pieces.
 
 mod cases;
 
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// Decodes bytes that come in pieces of the lengths given, again and again.
+/// Decodes bytes in pieces of the given lengths, repeated.
 fn decode(bytes: &[u8], pieces: &[usize]) -> (Decoder, Batch, Vec<&'static str>) {
     let mut decoder = Decoder::new("test.kev", None);
     let (mut all, mut codes) = (Batch::default(), Vec::new());
@@ -30,7 +30,7 @@ fn decode(bytes: &[u8], pieces: &[usize]) -> (Decoder, Batch, Vec<&'static str>)
     (decoder, all, codes)
 }
 
-/// The events as the expected tables have them, in the order of the file.
+/// The events in the form of the expected tables, in the order of the file.
 fn table(batch: &Batch) -> String {
     let mut events: Vec<_> = batch.iter().collect();
     events.sort_by_key(|e| e.record);
@@ -111,7 +111,7 @@ fn hard_files_are_read_as_the_documents_say() {
         let expected: Vec<_> = case.lost_buffers.iter().map(|l| (l.record, l.count)).collect();
         assert_eq!(lost, expected, "{name}: lost buffers");
         events.sort_by_key(|e| e.record);
-        // Without any TIME, only differences of counts mean something.
+        // Without any TIME, only differences of counts matter.
         let start = |first: Option<u64>| first.filter(|_| case.is_unanchored).unwrap_or(0);
         let (ours, theirs) =
             (start(events.first().map(|e| e.cycles)), start(case.expected.first().map(|e| e.cycles)));
@@ -152,7 +152,7 @@ fn with_header(attributes: &str, records: &[u8]) -> Vec<u8> {
 const LITTLE: &str = "TRACE_LITTLE_ENDIAN::TRUETRACE_SYS_RELEASE::7.1.0TRACE_CYCLES_PER_SEC::1000";
 
 proptest! {
-    /// Whatever the records are: each is accounted for, and where the input is cut changes nothing.
+    /// For any records: each is counted, and the pieces of the input do not matter.
     #[test]
     fn any_records_in_any_pieces(
         headers in prop::collection::vec((0u32..4, 0u32..3, prop::sample::select(vec![0x1000u32, 0x1001, 0x1002, 0x400 | 1, 0x400 | 2, 0x80b, 0x3fff]), 0u32..6), 0..60),
@@ -176,7 +176,7 @@ proptest! {
         prop_assert_eq!(table(&whole), table(&all));
     }
 
-    /// Bytes that are no trace, and traces that are cut, are refused or counted.
+    /// Bytes that are not a trace, and truncated traces, are refused or counted.
     #[test]
     fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..300), keep_header: bool) {
         let bytes = if keep_header { with_header(LITTLE, &bytes) } else { bytes };
@@ -189,7 +189,7 @@ proptest! {
 
 #[test]
 fn events_that_are_never_ended_are_given_up() {
-    // Begins without ends, on ever new times.
+    // Begins without ends, at ever new times.
     let begins: Vec<u8> =
         (0..1000u32).flat_map(|n| [1 << 30 | 0x1001, n, n, 0]).flat_map(u32::to_le_bytes).collect();
     let (_, all, codes) = decode(&with_header(LITTLE, &begins), &[4096]);

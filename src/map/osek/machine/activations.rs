@@ -43,14 +43,14 @@ impl Machine {
         }
     }
 
-    /// The first count of activations after the left edge or a gap. What a write changes is one more or one
-    /// less than before; the rest are instances that came or went unseen.
+    /// The first count of activations after the left edge or a gap. A write changes it by one; the remaining
+    /// difference are instances that came or went unseen.
     fn first_count(&mut self, t: usize, count: i64, write: bool) {
         let task = &self.tasks[t];
         let known = task.queue.len();
         let suspended = task.os == Some(OsState::Suspended) && known == 0;
         if self.model.tasks[t].counts_down {
-            // What is left tells how many are active only if the limit is known.
+            // The count gives the number of active instances only if the limit is known.
             return if write && suspended {
                 self.activate(t)
             };
@@ -72,7 +72,7 @@ impl Machine {
         }
     }
 
-    /// An instance is activated by the count: rule A7. Its source: rule A9.
+    /// The count activates an instance: rule A7. Its source: rule A9.
     fn activate(&mut self, t: usize) {
         let stimulus = self.consume(t);
         let number = self.new_instance(t);
@@ -122,7 +122,7 @@ impl Machine {
             (_, Some(_), None) => Some(OsState::Ready),
             (_, None, None) => None,
         };
-        // A task that runs although no activation is left has just been counted out: it is about to end.
+        // A task that runs with no activation left has just been counted out: it is about to end.
         let alive = i64::from(state.is_some_and(|s| s != OsState::Suspended));
         self.tasks[t].context.ending = alive > activations.unwrap_or(alive);
         self.tasks[t].os = state;
@@ -137,7 +137,7 @@ impl Machine {
         }
     }
 
-    /// There are `count` instances, the first of them in `state`; those that are too many have ended unseen.
+    /// Creates `count` instances, the first of them in `state`; surplus ones have ended unseen.
     fn instances_at_edge(&mut self, t: usize, state: OsState, count: i64) {
         let count = count.clamp(0, 256) as usize;
         let started = self.tasks[t].queue.front().is_some_and(|i| i.state != ProcessState::Active);
@@ -154,21 +154,21 @@ impl Machine {
         let head = match state {
             OsState::Running => ProcessState::Running,
             OsState::Waiting => ProcessState::Waiting,
-            // Counted in, and STATE not written yet.
+            // Counted already, but STATE is not written yet.
             OsState::Suspended => ProcessState::Active,
             OsState::Ready => ProcessState::Ready,
         };
         self.set_state(Proc::Task(t), head);
     }
 
-    /// Rule H3: what `t` does after a gap. An instance that was alive before it and may still be is taken for
-    /// the same one.
+    /// Rule H3: the state of `t` after a gap. An instance that was alive before it, and may still be, counts
+    /// as the same one.
     pub(super) fn task_after_gap(&mut self, t: usize, edge: &Edge) {
         self.tasks[t].context = Context::default();
         self.tasks[t].unreported = 0;
         self.task_at_left_edge(t, edge);
         self.tasks[t].lost = self.tasks[t].os.is_none();
-        // Whether it still polls is not known either; an unlocked semaphore must not make it run.
+        // It is unknown whether it still polls; an unlocked semaphore must not make it run.
         match self.state(Proc::Task(t)) {
             ProcessState::Polling => self.set_state(Proc::Task(t), ProcessState::Running),
             ProcessState::Parking => self.set_state(Proc::Task(t), ProcessState::Ready),

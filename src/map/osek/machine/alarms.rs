@@ -1,11 +1,11 @@
-//! Rules for alarms (A4–A6, A13; docs/mapping.md). Not what the alarm's action does to its target.
+//! Rules for alarms (A4–A6, A13; docs/mapping.md). Not what an alarm's action does to its target.
 
 use super::Machine;
 use super::state::Pending;
 use crate::map::osek::model::{AlarmAction, Service};
 
 impl Machine {
-    /// Rule A4: ALARMTIME reached zero, or was reloaded from one by an OS that never writes the zero.
+    /// Rule A4: ALARMTIME reached zero, or an OS that never writes the zero reloaded it from one.
     pub(super) fn alarm_time(&mut self, a: usize) {
         if !self.model.profile.rules.alarm_by_time {
             return;
@@ -13,8 +13,7 @@ impl Machine {
         let attribute = self.model.alarms[a].time.as_ref();
         let Some(value) = attribute.and_then(|t| t.value(&self.model.slots)) else { return };
         let Some(before) = self.alarm_times[a].replace(value) else { return };
-        // CancelAlarm stops an alarm that has not expired; other cores may be inside it for alarms of their
-        // own.
+        // CancelAlarm stops an alarm that has not expired; other cores may call it for alarms of their own.
         let p = self.proc(self.at);
         let cancelled = self.context(p, self.at).inside(Service::CancelAlarm);
         let expired = (value == 0 && before > 0) || (before == 1 && value > 1);
@@ -23,7 +22,7 @@ impl Machine {
         }
     }
 
-    /// Rule A5: the OS reads the action of an alarm only when it expires.
+    /// Rule A5: the OS reads the action of an alarm only when the alarm expires.
     pub(super) fn alarm_action(&mut self, a: usize) {
         self.expired(a);
     }
@@ -32,7 +31,7 @@ impl Machine {
         let (core, alarm) = (self.at, &self.model.alarms[a]);
         let (name, action) = (alarm.name, alarm.action);
         let stimulus = self.trigger((self.model.sim, -1), name);
-        // The next expiry ends the time in which an event may be set by the one before (rule E5).
+        // The next expiry ends the time in which the previous one may set an event (rule E5).
         self.cores[core].alarm_event = None;
         // Rule A6.
         match action {
@@ -43,8 +42,8 @@ impl Machine {
     }
 
     /// Rule A13: an alarm found its task at the limit. ORTI does not tell which alarm lost its activation,
-    /// but outside of every service it can only be that of the alarm that expired last on this core; its
-    /// trigger activates nothing.
+    /// but outside of all services it can only be the alarm that expired last on this core; its trigger
+    /// activates nothing.
     pub(super) fn alarm_lost(&mut self, core: usize) {
         let of_alarm = |p: &Pending| p.target.is_some() && p.core == core;
         if let Some(n) = self.pending.iter().rposition(of_alarm) {

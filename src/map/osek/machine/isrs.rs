@@ -44,14 +44,14 @@ impl Machine {
             self.report(Severity::Warning, "unknown-isr", message);
             name
         });
-        // Known from now on; one report per handler is enough.
+        // Reported once per handler.
         let name = self.model.names.intern(&name);
         self.model.cores[core].isr_names.insert(value, name);
         name
     }
 
-    /// Rule I1: what runs loses the core; then stimulus, activation and start fall together (thesis, table
-    /// 4.3).
+    /// Rule I1: the running process loses the core; then stimulus, activation and start happen at the same
+    /// time (thesis, table 4.3).
     fn isr_begins(&mut self, core: usize, name: NameId, category1: bool, value: i64) {
         if let Some(p) = self.proc(core) {
             self.leave(p);
@@ -66,7 +66,7 @@ impl Machine {
         self.enter(top);
     }
 
-    /// Rule I2: an ISR that is on the stack has the core again; everything above it has ended.
+    /// Rule I2: an ISR that is on the stack has the core again; all ISRs above it have ended.
     fn back_to(&mut self, core: usize, n: usize) {
         if n + 1 < self.cores[core].isrs.len() {
             self.pop_to(core, n + 1);
@@ -74,8 +74,8 @@ impl Machine {
         }
     }
 
-    /// Rule I3: no category 2 ISR runs. Nothing to do when none is on the stack (rule I4: the OS writes this
-    /// at start).
+    /// Rule I3: no category 2 ISR runs. Nothing to do if the stack has none (rule I4: the OS writes this at
+    /// start).
     fn no_isr(&mut self, core: usize) {
         let Some(n) = self.cores[core].isrs.iter().position(|f| !f.category1) else { return };
         self.pop_to(core, n);
@@ -97,7 +97,7 @@ impl Machine {
         self.after_isr(core);
     }
 
-    /// Ends the frames from the top down to, but not including, depth `n`.
+    /// Ends the frames from the top down to depth `n`, exclusive.
     fn pop_to(&mut self, core: usize, n: usize) {
         while self.cores[core].isrs.len() > n {
             let top = Proc::Isr(core, self.cores[core].isrs.len() - 1);
@@ -107,8 +107,7 @@ impl Machine {
         }
     }
 
-    /// Rule I8: the core goes back to what the ISR interrupted. What was put off until now comes first (rule
-    /// T11).
+    /// Rule I8: the core returns to what the ISR interrupted. Deferred events come first (rule T11).
     fn after_isr(&mut self, core: usize) {
         if let Some(n) = self.cores[core].isrs.len().checked_sub(1) {
             self.enter(Proc::Isr(core, n));

@@ -1,5 +1,5 @@
-//! Rules for semaphores and for polling them: ORTI resources, and the spinlocks behind global resources
-//! (S2–S10, P1–P11, H4, H5; docs/mapping.md).
+//! Rules for semaphores and for polling them: ORTI resources, and the spinlocks of global resources (S2–S10,
+//! P1–P11, H4, H5; docs/mapping.md).
 
 use super::state::{Actor, Proc};
 use super::{Machine, Severity};
@@ -19,7 +19,7 @@ impl Machine {
             return;
         }
         if std::mem::take(&mut self.sems[s].unknown) {
-            // What a write changes was the opposite before; a lock taken unseen belongs to the process that
+            // Before a write, the state was the opposite; a lock taken unseen belongs to the process that
             // gives it back (rule L5).
             let given_back = unlocked && write && self.proc(core).is_some();
             self.sems[s].locked = if write { given_back } else { !unlocked };
@@ -44,7 +44,7 @@ impl Machine {
         }
         let p = self.locker(core, s, value);
         if std::mem::take(&mut self.sems[s].unknown) {
-            // As for STATE: rule L5.
+            // Rule L5, as for STATE.
             let given_back = p.is_none() && write && self.proc(core).is_some();
             self.sems[s].locked = if write { given_back } else { p.is_some() };
             if !write {
@@ -57,7 +57,7 @@ impl Machine {
             // Locked before the trace began: now the owner is known.
             Some(p) if self.sems[s].owner.is_none() => self.sems[s].owner = p.map(|p| self.actor(p)),
             Some(p) if p.map(|p| self.actor(p)) != self.sems[s].owner => {
-                // Handed over without a visible release.
+                // Passed on without a visible release.
                 self.unlock(core, s);
                 self.lock(s, p);
             }
@@ -65,10 +65,10 @@ impl Machine {
         }
     }
 
-    /// Rule S9: the process that the value of LOCKER means, if any. The label of the value names it.
+    /// Rule S9: the process that a value of LOCKER stands for, if any. The label of the value names it.
     /// Generators leave ISRs out of the enumeration, and some also the value for "none": then STATE decides
-    /// between the two, and the process is that on the core. A label that names no task of the OS also means
-    /// the process on the core.
+    /// between the two, and the process is the one on the core. A label that names no task of the OS also
+    /// means the process on the core.
     fn locker(&self, core: usize, s: usize, value: i64) -> Option<Option<Proc>> {
         let model = &self.model.sems[s];
         let Some(label) = model.lockers.get(&value) else {
@@ -82,8 +82,7 @@ impl Machine {
         Some((0..self.tasks.len()).find(named).map(Proc::Task).or_else(|| self.proc(core)))
     }
 
-    /// Nothing of `core` is known until `end` (rule H4): neither are locks that only it uses, nor those it
-    /// may hold.
+    /// Nothing of `core` is known until `end` (rule H4), including locks that only it uses or may hold.
     pub(super) fn locks_in_gap(&mut self, core: usize, end: i64) {
         let lost = |machine: &Self, actor: Actor| {
             machine.process_of(actor).is_none_or(|p| machine.core_of(p) == core)
@@ -117,7 +116,7 @@ impl Machine {
                 self.sems[s].locked = value != 0;
             }
             if value != 0 && !self.sems[s].locked && self.sems[s].unseen_until.is_some() {
-                // Rule H5: taken in a gap, by a process that is not known.
+                // Rule H5: taken in a gap, by an unknown process.
                 let name = self.sems[s].name;
                 self.sems[s].locked = true;
                 self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Lock);
@@ -125,7 +124,7 @@ impl Machine {
             if value != 0 {
                 self.refused_by_spin(core, s, p);
             } else if self.sems[s].locked {
-                // Rule H5: given back in a gap, by a process that is not known.
+                // Rule H5: given back in a gap, by an unknown process.
                 self.sems[s].owner = None;
                 self.freed(s);
             }
@@ -138,14 +137,13 @@ impl Machine {
             self.sems[s].unknown = false;
             self.lock(s, p);
         } else if value == 0 && (self.sems[s].locked || self.sems[s].unknown) {
-            // Rule L5: a lock taken before the trace began, or in a gap, belongs to the process that gives it
-            // back.
+            // Rule L5: a lock taken before the trace or in a gap belongs to the process that gives it back.
             self.sems[s].unknown = false;
             self.unlock(core, s);
         }
     }
 
-    /// Rules P1 and P3: a refused TryToGetSpinlock is remembered, a second one is polling; any other
+    /// Rules P1 and P3: a refused TryToGetSpinlock is remembered, and a second one is polling; any other
     /// service that reads a taken lock spins, which is polling by definition.
     fn refused_by_spin(&mut self, core: usize, s: usize, p: Option<Proc>) {
         let Some(p) = p else { return };
@@ -160,7 +158,7 @@ impl Machine {
         }
     }
 
-    /// Rules P1 and P2: the refused resource is the one whose lock the service looked at last (rule P6).
+    /// Rules P1 and P2: the refused resource is the one whose lock the service accessed last (rule P6).
     pub(super) fn refused_by_error(&mut self, p: Proc) {
         let core = self.core_of(p);
         let Some(s) = self.context(Some(p), core).touched.filter(|s| self.sems[*s].locked) else { return };
@@ -175,7 +173,7 @@ impl Machine {
         }
     }
 
-    /// Rule P4. A process that is a registered waiter already polls again without asking again (rule P5).
+    /// Rule P4. A registered waiter already polls again, without a new request (rule P5).
     fn poll(&mut self, p: Proc, s: usize) {
         if self.state(p) != ProcessState::Running {
             return;
@@ -195,8 +193,9 @@ impl Machine {
         self.set_state(p, ProcessState::Polling);
     }
 
-    /// Rule S8: a resource that generators list at every core belongs to the core that uses it first; should
-    /// a second core use its own lock of that name, it gets the core in front, so that names stay unique.
+    /// Rule S8: a resource that generators list for every core belongs to the core that uses it first. If a
+    /// second core uses its own lock of that name, its name gets the core as prefix, so that names stay
+    /// unique.
     fn claim(&mut self, s: usize) {
         if std::mem::replace(&mut self.sems[s].used, true) {
             return;
@@ -211,7 +210,7 @@ impl Machine {
         }
     }
 
-    /// The events of a lock (rules S2–S4), and of one that a waiter gets (rules S5, P8).
+    /// The events of locking a semaphore (rules S2–S4), also by a waiter (rules S5, P8).
     fn lock(&mut self, s: usize, p: Option<Proc>) {
         self.claim(s);
         let name = self.sems[s].name;
@@ -245,7 +244,7 @@ impl Machine {
         }
     }
 
-    /// Rule P8: a GetResource that left without an error got the resource.
+    /// Rule P8: a GetResource that returned without an error got the resource.
     pub(super) fn polling_ended_by_success(&mut self, p: Proc) {
         if self.model.profile.rules.poll_by_error {
             self.run(p);
@@ -259,7 +258,7 @@ impl Machine {
         }
     }
 
-    /// Rule S6. A semaphore with waiters is OVERFULL, which has no `unlock` edge: it becomes FULL first (rule
+    /// Rule S6. A semaphore with waiters is OVERFULL, without an `unlock` edge: it becomes FULL first (rule
     /// S7).
     fn unlock(&mut self, core: usize, s: usize) {
         self.claim(s);
@@ -270,7 +269,7 @@ impl Machine {
         self.freed(s);
     }
 
-    /// The semaphore is free; waiters that park are ready now (rule P11).
+    /// The semaphore is free; parking waiters become ready (rule P11).
     fn freed(&mut self, s: usize) {
         let name = self.sems[s].name;
         if self.sems[s].overfull {
@@ -300,7 +299,7 @@ impl Machine {
         tasks.chain(isrs).find(|p| self.actor(*p) == actor && self.state(*p) != ProcessState::Terminated)
     }
 
-    /// A lock whose first access is a read is known at the left edge; any other is taken as it comes.
+    /// A lock whose first access is a read is known at the left edge; any other one is not.
     pub(super) fn lock_at_left_edge(&mut self, s: usize) {
         use crate::map::osek::slots::Role;
         let slots = &self.model.slots;

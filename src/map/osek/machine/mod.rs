@@ -1,6 +1,6 @@
 //! The mapping state machine: one software event in, BTF events out. Its rules have codes (`A7`) that
-//! docs/mapping.md explains; the other files of this folder hold them, about one function per rule. This file
-//! holds the state and the dispatch.
+//! docs/mapping.md explains; the other files of this folder contain them, about one function per rule. This
+//! file contains the state and the dispatch.
 
 mod activations;
 mod alarms;
@@ -17,8 +17,8 @@ mod tasks;
 
 use super::model::{Model, OsState};
 use super::slots::Role;
+use super::software::EventKind::{Access, Call};
 use super::software::SoftwareEvent;
-use super::software::What::{Access, Call};
 use crate::btf::{Action, EntityType, Event, NameId, NameMap, Note, State as ProcessState};
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::map::{Gap, Output};
@@ -29,12 +29,12 @@ use state::{Actor, Context, Core, Pending, Proc, Semaphore, Task};
 pub(super) use snapshot::State;
 pub(super) use state::Edge;
 
-/// S of the thesis, equation 4.6: everything that must be remembered between two software events.
+/// S of the thesis, equation 4.6: the state between two software events.
 #[derive(Debug)]
 pub struct Machine {
     pub(super) model: Model,
     now: i64,
-    /// The core whose software event is being mapped.
+    /// The core of the current software event.
     at: usize,
     cores: Vec<Core>,
     tasks: Vec<Task>,
@@ -51,8 +51,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A machine that knows nothing of what happens yet: [`Machine::begin`] or [`Machine::resume`] comes
-    /// next.
+    /// An empty machine: [`Machine::begin`] or [`Machine::resume`] comes next.
     pub(super) fn new(model: Model) -> Self {
         let mut machine = Self {
             now: 0,
@@ -79,13 +78,13 @@ impl Machine {
         self.now = event.time;
         self.at = event.core;
         self.out.advance(event.time);
-        match event.what {
+        match event.kind {
             Access { .. } => self.access(event),
             Call { function, entry } => self.call(event.core, function, entry),
         }
     }
 
-    /// Rule H1: a gap in the trace of `core`. What is known of it now is what `edge` says (rule H2).
+    /// Rule H1: a gap in the trace of `core`. Its new state is `edge` (rule H2).
     pub(super) fn gap(&mut self, core: usize, gap: &Gap, edge: &Edge) {
         self.now = gap.begin;
         let name = self.cores[core].name;
@@ -123,21 +122,21 @@ impl Machine {
         }
     }
 
-    /// Takes what is certain so far, if that is `at_least` so much.
+    /// Takes the output that is final, if it has at least `at_least` items.
     pub(super) fn take(&mut self, at_least: usize) -> Option<Vec<Output>> {
         self.out.take(at_least)
     }
 
-    /// Ends the trace: open instances stay open (rule L7). Returns what is left, and the findings.
+    /// Ends the trace: open instances stay open (rule L7). Returns the remaining output, and the findings.
     pub(super) fn finish(&mut self) -> (Vec<Output>, Log) {
         self.out.release_all();
         (self.out.take(0).unwrap_or_default(), std::mem::take(&mut self.log))
     }
 
     fn access(&mut self, event: &SoftwareEvent) {
-        let Access { slot, signal, write, value, follows } = event.what else { return };
+        let Access { slot, signal, write, value, follows } = event.kind else { return };
         let core = event.core;
-        // Values are kept as the 64 bits that were traced; formulas narrow them to their C type (rule O11).
+        // Values are stored as the 64 bits that were traced; formulas narrow them to their C type (rule O11).
         let bits = value as i64;
         if let Some(slot) = slot {
             let before = self.model.slots.value(slot);
@@ -154,7 +153,7 @@ impl Machine {
         }
     }
 
-    /// One variable that matters was accessed. `before` is its last known value.
+    /// A relevant variable was accessed. `before` is its last known value.
     fn role_accessed(
         &mut self,
         core: usize,
@@ -167,8 +166,7 @@ impl Machine {
         match role {
             Role::TaskState(t) => self.task_state(t, write),
             Role::Activations(t) => self.task_activations(t, write),
-            // Cores of one OS image may share a variable; what its attribute says is said of the core that
-            // writes.
+            // Cores of one OS image may share a variable; its attribute then applies to the core that writes.
             Role::RunningTask(c) if c == core => self.running_task(c, write),
             Role::RunningIsr(c) if c == core => self.running_isr(c, write),
             Role::Service(c) if c == core && write => self.service(c),
@@ -204,7 +202,7 @@ impl Machine {
         }
     }
 
-    /// What acts on a core: its process, or `SIM` (BTF 2.1: instance −1) when there is none.
+    /// The source of actions on a core: its process, or `SIM` (BTF 2.1: instance −1) if there is none.
     fn actor_on(&self, core: usize) -> Actor {
         self.proc(core).map_or((self.model.sim, -1), |p| self.actor(p))
     }
@@ -249,7 +247,7 @@ impl Machine {
         }
     }
 
-    /// True for the ISR that carries out service calls of another core.
+    /// True for the ISR that executes service calls of another core.
     fn is_rpc(&self, p: Proc) -> bool {
         matches!(p, Proc::Isr(c, n) if self.model.rpc.contains(&self.cores[c].isrs[n].name))
     }
@@ -291,7 +289,7 @@ impl Machine {
         self.emit((core, 0), Self::kind(p), self.actor(p), action);
     }
 
-    /// The stimulus that activates `process` when no other process does.
+    /// The stimulus that activates `process` if no other process does.
     fn own_stimulus(&mut self, process: NameId) -> NameId {
         self.stimulus(0, "STI_", process)
     }
@@ -318,7 +316,7 @@ impl Machine {
         (stimulus, n)
     }
 
-    /// Counts a finding of the mapping; it is located by time and core, since it has no line.
+    /// Counts a finding of the mapping; its location is time and core, because it has no line.
     fn report(&mut self, severity: Severity, code: &'static str, message: String) {
         let text = format!("t={}", self.now);
         self.log.push(Diagnostic {

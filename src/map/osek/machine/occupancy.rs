@@ -13,7 +13,7 @@ impl Machine {
         self.cores[core].running.is_some_and(|o| o != t && self.state(Proc::Task(o)).on_core())
     }
 
-    /// Rule C5: a task was set RUNNING, and goes on, but the one before it never left: its change of state
+    /// Rule C5: a task was set RUNNING and continues, but the one before it never left: its change of state
     /// was not traced.
     pub(super) fn settle(&mut self, core: usize) {
         let (Some(next), Some(stuck)) = (self.cores[core].incoming, self.cores[core].running) else { return };
@@ -27,8 +27,8 @@ impl Machine {
         self.enter(Proc::Task(next));
     }
 
-    /// A process gets the core, from whatever state it is in; runnables resume after it, outermost first
-    /// (rule N4). The state before decides between rules T1, T2 and P10.
+    /// A process gets the core, from any state; its runnables resume after it, outermost first (rule N4). The
+    /// state before decides between rules T1, T2 and P10.
     pub(super) fn enter(&mut self, p: Proc) {
         if let Proc::Task(t) = p
             && std::mem::take(&mut self.tasks[t].never_ran)
@@ -57,8 +57,8 @@ impl Machine {
         }
     }
 
-    /// A process loses the core by preemption: rule T3, or P9 when it polls. Runnables suspend first,
-    /// innermost first (rule N3). It forgets what it was refused (rule P7).
+    /// A process is preempted: rule T3, or P9 if it polls. Its runnables suspend first, innermost first (rule
+    /// N3). Its refused requests are forgotten (rule P7).
     pub(super) fn leave(&mut self, p: Proc) {
         let (action, state) = match self.state(p) {
             ProcessState::Running => (Action::Preempt, ProcessState::Ready),
@@ -82,9 +82,9 @@ impl Machine {
         }
     }
 
-    /// Rule C4: a process can only end or wait while it runs; one that an ISR had preempted runs for no time.
-    /// Another task that has the core meanwhile, because a change of state was not traced, gives it away for
-    /// that (see `vacate`).
+    /// Rule C4: only a running process can end or wait; one that an ISR had preempted runs for no time. If
+    /// another task has the core meanwhile, because a change of state was not traced, it gives the core up
+    /// (see `vacate`).
     pub(super) fn ensure_running(&mut self, p: Proc) {
         if let Proc::Task(t) = p
             && let core = self.tasks[t].core
@@ -102,7 +102,7 @@ impl Machine {
         }
     }
 
-    /// The core is free of `t`; a task that was set RUNNING too early comes in now (rule C3).
+    /// `t` leaves the core; a task that was set RUNNING too early enters now (rule C3).
     pub(super) fn vacate(&mut self, t: usize) {
         let core = self.tasks[t].core;
         if self.cores[core].incoming == Some(t) {
@@ -128,7 +128,7 @@ impl Machine {
         }
     }
 
-    /// `terminate` with everything that dies with a process; the caller removes the process.
+    /// `terminate`, with the end of everything that belongs to the process; the caller removes the process.
     pub(super) fn end_process(&mut self, p: Proc) {
         let actor = self.actor(p);
         let context = std::mem::take(self.context(Some(p), 0));
@@ -146,7 +146,7 @@ impl Machine {
         for sem in &mut self.sems {
             sem.waiters.retain(|w| *w != actor);
             if sem.owner == Some(actor) {
-                // It stays locked; the process that unlocks it will release it (as in rule L5).
+                // It stays locked; the process that unlocks it will also release it (as in rule L5).
                 sem.owner = None;
                 held.push(sem.name);
             }

@@ -1,5 +1,5 @@
-//! Rules for OS events from the kernel's event masks (E1–E6; docs/mapping.md). Not the waiting itself,
-//! which is a task state.
+//! Rules for OS events from the kernel's event masks (E1–E6; docs/mapping.md). Not the waiting itself, which
+//! is a task state.
 
 use super::state::{Actor, Proc};
 use super::{Machine, Severity};
@@ -7,7 +7,7 @@ use crate::btf::{Action, EntityType, NameId, Note};
 use crate::map::osek::model::Service;
 
 impl Machine {
-    /// Rule E1: a task begins to wait. The mask is written before the state, so this precedes rule T9.
+    /// Rule E1: a task begins to wait. The mask is written before the state, so this comes before rule T9.
     pub(super) fn event_waitmask(&mut self, t: usize, mask: u64) {
         let task = self.actor(Proc::Task(t));
         for event in self.events_of(t, mask) {
@@ -15,7 +15,7 @@ impl Machine {
         }
     }
 
-    /// Rules E2 and E3: the events set for a task; the changed bits are the events (thesis: exclusive or).
+    /// Rules E2 and E3: the events that are set for a task are the changed bits (thesis: exclusive or).
     pub(super) fn event_active(&mut self, core: usize, t: usize, mask: u64, before: Option<i64>) {
         let before = before.unwrap_or(0) as u64;
         let (set, cleared) = (mask & !before, before & !mask);
@@ -43,7 +43,7 @@ impl Machine {
         }
     }
 
-    /// Rules E3 and E5. A remote call sets the event on behalf of the caller: a process of another core
+    /// Rules E3 and E5. A remote call sets the event on behalf of its caller: a process of another core
     /// inside SetEvent, or the alarm that expired there.
     fn setter_on(&mut self, core: usize) -> Actor {
         let proc = self.proc(core);

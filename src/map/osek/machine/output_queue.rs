@@ -1,5 +1,5 @@
-//! The queue between the rules and the writer: keeps order, and holds back what rule I6 may still take back.
-//! Knows nothing of the rules.
+//! The queue between the rules and the writer: keeps the order, and holds outputs back that rule I6 may still
+//! cancel. Knows nothing of the rules.
 
 use crate::btf::NameId;
 use crate::map::Output;
@@ -14,12 +14,11 @@ struct Hold {
     end: u64,
 }
 
-/// See the module.
 #[derive(Debug)]
 pub(super) struct OutputQueue {
     window: i64,
     queue: Vec<Output>,
-    /// Absolute position of the front of the queue: how many have left it.
+    /// Absolute position of the front of the queue: the number of outputs that were taken.
     front: u64,
     holds: Vec<Hold>,
 }
@@ -30,14 +29,14 @@ impl OutputQueue {
         Self { window, queue: Vec::new(), front: 0, holds: Vec::new() }
     }
 
-    /// Position of the next output, to be given to [`OutputQueue::hold`].
+    /// Position of the next output, for [`OutputQueue::hold`].
     pub fn mark(&self) -> u64 {
         self.front + self.queue.len() as u64
     }
 
     pub fn push(&mut self, output: Output) {
         if let Output::Event(e) = &output {
-            // Its own next event proves that the process really used the core.
+            // An event of the process itself proves that it really used the core.
             self.confirm(e.source);
             self.confirm(e.target);
         }
@@ -52,12 +51,12 @@ impl OutputQueue {
         }
     }
 
-    /// The process really has the core: its resume is not taken back any more.
+    /// The process really has the core: its resume cannot be cancelled any more.
     pub fn confirm(&mut self, process: NameId) {
         self.holds.retain(|h| h.process != process);
     }
 
-    /// Takes the held resume of `process` back; true when there was one.
+    /// Cancels the held resume of `process`; true if there was one.
     pub fn cancel(&mut self, core: usize, process: NameId) -> bool {
         let Some(n) = self.holds.iter().position(|h| h.core == core && h.process == process) else {
             return false;
@@ -72,7 +71,7 @@ impl OutputQueue {
         true
     }
 
-    /// Time goes on: holds that are too old are certain now.
+    /// Time goes on: holds that are too old become final.
     pub fn advance(&mut self, now: i64) {
         self.holds.retain(|h| h.until >= now);
     }
@@ -81,14 +80,14 @@ impl OutputQueue {
         self.holds.clear();
     }
 
-    /// Takes what is certain, if that is `at_least` so much.
+    /// Takes the output that is final, if it has at least `at_least` items.
     pub fn take(&mut self, at_least: usize) -> Option<Vec<Output>> {
         let certain = self.holds.iter().map(|h| h.first).min().unwrap_or(self.mark());
         let n = (certain - self.front) as usize;
         if n < at_least {
             return None;
         }
-        // Nearly always everything is certain, and goes as it is.
+        // Nearly always everything is final, and is moved as a whole.
         let mut rest = Vec::with_capacity(self.queue.capacity());
         rest.extend(self.queue.drain(n..));
         self.front = certain;

@@ -1,5 +1,5 @@
-//! Rules for functions and signals (N1, N2, N6, G1; docs/mapping.md). Suspending and resuming
-//! runnables goes with their process (see `tasks`).
+//! Rules for functions and signals (N1, N2, N6, G1; docs/mapping.md). Runnables are suspended and resumed
+//! with their process (see `tasks`).
 
 use super::{Machine, Severity};
 use crate::btf::{Action, EntityType, NameId, Note};

@@ -1,5 +1,4 @@
-//! Rules for service calls, the stimuli they raise, and errors (A1–A3, A9, A10,
-//! A12, A14, T6, T8; docs/mapping.md).
+//! Rules for service calls, their stimuli, and errors (A1–A3, A9, A10, A12, A14, T6, T8; docs/mapping.md).
 
 use super::state::{Actor, Pending, Proc};
 use super::{Machine, Severity};
@@ -7,11 +6,11 @@ use crate::description::profile::EntryMark;
 use crate::map::osek::model::Service;
 use crate::map::osek::slots::Role;
 
-/// More unconsumed stimuli than any application has in flight: the oldest are stale.
+/// No application has more unconsumed stimuli: the oldest are stale.
 const MAX_PENDING: usize = 1024;
 
 impl Machine {
-    /// A write to SERVICETRACE; it counts even when the value is the same as before (rule O4).
+    /// A write to SERVICETRACE; it counts even if the value is unchanged (rule O4).
     pub(super) fn service(&mut self, core: usize) {
         let attribute = self.model.cores[core].service.as_ref();
         let Some(value) = attribute.and_then(|a| a.value(&self.model.slots)) else { return };
@@ -41,7 +40,7 @@ impl Machine {
         context.services.push((id, service));
         context.failed = false;
         if service == Service::GetResource {
-            // Rule P6: the lock that this call looks at, not that of an earlier one.
+            // Rule P6: the lock that this call accesses, not that of an earlier one.
             context.touched = None;
         }
         if !matches!(service, Service::TryLock | Service::GetResource) {
@@ -89,7 +88,7 @@ impl Machine {
         let failed = context.failed;
         match (service, p) {
             (Service::Activate | Service::Chain, Some(p)) => {
-                // Rule A3: the call failed (E_OS_ID and the like); its trigger stays, but activates nothing.
+                // Rule A3: the call failed (E_OS_ID etc.); its trigger stays, but activates nothing.
                 let by = Some(self.actor(p));
                 self.pending.retain(|s| s.target.is_some() || s.by != by);
             }
@@ -128,7 +127,8 @@ impl Machine {
     }
 
     /// Rule A12: E_OS_LIMIT tells which task lost an activation only if the data access right before it on
-    /// this core read that task's remaining activations; echoes of a remote call or an error hook do not.
+    /// this core read that task's remaining activations; repeated errors of a remote call or an error hook do
+    /// not.
     fn limit_error(&mut self, previous: Option<(usize, bool)>) {
         let Some((slot, true)) = previous else { return };
         let lost = self.model.slot(slot).roles.iter().find_map(|w| match w {
@@ -140,8 +140,8 @@ impl Machine {
         }
     }
 
-    /// The stimulus of an activation of `t` (rule A9): the newest that names `t`, else the newest that
-    /// names no task and was raised on another core if a remote call is served here, on this core otherwise.
+    /// The stimulus of an activation of `t` (rule A9): the newest that names `t`; else the newest without a
+    /// task, raised on another core if a remote call is served here, on this core otherwise.
     pub(super) fn consume(&mut self, t: usize) -> Actor {
         let core = self.at;
         let remote = self.proc(core).is_some_and(|p| self.is_rpc(p));

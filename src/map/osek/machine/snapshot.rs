@@ -1,9 +1,10 @@
-//! The state S' at the end of a recording, from which one that continues it is mapped on. Plain data; the rules are elsewhere.
+//! The state S' at the end of a recording, from which the mapping of the next one continues. Plain data; the
+//! rules are elsewhere.
 //!
-//! Kept: instances and states of tasks and ISRs with their runnables and open services, semaphores with owners and waiters,
-//! stimuli that have activated nothing yet, the next number of every instance, and the last value of every variable that a rule
-//! reads. Not kept: the last data access of each core, which only tells whether an error comes right after it, and which
-//! findings were reported once already.
+//! It has the instances and states of tasks and ISRs with their runnables and open services, semaphores with
+//! owners and waiters, stimuli that have activated nothing yet, the next number of every instance, and the
+//! last value of every variable that a rule needs. It does not have the last data access of each core, which
+//! only tells whether an error comes right after it, and which findings were already reported.
 
 use super::Machine;
 use super::state::{Core, Pending, Semaphore, Task};
@@ -13,11 +14,11 @@ use crate::map::state::pairs;
 use crate::names::IdMap;
 use serde::{Deserialize, Serialize};
 
-/// S' of the thesis, equation 4.6. Numbers of tasks and semaphores are their places in the lists.
+/// S' of the thesis, equation 4.6. Tasks and semaphores are indexes into the lists.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
-    /// When the last event was, in ticks.
+    /// The time of the last event, in ticks.
     time: i64,
     cores: Vec<Core>,
     tasks: Vec<Task>,
@@ -33,7 +34,7 @@ pub struct State {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Variable {
-    /// `None` for one that all cores share.
+    /// `None` for a variable that all cores share.
     core: Option<NameId>,
     variable: String,
     value: i64,
@@ -60,7 +61,7 @@ impl Machine {
         }
     }
 
-    /// Can this machine go on from `state`?
+    /// Checks that this machine can continue from `state`.
     ///
     /// # Errors
     /// When the state has other cores, tasks, semaphores or alarms.
@@ -78,7 +79,7 @@ impl Machine {
         .hint("a recording can only be continued by one of the same application"))
     }
 
-    /// Goes on from a state that was checked.
+    /// Continues from a state that was checked.
     pub(in crate::map::osek) fn resume(&mut self, state: State) {
         let State { time, cores, tasks, semaphores, alarm_times, pending_stimuli, next_instance, variables } =
             state;

@@ -1,5 +1,5 @@
-//! What the state machine remembers: cores, tasks with their instances, ISR frames, semaphores, pending
-//! stimuli. Plain data; the rules are elsewhere.
+//! The data of the state machine: cores, tasks with their instances, ISR frames, semaphores, pending stimuli.
+//! Plain data; the rules are elsewhere.
 
 use crate::btf::{NameId, State as ProcessState};
 use crate::map::osek::model::{OsState, Service};
@@ -18,20 +18,20 @@ pub(super) enum Proc {
     Isr(usize, usize),
 }
 
-/// What belongs to one running process and dies with it.
+/// The data of one running process, which ends with it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Context {
-    /// Services entered and not left, oldest first: the exit comes after a preempting task has run, so
-    /// this cannot be kept per core (rule C2).
+    /// Services entered and not left, oldest first. The exit comes after a preempting task has run, so this
+    /// is kept per process, not per core (rule C2).
     pub services: Vec<(i64, Service)>,
-    /// TerminateTask or ChainTask was entered without an error since (rules T6, T8).
+    /// TerminateTask or ChainTask was entered, without an error since (rules T6, T8).
     pub ending: bool,
     /// A LASTERROR was written since the last service entry.
     pub failed: bool,
     /// Semaphores refused once in this running interval (rule P1).
     pub refused: Vec<usize>,
-    /// The semaphore this process is a registered waiter of; stays through parking and READY (rule P5).
+    /// The semaphore for which this process is a registered waiter, also while parking and READY (rule P5).
     pub waits_for: Option<usize>,
     /// The resource whose lock was accessed last (rule P6).
     pub touched: Option<usize>,
@@ -58,17 +58,17 @@ pub(super) struct Instance {
 #[serde(deny_unknown_fields)]
 pub(super) struct Task {
     pub name: NameId,
-    /// Where it runs, or ran last. Only an OS of several cores moves a task (rule T13).
+    /// The core of the running or last run. Only an OS of several cores moves a task (rule T13).
     pub core: usize,
     pub next_instance: i64,
     /// Active instances; the head is the one that executes (OSEK: first activated, first served).
     pub queue: VecDeque<Instance>,
     pub os: Option<OsState>,
     pub activations: Option<i64>,
-    /// Activations taken from STATE that CURRENTACTIVATIONS may still report (rule A11).
+    /// Activations derived from STATE that CURRENTACTIVATIONS may still report (rule A11).
     pub unreported: i64,
     pub context: Context,
-    /// Not seen since a gap: its next state is taken as it comes (rule L6).
+    /// Not seen since a gap: its next state is accepted without a transition (rule L6).
     pub lost: bool,
     /// Rule L4: READY at the left edge because it was activated, not because it was preempted.
     pub never_ran: bool,
@@ -112,7 +112,7 @@ pub(super) struct Core {
     pub name: NameId,
     /// ISR stack, bottom first (thesis, figure 4.3).
     pub isrs: Vec<Frame>,
-    /// The task that the OS says is running, also while an ISR has the core.
+    /// The task that the OS reports as running, also while an ISR has the core.
     pub running: Option<usize>,
     /// A task that the OS set to RUNNING before the old one left.
     pub incoming: Option<usize>,
@@ -122,7 +122,7 @@ pub(super) struct Core {
     pub isr_value: Option<i64>,
     /// Last value of RUNNINGTASK.
     pub task_value: Option<i64>,
-    /// The data access before this one: (slot, was a read); `None` when it was of no variable with a role.
+    /// The previous data access: (slot, was a read); `None` if its variable has no role.
     #[serde(skip)]
     pub previous: Option<(usize, bool)>,
     /// An expired SETEVENT alarm whose event has not been set (rule E3).
@@ -148,12 +148,12 @@ impl Core {
     }
 }
 
-/// A stimulus that has fired and not yet activated anything.
+/// A stimulus that has fired and not activated anything yet.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Pending {
     pub stimulus: Actor,
-    /// The task it activates, when known: alarms know, service calls do not.
+    /// The task it activates, if known: alarms know it, service calls do not.
     pub target: Option<usize>,
     /// Where it was raised.
     pub core: usize,
@@ -170,13 +170,13 @@ pub(super) struct Semaphore {
     /// Last value of RESOURCE.LOCKER.
     pub locker: Option<i64>,
     pub owner: Option<Actor>,
-    /// Registered waiters, in the order they came.
+    /// Registered waiters, first come first.
     pub waiters: Vec<Actor>,
-    /// Locked or unlocked before the trace began is unknown.
+    /// It is unknown whether it was locked before the trace began.
     pub unknown: bool,
-    /// A core that is not seen until then may have taken it; stays until the next change that is seen.
+    /// Until then, a core in a gap may have taken it; cleared by the next change in the trace.
     pub unseen_until: Option<i64>,
-    /// Has been locked or unlocked; the name is its own now.
+    /// It has been locked or unlocked: its name is taken.
     pub used: bool,
 }
 
@@ -196,7 +196,7 @@ impl Semaphore {
     }
 }
 
-/// What is known of the time before the first event (rules L1–L4).
+/// What is known of the state before the first event (rules L1–L4).
 #[derive(Debug, Clone, Default)]
 pub struct Edge {
     /// Time of the first software event.
@@ -212,13 +212,13 @@ pub struct Edge {
 }
 
 impl Edge {
-    /// An edge of which nothing is known yet.
+    /// An edge at which nothing is known yet.
     pub fn at(begin: i64, cores: usize) -> Self {
         Self { begin, isrs: vec![Vec::new(); cores], ..Self::default() }
     }
 }
 
-/// A state of BTF, by its word.
+/// The states of BTF, by their words.
 mod process_state {
     use crate::btf::State;
     use serde::de::Error;

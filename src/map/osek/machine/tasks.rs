@@ -26,7 +26,7 @@ impl Machine {
         self.os_state(t, new, write);
     }
 
-    /// The OS state of `t` is `new`; `write` is false when this was only read.
+    /// The OS state of `t` is `new`; `write` is false if it was only read.
     pub(super) fn os_state(&mut self, t: usize, new: OsState, write: bool) {
         let old = self.tasks[t].os.replace(new);
         if old == Some(new) || (old.is_none() && !write) {
@@ -41,20 +41,20 @@ impl Machine {
                 format!("STATE of task {name} changed without a traced write"),
             );
         }
-        // Rule T13: the core that sets a task RUNNING is the one that runs it; it leaves the core it is on,
-        // on whichever core that is written.
+        // Rule T13: the core that sets a task RUNNING runs it; any other change concerns the core that the
+        // task is on, whichever core writes it.
         let core = if new == OsState::Running { self.at } else { self.tasks[t].core };
         let ends = old.is_none() && new == OsState::Suspended;
         let moves_core = new == OsState::Running || old == Some(OsState::Running) || ends;
         if moves_core && !self.cores[core].isrs.is_empty() {
-            // An ISR has the core: the task leaves or enters it when the ISR is over (rule T11).
+            // An ISR has the core: the task leaves or enters it after the ISR (rule T11).
             self.cores[core].deferred.push((t, old, new));
         } else {
             self.apply_state(t, core, old, new);
         }
     }
 
-    /// A change of state becomes what rules T1 to T10 say, or nothing (rule T14).
+    /// Turns a change of state into the events of rules T1 to T10, or none (rule T14).
     pub(super) fn apply_state(&mut self, t: usize, core: usize, old: Option<OsState>, new: OsState) {
         use OsState::{Ready, Running, Suspended, Waiting};
         let lost = std::mem::take(&mut self.tasks[t].lost);
@@ -65,7 +65,7 @@ impl Machine {
             (_, Running) => self.dispatch(t, core, old, lost),
             (Some(Running), Ready) if self.tasks[t].context.ending => {
                 if self.tasks[t].queue.len() < 2 {
-                    // The OS does not count activations: that there is another one shows only now.
+                    // The OS does not count activations: this one shows only now.
                     self.activate_by_state(t);
                 }
                 self.terminate(t);
@@ -91,8 +91,8 @@ impl Machine {
         }
     }
 
-    /// Rule L6: the first state after the left edge or a gap is READY, WAITING or SUSPENDED. It says where
-    /// the task is, not what it did: there is no event, unless it ends, which only a running task can
+    /// Rule L6: the first state after the left edge or a gap is READY, WAITING or SUSPENDED. It tells where
+    /// the task is, not what it did, so there is no event unless it ends, which only a running task can
     /// (thesis, section 4.2).
     fn unknown_past(&mut self, t: usize, new: OsState) {
         let p = Proc::Task(t);
@@ -116,7 +116,7 @@ impl Machine {
         }
     }
 
-    /// The head instance ran and ended without a trace.
+    /// The head instance ran and ended without a trace of it.
     pub(super) fn ended_unseen(&mut self, t: usize) {
         let actor = self.actor(Proc::Task(t));
         self.tasks[t].queue.pop_front();
@@ -152,18 +152,18 @@ impl Machine {
         }
         let replaced = self.cores[core].running.replace(t).filter(|o| *o != t);
         if let Some(o) = replaced.filter(|o| self.tasks[*o].os == Some(OsState::Running)) {
-            // It lost the core to an ISR, and now to this task, without a traced write of its STATE.
+            // It lost the core to an ISR, and then to this task, without a traced write of its STATE.
             self.tasks[o].os = Some(OsState::Ready);
         }
         self.enter(Proc::Task(t));
     }
 
-    /// Rule T3: STATE RUNNING → READY without an end. If an ISR took the core before, nothing is left to do.
+    /// Rule T3: STATE RUNNING → READY without an end. Nothing to do if an ISR took the core before.
     fn preempt(&mut self, t: usize) {
         let p = Proc::Task(t);
         let core = self.tasks[t].core;
         if self.out.cancel(core, self.tasks[t].name) {
-            // Rule I6: the ISR gave the core back only for the scheduler to take it away.
+            // Rule I6: the ISR gave the core back only for the scheduler to take it.
             let parked = self.state(p) == ProcessState::Polling;
             self.set_state(p, if parked { ProcessState::Parking } else { ProcessState::Ready });
         } else {
@@ -203,8 +203,8 @@ impl Machine {
         self.vacate(t);
     }
 
-    /// Rule T12: RUNNINGTASK changed. Only an OS without TASK.STATE needs it: states follow from which task
-    /// runs.
+    /// Rule T12: RUNNINGTASK changed. Only needed for an OS without TASK.STATE: the running task then
+    /// determines the states.
     pub(super) fn running_task(&mut self, core: usize, write: bool) {
         let attribute = self.model.cores[core].running_task.as_ref();
         let Some(value) = attribute.and_then(|a| a.value(&self.model.slots)) else { return };
@@ -218,7 +218,7 @@ impl Machine {
         if let Some(t) =
             to.filter(|t| self.tasks[*t].os == Some(OsState::Suspended) && self.tasks[*t].queue.is_empty())
         {
-            // An activation comes before anything that it causes, also when it shows only by its effect.
+            // An activation comes before everything it causes, even if only its effect is visible.
             self.activate_by_state(t);
         }
         if let Some(t) = from {

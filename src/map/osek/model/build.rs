@@ -1,4 +1,4 @@
-//! Compiles the objects of an ORTI file: cores, tasks, semaphores and alarms, with the variables that they read.
+//! Compiles the objects of an ORTI file: cores, tasks, semaphores and alarms, with their variables.
 
 use super::labels::{expand, integer_of, is_none_label, os_state, service, spellings};
 use super::{AlarmAction, AlarmModel, CoreModel, Model, SemModel, TaskModel};
@@ -141,7 +141,7 @@ impl Model {
     }
 
     /// Global resources and named spinlocks: one semaphore per index of the spinlock array. The locks that
-    /// the OS itself uses for remote calls have no name in the header's user part and stay out.
+    /// the OS itself uses for remote calls have no name in the header's user part and are left out.
     pub(super) fn add_spin_semaphores(&mut self, setup: &Application) {
         if self.profile.variables.spinlock.is_empty() {
             return;
@@ -198,8 +198,8 @@ impl Model {
                 continue;
             }
             let s = self.sems.len();
-            // Not made unique: generators list a resource at every core, and only one core uses it unless it is
-            // global (see `Machine::claim`).
+            // Not made unique: generators list a resource for every core, and only one core uses it unless it
+            // is global (see `Machine::claim`).
             let name = self.names.intern(label);
             let state = self.attribute(ix, orti, "RESOURCE", Some(label), "STATE", Role::SemState(s));
             let locker = self.attribute(ix, orti, "RESOURCE", Some(label), "LOCKER", Role::SemLocker(s));

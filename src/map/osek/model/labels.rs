@@ -1,5 +1,5 @@
-//! What labels and values of ORTI enumerations mean to the rules, by profile. Labels decide, as numbers
-//! differ between vendors. Not the objects themselves (see `build`).
+//! The meaning of labels and values of ORTI enumerations, by profile. Labels decide, because numbers differ
+//! between vendors. Not the objects themselves (see `build`).
 
 use super::{OsState, Service};
 use crate::description::orti::{EnumElement, EnumValue};
@@ -48,8 +48,8 @@ pub(super) fn expand(patterns: &[String], placeholder: &str, id: i64) -> Vec<Str
     patterns.iter().map(|p| p.replace(placeholder, &id.to_string())).collect()
 }
 
-/// Rule O7: the values that C calls equal to `v` when one side is an unsigned 32-bit number: generators write
-/// -1 for "none" and leave the type open, and the target writes 0xFFFFFFFF.
+/// Rule O7: the values that equal `v` in C if one side is an unsigned 32-bit number. Generators write -1 for
+/// "none" and leave the type open, and the target writes 0xFFFFFFFF.
 pub(super) fn spellings(v: i64) -> [i64; 2] {
     match v {
         -0x8000_0000..0 => [v, v + (1 << 32)],

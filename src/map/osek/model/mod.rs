@@ -1,6 +1,5 @@
-//! The traced application as the mapper sees it: cores, tasks, semaphores, alarms, and which variable each of
-//! them roles. Built once from ORTI, OS header, symbols and profile (`build`, `labels`); holds no state of a
-//! run.
+//! The traced application: cores, tasks, semaphores, alarms, and the variables that belong to each. Built
+//! once from ORTI, OS header, symbols and profile (`build`, `labels`); has no state of a run.
 
 mod build;
 mod labels;
@@ -39,7 +38,7 @@ pub(super) struct Attribute {
 }
 
 impl Attribute {
-    /// The value over the last traced values, or `None` while an operand is unknown.
+    /// The value for the last traced values, or `None` while an operand is unknown.
     pub fn value(&self, slots: &SlotTable) -> Option<i64> {
         let raw = self.formula.eval(&|i| self.slots.get(i).and_then(|s| slots.value(*s)), &|path| {
             slots.find(self.core, path).and_then(|s| slots.value(s))
@@ -54,7 +53,7 @@ pub(super) struct TaskModel {
     pub core: usize,
     pub state: Option<Attribute>,
     pub activations: Option<Attribute>,
-    /// The attribute counts the activations that are left: it falls with every activation.
+    /// The attribute counts the remaining activations: it falls with every activation.
     pub counts_down: bool,
     pub waitmask: Vec<usize>,
 }
@@ -66,15 +65,15 @@ pub(super) struct SemModel {
     pub locker: Option<Attribute>,
     /// Value → task name, from the LOCKER enumeration.
     pub lockers: HashMap<i64, String>,
-    /// Values of LOCKER whose label says that there is none.
+    /// Values of LOCKER whose label means "none".
     pub no_locker: HashSet<i64>,
     pub unlocked: Vec<i64>,
     pub core: usize,
-    /// True for locks seen through the spinlock array: global resources and named spinlocks.
+    /// True for locks in the spinlock array: global resources and named spinlocks.
     pub spin: bool,
 }
 
-/// What an alarm does when it expires.
+/// The action of an alarm when it expires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AlarmAction {
     Activate(usize),
@@ -90,7 +89,7 @@ pub(super) struct AlarmModel {
     pub action: AlarmAction,
 }
 
-/// A service with a meaning to the mapper.
+/// A service that the mapper handles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Service {
@@ -110,8 +109,7 @@ pub(super) enum Service {
 #[derive(Debug, Clone)]
 pub(super) struct CoreModel {
     pub name: NameId,
-    /// The first core with the same OS image: the core itself, unless one OS runs several cores (see
-    /// [`images`]).
+    /// The first core with the same OS image: itself, unless one OS runs several cores (see [`images`]).
     pub image: usize,
     pub running_task: Option<Attribute>,
     pub running_isr: Option<Attribute>,
@@ -120,10 +118,10 @@ pub(super) struct CoreModel {
     pub tasks_by_value: IdMap<i64, usize>,
     pub no_isr_values: HashSet<i64>,
     pub isr_labels: HashMap<i64, String>,
-    /// What values of RUNNINGISR2 have turned out to mean.
+    /// The names found for values of RUNNINGISR2.
     pub isr_names: IdMap<i64, NameId>,
     pub isr_symbols: HashMap<u64, String>,
-    /// Handler names that RUNNINGISR2 may hold, plus those of the symbol table (rule L3).
+    /// Handler names that RUNNINGISR2 may hold, and those of the symbol table (rule L3).
     pub handlers: HashSet<String>,
     pub services: IdMap<i64, Service>,
     pub limit_error: Option<i64>,
@@ -149,12 +147,12 @@ pub struct Model {
     pub(super) sim: NameId,
     pub(super) coalescing: i64,
     pub(super) rpc: HashSet<NameId>,
-    /// Things the description promises and the ORTI text does not keep; shown as diagnostics.
+    /// Contradictions between the description and the ORTI text; shown as diagnostics.
     pub findings: Vec<String>,
 }
 
 impl Model {
-    /// Compiles a description. What cannot be used is reported in [`Model::findings`], not fatal.
+    /// Compiles a description. Unusable parts are reported in [`Model::findings`] and are not fatal.
     pub fn new(setup: &Application) -> Self {
         let mut names = Names::default();
         let sim = names.intern("SIM");
@@ -217,7 +215,7 @@ impl Model {
         full == label || full.split_once('.').is_some_and(|(_, bare)| bare == label)
     }
 
-    /// BTF names are unique: a name that two cores use gets its core in front (rule O10).
+    /// BTF names are unique: a name that two cores use gets its core as prefix (rule O10).
     fn unique(&mut self, label: &str, core: &str, has: impl Fn(&Orti) -> bool, all: &Application) -> NameId {
         let own = all.cores.iter().zip(self.cores.iter().map(|c| c.image)).enumerate();
         let own = own.filter(|(ix, (_, image))| image == ix).map(|(_, (core, _))| core);
@@ -235,7 +233,7 @@ impl Model {
         role: Role,
     ) -> Option<Attribute> {
         let objects: Vec<_> = orti.objects(kind).filter(|o| object.is_none_or(|n| o.name == n)).collect();
-        // One file may describe several cores: by several OS objects (RTA-OS) or by indexed attributes (SMP).
+        // One file may describe several cores: with several OS objects (RTA-OS) or indexed attributes (SMP).
         let object = if object.is_none() { objects.get(core).or(objects.first()) } else { objects.last() }?;
         let indexed =
             object.attributes.iter().find(|a| a.name == name && a.index == u32::try_from(core).ok());
@@ -257,14 +255,14 @@ impl Model {
         Some(Attribute { formula, width, slots, core })
     }
 
-    /// Which traced names mean anything.
+    /// Which traced names matter.
     pub fn relevance(&self) -> Arc<Relevance> {
         let listed = self.category1.iter().chain(&self.runnables).chain(self.task_functions.keys());
         let functions = listed.chain(self.cores.iter().flat_map(|c| &c.handlers)).cloned().collect();
         Arc::new(Relevance { slots: self.slots.clone(), functions })
     }
 
-    /// What a traced function name means.
+    /// The meaning of a traced function name.
     pub(super) fn function(&mut self, text: &str) -> Option<Function> {
         if self.category1.contains(text) {
             Some(Function::Category1(self.names.intern(text)))
@@ -286,9 +284,9 @@ impl Model {
 }
 
 /// For every core, the first one that runs the same OS image. Cores that name the same ORTI file run one OS
-/// if that file tells them apart: by several OS objects, or by an index (`RUNNINGTASK[1]`). Tasks, resources
-/// and alarms are the image's then, and its variables are seen by all its cores. Otherwise each core has an
-/// OS of its own.
+/// if that file distinguishes them by several OS objects or by an index (`RUNNINGTASK[1]`). Tasks, resources
+/// and alarms then belong to the image, and all its cores see its variables. Otherwise each core has an OS of
+/// its own.
 fn images(cores: &[ApplicationCore]) -> Vec<usize> {
     let one_image = |a: &Orti, b: &Orti| {
         let indexed = || a.objects("OS").flat_map(|o| &o.attributes).any(|a| a.index.is_some_and(|i| i > 0));

@@ -5,7 +5,7 @@ use crate::map::qnx::state::Frame;
 use crate::schema::KernelInterruptRow;
 
 impl QnxMapper {
-    /// An interrupt of a CPU ended, or was cut off. It is not on the stack any more.
+    /// An interrupt of a CPU ended, or was cut off. It is already off the stack.
     pub(in crate::map::qnx) fn write_interrupt(
         &mut self,
         cpu: usize,

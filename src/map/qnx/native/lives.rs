@@ -36,7 +36,7 @@ impl QnxMapper {
         });
     }
 
-    /// All processes, from the first look at the recording.
+    /// Writes all processes, which the look-ahead has found.
     pub(in crate::map::qnx) fn write_processes(&mut self) {
         for life in self.directory.lives() {
             self.rows.processes.push(KernelProcessRow {

@@ -1,4 +1,4 @@
-//! Table `kernel_message`. A reply goes to the client that waits for one, or else to the client whom the
+//! Table `kernel_message`. A reply goes to the client that waits for one, or else to the client that the
 //! replying thread serves.
 
 use crate::btf::NameId;
@@ -11,7 +11,7 @@ use crate::map::qnx::words;
 use crate::schema::KernelMessageRow;
 
 impl QnxMapper {
-    /// The thread that runs on a CPU, with the task that it is.
+    /// The thread that runs on a CPU, and its task.
     fn running_thread(&self, cpu: usize) -> Option<(ThreadKey, NameId)> {
         let thread = &self.threads[self.cores[cpu].running?];
         Some((thread.pid_tid(), thread.name))
@@ -50,14 +50,14 @@ impl QnxMapper {
         }
     }
 
-    /// `by_thread`: a thread sent it; else the kernel did, whichever thread runs.
+    /// `by_thread`: a thread sent it; else the kernel did, whichever thread is running.
     pub(in crate::map::qnx) fn pulse_sent(&mut self, cpu: usize, id: u32, server: u32, by_thread: bool) {
         let client =
             if by_thread && self.cores[cpu].frames.is_empty() { self.running_thread(cpu) } else { None };
         self.send(client, id, server, true);
     }
 
-    /// Rule Q29: what waits longest in a queue, or what was sent before the recording.
+    /// Rule Q29: the oldest message of a queue, or one that was sent before the recording.
     fn receive(&mut self, cpu: usize, id: u32, server: u32, pulse: bool) -> u64 {
         let receiver = self.running_thread(cpu).map(|(key, _)| key).filter(|(pid, _)| *pid == server);
         let number = self.messages.next_of(pulse, id, server).unwrap_or_else(|| {
@@ -82,7 +82,7 @@ impl QnxMapper {
         let Some(message) = self.messages.get(number) else { return };
         match (message.client, message.receiver) {
             (Some((client, _)), Some(receiver)) => {
-                // The client waits for this thread from now on.
+                // From now on, the client waits for this thread.
                 if let Some(t) = self.threads.find(client)
                     && let Some(stretch) = self.threads[t].stretch.as_mut().filter(|s| s.blocked)
                     && stretch.by == Some((server, None))
@@ -95,7 +95,7 @@ impl QnxMapper {
                     self.end_message(before, None, "cut");
                 }
             }
-            // No reply can be told to be one to it.
+            // No reply could be matched to it.
             (None, None) => self.end_message(number, None, "cut"),
             (Some(_), None) => {}
         }
@@ -119,7 +119,7 @@ impl QnxMapper {
         self.end_message(number, Some(self.now), outcome);
     }
 
-    /// The call by which a client sent is over.
+    /// The client's call that sent a message is over.
     pub(in crate::map::qnx) fn client_goes_on(&mut self, t: usize, call: &OpenCall) {
         if matches!(call.number, number::MSG_SENDV | number::MSG_SENDVNC) {
             let key = self.threads[t].pid_tid();
@@ -127,13 +127,13 @@ impl QnxMapper {
         }
     }
 
-    /// A client is no more.
+    /// The client ends.
     pub(in crate::map::qnx) fn client_ends(&mut self, t: usize) {
         let key = self.threads[t].pid_tid();
         self.abandon(key);
     }
 
-    /// A client waits for no reply any more.
+    /// The client no longer waits for a reply.
     fn abandon(&mut self, client: ThreadKey) {
         if let Some(number) = self.messages.of_client(client) {
             self.end_message(number, None, "abandoned");

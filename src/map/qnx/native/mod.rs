@@ -1,5 +1,5 @@
-//! Rows of the native tables of kernel traces: what the kernel said, in its own words, each row written when what it tells
-//! of ends. Not what BTF makes of it.
+//! Rows of the native tables of kernel traces, in the terms of the kernel. Each row is written when its
+//! subject ends. Not the mapping to BTF.
 
 mod calls;
 mod interrupts;

@@ -15,7 +15,7 @@ pub struct KernelRows {
     pub processes: KernelProcessRows,
     /// Threads.
     pub threads: KernelThreadRows,
-    /// Stretches of one state.
+    /// Spans of one state.
     pub states: KernelStateRows,
     /// Kernel calls.
     pub calls: KernelCallRows,
@@ -26,7 +26,7 @@ pub struct KernelRows {
 }
 
 impl KernelRows {
-    /// Takes the rows so far, if a table has `at_least` so many.
+    /// Takes the rows so far, if a table has at least `at_least`.
     pub fn take(&mut self, at_least: usize) -> Option<Self> {
         let rows = [self.states.len(), self.calls.len(), self.interrupts.len(), self.messages.len()];
         rows.iter().any(|rows| *rows >= at_least).then(|| std::mem::take(self))

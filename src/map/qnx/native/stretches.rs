@@ -1,4 +1,4 @@
-//! Table `kernel_state`: stretches of one state of a thread, with what it waits for.
+//! Table `kernel_state`: spans of one state of a thread, with what it waits for.
 
 use crate::btf::NameId;
 use crate::map::qnx::call::number;
@@ -19,14 +19,13 @@ struct Object {
 }
 
 impl QnxMapper {
-    /// A thread is in the state of its event now.
+    /// A thread enters the state of an event.
     pub(in crate::map::qnx) fn begin_event_state(&mut self, t: usize, event: &Event<'_>) {
         let (state, _) = self.state(event);
         let (priority, policy) = words::scheduling(event);
         let cpu = self.threads[t].cpu;
         if let Some(open) = self.threads[t].stretch.as_mut().filter(|s| s.state == state && s.cpu == cpu) {
-            // The state is repeated; a wide event may add to it, or have another priority, which begins
-            // another stretch.
+            // The state is repeated; a wide event may add to it, or begin another span with another priority.
             let same = open.priority.is_none() || priority.is_none() || open.priority == priority;
             if same {
                 open.priority = open.priority.or(priority);
@@ -39,7 +38,7 @@ impl QnxMapper {
         self.put_state(t, state, blocked, (priority, policy), object);
     }
 
-    /// A thread is in a state that no event tells: `by` took its CPU.
+    /// A thread enters a state without an event: `by` took its CPU.
     pub(in crate::map::qnx) fn begin_state(&mut self, t: usize, state: NameId, by: Option<(u32, u32)>) {
         let by = by.map(|(pid, tid)| (pid, Some(tid)));
         self.put_state(t, state, false, (None, None), Object { by, ..Object::default() });
@@ -74,7 +73,7 @@ impl QnxMapper {
         thread.stretch = Some(stretch);
     }
 
-    /// Another thread has the CPU of the one that left it last.
+    /// Another thread got the CPU of the one that left it last.
     pub(in crate::map::qnx) fn note_successor(&mut self, cpu: usize, t: usize) {
         let Some((left, born)) = self.cores[cpu].vacated.take() else { return };
         let (pid, tid) = self.threads[t].pid_tid();
@@ -129,8 +128,7 @@ impl QnxMapper {
         Object { name: Some(name), address: Some(address), by: owner.and_then(|o| self.holder(pid, o)) }
     }
 
-    /// The thread that an owner word means: it has the low bits of the process id only. Mostly the process is
-    /// the same.
+    /// The thread of an owner word, which has only the low bits of the pid. Mostly it is the same process.
     fn holder(&self, pid: u32, owner: u32) -> Option<(u32, Option<u32>)> {
         let (low, tid) = words::holder(owner)?;
         if pid & 0x7fff == low {
@@ -141,7 +139,7 @@ impl QnxMapper {
         all.next().is_none().then_some((found.0, Some(tid)))
     }
 
-    /// The present state of a thread ends; not by an event that tells so, if it is cut off.
+    /// Ends the state of a thread; `whole` is false if it is cut off.
     pub(in crate::map::qnx) fn end_state(&mut self, t: usize, whole: bool) {
         let Some(stretch) = self.threads[t].stretch.take() else { return };
         let thread = &self.threads[t];

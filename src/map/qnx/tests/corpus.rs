@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::*;
 use crate::qnx::{Flavour, Version, event_number, text};
 
-/// A file of the corpus; `None`, with a note, when there is no corpus.
+/// A file of the corpus; `None`, with a note, if there is no corpus.
 fn corpus(name: &str) -> Option<PathBuf> {
     let Some(root) = std::env::var_os("BTFDB_CORPUS") else {
         eprintln!("skipped: BTFDB_CORPUS is not set");
@@ -14,8 +14,8 @@ fn corpus(name: &str) -> Option<PathBuf> {
     Some(PathBuf::from(root).join("qnx").join(name))
 }
 
-/// Reads a recording as simply as can be: little endian, every part of an event behind the one before of the same CPU,
-/// class and time, CPUs in the order of the file.
+/// A reader as simple as possible: little endian, every part of an event after the previous one of the same
+/// CPU, class and time, CPUs in the order of the file.
 fn read(name: &str, version: Version) -> Option<(Vec<Ev>, u32)> {
     let bytes = std::fs::read(corpus(name)?).unwrap();
     let end_mark = b"TRACE_HEADER_END::";
@@ -32,7 +32,7 @@ fn read(name: &str, version: Version) -> Option<(Vec<Ev>, u32)> {
     for record in bytes[start..].chunks_exact(16).rev() {
         let word = |n: usize| u32::from_le_bytes(record[4 * n..4 * n + 4].try_into().unwrap());
         if word(0) & 0xc000_7fff == 0x401 {
-            // What comes before the first full time of a CPU, is near it.
+            // Events before the first full time of a CPU are near it.
             msb[(word(0) >> 24 & 0x3f) as usize] = (u64::from(word(2)), word(3));
         }
     }
@@ -84,14 +84,14 @@ fn read(name: &str, version: Version) -> Option<(Vec<Ev>, u32)> {
     Some((events, cpus))
 }
 
-/// One of our lines as the prototype writes it; `None` for what it does not write.
+/// One of our lines in the form of the prototype; `None` for lines that it does not write.
 fn as_prototype(line: &str, version: Version, destroyed: &[i64]) -> Option<String> {
-    // It knows no handlers, no events of users, and leaves the threads of a process that is destroyed as they are.
+    // It has no handlers and no events of users, and does not end the threads of a destroyed process.
     let time: i64 = line.split(',').next()?.parse().ok()?;
     if line.contains(", R, ISR_") || line.contains(", SIG, USR_") || destroyed.contains(&time) {
         return None;
     }
-    // The list of what is there is nothing that happens; calls have names, and runnables have instances.
+    // The list of what exists is not an event; calls have names, and runnables have instances.
     let mut fields: Vec<String> = line.split(", ").map(str::to_owned).collect();
     if fields[1] == "STI_initial" {
         fields[1] = "STI_create".to_owned();
@@ -117,7 +117,7 @@ fn listings_map_as_the_prototype_maps_them() {
     ] {
         let Some((mut events, cpus)) = read(&format!("{name}.kev"), version) else { return };
         if name == "synth_smp_le" {
-            // An event of which the end is missing, which the simple reader does not keep.
+            // An event without its end, which the simple reader drops.
             events.retain(|e| e.status == Status::Ok);
         }
         let ours = run(&setup(version, cpus), &events);

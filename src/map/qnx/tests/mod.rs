@@ -1,4 +1,4 @@
-//! The mapping of kernel events against what was worked out by hand, and against rules that hold for any events.
+//! The mapping of kernel events against results worked out by hand, and against general rules.
 
 mod corpus;
 mod native;
@@ -46,7 +46,7 @@ fn th(time: i64, state: u16, pid: u32, tid: u32) -> Ev {
     ev(time, 0, Class::Thread, state, &[pid, tid])
 }
 
-/// What tells that recording has begun, and the list of what is there is over.
+/// The end of the list of what exists.
 fn begun(time: i64) -> Ev {
     ev(time, 0, Class::KerExit, 1, &[0, 0])
 }
@@ -55,7 +55,7 @@ fn process(time: i64, pid: u32, name: &str) -> Ev {
     Ev { text: Some(name.to_owned()), ..ev(time, 0, Class::Process, 3, &[0, pid]) }
 }
 
-/// Everything that the mapping gave.
+/// The output of a mapping.
 struct Run {
     lines: Vec<String>,
     outputs: Vec<Output>,
@@ -139,7 +139,7 @@ fn line(output: &Output, names: &Names) -> String {
     format!("{}, {source}, {s}, {}, {target}, {t}, {}{note}", e.time, e.target_type, e.action)
 }
 
-/// Asserts what the mapping of events gives, line by line.
+/// Compares the events of a mapping, line by line.
 fn assert_lines(run: &Run, expected: &str) {
     let expected: Vec<&str> = expected.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
     let lines: Vec<&str> = run.lines.iter().map(String::as_str).collect();

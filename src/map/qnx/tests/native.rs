@@ -137,10 +137,10 @@ fn messages_without_a_beginning_or_an_end() {
     let events = [
         begun(0),
         th(1, RUNNING, 10, 1),
-        // Sent before the recording, by somebody that the reply names.
+        // Sent before the recording, by the client that the reply names.
         ev(2, 0, Class::Comm, 2, &[7, 10]),
         ev(3, 0, Class::Comm, 10, &[4, 40]),
-        // Received in the order of their sending.
+        // Received in the order of sending.
         ev(4, 0, Class::Comm, 4, &[5, 10]),
         ev(5, 0, Class::Comm, 1, &[5, 10]),
         ev(6, 0, Class::Comm, 3, &[5, 10]),

@@ -1,4 +1,4 @@
-//! Any kernel events, however absurd: the mapping keeps the rules of BTF.
+//! Random kernel events, however absurd: the mapping keeps the rules of BTF.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,7 +22,8 @@ pub(super) fn assert_sound(run: &Run) {
     conforms(run);
 }
 
-/// Naive: who is on which core after each event; two at once are a fault, and so is a start on a core that is taken.
+/// The definition: which process is on which core after each event; two at once are a fault, and so is a
+/// start on a core that is taken.
 fn occupancy(run: &Run) -> Option<String> {
     let mut on: BTreeMap<NameId, Vec<(NameId, i64)>> = BTreeMap::new();
     let mut runnables: HashMap<(NameId, i64), State> = HashMap::new();
@@ -45,7 +46,7 @@ fn occupancy(run: &Run) -> Option<String> {
         match e.target_type {
             EntityType::Task | EntityType::Isr => {
                 let (from, to) = process_transition(e.action)?;
-                // Nothing is known of the first state after a gap.
+                // After a gap, any first state is right.
                 let state = states.insert(key, to);
                 if state.is_some_and(|state| state != from) {
                     return Some(format!("not in state {from:?}: {line}"));
@@ -82,7 +83,7 @@ fn occupancy(run: &Run) -> Option<String> {
     None
 }
 
-/// Instances of tasks, interrupts, runnables and stimuli that are triggered rise by one.
+/// Instances of tasks, interrupts, runnables and triggered stimuli rise by one.
 fn numbers(run: &Run) {
     let mut next: HashMap<NameId, i64> = HashMap::new();
     for (output, line) in run.outputs.iter().zip(&run.lines) {
@@ -101,8 +102,9 @@ fn numbers(run: &Run) {
     }
 }
 
-/// The checker of the project, which knows nothing of gaps and needs not, finds nothing but what the rules of kernel traces want: notes
-/// that BTF 2.1.5 does not foresee, and OS events that the kernel sets while no thread runs.
+/// The checker of the project, without knowledge of gaps, accepts the events, except what the rules of kernel
+/// traces require: notes that BTF 2.1.5 does not have, and OS events that the kernel sets while no thread
+/// runs.
 fn conforms(run: &Run) {
     let version = crate::btf::spec::Version::V2_1_5;
     let mut checker = Checker::new(CheckOptions { version: Some(version), header: false });
@@ -136,7 +138,7 @@ fn conforms(run: &Run) {
     assert!(bad.is_empty(), "{bad:#?}\n{}", run.lines.join("\n"));
 }
 
-/// A step from a number: an event with words from a few values, so that they meet, or seldom a gap.
+/// A step from a number: an event with words from a small set, so that they match, or rarely a gap.
 fn step(mut number: u64, now: i64) -> Step {
     let mut draw = |choices: u64| {
         let drawn = number % choices;
@@ -222,8 +224,8 @@ fn numbers_of(batch: &RecordBatch, column: &str) -> Vec<Option<i64>> {
     batch.column_by_name(column).unwrap().as_primitive::<Int64Type>().iter().collect()
 }
 
-/// The native tables agree with themselves: stretches of a thread do not overlap and lie within its life, ends rise as the
-/// order of the tables says, no CPU runs two threads.
+/// The native tables are consistent: spans of a thread do not overlap and are within its life, ends rise in
+/// the order of the tables, no CPU runs two threads.
 fn native(run: &mut Run, end: i64) {
     let states = run.rows.states.take_batch().unwrap();
     let column = |name: &str| numbers_of(&states, name);

@@ -15,7 +15,7 @@ fn on(cpu: u8, event: Ev) -> Ev {
     Ev { cpu, ..event }
 }
 
-/// A client sends, the server gets the CPU, receives and replies, and the client goes on with an error.
+/// A client sends, the server gets the CPU, receives and replies, and the client continues with an error.
 pub(super) fn message_passing() -> Vec<Ev> {
     vec![
         begun(0),
@@ -75,7 +75,7 @@ fn messages_hand_over_without_ready() {
 }
 
 #[test]
-fn what_is_there_already_is_told_apart_and_named() {
+fn existing_threads_are_distinguished_and_named() {
     let events = [
         process(0, 10, "/usr/bin/a b,c"),
         th(1, CREATE, 10, 1),
@@ -144,7 +144,7 @@ fn interrupts_nest_and_handlers_run_in_them() {
 }
 
 #[test]
-fn interrupts_beside_threads_have_a_core_of_their_own() {
+fn interrupts_that_overlay_threads_have_a_core_of_their_own() {
     let setup = Settings { irq: Irq::Overlay, ..Settings::default() };
     let run = run(&setup, &nested_interrupts());
     let tasks: Vec<_> = run.lines.iter().filter(|l| l.contains(", T, ")).collect();

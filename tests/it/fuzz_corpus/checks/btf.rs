@@ -61,11 +61,11 @@ fn in_chunks(data: &[u8], whole: &EventRows) {
     let mut parser = Parser::new("fuzz");
     let [one, mut other] = [&data[..cut], &data[cut..]].map(|part| parser.chunk(part, false));
     // The parser returns a name once: names of the first chunk come before those of the second.
-    let told = other.told;
+    let delta_start = other.delta_start;
     for (known, first, new) in [
-        (&one.names, told.names, &mut other.names),
-        (&one.words, told.words, &mut other.words),
-        (&one.notes, told.notes, &mut other.notes),
+        (&one.names, delta_start.names, &mut other.names),
+        (&one.words, delta_start.words, &mut other.words),
+        (&one.notes, delta_start.notes, &mut other.notes),
     ] {
         assert!(first == 0 || first == known.len());
         *new = known.iter().take(first as usize).chain(new.iter()).collect();

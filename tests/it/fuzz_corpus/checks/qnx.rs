@@ -19,7 +19,7 @@ pub fn qnx_listing(data: &[u8]) {
         assert_eq!((parts.counts(), again), (counts, events.clone()));
         assert_eq!(parts.attributes(), whole.attributes());
     }
-    told(&whole, &events);
+    check_reports(&whole, &events);
 }
 
 fn read(chunks: &[&[u8]]) -> (ListingReader<'static>, Vec<OwnedEvent>) {
@@ -31,7 +31,7 @@ fn read(chunks: &[&[u8]]) -> (ListingReader<'static>, Vec<OwnedEvent>) {
     (reader, events)
 }
 
-fn told(reader: &ListingReader<'_>, events: &[OwnedEvent]) {
+fn check_reports(reader: &ListingReader<'_>, events: &[OwnedEvent]) {
     let mut line = 0;
     for (n, owned) in events.iter().enumerate() {
         assert!(owned.line >= line && owned.words.len() <= MAX_WORDS + 1);

@@ -10,8 +10,8 @@ use btfdb::{Log, Severity, TimeScale};
 /// A data export, with the columns it seems to have and with the default ones.
 pub fn trace32_data(data: &[u8]) {
     probe(data);
-    let usual = detect_data_layout(b"", None);
-    let mut layouts: Vec<_> = [detect_data_layout(data, None), usual].into_iter().flatten().collect();
+    let by_default = detect_data_layout(b"", None);
+    let mut layouts: Vec<_> = [detect_data_layout(data, None), by_default].into_iter().flatten().collect();
     layouts.dedup();
     assert!(!layouts.is_empty(), "an input without lines has the usual columns");
     for layout in &layouts {

@@ -1,4 +1,4 @@
-//! What stands before and behind the records. Not the records themselves.
+//! What comes before and after the records. Not the records themselves.
 
 use super::*;
 use crate::neutrino::codes::process;
@@ -38,7 +38,8 @@ fn with_attributes(name: &str, change: impl FnOnce(&mut Attributes)) -> Case {
     case.done()
 }
 
-/// Order is not promised, user's keys have any letters, dates may be missing, and who names the file may write TRACE_.
+/// The order is not guaranteed, keys of users have any letters, dates may be missing, and a file name may
+/// contain TRACE_.
 fn keys_in_odd_order() -> Case {
     with_attributes("keys in odd order, TRACE_ in a value, user's keys, no date", |attributes| {
         attributes.remove("DATE").remove("BOOT_DATE");
@@ -58,7 +59,7 @@ fn a_value_that_ends_like_a_key() -> Case {
     })
 }
 
-/// Longer than what old headers call the longest, and than what is read at once.
+/// Longer than the maximum in old headers, and than what is read at once.
 fn a_long_header() -> Case {
     with_attributes("a header of 100 kB", |attributes| {
         for n in 0..1000 {
@@ -67,7 +68,7 @@ fn a_long_header() -> Case {
     })
 }
 
-/// Who reads the header by lines loses the records.
+/// A reader that reads the header by lines loses the records.
 fn line_ends_in_the_system_page() -> Case {
     let target = Target::default();
     let mut page = target.syspage();
@@ -84,7 +85,7 @@ fn line_ends_in_the_system_page() -> Case {
 }
 
 fn nothing_behind_the_header() -> Case {
-    Builder::usual("nothing behind the header").done()
+    Builder::standard("nothing behind the header").done()
 }
 
 fn no_system_page(name: &str, length: Option<&str>) -> Case {
@@ -107,7 +108,7 @@ fn a_system_page_longer_than_the_file() -> Case {
     Case { may_refuse: true, ..case.done() }
 }
 
-/// Nobody knows where the records begin.
+/// It is unknown where the records begin.
 fn a_length_that_is_no_number() -> Case {
     let mut attributes = Target::default().attributes();
     attributes.set("SYSPAGE_LEN", "many");
@@ -115,7 +116,7 @@ fn a_length_that_is_no_number() -> Case {
     Case { may_refuse: true, ..case.done() }
 }
 
-/// Without a word about it, all that is left is that nearly all targets are little endian.
+/// By default, little endian is assumed, as nearly all targets are.
 fn no_byte_order() -> Case {
     let mut case = with_attributes("no byte order in the header", |attributes| {
         attributes.remove("LITTLE_ENDIAN");
@@ -132,9 +133,9 @@ fn a_system_page_of(length: u16) -> Case {
     case.done()
 }
 
-/// A crash, or a limit of the file's size.
+/// A crash, or a limit of the file size.
 fn a_tail_of(length: usize) -> Case {
-    let mut case = Builder::usual("");
+    let mut case = Builder::standard("");
     case.case.name = format!("{length} bytes behind the last record");
     two_events(&mut case);
     let record = Record::new(Part::Simple, 0, 0, Code::user(3), START as u32 + 20, [3, 4]);

@@ -27,9 +27,9 @@ pub(super) fn all() -> Vec<Case> {
     ]
 }
 
-/// Buffers with these numbers; the gaps are the number before and how many are missing.
+/// Buffers with these numbers; a gap is the number before it and how many are missing.
 fn sequence(name: &str, numbers: &[u32], gaps: &[(u32, u32)]) -> Case {
-    let mut case = Builder::usual(name);
+    let mut case = Builder::standard(name);
     for (n, number) in numbers.iter().enumerate() {
         let now = START + n as u64 * 1000;
         let record = case.writer.records();
@@ -37,7 +37,7 @@ fn sequence(name: &str, numbers: &[u32], gaps: &[(u32, u32)]) -> Case {
         if let Some((after, count)) = gaps.iter().find(|g| Some(g.0) == before) {
             case.case.lost_buffers.push(LostBuffer { after: *after, count: *count, record });
         }
-        // The number of events is filled in when a buffer is handed over: the last one of a ring has none.
+        // The number of events is set when a buffer is complete: the last one of a ring has none.
         let last = n + 1 == numbers.len();
         case.buffer(0, now, *number, if last { 0 } else { 3 });
         case.time(0, now);
@@ -55,7 +55,7 @@ fn open_8(case: &mut Builder, cpu: u8, cycles: u64, sequence: u32) {
     case.buffer(cpu, cycles, sequence, 0);
 }
 
-/// An event with the flag of what is told at the start.
+/// An event with the flag of the initial list.
 fn injected(case: &mut Builder, cpu: u8, cycles: u64, code: Code, words: [u32; 2]) {
     let record = case.raw(&Record::new(Part::Simple, cpu, 1, code, cycles as u32, words));
     let event = ExpectedEvent::new(record, cycles, cpu, code, &words);
@@ -84,7 +84,7 @@ fn release_8_buffers() -> Case {
     case.done()
 }
 
-/// Some records have the number of another CPU: all up to BUFFER_END are of the CPU of the buffer's first record.
+/// Some records have a wrong CPU: all up to BUFFER_END are of the CPU of the buffer's first record.
 fn release_8_wrong_cpus() -> Case {
     let mut case = Builder::new("8.0: records with a wrong CPU", &release_8(4));
     let wrong = |case: &mut Builder, record: Record, cpu: u8| {
@@ -132,14 +132,14 @@ fn release_8_event_in_two_buffers() -> Case {
     case.done()
 }
 
-/// Words are turned around, bytes of strings are not; the upper half of a number comes first.
+/// Words are swapped, bytes of strings are not; the upper half of a number comes first.
 fn big_endian() -> Case {
     let target = Target { order: ByteOrder::Big, release: Release::R6, cpus: 2, ..Target::default() };
     let mut case = Builder::new("big endian", &Target { syspage_length: 501, ..target });
     case.open_buffer(1, START, 1);
     let mut words = vec![1, 0x1003];
     case.writer.order().push_text(&mut words, "bin/sh");
-    // "bin/", "sh" and two NULs as a big endian target has them.
+    // "bin/", "sh" and two NULs in the memory of a big endian target.
     assert_eq!(words[2..], [0x6269_6e2f, 0x7368_0000]);
     case.event(1, START, Code::process(process::CREATE_NAME), &words);
     let mut words = vec![0x1003];
@@ -152,7 +152,7 @@ fn big_endian() -> Case {
 
 /// Bit 9 of the event is not part of the call's number.
 fn calls_of_64_bits() -> Case {
-    let mut case = Builder::usual("kernel calls with 64-bit arguments");
+    let mut case = Builder::standard("kernel calls with 64-bit arguments");
     case.open_buffer(0, START, 1);
     let mut words = vec![0x4000_0001];
     case.writer.order().push_64(&mut words, 0x1_0000_0010);
@@ -169,7 +169,7 @@ fn calls_of_64_bits() -> Case {
 
 /// Events 5 and 6 are 1 and 3 with longer addresses.
 fn interrupts_of_64_bits() -> Case {
-    let mut case = Builder::usual("interrupts with 64-bit addresses");
+    let mut case = Builder::standard("interrupts with 64-bit addresses");
     case.open_buffer(0, START, 1);
     case.event(0, START, Code::INTERRUPT_ENTRY.with_64(), &[0x8000_0000, 0, 0x1000, 0xffff_ff80]);
     case.event(0, START + 1, Code::HANDLER_ENTRY.with_64(), &[0x1003, 27, 0x2000, 0xff, 0x3000, 0xff]);
@@ -178,7 +178,7 @@ fn interrupts_of_64_bits() -> Case {
     case.done()
 }
 
-/// The number of the CPU has six bits, beside those of the part: who takes the upper two gets another one.
+/// The CPU has six bits, next to those of the part: including the upper two would give another CPU.
 fn every_cpu() -> Case {
     let mut case = Builder::new("64 CPUs", &Target { cpus: 64, ..Target::default() });
     case.buffer(63, START, 1, 0);
@@ -191,7 +191,7 @@ fn every_cpu() -> Case {
     case.done()
 }
 
-/// Each class as this release has it: what belongs together depends on the release, and no event is refused.
+/// Each class in the layout of this release: which parts belong together depends on it. None is refused.
 fn codes_of(release: Release) -> Case {
     let target = Target { release, cpus: 1, ..Target::default() };
     let mut case = Builder::new(format!("codes of {}", release.number()), &target);
@@ -217,8 +217,8 @@ fn codes_of(release: Release) -> Case {
         Code::call(127),
         Code::exit(127),
         Code::interrupted(14),
-        // No class: empty, and the last of 32. A kernel call that neither begins nor ends. Processes and threads that
-        // have no event: 52 threads, then every 64th code.
+        // No class: empty, and the last of 32. A kernel call that neither begins nor ends. Processes and
+        // threads without an event: 52 threads, then every 64th code.
         Code::unknown(0x0005),
         Code::unknown(0x7fff),
         Code::unknown(0x0980),
@@ -246,9 +246,9 @@ fn codes_of(release: Release) -> Case {
     case.done()
 }
 
-/// Eight bytes with the NUL are a simple event, one more are not.
+/// Up to eight bytes with the NUL are a simple event, longer strings are not.
 fn strings() -> Case {
-    let mut case = Builder::usual("strings around the length of a record");
+    let mut case = Builder::standard("strings around the length of a record");
     case.open_buffer(0, START, 1);
     for (n, text) in ["", "a", "abcdefg", "abcdefgh", "Größe: 7 µs", "x"].into_iter().enumerate() {
         let mut words = Vec::new();

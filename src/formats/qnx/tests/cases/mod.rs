@@ -1,5 +1,5 @@
-//! Hard files, one for each rule of the layout, with what a reader should make of them. For the tests of readers; the
-//! expectations are worked out from the documents and not with any reader.
+//! Hard files, one for each rule of the layout, with the expected result. For the tests of readers; the
+//! expectations are worked out from the documents, not with a reader.
 //!
 //! ```ignore
 //! for case in cases::all().into_iter().chain(cases::simulated()) {
@@ -21,7 +21,7 @@ use crate::neutrino::{
     Target,
 };
 
-/// A file and what is in it.
+/// A file and its expected content.
 #[derive(Debug, Clone)]
 pub struct Case {
     /// What is hard about it.
@@ -34,11 +34,11 @@ pub struct Case {
     pub lost_buffers: Vec<LostBuffer>,
     /// Keys of the header without `TRACE_`, and their values, in the order of the file.
     pub attributes: Vec<(String, String)>,
-    /// Whole records behind the header.
+    /// Number of whole records after the header.
     pub records: u64,
-    /// Bytes behind the last whole record.
+    /// Number of bytes after the last whole record.
     pub tail: u64,
-    /// Records that have the number of a wrong CPU.
+    /// Number of records with a wrong CPU.
     pub wrong_cpus: u64,
     /// The times of all CPUs count from an unknown start: there is no TIME at all.
     pub is_unanchored: bool,
@@ -86,7 +86,7 @@ pub fn simulated() -> Vec<Case> {
     cases
 }
 
-/// Writes a file and remembers what is in it.
+/// Writes a file and records its expected content.
 struct Builder {
     writer: KevWriter<Vec<u8>>,
     case: Case,
@@ -99,13 +99,13 @@ struct Open {
 }
 
 impl Builder {
-    /// A file of a target with the usual header.
+    /// A file of a target with the standard header.
     fn new(name: impl Into<String>, target: &Target) -> Self {
         Self::with_header(name, target.order, target.attributes(), &target.syspage())
     }
 
     /// A file of 7.1 with two CPUs.
-    fn usual(name: &str) -> Self {
+    fn standard(name: &str) -> Self {
         Self::new(name, &Target { syspage_length: 640, ..Target::default() })
     }
 
@@ -131,12 +131,12 @@ impl Builder {
         Self { writer, case }
     }
 
-    /// A record that no event is expected for.
+    /// A record without an expected event.
     fn raw(&mut self, record: &Record) -> u64 {
         self.writer.record(record).unwrap()
     }
 
-    /// Begins an event: its first record, and what is expected when all of it comes. The file has the lower 32 bits of
+    /// Begins an event: writes its first record, and expects all of it. The file has the low half of
     /// `cycles`.
     fn begin(&mut self, cpu: u8, cycles: u64, code: Code, words: &[u32]) -> Open {
         let mut parts = Parts::new(cpu, 0, code, cycles as u32, words);
@@ -153,14 +153,14 @@ impl Builder {
         self.raw(&record);
     }
 
-    /// The rest of an event.
+    /// Writes the rest of an event.
     fn end(&mut self, mut open: Open) {
         while !open.rest.is_empty() {
             self.part(&mut open);
         }
     }
 
-    /// The rest of an event never comes.
+    /// The rest of an event is missing.
     fn abandon(&mut self, open: &Open) {
         let event = &mut self.case.expected[open.event];
         event.words.truncate(event.words.len() - 2 * open.rest.len());
@@ -190,13 +190,13 @@ impl Builder {
         self.event(cpu, cycles, Code::BUFFER, &[sequence, count]);
     }
 
-    /// The start of a buffer until 7.x: BUFFER and a TIME for the CPU that opens it.
+    /// The start of a buffer up to 7.x: BUFFER and a TIME for the CPU that opens it.
     fn open_buffer(&mut self, cpu: u8, cycles: u64, sequence: u32) {
         self.buffer(cpu, cycles, sequence, 714);
         self.time(cpu, cycles);
     }
 
-    /// The end of the file: bytes that are no whole record.
+    /// The end of the file: bytes that are not a whole record.
     fn tail(&mut self, bytes: &[u8]) {
         self.writer.garbage(bytes).unwrap();
         self.case.tail = bytes.len() as u64;
@@ -237,7 +237,7 @@ fn the_expectations_agree_with_the_files() {
         for event in &case.expected {
             assert_eq!(word(event.record, 1), event.cycles as u32, "{name}: {event:?}");
             assert_eq!([word(event.record, 2), word(event.record, 3)], event.words[..2], "{name}: {event:?}");
-            // What the vocabulary makes of the bits is what the writer meant.
+            // The vocabulary must decode the bits as the writer meant them.
             let header = word(event.record, 0);
             let (class, number, is64) = Class::of_header(header as u16 & 0x7fff, version);
             assert_eq!((class.as_str(), number, is64), (event.class, event.event, event.is64), "{name}");

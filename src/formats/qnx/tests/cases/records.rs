@@ -1,4 +1,4 @@
-//! Parts of events: what comes between them, what is missing. Not times (see `times`).
+//! Parts of events: what comes between them, and what is missing. Not times (see `times`).
 
 use super::*;
 use crate::neutrino::codes::{call, communication, process};
@@ -25,9 +25,9 @@ pub(super) fn all() -> Vec<Case> {
     ]
 }
 
-/// An interrupt comes while the kernel writes an event: later times, and an event of several parts, between two parts.
+/// An interrupt comes while the kernel writes an event: an event of several parts between two parts.
 fn nested_interrupt() -> Case {
-    let mut case = Builder::usual("a nested interrupt between the parts of an event");
+    let mut case = Builder::standard("a nested interrupt between the parts of an event");
     case.open_buffer(0, START, 1);
     let mut open = case.begin(0, START, CALL, &[0x4000_0001, 11, 12, 13, 14, 15]);
     case.event(0, START + 5, Code::INTERRUPT_ENTRY, &[27, 0x1000]);
@@ -41,7 +41,7 @@ fn nested_interrupt() -> Case {
 }
 
 fn two_cpus() -> Case {
-    let mut case = Builder::usual("parts of two CPUs in turns");
+    let mut case = Builder::standard("parts of two CPUs in turns");
     case.open_buffer(0, START, 1);
     let mut one = case.begin(0, START, CALL, &[1, 2, 3, 4, 5, 6]);
     case.time(1, START + 3);
@@ -55,9 +55,9 @@ fn two_cpus() -> Case {
     case.done()
 }
 
-/// Stamps are unique on a CPU only: the time does not tell whose a part is.
+/// Stamps are unique on a CPU only: the time does not identify the event of a part.
 fn two_cpus_same_event_and_time() -> Case {
-    let mut case = Builder::usual("the same event at the same time on two CPUs");
+    let mut case = Builder::standard("the same event at the same time on two CPUs");
     case.open_buffer(0, START, 1);
     case.time(1, START);
     let mut one = case.begin(0, START, NAMED, &[1, 2, 3, 4, 5, 6]);
@@ -69,9 +69,9 @@ fn two_cpus_same_event_and_time() -> Case {
     case.done()
 }
 
-/// Should stamps not be unique after all, parts go to the event that began first.
+/// If stamps are not unique after all, parts go to the event that began first.
 fn same_key_twice() -> Case {
-    let mut case = Builder::usual("two events with one key");
+    let mut case = Builder::standard("two events with one key");
     case.open_buffer(0, START, 1);
     let one = case.begin(0, START, NAMED, &[1, 2, 3, 4]);
     let two = case.begin(0, START, NAMED, &[11, 12, 13, 14]);
@@ -82,7 +82,7 @@ fn same_key_twice() -> Case {
 
 /// Flags and part differ, class and event as well: only the time is the same.
 fn same_time_other_event() -> Case {
-    let mut case = Builder::usual("two events of one time on a CPU");
+    let mut case = Builder::standard("two events of one time on a CPU");
     case.open_buffer(0, START, 1);
     let one = case.begin(0, START, NAMED, &[1, 2, 3, 4]);
     let two = case.begin(0, START, CALL, &[11, 12, 13, 14]);
@@ -93,7 +93,7 @@ fn same_time_other_event() -> Case {
 
 /// Parts of an event in two buffers, the second of which another CPU opened or the same one.
 fn buffer_border(same_cpu: bool) -> Case {
-    let mut case = Builder::usual("");
+    let mut case = Builder::standard("");
     case.case.name = format!("an event across the border of buffers, opened by the same CPU: {same_cpu}");
     case.open_buffer(0, START, 8);
     let mut open = case.begin(0, START, CALL, &[1, 2, 3, 4, 5, 6, 7]);
@@ -111,7 +111,7 @@ fn buffer_border(same_cpu: bool) -> Case {
 
 /// The BUFFER record has the time of the event that a later part belongs to.
 fn part_that_opens_a_buffer() -> Case {
-    let mut case = Builder::usual("a later part opens the buffer");
+    let mut case = Builder::standard("a later part opens the buffer");
     case.open_buffer(0, START, 8);
     let open = case.begin(0, START + 10, CALL, &[1, 2, 3, 4]);
     case.buffer(0, START + 10, 9, 12);
@@ -121,9 +121,9 @@ fn part_that_opens_a_buffer() -> Case {
     case.done()
 }
 
-/// The start of a ring: what began before is not there. No dump of states, no BUFFER at first.
+/// The start of a ring: what began before is missing. No dump of states, no BUFFER at first.
 fn orphans() -> Case {
-    let mut case = Builder::usual("parts without their beginning");
+    let mut case = Builder::standard("parts without their beginning");
     case.orphan(Part::Continue, 0, START, NAMED, [1, 2]);
     case.event(1, START + 2, Code::user(4), &[5, 6]);
     case.orphan(Part::End, 0, START, NAMED, [3, 0]);
@@ -136,7 +136,7 @@ fn orphans() -> Case {
 
 /// The end of a ring, or a crash.
 fn unterminated() -> Case {
-    let mut case = Builder::usual("events that never end");
+    let mut case = Builder::standard("events that never end");
     case.open_buffer(0, START, 1);
     let one = case.begin(0, START, NAMED, &[1, 2, 3, 4]);
     let mut two = case.begin(0, START + 5, CALL, &[1, 2, 3, 4, 5, 6, 7, 8]);
@@ -150,7 +150,7 @@ fn unterminated() -> Case {
 
 /// The end of one event and the beginning of another are in the buffer that is missing.
 fn cut_by_a_lost_buffer() -> Case {
-    let mut case = Builder::usual("a lost buffer cuts two events");
+    let mut case = Builder::standard("a lost buffer cuts two events");
     case.open_buffer(0, START, 100);
     let one = case.begin(0, START, CALL, &[1, 2, 3, 4]);
     case.abandon(&one);
@@ -164,7 +164,7 @@ fn cut_by_a_lost_buffer() -> Case {
 
 /// Another event of the same kind and CPU begins, later, while one is open.
 fn a_second_begin() -> Case {
-    let mut case = Builder::usual("an event of the same kind begins while one is open");
+    let mut case = Builder::standard("an event of the same kind begins while one is open");
     case.open_buffer(0, START, 1);
     let one = case.begin(0, START, CALL, &[1, 2, 3, 4]);
     let two = case.begin(0, START + 1, CALL, &[5, 6, 7, 8]);
@@ -173,9 +173,9 @@ fn a_second_begin() -> Case {
     case.done()
 }
 
-/// From no words to many: two are a simple event, and an odd word is filled up.
+/// From no words to many: two are a simple event, and an odd word is padded.
 fn every_length() -> Case {
-    let mut case = Builder::usual("events of 0 to 70 words");
+    let mut case = Builder::standard("events of 0 to 70 words");
     case.open_buffer(0, START, 1);
     for length in 0..=70 {
         let words: Vec<u32> = (1..=length).map(|n| n * 0x0101_0101).collect();
@@ -184,9 +184,9 @@ fn every_length() -> Case {
     case.done()
 }
 
-/// Bit 15 says nothing; flags do not take part in what belongs together.
+/// Bit 15 has no meaning; flags are not part of the key.
 fn reserved_bit() -> Case {
-    let mut case = Builder::usual("the reserved bit, and flags");
+    let mut case = Builder::standard("the reserved bit, and flags");
     case.open_buffer(0, START, 1);
     let words = [1, 2, 3, 4];
     for (n, record) in Parts::new(0, 0x82, NAMED, START as u32, &words).enumerate() {

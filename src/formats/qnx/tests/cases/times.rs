@@ -1,11 +1,11 @@
-//! From the lower 32 bits of the clock to all 64. Not parts of events, but where time matters to them.
+//! From the lower 32 bits of the clock to all 64. Parts of events only as far as time matters to them.
 
 use super::*;
 use crate::neutrino::codes::{call, state};
 
 const RUNNING: Code = Code::thread(state::RUNNING);
 const READY: Code = Code::thread(state::READY);
-/// Shortly before the lower 32 bits run over.
+/// Shortly before the lower 32 bits overflow.
 const LATE: u64 = 0x0005_ffff_fff0;
 
 pub(super) fn all() -> Vec<Case> {
@@ -24,9 +24,9 @@ pub(super) fn all() -> Vec<Case> {
     ]
 }
 
-/// Equal stamps, in the file in an order that says nothing. A TIME and the event behind it have one stamp as well.
+/// Equal stamps, in an arbitrary order in the file. A TIME and the event after it also have the same stamp.
 fn one_time_on_two_cpus() -> Case {
-    let mut case = Builder::usual("one time on two CPUs");
+    let mut case = Builder::standard("one time on two CPUs");
     case.open_buffer(0, START, 1);
     case.event(0, START, RUNNING, &[0x1003, 1]);
     case.time(1, START);
@@ -37,9 +37,9 @@ fn one_time_on_two_cpus() -> Case {
     case.done()
 }
 
-/// The lower bits run over while an event is written: its later parts are older than what was told meanwhile.
+/// The lower bits overflow while an event is written: its later parts are older than the events in between.
 fn rollover_in_an_event() -> Case {
-    let mut case = Builder::usual("rollover in the middle of an event");
+    let mut case = Builder::standard("rollover in the middle of an event");
     case.open_buffer(0, LATE, 1);
     let mut open = case.begin(0, LATE, Code::call(call::MSG_SEND), &[1, 2, 3, 4, 5, 6]);
     case.time(0, LATE + 0x20);
@@ -51,9 +51,9 @@ fn rollover_in_an_event() -> Case {
     case.done()
 }
 
-/// Each CPU has its own TIME; in between, one is before and one behind.
+/// Each CPU has its own TIME; in between, one is before the overflow and one after it.
 fn rollover_of_two_cpus() -> Case {
-    let mut case = Builder::usual("rollover of one CPU before the other");
+    let mut case = Builder::standard("rollover of one CPU before the other");
     case.open_buffer(0, LATE, 1);
     case.event(0, LATE, RUNNING, &[1, 1]);
     case.time(1, LATE + 2);
@@ -68,9 +68,9 @@ fn rollover_of_two_cpus() -> Case {
     case.done()
 }
 
-/// The clock was read before the lower bits ran over, the record was stamped behind that.
+/// The clock was read before the lower bits overflowed, and the record was stamped after that.
 fn rollover_at_the_time_record() -> Case {
-    let mut case = Builder::usual("rollover between reading the clock and the stamp");
+    let mut case = Builder::standard("rollover between reading the clock and the stamp");
     case.buffer(0, 0x6_0000_0003, 1, 3);
     case.event(0, 0x6_0000_0003, Code::TIME, &[5, 0xffff_fffe]);
     case.event(0, 0x6_0000_0003, RUNNING, &[1, 1]);
@@ -78,9 +78,9 @@ fn rollover_at_the_time_record() -> Case {
     case.done()
 }
 
-/// A ring: the first TIME of a CPU comes late, and the lower bits ran over just before.
+/// A ring: the first TIME of a CPU comes late, and the lower bits overflowed just before.
 fn before_the_first_time() -> Case {
-    let mut case = Builder::usual("events before the first TIME of their CPU");
+    let mut case = Builder::standard("events before the first TIME of their CPU");
     case.event(0, LATE - 0x1000, RUNNING, &[1, 1]);
     case.event(1, LATE - 0x800, RUNNING, &[1, 2]);
     case.event(0, LATE - 0x400, READY, &[1, 1]);
@@ -92,9 +92,9 @@ fn before_the_first_time() -> Case {
     case.done()
 }
 
-/// The class CONTROL is filtered out: BUFFER is there, TIME is not. What is known is how time goes on.
+/// The class CONTROL is filtered out: BUFFER is there, TIME is not. Only relative times are known.
 fn no_time_at_all() -> Case {
-    let mut case = Builder::usual("no TIME at all, with a rollover");
+    let mut case = Builder::standard("no TIME at all, with a rollover");
     let start = LATE & 0xffff_ffff;
     case.buffer(0, start - 0x100, 1, 714);
     case.event(0, start - 0x100, RUNNING, &[1, 1]);
@@ -108,9 +108,9 @@ fn no_time_at_all() -> Case {
     Case { is_unanchored: true, ..case.done() }
 }
 
-/// Another CPU tells the upper bits: its time is near.
+/// Another CPU has the upper bits: its time is near.
 fn no_time_for_one_cpu() -> Case {
-    let mut case = Builder::usual("no TIME for one CPU");
+    let mut case = Builder::standard("no TIME for one CPU");
     case.open_buffer(0, START, 1);
     case.event(0, START, RUNNING, &[1, 1]);
     case.event(1, START + 7, RUNNING, &[1, 2]);
@@ -120,24 +120,24 @@ fn no_time_for_one_cpu() -> Case {
     case.done()
 }
 
-/// Nothing happens for more than 2^32 counts; the lower bits happen to be higher than before, but a buffer came.
+/// No events for more than 2^32 counts; the lower bits happen to be higher than before, but a buffer came.
 fn a_long_pause() -> Case {
-    let mut case = Builder::usual("a pause of several times 32 bits");
+    let mut case = Builder::standard("a pause of several times 32 bits");
     case.open_buffer(0, START, 1);
     case.event(0, START, RUNNING, &[1, 1]);
     case.open_buffer(1, START + 0x3_9000_0000, 2);
     case.event(1, START + 0x3_9000_0000, RUNNING, &[1, 2]);
     case.time(0, START + 0x3_9000_0010);
     case.event(0, START + 0x3_9000_0010, READY, &[1, 1]);
-    // Backwards in the lower bits by more than half of them: the kernel tells the time.
+    // Backwards in the lower bits by more than half of their range: the kernel writes the time.
     case.time(0, START + 0x4_1000_0000);
     case.event(0, START + 0x4_1000_0000, RUNNING, &[1, 1]);
     case.done()
 }
 
-/// The BUFFER record has the stamp of the TIME that follows, and with it its time.
+/// The BUFFER record has the stamp of the TIME that follows, and therefore its time.
 fn a_buffer_after_a_long_pause() -> Case {
-    let mut case = Builder::usual("a BUFFER after a pause of several times 32 bits");
+    let mut case = Builder::standard("a BUFFER after a pause of several times 32 bits");
     case.open_buffer(0, START, 1);
     case.event(0, START, RUNNING, &[1, 1]);
     case.open_buffer(0, START + 0x3_1000_0000, 2);
@@ -147,7 +147,7 @@ fn a_buffer_after_a_long_pause() -> Case {
 
 /// The last part comes much later than the event: its time is the event's.
 fn a_late_part_after_many_events() -> Case {
-    let mut case = Builder::usual("a late part after many events");
+    let mut case = Builder::standard("a late part after many events");
     case.open_buffer(0, START, 1);
     let open = case.begin(0, START, Code::call(call::MSG_SEND), &[1, 2, 3, 4]);
     for n in 1..600 {
@@ -158,7 +158,7 @@ fn a_late_part_after_many_events() -> Case {
     case.done()
 }
 
-/// The clocks of CPUs do not count together: no time of one says anything about the other.
+/// The clocks of CPUs are not synchronised: the time of one says nothing about the other.
 fn clocks_that_differ() -> Case {
     let target = Target { global_clock: false, ..Target::default() };
     let mut case = Builder::new("clocks that differ by more than 32 bits", &target);
