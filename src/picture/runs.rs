@@ -42,7 +42,7 @@ pub struct Runs {
     cursor: Cursor,
     /// Empty until the first narrow span.
     cells: Vec<Option<Cell>>,
-    wide: Vec<Stretch>,
+    wide: Vec<Span>,
 }
 
 impl Span {

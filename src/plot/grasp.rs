@@ -139,10 +139,10 @@ fn buffers(context: &Context<'_>) -> Result<BTreeMap<String, Parts>> {
 ///
 /// # Errors
 /// Those of a query.
-pub(super) fn said(context: &Context<'_>, names: &mut Interner) -> Result<Said> {
-    let mut said = Said::default();
+pub(super) fn grasp_marks(context: &Context<'_>, names: &mut Interner) -> Result<GraspMarks> {
+    let mut grasp_marks = GraspMarks::default();
     if !context.session.database().has(tables::GRASP_EVENT, &context.recording) {
-        return Ok(said);
+        return Ok(grasp_marks);
     }
     let grid = context.grid;
     for batch in rows(context, MESSAGES)? {
