@@ -32,9 +32,9 @@ pub struct MetricFilter {
     pub windows: Option<TimeWindows>,
 }
 
-/// Computes metrics; without names, all of them. One row per metric, recording and entity (and core, for loads; and
-/// window, where there are windows), in the order of the names or of the list, then by recording, entity and time; columns
-/// as `docs/metrics.md` lists them.
+/// Computes metrics; without names, all of them. One row per metric, recording and entity (and core, for
+/// loads; and window, where there are windows), in the order of the names or of the list, then by recording,
+/// entity and time; columns as `docs/metrics.md` lists them.
 ///
 /// * `begin_at`, `end_at`: the window, in ticks; only with windows. Metrics that count or are a share have a
 ///   row for every window of the recording, others for every window with an instance in it.

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 words! {
-    /// A release of Neutrino, as far as traces differ between them, oldest first. `as_str` gives what people write.
+    /// A release of Neutrino, as far as traces differ between them, oldest first. `as_str` gives what people
+    /// write.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
     pub enum Version {
         /// 6.0 to 6.5.

@@ -1,5 +1,6 @@
-//! Columns of a result of SQL, typed: whole numbers of any width, texts however the engine holds them. Found by place, as
-//! the statement names them. Not for stored batches, whose types are known (see [`mod@super::view`]).
+//! Columns of a result of SQL, typed: whole numbers of any width, texts however the engine holds them. Found
+//! by place, as the statement names them. Not for stored batches, whose types are known (see
+//! [`mod@super::view`]).
 
 use arrow::array::{
     Array, ArrayRef, AsArray, Float64Array, Int64Array, ListArray, RecordBatch, StringArray, StringViewArray,

@@ -1,5 +1,6 @@
 //! What a database needs of a disk for writing, as a trait: tests make every step of it fail (see
-//! `tests/faulty_disk`). Not the disk itself (see `real_disk`), and not for reading, which has no consequences.
+//! `tests/faulty_disk`). Not the disk itself (see `real_disk`), and not for reading, which has no
+//! consequences.
 
 use std::fmt;
 use std::fs::File;

@@ -88,8 +88,8 @@ pub enum NotTicks {
     Overflow,
 }
 
-/// Reads a decimal number of `unit`s (sign, any number of digits, the decimal `point`) as ticks of `scale`. No exponent, no
-/// blanks: `0.0004372600` seconds are 437260 ns.
+/// Reads a decimal number of `unit`s (sign, any number of digits, the decimal `point`) as ticks of `scale`.
+/// No exponent, no blanks: `0.0004372600` seconds are 437260 ns.
 ///
 /// # Errors
 /// See [`NotTicks`].

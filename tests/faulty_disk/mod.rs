@@ -1,5 +1,5 @@
-//! A disk that fails on command; it does not sync. Part of two test programs, the unit tests of `store` and `it`, of which each
-//! has the names of the interface around this module.
+//! A disk that fails on command; it does not sync. Part of two test programs, the unit tests of `store` and
+//! `it`, of which each has the names of the interface around this module.
 
 use std::fs::File;
 use std::io::{self, Write};

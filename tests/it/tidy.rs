@@ -95,7 +95,7 @@ fn identifiers_are_field_terms() {
         }
     }
     assert_eq!(found, Vec::<String>::new());
-    assert_eq!(words_of_identifiers("FewRows::asked_by(\"told\")"), ["few", "rows", "asked", "by"]);
+    assert_eq!(words_of_identifiers("FewRows::asked_by(\"text\")"), ["few", "rows", "asked", "by"]);
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! A macro for the words of a specification: enumerations whose values are names in tables, too. Not the words.
+//! A macro for the words of a specification: enumerations whose values are names in tables, too. Not the
+//! words.
 
 /// Declares an enumeration of words, which also converts to a name of a table column.
 macro_rules! words {

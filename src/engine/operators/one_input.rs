@@ -1,7 +1,8 @@
 //! What every plan node with one input says of itself in the same way. Not what a node does.
 
-/// The functions of `ExecutionPlan` that are the same for every node with the fields `input` and `properties`, in its `impl`:
-/// `one_input!(NameExec, |this, input| this.over(input))`, where the closure makes the node over another input.
+/// The functions of `ExecutionPlan` that are the same for every node with the fields `input` and
+/// `properties`, in its `impl`: `one_input!(NameExec, |this, input| this.over(input))`, where the closure
+/// makes the node over another input.
 macro_rules! one_input {
     ($node:ident, |$this:ident, $input:ident| $over:expr) => {
         fn name(&self) -> &'static str {

@@ -1,5 +1,5 @@
-//! Pages of reference that are made from what the program knows, and the check that they are up to date. Not the pages that
-//! people write.
+//! Pages of reference that are made from what the program knows, and the check that they are up to date. Not
+//! the pages that people write.
 
 mod library;
 mod tables;

@@ -1,5 +1,6 @@
-//! CONTRIBUTING.md says how a mapper is added: a type that implements `Mapper` and a line in the list. This is that, with a list
-//! of its own: every function is a task, which runs from its entry to its exit. For recordings of one core.
+//! CONTRIBUTING.md says how a mapper is added: a type that implements `Mapper` and a line in the list. This
+//! is that, with a list of its own: every function is a task, which runs from its entry to its exit. For
+//! recordings of one core.
 
 use super::*;
 use crate::btf::Event;
