@@ -1,74 +1,78 @@
 //! btfdb: a columnar trace database for embedded real-time systems.
 //!
-//! Hardware trace exports (variable accesses, function entries and exits, per core), traces of the QNX kernel and of
-//! Grasp become compressed Parquet; the software events in them are mapped to system events in BTF (Best Trace
-//! Format), the first after a published method; SQL, timing metrics, pictures and BTF slices come out.
+//! btfdb stores traces as compressed Parquet: hardware trace exports (variable accesses, function entries and
+//! exits, per core), traces of the QNX kernel, and traces of Grasp. It maps the recorded events to system
+//! events in BTF (Best Trace Format). The rules for hardware traces follow a published method. Results are
+//! SQL answers, timing metrics, pictures and slices of a trace in BTF.
 //!
 //! # The picture
 //!
 //! ```text
-//!  files ─► input ─► formats ─► schema rows ─► store ─► map ─► derive ─► store ─► engine ─► export / render ─► cli
-//!           bytes    rows and   typed columns  Parquet  system  instances         SQL,     BTF, CSV, Parquet
-//!                    findings                           events                    metrics
+//!  files ─► input ─► formats ─► schema ─► store ─► map ─► derive ─► store ─► engine ─► export, render ─► cli
+//!           bytes    rows and   typed     Parquet  system instances Parquet  SQL,      BTF, CSV,
+//!                    findings   columns            events                    metrics   Parquet
 //! ```
 //!
-//! Data flows from left to right; imports point to the left or down, never back. `ops` wires the stages, one
-//! file per verb; `description` says what a recording consists of. `tests/it/architecture.rs` reads the table of rooms
-//! and fails on an import that it does not allow.
+//! Data flows from left to right. `ops` connects the stages, one file per verb. `description` has what is
+//! known about a recording in addition to its trace. Imports do not follow the data: the table of rooms says
+//! which room may import which. `tests/it/architecture.rs` reads the table. It fails on any other import, and
+//! on a cycle of imports.
 //!
 //! # The rooms
 //!
 //! | module | what it is for | may import | must not know |
 //! |---|---|---|---|
-//! | `error`, `diagnostics`, `time` | failures; findings about content; exact ticks | – | everything else |
-//! | `names` | names by number: interners, columns of keys, memos per dictionary | error | what a name means |
-//! | `btf` | the specification of BTF as data, the fields of a line, the event that mappers write | diagnostics, error, names, words | how events come about |
+//! | `error`, `diagnostics`, `time` | failures; findings about the content of inputs; exact ticks | – | everything else |
+//! | `names` | interned names: interners, dictionary-encoded columns, memos per dictionary | error | what a name means |
+//! | `btf` | the specification of BTF as data, the fields of a line, the event that mappers write | diagnostics, error, names, words | how events are made |
 //! | `options` | options that formats and exports declare for the command line | error, time | the command line |
 //! | `words` | a macro for enumerations of words | – | the words |
 //! | `varint` | variable-length integers, as Parquet and Protocol Buffers write them | – | everything else |
 //! | `qnx` | the vocabulary of QNX kernel traces | error, schema, words | records, files |
-//! | `input` | bytes: files, pipes, compressed | error | trace formats |
-//! | `pipeline` | stages on a small pool of threads, each of which keeps its order | error | what is computed |
-//! | `formats` | one folder per trace format, behind one trait, and the list of them | btf, derive, diagnostics, error, input, names, options, qnx, schema, time, words | files, Parquet, mapping, each other |
+//! | `input` | the bytes of files and pipes, plain or compressed | error | trace formats |
+//! | `pipeline` | stages on a small worker pool; each stage keeps its order | error | what is computed |
+//! | `formats` | trace formats: one folder each, behind one trait; the list of formats | btf, derive, diagnostics, error, input, names, options, qnx, schema, time, words | files, Parquet, mapping, each other |
 //! | `schema` | tables and columns, from `schemas/*.toml` | error, names | the disk, SQL |
 //! | `store` | the database folder: manifest, commit, lock | error, names, pipeline, schema, time, varint | formats, mapping, SQL |
 //! | `description` | what is not a trace: `recording.toml`, ORTI, OS headers, symbols, mapping profiles | diagnostics, error, formats, options, time | trace data |
-//! | `map` | software events, kernel events, commands of Grasp → system events: the rules | btf, description, diagnostics, error, names, qnx, schema, time, words | bytes, paths, Parquet, SQL |
-//! | `derive` | system events, as their writer means them → instances and states | btf, error, names, schema | files, the text of BTF |
-//! | `check` | does a trace keep the rules of its BTF version | btf, diagnostics | readers, the store, mapping |
-//! | `compare` | two streams of BTF records → where they differ | btf, error, names | files, Parquet, SQL |
+//! | `map` | the rules: software events, kernel events, Grasp commands → system events | btf, description, diagnostics, error, names, qnx, schema, time, words | bytes, paths, Parquet, SQL |
+//! | `derive` | system events, in the dialect of their writer → instances and states | btf, error, names, schema | files, the text of BTF |
+//! | `check` | whether a trace conforms to its BTF version | btf, diagnostics | readers, the store, mapping |
+//! | `compare` | two streams of BTF records → their differences | btf, error, names | files, Parquet, SQL |
 //! | `ops` | what btfdb can do, one file per verb | btf, check, compare, derive, description, diagnostics, engine, error, formats, input, library, map, metrics, options, picture, pipeline, plot, render, require, schema, store, time | the terminal, the environment |
-//! | `picture` | rows over time and what happens in them: what is drawn | btf, time, words | tables, pixels |
+//! | `picture` | a picture as data: rows over time and what happens in them | btf, time, words | tables, pixels |
 //! | `render` | results → text; pictures → SVG, PNG, pages | error, picture, time, varint | the database |
 //! | `library` | the SQL files of `queries/` and of the user: headers, names, documentation | error, schema, words | running SQL |
-//! | `chain` | chains of events: which event follows from which | – | where events come from |
-//! | `engine` | SQL over a database: tables, functions, operators and optimizer rules of DataFusion, sessions | btf, chain, error, library, names, schema, store, time | metrics, the terminal |
+//! | `chain` | event chains: which event follows from which | – | where events come from |
+//! | `engine` | SQL over a database: sessions; tables, functions, operators and optimizer rules for DataFusion | btf, chain, error, library, names, schema, store, time | metrics, the terminal |
 //! | `metrics` | rows of metrics → statistics, histograms, comparisons | engine, error, library, pipeline, render, schema, time | DataFusion, the terminal |
 //! | `selection` | a part of a database: recording, window, entities, types → a condition in SQL | btf, engine, error, schema | what is done with it |
-//! | `export` | tables and results → files, also in the formats of others | btf, chain, engine, error, formats, metrics, names, options, qnx, render, schema, selection, store, time, varint | arguments |
+//! | `export` | tables and results → files, also in formats of other tools | btf, chain, engine, error, formats, metrics, names, options, qnx, render, schema, selection, store, time, varint | arguments |
 //! | `plot` | a window of a recording → its picture | btf, engine, error, library, metrics, names, picture, schema, selection, store, time | how it is drawn |
-//! | `require` | timing requirements: what is required, what was measured | chain, engine, error, metrics, render, schema, time, words | the terminal |
+//! | `require` | timing requirements: bounds and measured values | chain, engine, error, metrics, render, schema, time, words | the terminal |
 //! | `cli` | arguments, the shell, progress, signals, exit codes | all | Parquet, Arrow builders |
 //!
 //! # Invariants
 //!
-//! 1. Content never crashes a reader. Bad content becomes a counted, located [`Diagnostic`]; an
-//!    [`Error`] is for I/O, limits, or "not this format".
-//! 2. Every input record is accounted for: rows + rejected + skipped = records, per source, in table `source`.
-//! 3. Only `store` creates, renames, syncs or removes files inside a database, through `store::Disk`. A
-//!    database is either the old one or the new one.
+//! 1. Content never crashes a reader. Bad content becomes a counted, located [`Diagnostic`]. An [`Error`] is
+//!    for I/O, limits, or "not this format".
+//! 2. Every input record is accounted for: rows + rejected + skipped = records, per row of table `source`.
+//! 3. Only `store` creates, renames, syncs or removes files inside a database, through `store::Disk`. At any
+//!    time, a database is either the old one or the new one.
 //! 4. Only `cli` prints, reads the environment, or ends the process.
-//! 5. Only `engine` names DataFusion. `map` sees batches in and events out.
-//! 6. Same input, same rules, same version: byte-identical tables, whatever the number of threads.
-//! 7. No floating point in time. Ticks are `i64`.
-//! 8. Tables and columns are spelled in `schemas/` only; code uses the constants made from them.
+//! 5. Only `engine` names DataFusion. `map` takes batches and returns events.
+//! 6. The same input, rules and version give byte-identical tables, with any number of threads.
+//! 7. Times are ticks of type `i64`, never floating-point numbers.
+//! 8. Names of tables and columns are spelled in `schemas/` only. Code uses generated constants.
 //!
-//! # A tour
+//! # An example
 //!
-//! `examples/` has longer ones.
+//! Longer examples are in `examples/`.
 //!
 //! ```
-//! use btfdb::{Control, Database, Description, FORMATS, IngestOptions, RealDisk, ingest, plan, read_batches, tables};
+//! use btfdb::{
+//!     Control, Database, Description, FORMATS, IngestOptions, RealDisk, ingest, plan, read_batches, tables,
+//! };
 //! use std::sync::Arc;
 //!
 //! # fn main() -> btfdb::Result<()> {
@@ -93,11 +97,11 @@
 
 #![cfg_attr(
     not(feature = "engine"),
-    allow(dead_code, unused_imports, reason = "the engine and what stands on it use it")
+    allow(dead_code, unused_imports, reason = "some code is used with the engine only")
 )]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests make and break files"))]
 
-// The rooms. What others may use of them is named below.
+// The rooms. The public interface is re-exported below.
 mod btf;
 mod check;
 mod derive;
@@ -144,7 +148,7 @@ mod require;
 #[cfg(feature = "engine")]
 mod selection;
 
-// A simulated machine that writes recordings; it shares no code with what reads them.
+// A simulated machine that writes recordings. It shares no code with the readers.
 #[cfg(test)]
 #[path = "../tests/neutrino/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "`tests/it` and `benches` use the rest")]
@@ -166,7 +170,7 @@ pub use crate::schema::{TABLES, TableSpec, columns, tables};
 pub use crate::store::{Database, RealDisk, VerifyReport, read_batches, verify};
 pub use crate::time::{TimeScale, format_duration, parse_time_argument};
 
-// The interface: questions, pictures and exports.
+// The interface with the engine: SQL, metrics, checks, comparisons, pictures and exports.
 #[cfg(feature = "engine")]
 pub use crate::engine::{Param, ResultStream, Session, SessionOptions, queries_with_folders, split};
 #[cfg(feature = "engine")]
@@ -190,8 +194,8 @@ pub use crate::selection::Selection;
 #[cfg(feature = "engine")]
 pub use crate::time::TimeWindows;
 
-/// What the program, the tests and the fuzz targets use beyond the interface. It may change at any time. Each item is
-/// named, so that the compiler reports code that nothing uses.
+/// Items outside of the interface, for the program, the tests and the fuzz targets. They may change at any
+/// time. Each one is named, so that the compiler reports unused code.
 #[doc(hidden)]
 pub mod internals {
     #[cfg(feature = "engine")]
@@ -222,20 +226,20 @@ pub mod internals {
     }
     pub mod trace32 {
         pub use crate::formats::trace32::{
-            Column, DataRows, FUNCTION_KINDS, FunctionRows, Gap, Radix, Settings, detect_data_layout,
-            parse_data, parse_functions, probe,
+            Column, ExportRows, ExportSettings, FUNCTION_KINDS, Gap, Radix, detect_data_layout, parse_data,
+            parse_functions, probe,
         };
     }
     pub use crate::description::Profile;
     pub use crate::time::{Rounded, read_decimal};
 
-    // What a format is made of.
+    // Types for the implementation of a format.
     pub use crate::formats::{Counts, Disorder, Ending, RowOrder, TableUse};
     pub use crate::input::Chunk;
     pub use crate::names::TextList;
     pub use crate::schema::{BtfEventRow, BtfEventRows, ProcessInstanceView};
 
-    // A disk, to write one that fails.
+    // The disk as a trait: tests implement one that fails.
     pub use crate::store::{Disk, DiskFile};
 
     // Pictures and pages.
@@ -247,7 +251,7 @@ pub mod internals {
         pub use crate::render::html::write as write_page;
     }
 
-    // What generated documents are made of.
+    // The content of the generated documents.
     #[cfg(feature = "engine")]
     pub use crate::cli::shell_docs;
     #[cfg(feature = "engine")]

@@ -1,41 +1,42 @@
-//! One SQL file of the library: a metric or a view, as its header says. Not for what lines of a header mean (see `header`).
+//! One SQL file of the library. Its header decides whether it is a metric or a view. Not for parsing the
+//! lines of a header (see `header`).
 
 use std::path::Path;
 
 use super::definition::{Fold, Metric, Unit, View};
 use super::header::{Header, Mistake};
 
-/// One SQL file: a metric or a view.
+/// A parsed SQL file.
 pub(crate) enum Query {
     Metric(Metric),
     View(View),
 }
 
 impl Query {
-    /// A metric has a unit, and a view has columns.
+    /// A file whose header has a unit is a metric; one whose header has columns is a view.
     pub fn parse(area: &str, name: &str, sql: &str, file: Option<&Path>) -> Result<Self, Mistake> {
-        let first = |what: &str| Err(Mistake { line: 1, what: what.into() });
+        let mistake = |what: &str| Err(Mistake { line: 1, what: what.into() });
         let Header { doc, unit, per_core, fold, params, columns, aliases } = Header::parse(sql)?;
         let (name, sql, file) = (name.to_owned(), sql.to_owned(), file.map(Path::to_owned));
         match unit {
             Some(_) if !columns.is_empty() => {
-                first("the header has a unit and columns; a metric has a unit, a view has columns")
+                mistake("the header has a unit and columns; a metric has a unit, a view has columns")
             }
             Some(unit) => {
                 if fold == Some(Fold::Share) && unit != Unit::Percent {
-                    return first("a share has the unit percent");
+                    return mistake("a share has the unit percent");
                 }
-                let known = params.iter().all(|p| p.name == "from" || p.name == "to");
-                if !known || !matches!(params.len(), 0 | 2) {
-                    return first("a metric has the parameters from and to, or none");
+                let are_bounds = params.iter().all(|p| p.name == "from" || p.name == "to");
+                if !are_bounds || !matches!(params.len(), 0 | 2) {
+                    return mistake("a metric has the parameters from and to, or none");
                 }
                 Ok(Self::Metric(Metric { name, doc, unit, per_core, fold, params, aliases, sql, file }))
             }
-            None if columns.is_empty() => first(
+            None if columns.is_empty() => mistake(
                 "the header has neither a line `unit: …`, as that of a metric, nor lines `column: …`, as that of a view",
             ),
             None if fold.is_some() || per_core || !aliases.is_empty() => {
-                first("a view has no fold, group or alias; a metric has, and a line `unit: …`")
+                mistake("a view has no fold, group or alias; a metric has, and a line `unit: …`")
             }
             None => {
                 let area = area.to_owned();

@@ -1,15 +1,15 @@
-//! The header of an SQL file of the library: the comment lines at its top, `-- KEY: VALUE` and text. Not for the SQL below
-//! it.
+//! The header of an SQL file of the library: the comment lines at its top, with text and lines
+//! `-- KEY: VALUE`. Not for the SQL below it.
 
 use super::definition::{Alias, Documented, Fold, Unit};
 use crate::error::did_you_mean;
 
-/// What a column or parameter can be, in the words of headers.
+/// The types of columns and parameters, as headers spell them.
 pub(super) const TYPES: [&str; 8] =
     ["text", "integer", "time", "duration", "percent", "number", "boolean", "list"];
 const KEYS: [&str; 6] = ["unit", "group", "fold", "param", "column", "alias"];
 
-/// What the header says.
+/// The content of a header.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Header {
     pub doc: String,
@@ -21,7 +21,7 @@ pub(crate) struct Header {
     pub aliases: Vec<Alias>,
 }
 
-/// What is wrong with a header, and on which line of the file.
+/// What is wrong with a header, and in which line of the file.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Mistake {
     /// 1-based.
@@ -47,16 +47,17 @@ impl Header {
     fn line(&mut self, line: &str) -> Result<(), String> {
         let (key, value) = line.split_once(':').map_or((line, ""), |(key, value)| (key, value.trim()));
         match key {
-            "unit" => self.unit = Some(word("unit", value, &Unit::ALL, Unit::as_str)?),
-            "fold" => self.fold = Some(word("fold", value, &Fold::ALL, Fold::as_str)?),
+            "unit" => self.unit = Some(one_of("unit", value, &Unit::ALL, Unit::as_str)?),
+            "fold" => self.fold = Some(one_of("fold", value, &Fold::ALL, Fold::as_str)?),
             "group" if value == "core" => self.per_core = true,
             "group" => return Err(format!("'{value}' is no group; the one group is: core")),
             "param" => self.params.push(documented(value)?),
             "column" => self.columns.push(documented(value)?),
             "alias" => self.aliases.push(alias(value)?),
             _ => {
-                let alone = key.len() < line.len() && key.chars().all(|c| c.is_ascii_lowercase());
-                if let Some(near) = did_you_mean(key, KEYS).filter(|_| alone) {
+                // Text may contain colons, too. Only a word that resembles a key is a mistake.
+                let looks_like_key = key.len() < line.len() && key.chars().all(|c| c.is_ascii_lowercase());
+                if let Some(near) = did_you_mean(key, KEYS).filter(|_| looks_like_key) {
                     return Err(format!("there is no key '{key}' in a header; did you mean '{near}'?"));
                 }
                 self.doc.push_str(line);
@@ -66,7 +67,7 @@ impl Header {
         Ok(())
     }
 
-    /// The line of a file that describes the column or parameter, or the first one.
+    /// The 1-based line of the file that describes a column or parameter; 1 if there is none.
     pub fn line_of(text: &str, key: &str, name: &str) -> u64 {
         let described = |line: &str| {
             let (found, value) = line.strip_prefix("--")?.trim().split_once(':')?;
@@ -76,8 +77,8 @@ impl Header {
     }
 }
 
-/// One of a few words.
-fn word<T: Copy>(key: &str, value: &str, all: &[T], name: fn(T) -> &'static str) -> Result<T, String> {
+/// The element of `all` whose name is `value`.
+fn one_of<T: Copy>(key: &str, value: &str, all: &[T], name: fn(T) -> &'static str) -> Result<T, String> {
     all.iter().copied().find(|t| name(*t) == value).ok_or_else(|| {
         let known: Vec<_> = all.iter().map(|t| name(*t)).collect();
         format!("'{value}' is no {key}; it is one of: {}", known.join(", "))

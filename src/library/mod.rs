@@ -1,5 +1,6 @@
-//! The SQL library: metrics and views as files with a header, those that ship in the binary (`queries/`) and those of the user,
-//! and the list of table functions. Text only: not for planning or running SQL (see [`crate::engine`]).
+//! The SQL library: the metrics and views that ship in the binary (`queries/`), those of the user, and the
+//! list of table functions. Each metric or view is an SQL file with a header. Not for planning or running SQL
+//! (see [`crate::engine`]).
 
 mod definition;
 mod file;

@@ -1,5 +1,5 @@
-//! The SQL library of a session: metrics and views, those that ship in the binary and those of the user. Not for their files
-//! (see `shipped`, `folders`), and not for running them.
+//! The metrics and views of a session: those that ship in the binary and those of the user. Not for reading
+//! their files (see `shipped`, `folders`), and not for running them (see [`crate::engine`]).
 
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
@@ -10,7 +10,7 @@ use super::folders::{self, ParsedFile};
 use super::shipped;
 use crate::error::{Error, Result, did_you_mean};
 
-/// The SQL library of a session.
+/// The metrics and views of a session.
 #[derive(Debug, Clone)]
 pub struct Queries {
     metrics: Vec<Metric>,
@@ -18,7 +18,7 @@ pub struct Queries {
 }
 
 impl Queries {
-    /// What ships in the binary.
+    /// The metrics and views that ship in the binary.
     pub fn shipped() -> Arc<Self> {
         static SHIPPED: LazyLock<Arc<Queries>> = LazyLock::new(|| {
             let (mut metrics, mut views) = (Vec::new(), Vec::new());
@@ -33,14 +33,16 @@ impl Queries {
         Arc::clone(&SHIPPED)
     }
 
-    /// What ships in the binary, and the SQL files in some folders and in the folders in them, in the same form. `parse`
-    /// is the SQL parser (see [`crate::engine::queries_with_folders`]). Whether the files fit the tables is found out by
-    /// [`crate::engine::Session::open_with`].
+    /// The shipped metrics and views, and those of the SQL files in `folders` and their subfolders. The files
+    /// have the same format as the shipped ones. `parse` calls the SQL parser (see
+    /// [`crate::engine::queries_with_folders`]). [`crate::engine::Session::open_with`] checks whether the
+    /// files fit the tables.
     ///
     /// # Errors
-    /// [`crate::error::ErrorKind::Usage`] when there is no such folder or no SQL file in it;
-    /// [`crate::error::ErrorKind::Input`] and [`crate::error::ErrorKind::Query`] with file and line for a header or SQL that
-    /// cannot be read, and for a name that is taken.
+    /// * [`crate::error::ErrorKind::Usage`] when a folder does not exist or contains no SQL file.
+    /// * [`crate::error::ErrorKind::Input`] and [`crate::error::ErrorKind::Query`], with file and line, for a
+    ///   header or SQL that cannot be parsed, and for a name that exists already.
+    /// * [`crate::error::ErrorKind::Io`] when a folder or file cannot be read.
     pub fn with_folders(
         folders: &[PathBuf],
         parse: &dyn Fn(&str) -> Result<ParsedFile>,
@@ -53,23 +55,23 @@ impl Queries {
         Ok(Arc::new(Self { metrics, views }))
     }
 
-    /// All metrics, in the order in which they are listed.
+    /// All metrics, in the order of the lists.
     pub fn metrics(&self) -> &[Metric] {
         &self.metrics
     }
 
-    /// All views, each after the views it reads.
+    /// All views, each after the views that it reads.
     pub fn views(&self) -> &[View] {
         &self.views
     }
 
-    /// The metric of that name, or with that alias; upper and lower case are the same.
+    /// The metric with this name or alias. Upper and lower case are equal.
     ///
     /// # Errors
     /// [`crate::error::ErrorKind::Usage`] with a suggestion when there is none.
     pub fn metric(&self, name: &str) -> Result<&Metric> {
-        let called = |m: &&Metric| m.names().any(|n| n.eq_ignore_ascii_case(name));
-        self.metrics.iter().find(called).ok_or_else(|| {
+        let has_name = |m: &&Metric| m.names().any(|n| n.eq_ignore_ascii_case(name));
+        self.metrics.iter().find(has_name).ok_or_else(|| {
             let near = did_you_mean(name, self.metrics.iter().flat_map(Metric::names));
             let near = near.map(|near| format!("did you mean '{near}'?"));
             Error::usage(format!("there is no metric '{name}'"))
@@ -84,7 +86,7 @@ mod tests {
     use crate::error::ErrorKind;
 
     #[test]
-    fn metrics_are_found_whatever_the_case_and_by_what_others_call_them() {
+    fn metrics_are_found_by_name_or_alias_in_any_case() {
         let queries = Queries::shipped();
         assert_eq!(queries.metric("responsetime").unwrap().name, "ResponseTime");
         assert_eq!(queries.metric("wcrt").unwrap().name, "ResponseTime");
@@ -98,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_is_there_twice() {
+    fn names_and_aliases_are_unique() {
         let queries = Queries::shipped();
         let mut names: Vec<_> =
             queries.metrics().iter().flat_map(Metric::names).map(str::to_ascii_lowercase).collect();

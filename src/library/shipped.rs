@@ -1,23 +1,24 @@
-//! The SQL that ships in the binary: metrics (`queries/metrics`), and the views that every session has (all other folders of
-//! `queries`), each with a header that says what it is. Not for what a header says (see `header`), and not for running them.
+//! The SQL files that ship in the binary: the metrics in `queries/metrics` and the views in the other folders
+//! of `queries`. Every session has them. Not for their headers (see `header`), and not for running them (see
+//! [`crate::engine`]).
 
 use super::file::Query;
 
 /// One file of `queries/`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Source {
-    /// `metrics`, or the area of a view; `prelude` for what others are built on.
+    /// `metrics`, or the area of a view. The views of `prelude` are the base of other views and metrics.
     pub folder: &'static str,
-    /// Name of the view or metric: the file name without `.sql`.
+    /// Name of the metric or view: the file name without `.sql`.
     pub name: &'static str,
-    /// The whole file.
+    /// The content of the file.
     pub text: &'static str,
 }
 
 /// Every file of `queries/`, listed by the build script in the order of `queries/order.txt`.
 pub(super) const LIBRARY: &[Source] = include!(concat!(env!("OUT_DIR"), "/queries.rs"));
 
-/// All of them. A file that cannot be read is left out, which the tests do not let happen.
+/// The parsed files of [`LIBRARY`]. A file that cannot be parsed is left out; a test finds such files.
 pub(super) fn queries() -> impl Iterator<Item = Query> {
     LIBRARY.iter().filter_map(|Source { folder, name, text }| Query::parse(folder, name, text, None).ok())
 }

@@ -1,5 +1,5 @@
-//! The list of table functions, with what they take and give: for the documentation, completion and suggestions. Not for
-//! planning them (see `engine::table_functions`).
+//! The list of table functions with their arguments and columns, for documentation, completion and
+//! suggestions. Not for planning them (see `engine::table_functions`).
 
 use std::borrow::Cow;
 
@@ -14,7 +14,8 @@ pub struct TableFunction {
     pub example: &'static str,
     /// The meaning of a row of the result, and special cases.
     pub doc: &'static str,
-    /// Arguments. Those whose name ends with an arrow are given by name, and optional unless the text says otherwise.
+    /// Arguments. One whose name ends with `=>` is passed by name, and is optional unless its text says
+    /// otherwise.
     pub arguments: &'static [Documented],
     /// Columns of the result.
     pub columns: &'static [Documented],
@@ -33,7 +34,7 @@ const KEYS: Documented = row(
 const SAME_KEYS: Documented = row("key, …", "columns", "Must be equal on both sides; NULL equals nothing.");
 const OF_KEYS: Documented = row("key, …", "as given", "The keys.");
 
-/// All of them, in the order in which they are listed.
+/// All table functions, in the order of the documentation.
 pub static TABLE_FUNCTIONS: &[TableFunction] = &[
     TableFunction {
         name: "interval_merge",

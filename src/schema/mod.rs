@@ -10,7 +10,6 @@ mod rows;
 mod spec;
 mod view;
 
-pub use crate::names::{NameColumn, TextList};
 pub use column_type::{ColumnType, Encoding};
 pub use generated::*;
 pub(crate) use parquet::{PAGE_ROWS, ROW_GROUP_ROWS, compression};

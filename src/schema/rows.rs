@@ -72,6 +72,13 @@ impl<T: Copy + Default> Optional<T> {
         }
     }
 
+    /// Appends rows without a number.
+    pub fn extend_missing(&mut self, rows: usize) {
+        self.valid.resize(self.values.len(), true);
+        self.values.resize(self.values.len() + rows, T::default());
+        self.valid.resize(self.values.len(), false);
+    }
+
     #[cold]
     fn first_missing(&mut self) {
         self.valid.reserve(self.values.capacity());

@@ -1,13 +1,13 @@
-//! Who may import whom: the table of rooms in `src/lib.rs` against the paths in the source. A room is a
-//! top-level module. Tests are not looked at. Not the other invariants of the source (see `tidy`).
+//! Which room may import which: compares the table of rooms in `src/lib.rs` with the paths in the source. A
+//! room is a top-level module. Test code is skipped. Not the other invariants of the source (see `tidy`).
 
 use crate::support::{root, rust_files};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Rooms and what each may import, as the table in `src/lib.rs` says; `all` stands for every room.
+/// For each room, the rooms that it may import, as in the table of `src/lib.rs`; `all` stands for every room.
 type Table = BTreeMap<String, BTreeSet<String>>;
 
-/// The rows of the table: cells 1 and 3 hold names of rooms.
+/// The parsed table: the cells 1 and 3 of a row contain names of rooms.
 fn table(lib: &str) -> Table {
     let cells = |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
     let rows = lib.lines().filter_map(|line| line.strip_prefix("//! |")).map(cells);
@@ -20,7 +20,7 @@ fn table(lib: &str) -> Table {
     table
 }
 
-/// Words in a cell: `[`error`], [`mod@derive`]`.
+/// The names of rooms in a cell, with or without links: ``[`error`], [`mod@derive`]``.
 fn names(cell: &str) -> BTreeSet<String> {
     let words = cell.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '@');
     words.filter(|w| !w.is_empty()).map(|w| w.trim_start_matches("mod@").to_owned()).collect()
@@ -31,10 +31,10 @@ struct File {
     path: String,
     /// Its module: `btf::spec` is `["btf", "spec"]`.
     module: Vec<String>,
-    /// What it imports or names, from the root of the crate on, and the line.
+    /// The paths that it imports or uses, from the root of the crate, each with its line.
     paths: Vec<(usize, Vec<String>)>,
-    /// Names that it passes on (`pub use`), and what they stand for.
-    passes_on: BTreeMap<String, Vec<String>>,
+    /// The names that it re-exports (`pub use`), each with its path.
+    reexports: BTreeMap<String, Vec<String>>,
 }
 
 fn files(sources: &[(String, String)]) -> Vec<File> {
@@ -49,21 +49,21 @@ fn files(sources: &[(String, String)]) -> Vec<File> {
     let modules: BTreeSet<_> = sources.iter().map(|(path, _)| module(path)).collect();
     let file = |(path, text): &&(String, String)| {
         let module = module(path);
-        let (mut paths, mut passes_on) = (Vec::new(), BTreeMap::new());
-        for Named { line, is_public, path, name } in named(&code(text)) {
+        let (mut paths, mut reexports) = (Vec::new(), BTreeMap::new());
+        for NamedPath { line, is_reexport, path, name } in paths_in(&code(text)) {
             let Some(path) = from_root(&path, &module, &modules) else { continue };
-            if is_public {
-                passes_on.insert(name, path);
+            if is_reexport {
+                reexports.insert(name, path);
             } else {
                 paths.push((line, path));
             }
         }
-        File { path: path.clone(), module, paths, passes_on }
+        File { path: path.clone(), module, paths, reexports }
     };
     sources.iter().map(file).collect()
 }
 
-/// The text without comments and without what is compiled for tests only; lines keep their numbers.
+/// The text without comments and without items that are compiled for tests only. Lines keep their numbers.
 fn code(text: &str) -> String {
     let mut code = String::new();
     let mut until: Option<String> = None;
@@ -79,10 +79,11 @@ fn code(text: &str) -> String {
             for_tests = true;
         } else if for_tests && !bare.starts_with("#[") && !bare.starts_with("//") {
             for_tests = false;
-            // An item ends on its own line, or with a bracket that stands as far left as it began.
+            // An item ends on its first line, or with a closing brace that is indented like its first line.
             until = (!bare.ends_with(';') && !bare.ends_with('}')).then(|| format!("{indent}}}"));
         } else {
             let comment = bare.starts_with("//").then_some(0);
+            // Two slashes within a string do not begin a comment.
             let comment = comment.or_else(|| {
                 line.match_indices(" //")
                     .map(|(at, _)| at)
@@ -95,41 +96,41 @@ fn code(text: &str) -> String {
     code
 }
 
-/// A path as it stands in the text.
-struct Named {
+/// A path in the text of a file, as it is written.
+struct NamedPath {
     line: usize,
-    /// It is passed on: `pub use`.
-    is_public: bool,
+    /// It is in a `pub use`.
+    is_reexport: bool,
     path: Vec<String>,
-    /// The name that it has from there on.
+    /// The name that the file gives it.
     name: String,
 }
 
-/// All paths of `use` declarations, and those in the code that begin with `crate` or `super`.
-fn named(code: &str) -> Vec<Named> {
+/// All paths in `use` declarations, and all other paths that begin with `crate` or `super`.
+fn paths_in(code: &str) -> Vec<NamedPath> {
     let mut found = Vec::new();
     let mut line = 1;
     let mut rest = code;
     let mut before = ' ';
     let mut is_public = false;
     while let Some(c) = rest.chars().next() {
-        let word = word(rest);
+        let word = identifier(rest);
         let starts = !before.is_alphanumeric() && before != '_' && before != ':';
         if starts
             && (word == "use" || (matches!(word, "crate" | "super") && rest[word.len()..].starts_with("::")))
         {
             let at = if word == "use" { rest[3..].trim_start() } else { rest };
             let mut trees = Vec::new();
-            let end = tree(at, &[], &mut trees);
-            let public = word == "use" && is_public;
-            found.extend(trees.into_iter().map(|(path, name)| Named { line, is_public: public, path, name }));
+            let end = use_tree(at, &[], &mut trees);
+            let is_reexport = word == "use" && is_public;
+            found.extend(trees.into_iter().map(|(path, name)| NamedPath { line, is_reexport, path, name }));
             line += rest[..rest.len() - end.len()].matches('\n').count();
             rest = end;
             before = ' ';
             is_public = false;
         } else if word.is_empty() {
             line += usize::from(c == '\n');
-            // `pub(crate) use` is passed on, too; `pub fn` is not.
+            // `pub(crate) use` is a re-export, too; `pub fn` is not.
             is_public &= c.is_whitespace() || "()".contains(c);
             before = c;
             rest = &rest[c.len_utf8()..];
@@ -143,13 +144,13 @@ fn named(code: &str) -> Vec<Named> {
 }
 
 /// The identifier at the start of a text; empty if there is none.
-fn word(text: &str) -> &str {
+fn identifier(text: &str) -> &str {
     let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
     &text[..end]
 }
 
-/// Reads `a::{b, c as d}` into paths and the names they get; returns the text behind it.
-fn tree<'a>(text: &'a str, prefix: &[String], found: &mut Vec<(Vec<String>, String)>) -> &'a str {
+/// Parses `a::{b, c as d}` into paths and their names in the file. Returns the text after it.
+fn use_tree<'a>(text: &'a str, prefix: &[String], found: &mut Vec<(Vec<String>, String)>) -> &'a str {
     let text = text.trim_start();
     if let Some(mut rest) = text.strip_prefix('{') {
         loop {
@@ -160,8 +161,8 @@ fn tree<'a>(text: &'a str, prefix: &[String], found: &mut Vec<(Vec<String>, Stri
             if let Some(end) = rest.strip_prefix('}') {
                 return end;
             }
-            let after = tree(rest, prefix, found);
-            // Text that is no path must not stop the reading.
+            let after = use_tree(rest, prefix, found);
+            // Without a path in `rest`, one character is skipped: the loop must advance.
             rest = if after.len() == rest.len() {
                 &rest[rest.chars().next().unwrap().len_utf8()..]
             } else {
@@ -169,7 +170,7 @@ fn tree<'a>(text: &'a str, prefix: &[String], found: &mut Vec<(Vec<String>, Stri
             };
         }
     }
-    let first = word(text);
+    let first = identifier(text);
     let mut rest = &text[first.len()..];
     let mut path = prefix.to_vec();
     path.extend((!first.is_empty() && first != "self").then(|| first.to_owned()));
@@ -181,19 +182,19 @@ fn tree<'a>(text: &'a str, prefix: &[String], found: &mut Vec<(Vec<String>, Stri
                 found.push((path, "*".to_owned()));
                 end
             }
-            None => tree(more, &path, found),
+            None => use_tree(more, &path, found),
         };
     }
     let mut name = path.last().cloned().unwrap_or_default();
     if let Some(alias) = rest.strip_prefix(" as ") {
-        name = word(alias).to_owned();
+        name = identifier(alias).to_owned();
         rest = &alias[name.len()..];
     }
     found.push((path, name));
     rest
 }
 
-/// A path from the root of the crate on; `None` for other crates.
+/// A path from the root of the crate; `None` if it leads to another crate.
 fn from_root(path: &[String], module: &[String], modules: &BTreeSet<Vec<String>>) -> Option<Vec<String>> {
     let first = path.first()?;
     if first == "crate" {
@@ -207,9 +208,9 @@ fn from_root(path: &[String], module: &[String], modules: &BTreeSet<Vec<String>>
         path.get(..end).is_some_and(|path| modules.contains(path))
     };
     match supers {
-        // A child, as in `pub use child::Name`, or another crate.
+        // A child module, as in `pub use child::Name`; otherwise another crate.
         0 => Some(from(0)).filter(|path| exists(path, 0)),
-        // In a module within the file, `super` is the file.
+        // In an inline module, `super` is the file.
         _ if !exists(&from(supers), supers) && exists(&from(supers - 1), supers - 1) => {
             Some(from(supers - 1))
         }
@@ -226,8 +227,8 @@ fn forbidden(table: &Table, files: &[File]) -> Vec<String> {
             found.push(format!("{}: room {room} is not in the table", file.path));
             continue;
         };
-        let passed_on = file.passes_on.values().map(|path| (0, path));
-        for (line, path) in file.paths.iter().map(|(line, path)| (*line, path)).chain(passed_on) {
+        let reexports = file.reexports.values().map(|path| (0, path));
+        for (line, path) in file.paths.iter().map(|(line, path)| (*line, path)).chain(reexports) {
             let Some(other) = path.first().filter(|other| *other != room) else { continue };
             if !table.contains_key(other) {
                 found.push(format!("{}:{line}: {} is in no room", file.path, path.join("::")));
@@ -239,17 +240,17 @@ fn forbidden(table: &Table, files: &[File]) -> Vec<String> {
     found
 }
 
-/// The file that each import leads to, through `pub use`.
+/// For each file, the files that its imports lead to. Re-exports are followed.
 fn edges(files: &[File]) -> Vec<BTreeSet<usize>> {
     let place: BTreeMap<&[String], usize> = files.iter().zip(0..).map(|(f, n)| (&*f.module, n)).collect();
     let resolve = |path: &[String]| {
         let mut path = path.to_vec();
-        // A name may be passed on several times, but not for ever.
+        // A name may be re-exported several times. The limit ends a cycle of re-exports.
         for _ in 0..8 {
             let end = (1..=path.len()).rev().find(|n| place.contains_key(&path[..*n]))?;
             let file = place[&path[..end]];
-            let passed_on = path.get(end).and_then(|name| files[file].passes_on.get(name));
-            let Some(origin) = passed_on else { return Some(file) };
+            let reexport = path.get(end).and_then(|name| files[file].reexports.get(name));
+            let Some(origin) = reexport else { return Some(file) };
             path = origin.iter().chain(&path[end + 1..]).cloned().collect();
         }
         None
@@ -258,25 +259,26 @@ fn edges(files: &[File]) -> Vec<BTreeSet<usize>> {
     files.iter().map(of).collect()
 }
 
-/// A chain of imports from a file back to itself, for each folder that has one: `across` rooms, or within the room.
-/// Within a room, a file may import from the `mod.rs` around it, which passes on its children.
-fn circles(files: &[File], across: bool) -> Vec<String> {
+/// Import cycles, at most one for each folder: chains of imports from a file back to itself. With `across`, a
+/// cycle goes through more than one room, otherwise it stays within one. Within a room, a file may import
+/// from the `mod.rs` of a folder that it is in, which re-exports the children.
+fn cycles(files: &[File], across: bool) -> Vec<String> {
     let mut edges = edges(files);
     if !across {
         for (from, to) in edges.iter_mut().enumerate() {
             let module = &files[from].module;
-            let is_around =
+            let is_ancestor =
                 |n: usize| files[n].path.ends_with("/mod.rs") && module.starts_with(&files[n].module);
-            to.retain(|n| *n != from && files[*n].module[0] == module[0] && !is_around(*n));
+            to.retain(|n| *n != from && files[*n].module[0] == module[0] && !is_ancestor(*n));
         }
     }
     let mut found = BTreeMap::new();
     for start in 0..files.len() {
-        // Breadth first; a state is a file and whether the chain has been in another room.
+        // Breadth-first search. A state is a file, and whether the chain has been in another room.
         let room = &files[start].module[0];
-        let mut origin: BTreeMap<(usize, bool), (usize, bool)> = BTreeMap::new();
-        let mut open = VecDeque::from([(start, false)]);
-        while let Some(at @ (file, left)) = open.pop_front() {
+        let mut predecessors: BTreeMap<(usize, bool), (usize, bool)> = BTreeMap::new();
+        let mut queue = VecDeque::from([(start, false)]);
+        while let Some(at @ (file, left)) = queue.pop_front() {
             for next in &edges[file] {
                 let state = (*next, left || files[*next].module[0] != *room);
                 if state == (start, across) {
@@ -284,14 +286,14 @@ fn circles(files: &[File], across: bool) -> Vec<String> {
                     let mut at = Some(at);
                     while let Some(state) = at {
                         chain.push(&files[state.0].path);
-                        at = origin.get(&state).copied();
+                        at = predecessors.get(&state).copied();
                     }
                     chain.reverse();
                     let folder = files[start].path.rsplit_once('/').map(|(folder, _)| folder);
                     found.entry(folder).or_insert(chain.join(" → "));
-                } else if state != (start, false) && !origin.contains_key(&state) {
-                    origin.insert(state, at);
-                    open.push_back(state);
+                } else if state != (start, false) && !predecessors.contains_key(&state) {
+                    predecessors.insert(state, at);
+                    queue.push_back(state);
                 }
             }
         }
@@ -304,45 +306,41 @@ fn lib() -> String {
 }
 
 #[test]
-fn rooms_import_what_the_table_allows() {
+fn rooms_import_only_what_the_table_allows() {
     let found = forbidden(&table(&lib()), &files(&rust_files("src")));
     assert!(found.is_empty(), "against the table of rooms in src/lib.rs:\n{}", found.join("\n"));
 }
 
 #[test]
-fn the_table_lists_the_rooms_that_there_are_and_no_import_that_is_not_made() {
+fn every_room_and_import_in_the_table_exists() {
     let (table, files) = (table(&lib()), files(&rust_files("src")));
-    let mut made = Table::new();
+    let mut actual = Table::new();
     for file in &files {
-        let imports = made.entry(file.module[0].clone()).or_default();
-        let paths = file.paths.iter().map(|(_, path)| path).chain(file.passes_on.values());
+        let imports = actual.entry(file.module[0].clone()).or_default();
+        let paths = file.paths.iter().map(|(_, path)| path).chain(file.reexports.values());
         imports
             .extend(paths.filter_map(|path| path.first()).filter(|room| **room != file.module[0]).cloned());
     }
     for (room, allowed) in &table {
-        let made = made.get(room).unwrap_or_else(|| panic!("there is no room {room}"));
-        let unused: Vec<_> = allowed.iter().filter(|a| *a != "all" && !made.contains(*a)).collect();
-        assert!(unused.is_empty(), "{room} does not import {unused:?}: take them from the table");
+        let imports = actual.get(room).unwrap_or_else(|| panic!("there is no room {room}"));
+        let unused: Vec<_> = allowed.iter().filter(|a| *a != "all" && !imports.contains(*a)).collect();
+        assert!(unused.is_empty(), "{room} does not import {unused:?}: remove them from the table");
     }
 }
 
 #[test]
-fn no_circle_goes_through_two_rooms() {
-    let found = circles(&files(&rust_files("src")), true);
-    assert!(found.is_empty(), "files import each other in a circle:\n{}", found.join("\n"));
+fn no_import_cycle_crosses_rooms() {
+    let found = cycles(&files(&rust_files("src")), true);
+    assert!(found.is_empty(), "import cycles:\n{}", found.join("\n"));
 }
-
-/// Rooms and folders that still have a circle within: debt, to be paid and never to grow.
-const WITH_CIRCLES: &[&str] = &["formats/trace32"];
 
 #[test]
-fn files_of_a_room_do_not_import_each_other_in_a_circle() {
-    let mut found = circles(&files(&rust_files("src")), false);
-    found.retain(|chain| !WITH_CIRCLES.iter().any(|part| chain.starts_with(&format!("src/{part}/"))));
-    assert!(found.is_empty(), "files import each other in a circle:\n{}", found.join("\n"));
+fn no_import_cycle_within_a_room() {
+    let found = cycles(&files(&rust_files("src")), false);
+    assert!(found.is_empty(), "import cycles:\n{}", found.join("\n"));
 }
 
-/// Two rooms of which `low` may not import `high`.
+/// Two rooms, of which `low` may not import `high`. The parameter is the text of `src/low.rs`.
 fn example(low: &str) -> (Table, Vec<File>) {
     let table = table(
         "//! | module | purpose | imports | not |\n//! |---|---|---|---|\n\
@@ -360,7 +358,7 @@ fn example(low: &str) -> (Table, Vec<File>) {
 }
 
 #[test]
-fn every_form_of_an_import_is_seen() {
+fn every_form_of_import_is_found() {
     for low in [
         "use crate::high::Item;",
         "use crate::{high::Item as Other, low};",
@@ -387,14 +385,14 @@ fn every_form_of_an_import_is_seen() {
 }
 
 #[test]
-fn a_circle_is_found_through_what_is_passed_on() {
+fn cycles_are_found_through_reexports() {
     let (_, files) = example("use crate::high::Item;\npub struct Thing(Option<Box<Item>>);");
-    let circle = "src/high/item.rs → src/low.rs → src/high/item.rs";
-    assert!(circles(&files, true).contains(&circle.to_owned()), "{:?}", circles(&files, true));
-    assert_eq!(circles(&files, false), Vec::<String>::new());
-    assert_eq!(circles(&example("pub struct Thing;").1, true), Vec::<String>::new());
+    let cycle = "src/high/item.rs → src/low.rs → src/high/item.rs";
+    assert!(cycles(&files, true).contains(&cycle.to_owned()), "{:?}", cycles(&files, true));
+    assert_eq!(cycles(&files, false), Vec::<String>::new());
+    assert_eq!(cycles(&example("pub struct Thing;").1, true), Vec::<String>::new());
     let pair = [("src/room/a.rs", "use super::b::B;"), ("src/room/b.rs", "use super::a::A;")];
     let pair = pair.map(|(path, text)| (path.to_owned(), text.to_owned()));
-    let circle = "src/room/a.rs → src/room/b.rs → src/room/a.rs";
-    assert_eq!(circles(&self::files(&pair), false), [circle]);
+    let cycle = "src/room/a.rs → src/room/b.rs → src/room/a.rs";
+    assert_eq!(cycles(&self::files(&pair), false), [cycle]);
 }

@@ -50,7 +50,7 @@ pub(in crate::formats) fn sign(text: &[u8], at: usize) -> (bool, usize) {
 /// Tells the compiler that something is mostly there: it keeps what is needed then in registers and copies the functions that are
 /// called then to where they are called, which it does not do where it thinks that nobody comes by.
 #[inline(always)]
-pub(in crate::formats) fn usual<T>(found: Option<T>) -> Option<T> {
+pub(in crate::formats) fn likely<T>(found: Option<T>) -> Option<T> {
     if found.is_none() {
         cold_path();
     }

@@ -54,14 +54,14 @@ mod vectors {
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 pub(in crate::formats) fn equal(bytes: [u8; 16], byte: u8) -> u32 {
-    let [low, high] = halves(bytes).map(|word| swar::lanes_set(swar::equals(word, byte)));
+    let [low, high] = halves(bytes).map(|word| swar::byte_bits(swar::equals(word, byte)));
     low | high << 8
 }
 
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 pub(in crate::formats) fn up_to(bytes: [u8; 16], most: u8) -> u32 {
-    let [low, high] = halves(bytes).map(|word| swar::lanes_set(swar::below(word, most + 1)));
+    let [low, high] = halves(bytes).map(|word| swar::byte_bits(swar::below(word, most + 1)));
     low | high << 8
 }
 

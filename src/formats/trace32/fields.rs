@@ -41,8 +41,13 @@ impl<'a> Cell<'a> {
 }
 
 /// True for what surrounds a cell without belonging to it. A bar is how a listing separates its columns.
-fn is_padding(byte: u8) -> bool {
+pub(super) fn is_padding(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'|' | b'\r')
+}
+
+/// True for what surrounds a text in quotes without belonging to it.
+pub(super) fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
 }
 
 fn trim_by(text: &[u8], unwanted: impl Fn(u8) -> bool) -> &[u8] {
@@ -73,6 +78,12 @@ pub(super) fn split<'a>(line: &'a [u8], delimiter: u8, cells: &mut Vec<Cell<'a>>
     }
 }
 
+/// True when the first cell of a line, which [`split`] would split, has this length.
+pub(super) fn is_cell(line: &[u8], length: usize, delimiter: u8) -> bool {
+    let (_, behind) = take_cell(line, delimiter);
+    behind.map_or(line.len(), |behind| line.len() - behind.len() - 1) == length
+}
+
 fn take_cell(text: &[u8], delimiter: u8) -> (Cell<'_>, Option<&[u8]>) {
     let padding = |&b: &u8| b != delimiter && is_padding(b);
     let begin = text.iter().position(|b| !padding(b)).unwrap_or(text.len());
@@ -84,7 +95,7 @@ fn take_cell(text: &[u8], delimiter: u8) -> (Cell<'_>, Option<&[u8]>) {
         let after = behind.get(end..).unwrap_or_default();
         // Anything else behind the closing quote: not a quoted cell after all, but a text that has quotes.
         if after.first().is_none_or(|&b| b == delimiter) {
-            let cell = Cell { text: trim_by(quoted, |b| matches!(b, b' ' | b'\t')), quoted: true, doubled };
+            let cell = Cell { text: trim_by(quoted, is_blank), quoted: true, doubled };
             return (cell, after.get(1..));
         }
     }
@@ -120,16 +131,23 @@ pub(super) fn time(
     let (number, suffix) = text.split_at_checked(digits).unwrap_or((text, b""));
     let unit = match trim(suffix) {
         b"" => unit,
-        b"s" => TimeScale::S,
-        b"ms" => TimeScale::Ms,
-        // The micro sign in UTF-8, the Greek letter, and the micro sign in Latin-1.
-        b"us" | b"\xc2\xb5s" | b"\xce\xbcs" | b"\xb5s" => TimeScale::Us,
-        b"ns" => TimeScale::Ns,
-        b"ps" => TimeScale::Ps,
-        _ => return Err(NotTicks::Garbage),
+        suffix => self::unit(suffix).ok_or(NotTicks::Garbage)?,
     };
     let point = if delimiter != b',' && number.contains(&b',') { b',' } else { b'.' };
     read_decimal(number, point, unit, scale)
+}
+
+/// The unit that stands behind a time.
+pub(super) fn unit(text: &[u8]) -> Option<TimeScale> {
+    match text {
+        b"s" => Some(TimeScale::S),
+        b"ms" => Some(TimeScale::Ms),
+        // The micro sign in UTF-8, the Greek letter, and the micro sign in Latin-1.
+        b"us" | b"\xc2\xb5s" | b"\xce\xbcs" | b"\xb5s" => Some(TimeScale::Us),
+        b"ns" => Some(TimeScale::Ns),
+        b"ps" => Some(TimeScale::Ps),
+        _ => None,
+    }
 }
 
 /// A record number: signed, zero-padded to any width. `None` when it is none or does not fit.

@@ -1,8 +1,8 @@
 //! Exports of TRACE32 as a [`TraceFormat`]: two files per core, one of data accesses and one of functions, told apart by their
 //! names or by a description.
 
-use super::rows::{Gaps, NamesSoFar};
-use super::{DataLayout, DataParser, FunctionParser, Kind, Radix, detect_data_layout, probe};
+use super::batches::{Gaps, NamesSoFar};
+use super::{ExportParser, ExportSettings, Grammar, Kind, Radix, detect_data_layout, probe};
 use crate::diagnostics::Severity;
 use crate::error::{Error, Result};
 use crate::formats::{
@@ -122,29 +122,24 @@ fn open(mut input: Input, settings: &Settings<'_>) -> Result<Stream> {
         let message = format!("the file holds {is}, but is described as {said} of core '{core}'");
         return Err(Error::input(message).at(&path));
     }
-    let parsing = super::Settings {
+    let parsing = ExportSettings {
         radix: settings.options.text(Trace32::DATA_RADIX).and_then(Radix::parse).unwrap_or_default(),
         scale: settings.scale,
         offset: input.time_offset,
         source: input.name.clone(),
     };
-    let parser = match kind {
+    let grammar = match kind {
         Kind::Data => {
             let columns = settings.options.list(Trace32::DATA_COLUMNS);
             let columns = (!columns.is_empty()).then_some(columns);
-            let layout: DataLayout = detect_data_layout(head, columns).map_err(|e| e.at(&path))?;
-            Parser::Data(DataParser::owned(layout, parsing))
+            Grammar::Data(detect_data_layout(head, columns).map_err(|e| e.at(&path))?)
         }
-        Kind::Functions | Kind::TaskEvents => Parser::Functions(FunctionParser::owned(parsing)),
+        Kind::Functions | Kind::TaskEvents => Grammar::Functions,
     };
+    let parser = ExportParser::new(grammar, parsing);
     let (core, names, gaps) = (core.into(), NamesSoFar::default(), Gaps::default());
     let reader = Box::new(ExportReader { path, core, kind, parser, names, gaps });
     Ok(Stream { input, reader })
-}
-
-enum Parser {
-    Data(DataParser<'static>),
-    Functions(FunctionParser<'static>),
 }
 
 /// Reads an export.
@@ -152,7 +147,7 @@ struct ExportReader {
     path: PathBuf,
     core: Arc<str>,
     kind: Kind,
-    parser: Parser,
+    parser: ExportParser,
     names: NamesSoFar,
     gaps: Gaps,
 }
@@ -160,18 +155,13 @@ struct ExportReader {
 impl Reader for ExportReader {
     fn chunk(&mut self, chunk: &Chunk, out: &mut Output<'_>) -> Result<()> {
         let (lines_before, first_seq) = (out.counts.lines, out.counts.rows as i64);
-        let (table, counts, mut log, (batch, lines)) = match &mut self.parser {
-            Parser::Data(parser) => {
-                let mut rows = parser.chunk(&chunk.bytes, chunk.index == 0);
-                self.gaps.take(std::mem::take(&mut rows.gaps), &rows.time);
-                let (counts, log) = (rows.counts, std::mem::take(&mut rows.log));
-                (tables::DATA_EVENT, counts, log, self.names.data(rows, first_seq)?)
-            }
-            Parser::Functions(parser) => {
-                let mut rows = parser.chunk(&chunk.bytes);
-                self.gaps.take(std::mem::take(&mut rows.gaps), &rows.time);
-                let (counts, log) = (rows.counts, std::mem::take(&mut rows.log));
-                (tables::FUNCTION_EVENT, counts, log, self.names.functions(rows, first_seq)?)
+        let mut rows = self.parser.chunk(&chunk.bytes, chunk.index == 0);
+        self.gaps.take(std::mem::take(&mut rows.gaps), &rows.time);
+        let (counts, mut log) = (rows.counts, std::mem::take(&mut rows.log));
+        let (table, (batch, lines)) = match self.kind {
+            Kind::Data => (tables::DATA_EVENT, self.names.data(rows, first_seq)?),
+            Kind::Functions | Kind::TaskEvents => {
+                (tables::FUNCTION_EVENT, self.names.functions(rows, first_seq)?)
             }
         };
         log.shift_lines(lines_before);

@@ -1,190 +1,53 @@
-//! Function and task-event exports, which share one grammar: `+437050; EE_as_StartCore; fentry`, time in
-//! nanoseconds, maybe with a `;` behind the event. This is the tolerant reader of one line and the loop over a chunk; the
-//! common shape of line is read by [`super::functions_fast`] with the same result. The words for events are in
-//! [`super::task_events`].
+//! The tolerant reader of a line of a function or task-event export, which share one grammar: `+437050; EE_as_StartCore; fentry`,
+//! time in nanoseconds, maybe with a `;` behind the event. Common lines are read by a plan with the same result (see `plan`). The
+//! words for events are in `task_events`.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::super::RowLines;
-use super::super::text::{Line, Names};
-use super::functions_fast::{self, Shape};
-use super::report::{Report, bad_time};
+use super::super::text::Line;
+use super::fields;
+use super::line_reader::{ChunkReading, LineReader};
+use super::plan::Cells;
+use super::report::bad_time;
+use super::rows::Row;
 use super::task_events::{self, OTHER};
-use super::{Counts, Gap, Settings, Way, fields};
-use crate::diagnostics::{Log, Severity};
-use crate::schema::TextList;
+use crate::diagnostics::Severity;
 use crate::time::TimeScale;
 
-/// The events of a chunk, column by column, in the order of the text.
-#[derive(Debug, Clone, Default)]
-pub struct FunctionRows {
-    /// Instants in ticks of [`Settings::scale`], with [`Settings::offset`] added.
-    pub time: Vec<i64>,
-    /// Indices into `functions`.
-    pub function: Vec<u32>,
-    /// Names of functions, tasks and interrupts by first use, without those that the parser has told before; one may be empty.
-    /// Bytes that are no UTF-8 are replaced, so two entries may have the same text.
-    pub functions: TextList,
-    /// The index of the first of `functions`: how many the parser has told before. A smaller number than that means that it
-    /// has forgotten the others.
-    pub told: u32,
-    /// What happened: indices into [`super::FUNCTION_KINDS`].
-    pub kind: Vec<u8>,
-    /// Where each row stood.
-    pub lines: RowLines,
-    /// Stretches of lost trace data.
-    pub gaps: Vec<Gap>,
-    /// Where the lines went.
-    pub counts: Counts,
-    /// What was wrong; lines are 1-based within the chunk.
-    pub log: Log,
-}
-
-impl FunctionRows {
-    fn with_room_for(bytes: usize) -> Self {
-        // Lines of real recordings have 25 to 50 bytes.
-        let rows = bytes / 24 + 8;
-        Self {
-            time: Vec::with_capacity(rows),
-            function: Vec::with_capacity(rows),
-            kind: Vec::with_capacity(rows),
-            ..Self::default()
-        }
-    }
-
-    /// Takes rows, the last of which is in the line before `line`, and each in the one behind the one before.
-    pub(super) fn append(&mut self, rows: &[Row], line: usize) {
-        if rows.is_empty() {
-            return;
-        }
-        self.lines.put(self.time.len(), line - rows.len());
-        self.time.extend(rows.iter().map(|row| row.time));
-        self.function.extend(rows.iter().map(|row| row.function));
-        self.kind.extend(rows.iter().map(|row| row.kind));
+/// Time, name, event. Quotes mean nothing here.
+pub(super) fn function_cells() -> Cells {
+    Cells {
+        delimiter: b';',
+        quotes: false,
+        record: None,
+        time: 0,
+        unit: TimeScale::Ns,
+        name: 1,
+        kind: 2,
+        value: None,
+        core: None,
+        width: None,
     }
 }
 
-/// One event.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Row {
-    pub(super) time: i64,
-    pub(super) function: u32,
-    pub(super) kind: u8,
-}
-
-/// Rows of lines in a row, before they are appended to those of the chunk together: three vectors that grow with each of them are
-/// more work than all of their numbers.
-pub(super) struct Few {
-    rows: [Row; FEW],
-    count: usize,
-}
-
-/// So many that they stay in the processor's first cache.
-const FEW: usize = 64;
-
-impl Few {
-    pub(super) fn new() -> Self {
-        Self { rows: [Row::default(); FEW], count: 0 }
-    }
-
-    /// To be called while it is not full.
-    #[inline(always)]
-    pub(super) fn push(&mut self, row: Row) {
-        let at = self.count % FEW;
-        self.rows[at] = row;
-        self.count = at + 1;
-    }
-
-    #[inline(always)]
-    pub(super) fn is_full(&self) -> bool {
-        self.count == FEW
-    }
-
-    /// All rows; none are left.
-    pub(super) fn take(&mut self) -> &[Row] {
-        let rows = std::mem::take(&mut self.count);
-        self.rows.get(..rows).unwrap_or(&self.rows)
-    }
-}
-
-/// Reads chunks of one function or task-event export, and tells each name once.
-#[derive(Debug)]
-pub struct FunctionParser<'s> {
-    settings: Cow<'s, Settings>,
-    names: Names,
-}
-
-impl<'s> FunctionParser<'s> {
-    /// For a whole export.
-    pub fn new(settings: &'s Settings) -> Self {
-        Self { settings: Cow::Borrowed(settings), names: Names::new() }
-    }
-
-    /// The same with settings of its own.
-    pub fn owned(settings: Settings) -> FunctionParser<'static> {
-        FunctionParser { settings: Cow::Owned(settings), names: Names::new() }
-    }
-
-    /// Reads a chunk of whole lines.
-    pub fn chunk(&mut self, chunk: &[u8]) -> FunctionRows {
-        self.parse(chunk, Some(Way::best()))
-    }
-
-    /// [`FunctionParser::chunk`] with a fast path or without, which changes nothing but the time it takes.
-    pub(super) fn parse(&mut self, chunk: &[u8], fast: Option<Way>) -> FunctionRows {
-        let Self { settings, names } = self;
-        let settings: &Settings = settings;
-        let told = names.begin_chunk();
-        let mut reader = Reader {
-            settings,
-            report: Report::new(settings),
-            rows: FunctionRows { told, ..FunctionRows::with_room_for(chunk.len()) },
-            names,
-            fields: Vec::new(),
-            unknown: BTreeSet::new(),
-        };
-        let fast = Shape::new(settings).zip(fast);
-        let (mut at, mut number) = (0, 0);
-        while at < chunk.len() {
-            if let Some((shape, way)) = &fast {
-                (at, number) = functions_fast::read(*way, chunk, (at, number), shape, &mut reader);
-            }
-            if at < chunk.len() {
-                let (line, next) = Line::take(chunk, at, number);
-                reader.line(line);
-                (at, number) = (next, number + 1);
-            }
-        }
-        reader.finish(number)
-    }
-}
-
-/// Reads a chunk that stands alone, see [`FunctionParser::chunk`].
-pub fn parse_functions(chunk: &[u8], settings: &Settings) -> FunctionRows {
-    FunctionParser::new(settings).chunk(chunk)
-}
-
-/// The state of reading a chunk.
-pub(super) struct Reader<'c, 's> {
-    settings: &'s Settings,
-    report: Report<'s>,
-    pub(super) rows: FunctionRows,
-    pub(super) names: &'s mut Names,
+/// Reads lines.
+#[derive(Default)]
+pub(super) struct FunctionReader<'c> {
     /// The fields of the line at hand, trimmed.
     fields: Vec<&'c [u8]>,
     /// Unknown event words that were reported.
     unknown: BTreeSet<&'c [u8]>,
 }
 
-impl<'c> Reader<'c, '_> {
-    fn line(&mut self, line: Line<'c>) {
+impl<'c> LineReader<'c> for FunctionReader<'c> {
+    fn line(&mut self, line: Line<'c>, chunk: &mut ChunkReading<'_>) -> Option<Row> {
         if line.too_long {
-            return self.report.reject_too_long(line);
+            chunk.report.reject_too_long(line);
+            return None;
         }
         if fields::is_blank_or_comment(line.text) {
-            self.report.counts.skipped += 1;
-            return;
+            chunk.report.counts.skipped += 1;
+            return None;
         }
         self.fields.clear();
         self.fields.extend(line.text.split(|&b| b == b';').map(fields::trim));
@@ -193,40 +56,49 @@ impl<'c> Reader<'c, '_> {
             self.fields.pop();
         }
         let time_field = self.fields.first().copied().unwrap_or_default();
-        let scale = self.settings.scale;
+        let scale = chunk.settings.scale;
         let time = fields::time(time_field, TimeScale::Ns, scale, b';');
         let event = self.event(line.text);
         if event.is_none_or(|(_, _, kind)| kind == OTHER)
             && let Some(text) = self.gap_text(event.is_some())
         {
-            return self.report.gap(time.ok(), self.rows.time.len(), text);
+            chunk.report.gap(time.ok(), chunk.rows.time.len(), text);
+            return None;
         }
-        if !matches!(time_field, [b'0'..=b'9' | b'+' | b'-' | b'.', ..]) && self.skip_header(line) {
-            return;
+        if !matches!(time_field, [b'0'..=b'9' | b'+' | b'-' | b'.', ..]) && self.skip_header(line, chunk) {
+            return None;
         }
-        let Some((name, word, kind)) = event else { return self.too_few_fields(line) };
+        let Some((name, word, kind)) = event else {
+            self.too_few_fields(line, chunk);
+            return None;
+        };
         if kind == OTHER && !line.terminated && task_events::is_cut_word(word) {
-            return self
-                .report
-                .reject(line, "truncated-line", || "the input ends within the event".to_owned());
+            chunk.report.reject(line, "truncated-line", || "the input ends within the event".to_owned());
+            return None;
         }
-        let instant = time.map_err(bad_time).and_then(|time| self.report.instant(time));
-        let instant = match instant {
-            Ok(instant) => instant,
+        let time = match time.map_err(bad_time).and_then(|time| chunk.report.instant(time)) {
+            Ok(time) => time,
             Err((code, message)) => {
                 let message = || format!("{message}: '{}'", String::from_utf8_lossy(time_field));
-                return self.report.reject(line, code, message);
+                chunk.report.reject(line, code, message);
+                return None;
             }
         };
         if kind == OTHER && self.unknown.insert(word) {
-            self.report.note(line, Severity::Warning, "unknown-function-event", || {
+            chunk.report.note(line, Severity::Warning, "unknown-function-event", || {
                 format!("unknown event '{}'; its rows have the kind 'other'", String::from_utf8_lossy(word))
             });
         }
-        let function = self.names.id(without_task_prefix(name));
-        self.rows.append(&[Row { time: instant, function, kind }], line.number + 1);
+        let name = chunk.names.id(without_task_prefix(name));
+        Some(Row { time, record: None, name, kind, value: 0 })
     }
 
+    fn is_kind(&self, cell: &[u8], kind: u8) -> bool {
+        task_events::kind_of(fields::trim(cell)) == Some(kind)
+    }
+}
+
+impl<'c> FunctionReader<'c> {
     /// Name, event word and kind. The event is the last field; when that is no known word, the first known one
     /// behind a name, because an export with `/TRaceRecord` has more columns; else it is of kind "other".
     fn event(&self, text: &'c [u8]) -> Option<(&'c [u8], &'c [u8], u8)> {
@@ -254,12 +126,12 @@ impl<'c> Reader<'c, '_> {
     }
 
     /// Counts a line that does not begin with a time as skipped if it is a header or a title.
-    fn skip_header(&mut self, line: Line<'c>) -> bool {
+    fn skip_header(&self, line: Line<'c>, chunk: &mut ChunkReading<'_>) -> bool {
         const NAMES: [&[u8]; 8] =
             [b"time", b"time(ns)", b"name", b"task", b"task name", b"function", b"event", b"address"];
         let is_name = |field: &&&[u8]| NAMES.iter().any(|name| field.eq_ignore_ascii_case(name));
         if self.fields.iter().filter(is_name).count() >= 2 {
-            self.report.counts.skipped += 1;
+            chunk.report.counts.skipped += 1;
             return true;
         }
         // What CSVFunc prints above the events is not documented. A lone text cannot be an event, but the rest
@@ -270,34 +142,27 @@ impl<'c> Reader<'c, '_> {
             && !task_events::is_cut_word(text)
             && task_events::kind_of(text).is_none();
         if is_title {
-            self.report.counts.skipped += 1;
+            chunk.report.counts.skipped += 1;
             let message = || "a text that is no event was skipped".to_owned();
-            self.report.note(line, Severity::Info, "unknown-text", message);
+            chunk.report.note(line, Severity::Info, "unknown-text", message);
         }
         is_title
     }
 
-    fn too_few_fields(&mut self, line: Line<'c>) {
+    fn too_few_fields(&self, line: Line<'c>, chunk: &mut ChunkReading<'_>) {
         let found = self.fields.len();
         if line.terminated {
             let message = || format!("time, name and event expected, {found} fields found");
-            self.report.reject(line, "wrong-column-count", message);
+            chunk.report.reject(line, "wrong-column-count", message);
         } else {
             let message = || format!("the input ends within the line, after {found} of 3 fields");
-            self.report.reject(line, "truncated-line", message);
+            chunk.report.reject(line, "truncated-line", message);
         }
-    }
-
-    fn finish(mut self, lines: usize) -> FunctionRows {
-        let told = self.rows.told;
-        self.report.note_lossy_names(self.names, told, &self.rows.function, &self.rows.lines);
-        let (counts, gaps, log) = self.report.finish(lines, &self.rows.time);
-        FunctionRows { functions: self.names.texts_from(told), gaps, counts, log, ..self.rows }
     }
 }
 
 /// What stands before the name of a task in a row of the function export.
-pub(super) const TASK_PREFIX: &[u8] = b"task:";
+const TASK_PREFIX: &[u8] = b"task:";
 
 /// `task: NAME` is NAME; a C++ name such as `task::run` stays whole.
 fn without_task_prefix(name: &[u8]) -> &[u8] {

@@ -4,6 +4,7 @@ use super::super::text::Line;
 use super::Radix;
 use super::columns::{self, Column};
 use super::fields::{self, Cell};
+use super::plan::Cells;
 use crate::diagnostics::excerpt;
 use crate::error::{Error, Result};
 use crate::time::TimeScale;
@@ -61,14 +62,27 @@ impl DataLayout {
         Ok(Self { columns, delimiter, header_lines, time_unit, roles })
     }
 
-    /// True for the columns of the thesis (5.1.2), which the fast path reads.
-    pub(super) fn is_usual(&self) -> bool {
-        self.columns == usual_columns() && self.delimiter == b',' && self.time_unit == TimeScale::S
+    /// The same, as plans want to know it.
+    pub(super) fn cells(&self) -> Cells {
+        let at = |role: usize| u8::try_from(role).unwrap_or(u8::MAX);
+        let Roles { time, variable, cycle, data, record, core, .. } = self.roles;
+        Cells {
+            delimiter: self.delimiter,
+            quotes: true,
+            record: record.map(at),
+            time: at(time),
+            unit: self.time_unit,
+            name: at(variable),
+            kind: at(cycle),
+            value: Some(at(data)),
+            core: core.map(at),
+            width: Some(at(self.columns.len())),
+        }
     }
 }
 
 /// Record, time, variable, cycle, data: the listing of the thesis (5.1.2).
-fn usual_columns() -> Vec<Column> {
+fn thesis_columns() -> Vec<Column> {
     vec![Column::Record, Column::Time, Column::Variable, Column::Cycle, Column::Data]
 }
 
@@ -83,7 +97,7 @@ pub fn detect_data_layout(head: &[u8], pinned: Option<&[String]>) -> Result<Data
     let pinned = pinned.map(columns::from_person).transpose()?;
     let lines = sample(head);
     let Some(first) = lines.first() else {
-        return DataLayout::new(pinned.unwrap_or_else(usual_columns), b',', 0, TimeScale::S);
+        return DataLayout::new(pinned.unwrap_or_else(thesis_columns), b',', 0, TimeScale::S);
     };
     let table = Table::split(&lines, pinned.as_ref().map(Vec::len)).ok_or_else(|| {
         let wanted = pinned.as_ref().map_or_else(|| "3 or more".to_owned(), |p| p.len().to_string());

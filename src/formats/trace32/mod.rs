@@ -3,21 +3,18 @@
 //! nothing of files, tables or what a variable means.
 //!
 //! Bad content is never an error here: each line ends as a row, a gap, a located rejection or a skipped line,
-//! and [`Counts`] proves that none is missing. What a parser remembers from chunk to chunk are the numbers of names, and nothing
-//! else: a chunk read alone gives the same rows. Whether time runs backwards is for the collector of the chunks to see.
+//! and [`Counts`] proves that none is missing. A chunk that is read alone gives the same rows. Whether time runs backwards is for the collector of the chunks to see.
 
+mod batches;
 mod columns;
 mod data;
-mod data_fast;
-#[cfg(target_arch = "x86_64")]
-mod data_wide;
 mod fields;
 mod format;
 mod functions;
-mod functions_fast;
-#[cfg(target_arch = "x86_64")]
-mod functions_wide;
 mod layout;
+mod line_reader;
+mod parser;
+mod plan;
 mod probe;
 mod report;
 mod rows;
@@ -27,11 +24,11 @@ mod tests;
 
 pub use super::Counts;
 pub use columns::Column;
-pub use data::{DataParser, DataRows, parse_data};
 pub use format::Trace32;
-pub use functions::{FunctionParser, FunctionRows, parse_functions};
 pub use layout::{DataLayout, detect_data_layout};
+pub use parser::{ExportParser, Grammar, parse_data, parse_functions};
 pub use probe::probe;
+pub use rows::ExportRows;
 pub use task_events::FUNCTION_KINDS;
 
 use crate::time::TimeScale;
@@ -70,7 +67,7 @@ impl Radix {
 
 /// What has to be known beside the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
+pub struct ExportSettings {
     /// How data values are printed.
     pub radix: Radix,
     /// The tick that times are counted in.
@@ -94,25 +91,4 @@ pub struct Gap {
     pub end: Option<i64>,
     /// What the trace says, in lower case, for example `target fifo overflow`.
     pub reason: String,
-}
-
-/// How lines of the common shape are read; the result is the same.
-#[derive(Debug, Clone, Copy)]
-enum Way {
-    /// Eight bytes at a time.
-    Words,
-    /// With vectors.
-    #[cfg(target_arch = "x86_64")]
-    Wide(super::text::wide::Wide),
-}
-
-impl Way {
-    /// What this processor does best.
-    fn best() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(wide) = super::text::wide::Wide::detect() {
-            return Self::Wide(wide);
-        }
-        Self::Words
-    }
 }

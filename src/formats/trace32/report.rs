@@ -2,7 +2,7 @@
 
 use super::super::RowLines;
 use super::super::text::{Findings, Line, Names};
-use super::{Counts, Gap, Settings, fields};
+use super::{Counts, ExportSettings, Gap, fields};
 use crate::diagnostics::{Log, Severity};
 use crate::input::MAX_LINE;
 use crate::time::{NotTicks, Rounded};
@@ -21,14 +21,14 @@ pub(super) type BadTime = (&'static str, &'static str);
 /// Collects the account while a chunk is read.
 #[derive(Debug)]
 pub(super) struct Report<'s> {
-    settings: &'s Settings,
+    settings: &'s ExportSettings,
     pub(super) counts: Counts,
     findings: Findings<'s>,
     gaps: Vec<OpenGap>,
 }
 
 impl<'s> Report<'s> {
-    pub(super) fn new(settings: &'s Settings) -> Self {
+    pub(super) fn new(settings: &'s ExportSettings) -> Self {
         let findings = Findings::new(&settings.source);
         Self { settings, counts: Counts::default(), findings, gaps: Vec::new() }
     }

@@ -1,131 +1,104 @@
-//! Parsed chunks of either export to rows of `data_event` and `function_event`, and the gaps between them. Neither parses, nor
-//! sorts.
+//! The rows of a chunk, column by column, as both exports give them. Not the batches of a table (see `batches`).
 
-use super::{DataRows, FUNCTION_KINDS, FunctionRows, Gap};
-use crate::error::Result;
+use super::plan::Batch;
+use super::{Counts, Gap};
+use crate::diagnostics::Log;
 use crate::formats::RowLines;
-use crate::schema::{DataEventRows, FunctionEventRows, NameColumn, TextList};
-use arrow::array::{RecordBatch, StringArray};
-use std::sync::Arc;
+use crate::names::TextList;
+use crate::schema::Optional;
 
-/// The names that the parser of a file has given so far, by its numbers.
-#[derive(Default)]
-pub(super) struct NamesSoFar {
-    names: TextList,
-    /// The same; `None` when there are new ones.
-    array: Option<Arc<StringArray>>,
+/// The words for what a row of a data export does: [`ExportRows::kind`] is an index into this list.
+pub const ACCESS_KINDS: [&str; 2] = ["read", "write"];
+
+/// The accesses or function events of a chunk, in the order of the text.
+#[derive(Debug, Clone, Default)]
+pub struct ExportRows {
+    /// Instants in ticks of [`super::ExportSettings::scale`], with [`super::ExportSettings::offset`] added.
+    pub time: Vec<i64>,
+    /// Numbers of the trace records, where they are readable. Of accesses only.
+    pub record: Optional<i64>,
+    /// The variable, function, task or interrupt: indices into `names`, which has to be put behind those of the chunks before.
+    pub name: Vec<u32>,
+    /// Names by first use, without those that the parser has given with earlier chunks; one may be empty. Bytes that are no
+    /// UTF-8 are replaced, so two entries may have the same text.
+    pub names: TextList,
+    /// The index of the first of `names`: how many came with earlier chunks. A smaller number than that means that the parser
+    /// has forgotten the others.
+    pub first_name: u32,
+    /// What happened: indices into [`ACCESS_KINDS`] or [`super::FUNCTION_KINDS`].
+    pub kind: Vec<u8>,
+    /// The value that was written or read. Of accesses only.
+    pub value: Vec<u64>,
+    /// Where each row stood.
+    pub lines: RowLines,
+    /// Stretches of lost trace data.
+    pub gaps: Vec<Gap>,
+    /// Where the lines went.
+    pub counts: Counts,
+    /// What was wrong; lines are 1-based within the chunk.
+    pub log: Log,
+    /// Whether the rows are accesses.
+    are_accesses: bool,
 }
 
-impl NamesSoFar {
-    /// What the numbers in rows stand for that come with these new names; `before` are older, and all others are void.
-    fn with(&mut self, before: u32, new: &TextList) -> Arc<StringArray> {
-        if self.names.len() != before || !new.is_empty() {
-            self.names.truncate(before);
-            self.names.extend(new);
-            self.array = None;
+/// One access or function event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) time: i64,
+    /// `None` for function events, too.
+    pub(super) record: Option<i64>,
+    pub(super) name: u32,
+    pub(super) kind: u8,
+    /// Zero for function events.
+    pub(super) value: u64,
+}
+
+impl ExportRows {
+    /// Without rows yet. `bytes`: length of the chunk.
+    pub(super) fn new(are_accesses: bool, first_name: u32, bytes: usize) -> Self {
+        // Lines of real recordings have 45 to 70 bytes, or 25 to 50; a little too much room is cheaper than moving.
+        let rows = bytes / if are_accesses { 44 } else { 24 } + 8;
+        let of_accesses = if are_accesses { rows } else { 0 };
+        Self {
+            time: Vec::with_capacity(rows),
+            record: Optional::with_capacity(of_accesses),
+            name: Vec::with_capacity(rows),
+            kind: Vec::with_capacity(rows),
+            value: Vec::with_capacity(of_accesses),
+            first_name,
+            are_accesses,
+            ..Self::default()
         }
-        Arc::clone(self.array.get_or_insert_with(|| self.names.array()))
     }
 
-    /// Rows of `data_event`, numbered from `first_seq`.
-    pub fn data(&mut self, r: DataRows, first_seq: i64) -> Result<(RecordBatch, RowLines)> {
-        let names = self.with(r.told, &r.variables);
-        let mut rows = DataEventRows::new();
-        rows.seq = numbers(first_seq, r.time.len());
-        rows.time = r.time;
-        rows.record = r.record;
-        rows.variable = NameColumn::from_parts(r.variable, names);
-        let access = r.is_write.into_iter().map(u32::from).collect();
-        rows.access = NameColumn::from_parts(access, array(&["read", "write"]));
-        rows.value = r.value.into();
-        Ok((rows.take_batch()?, r.lines))
+    /// Takes the row of a line.
+    pub(super) fn push(&mut self, row: Row, line: usize) {
+        self.lines.put(self.time.len(), line);
+        self.time.push(row.time);
+        self.name.push(row.name);
+        self.kind.push(row.kind);
+        if self.are_accesses {
+            self.record.push(row.record);
+            self.value.push(row.value);
+        }
     }
 
-    /// Rows of `function_event`, numbered from `first_seq`.
-    pub fn functions(&mut self, r: FunctionRows, first_seq: i64) -> Result<(RecordBatch, RowLines)> {
-        let names = self.with(r.told, &r.functions);
-        let mut rows = FunctionEventRows::new();
-        rows.seq = numbers(first_seq, r.time.len());
-        rows.time = r.time;
-        rows.function = NameColumn::from_parts(r.function, names);
-        let kind = r.kind.into_iter().map(u32::from).collect();
-        rows.kind = NameColumn::from_parts(kind, array(&FUNCTION_KINDS));
-        Ok((rows.take_batch()?, r.lines))
-    }
-}
-
-fn numbers(first: i64, count: usize) -> Vec<i64> {
-    (first..first + count as i64).collect()
-}
-
-fn array(names: &[&str]) -> Arc<StringArray> {
-    Arc::new(StringArray::from_iter_values(names))
-}
-
-/// The gaps of an export: they reach to the next row, which may be in the next chunk.
-#[derive(Default)]
-pub(super) struct Gaps {
-    /// Begin, end, reason.
-    all: Vec<(i64, i64, String)>,
-    /// Those that reach to the next row; true when they begin there as well, for want of a time before it.
-    open: Vec<(usize, bool)>,
-    /// Time of the row before, in file order.
-    before: Option<i64>,
-}
-
-impl Gaps {
-    /// Takes the gaps of a chunk and the times of its rows.
-    pub fn take(&mut self, gaps: Vec<Gap>, times: &[i64]) {
-        if let Some(first) = times.first().copied() {
-            for (n, begins) in self.open.drain(..) {
-                if let Some(gap) = self.all.get_mut(n) {
-                    gap.0 = if begins { first } else { gap.0 };
-                    gap.1 = first.max(gap.0);
-                }
+    /// Takes the first `count` rows of a batch, the first of which is in the line `line`, and each in the one behind the one
+    /// before.
+    pub(super) fn append(&mut self, batch: &Batch, count: usize, has_records: bool, line: usize) {
+        if count == 0 {
+            return;
+        }
+        self.lines.put(self.time.len(), line);
+        self.time.extend_from_slice(batch.time.get(..count).unwrap_or(&batch.time));
+        self.name.extend_from_slice(batch.name.get(..count).unwrap_or(&batch.name));
+        self.kind.extend_from_slice(batch.kind.get(..count).unwrap_or(&batch.kind));
+        if self.are_accesses {
+            self.value.extend_from_slice(batch.value.get(..count).unwrap_or(&batch.value));
+            match has_records {
+                true => self.record.extend_from_slice(batch.record.get(..count).unwrap_or(&batch.record)),
+                false => self.record.extend_missing(count),
             }
         }
-        for gap in gaps {
-            let begin = if gap.begin_open { self.before.unwrap_or(gap.begin) } else { gap.begin };
-            if gap.end.is_none() {
-                let begins = gap.begin_open && self.before.is_none();
-                self.open.push((self.all.len(), begins));
-            }
-            self.all.push((begin, gap.end.unwrap_or(begin).max(begin), gap.reason));
-        }
-        self.before = times.last().copied().or(self.before);
-    }
-
-    /// All gaps.
-    pub fn finish(self, core: &str) -> impl Iterator<Item = crate::formats::Gap> {
-        let of_core =
-            |(begin, end, reason)| crate::formats::Gap { begin, end, core: Some(core.to_owned()), reason };
-        self.all.into_iter().map(of_core)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_added_until_the_parser_forgets_them() {
-        let mut names = NamesSoFar::default();
-        let mut with = |before: u32, new: &[&str]| names.with(before, &new.iter().collect());
-        let first = with(0, &["a", "b"]);
-        assert!(Arc::ptr_eq(&first, &with(2, &[])), "nothing is new");
-        assert_eq!(*with(2, &["c"]), StringArray::from(vec!["a", "b", "c"]));
-        assert_eq!(*with(0, &["d"]), StringArray::from(vec!["d"]));
-        assert_eq!(*with(0, &[]), StringArray::from(Vec::<&str>::new()));
-    }
-
-    #[test]
-    fn a_gap_at_the_end_of_a_chunk_reaches_to_the_next_row() {
-        let gap = |begin_open| Gap { begin: 7, begin_open, end: None, reason: "r".into() };
-        let mut gaps = Gaps::default();
-        gaps.take(vec![gap(true)], &[]);
-        gaps.take(vec![gap(false)], &[20, 30]);
-        gaps.take(vec![gap(true)], &[]);
-        let all: Vec<_> = gaps.finish("c").map(|g| (g.begin, g.end)).collect();
-        assert_eq!(all, [(20, 20), (7, 7), (30, 30)]);
     }
 }

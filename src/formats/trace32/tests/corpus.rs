@@ -52,8 +52,8 @@ fn every_access_of_the_corpus_is_read() {
                 let cells: Vec<&str> = expected.next().unwrap().split(',').collect();
                 assert_eq!(record, cells[0].parse::<i64>().ok());
                 assert_eq!(rows.time[n], nanoseconds(cells[1]));
-                assert_eq!(rows.variables.get(rows.variable[n]), cells[2].trim_matches('"'));
-                assert_eq!(rows.is_write[n], cells[3] == "\"wr-data\"");
+                assert_eq!(rows.names.get(rows.name[n]), cells[2].trim_matches('"'));
+                assert_eq!((rows.kind[n] == 1), cells[3] == "\"wr-data\"");
                 assert_eq!(rows.value[n], u64::from_str_radix(cells[4], 16).unwrap());
                 assert_eq!(rows.lines.line(n) as usize, n);
             }
@@ -76,7 +76,7 @@ fn every_function_event_of_the_corpus_is_read() {
         for (n, line) in text.lines().enumerate() {
             let cells: Vec<&str> = line.split("; ").collect();
             assert_eq!(rows.time[n], cells[0].parse::<i64>().unwrap());
-            assert_eq!(rows.functions.get(rows.function[n]), cells[1]);
+            assert_eq!(rows.names.get(rows.name[n]), cells[1]);
             assert_eq!(format!("f{}", FUNCTION_KINDS[usize::from(rows.kind[n])]), cells[2]);
         }
     }

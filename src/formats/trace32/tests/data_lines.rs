@@ -9,9 +9,9 @@ fn the_line_of_the_thesis() {
     let rows = data(THESIS);
     assert_eq!(rows.time, [437_260]);
     assert_eq!(rows.record.iter().collect::<Vec<_>>(), [Some(-83_448_136)]);
-    assert_eq!(rows.variable, [0]);
-    assert_eq!(rows.variables, ["EE_ORTI_servicetrace"]);
-    assert_eq!((rows.is_write, rows.value, rows.lines.line(0)), (vec![true], vec![0x43], 0));
+    assert_eq!(rows.name, [0]);
+    assert_eq!(rows.names, ["EE_ORTI_servicetrace"]);
+    assert_eq!((rows.kind, rows.value, rows.lines.line(0)), (vec![1], vec![0x43], 0));
     assert_eq!(account(rows.counts), [1, 1, 0, 0, 0]);
     assert!(rows.log.is_empty() && rows.gaps.is_empty());
 }
@@ -30,10 +30,10 @@ fn spellings_of_the_same_access() {
         assert_eq!(rows.counts.rows, 1, "{line}: {:?}", rows.log.entries());
         assert!(rows.log.is_empty(), "{line}");
         assert_eq!(
-            (rows.time[0], rows.record.iter().next(), rows.is_write[0], rows.value[0]),
-            (437_260, Some(Some(-83_448_136)), true, 0x43)
+            (rows.time[0], rows.record.iter().next(), rows.kind[0], rows.value[0]),
+            (437_260, Some(Some(-83_448_136)), 1, 0x43)
         );
-        assert_eq!(rows.variables, ["EE_ORTI_servicetrace"]);
+        assert_eq!(rows.names, ["EE_ORTI_servicetrace"]);
     }
 }
 
@@ -45,16 +45,16 @@ fn names_may_hold_anything() {
         "+3,0.3,\"\\\\User\\Global\\x+0x4\",\"rd-data\",ab\n",
         "+4,0.4,\"a[3].b,c\",\"rd-data\",1\n",
     ));
-    assert_eq!(rows.variables, ["a[3].b,c", "say \"hi\"", "\\\\User\\Global\\x+0x4"]);
-    assert_eq!(rows.variable, [0, 1, 2, 0]);
+    assert_eq!(rows.names, ["a[3].b,c", "say \"hi\"", "\\\\User\\Global\\x+0x4"]);
+    assert_eq!(rows.name, [0, 1, 2, 0]);
     assert_eq!(rows.value, [u64::MAX, 0, 0xab, 1]);
-    assert_eq!(rows.is_write, [false; 4]);
+    assert_eq!(rows.kind, [0; 4]);
 }
 
 #[test]
 fn negative_times_and_offsets() {
-    let shifted = Settings { offset: -120, ..settings() };
-    let rows = parse_data(b"-2,-0.0000004720,\"x\",\"wr-data\",1\n", true, &usual(), &shifted);
+    let shifted = ExportSettings { offset: -120, ..settings() };
+    let rows = parse_data(b"-2,-0.0000004720,\"x\",\"wr-data\",1\n", true, &thesis_layout(), &shifted);
     assert_eq!(rows.time, [-592]);
 }
 
@@ -67,8 +67,8 @@ fn digits_below_a_tick_are_rounded_to_even_and_counted() {
     let rows = data(&text);
     assert_eq!(rows.time, [30, 32, 31, -31]);
     assert_eq!(rows.counts.inexact_times, 3);
-    let picoseconds = Settings { scale: TimeScale::Ps, ..settings() };
-    let rows = parse_data(text.as_bytes(), true, &usual(), &picoseconds);
+    let picoseconds = ExportSettings { scale: TimeScale::Ps, ..settings() };
+    let rows = parse_data(text.as_bytes(), true, &thesis_layout(), &picoseconds);
     assert_eq!((rows.time[0], rows.counts.inexact_times), (30_500, 1));
 }
 
@@ -114,17 +114,17 @@ fn lines_that_cannot_be_used_say_why() {
 
 #[test]
 fn an_offset_can_overflow() {
-    let shifted = Settings { offset: i64::MAX, ..settings() };
-    let rows = parse_data(THESIS.as_bytes(), true, &usual(), &shifted);
+    let shifted = ExportSettings { offset: i64::MAX, ..settings() };
+    let rows = parse_data(THESIS.as_bytes(), true, &thesis_layout(), &shifted);
     assert_eq!(findings(&rows.log), [("time-overflow", 1)]);
 }
 
 #[test]
 fn decimal_values_on_request() {
-    let decimal = Settings { radix: Radix::Decimal, ..settings() };
+    let decimal = ExportSettings { radix: Radix::Decimal, ..settings() };
     let text = "-1,0.1,\"x\",\"wr-data\",43\n-1,0.1,\"x\",\"wr-data\",43\n-1,0.1,\"x\",\"wr-data\",43.\n\
                 -1,0.1,\"x\",\"wr-data\",0x2B\n-1,0.1,\"x\",\"wr-data\",FF\n";
-    let rows = parse_data(text.as_bytes(), true, &usual(), &decimal);
+    let rows = parse_data(text.as_bytes(), true, &thesis_layout(), &decimal);
     assert_eq!(rows.value, [43; 4]);
     assert_eq!(findings(&rows.log), [("bad-value", 5)]);
 }
@@ -179,8 +179,8 @@ fn symbols_are_no_gaps() {
 #[test]
 fn foreign_encodings_are_replaced_with_a_warning() {
     let line = b"-1,0.1,\"gr\xfc\xdfe\",\"wr-data\",1\n".repeat(3);
-    let rows = parse_data(&line, true, &usual(), &settings());
-    assert_eq!(rows.variables, ["gr\u{fffd}\u{fffd}e"]);
+    let rows = parse_data(&line, true, &thesis_layout(), &settings());
+    assert_eq!(rows.names, ["gr\u{fffd}\u{fffd}e"]);
     assert_eq!(rows.counts.rows, 3);
     assert_eq!(findings(&rows.log), [("not-utf8", 1)]);
 }
@@ -191,7 +191,7 @@ fn endless_lines_are_refused() {
     text.extend(std::iter::repeat_n(b'7', crate::input::MAX_LINE));
     text.push(b'\n');
     text.extend(THESIS.as_bytes());
-    let rows = parse_data(&text, true, &usual(), &settings());
+    let rows = parse_data(&text, true, &thesis_layout(), &settings());
     assert_eq!(findings(&rows.log), [("line-too-long", 2)]);
     assert_eq!(rows.counts.rows, 2);
 }

@@ -1,10 +1,10 @@
 //! What becomes of each kind of line of a function or task-event export.
 
 use super::*;
-use crate::schema::TextList;
+use crate::names::TextList;
 
-fn events(rows: &FunctionRows) -> Vec<(i64, &str, &str)> {
-    let names = rows.function.iter().map(|f| rows.functions.get(*f));
+fn events(rows: &ExportRows) -> Vec<(i64, &str, &str)> {
+    let names = rows.name.iter().map(|f| rows.names.get(*f));
     let kinds = rows.kind.iter().map(|k| FUNCTION_KINDS[usize::from(*k)]);
     rows.time.iter().copied().zip(names).zip(kinds).map(|((t, n), k)| (t, n, k)).collect()
 }
@@ -131,7 +131,7 @@ fn other_scales_and_offsets() {
     for (scale, offset, expected) in
         [(TimeScale::Ps, 0, 1_500_000), (TimeScale::Ns, -500, 1000), (TimeScale::Us, 0, 2)]
     {
-        let settings = Settings { scale, offset, ..settings() };
+        let settings = ExportSettings { scale, offset, ..settings() };
         let rows = parse_functions(b"+1500; f; fentry\n+1500; f; fexit\n", &settings);
         assert_eq!(rows.time, [expected; 2]);
         assert_eq!(rows.counts.inexact_times, if scale == TimeScale::Us { 2 } else { 0 });
@@ -141,13 +141,10 @@ fn other_scales_and_offsets() {
 #[test]
 fn far_too_many_names_are_forgotten_between_chunks() {
     let settings = settings();
-    let mut parser = FunctionParser::new(&settings);
+    let mut parser = ExportParser::new(Grammar::Functions, settings);
     let many: String = (0..70_000).map(|n| format!("{n}; f{n}; fentry\n")).collect();
-    let first = parser.chunk(many.as_bytes());
-    assert_eq!((first.told, first.functions.len(), first.function[69_999]), (0, 70_000, 69_999));
-    let second = parser.chunk(b"70000; f69999; fexit\n");
-    assert_eq!(
-        (second.told, second.functions, second.function),
-        (0, TextList::from_iter(["f69999"]), vec![0])
-    );
+    let first = parser.chunk(many.as_bytes(), true);
+    assert_eq!((first.first_name, first.names.len(), first.name[69_999]), (0, 70_000, 69_999));
+    let second = parser.chunk(b"70000; f69999; fexit\n", false);
+    assert_eq!((second.first_name, second.names, second.name), (0, TextList::from_iter(["f69999"]), vec![0]));
 }

@@ -85,7 +85,7 @@ fn names_given_by_a_person_win() {
     let found = pinned(text, "record,-,time,variable,-,cycle,data").unwrap();
     let rows = parse_data(text.as_bytes(), true, &found, &settings());
     assert_eq!(rows.time, [500_000_000]);
-    assert_eq!(rows.variables, ["x"]);
+    assert_eq!(rows.names, ["x"]);
     let error = pinned(text, "record,time,variable,cycle,data").unwrap_err();
     assert!(error.to_string().contains("5 columns"), "{error}");
     assert!(pinned("", "record,time,variable,cycle,data").is_ok());
@@ -111,7 +111,7 @@ fn other_columns_are_read_like_the_usual_ones() {
     let text = "cycle;data;time;var;address\nwr-data;1;0,5;x;D:70\nrd-data;FF;0.6;-;D:70001234\n";
     let rows = parse_data(text.as_bytes(), true, &layout(text), &settings());
     assert_eq!(rows.time, [500_000_000, 600_000_000]);
-    assert_eq!(rows.variables, ["x", "D:70001234"]);
+    assert_eq!(rows.names, ["x", "D:70001234"]);
     assert_eq!(rows.record.iter().collect::<Vec<_>>(), [None, None]);
     assert_eq!(account(rows.counts), [3, 2, 0, 0, 1]);
 }

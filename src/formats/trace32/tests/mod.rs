@@ -5,26 +5,27 @@ mod data_lines;
 mod function_lines;
 mod layouts;
 mod properties;
+mod shapes;
 
 use super::*;
 use crate::diagnostics::Log;
 use crate::time::TimeScale;
 
 /// Hexadecimal values, nanoseconds, no offset.
-fn settings() -> Settings {
-    Settings { radix: Radix::Hex, scale: TimeScale::Ns, offset: 0, source: "core0.csv".to_owned() }
+fn settings() -> ExportSettings {
+    ExportSettings { radix: Radix::Hex, scale: TimeScale::Ns, offset: 0, source: "core0.csv".to_owned() }
 }
 
 /// The columns of the thesis.
-fn usual() -> DataLayout {
+fn thesis_layout() -> DataLayout {
     detect_data_layout(b"", None).unwrap()
 }
 
-fn data(text: &str) -> DataRows {
-    parse_data(text.as_bytes(), true, &usual(), &settings())
+fn data(text: &str) -> ExportRows {
+    parse_data(text.as_bytes(), true, &thesis_layout(), &settings())
 }
 
-fn functions(text: &str) -> FunctionRows {
+fn functions(text: &str) -> ExportRows {
     parse_functions(text.as_bytes(), &settings())
 }
 

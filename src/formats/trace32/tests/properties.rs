@@ -1,16 +1,17 @@
-//! What must hold for any text: no panic, no lost line, no dependence on chunks or on the fast path.
+//! What must hold for any text: no panic, no lost line, no dependence on chunks or on plans.
 
 use proptest::prelude::*;
 
+use super::parser::Way;
 use super::*;
-use crate::schema::TextList;
+use crate::names::TextList;
 
-/// Both fast paths, on a processor that has both.
-const WAYS: [fn() -> Way; 2] = [|| Way::Words, Way::best];
+/// Both ways to read by plans, on a processor that has both.
+const WAYS: [fn() -> Way; 2] = [|| Way::Bytes, Way::best];
 
-/// A name of a few, because only a name that was seen before takes the fast path.
+/// A name of a few, because a line with a new one is left to the tolerant reader.
 fn known_name() -> impl Strategy<Value = String> + Clone {
-    // The first of the long ones is the longest that is short (see `Names`).
+    // With its quotes, the first of the long ones is just too long to be short (see `ByteMap`).
     const LONG: [&str; 2] = ["app::Controller::step(int,char)", "app::Controller::step<Sensor>(int, char)"];
     const NAMES: [&str; 10] = [
         "a",
@@ -43,10 +44,10 @@ fn data_line() -> impl Strategy<Value = String> + Clone {
         1 => Just("FIFO OVERFLOW"), 1 => Just("")
     ];
     let value = prop_oneof![9 => "[0-9A-F]{2}|[0-9A-F]{16}", 3 => "[0-9A-F]{1,8}", 2 => "[0-9a-fA-F]{1,17}", 1 => "(0x|-)?[0-9.]{1,9}"];
-    let usual =
+    let line =
         (record, time, name, cycle, value).prop_map(|(r, t, n, c, v)| format!("{r},{t},\"{n}\",\"{c}\",{v}"));
     prop_oneof![
-        9 => usual,
+        9 => line,
         1 => "[-0-9.,\"a ]{0,30}",
         1 => prop_oneof![Just("# x".to_owned()), Just("record,time,var,cycle,data".to_owned())],
     ]
@@ -59,8 +60,8 @@ fn function_line() -> impl Strategy<Value = String> + Clone {
     let event = prop_oneof![
         6 => "[fi](entry|exit);?", 2 => "(switch|start|stop|isrend);?;?", 1 => "fifofull|gap", 1 => "[a-z ;]{0,6}", 1 => "fexit;"
     ];
-    let usual = (time, name, event).prop_map(|(t, n, e)| format!("{t}; {n}; {e}"));
-    prop_oneof![9 => usual, 1 => "[-0-9; a]{0,20}", 1 => Just("time; name; event".to_owned())]
+    let line = (time, name, event).prop_map(|(t, n, e)| format!("{t}; {n}; {e}"));
+    prop_oneof![9 => line, 1 => "[-0-9; a]{0,20}", 1 => Just("time; name; event".to_owned())]
 }
 
 /// Lines joined with mixed line ends, the last maybe without one.
@@ -76,30 +77,97 @@ fn text(line: impl Strategy<Value = String> + Clone) -> impl Strategy<Value = St
     })
 }
 
-fn any_settings() -> impl Strategy<Value = Settings> {
+fn any_settings() -> impl Strategy<Value = ExportSettings> {
     let scale = prop_oneof![3 => Just(TimeScale::Ns), 2 => Just(TimeScale::Ps), 1 => Just(TimeScale::Us), 1 => Just(TimeScale::S)];
     let radix = prop_oneof![3 => Just(Radix::Hex), 1 => Just(Radix::Decimal)];
     let offset = prop_oneof![3 => Just(0), 1 => -1000i64..1000, 1 => any::<i64>()];
-    (scale, radix, offset).prop_map(|(scale, radix, offset)| Settings { scale, radix, offset, ..settings() })
+    (scale, radix, offset).prop_map(|(scale, radix, offset)| ExportSettings {
+        scale,
+        radix,
+        offset,
+        ..settings()
+    })
 }
 
 /// Everything but the gaps, with names in place of their numbers.
-fn data_rows(rows: &DataRows) -> Vec<(i64, Option<i64>, String, bool, u64, u32)> {
+fn data_rows(rows: &ExportRows) -> Vec<(i64, Option<i64>, String, bool, u64, u32)> {
     let records = rows.record.iter().enumerate();
     records
         .map(|(n, record)| {
-            let name = rows.variables.get(rows.variable[n]).to_owned();
-            (rows.time[n], record, name, rows.is_write[n], rows.value[n], rows.lines.line(n))
+            let name = rows.names.get(rows.name[n]).to_owned();
+            (rows.time[n], record, name, (rows.kind[n] == 1), rows.value[n], rows.lines.line(n))
         })
         .collect()
 }
 
-fn function_rows(rows: &FunctionRows) -> Vec<(i64, String, u8, u32)> {
+fn function_rows(rows: &ExportRows) -> Vec<(i64, String, u8, u32)> {
     (0..rows.time.len())
-        .map(|n| {
-            (rows.time[n], rows.functions.get(rows.function[n]).to_owned(), rows.kind[n], rows.lines.line(n))
-        })
+        .map(|n| (rows.time[n], rows.names.get(rows.name[n]).to_owned(), rows.kind[n], rows.lines.line(n)))
         .collect()
+}
+
+/// Plans change nothing, whatever reads by them.
+fn same_by_all_ways(text: &str, grammar: &Grammar, settings: &ExportSettings) -> Result<(), TestCaseError> {
+    let parse =
+        |way| ExportParser::new(grammar.clone(), settings.clone()).by(way).chunk(text.as_bytes(), true);
+    let slow = parse(Way::Tolerant);
+    for fast in WAYS.map(|way| parse(way())) {
+        assert_complete(fast.counts);
+        match grammar {
+            Grammar::Data(_) => prop_assert_eq!(data_rows(&fast), data_rows(&slow)),
+            Grammar::Functions => prop_assert_eq!(function_rows(&fast), function_rows(&slow)),
+        }
+        prop_assert_eq!(&fast.names, &slow.names);
+        prop_assert_eq!(&fast.gaps, &slow.gaps);
+        prop_assert_eq!(fast.counts, slow.counts);
+        prop_assert_eq!(fast.log.entries(), slow.log.entries());
+    }
+    Ok(())
+}
+
+/// Cells joined in one way, for many lines: what a plan is made for.
+fn shaped_text() -> impl Strategy<Value = String> {
+    let affix = || prop_oneof![4 => Just(("", "")), 2 => Just(("\"", "\"")), 1 => Just((" \"", "\" ")), 1 => Just((" ", " "))];
+    let shape = (
+        prop::collection::vec(affix(), 6),
+        prop::sample::select(vec![",", ";", "\t"]),
+        prop::sample::select(vec!["\n", "\r\n", ",\n", ";\n"]),
+        prop::sample::select(vec!["", "us", " s", "ns"]),
+        prop::sample::select(vec!["", "0x"]),
+        0usize..13,
+        Just(vec![0usize, 1, 2, 3, 4, 5]).prop_shuffle(),
+        4usize..7,
+    );
+    let row = (
+        prop_oneof![9 => "[-+][0-9]{8}", 1 => "[-+]?[0-9]{0,16}"],
+        0u64..40_000_000_000_000_000,
+        prop_oneof![9 => known_name(), 1 => "[ a\"\\[\\],;#-]{0,9}"],
+        prop_oneof![4 => Just("wr-data"), 4 => Just("rd-data"), 1 => Just("wr-long"), 1 => Just("read"), 1 => Just("FIFO OVERFLOW")],
+        prop_oneof![9 => "[0-9A-F]{2,8}", 1 => "[0-9a-fA-F]{0,17}"],
+        prop_oneof![9 => Just("0"), 1 => Just("1"), 1 => Just("a\"b")],
+    );
+    (shape, prop::collection::vec(row, 0..90), any::<bool>()).prop_map(
+        |((affixes, delimiter, end, unit, mark, decimals, order, width), rows, comma)| {
+            let point = if comma { "," } else { "." };
+            let mut text = String::new();
+            for (record, time, name, cycle, value, core) in rows {
+                let scale = 10u64.pow(decimals as u32);
+                let fraction = format!("{:0decimals$}", time % scale);
+                let time = match decimals {
+                    0 => format!("{time}{unit}"),
+                    _ => format!("{}{point}{fraction}{unit}", time / scale),
+                };
+                let cells = [time, name, cycle.to_owned(), format!("{mark}{value}"), record, core.to_owned()];
+                let cells = order.iter().filter(|n| **n < width).map(|n| {
+                    let (before, behind) = affixes[*n];
+                    format!("{before}{}{behind}", cells[*n])
+                });
+                text.push_str(&cells.collect::<Vec<_>>().join(delimiter));
+                text.push_str(end);
+            }
+            text
+        },
+    )
 }
 
 /// Where a text can be cut into whole lines, for a number that chooses.
@@ -112,39 +180,28 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
-    fn the_fast_path_of_data_changes_nothing(text in text(data_line()), settings in any_settings()) {
-        let layout = usual();
-        let parser = || DataParser::new(&layout, &settings);
-        let parse = |fast| parser().parse(text.as_bytes(), true, fast);
-        let slow = parse(None);
-        for fast in WAYS.map(|way| parse(Some(way()))) {
-            assert_complete(fast.counts);
-            prop_assert_eq!(data_rows(&fast), data_rows(&slow));
-            prop_assert_eq!(&fast.variables, &slow.variables);
-            prop_assert_eq!(&fast.gaps, &slow.gaps);
-            prop_assert_eq!(fast.counts, slow.counts);
-            prop_assert_eq!(fast.log.entries(), slow.log.entries());
-        }
+    fn plans_for_data_change_nothing(text in text(data_line()), settings in any_settings()) {
+        same_by_all_ways(&text, &Grammar::Data(thesis_layout()), &settings)?;
     }
 
     #[test]
-    fn the_fast_path_of_functions_changes_nothing(text in text(function_line()), settings in any_settings()) {
-        let parser = || FunctionParser::new(&settings);
-        let parse = |fast| parser().parse(text.as_bytes(), fast);
-        let slow = parse(None);
-        for fast in WAYS.map(|way| parse(Some(way()))) {
-            assert_complete(fast.counts);
-            prop_assert_eq!(function_rows(&fast), function_rows(&slow));
-            prop_assert_eq!(&fast.functions, &slow.functions);
-            prop_assert_eq!(&fast.gaps, &slow.gaps);
-            prop_assert_eq!(fast.counts, slow.counts);
-            prop_assert_eq!(fast.log.entries(), slow.log.entries());
-        }
+    fn plans_for_functions_change_nothing(text in text(function_line()), settings in any_settings()) {
+        same_by_all_ways(&text, &Grammar::Functions, &settings)?;
+    }
+
+    #[test]
+    fn plans_for_any_layout_change_nothing(
+        text in shaped_text(), settings in any_settings(), odd in text(data_line()), at: usize,
+    ) {
+        let text = format!("{text}{odd}{text}");
+        let layout = detect_data_layout(text.as_bytes(), None).unwrap_or_else(|_| thesis_layout());
+        same_by_all_ways(&text, &Grammar::Data(layout.clone()), &settings)?;
+        same_by_all_ways(&text[cut_at(&text, at)..], &Grammar::Data(layout), &settings)?;
     }
 
     #[test]
     fn chunks_of_data_are_independent(text in text(data_line()), choice: usize) {
-        let (layout, settings) = (usual(), settings());
+        let (layout, settings) = (thesis_layout(), settings());
         let whole = parse_data(text.as_bytes(), true, &layout, &settings);
         let (head, tail) = text.as_bytes().split_at(cut_at(&text, choice));
         let mut head = parse_data(head, true, &layout, &settings);
@@ -172,33 +229,33 @@ proptest! {
     }
 
     #[test]
-    fn a_parser_tells_each_name_once(
+    fn a_parser_gives_each_name_once(
         data in text(data_line()), functions in text(function_line()), choices: [usize; 2],
     ) {
-        let (layout, settings) = (usual(), settings());
-        let mut parser = DataParser::new(&layout, &settings);
+        let (layout, settings) = (thesis_layout(), settings());
+        let mut parser = ExportParser::new(Grammar::Data(layout.clone()), settings.clone());
         let (head, tail) = data.as_bytes().split_at(cut_at(&data, choices[0]));
         let whole = parse_data(data.as_bytes(), true, &layout, &settings);
         let head = parser.chunk(head, true);
         let tail = parser.chunk(tail, false);
-        prop_assert_eq!((head.told, tail.told), (0, head.variables.len()));
-        prop_assert_eq!(head.variables.iter().chain(tail.variables.iter()).collect::<TextList>(), whole.variables);
-        prop_assert_eq!([head.variable, tail.variable].concat(), whole.variable);
+        prop_assert_eq!((head.first_name, tail.first_name), (0, head.names.len()));
+        prop_assert_eq!(head.names.iter().chain(tail.names.iter()).collect::<TextList>(), whole.names);
+        prop_assert_eq!([head.name, tail.name].concat(), whole.name);
 
-        let mut parser = FunctionParser::new(&settings);
+        let mut parser = ExportParser::new(Grammar::Functions, settings.clone());
         let (head, tail) = functions.as_bytes().split_at(cut_at(&functions, choices[1]));
         let whole = parse_functions(functions.as_bytes(), &settings);
-        let [head, tail] = [head, tail].map(|chunk| parser.chunk(chunk));
-        prop_assert_eq!((head.told, tail.told), (0, head.functions.len()));
-        prop_assert_eq!(head.functions.iter().chain(tail.functions.iter()).collect::<TextList>(), whole.functions);
-        prop_assert_eq!([head.function, tail.function].concat(), whole.function);
+        let [head, tail] = [head, tail].map(|chunk| parser.chunk(chunk, false));
+        prop_assert_eq!((head.first_name, tail.first_name), (0, head.names.len()));
+        prop_assert_eq!(head.names.iter().chain(tail.names.iter()).collect::<TextList>(), whole.names);
+        prop_assert_eq!([head.name, tail.name].concat(), whole.name);
     }
 
     #[test]
     fn arbitrary_bytes_never_panic(text: Vec<u8>, settings in any_settings(), names: Option<Vec<String>>) {
         probe(&text);
         assert_complete(parse_functions(&text, &settings).counts);
-        let layout = detect_data_layout(&text, names.as_deref()).unwrap_or_else(|_| usual());
+        let layout = detect_data_layout(&text, names.as_deref()).unwrap_or_else(|_| thesis_layout());
         assert_complete(parse_data(&text, true, &layout, &settings).counts);
     }
 
@@ -206,7 +263,7 @@ proptest! {
     fn arbitrary_printable_lines_never_panic(text in "[-0-9a-z,;\"|#.\t\r\n ]{0,200}", settings in any_settings()) {
         probe(text.as_bytes());
         assert_complete(functions(&text).counts);
-        let layout = detect_data_layout(text.as_bytes(), None).unwrap_or_else(|_| usual());
+        let layout = detect_data_layout(text.as_bytes(), None).unwrap_or_else(|_| thesis_layout());
         let rows = parse_data(text.as_bytes(), true, &layout, &settings);
         assert_complete(rows.counts);
         // `str::lines` leaves out nothing but a final line end, as the account does.

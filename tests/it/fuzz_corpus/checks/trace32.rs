@@ -1,8 +1,8 @@
 //! Promises of the TRACE32 readers: every line is accounted for, and where chunks are cut does not matter.
 
 use btfdb::internals::trace32::{
-    DataRows, FUNCTION_KINDS, FunctionRows, Gap, Radix, Settings, detect_data_layout, parse_data,
-    parse_functions, probe,
+    ExportRows, ExportSettings, FUNCTION_KINDS, Gap, Radix, detect_data_layout, parse_data, parse_functions,
+    probe,
 };
 use btfdb::internals::{Counts, TextList};
 use btfdb::{Log, Severity, TimeScale};
@@ -10,10 +10,10 @@ use btfdb::{Log, Severity, TimeScale};
 /// A data export, with the columns it seems to have and with the default ones.
 pub fn trace32_data(data: &[u8]) {
     probe(data);
-    let by_default = detect_data_layout(b"", None);
-    let mut layouts: Vec<_> = [detect_data_layout(data, None), by_default].into_iter().flatten().collect();
+    let default = detect_data_layout(b"", None);
+    let mut layouts: Vec<_> = [detect_data_layout(data, None), default].into_iter().flatten().collect();
     layouts.dedup();
-    assert!(!layouts.is_empty(), "an input without lines has the usual columns");
+    assert!(!layouts.is_empty(), "an input without lines has the default columns");
     for layout in &layouts {
         assert!(layout.columns.len() >= 4, "{layout:?}");
         for settings in settings() {
@@ -33,8 +33,8 @@ pub fn trace32_functions(data: &[u8]) {
 }
 
 /// The default settings, and two that differ much.
-fn settings() -> [Settings; 3] {
-    let of = |radix, scale, offset| Settings { radix, scale, offset, source: "fuzz".to_owned() };
+fn settings() -> [ExportSettings; 3] {
+    let of = |radix, scale, offset| ExportSettings { radix, scale, offset, source: "fuzz".to_owned() };
     [
         of(Radix::Hex, TimeScale::Ns, 0),
         of(Radix::Decimal, TimeScale::Ps, -1_000_000),
@@ -54,37 +54,18 @@ struct Piece {
     log: Log,
 }
 
-impl From<DataRows> for Piece {
-    fn from(data: DataRows) -> Self {
-        names_are_used(&data.variable, &data.variables);
-        let columns = [data.record.len(), data.is_write.len(), data.value.len()];
-        assert_eq!(columns, [data.time.len(); 3]);
-        let rows = (0..data.time.len()).map(|n| {
-            let record = data.record.get(n);
-            let name = data.variables.get(data.variable[n]).to_owned();
-            (
-                data.time[n],
-                record,
-                name,
-                u8::from(data.is_write[n]),
-                data.value[n],
-                u64::from(data.lines.line(n)),
-            )
+impl From<ExportRows> for Piece {
+    fn from(all: ExportRows) -> Self {
+        names_are_used(&all.name, &all.names);
+        assert_eq!([all.name.len(), all.kind.len()], [all.time.len(); 2]);
+        assert!(all.kind.iter().all(|kind| usize::from(*kind) < FUNCTION_KINDS.len()));
+        // Accesses have a record and a value each, function events neither.
+        assert!([[all.time.len(); 2], [0; 2]].contains(&[all.record.len(), all.value.len()]));
+        let rows = (0..all.time.len()).map(|n| {
+            let (name, line) = (all.names.get(all.name[n]).to_owned(), u64::from(all.lines.line(n)));
+            (all.time[n], all.record.get(n), name, all.kind[n], all.value.get(n).copied().unwrap_or(0), line)
         });
-        Self { rows: rows.collect(), gaps: data.gaps, counts: data.counts, log: data.log }
-    }
-}
-
-impl From<FunctionRows> for Piece {
-    fn from(data: FunctionRows) -> Self {
-        names_are_used(&data.function, &data.functions);
-        assert_eq!([data.function.len(), data.kind.len()], [data.time.len(); 2]);
-        assert!(data.kind.iter().all(|kind| usize::from(*kind) < FUNCTION_KINDS.len()));
-        let rows = (0..data.time.len()).map(|n| {
-            let name = data.functions.get(data.function[n]).to_owned();
-            (data.time[n], None, name, data.kind[n], 0, u64::from(data.lines.line(n)))
-        });
-        Self { rows: rows.collect(), gaps: data.gaps, counts: data.counts, log: data.log }
+        Self { rows: rows.collect(), gaps: all.gaps, counts: all.counts, log: all.log }
     }
 }
 
