@@ -10,8 +10,8 @@
 //! compress as that of real exports: times jitter log-normally on the grid of the trace clock, a few of the
 //! 60 variables or 200 functions get most of the events (Zipf's law), and values are counters, states,
 //! addresses and noise. It is also as easy: 15 % of the draws are a service of the kernel, which accesses its
-//! variables in a fixed order, at nearly the same distances. For each file, one line is printed: name, rows,
-//! bytes.
+//! variables in a fixed order, at nearly the same distances. `--shape NAME` writes the rows of a data export another
+//! way (see `Shape`), as other export scripts and tools do. For each file, one line is printed: name, rows, bytes.
 
 use std::error::Error;
 use std::fs::{self, File};
@@ -41,6 +41,86 @@ struct Options {
     cores: u64,
     grid: u64,
     seed: u64,
+    shape: Shape,
+}
+
+/// How the lines of a data export are written.
+#[derive(Clone, Copy)]
+struct Shape {
+    header: &'static str,
+    delimiter: &'static str,
+    /// What is around a name, around a cycle, and around everything else.
+    name_quote: &'static str,
+    before_cycle: &'static str,
+    behind_cycle: &'static str,
+    number_quote: &'static str,
+    /// Digits of a record number; none without that column.
+    record_width: usize,
+    /// Seconds that are added to each time.
+    late: u64,
+    /// Decimals of a time in seconds; `None` for microseconds with their unit.
+    decimals: Option<usize>,
+    point: &'static str,
+    value_prefix: &'static str,
+    /// Digits of a value; `None` for those of its variable.
+    value_width: Option<usize>,
+    /// In front of each name.
+    scope: &'static str,
+    line_end: &'static str,
+}
+
+/// The example of the thesis (5.1.2).
+const THESIS: Shape = Shape {
+    header: "",
+    delimiter: ",",
+    name_quote: "\"",
+    before_cycle: "\"",
+    behind_cycle: "\"",
+    number_quote: "",
+    record_width: 10,
+    late: 0,
+    decimals: Some(10),
+    point: ".",
+    value_prefix: "",
+    value_width: None,
+    scope: "",
+    line_end: "\n",
+};
+
+impl Shape {
+    fn named(name: &str) -> Option<Self> {
+        let bare = Self { name_quote: "", before_cycle: "", behind_cycle: "", ..THESIS };
+        Some(match name {
+            "thesis" => THESIS,
+            "blanks" => Self { before_cycle: " \"", behind_cycle: "\" ", ..THESIS },
+            "bare" => bare,
+            "hex_mark" => Self { value_prefix: "0x", ..THESIS },
+            "quoted" => Self { number_quote: "\"", ..THESIS },
+            "unit" => Self { decimals: None, ..THESIS },
+            "semicolons" => Self { delimiter: ";", ..THESIS },
+            "no_record" => Self { record_width: 0, ..THESIS },
+            "header" => Self { header: "record,ti.zero,var,cycle,data\n", ..THESIS },
+            "crlf" => Self { line_end: "\r\n", ..THESIS },
+            "decimals_6" => Self { decimals: Some(6), ..THESIS },
+            "decimals_9" => Self { decimals: Some(9), ..THESIS },
+            "decimals_12" => Self { decimals: Some(12), ..THESIS },
+            "record_8" => Self { record_width: 8, ..THESIS },
+            "record_14" => Self { record_width: 14, ..THESIS },
+            "value_8" => Self { value_width: Some(8), ..THESIS },
+            "value_16" => Self { value_width: Some(16), ..THESIS },
+            "long_names" => Self { scope: "vehicle::powertrain::Controller<float, 4>::", ..THESIS },
+            "late" => Self { late: 12_345, ..THESIS },
+            "excel" => Self {
+                header: "record;ti.zero;var;cycle;data\r\n",
+                delimiter: ";",
+                point: ",",
+                decimals: Some(9),
+                line_end: "\r\n",
+                ..bare
+            },
+            _ => return None,
+        })
+    }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -53,14 +133,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         if options.data {
             let file = format!("core{core}_data.csv");
             description.push_str(&format!("data = \"{file}\"\n"));
-            let mut source = DataExport::new(&mut random, options.grid, options.bytes);
-            write_export(&options, &file, |out| source.row(out))?;
+            let mut source = DataExport::new(&mut random, options.grid, options.bytes, options.shape);
+            write_export(&options, &file, options.shape.header, |out| source.row(out))?;
         }
         if options.functions {
             let file = format!("core{core}_func.csv");
             description.push_str(&format!("functions = \"{file}\"\n"));
             let mut source = FunctionExport::new(&mut random, options.grid);
-            write_export(&options, &file, |out| source.row(out))?;
+            write_export(&options, &file, "", |out| source.row(out))?;
         }
     }
     fs::write(options.out.join("recording.toml"), description)?;
@@ -81,6 +161,7 @@ impl Options {
             cores: 1,
             grid: 20,
             seed: 1,
+            shape: THESIS,
         };
         while let Some(option) = args.next() {
             let value = args.next().ok_or_else(|| format!("{option} needs a value"))?;
@@ -96,6 +177,7 @@ impl Options {
                 "--cores" => options.cores = value.parse()?,
                 "--grid" => options.grid = value.parse()?,
                 "--seed" => options.seed = value.parse()?,
+                "--shape" => options.shape = Shape::named(&value).ok_or_else(|| format!("no shape '{value}'"))?,
                 _ => return Err(format!("unknown option {option}").into()),
             }
         }
@@ -116,10 +198,16 @@ fn size(text: &str) -> Result<u64, Box<dyn Error>> {
 }
 
 /// Writes rows until the file has the wanted size.
-fn write_export(options: &Options, name: &str, mut row: impl FnMut(&mut Vec<u8>)) -> io::Result<()> {
+fn write_export(
+    options: &Options,
+    name: &str,
+    header: &str,
+    mut row: impl FnMut(&mut Vec<u8>),
+) -> io::Result<()> {
     let mut file = File::create(options.out.join(name))?;
+    file.write_all(header.as_bytes())?;
     let mut piece = Vec::with_capacity(PIECE + 4096);
-    let (mut rows, mut bytes) = (0u64, 0u64);
+    let (mut rows, mut bytes) = (0u64, header.len() as u64);
     while bytes < options.bytes {
         piece.clear();
         while piece.len() < PIECE && bytes + (piece.len() as u64) < options.bytes {
@@ -260,10 +348,11 @@ struct DataExport<'r> {
     under_way: (usize, usize),
     /// Counts up to zero, as TRACE32 numbers records from the last one.
     record: u64,
+    shape: Shape,
 }
 
 impl<'r> DataExport<'r> {
-    fn new(random: &'r mut Random, grid: u64, bytes: u64) -> Self {
+    fn new(random: &'r mut Random, grid: u64, bytes: u64, shape: Shape) -> Self {
         let variable = |n: usize| {
             let (kind, width, name) = match n % 12 {
                 0 => (Kind::State, 2, format!("EE_ORTI_servicetrace_{n}")),
@@ -273,7 +362,8 @@ impl<'r> DataExport<'r> {
                 7 => (Kind::Noise, 8, format!("Com_RxSignal[{n}]")),
                 _ => (Kind::State, 2, format!("EE_th_status[{n}]")),
             };
-            Variable { name, kind, width, value: 0 }
+            let name = format!("{}{name}", shape.scope);
+            Variable { name, kind, width: shape.value_width.unwrap_or(width), value: 0 }
         };
         let clock = Clock::new(random, grid, 4400.0);
         let popular = zipf(VARIABLES);
@@ -294,6 +384,7 @@ impl<'r> DataExport<'r> {
             services,
             under_way: (0, usize::MAX),
             record,
+            shape,
         }
     }
 
@@ -328,17 +419,54 @@ impl<'r> DataExport<'r> {
                 Kind::Noise => self.random.below(256),
             };
         }
-        out.push(b'-');
-        decimal(out, self.record, 10);
-        out.push(b',');
-        decimal(out, time / 1_000_000_000, 1);
-        out.push(b'.');
-        decimal(out, time % 1_000_000_000, 9);
-        out.extend_from_slice(b"0,\"");
-        out.extend_from_slice(variable.name.as_bytes());
-        out.extend_from_slice(if is_write { b"\",\"wr-data\"," } else { b"\",\"rd-data\"," });
+        self.shape.line(out, self.record, time, variable, is_write);
+    }
+}
+
+impl Shape {
+    fn line(&self, out: &mut Vec<u8>, record: u64, nanoseconds: u64, variable: &Variable, is_write: bool) {
+        let mut put = |text: &str| out.extend_from_slice(text.as_bytes());
+        if self.record_width > 0 {
+            put(self.number_quote);
+            put("-");
+            decimal(out, record, self.record_width);
+            self.end_number(out);
+        }
+        out.extend_from_slice(self.number_quote.as_bytes());
+        let nanoseconds = nanoseconds + self.late * 1_000_000_000;
+        let (whole, fraction) = match self.decimals {
+            Some(_) => (nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000),
+            None => (nanoseconds / 1000, nanoseconds % 1000),
+        };
+        decimal(out, whole, 1);
+        out.extend_from_slice(self.point.as_bytes());
+        match self.decimals {
+            Some(decimals @ ..9) => decimal(out, fraction / 10u64.pow(9 - decimals as u32), decimals),
+            Some(decimals) => {
+                decimal(out, fraction, 9);
+                out.extend_from_slice(&b"000"[..decimals - 9]);
+            }
+            None => {
+                decimal(out, fraction, 3);
+                out.extend_from_slice(b"us");
+            }
+        }
+        self.end_number(out);
+        let cycle = if is_write { "wr-data" } else { "rd-data" };
+        let [quote, before, behind] = [self.name_quote, self.before_cycle, self.behind_cycle];
+        for text in [quote, &variable.name, quote, self.delimiter, before, cycle, behind, self.delimiter] {
+            out.extend_from_slice(text.as_bytes());
+        }
+        out.extend_from_slice(self.number_quote.as_bytes());
+        out.extend_from_slice(self.value_prefix.as_bytes());
         hexadecimal(out, variable.value, variable.width);
-        out.push(b'\n');
+        out.extend_from_slice(self.number_quote.as_bytes());
+        out.extend_from_slice(self.line_end.as_bytes());
+    }
+
+    fn end_number(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.number_quote.as_bytes());
+        out.extend_from_slice(self.delimiter.as_bytes());
     }
 }
 

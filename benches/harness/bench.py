@@ -53,6 +53,9 @@ class Line:
     run: Run
     ours: bool = False
     per_row: float | None = None
+    #: Of its input, where the contenders of a work have different ones.
+    rows: int | None = None
+    text: int | None = None
 
 
 @dataclass

@@ -57,15 +57,16 @@ class Inputs:
             raise Failed(f"{command[0]}: {done.stderr.strip()}")
         return [line.split("\t") for line in done.stdout.splitlines()]
 
-    def synthetic(self, mode, share):
+    def synthetic(self, mode, share, shape="thesis"):
         """A folder with one synthetic export, and its file, rows, bytes."""
 
         def make(path):
             wanted = int(self.bytes * share)
-            [(file, rows, length)] = self.tool(self.generator("generate"), path, "--mode", mode, "--bytes", wanted)
+            [(file, rows, length)] = self.tool(self.generator("generate"), path, "--mode", mode, "--bytes", wanted,
+                                             "--shape", shape)
             return {"file": str(path / file), "rows": int(rows), "bytes": int(length)}
 
-        return self.made(self.work / f"synthetic-{mode}", make)
+        return self.made(self.work / f"synthetic-{mode}-{share}-{shape}", make)
 
     def long(self, rounds=None):
         """The real recording made long, to a number of bytes or of rounds."""

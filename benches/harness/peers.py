@@ -128,6 +128,41 @@ def polars_data(text, out, level):
     ).sink_parquet(out, compression="zstd", compression_level=int(level))
 
 
+def polars_shape(text, out, level, shape):
+    """A data export that is written in a way of `generate --shape`."""
+    import polars as pl
+
+    names = ["record", "time", "variable", "access", "value"][shape == "no_record":]
+    is_text = shape in ("unit", "excel")
+    types = {"record": pl.Int64, "time": pl.String if is_text else pl.Decimal(18, 12 if shape == "decimals_12" else 10)}
+    frame = pl.scan_csv(
+        text,
+        has_header=shape in ("header", "excel"),
+        separator=";" if shape in ("semicolons", "excel") else ",",
+        # Without quotes, and where blanks are around them, this is faster and right.
+        quote_char=None if shape in ("blanks", "bare", "excel") else '"',
+        schema={name: types.get(name, pl.String) for name in names},
+    )
+    time, value, texts = pl.col("time"), pl.col("value"), pl.col("variable", "access")
+    scale = 1_000_000_000
+    if shape == "unit":
+        time, scale = time.str.strip_suffix("us").cast(pl.Decimal(18, 3)), 1000
+    elif shape == "excel":
+        time = time.str.replace(",", ".", literal=True).cast(pl.Decimal(18, 9))
+    if shape == "blanks":
+        texts = texts.str.strip_chars(' "')
+    if shape == "hex_mark":
+        value = value.str.strip_prefix("0x")
+    elif shape in ("crlf", "excel"):
+        value = value.str.strip_suffix("\r")
+    frame.select(
+        "record" if "record" in names else pl.lit(None, pl.Int64).alias("record"),
+        (time * scale).cast(pl.Int64),
+        texts,
+        value.str.to_integer(base=16, dtype=pl.UInt64),
+    ).sink_parquet(out, compression="zstd", compression_level=int(level))
+
+
 def polars_functions(text, out, level):
     import polars as pl
 

@@ -37,19 +37,19 @@ def conditions(bench, options):
 
 def section(title, result):
     """The table of one work."""
-    text = f", {result.text / 1e6:.4g} MB of text" if result.text else ""
-    lines = [f"## {result.name}: {title}", "", f"{result.rows} rows{text}.", ""]
+    size = f", {result.text / 1e6:.4g} MB of text" if result.text else ""
+    lines = [f"## {result.name}: {title}", "", f"{result.rows} rows{size}.", ""]
     heads = ["", "CPU s", "wall s", "CPU-s per GB", "rows per CPU-s", "bytes per row", "total MiB", "anonymous MiB",
              "CPU, ours = 1"]
     lines += ["| " + " | ".join(heads) + " |", "|---" + "|--:" * (len(heads) - 1) + "|"]
     for line in result.lines:
-        r = line.run
+        r, rows, text = line.run, line.rows or result.rows, line.text or result.text
         cells = [
             line.name,
             f"{r.cpu:.3f}",
             f"{r.wall:.3f}",
-            f"{r.cpu / (result.text / 1e9):.2f}" if result.text else "",
-            f"{result.rows / r.cpu / 1e6:.2f} M" if line.name != SCAN else "",
+            f"{r.cpu / (text / 1e9):.2f}" if text else "",
+            f"{rows / r.cpu / 1e6:.2f} M" if line.name != SCAN else "",
             f"{line.per_row:.2f}" if line.per_row else "",
             f"{r.total:.0f}",
             f"{r.anonymous:.0f}",
