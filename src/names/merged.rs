@@ -62,9 +62,9 @@ impl MergedNames {
         }
     }
 
-    /// To be called between batches: forgets the names when there are too many.
-    pub fn trim(&mut self) {
-        if self.names.trim() {
+    /// To be called between batches: forgets all names when there are more than `max`, or too many bytes of them.
+    pub fn trim(&mut self, max: usize) {
+        if self.names.trim_beyond(max, Interner::MAX_BYTES) {
             for source in &mut self.sources {
                 source.ids.fill(Source::FORGOTTEN);
                 source.same = 0;
@@ -106,9 +106,11 @@ mod tests {
     #[test]
     fn forgotten_names_come_back_when_they_are_needed() {
         let mut merged = MergedNames::default();
-        let many: TextList = (0..=Interner::MAX_TEXTS).map(|n| n.to_string()).collect();
+        let many: TextList = (0..=100).map(|n| n.to_string()).collect();
         merged.learn(0, 0, &many);
-        merged.trim();
+        merged.trim(101);
+        assert_eq!(merged.names.len(), 101);
+        merged.trim(100);
         assert_eq!(merged.names.len(), 0);
         let mut ids = [7, 3, 7];
         merged.translate(0, &mut ids);

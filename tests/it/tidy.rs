@@ -29,13 +29,9 @@ fn every_file_says_what_it_is_for_and_none_is_too_long() {
     }
 }
 
-/// Folders and files whose comments do not keep the two tests below yet.
-const OLD_COMMENTS: &[&str] = &["src/formats/text/", "src/formats/trace32/"];
-
-/// Lines of the source and of the tests, without those of [`OLD_COMMENTS`], each with its place.
-fn lines_of_new_text() -> Vec<(String, String)> {
+/// Lines of the source and of the tests, each with its place.
+fn lines_of_text() -> Vec<(String, String)> {
     let files = rust_files("src").into_iter().chain(rust_files("tests"));
-    let files = files.filter(|(path, _)| !OLD_COMMENTS.iter().any(|old| path.starts_with(old)));
     let lines = |(path, text): (String, String)| {
         let place = |(n, line): (usize, &str)| (format!("{path}:{}", n + 1), line.to_owned());
         text.lines().enumerate().map(place).collect::<Vec<_>>()
@@ -50,7 +46,7 @@ fn comments_are_as_wide_as_code_at_most() {
         let line = line.trim_start();
         line.starts_with("//") && !line.starts_with("//! |") && !line.starts_with("/// |")
     };
-    let lines = lines_of_new_text().into_iter();
+    let lines = lines_of_text().into_iter();
     let wide = lines.filter(|(_, line)| line.chars().count() > 110 && is_prose(line));
     assert_eq!(wide.map(|(place, _)| place).collect::<Vec<_>>(), Vec::<String>::new());
 }
@@ -84,7 +80,7 @@ fn identifiers_are_field_terms() {
     // A column of table `kernel_buffer`.
     let column = ("src/formats/qnx/rows.rs", "told");
     let mut found = Vec::new();
-    for (place, line) in lines_of_new_text() {
+    for (place, line) in lines_of_text() {
         for word in words_of_identifiers(&line) {
             let dialect = DIALECT.iter().find(|(bad, _)| word == *bad || word == format!("{bad}s"));
             let is_column = place.starts_with(column.0) && word == column.1;

@@ -2,9 +2,11 @@
 //! event numbers, the time scale of the database, names for numbers, and findings across chunks. Does not
 //! parse.
 
+use super::chunk::MAX_NOTES;
 use super::{DeltaStart, EventRows, Header, Keyword, LineKind, OtherLine};
 use crate::diagnostics::{Diagnostic, Severity};
 use crate::error::Result;
+use crate::formats::text::MAX_NAMES;
 use crate::formats::{Output, Rows};
 use crate::names::{Interner, MergedNames, NameColumn};
 use crate::schema::{BtfEventRows, BtfLineRow, BtfLineRows, tables};
@@ -86,7 +88,8 @@ impl Assembler {
             }
             None => self.emit(rows, lines_before, out)?,
         }
-        [&mut self.names, &mut self.words, &mut self.notes].into_iter().for_each(MergedNames::trim);
+        [&mut self.names, &mut self.words].into_iter().for_each(|names| names.trim(MAX_NAMES));
+        self.notes.trim(MAX_NOTES);
         if self.line_rows.len() >= LINES_OUT {
             self.emit_lines(out)?;
         }

@@ -106,6 +106,9 @@ struct Row {
     note: u32,
 }
 
+/// With more notes, all are dropped. Many are values of signals, which are new all the time.
+pub(super) const MAX_NOTES: usize = 1 << 13;
+
 /// A longer new note is left to the tolerant reader.
 const MAX_NEW_NOTE: usize = 256;
 
@@ -122,7 +125,8 @@ pub struct Parser<'s> {
 impl<'s> Parser<'s> {
     /// `source` is the path given by the user.
     pub fn new(source: impl Into<Cow<'s, str>>) -> Self {
-        Self { source: source.into(), names: Names::new(), words: Names::new(), notes: Names::new() }
+        let notes = Names::with_max(MAX_NOTES);
+        Self { source: source.into(), names: Names::new(), words: Names::new(), notes }
     }
 
     /// Reads a chunk. `inside_line`: the previous chunk ended inside a line, whose rest is skipped uncounted.

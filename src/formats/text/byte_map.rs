@@ -1,17 +1,17 @@
-//! A hash map from byte strings to numbers that finds a string where it stands in the text, without a copy. Most
-//! names and cells are short: these take no branch that depends on their length. Not a set of all names of an export
-//! (see `names`).
+//! A hash map from byte strings to numbers that finds a string in place in the text, without a copy. Most
+//! names and cells are short: these take no branch that depends on their length. Not a set of all names of an
+//! export (see `names`).
 
 use super::likely;
 
 /// Strings up to this length are compared as four words; most are that short.
 const MAX_SHORT: usize = 31;
-/// From this many slots on, half of them may be taken instead of a quarter: probing a second slot is a mispredicted
-/// branch, but a larger table does not fit the first-level cache.
+/// From this many slots on, half of them may be taken instead of a quarter: probing a second slot is a
+/// mispredicted branch, but a larger table does not fit the first-level cache.
 const MAX_SPARSE_SLOTS: usize = 8192;
 
-/// A string as four words. A short one: its bytes, padded with zeros, and its length in the last byte. A long one:
-/// some of its bytes, and its length; these do not identify it.
+/// A string as four words. A short one: its bytes, padded with zeros, and its length in the last byte. A long
+/// one: some of its bytes, and its length; these do not identify it.
 type Key = [u64; 4];
 
 /// Masks of the first `n` bytes of a key, by `n`.
@@ -64,8 +64,8 @@ impl ByteMap {
         (self.entries.len(), self.long.len())
     }
 
-    /// The number of the string in the first `length` bytes of `window`. `whole` gives a string that is longer than
-    /// the window.
+    /// The number of the string in the first `length` bytes of `window`. `whole` gives a string that is
+    /// longer than the window.
     #[inline(always)]
     pub(in crate::formats) fn get_in_place<'t>(
         &self,
@@ -157,8 +157,8 @@ fn short_key(window: &[u8; 32], length: usize) -> Key {
     key
 }
 
-/// The first sixteen bytes, the last eight, and the length with a mark that no short string has. `None` for a string
-/// that is shorter than that.
+/// The first sixteen bytes, the last eight, and the length with a mark that no short string has. `None` for a
+/// string that is shorter than that.
 fn long_key(string: &[u8]) -> Option<Key> {
     let [first, second] = *string.first_chunk::<16>()?.as_chunks::<8>().0 else { return None };
     let last = *string.last_chunk()?;
@@ -166,8 +166,8 @@ fn long_key(string: &[u8]) -> Option<Key> {
     Some([first, second, last, u64::MAX << 56 | string.len() as u64])
 }
 
-/// For speed, not against attackers. The constants have no pattern: the fractions of the golden ratio and of the
-/// square root of two.
+/// For speed, not against attackers. The constants have no pattern: the fractions of the golden ratio and of
+/// the square root of two.
 #[inline(always)]
 fn hash([a, b, c, d]: Key) -> u64 {
     // A rotation by whole bytes would cancel a number that a name has twice.
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Looked up in place, with other bytes behind it.
+    /// Looked up in place, with other bytes after it.
     fn get(map: &ByteMap, string: &str) -> Option<u32> {
         let text = format!("{string}{}", "~".repeat(32));
         let window = text.as_bytes().first_chunk().unwrap();
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_with_equal_words_are_told_apart() {
+    fn strings_with_equal_words_are_distinguished() {
         let mut map = ByteMap::new();
         map.insert(b"a", 1);
         map.insert(b"a\0", 2);

@@ -1,4 +1,4 @@
-//! Lines of a chunk, and what may stand at their rims. Not what is in them.
+//! Lines of a chunk: line ends, byte order marks, signs. Not for the content of lines.
 
 use std::hint::cold_path;
 
@@ -9,16 +9,16 @@ use crate::input::MAX_LINE;
 pub(in crate::formats) struct Line<'a> {
     /// 0-based within the chunk.
     pub number: usize,
-    /// The text, without a byte order mark and carriage returns around it.
+    /// The text, without a byte order mark before it and carriage returns after it.
     pub text: &'a [u8],
-    /// False for the end of a chunk that does not end in a line end.
+    /// False for the rest of a chunk that does not end with a line end.
     pub terminated: bool,
-    /// True when the line reached the limit at which it may have been cut.
+    /// True if the line reached the maximum length, at which it may have been cut.
     pub too_long: bool,
 }
 
 impl<'a> Line<'a> {
-    /// The line that starts at `at`, and where the next one starts.
+    /// The line that starts at `at`, and the start of the next one.
     pub fn take(chunk: &'a [u8], at: usize, number: usize) -> (Self, usize) {
         let rest = chunk.get(at..).unwrap_or_default();
         let end = memchr::memchr(b'\n', rest);
@@ -32,12 +32,13 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The line without a byte order mark in front of it (the start of a file, or of one appended to another).
+/// The line without a byte order mark before it. There is one at the start of a file, and at the start of a
+/// file that was appended to another.
 pub(in crate::formats) fn without_bom(line: &[u8]) -> &[u8] {
     line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
 }
 
-/// Whether there is a minus sign, and where the digits start.
+/// Whether there is a minus sign, and the offset of the digits.
 #[inline(always)]
 pub(in crate::formats) fn sign(text: &[u8], at: usize) -> (bool, usize) {
     match text.get(at) {
@@ -47,8 +48,8 @@ pub(in crate::formats) fn sign(text: &[u8], at: usize) -> (bool, usize) {
     }
 }
 
-/// Tells the compiler that something is mostly there: it keeps what is needed then in registers and copies the functions that are
-/// called then to where they are called, which it does not do where it thinks that nobody comes by.
+/// Marks `None` as the unlikely case. The compiler then keeps the values of the likely path in registers and
+/// inlines the functions called there. Without the mark, it may take that path for the cold one.
 #[inline(always)]
 pub(in crate::formats) fn likely<T>(found: Option<T>) -> Option<T> {
     if found.is_none() {
@@ -57,7 +58,7 @@ pub(in crate::formats) fn likely<T>(found: Option<T>) -> Option<T> {
     found
 }
 
-/// Where the next line starts, when the line ends at `at`.
+/// The start of the next line, if there is a line end (LF or CR LF) at `at`.
 #[inline(always)]
 pub(in crate::formats) fn line_end(text: &[u8], at: usize) -> Option<usize> {
     match text.get(at)? {

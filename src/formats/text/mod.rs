@@ -1,5 +1,5 @@
-//! What readers of line-based formats share: lines, names by number, the ends of fields, numbers with vectors, located
-//! findings. Knows no format.
+//! Shared by the readers of line-based formats: lines, interned names, ends of fields, numbers read with
+//! vector instructions, located findings. Knows no format.
 
 mod byte_map;
 mod field_ends;
@@ -15,8 +15,8 @@ pub(super) use byte_map::ByteMap;
 pub(super) use field_ends::{FieldEnds, LineEnds};
 pub(super) use findings::Findings;
 pub(super) use line::{Line, likely, line_end, sign, without_bom};
-pub(super) use names::Names;
+pub(super) use names::{MAX_NAMES, Names};
 #[cfg(target_arch = "x86_64")]
-pub(super) use vectors::Wide;
-pub(super) use vectors::{Bytes, Pattern, Vectors};
+pub(super) use vectors::Avx2;
+pub(super) use vectors::{Pattern, Scalar, Vectors};
 pub(super) use word_map::WordMap;

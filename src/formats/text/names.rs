@@ -1,23 +1,26 @@
-//! Interned names: each distinct name gets an id by first use in the chunks that one reader has seen. Not the
-//! dictionary of a whole recording, which the collector of the chunks builds from the names of all readers.
+//! Interned names: each distinct name gets an id, in the order of first use in the chunks of one reader. Not
+//! the dictionary of a recording, which the collector of the chunks builds from the names of all readers.
 
 use super::{ByteMap, likely, stops};
 use crate::names::TextList;
 
-/// With more names, or more bytes of names, ids start again, so that an export of ever new names does not fill the
-/// memory.
-const MAX_NAMES: usize = 1 << 16;
+/// More names than an application has entities.
+pub(in crate::formats) const MAX_NAMES: usize = 1 << 16;
+/// With more bytes of names, all are dropped, too.
 const MAX_BYTES: usize = 4 << 20;
-/// Names longer than this are never looked up by [`Names::find_until`], which bounds its scan.
+/// Maximum length of a name that [`Names::find_until`] finds. It bounds the scan.
 const MAX_SCANNED: usize = 512;
 
 /// Names in the order of their first use.
 #[derive(Debug, Clone)]
 pub(in crate::formats) struct Names {
+    /// With more names, all are dropped and ids start at 0 again, so that an export with ever new names does not fill
+    /// the memory.
+    max: usize,
     ids: ByteMap,
-    /// All names, one after the other.
+    /// The bytes of all names, concatenated.
     bytes: Vec<u8>,
-    /// Where each name lies in `bytes`.
+    /// Begin and end of each name in `bytes`, by id.
     spans: Vec<(usize, usize)>,
 }
 
@@ -28,14 +31,20 @@ impl Default for Names {
 }
 
 impl Names {
+    /// For the names of entities.
     pub(in crate::formats) fn new() -> Self {
-        Self { ids: ByteMap::new(), bytes: Vec::new(), spans: Vec::new() }
+        Self::with_max(MAX_NAMES)
     }
 
-    /// Forgets all names. Keeps the memory, unless there were far too many: as many will come again.
+    /// For names of which many are new all the time, such as numbers: a small map stays in the caches of the processor.
+    pub(in crate::formats) fn with_max(max: usize) -> Self {
+        Self { max, ids: ByteMap::new(), bytes: Vec::new(), spans: Vec::new() }
+    }
+
+    /// Drops all names. Keeps the memory, unless there were far too many: the next chunks will need as much.
     fn clear(&mut self) {
-        if self.spans.len() > 4 * MAX_NAMES || self.bytes.capacity() > 4 * MAX_BYTES {
-            *self = Self::new();
+        if self.spans.len() > 4 * self.max || self.bytes.capacity() > 4 * MAX_BYTES {
+            *self = Self::with_max(self.max);
             return;
         }
         self.ids.clear();
@@ -43,7 +52,7 @@ impl Names {
         self.spans.clear();
     }
 
-    /// The id of a name, new or not.
+    /// The id of a name, known or new.
     pub(in crate::formats) fn id(&mut self, name: &[u8]) -> u32 {
         if let Some(id) = self.known(name) {
             return id;
@@ -56,31 +65,33 @@ impl Names {
         id
     }
 
-    /// The id of a name that was seen before.
+    /// The id of a known name.
     pub(in crate::formats) fn known(&self, name: &[u8]) -> Option<u32> {
         self.ids.get(name)
     }
 
-    /// Finds a known name that starts at `at` and ends before the byte `end`: its id, and where `end` is. `None` for a
-    /// new name, and for one that is too long or too near the end of the text: [`Names::id`] is for these.
+    /// Finds a known name that starts at `at` and ends before the byte `end`. Returns its id, and the offset
+    /// of `end`. `None` for a new name, and for one that is too long or too close to the end of the text;
+    /// [`Names::id`] takes these.
     #[inline(always)]
     pub(in crate::formats) fn find_until(&self, text: &[u8], at: usize, end: u8) -> Option<(u32, usize)> {
         self.find_before::<2>(text, at, |bytes| stops::equal(bytes, end))
     }
 
-    /// [`Names::find_until`] with any of several ends; `ends` marks them in sixteen bytes as [`stops::equal`] does.
-    /// Fast for names that end within `SIXTEENS` times sixteen bytes, two at most.
+    /// [`Names::find_until`] with several end bytes: `ends` marks them in sixteen bytes, like
+    /// [`stops::equal`]. Fast for names that end within the first `VECTORS` groups of sixteen bytes;
+    /// `VECTORS` is 1 or 2.
     #[inline(always)]
-    pub(in crate::formats) fn find_before<const SIXTEENS: usize>(
+    pub(in crate::formats) fn find_before<const VECTORS: usize>(
         &self,
         text: &[u8],
         at: usize,
         ends: impl Fn([u8; 16]) -> u32,
     ) -> Option<(u32, usize)> {
-        // All bytes at once: a branch on the length would be mispredicted.
+        // All bytes are loaded at once: a branch on the length would be mispredicted.
         let window = likely(text.get(at..)?.first_chunk::<32>())?;
         let mut stop = 0;
-        for (n, bytes) in window.as_chunks::<16>().0.iter().take(SIXTEENS).enumerate() {
+        for (n, bytes) in window.as_chunks::<16>().0.iter().take(VECTORS).enumerate() {
             stop |= ends(*bytes) << (16 * n);
         }
         if stop == 0 {
@@ -105,31 +116,31 @@ impl Names {
         None
     }
 
-    /// The names from the id `first` on as text; bytes that are not UTF-8 are replaced.
+    /// The names with ids from `first` on, as text; bytes that are not UTF-8 are replaced.
     pub(in crate::formats) fn texts_from(&self, first: u32) -> TextList {
         (first..self.len()).map(|id| String::from_utf8_lossy(self.name(id))).collect()
     }
 
-    /// How many names there are: the next id.
+    /// The number of names, which is the next id.
     pub(in crate::formats) fn len(&self) -> u32 {
         self.spans.len() as u32
     }
 
-    /// Has to be called before a chunk is read. Forgets all names if there are too many. Gives the id of the first name
-    /// that is new in the chunk.
+    /// To be called before each chunk. Drops all names if there are too many. Returns the id of the first
+    /// name that is new in the chunk.
     pub(in crate::formats) fn begin_chunk(&mut self) -> u32 {
-        if self.spans.len() > MAX_NAMES || self.bytes.len() > MAX_BYTES {
+        if self.spans.len() > self.max || self.bytes.len() > MAX_BYTES {
             self.clear();
         }
         self.len()
     }
 
-    /// The ids from `first` on whose names are not UTF-8.
+    /// The ids from `first` on of names that are not UTF-8.
     pub(in crate::formats) fn lossy_from(&self, first: u32) -> impl Iterator<Item = u32> {
         (first..self.len()).filter(|&id| std::str::from_utf8(self.name(id)).is_err())
     }
 
-    /// The bytes of a name; empty for an id that was never given.
+    /// The bytes of a name; empty for an unknown id.
     pub(in crate::formats) fn name(&self, id: u32) -> &[u8] {
         let span = self.spans.get(id as usize);
         span.and_then(|&(begin, end)| self.bytes.get(begin..end)).unwrap_or_default()
@@ -160,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_without_meaning_are_kept_apart_and_reported() {
+    fn names_that_are_not_utf8_are_distinct_and_reported() {
         let mut names = Names::new();
         names.id(b"ok");
         let (a, b) = (names.id(b"\xff"), names.id(b"\xfe"));
@@ -172,7 +183,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn scanning_finds_what_was_named(known: Vec<[u8; 3]>, name in "[a-z_\\[\\]]{0,40}") {
+        fn a_scan_finds_known_names(known: Vec<[u8; 3]>, name in "[a-z_\\[\\]]{0,40}") {
             let mut names = Names::new();
             known.iter().for_each(|n| { names.id(n); });
             let text = format!("{name}\"{}", " ".repeat(32));

@@ -1,25 +1,27 @@
-//! Which of sixteen bytes end a field: one bit per byte, the lowest for the first. With the vector instructions that every
-//! x86-64 has; elsewhere by words. Not for what is in the field (see `swar`).
+//! Masks of the bytes that end a field, in a group of sixteen bytes: one bit per byte, the lowest for the
+//! first. Uses SSE2, which every x86-64 processor has; on other processors, words of eight bytes (see
+//! `swar`). Not for the content of fields.
 
 #[cfg(not(target_arch = "x86_64"))]
 use super::swar;
 
-/// Bits of the bytes that are `byte`. Where there are no vectors, bits behind the first one may be set wrongly.
+/// Mask of the bytes equal to `byte`. Without vector instructions, bits after the first one may be set
+/// wrongly.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 #[allow(unsafe_code, reason = "one instruction in place of thirty, per sixteen bytes of every field")]
 pub(in crate::formats) fn equal(bytes: [u8; 16], byte: u8) -> u32 {
-    // SAFETY: every x86-64 processor has SSE2, and that is all that is asked for.
+    // SAFETY: every x86-64 processor has SSE2, and the function needs nothing else.
     unsafe { vectors::equal(bytes, byte) }
 }
 
-/// Bits of the bytes that are not above `most`, which is below 128; as [`equal`].
+/// Mask of the bytes up to `max`, which is below 128. Otherwise like [`equal`].
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 #[allow(unsafe_code, reason = "as above")]
-pub(in crate::formats) fn up_to(bytes: [u8; 16], most: u8) -> u32 {
-    // SAFETY: every x86-64 processor has SSE2, and that is all that is asked for.
-    unsafe { vectors::up_to(bytes, most) }
+pub(in crate::formats) fn up_to(bytes: [u8; 16], max: u8) -> u32 {
+    // SAFETY: every x86-64 processor has SSE2, and the function needs nothing else.
+    unsafe { vectors::up_to(bytes, max) }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -36,13 +38,13 @@ mod vectors {
 
     #[inline]
     #[target_feature(enable = "sse2")]
-    pub fn up_to(bytes: [u8; 16], most: u8) -> u32 {
+    pub fn up_to(bytes: [u8; 16], max: u8) -> u32 {
         let bytes = vector(bytes);
-        let least = _mm_min_epu8(bytes, _mm_set1_epi8(most.cast_signed()));
-        _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, least)).cast_unsigned()
+        let smaller = _mm_min_epu8(bytes, _mm_set1_epi8(max.cast_signed()));
+        _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, smaller)).cast_unsigned()
     }
 
-    /// One load: the compiler sees that the halves lie side by side.
+    /// The compiler makes one load of it, because the halves are adjacent.
     #[inline]
     #[target_feature(enable = "sse2")]
     fn vector(bytes: [u8; 16]) -> __m128i {
@@ -60,8 +62,8 @@ pub(in crate::formats) fn equal(bytes: [u8; 16], byte: u8) -> u32 {
 
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
-pub(in crate::formats) fn up_to(bytes: [u8; 16], most: u8) -> u32 {
-    let [low, high] = halves(bytes).map(|word| swar::byte_bits(swar::below(word, most + 1)));
+pub(in crate::formats) fn up_to(bytes: [u8; 16], max: u8) -> u32 {
+    let [low, high] = halves(bytes).map(|word| swar::byte_bits(swar::below(word, max + 1)));
     low | high << 8
 }
 
@@ -78,10 +80,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_first_bit_is_that_of_the_first_stop(bytes: [u8; 16], byte: u8, most in 0u8..128) {
+        fn the_lowest_bit_is_the_first_match(bytes: [u8; 16], byte: u8, max in 0u8..128) {
             let first = |bits: u32| (bits != 0).then(|| bits.trailing_zeros() as usize);
             prop_assert_eq!(first(equal(bytes, byte)), bytes.iter().position(|b| *b == byte));
-            prop_assert_eq!(first(up_to(bytes, most)), bytes.iter().position(|b| *b <= most));
+            prop_assert_eq!(first(up_to(bytes, max)), bytes.iter().position(|b| *b <= max));
         }
     }
 }

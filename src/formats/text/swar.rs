@@ -1,7 +1,8 @@
-//! Eight bytes at a time: digits without a loop over bytes. A word is always loaded little
-//! endian, so its lowest byte is the first in the text. Not for anything unusual: callers fall back.
+//! SIMD within a register: reads digits eight bytes at a time, without a loop over bytes. A word is always
+//! loaded as little endian, so its lowest byte is the first in the text. Not for rare forms of numbers, for
+//! which callers have a slower reader.
 
-/// A byte repeated in all eight lanes.
+/// A byte repeated eight times.
 const fn splat(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
@@ -12,21 +13,22 @@ pub(in crate::formats) fn word(text: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*text.get(at..)?.first_chunk()?))
 }
 
-/// How many bytes of the text come before the first lane whose top bit is set in `mask`.
+/// The number of bytes before the first one whose top bit is set in `mask`.
 #[inline(always)]
 pub(in crate::formats) fn bytes_before(mask: u64) -> usize {
     (mask.trailing_zeros() / 8) as usize
 }
 
-/// A bit for each lane whose top bit is set in `mask`, the lowest for the first; the other bits of `mask` are zero.
+/// A bit for each byte whose top bit is set in `mask`, the lowest for the first byte. All other bits of
+/// `mask` must be zero.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 #[inline(always)]
 pub(in crate::formats) fn byte_bits(mask: u64) -> u32 {
-    // Each top bit is moved to its place in the highest byte of the product.
+    // The multiplication moves each top bit to its place in the highest byte.
     ((mask >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32
 }
 
-/// Top bits of the lanes that hold `byte`. Lanes behind the first hit may be set wrongly.
+/// The top bits of the bytes equal to `byte`. Bits after the first match may be set wrongly.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 #[inline(always)]
 pub(in crate::formats) fn equals(word: u64, byte: u8) -> u64 {
@@ -34,33 +36,33 @@ pub(in crate::formats) fn equals(word: u64, byte: u8) -> u64 {
     zero_where_equal.wrapping_sub(splat(1)) & !zero_where_equal & splat(0x80)
 }
 
-/// Top bits of the lanes that hold a byte below `limit`, which is 128 at most. As with [`equals`], lanes behind the first
-/// hit may be set wrongly.
+/// The top bits of the bytes below `limit`, which is at most 128. As with [`equals`], bits after the first
+/// match may be set wrongly.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 #[inline(always)]
 pub(in crate::formats) fn below(word: u64, limit: u8) -> u64 {
     word.wrapping_sub(splat(limit)) & !word & splat(0x80)
 }
 
-/// Top bits of the lanes that hold no digit.
+/// The top bits of the bytes that are not digits.
 #[inline(always)]
 fn not_digits(word: u64) -> u64 {
     let value = word ^ splat(b'0');
-    // A lane of 10 to 127 reaches the top bit by adding 118; one of 128 or more has it already.
+    // Adding 118 to a value from 10 to 127 sets the top bit; a value of 128 or more has it already.
     (((value & splat(0x7f)) + splat(0x76)) | value) & splat(0x80)
 }
 
-/// The digits in the `count` first bytes of a word, 1 to 8 of them, as a number.
+/// The number in the first `count` bytes of a word, which are 1 to 8 digits.
 #[inline(always)]
 fn digits_to_number(word: u64, count: usize) -> u64 {
-    // Move the digits to the top, so that the lanes in front of them count as leading zeros.
+    // The digits are moved to the top, so that the bytes before them count as leading zeros.
     let digits = (word & splat(0x0f)) << (64 - 8 * count);
     let pairs = (digits.wrapping_mul(10) + (digits >> 8)) & 0x00ff_00ff_00ff_00ff;
     let fours = (pairs.wrapping_mul(100) + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
     (fours.wrapping_mul(10_000) + (fours >> 32)) & 0xffff_ffff
 }
 
-/// Powers of ten that fit the digits [`decimal`] reads.
+/// The powers of ten for numbers of digits that [`decimal`] reads.
 pub(in crate::formats) const POWERS: [u64; 16] = {
     let mut powers = [1u64; 16];
     let mut at = 1;
@@ -71,8 +73,8 @@ pub(in crate::formats) const POWERS: [u64; 16] = {
     powers
 };
 
-/// Reads 1 to 15 digits at `at`: the number and how many digits it had. `None` for none, for more, and near
-/// the end of the text.
+/// Reads a number of 1 to 15 digits at `at`. Returns the number and how many digits it has. `None` for no
+/// digits, for more than 15, and close to the end of the text.
 #[inline(always)]
 pub(in crate::formats) fn decimal(text: &[u8], at: usize) -> Option<(u64, usize)> {
     let first = word(text, at)?;
@@ -99,14 +101,14 @@ mod tests {
     #[test]
     fn every_byte_is_classified() {
         for byte in 0..=255u8 {
-            for lane in 0..8 {
+            for index in 0..8 {
                 let mut bytes = *b"00000000";
-                bytes[lane] = byte;
+                bytes[index] = byte;
                 let word = u64::from_le_bytes(bytes);
                 let stop = |mask: u64| if mask == 0 { 8 } else { bytes_before(mask) };
-                assert_eq!(stop(not_digits(word)), if byte.is_ascii_digit() { 8 } else { lane });
-                assert_eq!(stop(equals(word, byte)), if byte == b'0' { 0 } else { lane });
-                assert_eq!(stop(below(word, 0x0e)), if byte < 0x0e { lane } else { 8 });
+                assert_eq!(stop(not_digits(word)), if byte.is_ascii_digit() { 8 } else { index });
+                assert_eq!(stop(equals(word, byte)), if byte == b'0' { 0 } else { index });
+                assert_eq!(stop(below(word, 0x0e)), if byte < 0x0e { index } else { 8 });
             }
         }
     }

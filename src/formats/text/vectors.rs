@@ -1,57 +1,59 @@
-//! What readers of lines do with many bytes at once, in two ways with the same results: with the vectors of the processor, or
-//! byte by byte. Not for what is done with the results.
+//! The operations of line readers on many bytes at once, with two implementations that give the same results:
+//! AVX2 instructions, or a loop over bytes. Not for the use of the results.
 
 use std::hint::cold_path;
 use std::ops::Range;
 
-/// Bytes in which places are looked for at once.
+/// Number of bytes that are searched at once.
 pub(in crate::formats) const BLOCK: usize = 64;
 
-/// How far in front of a block bytes are requested from memory.
-const PREFETCH: usize = 8 << 10;
+/// How far ahead of a block the text is prefetched, in bytes.
+const PREFETCH_DISTANCE: usize = 8 << 10;
 
-/// What the last bytes of a cell are: the digits of a number, and what stands between and behind them.
+/// The form of the last sixteen bytes of a cell: the digits of a number, the decimal point, and the suffix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::formats) struct Pattern {
-    /// The least that each of the sixteen bytes may be, and how much more it may be.
-    least: [u8; 16],
+    /// The minimum of each byte.
+    min: [u8; 16],
+    /// By how much each byte may exceed its minimum.
     range: [u8; 16],
-    /// Where each of sixteen digits is, and marks of zeros in front.
-    order: [u8; 16],
-    /// How many bytes there are without the digits in front of the point, and how many more than these and one digit there may
-    /// be.
-    others: usize,
-    more: usize,
+    /// The index of the byte of each digit, from the most significant of sixteen digits on; 0x80 for a digit
+    /// that reads as zero.
+    shuffle: [u8; 16],
+    /// The number of bytes of the fixed part: point, decimals, suffix.
+    fixed: usize,
+    /// The maximum number of digits before the fixed part, minus one.
+    max_extra: usize,
 }
 
 impl Pattern {
-    /// Digits, then, if there are `decimals`, the byte `point` and so many digits, and behind all of them `suffix`. `None` when
-    /// there is hardly room for digits.
+    /// Digits, then, if `decimals` is not zero, the byte `point` and that number of digits, then `suffix`.
+    /// `None` if sixteen bytes have no room for a digit before these.
     pub(in crate::formats) fn new(decimals: usize, point: u8, suffix: &[u8]) -> Option<Self> {
         let has_point = usize::from(decimals > 0);
-        let others = has_point + decimals + suffix.len();
-        let behind = 16usize.checked_sub(suffix.len())?;
+        let fixed = has_point + decimals + suffix.len();
+        let digits_end = 16usize.checked_sub(suffix.len())?;
         let mut pattern = Self {
-            least: [b'0'; 16],
+            min: [b'0'; 16],
             range: [9; 16],
-            order: [0x80; 16],
-            others,
-            more: 15usize.checked_sub(others)?,
+            shuffle: [0x80; 16],
+            fixed,
+            max_extra: 15usize.checked_sub(fixed)?,
         };
-        pattern.least.get_mut(behind..)?.copy_from_slice(suffix);
-        pattern.range.get_mut(behind..)?.fill(0);
+        pattern.min.get_mut(digits_end..)?.copy_from_slice(suffix);
+        pattern.range.get_mut(digits_end..)?.fill(0);
         if has_point > 0 {
-            let at = behind.checked_sub(1 + decimals)?;
-            *pattern.least.get_mut(at)? = point;
+            let at = digits_end.checked_sub(1 + decimals)?;
+            *pattern.min.get_mut(at)? = point;
             *pattern.range.get_mut(at)? = 0;
         }
-        for (digit, place) in pattern.order.iter_mut().rev().enumerate() {
-            let from_the_end = digit + usize::from(digit >= decimals) * has_point;
-            if let Some(at) = behind.checked_sub(1 + from_the_end) {
+        for (digit, place) in pattern.shuffle.iter_mut().rev().enumerate() {
+            let from_end = digit + usize::from(digit >= decimals) * has_point;
+            if let Some(at) = digits_end.checked_sub(1 + from_end) {
                 *place = at as u8;
             }
         }
-        (others < 16).then_some(pattern)
+        (fixed < 16).then_some(pattern)
     }
 }
 
@@ -59,48 +61,50 @@ impl Pattern {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in crate::formats) struct Word {
     bytes: [u8; 16],
-    /// How many bytes it has; none for no word.
+    /// Its number of bytes; zero for no word.
     length: usize,
-    /// A bit for each place behind it.
-    behind: u32,
+    /// Mask of the bytes after the word.
+    unused: u32,
 }
 
 impl Word {
-    /// `None` when it is too long or empty.
+    /// `None` if the word is empty or too long.
     pub(in crate::formats) fn new(word: &[u8]) -> Option<Self> {
         let mut bytes = [0; 16];
         bytes.get_mut(..word.len())?.copy_from_slice(word);
-        let behind = 0xffff << word.len() & 0xffff;
-        (1..16).contains(&word.len()).then_some(Self { bytes, length: word.len(), behind })
+        let unused = 0xffff << word.len() & 0xffff;
+        (1..16).contains(&word.len()).then_some(Self { bytes, length: word.len(), unused })
     }
 
-    /// Its length in bytes.
+    /// Its number of bytes.
     pub(in crate::formats) fn length(&self) -> usize {
         self.length
     }
 }
 
-/// One of the ways.
+/// An implementation of the operations.
 pub(in crate::formats) trait Vectors: Copy {
-    /// A bit for each byte that is `byte`, the lowest for the first.
-    fn places(self, bytes: &[u8; BLOCK], byte: u8) -> u64;
+    /// Mask of the bytes equal to `byte`, the lowest bit for the first byte.
+    fn byte_mask(self, bytes: &[u8; BLOCK], byte: u8) -> u64;
 
-    /// The number in the last `count` bytes, if they are as the pattern says. `None` also for a number without digits in front of
-    /// what the pattern has.
-    fn number(self, bytes: &[u8; 16], count: usize, pattern: &Pattern) -> Option<u64>;
+    /// The number in the last `count` bytes, without its point. `None` if they do not match the pattern, or
+    /// if there is no digit before its fixed part.
+    fn decimal(self, bytes: &[u8; 16], count: usize, pattern: &Pattern) -> Option<u64>;
 
-    /// The number in the last `count` bytes, which are hex digits, one to sixteen of them.
+    /// The number in the last `count` bytes, which must be 1 to 16 hex digits.
     fn hex(self, bytes: &[u8; 16], count: usize) -> Option<u64>;
 
-    /// Whether the bytes begin with the word.
-    fn is(self, bytes: &[u8; 16], word: &Word) -> bool;
+    /// Whether the bytes start with the word.
+    fn starts_with(self, bytes: &[u8; 16], word: &Word) -> bool;
 
-    /// Each bit is set where an odd number of bits is set up to it.
+    /// Bit `n` of the result is the exclusive or of the bits 0 to `n`.
     fn prefix_xor(self, bits: u64) -> u64;
 
-    /// Finds the ends of fields in blocks of the text that begin in `range`, which begins a line: the places of `delimiter` and of
-    /// line ends, and gives how many there are. With `quotes`, a delimiter between quotes is none. Has to have room for as many
-    /// ends as the range and two blocks have bytes. The last bytes of the text, which are no whole block, are not looked at.
+    /// Finds the ends of fields, which are the offsets of `delimiter` and of line ends, in the blocks of the
+    /// text that begin in `range`. Writes them to `ends` and returns their number. `range` must start at the
+    /// start of a line. With `quotes`, a delimiter between quotes does not end a field. `ends` must have room
+    /// for as many ends as `range` and two blocks have bytes. The last bytes of the text are not scanned if
+    /// they do not fill a block.
     fn find_ends(
         self,
         text: &[u8],
@@ -110,26 +114,26 @@ pub(in crate::formats) trait Vectors: Copy {
         ends: &mut [u32],
     ) -> usize;
 
-    /// Asks for a byte that is looked at soon.
+    /// Requests a byte from memory that is needed soon.
     fn prefetch(self, _byte: Option<&u8>) {}
 }
 
-/// Byte by byte, on any processor.
+/// A loop over bytes, for any processor.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::formats) struct Bytes;
+pub(in crate::formats) struct Scalar;
 
-impl Vectors for Bytes {
+impl Vectors for Scalar {
     #[inline(always)]
-    fn places(self, bytes: &[u8; BLOCK], byte: u8) -> u64 {
-        bytes.iter().rev().fold(0, |places, found| places << 1 | u64::from(*found == byte))
+    fn byte_mask(self, bytes: &[u8; BLOCK], byte: u8) -> u64 {
+        bytes.iter().rev().fold(0, |mask, found| mask << 1 | u64::from(*found == byte))
     }
 
     #[inline(always)]
-    fn number(self, bytes: &[u8; 16], count: usize, pattern: &Pattern) -> Option<u64> {
+    fn decimal(self, bytes: &[u8; 16], count: usize, pattern: &Pattern) -> Option<u64> {
         let begin = 16usize.checked_sub(count)?;
-        let fits = |at: usize| bytes[at].wrapping_sub(pattern.least[at]) <= pattern.range[at];
-        let all = (begin..16).all(fits) && count > pattern.others;
-        let digits = pattern.order.iter().map(|at| usize::from(*at));
+        let fits = |at: usize| bytes[at].wrapping_sub(pattern.min[at]) <= pattern.range[at];
+        let all = (begin..16).all(fits) && count > pattern.fixed;
+        let digits = pattern.shuffle.iter().map(|at| usize::from(*at));
         let digit =
             |at: usize| bytes.get(at).filter(|_| at >= begin).map_or(0, |byte| u64::from(byte & 0x0f));
         all.then(|| digits.fold(0, |number, at| number * 10 + digit(at)))
@@ -144,7 +148,7 @@ impl Vectors for Bytes {
     }
 
     #[inline(always)]
-    fn is(self, bytes: &[u8; 16], word: &Word) -> bool {
+    fn starts_with(self, bytes: &[u8; 16], word: &Word) -> bool {
         bytes.get(..word.length) == word.bytes.get(..word.length)
     }
 
@@ -183,35 +187,38 @@ fn find_ends(
 ) -> usize {
     let mut at = range.start;
     let mut count = 0;
-    // All bits set while a quote is open.
-    let mut open = 0u64;
+    // All bits are set while a quote is open.
+    let mut in_quotes = 0u64;
     while at < range.end
         && let Some(bytes) = text.get(at..).and_then(|rest| rest.first_chunk())
     {
-        vectors.prefetch(text.get(at + PREFETCH));
-        let lines = vectors.places(bytes, b'\n');
-        let mut delimiters = vectors.places(bytes, delimiter);
-        let (mut seen, mut step) = (u64::MAX, BLOCK);
+        vectors.prefetch(text.get(at + PREFETCH_DISTANCE));
+        let lines = vectors.byte_mask(bytes, b'\n');
+        let mut delimiters = vectors.byte_mask(bytes, delimiter);
+        let (mut scanned, mut step) = (u64::MAX, BLOCK);
         if quotes {
-            let inside = vectors.prefix_xor(vectors.places(bytes, b'"')) ^ open;
+            let inside = vectors.prefix_xor(vectors.byte_mask(bytes, b'"')) ^ in_quotes;
             delimiters &= !inside;
-            open = (inside.cast_signed() >> 63).cast_unsigned();
-            let torn = lines & inside;
-            if torn != 0 {
+            in_quotes = (inside.cast_signed() >> 63).cast_unsigned();
+            let unclosed = lines & inside;
+            if unclosed != 0 {
                 cold_path();
-                // An open quote ends with its line. The bytes behind the line end are scanned again.
-                step = torn.trailing_zeros() as usize + 1;
-                seen >>= BLOCK - step;
-                open = 0;
+                // A line end closes an open quote. The bytes after the line end are scanned again.
+                step = unclosed.trailing_zeros() as usize + 1;
+                scanned >>= BLOCK - step;
+                in_quotes = 0;
             }
         }
-        let mut bits = (delimiters | lines) & seen;
+        let mut bits = (delimiters | lines) & scanned;
         let found = bits.count_ones() as usize;
-        // Most blocks have a few. Eight are written in any case: a loop would end where no branch can be predicted.
+        // Most blocks have only a few ends. Eight are written without a check: the exit of a loop over single
+        // ends would be a mispredicted branch.
         let mut written = 0;
         while written < found.max(1) {
-            if let Some(room) = ends.get_mut(count + written..).and_then(|room| room.first_chunk_mut::<8>()) {
-                for place in room {
+            if let Some(slots) =
+                ends.get_mut(count + written..).and_then(|slots| slots.first_chunk_mut::<8>())
+            {
+                for place in slots {
                     *place = (at as u32).wrapping_add(bits.trailing_zeros());
                     bits &= bits.wrapping_sub(1);
                 }
@@ -225,11 +232,12 @@ fn find_ends(
 }
 
 #[cfg(target_arch = "x86_64")]
-pub(in crate::formats) use wide::Wide;
+pub(in crate::formats) use avx2::Avx2;
 
-/// Sixteen and thirty-two bytes at a time. Bytes are loaded from arrays, not from pointers.
+/// AVX2 instructions, for sixteen or thirty-two bytes at a time. Bytes are loaded from arrays, not from
+/// pointers.
 #[cfg(target_arch = "x86_64")]
-mod wide {
+mod avx2 {
     use super::super::likely;
     use super::{BLOCK, Pattern, Vectors, Word};
     use std::arch::x86_64::{
@@ -241,12 +249,13 @@ mod wide {
     };
     use std::ops::Range;
 
-    /// Shows that the processor has AVX2 and the instructions for bits that came with it, as most since 2013 have.
+    /// Proof that the processor has AVX2 and the bit instructions that came with it, as most processors since
+    /// 2013 have.
     #[derive(Debug, Clone, Copy)]
-    pub(in crate::formats) struct Wide(());
+    pub(in crate::formats) struct Avx2(());
 
-    impl Wide {
-        /// `None` when the processor lacks them.
+    impl Avx2 {
+        /// `None` if the processor lacks one of them.
         pub(in crate::formats) fn detect() -> Option<Self> {
             let has_all = is_x86_feature_detected!("avx2")
                 && is_x86_feature_detected!("bmi1")
@@ -258,17 +267,17 @@ mod wide {
     }
 
     #[expect(unsafe_code, reason = "half the instructions for a line")]
-    impl Vectors for Wide {
+    impl Vectors for Avx2 {
         #[inline(always)]
-        fn places(self, bytes: &[u8; BLOCK], byte: u8) -> u64 {
-            // SAFETY: `Wide` shows that the processor has AVX2.
-            unsafe { places(bytes, byte) }
+        fn byte_mask(self, bytes: &[u8; BLOCK], byte: u8) -> u64 {
+            // SAFETY: `Avx2` proves that the processor has AVX2.
+            unsafe { byte_mask(bytes, byte) }
         }
 
         #[inline(always)]
-        fn number(self, bytes: &[u8; 16], count: usize, pattern: &Pattern) -> Option<u64> {
+        fn decimal(self, bytes: &[u8; 16], count: usize, pattern: &Pattern) -> Option<u64> {
             // SAFETY: as above.
-            unsafe { number(bytes, count, pattern) }
+            unsafe { decimal(bytes, count, pattern) }
         }
 
         #[inline(always)]
@@ -278,9 +287,9 @@ mod wide {
         }
 
         #[inline(always)]
-        fn is(self, bytes: &[u8; 16], word: &Word) -> bool {
+        fn starts_with(self, bytes: &[u8; 16], word: &Word) -> bool {
             // SAFETY: as above.
-            unsafe { is(bytes, word) }
+            unsafe { starts_with(bytes, word) }
         }
 
         #[inline(always)]
@@ -319,21 +328,21 @@ mod wide {
 
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,pclmulqdq")]
     fn find_ends(
-        wide: Wide,
+        avx2: Avx2,
         text: &[u8],
         range: Range<usize>,
         delimiter: u8,
         quotes: bool,
         ends: &mut [u32],
     ) -> usize {
-        super::find_ends(wide, text, range, delimiter, quotes, ends)
+        super::find_ends(avx2, text, range, delimiter, quotes, ends)
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn is(bytes: &[u8; 16], word: &Word) -> bool {
+    fn starts_with(bytes: &[u8; 16], word: &Word) -> bool {
         let equal = _mm_movemask_epi8(_mm_cmpeq_epi8(load(bytes), load(&word.bytes)));
-        equal.cast_unsigned() | word.behind == 0xffff
+        equal.cast_unsigned() | word.unused == 0xffff
     }
 
     #[inline]
@@ -345,52 +354,54 @@ mod wide {
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn places(bytes: &[u8; BLOCK], byte: u8) -> u64 {
+    fn byte_mask(bytes: &[u8; BLOCK], byte: u8) -> u64 {
         let [low, high] = bytes.as_chunks::<32>().0 else { return 0 };
-        places_in_half(low, byte) | places_in_half(high, byte) << 32
+        half_mask(low, byte) | half_mask(high, byte) << 32
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn places_in_half(bytes: &[u8; 32], byte: u8) -> u64 {
+    fn half_mask(bytes: &[u8; 32], byte: u8) -> u64 {
         let equal = _mm256_cmpeq_epi8(load_32(bytes), _mm256_set1_epi8(byte.cast_signed()));
         u64::from(_mm256_movemask_epi8(equal).cast_unsigned())
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn number(bytes: &[u8; 16], count: usize, pattern: &Pattern) -> Option<u64> {
-        let over = _mm_sub_epi8(load(bytes), load(&pattern.least));
-        let over = _mm_and_si128(over, load(last(count)));
-        let fits = _mm_cmpeq_epi8(_mm_min_epu8(over, load(&pattern.range)), over);
-        let has_digits = count.wrapping_sub(pattern.others + 1) <= pattern.more;
+    fn decimal(bytes: &[u8; 16], count: usize, pattern: &Pattern) -> Option<u64> {
+        let excess = _mm_sub_epi8(load(bytes), load(&pattern.min));
+        let excess = _mm_and_si128(excess, load(tail_mask(count)));
+        let fits = _mm_cmpeq_epi8(_mm_min_epu8(excess, load(&pattern.range)), excess);
+        let has_digits = count.wrapping_sub(pattern.fixed + 1) <= pattern.max_extra;
         likely((has_digits & (_mm_movemask_epi8(fits) == 0xffff)).then_some(()))?;
-        // Ten and one for each pair of digits, a hundred and one for each pair of pairs, and so on; lower half first.
-        let pairs = _mm_maddubs_epi16(_mm_shuffle_epi8(over, load(&pattern.order)), _mm_set1_epi16(0x010a));
+        // Weights: 10 and 1 for each pair of digits, 100 and 1 for each pair of pairs, and so on. The lower
+        // half of the result has the leading digits.
+        let pairs =
+            _mm_maddubs_epi16(_mm_shuffle_epi8(excess, load(&pattern.shuffle)), _mm_set1_epi16(0x010a));
         let fours = _mm_madd_epi16(pairs, _mm_set1_epi32(0x0001_0064));
         let eights = _mm_madd_epi16(_mm_packus_epi32(fours, fours), _mm_set1_epi32(0x0001_2710));
-        let both = _mm_cvtsi128_si64(eights).cast_unsigned();
-        Some((both & 0xffff_ffff) * 100_000_000 + (both >> 32))
+        let halves = _mm_cvtsi128_si64(eights).cast_unsigned();
+        Some((halves & 0xffff_ffff) * 100_000_000 + (halves >> 32))
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
     fn hex(bytes: &[u8; 16], count: usize) -> Option<u64> {
-        let (bytes, mask) = (load(bytes), load(last(count)));
-        let small = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
-        let is_digit = up_to(_mm_sub_epi8(bytes, _mm_set1_epi8(0x30)), 9);
-        let is_letter = up_to(_mm_sub_epi8(small, _mm_set1_epi8(0x61)), 5);
-        let is_none = _mm_andnot_si128(_mm_or_si128(is_digit, is_letter), mask);
-        likely(((_mm_movemask_epi8(is_none) == 0) & (count.wrapping_sub(1) < 16)).then_some(()))?;
-        let nine_more = _mm_and_si128(_mm_cmpgt_epi8(bytes, _mm_set1_epi8(0x40)), _mm_set1_epi8(9));
-        let values = _mm_add_epi8(_mm_and_si128(bytes, _mm_set1_epi8(0x0f)), nine_more);
+        let (bytes, mask) = (load(bytes), load(tail_mask(count)));
+        let lower = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
+        let is_digit = at_most(_mm_sub_epi8(bytes, _mm_set1_epi8(0x30)), 9);
+        let is_letter = at_most(_mm_sub_epi8(lower, _mm_set1_epi8(0x61)), 5);
+        let is_invalid = _mm_andnot_si128(_mm_or_si128(is_digit, is_letter), mask);
+        likely(((_mm_movemask_epi8(is_invalid) == 0) & (count.wrapping_sub(1) < 16)).then_some(()))?;
+        let letter_offset = _mm_and_si128(_mm_cmpgt_epi8(bytes, _mm_set1_epi8(0x40)), _mm_set1_epi8(9));
+        let values = _mm_add_epi8(_mm_and_si128(bytes, _mm_set1_epi8(0x0f)), letter_offset);
         let pairs = _mm_maddubs_epi16(_mm_and_si128(values, mask), _mm_set1_epi16(0x0110));
         Some(_mm_cvtsi128_si64(_mm_packus_epi16(pairs, pairs)).cast_unsigned().swap_bytes())
     }
 
-    /// All bits of the last `count` of sixteen bytes; what it is for more than sixteen has no meaning.
+    /// Mask of the last `count` of sixteen bytes; unspecified for more than sixteen.
     #[inline(always)]
-    fn last(count: usize) -> &'static [u8; 16] {
+    fn tail_mask(count: usize) -> &'static [u8; 16] {
         const MASKS: &[u8; 48] = &{
             let mut masks = [0; 48];
             let mut at = 16;
@@ -419,11 +430,11 @@ mod wide {
         _mm256_set_epi64x(d, c, b, a)
     }
 
-    /// All bits of the bytes that are not above `most`.
+    /// Mask of the bytes up to `max`.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn up_to(bytes: __m128i, most: i8) -> __m128i {
-        _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(most)), bytes)
+    fn at_most(bytes: __m128i, max: i8) -> __m128i {
+        _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(max)), bytes)
     }
 }
 
@@ -436,25 +447,25 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
         #[test]
-        fn both_ways_give_the_same(
+        fn both_implementations_agree(
             text in "[0-9]{0,18}|[0-9]{0,9}\\.[0-9]{3,3},|[0-9a-fA-F]{0,18}|[/-:@-G`-g]{0,18}|[\0-\u{ff}]{20}",
             count in 0usize..40, decimals in 0usize..5, suffix in "(us)?,?", block: [u8; 32], byte: u8,
         ) {
-            let Some(wide) = Wide::detect() else { return Ok(()) };
+            let Some(avx2) = Avx2::detect() else { return Ok(()) };
             let text = format!("................{text}").into_bytes();
             let bytes = text.last_chunk().unwrap();
             let pattern = Pattern::new(decimals, b'.', suffix.as_bytes()).unwrap();
-            prop_assert_eq!(wide.number(bytes, count, &pattern), Bytes.number(bytes, count, &pattern));
-            prop_assert_eq!(wide.hex(bytes, count), Bytes.hex(bytes, count));
+            prop_assert_eq!(avx2.decimal(bytes, count, &pattern), Scalar.decimal(bytes, count, &pattern));
+            prop_assert_eq!(avx2.hex(bytes, count), Scalar.hex(bytes, count));
             for word in [&bytes[..count % 16], &block[..count % 16]].into_iter().filter_map(Word::new) {
-                prop_assert_eq!(wide.is(bytes, &word), Bytes.is(bytes, &word));
+                prop_assert_eq!(avx2.starts_with(bytes, &word), Scalar.starts_with(bytes, &word));
             }
             let mut bytes = [byte; BLOCK];
             bytes[..32].copy_from_slice(&block);
             for byte in [byte, block[3]] {
-                let expected = (0..BLOCK).filter(|at| bytes[*at] == byte).fold(0, |places, at| places | 1 << at);
-                prop_assert_eq!([wide.places(&bytes, byte), Bytes.places(&bytes, byte)], [expected; 2]);
-                prop_assert_eq!(wide.prefix_xor(expected), Bytes.prefix_xor(expected));
+                let expected = (0..BLOCK).filter(|at| bytes[*at] == byte).fold(0, |mask, at| mask | 1 << at);
+                prop_assert_eq!([avx2.byte_mask(&bytes, byte), Scalar.byte_mask(&bytes, byte)], [expected; 2]);
+                prop_assert_eq!(avx2.prefix_xor(expected), Scalar.prefix_xor(expected));
             }
         }
 
@@ -466,25 +477,25 @@ mod tests {
             let point = if fraction.is_empty() { "" } else { "." };
             let cell = format!("{whole}{point}{fraction}{suffix}");
             let padded = format!("################{cell}");
-            let number = pattern.map(|p| Bytes.number(padded.as_bytes().last_chunk().unwrap(), cell.len(), &p));
+            let number = pattern.map(|p| Scalar.decimal(padded.as_bytes().last_chunk().unwrap(), cell.len(), &p));
             let expected = format!("{whole}{fraction}").parse().ok().filter(|_| !whole.is_empty() && cell.len() <= 16);
-            // A pattern tells how many decimals there are, so digits before the point may be missing only where it has none.
+            // Any result is accepted if there are decimals, but no digits before the point.
             let expected = if whole.is_empty() && !fraction.is_empty() { number.flatten() } else { expected };
             prop_assert_eq!(number.flatten(), expected);
             let padded = format!("################{other}");
-            let hex = Bytes.hex(padded.as_bytes().last_chunk().unwrap(), other.len());
+            let hex = Scalar.hex(padded.as_bytes().last_chunk().unwrap(), other.len());
             prop_assert_eq!(hex, u64::from_str_radix(&other, 16).ok());
         }
     }
 
     #[test]
     fn every_byte_is_classified() {
-        let Some(wide) = Wide::detect() else { return };
+        let Some(avx2) = Avx2::detect() else { return };
         let pattern = Pattern::new(4, b'.', b",").unwrap();
         for (byte, place) in (0..=255u8).flat_map(|byte| (0..16).map(move |place| (byte, place))) {
             let mut text = *b"7777777777.1234,";
             text[place] = byte;
-            let numbers = [wide.number(&text, 16, &pattern), Bytes.number(&text, 16, &pattern)];
+            let numbers = [avx2.decimal(&text, 16, &pattern), Scalar.decimal(&text, 16, &pattern)];
             let fits = match place {
                 10 => byte == b'.',
                 15 => byte == b',',
@@ -494,7 +505,7 @@ mod tests {
             assert_eq!(numbers[0], numbers[1]);
             text = [b'7'; 16];
             text[place] = byte;
-            let numbers = [wide.hex(&text, 16), Bytes.hex(&text, 16)];
+            let numbers = [avx2.hex(&text, 16), Scalar.hex(&text, 16)];
             assert_eq!(
                 numbers.map(|number| number.is_some()),
                 [byte.is_ascii_hexdigit(); 2],

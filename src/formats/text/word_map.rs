@@ -1,7 +1,7 @@
-//! Kinds of the few words that a column of an export has, such as `wr-data`. Not for names, of which there are many
-//! (see `byte_map`).
+//! Kinds of the few words that a column of an export has, such as `wr-data`. Not for names, of which there
+//! are many (see `byte_map`).
 
-use super::vectors::{Bytes, Vectors, Word};
+use super::vectors::{Scalar, Vectors, Word};
 
 /// A lookup compares with one word after the other, so there must be few.
 const MAX_WORDS: usize = 32;
@@ -13,8 +13,8 @@ pub(in crate::formats) struct WordMap {
 }
 
 impl WordMap {
-    /// The first two words. Nearly all cells have one of them (reads and writes, entries and exits), in an order that
-    /// no branch predictor learns.
+    /// The first two words. Nearly all cells have one of them (reads and writes, entries and exits), in an
+    /// order that no branch predictor learns.
     pub(in crate::formats) fn first_two(&self) -> [(Word, u8); 2] {
         let at = |n: usize| self.words.get(n).copied().unwrap_or_default();
         [at(0), at(1)]
@@ -29,8 +29,8 @@ impl WordMap {
         bytes: &[u8; 16],
         length: usize,
     ) -> Option<u8> {
-        let is_first = vectors.is(bytes, &first.0) & (length == first.0.length());
-        let is_second = vectors.is(bytes, &second.0) & (length == second.0.length());
+        let is_first = vectors.starts_with(bytes, &first.0) & (length == first.0.length());
+        let is_second = vectors.starts_with(bytes, &second.0) & (length == second.0.length());
         // An empty cell would match the default word of a map with fewer than two.
         if (is_first | is_second) & (length > 0) {
             return Some(if is_first { first.1 } else { second.1 });
@@ -40,7 +40,7 @@ impl WordMap {
 
     #[inline(never)]
     fn find(&self, bytes: &[u8; 16], length: usize) -> Option<u8> {
-        let is_same = |(word, _): &&(Word, u8)| word.length() == length && Bytes.is(bytes, word);
+        let is_same = |(word, _): &&(Word, u8)| word.length() == length && Scalar.starts_with(bytes, word);
         self.words.iter().find(is_same).map(|(_, kind)| *kind)
     }
 
@@ -67,13 +67,13 @@ mod tests {
         map.insert(words[0].as_bytes(), 77);
         let get = |word: &str| {
             let text = format!("{word}{}", "~".repeat(32));
-            map.get(Bytes, &map.first_two(), text.as_bytes().first_chunk().unwrap(), word.len())
+            map.get(Scalar, &map.first_two(), text.as_bytes().first_chunk().unwrap(), word.len())
         };
         for n in (0..40).filter(|n| words[*n].len() < 16).take(MAX_WORDS) {
             assert_eq!(get(&words[n]), Some(n as u8), "{}", words[n]);
         }
         assert_eq!([get(""), get("w"), get(&words[39])], [None; 3]);
         let empty = WordMap::default();
-        assert_eq!(empty.get(Bytes, &empty.first_two(), &[0; 16], 0), None);
+        assert_eq!(empty.get(Scalar, &empty.first_two(), &[0; 16], 0), None);
     }
 }

@@ -1,5 +1,5 @@
-//! Parsed chunks of either export to rows of `data_event` and `function_event`, and the gaps between them. Neither parses, nor
-//! sorts.
+//! Parsed chunks of both exports to batches of `data_event` and `function_event`, and the gaps between their
+//! rows. Neither parses nor sorts.
 
 use super::rows::{ACCESS_KINDS, ExportRows};
 use super::{FUNCTION_KINDS, Gap};
@@ -10,93 +10,95 @@ use crate::schema::{DataEventRows, FunctionEventRows};
 use arrow::array::{RecordBatch, StringArray};
 use std::sync::Arc;
 
-/// The names that the parser of a file has given so far, by its numbers.
+/// The names of the parser of one export, by their ids.
 #[derive(Default)]
-pub(super) struct NamesSoFar {
+pub(super) struct NameDictionary {
     names: TextList,
-    /// The same; `None` when there are new ones.
+    /// `names` as an array; `None` after a change of `names`.
     array: Option<Arc<StringArray>>,
 }
 
-impl NamesSoFar {
-    /// What the numbers in rows stand for that come with these new names; `before` are older, and all others are void.
-    fn with(&mut self, before: u32, new: &TextList) -> Arc<StringArray> {
-        if self.names.len() != before || !new.is_empty() {
-            self.names.truncate(before);
-            self.names.extend(new);
+impl NameDictionary {
+    /// The dictionary for rows that come with the dictionary delta `delta`. `first` is the id of its first
+    /// name; names of earlier deltas from that id on are dropped.
+    fn update(&mut self, first: u32, delta: &TextList) -> Arc<StringArray> {
+        if self.names.len() != first || !delta.is_empty() {
+            self.names.truncate(first);
+            self.names.extend(delta);
             self.array = None;
         }
         Arc::clone(self.array.get_or_insert_with(|| self.names.array()))
     }
 
-    /// Rows of `data_event`, numbered from `first_seq`.
-    pub fn data(&mut self, r: ExportRows, first_seq: i64) -> Result<(RecordBatch, RowLines)> {
-        let names = self.with(r.first_name, &r.names);
+    /// A batch of `data_event`, with `seq` from `first_seq` on, and the lines of its rows.
+    pub fn data_batch(&mut self, parsed: ExportRows, first_seq: i64) -> Result<(RecordBatch, RowLines)> {
+        let names = self.update(parsed.first_name, &parsed.names);
         let mut rows = DataEventRows::new();
-        rows.seq = numbers(first_seq, r.time.len());
-        rows.time = r.time;
-        rows.record = r.record;
-        rows.variable = NameColumn::from_parts(r.name, names);
-        rows.access = kinds(r.kind, &ACCESS_KINDS);
-        rows.value = r.value.into();
-        Ok((rows.take_batch()?, r.lines))
+        rows.seq = sequence(first_seq, parsed.time.len());
+        rows.time = parsed.time;
+        rows.record = parsed.record;
+        rows.variable = NameColumn::from_parts(parsed.name, names);
+        rows.access = kind_column(parsed.kind, &ACCESS_KINDS);
+        rows.value = parsed.value.into();
+        Ok((rows.take_batch()?, parsed.lines))
     }
 
-    /// Rows of `function_event`, numbered from `first_seq`.
-    pub fn functions(&mut self, r: ExportRows, first_seq: i64) -> Result<(RecordBatch, RowLines)> {
-        let names = self.with(r.first_name, &r.names);
+    /// A batch of `function_event`, with `seq` from `first_seq` on, and the lines of its rows.
+    pub fn function_batch(&mut self, parsed: ExportRows, first_seq: i64) -> Result<(RecordBatch, RowLines)> {
+        let names = self.update(parsed.first_name, &parsed.names);
         let mut rows = FunctionEventRows::new();
-        rows.seq = numbers(first_seq, r.time.len());
-        rows.time = r.time;
-        rows.function = NameColumn::from_parts(r.name, names);
-        rows.kind = kinds(r.kind, &FUNCTION_KINDS);
-        Ok((rows.take_batch()?, r.lines))
+        rows.seq = sequence(first_seq, parsed.time.len());
+        rows.time = parsed.time;
+        rows.function = NameColumn::from_parts(parsed.name, names);
+        rows.kind = kind_column(parsed.kind, &FUNCTION_KINDS);
+        Ok((rows.take_batch()?, parsed.lines))
     }
 }
 
-fn numbers(first: i64, count: usize) -> Vec<i64> {
+fn sequence(first: i64, count: usize) -> Vec<i64> {
     (first..first + count as i64).collect()
 }
 
-fn kinds(kinds: Vec<u8>, words: &[&str]) -> NameColumn {
+fn kind_column(kinds: Vec<u8>, words: &[&str]) -> NameColumn {
     let words = Arc::new(StringArray::from_iter_values(words));
     NameColumn::from_parts(kinds.into_iter().map(u32::from).collect(), words)
 }
 
-/// The gaps of an export: they reach to the next row, which may be in the next chunk.
+/// The gaps of an export. A gap ends at the next row, which may be in a later chunk.
 #[derive(Default)]
 pub(super) struct Gaps {
-    /// Begin, end, reason.
+    /// Begin and end (`[begin, end)`, in ticks), and reason.
     all: Vec<(i64, i64, String)>,
-    /// Those that reach to the next row; true when they begin there as well, for want of a time before it.
+    /// Indices of the gaps that end at the next row. True if the gap also begins there, because no earlier
+    /// time is known.
     open: Vec<(usize, bool)>,
-    /// Time of the row before, in file order.
-    before: Option<i64>,
+    /// The time of the last row, in the order of the file.
+    last_time: Option<i64>,
 }
 
 impl Gaps {
-    /// Takes the gaps of a chunk and the times of its rows.
-    pub fn take(&mut self, gaps: Vec<Gap>, times: &[i64]) {
+    /// Adds the gaps of a chunk. `times` are those of its rows.
+    pub fn add(&mut self, gaps: Vec<Gap>, times: &[i64]) {
         if let Some(first) = times.first().copied() {
-            for (n, begins) in self.open.drain(..) {
+            for (n, begins_at_next) in self.open.drain(..) {
                 if let Some(gap) = self.all.get_mut(n) {
-                    gap.0 = if begins { first } else { gap.0 };
+                    gap.0 = if begins_at_next { first } else { gap.0 };
                     gap.1 = first.max(gap.0);
                 }
             }
         }
         for gap in gaps {
-            let begin = if gap.begin_open { self.before.unwrap_or(gap.begin) } else { gap.begin };
+            let begin = if gap.begin_open { self.last_time.unwrap_or(gap.begin) } else { gap.begin };
             if gap.end.is_none() {
-                let begins = gap.begin_open && self.before.is_none();
-                self.open.push((self.all.len(), begins));
+                let begins_at_next = gap.begin_open && self.last_time.is_none();
+                self.open.push((self.all.len(), begins_at_next));
             }
             self.all.push((begin, gap.end.unwrap_or(begin).max(begin), gap.reason));
         }
-        self.before = times.last().copied().or(self.before);
+        self.last_time = times.last().copied().or(self.last_time);
     }
 
-    /// All gaps.
+    /// All gaps, in the order of the file.
     pub fn finish(self, core: &str) -> impl Iterator<Item = crate::formats::Gap> {
         let of_core =
             |(begin, end, reason)| crate::formats::Gap { begin, end, core: Some(core.to_owned()), reason };
@@ -110,22 +112,22 @@ mod tests {
 
     #[test]
     fn names_are_added_until_the_parser_forgets_them() {
-        let mut names = NamesSoFar::default();
-        let mut with = |before: u32, new: &[&str]| names.with(before, &new.iter().collect());
-        let first = with(0, &["a", "b"]);
-        assert!(Arc::ptr_eq(&first, &with(2, &[])), "nothing is new");
-        assert_eq!(*with(2, &["c"]), StringArray::from(vec!["a", "b", "c"]));
-        assert_eq!(*with(0, &["d"]), StringArray::from(vec!["d"]));
-        assert_eq!(*with(0, &[]), StringArray::from(Vec::<&str>::new()));
+        let mut names = NameDictionary::default();
+        let mut update = |first: u32, delta: &[&str]| names.update(first, &delta.iter().collect());
+        let first = update(0, &["a", "b"]);
+        assert!(Arc::ptr_eq(&first, &update(2, &[])), "nothing is new");
+        assert_eq!(*update(2, &["c"]), StringArray::from(vec!["a", "b", "c"]));
+        assert_eq!(*update(0, &["d"]), StringArray::from(vec!["d"]));
+        assert_eq!(*update(0, &[]), StringArray::from(Vec::<&str>::new()));
     }
 
     #[test]
     fn a_gap_at_the_end_of_a_chunk_reaches_to_the_next_row() {
         let gap = |begin_open| Gap { begin: 7, begin_open, end: None, reason: "r".into() };
         let mut gaps = Gaps::default();
-        gaps.take(vec![gap(true)], &[]);
-        gaps.take(vec![gap(false)], &[20, 30]);
-        gaps.take(vec![gap(true)], &[]);
+        gaps.add(vec![gap(true)], &[]);
+        gaps.add(vec![gap(false)], &[20, 30]);
+        gaps.add(vec![gap(true)], &[]);
         let all: Vec<_> = gaps.finish("c").map(|g| (g.begin, g.end)).collect();
         assert_eq!(all, [(20, 20), (7, 7), (30, 30)]);
     }

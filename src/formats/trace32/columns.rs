@@ -1,9 +1,10 @@
-//! What a column of a data export means, and the names TRACE32 and people give to it.
+//! The roles of the columns of a data export, and the names that TRACE32 and users give to them. Not for the
+//! content of cells (see `fields`).
 
 use crate::error::{Error, Result, did_you_mean};
 use crate::time::TimeScale;
 
-/// The role of a column of a data export. The export script decides which columns there are, in which order.
+/// The role of a column of a data export. The export script selects the columns and their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Column {
     /// Number of the trace record, signed.
@@ -12,20 +13,21 @@ pub enum Column {
     Time,
     /// The variable that was accessed.
     Variable,
-    /// What the bus did: `wr-data`, `rd-data`, or something that is no access.
+    /// What the bus did: `wr-data`, `rd-data`, or a cycle that is no access.
     Cycle,
     /// The value that was read or written.
     Data,
     /// The core, on chips whose cores share one trace (`run`).
     Core,
-    /// The address, which names the access when there is no variable.
+    /// The address, which names the access if there is no variable.
     Address,
-    /// Not used; the text is the name in the header, or where the column stands.
+    /// Not used. The text is the name that the column was given, or its position (`column 7`).
     Ignored(String),
 }
 
-/// Words for each role, most telling first: items of `Trace.List` (`ti.zero`, `Var`, `CYcle`, `Data`, `run`,
-/// `Address`), header texts, and plain words. The first match of a role in a header takes it.
+/// The words for each role, from specific to general: items of `Trace.List` (`ti.zero`, `Var`, `CYcle`,
+/// `Data`, `run`, `Address`), header texts, and plain words. If a header has several words for a role, the
+/// first one in this list gets the role.
 const ROLE_WORDS: [(&str, Column); 25] = [
     ("record", Column::Record),
     ("rec", Column::Record),
@@ -54,18 +56,18 @@ const ROLE_WORDS: [(&str, Column); 25] = [
     ("ad", Column::Address),
 ];
 
-/// Names that say "there is a column, but it is not needed".
+/// Names of columns that are not needed.
 const IGNORED_WORDS: [&str; 8] = ["", "-", "_", "ignore", "ignored", "ti.back", "time.back", "ti.fore"];
 
-/// The roles without which a data export cannot be read.
-pub(super) const NEEDED: [(Column, &str); 4] = [
+/// The roles that a data export must have.
+pub(super) const REQUIRED: [(Column, &str); 4] = [
     (Column::Time, "time"),
     (Column::Variable, "variable"),
     (Column::Cycle, "cycle"),
     (Column::Data, "data"),
 ];
 
-/// How telling `word` is as the name of a role: the role and its place in the list; lower is better.
+/// The role that `word` stands for, and its rank in the list; a lower rank is more specific.
 fn role_of(word: &str) -> Option<(usize, Column)> {
     let word = word.to_ascii_lowercase();
     let found = ROLE_WORDS.iter().enumerate().find(|(_, (name, _))| *name == word);
@@ -81,8 +83,8 @@ fn split_unit(name: &str) -> (&str, Option<TimeScale>) {
     }
 }
 
-/// Columns by their names in a header line, and the unit of the time column where the header tells it. A name
-/// without a known meaning, or with one that is taken by a more telling name, is ignored.
+/// Columns by their names in a header line, and the unit of the time column if the header states it. A name
+/// without a known meaning is ignored. So is one for a role that a more specific name has.
 pub(super) fn from_header(names: &[String]) -> (Vec<Column>, Option<TimeScale>) {
     let split: Vec<_> = names.iter().map(|name| split_unit(name.trim())).collect();
     let roles: Vec<_> = split.iter().map(|(name, _)| role_of(name)).collect();
@@ -91,10 +93,10 @@ pub(super) fn from_header(names: &[String]) -> (Vec<Column>, Option<TimeScale>) 
     for (at, name) in names.iter().enumerate() {
         let column = match roles.get(at).cloned().flatten() {
             Some((rank, role)) => {
-                let better = roles.iter().enumerate().any(|(other, found)| {
+                let is_taken = roles.iter().enumerate().any(|(other, found)| {
                     found.as_ref().is_some_and(|(r, c)| *c == role && (*r, other) < (rank, at))
                 });
-                if better { None } else { Some(role) }
+                if is_taken { None } else { Some(role) }
             }
             None => None,
         };
@@ -106,13 +108,13 @@ pub(super) fn from_header(names: &[String]) -> (Vec<Column>, Option<TimeScale>) 
     (columns, unit)
 }
 
-/// How many of the names mean something; a header has at least a few that do.
+/// The number of names with a known meaning.
 pub(super) fn known_names(names: &[String]) -> usize {
     names.iter().filter(|name| role_of(split_unit(name.trim()).0).is_some()).count()
 }
 
-/// Columns by the names a person wrote down. Unlike in a header, an unknown name is an error.
-pub(super) fn from_person(names: &[String]) -> Result<Vec<Column>> {
+/// Columns by the names in a description. Unlike in a header, an unknown name is an error.
+pub(super) fn from_description(names: &[String]) -> Result<Vec<Column>> {
     let mut columns: Vec<Column> = Vec::with_capacity(names.len());
     for name in names {
         let column = match role_of(name.trim()) {
@@ -140,9 +142,9 @@ pub(super) fn from_person(names: &[String]) -> Result<Vec<Column>> {
     }
 }
 
-/// Which of the needed roles are absent.
+/// The required roles that are missing.
 pub(super) fn missing(columns: &[Column]) -> Vec<&'static str> {
-    NEEDED.iter().filter(|(role, _)| !columns.contains(role)).map(|(_, name)| *name).collect()
+    REQUIRED.iter().filter(|(role, _)| !columns.contains(role)).map(|(_, name)| *name).collect()
 }
 
 #[cfg(test)]
@@ -160,7 +162,7 @@ mod tests {
         let back = Ignored("ti.back".to_owned());
         assert_eq!(columns, [Record, Core, Address, Cycle, Data, Variable, back, Time]);
         assert_eq!(unit, Some(TimeScale::Us));
-        // The more telling name wins, wherever it stands.
+        // The more specific name gets the role, wherever it is.
         let (columns, unit) = from_header(&names("symbol,var,data,data,time"));
         assert_eq!(columns, [Ignored("symbol".to_owned()), Variable, Data, Ignored("data".to_owned()), Time]);
         assert_eq!(unit, None);
@@ -168,13 +170,13 @@ mod tests {
     }
 
     #[test]
-    fn people_are_held_to_their_words() {
-        let columns = from_person(&names("record,time,-,variable,cycle,data")).unwrap();
+    fn names_of_a_description_are_checked() {
+        let columns = from_description(&names("record,time,-,variable,cycle,data")).unwrap();
         assert_eq!(columns[2..4], [Ignored("-".to_owned()), Variable]);
-        let error = from_person(&names("recrd,time,variable,cycle,data")).unwrap_err();
+        let error = from_description(&names("recrd,time,variable,cycle,data")).unwrap_err();
         assert!(error.hints()[0].contains("'record'"), "{:?}", error.hints());
-        assert!(from_person(&names("time,time,variable,cycle,data")).is_err());
-        let error = from_person(&names("record,time,variable")).unwrap_err();
+        assert!(from_description(&names("time,time,variable,cycle,data")).is_err());
+        let error = from_description(&names("record,time,variable")).unwrap_err();
         assert!(error.to_string().contains("cycle, no data"), "{error}");
     }
 }

@@ -1,30 +1,30 @@
-//! The tolerant reader of a line of a data export: one row per access to a variable. Common lines are read by a plan with the
-//! same result (see `plan`).
+//! The tolerant reader of a line of a data export: one row per access to a variable. Plans read common lines
+//! faster, with the same result (see `plan`). Not for the columns of an export (see `layout`).
 
 use super::super::text::Line;
 use super::columns;
 use super::fields::{self, Cell};
 use super::layout::DataLayout;
-use super::line_reader::{ChunkReading, LineReader};
+use super::line_reader::{ChunkContext, LineReader};
 use super::report::bad_time;
 use super::rows::Row;
 use crate::diagnostics::Severity;
 use crate::time::{NotTicks, Rounded};
 
-/// A line that is no row: code and message of the diagnostic.
-type Refusal = (&'static str, String);
+/// Why a line is rejected: code and message of the diagnostic.
+type Rejection = (&'static str, String);
 
-/// Reads lines with these columns.
+/// Reads lines with the columns of a layout.
 pub(super) struct DataReader<'c, 's> {
     layout: &'s DataLayout,
-    /// The cells of the line at hand.
+    /// The cells of the current line.
     cells: Vec<Cell<'c>>,
-    /// The core of the rows so far, until a second one was seen and reported.
+    /// The core of the first row that states one.
     core: Option<&'c [u8]>,
 }
 
 impl<'c> LineReader<'c> for DataReader<'c, '_> {
-    fn line(&mut self, line: Line<'c>, chunk: &mut ChunkReading<'_>) -> Option<Row> {
+    fn line(&mut self, line: Line<'c>, chunk: &mut ChunkContext<'_>) -> Option<Row> {
         if line.too_long {
             chunk.report.reject_too_long(line);
             return None;
@@ -35,18 +35,18 @@ impl<'c> LineReader<'c> for DataReader<'c, '_> {
         }
         fields::split(line.text, self.layout.delimiter, &mut self.cells);
         let width = self.layout.columns.len();
-        // A delimiter behind the last cell makes an empty one.
+        // A delimiter after the last cell makes an empty cell.
         if self.cells.len() == width + 1 && self.cells.last().is_some_and(|c| c.text.is_empty() && !c.quoted)
         {
             self.cells.pop();
         }
         if self.cells.len() != width {
-            self.odd_width(line, width, chunk);
+            self.wrong_width(line, width, chunk);
             return None;
         }
         let cycle = self.cell(self.layout.roles.cycle);
         let Some(is_write) = fields::access(cycle.text) else {
-            self.no_access(line, cycle, chunk);
+            self.not_an_access(line, cycle, chunk);
             return None;
         };
         match self.row(line, is_write, chunk) {
@@ -58,8 +58,8 @@ impl<'c> LineReader<'c> for DataReader<'c, '_> {
         }
     }
 
-    fn is_kind(&self, _: &[u8], _: u8) -> bool {
-        // The place of a cell tells what it is.
+    fn determines_kind(&self, _: &[u8], _: u8) -> bool {
+        // The position of a cell determines its role.
         true
     }
 }
@@ -73,22 +73,27 @@ impl<'c, 's> DataReader<'c, 's> {
         self.cells.get(at).copied().unwrap_or_default()
     }
 
-    fn row(&mut self, line: Line<'c>, is_write: bool, chunk: &mut ChunkReading<'_>) -> Result<Row, Refusal> {
+    fn row(
+        &mut self,
+        line: Line<'c>,
+        is_write: bool,
+        chunk: &mut ChunkContext<'_>,
+    ) -> Result<Row, Rejection> {
         let roles = self.layout.roles;
         let time_cell = self.cell(roles.time);
-        let say = |(code, message): (&'static str, &str), cell: Cell<'_>| {
+        let with_cell = |(code, message): (&'static str, &str), cell: Cell<'_>| {
             (code, format!("{message}: '{}'", String::from_utf8_lossy(cell.text)))
         };
-        let time = self.time(time_cell, chunk).map_err(|reason| say(bad_time(reason), time_cell))?;
+        let time = self.time(time_cell, chunk).map_err(|reason| with_cell(bad_time(reason), time_cell))?;
         let data = self.cell(roles.data);
-        let value =
-            fields::value(data.text, chunk.settings.radix).map_err(|text| say(("bad-value", text), data))?;
+        let value = fields::value(data.text, chunk.settings.radix)
+            .map_err(|text| with_cell(("bad-value", text), data))?;
         let address = roles.address.map(|at| self.cell(at));
         let variable = Some(self.cell(roles.variable)).filter(|c| !c.is_null()).or(address);
         let Some(variable) = variable.filter(|cell| !cell.is_null()) else {
             return Err(("missing-variable", "the access names no variable and no address".to_owned()));
         };
-        let time = chunk.report.instant(time).map_err(|bad| say(bad, time_cell))?;
+        let time = chunk.report.instant(time).map_err(|bad| with_cell(bad, time_cell))?;
         let record_cell = roles.record.map(|at| self.cell(at)).filter(|cell| !cell.is_null());
         let record = record_cell.and_then(|cell| fields::record(cell.text));
         if record.is_none() && record_cell.is_some() {
@@ -101,12 +106,13 @@ impl<'c, 's> DataReader<'c, 's> {
         Ok(Row { time, record, name, kind: u8::from(is_write), value })
     }
 
-    fn time(&self, cell: Cell<'_>, chunk: &ChunkReading<'_>) -> Result<Rounded, NotTicks> {
+    fn time(&self, cell: Cell<'_>, chunk: &ChunkContext<'_>) -> Result<Rounded, NotTicks> {
         fields::time(cell.text, self.layout.time_unit, chunk.settings.scale, self.layout.delimiter)
     }
 
-    /// One core has one export; an export of cores that share a trace would be mapped as if it were one core.
-    fn check_core(&mut self, line: Line<'c>, chunk: &mut ChunkReading<'_>) {
+    /// There is one export per core. The accesses of several cores in one export would be mapped as those of
+    /// one core.
+    fn check_core(&mut self, line: Line<'c>, chunk: &mut ChunkContext<'_>) {
         let Some(core) = self.layout.roles.core.map(|at| self.cell(at)).filter(|cell| !cell.is_null()) else {
             return;
         };
@@ -119,8 +125,8 @@ impl<'c, 's> DataReader<'c, 's> {
         }
     }
 
-    /// A row with all its cells whose cycle is neither a read nor a write.
-    fn no_access(&self, line: Line<'c>, cycle: Cell<'c>, chunk: &mut ChunkReading<'_>) {
+    /// A row with all its cells, but with a cycle that is neither a read nor a write.
+    fn not_an_access(&self, line: Line<'c>, cycle: Cell<'c>, chunk: &mut ChunkContext<'_>) {
         let is_gap = |cell: &Cell<'_>| {
             if cycle.is_null() { fields::is_gap_text(cell.text) } else { fields::is_gap_phrase(cell.text) }
         };
@@ -138,7 +144,7 @@ impl<'c, 's> DataReader<'c, 's> {
         }
     }
 
-    fn odd_width(&self, line: Line<'c>, width: usize, chunk: &mut ChunkReading<'_>) {
+    fn wrong_width(&self, line: Line<'c>, width: usize, chunk: &mut ChunkContext<'_>) {
         let found = self.cells.len();
         if let Some(cell) = self.cells.iter().copied().find(|cell| fields::is_gap_text(cell.text)) {
             self.gap(cell, chunk);
@@ -153,12 +159,12 @@ impl<'c, 's> DataReader<'c, 's> {
         }
     }
 
-    fn gap(&self, cell: Cell<'c>, chunk: &mut ChunkReading<'_>) {
+    fn gap(&self, cell: Cell<'c>, chunk: &mut ChunkContext<'_>) {
         let time = self.time(self.cell(self.layout.roles.time), chunk).ok();
         chunk.report.gap(time, chunk.rows.time.len(), cell.text);
     }
 
-    /// A header line again, where one export was appended to another.
+    /// Whether the line is a repeated header. There is one where an export was appended to another.
     fn is_header(&self) -> bool {
         let names: Vec<String> =
             self.cells.iter().map(|cell| String::from_utf8_lossy(cell.text).into_owned()).collect();

@@ -1,24 +1,24 @@
-//! The cells of a line: splitting, and what numbers, times, cycles and gap texts look like. Knows nothing of
-//! which column means what.
+//! The cells of a line: how a line is split, and the forms of numbers, times, cycles and gap texts. Does not
+//! know the roles of columns.
 
 use std::borrow::Cow;
 
 use super::Radix;
 use crate::time::{NotTicks, Rounded, TimeScale, read_decimal};
 
-/// One cell, without the blanks, listing bars and quotes around it.
+/// A cell, without the blanks, listing bars and quotes around it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Cell<'a> {
-    /// The text between the quotes, or the bare text.
+    /// The text between the quotes, or the unquoted text.
     pub(super) text: &'a [u8],
-    /// True when it stood in quotes.
+    /// True if the cell was in quotes.
     pub(super) quoted: bool,
-    /// True when quotes inside the text are doubled.
+    /// True if quotes inside the text are doubled.
     doubled: bool,
 }
 
 impl<'a> Cell<'a> {
-    /// The text with doubled quotes made single.
+    /// The text, with one quote in place of each doubled one.
     pub(super) fn value(self) -> Cow<'a, [u8]> {
         if !self.doubled {
             return Cow::Borrowed(self.text);
@@ -34,25 +34,25 @@ impl<'a> Cell<'a> {
         Cow::Owned(value)
     }
 
-    /// True for a cell that says "nothing": empty or a single `-`.
+    /// True for a cell without content: empty, or a single `-`.
     pub(super) fn is_null(self) -> bool {
         matches!(self.text, b"" | b"-")
     }
 }
 
-/// True for what surrounds a cell without belonging to it. A bar is how a listing separates its columns.
+/// True for bytes around a cell that are not part of it. Listings separate their columns with bars.
 pub(super) fn is_padding(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'|' | b'\r')
 }
 
-/// True for what surrounds a text in quotes without belonging to it.
+/// True for bytes around a text in quotes that are not part of it.
 pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-fn trim_by(text: &[u8], unwanted: impl Fn(u8) -> bool) -> &[u8] {
-    let begin = text.iter().position(|&b| !unwanted(b)).unwrap_or(text.len());
-    let end = text.iter().rposition(|&b| !unwanted(b)).map_or(begin, |at| at + 1);
+fn trim_by(text: &[u8], is_trimmed: impl Fn(u8) -> bool) -> &[u8] {
+    let begin = text.iter().position(|&b| !is_trimmed(b)).unwrap_or(text.len());
+    let end = text.iter().rposition(|&b| !is_trimmed(b)).map_or(begin, |at| at + 1);
     text.get(begin..end).unwrap_or_default()
 }
 
@@ -61,13 +61,13 @@ pub(super) fn trim(text: &[u8]) -> &[u8] {
     trim_by(text, is_padding)
 }
 
-/// True for what carries no record in any export: nothing, or a comment.
+/// True for a line without a record in any export: blank, or a comment.
 pub(super) fn is_blank_or_comment(line: &[u8]) -> bool {
     matches!(trim(line), [] | [b'#', ..])
 }
 
-/// Splits a line into `cells`, which is cleared before. A delimiter inside quotes does not split; a quote that
-/// never closes takes the rest of the line.
+/// Splits a line into `cells`, which is cleared first. A delimiter inside quotes does not split. A quote that
+/// is never closed takes the rest of the line.
 pub(super) fn split<'a>(line: &'a [u8], delimiter: u8, cells: &mut Vec<Cell<'a>>) {
     cells.clear();
     let mut rest = Some(line);
@@ -78,10 +78,11 @@ pub(super) fn split<'a>(line: &'a [u8], delimiter: u8, cells: &mut Vec<Cell<'a>>
     }
 }
 
-/// True when the first cell of a line, which [`split`] would split, has this length.
-pub(super) fn is_cell(line: &[u8], length: usize, delimiter: u8) -> bool {
-    let (_, behind) = take_cell(line, delimiter);
-    behind.map_or(line.len(), |behind| line.len() - behind.len() - 1) == length
+/// True if the first cell that [`split`] takes from a line has this length in bytes, with everything around
+/// it.
+pub(super) fn first_cell_has_length(line: &[u8], length: usize, delimiter: u8) -> bool {
+    let (_, tail) = take_cell(line, delimiter);
+    tail.map_or(line.len(), |tail| line.len() - tail.len() - 1) == length
 }
 
 fn take_cell(text: &[u8], delimiter: u8) -> (Cell<'_>, Option<&[u8]>) {
@@ -90,10 +91,10 @@ fn take_cell(text: &[u8], delimiter: u8) -> (Cell<'_>, Option<&[u8]>) {
     if let Some((b'"', inside)) = text.get(begin..).and_then(<[u8]>::split_first) {
         let (length, doubled) = quoted_length(inside);
         let quoted = inside.get(..length).unwrap_or_default();
-        let behind = inside.get(length + 1..).unwrap_or_default();
-        let end = behind.iter().position(|b| !padding(b)).unwrap_or(behind.len());
-        let after = behind.get(end..).unwrap_or_default();
-        // Anything else behind the closing quote: not a quoted cell after all, but a text that has quotes.
+        let tail = inside.get(length + 1..).unwrap_or_default();
+        let end = tail.iter().position(|b| !padding(b)).unwrap_or(tail.len());
+        let after = tail.get(end..).unwrap_or_default();
+        // Anything else after the closing quote: the cell is not in quotes, but a text that has quotes.
         if after.first().is_none_or(|&b| b == delimiter) {
             let cell = Cell { text: trim_by(quoted, is_blank), quoted: true, doubled };
             return (cell, after.get(1..));
@@ -104,7 +105,8 @@ fn take_cell(text: &[u8], delimiter: u8) -> (Cell<'_>, Option<&[u8]>) {
     (Cell { text: bare, quoted: false, doubled: false }, text.get(end + 1..))
 }
 
-/// Length up to the closing quote (or all of it), and whether there are doubled quotes before.
+/// The length up to the closing quote, or of the whole text if there is none; and whether there are doubled
+/// quotes before.
 fn quoted_length(inside: &[u8]) -> (usize, bool) {
     let mut doubled = false;
     let mut at = 0;
@@ -119,8 +121,8 @@ fn quoted_length(inside: &[u8]) -> (usize, bool) {
     (inside.len(), doubled)
 }
 
-/// A time with an optional unit behind it (`0.0004372600`, `437.050us`); without one it counts `unit`s.
-/// A comma may be the decimal point when it is not the `delimiter`.
+/// A time with an optional unit after it (`0.0004372600`, `437.050us`); without a unit, it counts `unit`s. A
+/// comma may be the decimal point if it is not the `delimiter`.
 pub(super) fn time(
     text: &[u8],
     unit: TimeScale,
@@ -137,7 +139,7 @@ pub(super) fn time(
     read_decimal(number, point, unit, scale)
 }
 
-/// The unit that stands behind a time.
+/// The unit after a time.
 pub(super) fn unit(text: &[u8]) -> Option<TimeScale> {
     match text {
         b"s" => Some(TimeScale::S),
@@ -150,13 +152,14 @@ pub(super) fn unit(text: &[u8]) -> Option<TimeScale> {
     }
 }
 
-/// A record number: signed, zero-padded to any width. `None` when it is none or does not fit.
+/// A record number: signed, zero-padded to any width. `None` if the text is not a number, or if it does not
+/// fit.
 pub(super) fn record(text: &[u8]) -> Option<i64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// A data value. TRACE32 prints it in hexadecimal without a prefix unless told otherwise; `0x` is accepted
-/// with either radix. The `Err` says what is wrong.
+/// A data value. By default, TRACE32 prints hexadecimal values without a prefix; `0x` is accepted with both
+/// radixes. `Err` states what is wrong.
 pub(super) fn value(text: &[u8], radix: Radix) -> Result<u64, &'static str> {
     let prefixed = text.strip_prefix(b"0x").or_else(|| text.strip_prefix(b"0X"));
     match (prefixed, radix) {
@@ -183,7 +186,7 @@ fn hex(digits: &[u8]) -> Result<u64, &'static str> {
     }
 }
 
-/// TRACE32 marks decimal numbers with a point behind them (`43.`).
+/// TRACE32 marks decimal numbers with a point after them (`43.`).
 fn decimal(text: &[u8]) -> Result<u64, &'static str> {
     let digits = text.strip_suffix(b".").unwrap_or(text);
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
@@ -193,9 +196,9 @@ fn decimal(text: &[u8]) -> Result<u64, &'static str> {
 }
 
 /// `Some(true)` for a write cycle, `Some(false)` for a read, `None` for any other cycle. `wr-data` and
-/// `rd-data` are what the thesis shows (5.1.2); the rest are spellings by size and in plain words.
+/// `rd-data` are those that the thesis shows (5.1.2); the others are spellings with a size, and plain words.
 pub(super) fn access(cycle: &[u8]) -> Option<bool> {
-    let starts = |with: &[u8]| cycle.get(..with.len()).is_some_and(|c| c.eq_ignore_ascii_case(with));
+    let starts = |prefix: &[u8]| cycle.get(..prefix.len()).is_some_and(|c| c.eq_ignore_ascii_case(prefix));
     let is = |word: &[u8]| cycle.eq_ignore_ascii_case(word);
     if starts(b"wr-") || starts(b"write-") || is(b"wr") || is(b"write") || is(b"w") {
         Some(true)
@@ -212,8 +215,8 @@ pub(super) fn is_cycle(text: &[u8]) -> bool {
     text.len() > 1 && access(text).is_some() || OTHERS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// True for a text that tells of lost trace data: "TARGET FIFO OVERFLOW", "FLOW ERROR". A symbol such as
-/// `can_fifo_overflow_isr` does not: texts have blanks, symbols have none.
+/// True for a text that reports lost trace data: "TARGET FIFO OVERFLOW", "FLOW ERROR". False for a symbol
+/// such as `can_fifo_overflow_isr`: texts have blanks, symbols have none.
 pub(super) fn is_gap_phrase(text: &[u8]) -> bool {
     const PHRASES: [[&[u8]; 2]; 9] = [
         [b"fifo", b"overflow"],
@@ -233,7 +236,7 @@ pub(super) fn is_gap_phrase(text: &[u8]) -> bool {
     })
 }
 
-/// The same, or one of its words alone, for a row whose cycle cell says nothing.
+/// [`is_gap_phrase`], or a single word that reports lost trace data. For rows without a cycle.
 pub(super) fn is_gap_text(text: &[u8]) -> bool {
     const WORDS: [&[u8]; 6] =
         [b"fifooverflow", b"fifofull", b"flowerror", b"flowerr", b"tracegap", b"overflow"];
@@ -241,17 +244,18 @@ pub(super) fn is_gap_text(text: &[u8]) -> bool {
     is_gap_phrase(text) || WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
-/// The same, or a word with such a part, for the cell that tells the kind of a row, where no symbol can be.
+/// [`is_gap_phrase`], or a text with a part that reports lost trace data. For the cell with the kind of a
+/// row, which cannot be a symbol.
 pub(super) fn is_gap_kind(text: &[u8]) -> bool {
     const PARTS: [&[u8]; 5] = [b"overflow", b"fifo", b"flowerr", b"lost", b"gap"];
-    is_gap_phrase(text) || PARTS.iter().any(|part| holds(text, part))
+    is_gap_phrase(text) || PARTS.iter().any(|part| contains_ignoring_case(text, part))
 }
 
-fn holds(text: &[u8], part: &[u8]) -> bool {
+fn contains_ignoring_case(text: &[u8], part: &[u8]) -> bool {
     text.windows(part.len()).any(|window| window.eq_ignore_ascii_case(part))
 }
 
-/// A gap text as it is stored: lower case, single blanks, no stars around it, at most 80 characters.
+/// A gap text as it is stored: lower case, single blanks, no stars around words, at most 80 characters.
 pub(super) fn gap_reason(text: &[u8]) -> String {
     let lossy = String::from_utf8_lossy(text).to_lowercase();
     let words: Vec<&str> =
@@ -270,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_lose_what_surrounds_them() {
+    fn cells_are_trimmed() {
         let cells = texts(" -01, | 0.5 ,  \"a,b\" ,\"x\"\"y\",| \" wr-data \",43 |", b',');
         let expected =
             [("-01", false), ("0.5", false), ("a,b", true), ("x\"y", true), ("wr-data", true), ("43", false)];
@@ -278,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_quotes_split_somehow_but_safely() {
+    fn unbalanced_quotes_are_split_as_well() {
         assert_eq!(texts("\"open,1", b','), [("open,1".to_owned(), true)]);
         assert_eq!(texts("\"a\"b,1", b','), [("\"a\"b".to_owned(), false), ("1".to_owned(), false)]);
         assert_eq!(texts("", b',').len(), 1);

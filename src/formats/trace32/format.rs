@@ -1,7 +1,7 @@
-//! Exports of TRACE32 as a [`TraceFormat`]: two files per core, one of data accesses and one of functions, told apart by their
-//! names or by a description.
+//! TRACE32 exports as a [`TraceFormat`]: two files per core, one with data accesses and one with functions,
+//! distinguished by their names or by a description. Not for the content of lines (see `parser`).
 
-use super::batches::{Gaps, NamesSoFar};
+use super::batches::{Gaps, NameDictionary};
 use super::{ExportParser, ExportSettings, Grammar, Kind, Radix, detect_data_layout, probe};
 use crate::diagnostics::Severity;
 use crate::error::{Error, Result};
@@ -15,24 +15,24 @@ use crate::schema::tables;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The keys of a core in a description.
+/// The keys of a core in a description, which are the roles of its files.
 const DATA: &str = "data";
 const FUNCTIONS: &str = "functions";
 
-/// The tables that its reader fills.
+/// The tables that the readers fill.
 static TABLES: [TableUse; 2] = [
     TableUse { table: tables::DATA_EVENT, order: RowOrder::WithinBatches },
     TableUse { table: tables::FUNCTION_EVENT, order: RowOrder::WithinBatches },
 ];
 
-/// See the module.
+/// The format of TRACE32 exports.
 #[derive(Debug)]
 pub struct Trace32;
 
 impl Trace32 {
-    /// The option of a description that names the columns of data exports.
+    /// The option of a description with the names of the columns of data exports.
     pub const DATA_COLUMNS: &'static str = "data-columns";
-    /// The option that says how data values are printed.
+    /// The option with the radix of data values.
     pub const DATA_RADIX: &'static str = "data-radix";
 }
 
@@ -80,14 +80,14 @@ impl TraceFormat for Trace32 {
         &[DATA, FUNCTIONS]
     }
 
-    /// `core0_data.csv` is data of `core0`; also `.txt` and compressed files.
+    /// `core0_data.csv` has the data accesses of `core0`; also with `.txt`, and compressed.
     fn part(&self, file_name: &str) -> Option<Part> {
         let name = file_name;
         let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
-        let bare = name.strip_suffix(".csv").or_else(|| name.strip_suffix(".txt"))?;
+        let stem = name.strip_suffix(".csv").or_else(|| name.strip_suffix(".txt"))?;
         let part = |core: &str, role| Part { core: core.to_owned(), role };
-        let data = bare.strip_suffix("_data").map(|core| part(core, DATA));
-        data.or_else(|| bare.strip_suffix("_func").map(|core| part(core, FUNCTIONS)))
+        let data = stem.strip_suffix("_data").map(|core| part(core, DATA));
+        data.or_else(|| stem.strip_suffix("_func").map(|core| part(core, FUNCTIONS)))
     }
 
     fn no_events(&self) -> &'static str {
@@ -118,11 +118,12 @@ fn open(mut input: Input, settings: &Settings<'_>) -> Result<Stream> {
     })?;
     let is_functions = kind != Kind::Data;
     if input.role.is_some_and(|role| (role == FUNCTIONS) != is_functions) {
-        let (is, said) = if is_functions { ("functions", "data") } else { ("data accesses", "functions") };
-        let message = format!("the file holds {is}, but is described as {said} of core '{core}'");
+        let (found, described) =
+            if is_functions { ("functions", "data") } else { ("data accesses", "functions") };
+        let message = format!("the file holds {found}, but is described as {described} of core '{core}'");
         return Err(Error::input(message).at(&path));
     }
-    let parsing = ExportSettings {
+    let export_settings = ExportSettings {
         radix: settings.options.text(Trace32::DATA_RADIX).and_then(Radix::parse).unwrap_or_default(),
         scale: settings.scale,
         offset: input.time_offset,
@@ -136,19 +137,19 @@ fn open(mut input: Input, settings: &Settings<'_>) -> Result<Stream> {
         }
         Kind::Functions | Kind::TaskEvents => Grammar::Functions,
     };
-    let parser = ExportParser::new(grammar, parsing);
-    let (core, names, gaps) = (core.into(), NamesSoFar::default(), Gaps::default());
+    let parser = ExportParser::new(grammar, export_settings);
+    let (core, names, gaps) = (core.into(), NameDictionary::default(), Gaps::default());
     let reader = Box::new(ExportReader { path, core, kind, parser, names, gaps });
     Ok(Stream { input, reader })
 }
 
-/// Reads an export.
+/// Reads the chunks of one export.
 struct ExportReader {
     path: PathBuf,
     core: Arc<str>,
     kind: Kind,
     parser: ExportParser,
-    names: NamesSoFar,
+    names: NameDictionary,
     gaps: Gaps,
 }
 
@@ -156,12 +157,12 @@ impl Reader for ExportReader {
     fn chunk(&mut self, chunk: &Chunk, out: &mut Output<'_>) -> Result<()> {
         let (lines_before, first_seq) = (out.counts.lines, out.counts.rows as i64);
         let mut rows = self.parser.chunk(&chunk.bytes, chunk.index == 0);
-        self.gaps.take(std::mem::take(&mut rows.gaps), &rows.time);
+        self.gaps.add(std::mem::take(&mut rows.gaps), &rows.time);
         let (counts, mut log) = (rows.counts, std::mem::take(&mut rows.log));
         let (table, (batch, lines)) = match self.kind {
-            Kind::Data => (tables::DATA_EVENT, self.names.data(rows, first_seq)?),
+            Kind::Data => (tables::DATA_EVENT, self.names.data_batch(rows, first_seq)?),
             Kind::Functions | Kind::TaskEvents => {
-                (tables::FUNCTION_EVENT, self.names.functions(rows, first_seq)?)
+                (tables::FUNCTION_EVENT, self.names.function_batch(rows, first_seq)?)
             }
         };
         log.shift_lines(lines_before);
@@ -171,16 +172,16 @@ impl Reader for ExportReader {
     }
 
     fn finish(self: Box<Self>, out: &mut Output<'_>) -> Result<Ending> {
-        let c = out.counts;
-        if c.rows + c.gaps == 0 && c.rejected > 0 {
+        let counts = out.counts;
+        if counts.rows + counts.gaps == 0 && counts.rejected > 0 {
             let first = out.log.entries().iter().find(|d| d.severity == Severity::Error);
-            let none = format!("none of the {} lines could be read", c.lines);
+            let summary = format!("none of the {} lines could be read", counts.lines);
             let error = match first {
                 Some(d) => {
-                    let message = format!("{} ('{}'); {none}", d.message, d.text);
+                    let message = format!("{} ('{}'); {summary}", d.message, d.text);
                     Error::input(message).at(&self.path).line(d.line.unwrap_or(1))
                 }
-                None => Error::input(none).at(&self.path),
+                None => Error::input(summary).at(&self.path),
             };
             return Err(error.hint("check data_radix and data_columns in recording.toml"));
         }

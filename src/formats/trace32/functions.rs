@@ -1,22 +1,22 @@
-//! The tolerant reader of a line of a function or task-event export, which share one grammar: `+437050; EE_as_StartCore; fentry`,
-//! time in nanoseconds, maybe with a `;` behind the event. Common lines are read by a plan with the same result (see `plan`). The
-//! words for events are in `task_events`.
+//! The tolerant reader of a line of a function or task-event export. Both have the same grammar, with times
+//! in nanoseconds and optionally a `;` after the event: `+437050; EE_as_StartCore; fentry`. Plans read common
+//! lines faster, with the same result (see `plan`). Not for the words for events (see `task_events`).
 
 use std::collections::BTreeSet;
 
 use super::super::text::Line;
 use super::fields;
-use super::line_reader::{ChunkReading, LineReader};
-use super::plan::Cells;
+use super::line_reader::{ChunkContext, LineReader};
+use super::plan::RowLayout;
 use super::report::bad_time;
 use super::rows::Row;
 use super::task_events::{self, OTHER};
 use crate::diagnostics::Severity;
 use crate::time::TimeScale;
 
-/// Time, name, event. Quotes mean nothing here.
-pub(super) fn function_cells() -> Cells {
-    Cells {
+/// Time, name, event. Quotes have no meaning.
+pub(super) fn function_layout() -> RowLayout {
+    RowLayout {
         delimiter: b';',
         quotes: false,
         record: None,
@@ -33,14 +33,14 @@ pub(super) fn function_cells() -> Cells {
 /// Reads lines.
 #[derive(Default)]
 pub(super) struct FunctionReader<'c> {
-    /// The fields of the line at hand, trimmed.
+    /// The fields of the current line, trimmed.
     fields: Vec<&'c [u8]>,
-    /// Unknown event words that were reported.
-    unknown: BTreeSet<&'c [u8]>,
+    /// The unknown event words that were reported.
+    reported: BTreeSet<&'c [u8]>,
 }
 
 impl<'c> LineReader<'c> for FunctionReader<'c> {
-    fn line(&mut self, line: Line<'c>, chunk: &mut ChunkReading<'_>) -> Option<Row> {
+    fn line(&mut self, line: Line<'c>, chunk: &mut ChunkContext<'_>) -> Option<Row> {
         if line.too_long {
             chunk.report.reject_too_long(line);
             return None;
@@ -51,7 +51,7 @@ impl<'c> LineReader<'c> for FunctionReader<'c> {
         }
         self.fields.clear();
         self.fields.extend(line.text.split(|&b| b == b';').map(fields::trim));
-        // A `;` behind the last field makes an empty one.
+        // A `;` after the last field makes an empty field.
         if self.fields.len() > 2 && self.fields.last().is_some_and(|field| field.is_empty()) {
             self.fields.pop();
         }
@@ -72,7 +72,7 @@ impl<'c> LineReader<'c> for FunctionReader<'c> {
             self.too_few_fields(line, chunk);
             return None;
         };
-        if kind == OTHER && !line.terminated && task_events::is_cut_word(word) {
+        if kind == OTHER && !line.terminated && task_events::is_event_prefix(word) {
             chunk.report.reject(line, "truncated-line", || "the input ends within the event".to_owned());
             return None;
         }
@@ -84,7 +84,7 @@ impl<'c> LineReader<'c> for FunctionReader<'c> {
                 return None;
             }
         };
-        if kind == OTHER && self.unknown.insert(word) {
+        if kind == OTHER && self.reported.insert(word) {
             chunk.report.note(line, Severity::Warning, "unknown-function-event", || {
                 format!("unknown event '{}'; its rows have the kind 'other'", String::from_utf8_lossy(word))
             });
@@ -93,14 +93,15 @@ impl<'c> LineReader<'c> for FunctionReader<'c> {
         Some(Row { time, record: None, name, kind, value: 0 })
     }
 
-    fn is_kind(&self, cell: &[u8], kind: u8) -> bool {
+    fn determines_kind(&self, cell: &[u8], kind: u8) -> bool {
         task_events::kind_of(fields::trim(cell)) == Some(kind)
     }
 }
 
 impl<'c> FunctionReader<'c> {
-    /// Name, event word and kind. The event is the last field; when that is no known word, the first known one
-    /// behind a name, because an export with `/TRaceRecord` has more columns; else it is of kind "other".
+    /// Name, event word and kind. The event is the last field if that is a known word. Otherwise it is the
+    /// first known word after the name, because an export with `/TRaceRecord` has more columns. Without any
+    /// known word, the last field is an event of kind "other".
     fn event(&self, text: &'c [u8]) -> Option<(&'c [u8], &'c [u8], u8)> {
         let last = self.fields.len().checked_sub(1).filter(|last| *last >= 2)?;
         let known = |at: usize| self.fields.get(at).and_then(|word| task_events::kind_of(word));
@@ -110,14 +111,14 @@ impl<'c> FunctionReader<'c> {
             (2..last).find(|at| known(*at).is_some()).unwrap_or(last)
         };
         let word = self.fields.get(at).copied()?;
-        // The name is what lies between the first `;` and the one before the event.
+        // The name is the text between the first `;` and the one before the event.
         let mut separators = memchr::memchr_iter(b';', text);
         let begin = separators.next()? + 1;
         let end = separators.nth(at - 2)?;
         Some((fields::trim(text.get(begin..end)?), word, known(at).unwrap_or(OTHER)))
     }
 
-    /// The field that makes the line a gap. In a line that `has_event` the name may be any word.
+    /// The field that makes the line a gap. If a line `has_event`, its name may be any word.
     fn gap_text(&self, has_event: bool) -> Option<&'c [u8]> {
         let is_gap = if has_event { fields::is_gap_phrase } else { fields::is_gap_text };
         let events = self.fields.get(2..).unwrap_or_default();
@@ -125,8 +126,9 @@ impl<'c> FunctionReader<'c> {
         self.fields.iter().find(|field| is_gap(field)).or(kind).copied()
     }
 
-    /// Counts a line that does not begin with a time as skipped if it is a header or a title.
-    fn skip_header(&self, line: Line<'c>, chunk: &mut ChunkReading<'_>) -> bool {
+    /// Counts a line that does not begin with a time as skipped, if it is a header or a title. Returns
+    /// whether it is.
+    fn skip_header(&self, line: Line<'c>, chunk: &mut ChunkContext<'_>) -> bool {
         const NAMES: [&[u8]; 8] =
             [b"time", b"time(ns)", b"name", b"task", b"task name", b"function", b"event", b"address"];
         let is_name = |field: &&&[u8]| NAMES.iter().any(|name| field.eq_ignore_ascii_case(name));
@@ -134,12 +136,12 @@ impl<'c> FunctionReader<'c> {
             chunk.report.counts.skipped += 1;
             return true;
         }
-        // What CSVFunc prints above the events is not documented. A lone text cannot be an event, but the rest
-        // of a torn line could be an event word.
+        // The text that CSVFunc prints above the events is not documented. A text alone cannot be an event,
+        // but the rest of a cut line could be an event word.
         let text = fields::trim(line.text);
         let is_title = text.first().is_some_and(u8::is_ascii_alphabetic)
             && self.fields.len() == 1
-            && !task_events::is_cut_word(text)
+            && !task_events::is_event_prefix(text)
             && task_events::kind_of(text).is_none();
         if is_title {
             chunk.report.counts.skipped += 1;
@@ -149,7 +151,7 @@ impl<'c> FunctionReader<'c> {
         is_title
     }
 
-    fn too_few_fields(&self, line: Line<'c>, chunk: &mut ChunkReading<'_>) {
+    fn too_few_fields(&self, line: Line<'c>, chunk: &mut ChunkContext<'_>) {
         let found = self.fields.len();
         if line.terminated {
             let message = || format!("time, name and event expected, {found} fields found");
@@ -161,10 +163,10 @@ impl<'c> FunctionReader<'c> {
     }
 }
 
-/// What stands before the name of a task in a row of the function export.
+/// The prefix of the names of tasks in the function export.
 const TASK_PREFIX: &[u8] = b"task:";
 
-/// `task: NAME` is NAME; a C++ name such as `task::run` stays whole.
+/// `task: NAME` is NAME; a C++ name such as `task::run` is not changed.
 fn without_task_prefix(name: &[u8]) -> &[u8] {
     match name.strip_prefix(TASK_PREFIX) {
         Some(rest) if !rest.starts_with(b":") => fields::trim(rest),

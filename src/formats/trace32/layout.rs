@@ -1,33 +1,34 @@
-//! Which columns a data export has: by its header line, else by what the cells look like, or as a person said.
+//! The columns of a data export: by its header line, else by the look of its cells, or as given by the user.
+//! Not for the rows of an export (see `data`).
 
 use super::super::text::Line;
 use super::Radix;
 use super::columns::{self, Column};
 use super::fields::{self, Cell};
-use super::plan::Cells;
+use super::plan::RowLayout;
 use crate::diagnostics::excerpt;
 use crate::error::{Error, Result};
 use crate::time::TimeScale;
 
-/// Lines that are looked at to tell the columns.
+/// Number of lines from which the columns are detected.
 const SAMPLE_LINES: usize = 500;
-/// A header, with titles above it, has at most this many lines.
-const MOST_HEADER_LINES: usize = 10;
+/// Maximum number of lines of a header, with the titles above it.
+const MAX_HEADER_LINES: usize = 10;
 
-/// The columns of a data export, and how its lines are cut into them.
+/// The columns of a data export, and how its lines are split.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataLayout {
     /// The roles, from left to right.
     pub columns: Vec<Column>,
     /// The byte between two cells.
     pub delimiter: u8,
-    /// Lines at the start of the file that are header or title.
+    /// The number of lines at the start of the file that are headers or titles.
     pub header_lines: u64,
     pub(super) time_unit: TimeScale,
     pub(super) roles: Roles,
 }
 
-/// Where the cells that are read stand in a row.
+/// The indices of the cells that are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Roles {
     pub(super) time: usize,
@@ -41,7 +42,7 @@ pub(super) struct Roles {
 
 impl DataLayout {
     /// # Errors
-    /// When a needed column is missing.
+    /// If a required column is missing.
     fn new(columns: Vec<Column>, delimiter: u8, header_lines: u64, time_unit: TimeScale) -> Result<Self> {
         let at = |role: &Column| columns.iter().position(|column| column == role);
         let roles = match (at(&Column::Time), at(&Column::Variable), at(&Column::Cycle), at(&Column::Data)) {
@@ -62,11 +63,11 @@ impl DataLayout {
         Ok(Self { columns, delimiter, header_lines, time_unit, roles })
     }
 
-    /// The same, as plans want to know it.
-    pub(super) fn cells(&self) -> Cells {
+    /// The layout in the form that plans need.
+    pub(super) fn row_layout(&self) -> RowLayout {
         let at = |role: usize| u8::try_from(role).unwrap_or(u8::MAX);
         let Roles { time, variable, cycle, data, record, core, .. } = self.roles;
-        Cells {
+        RowLayout {
             delimiter: self.delimiter,
             quotes: true,
             record: record.map(at),
@@ -86,30 +87,30 @@ fn thesis_columns() -> Vec<Column> {
     vec![Column::Record, Column::Time, Column::Variable, Column::Cycle, Column::Data]
 }
 
-/// Tells the columns of a data export from its first bytes. `pinned` are the names of all columns from left to
-/// right (as [`Column`] lists them in lower case, `-` for one that is not needed), and ends all guessing. An
-/// input without lines has the columns of the thesis.
+/// Detects the columns of a data export from its first bytes. `given` are the names of all columns from left
+/// to right (as [`Column`] lists them in lower case, `-` for one that is not needed); with these, there is no
+/// detection. An input without lines has the columns of the thesis.
 ///
 /// # Errors
-/// [`crate::error::ErrorKind::Input`] when a needed column cannot be told, with what was seen; add the path
-/// with [`Error::at`].
-pub fn detect_data_layout(head: &[u8], pinned: Option<&[String]>) -> Result<DataLayout> {
-    let pinned = pinned.map(columns::from_person).transpose()?;
+/// [`crate::error::ErrorKind::Input`] if a required column cannot be detected, with the line in question; add
+/// the path with [`Error::at`].
+pub fn detect_data_layout(head: &[u8], given: Option<&[String]>) -> Result<DataLayout> {
+    let given = given.map(columns::from_description).transpose()?;
     let lines = sample(head);
     let Some(first) = lines.first() else {
-        return DataLayout::new(pinned.unwrap_or_else(thesis_columns), b',', 0, TimeScale::S);
+        return DataLayout::new(given.unwrap_or_else(thesis_columns), b',', 0, TimeScale::S);
     };
-    let table = Table::split(&lines, pinned.as_ref().map(Vec::len)).ok_or_else(|| {
-        let wanted = pinned.as_ref().map_or_else(|| "3 or more".to_owned(), |p| p.len().to_string());
+    let table = Table::split(&lines, given.as_ref().map(Vec::len)).ok_or_else(|| {
+        let wanted = given.as_ref().map_or_else(|| "3 or more".to_owned(), |p| p.len().to_string());
         let message = format!("no line has {wanted} columns, the first is: {}", excerpt(first.text));
-        explained(Error::input(message), first)
+        with_hint(Error::input(message), first)
     })?;
     let (header_lines, names) = table.header();
-    if let Some(columns) = pinned {
+    if let Some(columns) = given {
         let unit = if names.len() == columns.len() { columns::from_header(&names).1 } else { None };
         return DataLayout::new(columns, table.delimiter, header_lines, unit.unwrap_or(TimeScale::S));
     }
-    let (mut columns, unit) = table.named(&names);
+    let (mut columns, unit) = table.header_columns(&names);
     table.guess(&mut columns);
     let missing = columns::missing(&columns);
     if !missing.is_empty() {
@@ -121,19 +122,19 @@ pub fn detect_data_layout(head: &[u8], pinned: Option<&[String]>) -> Result<Data
             char::from(table.delimiter).escape_default(),
             excerpt(shown.text)
         );
-        return Err(explained(Error::input(message), shown));
+        return Err(with_hint(Error::input(message), shown));
     }
     DataLayout::new(columns, table.delimiter, header_lines, unit.unwrap_or(TimeScale::S))
 }
 
-fn explained(error: Error, line: &Line<'_>) -> Error {
+fn with_hint(error: Error, line: &Line<'_>) -> Error {
     error.line(line.number as u64 + 1).hint(
         "name the columns in recording.toml from left to right, for example \
          data_columns = [\"record\", \"time\", \"variable\", \"cycle\", \"data\"]",
     )
 }
 
-/// The lines that carry something, without a last one that may be cut off by the end of the head.
+/// The lines with content, without a last one that may be cut at the end of the head.
 fn sample(head: &[u8]) -> Vec<Line<'_>> {
     let mut lines = Vec::new();
     let (mut at, mut number) = (0, 0);
@@ -147,13 +148,13 @@ fn sample(head: &[u8]) -> Vec<Line<'_>> {
     lines
 }
 
-/// The sampled lines, split at the delimiter that makes a table of them.
+/// The sampled lines, split at the delimiter that gives the best table.
 struct Table<'a> {
     delimiter: u8,
-    /// Cells in most rows.
+    /// The number of cells of most rows.
     width: usize,
     rows: Vec<(Line<'a>, Vec<Cell<'a>>)>,
-    /// How many of the first rows are titles or headers.
+    /// The number of rows at the start that are titles or headers.
     leading: usize,
 }
 
@@ -174,16 +175,20 @@ impl<'a> Table<'a> {
             else {
                 continue;
             };
-            if best.as_ref().is_none_or(|(most, table)| (agreeing, width) > (*most, table.width)) {
+            if best
+                .as_ref()
+                .is_none_or(|(best_agreeing, table)| (agreeing, width) > (*best_agreeing, table.width))
+            {
                 let leading = rows.iter().take_while(|(_, cells)| is_title(cells)).count();
-                let leading = if leading > MOST_HEADER_LINES { 0 } else { leading };
+                let leading = if leading > MAX_HEADER_LINES { 0 } else { leading };
                 best = Some((agreeing, Self { delimiter, width, rows, leading }));
             }
         }
         best.map(|(_, table)| table)
     }
 
-    /// How many lines of the file are title or header, and the names in the last of them that has some.
+    /// The number of lines of the file that are titles or headers, and the names in the last of them that has
+    /// names.
     fn header(&self) -> (u64, Vec<String>) {
         let titles = self.rows.get(..self.leading).unwrap_or_default();
         let lines = titles.last().map_or(0, |(line, _)| line.number as u64 + 1);
@@ -191,10 +196,11 @@ impl<'a> Table<'a> {
         (lines, names.into_iter().find(|names| columns::known_names(names) >= 2).unwrap_or_default())
     }
 
-    /// The columns as far as the header names them.
-    fn named(&self, names: &[String]) -> (Vec<Column>, Option<TimeScale>) {
+    /// The columns that the header names, and the unit of the time. Without a header for all columns, none
+    /// has a role.
+    fn header_columns(&self, names: &[String]) -> (Vec<Column>, Option<TimeScale>) {
         let (mut columns, unit) = columns::from_header(names);
-        // The record number is always printed, and a header may leave it out.
+        // TRACE32 always prints the record number, but a header may omit its name.
         if columns.len() + 1 == self.width && !columns.contains(&Column::Record) {
             columns.insert(0, Column::Record);
         }
@@ -204,15 +210,15 @@ impl<'a> Table<'a> {
         ((1..=self.width).map(|n| Column::Ignored(format!("column {n}"))).collect(), None)
     }
 
-    /// Gives the roles that are missing to columns without one, by what their cells look like.
+    /// Gives each missing role to a column without a role, by the look of its cells.
     fn guess(&self, columns: &mut [Column]) {
         let rows = self.rows.get(self.leading..).unwrap_or_default();
         let cells: Vec<_> = rows.iter().map(|(_, c)| c).filter(|c| c.len() == self.width).collect();
-        let share = |at: usize, looks: fn(Cell<'_>) -> bool| {
-            cells.iter().filter(|row| row.get(at).is_some_and(|cell| looks(*cell))).count()
+        let count_like = |at: usize, is_like: fn(Cell<'_>) -> bool| {
+            cells.iter().filter(|row| row.get(at).is_some_and(|cell| is_like(*cell))).count()
         };
-        let most = |at: usize, looks| share(at, looks) * 2 > cells.len();
-        let mut give = |role: Column, choose: &dyn Fn(&[usize]) -> Option<usize>| {
+        let is_majority = |at: usize, is_like| count_like(at, is_like) * 2 > cells.len();
+        let mut assign = |role: Column, choose: &dyn Fn(&[usize]) -> Option<usize>| {
             let is_free = |(_, column): &(usize, &Column)| matches!(column, Column::Ignored(_));
             let free: Vec<usize> = columns.iter().enumerate().filter(is_free).map(|(at, _)| at).collect();
             if !columns.contains(&role)
@@ -221,27 +227,27 @@ impl<'a> Table<'a> {
                 *column = role;
             }
         };
-        let best = |free: &[usize], looks: fn(Cell<'_>) -> bool| {
-            let found = free.iter().rev().copied().max_by_key(|&at| share(at, looks));
-            found.filter(|&at| share(at, looks) > 0)
+        let best = |free: &[usize], is_like: fn(Cell<'_>) -> bool| {
+            let found = free.iter().rev().copied().max_by_key(|&at| count_like(at, is_like));
+            found.filter(|&at| count_like(at, is_like) > 0)
         };
-        give(Column::Cycle, &|free| best(free, |cell| fields::is_cycle(cell.text)));
-        give(Column::Address, &|free| free.iter().copied().find(|&at| most(at, looks_like_address)));
-        give(Column::Time, &|free| free.iter().copied().find(|&at| most(at, looks_like_time)));
-        give(Column::Record, &|free| {
-            free.first().copied().filter(|&at| at == 0 && most(at, looks_like_record))
+        assign(Column::Cycle, &|free| best(free, |cell| fields::is_cycle(cell.text)));
+        assign(Column::Address, &|free| free.iter().copied().find(|&at| is_majority(at, looks_like_address)));
+        assign(Column::Time, &|free| free.iter().copied().find(|&at| is_majority(at, looks_like_time)));
+        assign(Column::Record, &|free| {
+            free.first().copied().filter(|&at| at == 0 && is_majority(at, looks_like_record))
         });
-        give(Column::Variable, &|free| {
+        assign(Column::Variable, &|free| {
             best(free, |cell| cell.quoted).or_else(|| best(free, looks_like_name))
         });
-        give(Column::Data, &|free| {
-            let last = |looks| free.iter().rev().copied().find(|&at| share(at, looks) > 0);
+        assign(Column::Data, &|free| {
+            let last = |is_like| free.iter().rev().copied().find(|&at| count_like(at, is_like) > 0);
             last(|cell| fields::value(cell.text, Radix::Hex).is_ok()).or_else(|| last(|cell| !cell.is_null()))
         });
     }
 }
 
-/// True for a line of words: no number, no cycle, and nothing that tells of a gap.
+/// True for a line of words: no number, no cycle, and no text that reports a gap.
 fn is_title(cells: &[Cell<'_>]) -> bool {
     let is_word = |cell: &Cell<'_>| {
         !matches!(cell.text, [b'0'..=b'9' | b'+' | b'.', ..] | [b'-', _, ..])

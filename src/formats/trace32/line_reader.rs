@@ -1,28 +1,29 @@
-//! What the loop over lines (`parser`) and the tolerant readers of one line (`data`, `functions`) share. Not for plans.
+//! The interface between the loop over lines (`parser`) and the tolerant readers of a line (`data`,
+//! `functions`). Not for plans.
 
 use super::super::text::{Line, Names};
 use super::ExportSettings;
 use super::report::Report;
 use super::rows::{ExportRows, Row};
 
-/// A reader of one line that is never surprised.
+/// A tolerant reader of lines: it accepts any text.
 pub(super) trait LineReader<'c> {
-    /// The row in a line; `None` for a line of which `chunk` has another account.
-    fn line(&mut self, line: Line<'c>, chunk: &mut ChunkReading<'_>) -> Option<Row>;
+    /// The row in a line. `None` for a line without a row, which is then counted in `chunk`.
+    fn line(&mut self, line: Line<'c>, chunk: &mut ChunkContext<'_>) -> Option<Row>;
 
-    /// True when a row has its kind from this cell, as it is written.
-    fn is_kind(&self, cell: &[u8], kind: u8) -> bool;
+    /// Whether a row gets its kind from this cell alone, as it is written.
+    fn determines_kind(&self, cell: &[u8], kind: u8) -> bool;
 }
 
-/// What a reader of lines needs to know of the chunk, and what it fills.
-pub(super) struct ChunkReading<'a> {
+/// The settings of a chunk, and the results that its reader fills.
+pub(super) struct ChunkContext<'a> {
     pub(super) settings: &'a ExportSettings,
     pub(super) report: Report<'a>,
     pub(super) rows: ExportRows,
     pub(super) names: &'a mut Names,
 }
 
-impl ChunkReading<'_> {
+impl ChunkContext<'_> {
     pub(super) fn finish(mut self, lines: usize) -> ExportRows {
         let mut rows = self.rows;
         self.report.note_lossy_names(self.names, rows.first_name, &rows.name, &rows.lines);

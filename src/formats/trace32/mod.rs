@@ -1,9 +1,10 @@
 //! Exports of Lauterbach TRACE32: data accesses printed as CSV, function nesting (`Trace.EXPORT.CSVFunc`) and
-//! task events (`Trace.EXPORT.TASKEVENTS`). Turns chunks of text into columns of numbers and names; knows
-//! nothing of files, tables or what a variable means.
+//! task events (`Trace.EXPORT.TASKEVENTS`). The parser turns chunks of text into columns of numbers and
+//! interned names; it knows nothing of files, of tables, or of the meaning of a variable.
 //!
-//! Bad content is never an error here: each line ends as a row, a gap, a located rejection or a skipped line,
-//! and [`Counts`] proves that none is missing. A chunk that is read alone gives the same rows. Whether time runs backwards is for the collector of the chunks to see.
+//! Bad content is never an error here: each line is a row, a gap, a located rejection or a skipped line, and
+//! [`Counts`] proves that none is missing. A chunk that is read alone gives the same rows. Times that run
+//! backwards are detected by the collector of the chunks, not here.
 
 mod batches;
 mod columns;
@@ -33,7 +34,7 @@ pub use task_events::FUNCTION_KINDS;
 
 use crate::time::TimeScale;
 
-/// Which export a file is.
+/// The kind of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Accesses to variables, read by [`parse_data`].
@@ -47,10 +48,10 @@ pub enum Kind {
 /// How data values are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Radix {
-    /// Hexadecimal without a prefix, which is what TRACE32 does unless told otherwise.
+    /// Hexadecimal without a prefix, which is the default of TRACE32.
     #[default]
     Hex,
-    /// Decimal, maybe with a point behind the number.
+    /// Decimal, optionally with a point after the number.
     Decimal,
 }
 
@@ -65,30 +66,30 @@ impl Radix {
     }
 }
 
-/// What has to be known beside the text.
+/// What a parser must know in addition to the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportSettings {
     /// How data values are printed.
     pub radix: Radix,
-    /// The tick that times are counted in.
+    /// The tick in which times are counted.
     pub scale: TimeScale,
-    /// Ticks added to every time, to bring cores with separate clocks together.
+    /// Ticks that are added to every time, to align cores with separate clocks.
     pub offset: i64,
-    /// The path as the user gave it, for diagnostics.
+    /// The path given by the user, for diagnostics.
     pub source: String,
 }
 
-/// A stretch for which the trace says that something was lost.
+/// A span for which the trace reports lost data, `[begin, end)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
-    /// The gap's own time, else that of the row before it, else (see `begin_open`) that of the row behind it;
-    /// 0 when the chunk knows no time at all.
+    /// The time of the gap itself, else that of the row before it, else (see `begin_open`) that of the row
+    /// after it, in ticks; 0 if the chunk has no time at all.
     pub begin: i64,
-    /// True when neither the gap nor a row before it in this chunk has a time: the last row of the chunks
-    /// before, if there is any, tells better when it began.
+    /// True if neither the gap nor a row before it in this chunk has a time. The time of the last row of the
+    /// earlier chunks, if there is one, is then the better begin.
     pub begin_open: bool,
-    /// Time of the row behind it; `None` when the chunk ends first.
+    /// The time of the row after it; `None` if the chunk ends first.
     pub end: Option<i64>,
-    /// What the trace says, in lower case, for example `target fifo overflow`.
+    /// The text of the trace, in lower case, for example `target fifo overflow`.
     pub reason: String,
 }

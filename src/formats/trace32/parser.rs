@@ -1,72 +1,73 @@
-//! The loop over the lines of a chunk. A line is read by a plan (`plan`), which is fast; one without a plan by the tolerant
-//! reader of its export (`data`, `functions`), and by what that makes of it more lines can be read by plans. Whether there are
-//! plans changes nothing but the time it takes.
+//! The loop over the lines of a chunk. Plans (see `plan`) read most lines, and are fast. Lines without a plan
+//! are read by the tolerant reader of the export (`data`, `functions`); plans for lines of the same form are
+//! made from its rows. Plans change the speed, and nothing else. Not for the content of cells (see `fields`).
 
 #[cfg(target_arch = "x86_64")]
-use super::super::text::Wide;
-use super::super::text::{ByteMap, Bytes, FieldEnds, Line, Names, Vectors, WordMap};
+use super::super::text::Avx2;
+use super::super::text::{ByteMap, FieldEnds, Line, Names, Scalar, Vectors, WordMap};
 use super::data::DataReader;
-use super::functions::{FunctionReader, function_cells};
-use super::line_reader::{ChunkReading, LineReader};
-use super::plan::{BATCH, Batch, Cells, Known, Lines, Plan, bounds, cell};
+use super::functions::{FunctionReader, function_layout};
+use super::line_reader::{ChunkContext, LineReader};
+use super::plan::{BATCH_SIZE, Batch, KnownCells, Lines, Plan, RowLayout, bounds, cell};
 use super::report::Report;
 use super::rows::{ExportRows, Row};
 use super::{DataLayout, ExportSettings, fields};
 
-/// An export has lines that are written in a few ways at most: times with units have as many as there are units.
-const MOST_PLANS: usize = 8;
+/// Maximum number of plans. The lines of an export have a few forms; with units, there is one for each unit.
+const MAX_PLANS: usize = 8;
 
-/// With more cells of names, or more bytes of long ones, they are forgotten: a name may be written in many ways.
+/// With more cells of names, or more bytes of long ones, all are dropped: a name may be written in many
+/// forms.
 const MAX_CELLS: usize = 1 << 16;
 const MAX_BYTES: usize = 4 << 20;
 
-/// What the lines of an export are.
+/// The grammar of an export.
 #[derive(Debug, Clone)]
 pub enum Grammar {
-    /// Accesses to variables, in these columns.
+    /// Accesses to variables, with these columns.
     Data(DataLayout),
     /// Entries and exits of functions, or events of tasks.
     Functions,
 }
 
-/// Reads the chunks of one export, and gives each name once. What it remembers from chunk to chunk are the numbers of names,
-/// and how lines are written.
+/// Parses the chunks of one export, and returns each name once. Keeps the ids of names and the plans from
+/// chunk to chunk.
 #[derive(Debug)]
 pub struct ExportParser {
     grammar: Grammar,
     settings: ExportSettings,
     names: Names,
-    known: Known,
-    cells: Cells,
+    known: KnownCells,
+    layout: RowLayout,
     plans: Vec<Plan>,
     ends: FieldEnds,
-    way: Way,
-    /// How many lines no plan has read.
+    mode: ReadMode,
+    /// The number of lines that no plan has read.
     #[cfg(test)]
-    left: usize,
+    tolerant_lines: usize,
 }
 
-/// How lines are read; the result is the same.
+/// How lines are read; all modes give the same result.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Way {
+pub(super) enum ReadMode {
     /// Without plans.
     #[cfg(test)]
     Tolerant,
-    /// Byte by byte.
-    Bytes,
-    /// With the vectors of the processor.
+    /// With plans, byte by byte.
+    Scalar,
+    /// With plans and AVX2 instructions.
     #[cfg(target_arch = "x86_64")]
-    Wide(Wide),
+    Avx2(Avx2),
 }
 
-impl Way {
-    /// What this processor does best.
-    pub(super) fn best() -> Self {
+impl ReadMode {
+    /// The fastest mode of this processor.
+    pub(super) fn fastest() -> Self {
         #[cfg(target_arch = "x86_64")]
-        if let Some(wide) = Wide::detect() {
-            return Self::Wide(wide);
+        if let Some(avx2) = Avx2::detect() {
+            return Self::Avx2(avx2);
         }
-        Self::Bytes
+        Self::Scalar
     }
 
     fn has_plans(self) -> bool {
@@ -81,37 +82,38 @@ impl Way {
 impl ExportParser {
     /// For a whole export.
     pub fn new(grammar: Grammar, settings: ExportSettings) -> Self {
-        let cells = match &grammar {
-            Grammar::Data(layout) => layout.cells(),
-            Grammar::Functions => function_cells(),
+        let layout = match &grammar {
+            Grammar::Data(layout) => layout.row_layout(),
+            Grammar::Functions => function_layout(),
         };
         Self {
-            ends: FieldEnds::new(cells.delimiter, cells.quotes),
-            cells,
+            ends: FieldEnds::new(layout.delimiter, layout.quotes),
+            layout,
             grammar,
             settings,
             names: Names::new(),
-            known: Known { names: ByteMap::new(), kinds: WordMap::default() },
+            known: KnownCells { names: ByteMap::new(), kinds: WordMap::default() },
             plans: Vec::new(),
-            way: Way::best(),
+            mode: ReadMode::fastest(),
             #[cfg(test)]
-            left: 0,
+            tolerant_lines: 0,
         }
     }
 
-    /// The same, reading in a given way.
+    /// Reads in the given mode.
     #[cfg(test)]
-    pub(super) fn by(self, way: Way) -> Self {
-        Self { way, ..self }
+    pub(super) fn with_mode(self, mode: ReadMode) -> Self {
+        Self { mode, ..self }
     }
 
-    /// How many lines no plan has read.
+    /// The number of lines that no plan has read.
     #[cfg(test)]
-    pub(super) fn left_to_the_tolerant_reader(&self) -> usize {
-        self.left
+    pub(super) fn tolerant_lines(&self) -> usize {
+        self.tolerant_lines
     }
 
-    /// Reads a chunk of whole lines. `is_first` says that it is the start of the file, where the header lines of a layout are.
+    /// Reads a chunk of whole lines. `is_first`: the chunk is the start of the file, with the header lines of
+    /// a layout.
     pub fn chunk(&mut self, chunk: &[u8], is_first: bool) -> ExportRows {
         let first_name = self.names.begin_chunk();
         let (cells, bytes) = self.known.names.size();
@@ -122,7 +124,7 @@ impl ExportParser {
         let are_accesses = matches!(self.grammar, Grammar::Data(_));
         let mut names = std::mem::take(&mut self.names);
         let settings = self.settings.clone();
-        let mut reading = ChunkReading {
+        let mut context = ChunkContext {
             settings: &settings,
             report: Report::new(&settings),
             rows: ExportRows::new(are_accesses, first_name, chunk.len()),
@@ -131,39 +133,39 @@ impl ExportParser {
         let lines = match self.grammar.clone() {
             Grammar::Data(layout) => {
                 let header = if is_first { layout.header_lines } else { 0 };
-                self.lines(chunk, header, &mut DataReader::new(&layout), &mut reading)
+                self.read_lines(chunk, header, &mut DataReader::new(&layout), &mut context)
             }
-            Grammar::Functions => self.lines(chunk, 0, &mut FunctionReader::default(), &mut reading),
+            Grammar::Functions => self.read_lines(chunk, 0, &mut FunctionReader::default(), &mut context),
         };
-        let rows = reading.finish(lines);
+        let rows = context.finish(lines);
         self.names = names;
         rows
     }
 
-    /// Reads all lines, and gives how many there are.
-    fn lines<'c>(
+    /// Reads all lines, and returns their number.
+    fn read_lines<'c>(
         &mut self,
         chunk: &'c [u8],
         header_lines: u64,
         reader: &mut impl LineReader<'c>,
-        reading: &mut ChunkReading<'_>,
+        context: &mut ChunkContext<'_>,
     ) -> usize {
         let (mut at, mut number) = (0, 0);
         let mut core = None;
         while at < chunk.len() {
             let is_header = (number as u64) < header_lines;
-            if self.way.has_plans() && !is_header {
-                (at, number) = self.planned(chunk, (at, number), core, reading);
+            if self.mode.has_plans() && !is_header {
+                (at, number) = self.read_planned(chunk, (at, number), core, context);
             }
             if at < chunk.len() {
                 let (line, next) = Line::take(chunk, at, number);
                 #[cfg(test)]
-                (self.left += 1);
+                (self.tolerant_lines += 1);
                 if is_header {
-                    reading.report.counts.skipped += 1;
-                } else if let Some(row) = reader.line(line, reading) {
-                    reading.rows.push(row, number);
-                    if self.way.has_plans() {
+                    context.report.counts.skipped += 1;
+                } else if let Some(row) = reader.line(line, context) {
+                    context.rows.push(row, number);
+                    if self.mode.has_plans() {
                         self.learn(chunk, at, row, &mut core, reader);
                     }
                 }
@@ -174,84 +176,87 @@ impl ExportParser {
         number
     }
 
-    /// Reads lines from `(offset, line number)` on for as long as there is a plan for them, and gives where it stopped.
-    fn planned(
+    /// Reads lines from `(offset, line number)` on while there is a plan for them. Returns where it stopped.
+    fn read_planned(
         &mut self,
         chunk: &[u8],
         from: (usize, usize),
         core: Option<&[u8]>,
-        reading: &mut ChunkReading<'_>,
+        context: &mut ChunkContext<'_>,
     ) -> (usize, usize) {
-        match self.way {
+        match self.mode {
             #[cfg(target_arch = "x86_64")]
-            Way::Wide(wide) => {
+            ReadMode::Avx2(avx2) => {
                 #[expect(unsafe_code, reason = "so that the vectors stay in registers from call to call")]
-                // SAFETY: `Wide` shows that the processor has what `planned_wide` is compiled for.
+                // SAFETY: `Avx2` proves that the processor has the features for which `read_planned_avx2` is
+                // compiled.
                 unsafe {
-                    self.planned_wide(wide, chunk, from, core, reading)
+                    self.read_planned_avx2(avx2, chunk, from, core, context)
                 }
             }
-            _ => self.planned_by(Bytes, chunk, from, core, reading),
+            _ => self.read_planned_with(Scalar, chunk, from, core, context),
         }
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,pclmulqdq")]
-    fn planned_wide(
+    fn read_planned_avx2(
         &mut self,
-        wide: Wide,
+        avx2: Avx2,
         chunk: &[u8],
         from: (usize, usize),
         core: Option<&[u8]>,
-        reading: &mut ChunkReading<'_>,
+        context: &mut ChunkContext<'_>,
     ) -> (usize, usize) {
-        self.planned_by(wide, chunk, from, core, reading)
+        self.read_planned_with(avx2, chunk, from, core, context)
     }
 
     #[inline(always)]
-    fn planned_by(
+    fn read_planned_with(
         &mut self,
         vectors: impl Vectors,
         chunk: &[u8],
         (mut at, mut number): (usize, usize),
         core: Option<&[u8]>,
-        reading: &mut ChunkReading<'_>,
+        context: &mut ChunkContext<'_>,
     ) -> (usize, usize) {
-        let Self { plans, ends, known, cells, .. } = self;
+        let Self { plans, ends, known, layout, .. } = self;
         let mut batch = Batch::new();
-        let most = plans.iter().map(|plan| usize::from(plan.fields)).max().unwrap_or_default();
-        // Where lines of several plans come in turns, or lines without one, large batches would be for nothing.
-        let (mut first, mut size, mut tried) = (0, 1, 0);
-        while let Some(plan) = plans.get(first) {
-            ends.provide(vectors, chunk, at, most);
+        let max_fields = plans.iter().map(|plan| usize::from(plan.fields)).max().unwrap_or_default();
+        // Batches start small: large ones are wasted if lines of several plans alternate, or if lines have no
+        // plan.
+        let (mut current, mut batch_size, mut tried) = (0, 1, 0);
+        while let Some(plan) = plans.get(current) {
+            ends.ensure(vectors, chunk, at, max_fields);
             let fields = usize::from(plan.fields);
-            let (places, all) = ends.rest();
-            let count = size.min(places / fields);
-            let lines = Lines { text: chunk, ends: all, fields, count };
-            let read = plan.rows(vectors, lines, known, core, &mut batch);
-            if read == 0 {
-                // Another plan may fit.
-                (tried, first) = (tried + 1, (first + 1) % plans.len());
+            let (available, tail) = ends.remaining();
+            let count = batch_size.min(available / fields);
+            let lines = Lines { text: chunk, ends: tail, fields, count };
+            let matched = plan.read(vectors, lines, known, core, &mut batch);
+            if matched == 0 {
+                // Another plan may match.
+                (tried, current) = (tried + 1, (current + 1) % plans.len());
                 if tried == plans.len() {
                     break;
                 }
                 continue;
             }
-            let inexact = batch.is_inexact.iter().take(read).filter(|is_inexact| **is_inexact).count();
-            reading.report.counts.inexact_times += inexact as u64;
-            reading.rows.append(&batch, read, cells.record.is_some(), number);
-            (at, number) = (all.get(read * fields).map_or(at, |end| *end as usize + 1), number + read);
-            ends.go_on(read * fields);
-            size = if read == count { (2 * size).min(BATCH) } else { 1 };
+            let inexact = batch.is_inexact.iter().take(matched).filter(|is_inexact| **is_inexact).count();
+            context.report.counts.inexact_times += inexact as u64;
+            context.rows.append(&batch, matched, layout.record.is_some(), number);
+            (at, number) = (tail.get(matched * fields).map_or(at, |end| *end as usize + 1), number + matched);
+            ends.consume(matched * fields);
+            batch_size = if matched == count { (2 * batch_size).min(BATCH_SIZE) } else { 1 };
             tried = 0;
         }
-        if first > 0 {
-            plans.swap(0, first);
+        if current > 0 {
+            plans.swap(0, current);
         }
         (at, number)
     }
 
-    /// Learns from a line that was read as `row` what its cells mean and how it is written.
+    /// Learns from the line at `at`, which was read as `row`: the meaning of its cells, and the form of the
+    /// line. `None` if the line does not allow that.
     fn learn<'c>(
         &mut self,
         chunk: &'c [u8],
@@ -260,41 +265,43 @@ impl ExportParser {
         core: &mut Option<&'c [u8]>,
         reader: &impl LineReader<'c>,
     ) -> Option<()> {
-        let Self { plans, ends, known, cells, settings, .. } = self;
+        let Self { plans, ends, known, layout, settings, .. } = self;
         let (ends, fields) = ends.whole_line(chunk, at)?;
         let fields = u8::try_from(fields).ok()?;
-        let plan = Plan::of(chunk, ends, fields, cells, settings)?;
+        let plan = Plan::infer(chunk, ends, fields, layout, settings)?;
         let cell = |field: u8| cell(chunk, ends, field);
-        if let Some(field) = cells.core
+        if let Some(field) = layout.core
             && core.is_none()
             && !matches!(fields::trim(cell(field)?), b"" | b"-")
         {
             *core = Some(cell(field)?);
         }
-        // Where cells were cut in another way, or are of another meaning than their places tell, nothing is to be learned.
-        if cells.quotes {
+        // If the tolerant reader has split the line in another way, or if a cell has another role than its
+        // position says, nothing is learned.
+        if layout.quotes {
             let text = chunk.get(..bounds(ends, fields - 1).1 as usize)?;
             let end = text.iter().rposition(|byte| *byte != b'\r').map_or(0, |last| last + 1);
             for field in 0..fields {
                 let begin = bounds(ends, field).0 as usize;
                 let length = cell(field)?.len().min(end.saturating_sub(begin));
-                fields::is_cell(chunk.get(begin..end)?, length, cells.delimiter).then_some(())?;
+                fields::first_cell_has_length(chunk.get(begin..end)?, length, layout.delimiter)
+                    .then_some(())?;
             }
         }
-        let kind = cell(cells.kind)?;
-        (plan.fits_others(chunk, ends, *core) && reader.is_kind(kind, row.kind)).then_some(())?;
-        if known.names.get(cell(cells.name)?).is_none() {
-            known.names.insert(cell(cells.name)?, row.name);
+        let kind = cell(layout.kind)?;
+        (plan.passes_checks(chunk, ends, *core) && reader.determines_kind(kind, row.kind)).then_some(())?;
+        if known.names.get(cell(layout.name)?).is_none() {
+            known.names.insert(cell(layout.name)?, row.name);
         }
         known.kinds.insert(kind, row.kind);
-        if !plans.contains(&plan) && plans.len() < MOST_PLANS {
+        if !plans.contains(&plan) && plans.len() < MAX_PLANS {
             plans.insert(0, plan);
         }
         Some(())
     }
 }
 
-/// Reads a chunk of a data export that stands alone, see [`ExportParser::chunk`].
+/// Reads a single chunk of a data export, see [`ExportParser::chunk`].
 pub fn parse_data(
     chunk: &[u8],
     is_first: bool,
@@ -304,7 +311,7 @@ pub fn parse_data(
     ExportParser::new(Grammar::Data(layout.clone()), settings.clone()).chunk(chunk, is_first)
 }
 
-/// Reads a chunk of a function or task-event export that stands alone.
+/// Reads a single chunk of a function or task-event export.
 pub fn parse_functions(chunk: &[u8], settings: &ExportSettings) -> ExportRows {
     ExportParser::new(Grammar::Functions, settings.clone()).chunk(chunk, false)
 }

@@ -1,4 +1,5 @@
-//! Whether a text is a TRACE32 export, and which. Decides by content alone, never by the file's name.
+//! Whether a text is a TRACE32 export, and of which kind. Decides by content alone, not by the name of the
+//! file.
 
 use super::super::text::Line;
 use super::fields::{self, Cell};
@@ -6,21 +7,22 @@ use super::layout::looks_like_time;
 use super::{Kind, columns, task_events};
 use crate::time::TimeScale;
 
-/// Lines that are looked at.
+/// Maximum number of lines that are examined.
 const PROBED_LINES: usize = 1000;
 
-/// How many lines speak for what.
+/// How many lines are evidence for which kind.
 #[derive(Default)]
 struct Votes {
     data: usize,
     functions: usize,
     task_events: usize,
-    /// Time, name and an event of any word.
+    /// Time, name, and any word as the event.
     any_event: usize,
     lines: usize,
 }
 
-/// Which export begins with these bytes; `None` when it is another format, binary, or empty.
+/// The kind of the export that begins with these bytes; `None` for another format, for binary data, and for
+/// an empty text.
 pub fn probe(head: &[u8]) -> Option<Kind> {
     let start = head.get(..4096).unwrap_or(head);
     if memchr::memchr(0, start).is_some() || head.starts_with(b"#version") {
@@ -80,14 +82,15 @@ impl Votes {
     }
 }
 
-/// The comment block in front of a TASKEVENTS export.
+/// The comments at the start of a TASKEVENTS export.
 fn is_task_events_title(line: &[u8]) -> bool {
     let text = fields::trim(line).to_ascii_lowercase();
-    let holds = |part: &[u8]| text.windows(part.len()).any(|window| window == part);
-    text.starts_with(b"#") && (holds(b"task events trace") || holds(b"task name; event"))
+    let contains = |part: &[u8]| text.windows(part.len()).any(|window| window == part);
+    text.starts_with(b"#") && (contains(b"task events trace") || contains(b"task name; event"))
 }
 
-/// A time and a cycle of TRACE32. Plain `read` and `write` do not count: other trace formats have them too.
+/// Whether there are a time and a cycle of TRACE32. Plain `read` and `write` do not count: other trace
+/// formats have them too.
 fn is_data_row(cells: &[Cell<'_>]) -> bool {
     let is_plain =
         |text: &[u8]| matches!(text.to_ascii_lowercase().as_slice(), b"read" | b"write" | b"rd" | b"wr");

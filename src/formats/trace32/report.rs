@@ -1,4 +1,5 @@
-//! The account of a chunk: how many lines went where, what was wrong with which, and the gaps between rows.
+//! The account of a chunk: the counts of its lines, its findings, and the gaps between its rows. Not the rows
+//! (see `rows`).
 
 use super::super::RowLines;
 use super::super::text::{Findings, Line, Names};
@@ -15,7 +16,7 @@ struct OpenGap {
     reason: String,
 }
 
-/// Why a time could not be used: code and message of the diagnostic.
+/// Why a time is not usable: code and message of the diagnostic.
 pub(super) type BadTime = (&'static str, &'static str);
 
 /// Collects the account while a chunk is read.
@@ -33,7 +34,7 @@ impl<'s> Report<'s> {
         Self { settings, counts: Counts::default(), findings, gaps: Vec::new() }
     }
 
-    /// Logs something about a line. The text is only made for findings that the log keeps.
+    /// Logs a finding about a line. `message` is only called for findings that the log keeps.
     pub(super) fn note(
         &mut self,
         line: Line<'_>,
@@ -44,31 +45,31 @@ impl<'s> Report<'s> {
         self.findings.note(line, severity, code, message);
     }
 
-    /// Counts a line as unusable and logs it as an error.
+    /// Counts a line as rejected, and logs an error.
     pub(super) fn reject(&mut self, line: Line<'_>, code: &'static str, message: impl FnOnce() -> String) {
         self.counts.rejected += 1;
         self.note(line, Severity::Error, code, message);
     }
 
-    /// Rejects a line that reached the limit of the input.
+    /// Rejects a line that reached the maximum length.
     pub(super) fn reject_too_long(&mut self, line: Line<'_>) {
         self.reject(line, "line-too-long", || format!("the line has {MAX_LINE} bytes or more"));
     }
 
-    /// Warns of names with bytes that are no UTF-8, from the id `first` on, at the lines where they are used first. `used` and
-    /// `lines` are the ids and the lines of the rows.
+    /// Warns of names that are not UTF-8, if their ids are at least `first`, at the line where each is used
+    /// first. `used` and `lines` are the ids and the lines of the rows.
     pub(super) fn note_lossy_names(&mut self, names: &Names, first: u32, used: &[u32], lines: &RowLines) {
         self.findings.note_lossy_names(names, first, used, lines);
     }
 
-    /// Counts a row that tells of lost data; `rows_before` rows of the chunk are known already.
+    /// Counts a line that reports lost data. `rows_before` is the number of rows of the chunk before it.
     pub(super) fn gap(&mut self, own_time: Option<Rounded>, rows_before: usize, text: &[u8]) {
         self.counts.gaps += 1;
         let own_time = own_time.and_then(|time| self.instant(time).ok());
         self.gaps.push(OpenGap { own_time, rows_before, reason: fields::gap_reason(text) });
     }
 
-    /// Adds the offset of the core to a time, and counts it when it was rounded.
+    /// Adds the offset of the core to a time. Counts it if it was rounded.
     pub(super) fn instant(&mut self, time: Rounded) -> Result<i64, BadTime> {
         let instant =
             time.ticks.checked_add(self.settings.offset).ok_or_else(|| bad_time(NotTicks::Overflow))?;
@@ -76,19 +77,19 @@ impl<'s> Report<'s> {
         Ok(instant)
     }
 
-    /// Closes the account: fills in what follows from the rows, and gives counts, gaps and log.
+    /// Completes the account with what follows from the rows. Returns counts, gaps and log.
     pub(super) fn finish(mut self, lines: usize, times: &[i64]) -> (Counts, Vec<Gap>, Log) {
         self.counts.lines = lines as u64;
         self.counts.rows = times.len() as u64;
         let Counts { lines, rows, gaps, rejected, skipped, .. } = self.counts;
         debug_assert_eq!(lines, rows + gaps + rejected + skipped, "a line is unaccounted for");
-        let gaps = self.gaps.into_iter().map(|gap| gap.settle(times)).collect();
+        let gaps = self.gaps.into_iter().map(|gap| gap.resolve(times)).collect();
         (self.counts, gaps, self.findings.into_log())
     }
 }
 
 impl OpenGap {
-    fn settle(self, times: &[i64]) -> Gap {
+    fn resolve(self, times: &[i64]) -> Gap {
         let before = self.rows_before.checked_sub(1).and_then(|row| times.get(row)).copied();
         let end = times.get(self.rows_before).copied();
         let begin = self.own_time.or(before);
@@ -96,7 +97,7 @@ impl OpenGap {
     }
 }
 
-/// The diagnostic for a cell that should hold a time.
+/// The diagnostic for a cell that is not a time.
 pub(super) fn bad_time(reason: NotTicks) -> BadTime {
     match reason {
         NotTicks::Garbage => ("bad-time", "not a time"),

@@ -1,4 +1,5 @@
-//! The rows of a chunk, column by column, as both exports give them. Not the batches of a table (see `batches`).
+//! The rows of a chunk, column by column, in the form that both exports share. Not the batches of a table
+//! (see `batches`).
 
 use super::plan::Batch;
 use super::{Counts, Gap};
@@ -7,7 +8,7 @@ use crate::formats::RowLines;
 use crate::names::TextList;
 use crate::schema::Optional;
 
-/// The words for what a row of a data export does: [`ExportRows::kind`] is an index into this list.
+/// The words for the kinds of accesses: [`ExportRows::kind`] is an index into this list.
 pub const ACCESS_KINDS: [&str; 2] = ["read", "write"];
 
 /// The accesses or function events of a chunk, in the order of the text.
@@ -15,27 +16,28 @@ pub const ACCESS_KINDS: [&str; 2] = ["read", "write"];
 pub struct ExportRows {
     /// Instants in ticks of [`super::ExportSettings::scale`], with [`super::ExportSettings::offset`] added.
     pub time: Vec<i64>,
-    /// Numbers of the trace records, where they are readable. Of accesses only.
+    /// Numbers of the trace records, if they are readable. Only for accesses.
     pub record: Optional<i64>,
-    /// The variable, function, task or interrupt: indices into `names`, which has to be put behind those of the chunks before.
+    /// The variable, function, task or interrupt: interned ids, which are indices into the names of all
+    /// earlier chunks followed by `names`.
     pub name: Vec<u32>,
-    /// Names by first use, without those that the parser has given with earlier chunks; one may be empty. Bytes that are no
-    /// UTF-8 are replaced, so two entries may have the same text.
+    /// Dictionary delta: names by first use, without those of earlier chunks of the parser. A name may be
+    /// empty. Bytes that are not UTF-8 are replaced, so two names may have the same text.
     pub names: TextList,
-    /// The index of the first of `names`: how many came with earlier chunks. A smaller number than that means that the parser
-    /// has forgotten the others.
+    /// The id of the first of `names`: the number of those in earlier deltas. A smaller id means that the
+    /// parser has dropped the names from there on.
     pub first_name: u32,
-    /// What happened: indices into [`ACCESS_KINDS`] or [`super::FUNCTION_KINDS`].
+    /// The kind of the access or event: indices into [`ACCESS_KINDS`] or [`super::FUNCTION_KINDS`].
     pub kind: Vec<u8>,
-    /// The value that was written or read. Of accesses only.
+    /// The value that was written or read. Only for accesses.
     pub value: Vec<u64>,
-    /// Where each row stood.
+    /// The line of each row.
     pub lines: RowLines,
-    /// Stretches of lost trace data.
+    /// Spans of lost trace data.
     pub gaps: Vec<Gap>,
-    /// Where the lines went.
+    /// The counts of lines.
     pub counts: Counts,
-    /// What was wrong; lines are 1-based within the chunk.
+    /// The findings; lines are 1-based within the chunk.
     pub log: Log,
     /// Whether the rows are accesses.
     are_accesses: bool,
@@ -45,7 +47,7 @@ pub struct ExportRows {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) time: i64,
-    /// `None` for function events, too.
+    /// `None` also for function events.
     pub(super) record: Option<i64>,
     pub(super) name: u32,
     pub(super) kind: u8,
@@ -54,9 +56,10 @@ pub(super) struct Row {
 }
 
 impl ExportRows {
-    /// Without rows yet. `bytes`: length of the chunk.
+    /// No rows, with room for those of a chunk of `bytes` bytes.
     pub(super) fn new(are_accesses: bool, first_name: u32, bytes: usize) -> Self {
-        // Lines of real recordings have 45 to 70 bytes, or 25 to 50; a little too much room is cheaper than moving.
+        // Lines of real recordings have 45 to 70 bytes (accesses) or 25 to 50 (functions). A little too much
+        // room costs less than a reallocation.
         let rows = bytes / if are_accesses { 44 } else { 24 } + 8;
         let of_accesses = if are_accesses { rows } else { 0 };
         Self {
@@ -71,7 +74,7 @@ impl ExportRows {
         }
     }
 
-    /// Takes the row of a line.
+    /// Adds the row of a line.
     pub(super) fn push(&mut self, row: Row, line: usize) {
         self.lines.put(self.time.len(), line);
         self.time.push(row.time);
@@ -83,8 +86,8 @@ impl ExportRows {
         }
     }
 
-    /// Takes the first `count` rows of a batch, the first of which is in the line `line`, and each in the one behind the one
-    /// before.
+    /// Adds the first `count` rows of a batch. They are in successive lines, the first one in the line
+    /// `line`.
     pub(super) fn append(&mut self, batch: &Batch, count: usize, has_records: bool, line: usize) {
         if count == 0 {
             return;

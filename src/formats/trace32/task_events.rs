@@ -1,7 +1,7 @@
-//! The words for what happens to functions, tasks and interrupts in the CSVFunc and TASKEVENTS exports, and
-//! the kinds they are stored as. The lines they stand in are read by [`super::functions`].
+//! The words for events of functions, tasks and interrupts in the CSVFunc and TASKEVENTS exports, and the
+//! kinds under which they are stored. Not the lines with these words (see [`super::functions`]).
 
-/// What a row of [`super::FunctionRows`] says happened; `kind` is an index into this list.
+/// The words for the kinds of function events: [`super::ExportRows::kind`] is an index into this list.
 pub const FUNCTION_KINDS: [&str; 17] = [
     "entry",
     "exit",
@@ -26,11 +26,12 @@ pub(super) const ENTRY: u8 = 0;
 pub(super) const EXIT: u8 = 1;
 pub(super) const ISR_ENTRY: u8 = 2;
 pub(super) const ISR_EXIT: u8 = 3;
-/// Any word that is not in the list of the formats.
+/// The kind of all unknown words.
 pub(super) const OTHER: u8 = 16;
 
-/// The words of the exports and their kinds. CSVFunc: function and interrupt entry and exit, and `switch` to a
-/// task. TASKEVENTS: the fourteen events of Lauterbach's manual "Trace Export for Third-Party Timing Tools".
+/// The words of the exports and their kinds. CSVFunc: entry and exit of functions and interrupts, and
+/// `switch` to a task. TASKEVENTS: the fourteen events of Lauterbach's manual "Trace Export for Third-Party
+/// Timing Tools".
 const WORDS: [(&[u8], u8); 18] = [
     (b"fentry", ENTRY),
     (b"fexit", EXIT),
@@ -52,7 +53,7 @@ const WORDS: [(&[u8], u8); 18] = [
     (b"isrend", ISR_EXIT),
 ];
 
-/// The kind an event word stands for, in any case; `None` for an unknown word.
+/// The kind that an event word stands for, in any case; `None` for an unknown word.
 pub(super) fn kind_of(word: &[u8]) -> Option<u8> {
     WORDS.iter().find(|(known, _)| word.eq_ignore_ascii_case(known)).map(|(_, kind)| *kind)
 }
@@ -62,8 +63,8 @@ pub(super) fn is_function_word(word: &[u8]) -> bool {
     kind_of(word).is_some_and(|kind| kind <= ISR_EXIT) && !word.to_ascii_lowercase().starts_with(b"isr")
 }
 
-/// True when `word` could be the beginning of an event word that was cut off.
-pub(super) fn is_cut_word(word: &[u8]) -> bool {
+/// True if `word` could be the start of an event word that was cut off.
+pub(super) fn is_event_prefix(word: &[u8]) -> bool {
     WORDS.iter().any(|(known, _)| known.get(..word.len()).is_some_and(|k| k.eq_ignore_ascii_case(word)))
 }
 
@@ -94,8 +95,8 @@ mod tests {
     }
 
     #[test]
-    fn function_words_and_cut_words() {
+    fn function_words_and_prefixes() {
         assert!(is_function_word(b"iexit") && !is_function_word(b"isrend") && !is_function_word(b"start"));
-        assert!(is_cut_word(b"fexi") && is_cut_word(b"") && !is_cut_word(b"fexitt"));
+        assert!(is_event_prefix(b"fexi") && is_event_prefix(b"") && !is_event_prefix(b"fexitt"));
     }
 }

@@ -1,11 +1,11 @@
-//! Real and simulated recordings, compared with a reader that is as simple as can be.
+//! Real and simulated recordings, compared with a much simpler reader. Not for single kinds of lines.
 
 use std::path::{Path, PathBuf};
 
 use super::*;
 use crate::input::Source;
 
-/// Files of the corpus whose names end so; empty, with a note, when there is no corpus.
+/// The files of the corpus whose names end with `ending`; empty, with a note, if there is no corpus.
 fn corpus(ending: &str) -> Vec<PathBuf> {
     let Some(root) = std::env::var_os("BTFDB_CORPUS") else {
         eprintln!("skipped: BTFDB_CORPUS is not set");
@@ -28,7 +28,7 @@ fn corpus(ending: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Digits of seconds with ten decimals as nanoseconds, without any code of the project.
+/// Seconds with ten decimals as nanoseconds, without any code of the project.
 fn nanoseconds(text: &str) -> i64 {
     let (seconds, fraction) = text.split_once('.').unwrap();
     assert!(fraction.len() == 10 && fraction.ends_with('0'));

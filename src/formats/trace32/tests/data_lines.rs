@@ -1,4 +1,4 @@
-//! What becomes of each kind of line of a data export.
+//! The result of each kind of line of a data export. Not for the detection of columns (see `layouts`).
 
 use super::*;
 
@@ -186,7 +186,7 @@ fn foreign_encodings_are_replaced_with_a_warning() {
 }
 
 #[test]
-fn endless_lines_are_refused() {
+fn overlong_lines_are_rejected() {
     let mut text = THESIS.as_bytes().to_vec();
     text.extend(std::iter::repeat_n(b'7', crate::input::MAX_LINE));
     text.push(b'\n');
@@ -204,7 +204,7 @@ fn the_log_is_bounded_and_its_counts_exact() {
 }
 
 #[test]
-fn an_export_of_several_cores_is_noticed() {
+fn an_export_of_several_cores_is_reported() {
     let text = "record,run,time,var,cycle,data\n-2,0,0.1,x,wr-data,1\n-1,1,0.2,x,wr-data,1\n";
     let layout = detect_data_layout(text.as_bytes(), None).unwrap();
     let rows = parse_data(text.as_bytes(), true, &layout, &settings());
@@ -212,7 +212,7 @@ fn an_export_of_several_cores_is_noticed() {
     assert_eq!(findings(&rows.log), [("several-cores", 3)]);
 }
 
-/// A cycle whose quote is on the next line took that line with it, unseen.
+/// Once, a quote that was closed on the next line took that line too, without a finding.
 #[test]
 fn a_cycle_ends_on_its_line() {
     let rows = data(

@@ -1,4 +1,5 @@
-//! What becomes of each kind of line of a function or task-event export.
+//! The result of each kind of line of a function or task-event export. Not for data exports (see
+//! `data_lines`).
 
 use super::*;
 use crate::names::TextList;
@@ -50,7 +51,7 @@ fn every_variant_of_a_line() {
     assert!(rows.log.is_empty(), "{:?}", rows.log.entries());
 }
 
-/// The sample of the research notes, section 1.4, with the first record that was seen elsewhere.
+/// The sample of the research notes, section 1.4, with a first record that was seen elsewhere.
 #[test]
 fn task_events() {
     let text = "#######\n# Task events trace file\n# time(ns); task name; event;\n#######\n\
@@ -76,7 +77,7 @@ fn task_events() {
 }
 
 #[test]
-fn unknown_events_are_kept_and_told_once_per_spelling() {
+fn unknown_events_are_kept_and_reported_once_per_spelling() {
     let rows = functions("+1; f; fentry-tail\n+2; g; fentry-tail\n+3; f; kentry\n+4; f; fexit\n");
     assert_eq!(rows.kind, [16, 16, 16, 1]);
     assert_eq!(findings(&rows.log), [("unknown-function-event", 1), ("unknown-function-event", 3)]);
@@ -139,7 +140,7 @@ fn other_scales_and_offsets() {
 }
 
 #[test]
-fn far_too_many_names_are_forgotten_between_chunks() {
+fn too_many_names_are_dropped_between_chunks() {
     let settings = settings();
     let mut parser = ExportParser::new(Grammar::Functions, settings);
     let many: String = (0..70_000).map(|n| format!("{n}; f{n}; fentry\n")).collect();

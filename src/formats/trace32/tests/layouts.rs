@@ -1,4 +1,5 @@
-//! Telling the export and its columns from the first bytes.
+//! Detection of the export and its columns from the first bytes. Not for the kinds of lines (see
+//! `data_lines`).
 
 use super::*;
 use Column::{Address, Core, Cycle, Data, Record, Time, Variable};
@@ -7,27 +8,27 @@ fn layout(text: &str) -> DataLayout {
     detect_data_layout(text.as_bytes(), None).unwrap()
 }
 
-fn pinned(text: &str, names: &str) -> crate::error::Result<DataLayout> {
+fn given_layout(text: &str, names: &str) -> crate::error::Result<DataLayout> {
     let names: Vec<String> = names.split(',').map(str::to_owned).collect();
     detect_data_layout(text.as_bytes(), Some(&names))
 }
 
-const USUAL: [Column; 5] = [Record, Time, Variable, Cycle, Data];
+const THESIS_COLUMNS: [Column; 5] = [Record, Time, Variable, Cycle, Data];
 
 #[test]
-fn content_tells_the_columns() {
+fn columns_are_detected_by_content() {
     for (text, columns) in [
-        ("-0083448136,0.0004372600,\"EE_ORTI_servicetrace\",\"wr-data\",43\n", USUAL.to_vec()),
-        ("-0083448136,0.0004372600,\"FADE\",\"wr-data\",ABBA", USUAL.to_vec()),
-        ("-2;0,5;x;wr-data;1\n-1;0,6;x;rd-data;2\n", USUAL.to_vec()),
-        ("-2\t0.5\tx\twr-data\t1\n", USUAL.to_vec()),
+        ("-0083448136,0.0004372600,\"EE_ORTI_servicetrace\",\"wr-data\",43\n", THESIS_COLUMNS.to_vec()),
+        ("-0083448136,0.0004372600,\"FADE\",\"wr-data\",ABBA", THESIS_COLUMNS.to_vec()),
+        ("-2;0,5;x;wr-data;1\n-1;0,6;x;rd-data;2\n", THESIS_COLUMNS.to_vec()),
+        ("-2\t0.5\tx\twr-data\t1\n", THESIS_COLUMNS.to_vec()),
         ("0.5,x,wr-data,1\n0.6,y,wr-data,FF\n", vec![Time, Variable, Cycle, Data]),
         (
             "-2,D:70001234,wr-long,00000001,x,0.5,0.020us\n",
             vec![Record, Address, Cycle, Data, Variable, Time, Column::Ignored("column 7".to_owned())],
         ),
-        ("-2,437.050us,x,snoop,\n-1,437.060us,x,wr-data,1\n", USUAL.to_vec()),
-        ("TARGET FIFO OVERFLOW\n-1,0.1,\"x\",\"wr-data\",1\n", USUAL.to_vec()),
+        ("-2,437.050us,x,snoop,\n-1,437.060us,x,wr-data,1\n", THESIS_COLUMNS.to_vec()),
+        ("TARGET FIFO OVERFLOW\n-1,0.1,\"x\",\"wr-data\",1\n", THESIS_COLUMNS.to_vec()),
     ] {
         let found = layout(text);
         assert_eq!((found.columns, found.header_lines), (columns, 0), "{text}");
@@ -35,7 +36,7 @@ fn content_tells_the_columns() {
 }
 
 #[test]
-fn a_header_tells_the_columns() {
+fn columns_are_detected_by_header() {
     let found =
         layout("T32 listing\nrecord,run,address,cycle,data,symbol,ti.zero\n-2,0,D:7,wr-data,1,x,0.5\n");
     assert_eq!(found.columns, [Record, Core, Address, Cycle, Data, Variable, Time]);
@@ -43,27 +44,27 @@ fn a_header_tells_the_columns() {
     // Without the implicit record number, and with a unit.
     let text = "ti.zero(us);var;cycle;data\n-2;5;x;wr-data;1\n";
     let found = layout(text);
-    assert_eq!(found.columns, USUAL);
+    assert_eq!(found.columns, THESIS_COLUMNS);
     let rows = parse_data(text.as_bytes(), true, &found, &settings());
     assert_eq!(rows.time, [5000]);
-    // A header with unknown names is a header all the same.
+    // A header with unknown names is still a header.
     let text = "a,b,c,d,e\n-2,0.5,x,wr-data,1\n";
     let found = layout(text);
-    assert_eq!((found.columns.as_slice(), found.header_lines), (USUAL.as_slice(), 1));
+    assert_eq!((found.columns.as_slice(), found.header_lines), (THESIS_COLUMNS.as_slice(), 1));
     let rows = parse_data(text.as_bytes(), true, &found, &settings());
     assert_eq!(account(rows.counts), [2, 1, 0, 0, 1]);
     let rows = parse_data(text.as_bytes(), false, &found, &settings());
     assert_eq!(account(rows.counts), [2, 1, 0, 1, 0]);
-    // Nothing but a header: an export without accesses.
+    // Only a header: an export without accesses.
     let found = layout("record,time,var,cycle,data\n");
-    assert_eq!((found.columns.as_slice(), found.header_lines), (USUAL.as_slice(), 1));
+    assert_eq!((found.columns.as_slice(), found.header_lines), (THESIS_COLUMNS.as_slice(), 1));
 }
 
 #[test]
-fn a_torn_first_line_is_no_header() {
+fn a_cut_first_line_is_no_header() {
     let text = "72600,\"EE_ORTI\",\"wr-data\",43\n-2,0.5,\"x\",\"wr-data\",1\n-1,0.6,\"x\",\"wr-data\",1\n";
     let found = layout(text);
-    assert_eq!((found.columns.as_slice(), found.header_lines), (USUAL.as_slice(), 0));
+    assert_eq!((found.columns.as_slice(), found.header_lines), (THESIS_COLUMNS.as_slice(), 0));
     let rows = parse_data(text.as_bytes(), true, &found, &settings());
     assert_eq!(findings(&rows.log), [("wrong-column-count", 1)]);
 }
@@ -74,26 +75,26 @@ fn pages_of_words_are_no_header() {
     assert!(detect_data_layout(words.as_bytes(), None).is_err());
     let text = words + &"-1,0.5,x,wr-data,1\n".repeat(30);
     let found = layout(&text);
-    assert_eq!((found.columns.as_slice(), found.header_lines), (USUAL.as_slice(), 0));
+    assert_eq!((found.columns.as_slice(), found.header_lines), (THESIS_COLUMNS.as_slice(), 0));
     let rows = parse_data(text.as_bytes(), true, &found, &settings());
     assert_eq!(account(rows.counts), [41, 30, 0, 11, 0]);
 }
 
 #[test]
-fn names_given_by_a_person_win() {
+fn given_names_have_priority() {
     let text = "-2,0.1,0.5,x,y,wr-data,1\n";
-    let found = pinned(text, "record,-,time,variable,-,cycle,data").unwrap();
+    let found = given_layout(text, "record,-,time,variable,-,cycle,data").unwrap();
     let rows = parse_data(text.as_bytes(), true, &found, &settings());
     assert_eq!(rows.time, [500_000_000]);
     assert_eq!(rows.names, ["x"]);
-    let error = pinned(text, "record,time,variable,cycle,data").unwrap_err();
+    let error = given_layout(text, "record,time,variable,cycle,data").unwrap_err();
     assert!(error.to_string().contains("5 columns"), "{error}");
-    assert!(pinned("", "record,time,variable,cycle,data").is_ok());
-    assert!(pinned("", "time,variable,cycle").is_err());
+    assert!(given_layout("", "record,time,variable,cycle,data").is_ok());
+    assert!(given_layout("", "time,variable,cycle").is_err());
 }
 
 #[test]
-fn what_cannot_be_told_is_an_error_that_shows_what_was_seen() {
+fn undetectable_columns_are_an_error_that_shows_the_line() {
     for (text, words) in [
         ("1,2,3\n", "time"),
         ("hello world\n", "hello world"),
@@ -107,7 +108,7 @@ fn what_cannot_be_told_is_an_error_that_shows_what_was_seen() {
 }
 
 #[test]
-fn other_columns_are_read_like_the_usual_ones() {
+fn columns_in_any_order_are_read() {
     let text = "cycle;data;time;var;address\nwr-data;1;0,5;x;D:70\nrd-data;FF;0.6;-;D:70001234\n";
     let rows = parse_data(text.as_bytes(), true, &layout(text), &settings());
     assert_eq!(rows.time, [500_000_000, 600_000_000]);
@@ -117,7 +118,7 @@ fn other_columns_are_read_like_the_usual_ones() {
 }
 
 #[test]
-fn exports_are_told_apart() {
+fn kinds_of_exports_are_distinguished() {
     for (text, kind) in [
         ("-0083448136,0.0004372600,\"EE_ORTI_servicetrace\",\"wr-data\",43", Some(Kind::Data)),
         ("record;time;var;cycle;data\n", Some(Kind::Data)),

@@ -1,4 +1,4 @@
-//! Tests of the TRACE32 readers as their users see them; the small parts are tested beside their code.
+//! Tests of the TRACE32 readers through their interface. Small parts are tested next to their code.
 
 mod corpus;
 mod data_lines;
@@ -29,7 +29,7 @@ fn functions(text: &str) -> ExportRows {
     parse_functions(text.as_bytes(), &settings())
 }
 
-/// The codes of what was found, in order, with their lines.
+/// The codes of the findings, in order, with their lines.
 fn findings(log: &Log) -> Vec<(&'static str, u64)> {
     log.entries().iter().map(|entry| (entry.code, entry.line.unwrap())).collect()
 }

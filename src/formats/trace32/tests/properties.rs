@@ -1,17 +1,18 @@
-//! What must hold for any text: no panic, no lost line, no dependence on chunks or on plans.
+//! What must hold for any text: no panic, no lost line, no dependence on chunks or on plans. Not for single
+//! kinds of lines.
 
 use proptest::prelude::*;
 
-use super::parser::Way;
+use super::parser::ReadMode;
 use super::*;
 use crate::names::TextList;
 
-/// Both ways to read by plans, on a processor that has both.
-const WAYS: [fn() -> Way; 2] = [|| Way::Bytes, Way::best];
+/// The modes with plans. On a processor without AVX2, both are the same.
+const MODES: [fn() -> ReadMode; 2] = [|| ReadMode::Scalar, ReadMode::fastest];
 
-/// A name of a few, because a line with a new one is left to the tolerant reader.
+/// One of a few names, because a line with a new name is left to the tolerant reader.
 fn known_name() -> impl Strategy<Value = String> + Clone {
-    // With its quotes, the first of the long ones is just too long to be short (see `ByteMap`).
+    // With its quotes, the first long name is just too long for a short string (see `ByteMap`).
     const LONG: [&str; 2] = ["app::Controller::step(int,char)", "app::Controller::step<Sensor>(int, char)"];
     const NAMES: [&str; 10] = [
         "a",
@@ -28,7 +29,7 @@ fn known_name() -> impl Strategy<Value = String> + Clone {
     prop::sample::select(NAMES.as_slice()).prop_map(str::to_owned)
 }
 
-/// Lines near the common shape, with a share of unusual and broken ones.
+/// Mostly lines of the common form, with a share of rare and broken ones.
 fn data_line() -> impl Strategy<Value = String> + Clone {
     let record = prop_oneof![
         2 => "[-+]?[0-9]{1,16}", 6 => "[-+]00000[0-9]{5}", 1 => Just(String::new()), 1 => "[-+,]?[0-9,]{10,11}"
@@ -64,10 +65,10 @@ fn function_line() -> impl Strategy<Value = String> + Clone {
     prop_oneof![9 => line, 1 => "[-0-9; a]{0,20}", 1 => Just("time; name; event".to_owned())]
 }
 
-/// Lines joined with mixed line ends, the last maybe without one.
+/// Lines joined with mixed line ends; the last one may have none.
 fn text(line: impl Strategy<Value = String> + Clone) -> impl Strategy<Value = String> {
     let end = prop_oneof![12 => Just("\n"), 2 => Just("\r\n"), 1 => Just("\r\r\n")];
-    // More rows than are appended together, now and then.
+    // Sometimes more rows than a batch.
     let number = prop_oneof![9 => 0usize..40, 1 => 80usize..160];
     let lines =
         number.prop_flat_map(move |number| prop::collection::vec((line.clone(), end.clone()), number));
@@ -89,7 +90,7 @@ fn any_settings() -> impl Strategy<Value = ExportSettings> {
     })
 }
 
-/// Everything but the gaps, with names in place of their numbers.
+/// All columns of the rows, with names in place of ids.
 fn data_rows(rows: &ExportRows) -> Vec<(i64, Option<i64>, String, bool, u64, u32)> {
     let records = rows.record.iter().enumerate();
     records
@@ -106,12 +107,17 @@ fn function_rows(rows: &ExportRows) -> Vec<(i64, String, u8, u32)> {
         .collect()
 }
 
-/// Plans change nothing, whatever reads by them.
-fn same_by_all_ways(text: &str, grammar: &Grammar, settings: &ExportSettings) -> Result<(), TestCaseError> {
-    let parse =
-        |way| ExportParser::new(grammar.clone(), settings.clone()).by(way).chunk(text.as_bytes(), true);
-    let slow = parse(Way::Tolerant);
-    for fast in WAYS.map(|way| parse(way())) {
+/// All modes give the same result.
+fn assert_same_in_all_modes(
+    text: &str,
+    grammar: &Grammar,
+    settings: &ExportSettings,
+) -> Result<(), TestCaseError> {
+    let parse = |mode| {
+        ExportParser::new(grammar.clone(), settings.clone()).with_mode(mode).chunk(text.as_bytes(), true)
+    };
+    let slow = parse(ReadMode::Tolerant);
+    for fast in MODES.map(|mode| parse(mode())) {
         assert_complete(fast.counts);
         match grammar {
             Grammar::Data(_) => prop_assert_eq!(data_rows(&fast), data_rows(&slow)),
@@ -125,7 +131,7 @@ fn same_by_all_ways(text: &str, grammar: &Grammar, settings: &ExportSettings) ->
     Ok(())
 }
 
-/// Cells joined in one way, for many lines: what a plan is made for.
+/// Many lines with cells that are joined in the same way, for which plans are made.
 fn shaped_text() -> impl Strategy<Value = String> {
     let affix = || prop_oneof![4 => Just(("", "")), 2 => Just(("\"", "\"")), 1 => Just((" \"", "\" ")), 1 => Just((" ", " "))];
     let shape = (
@@ -170,7 +176,7 @@ fn shaped_text() -> impl Strategy<Value = String> {
     )
 }
 
-/// Where a text can be cut into whole lines, for a number that chooses.
+/// An offset where a text can be cut into whole lines; `choice` selects one of them.
 fn cut_at(text: &str, choice: usize) -> usize {
     let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).chain([0]).collect();
     ends[choice % ends.len()]
@@ -181,22 +187,22 @@ proptest! {
 
     #[test]
     fn plans_for_data_change_nothing(text in text(data_line()), settings in any_settings()) {
-        same_by_all_ways(&text, &Grammar::Data(thesis_layout()), &settings)?;
+        assert_same_in_all_modes(&text, &Grammar::Data(thesis_layout()), &settings)?;
     }
 
     #[test]
     fn plans_for_functions_change_nothing(text in text(function_line()), settings in any_settings()) {
-        same_by_all_ways(&text, &Grammar::Functions, &settings)?;
+        assert_same_in_all_modes(&text, &Grammar::Functions, &settings)?;
     }
 
     #[test]
     fn plans_for_any_layout_change_nothing(
-        text in shaped_text(), settings in any_settings(), odd in text(data_line()), at: usize,
+        text in shaped_text(), settings in any_settings(), irregular in text(data_line()), at: usize,
     ) {
         let text = format!("{text}{odd}{text}");
         let layout = detect_data_layout(text.as_bytes(), None).unwrap_or_else(|_| thesis_layout());
-        same_by_all_ways(&text, &Grammar::Data(layout.clone()), &settings)?;
-        same_by_all_ways(&text[cut_at(&text, at)..], &Grammar::Data(layout), &settings)?;
+        assert_same_in_all_modes(&text, &Grammar::Data(layout.clone()), &settings)?;
+        assert_same_in_all_modes(&text[cut_at(&text, at)..], &Grammar::Data(layout), &settings)?;
     }
 
     #[test]
@@ -206,12 +212,12 @@ proptest! {
         let (head, tail) = text.as_bytes().split_at(cut_at(&text, choice));
         let mut head = parse_data(head, true, &layout, &settings);
         let mut tail = parse_data(tail, false, &layout, &settings);
-        let (by, mut rows) = (head.counts.lines, data_rows(&tail));
-        rows.iter_mut().for_each(|row| row.5 += by as u32);
+        let (shift, mut rows) = (head.counts.lines, data_rows(&tail));
+        rows.iter_mut().for_each(|row| row.5 += shift as u32);
         prop_assert_eq!([data_rows(&head), rows].concat(), data_rows(&whole));
         prop_assert_eq!(head.counts.rejected + tail.counts.rejected, whole.counts.rejected);
         prop_assert_eq!(head.counts.gaps + tail.counts.gaps, whole.counts.gaps);
-        tail.log.shift_lines(by);
+        tail.log.shift_lines(shift);
         head.log.merge(tail.log);
         prop_assert_eq!(head.log.entries(), whole.log.entries());
     }
@@ -266,7 +272,7 @@ proptest! {
         let layout = detect_data_layout(text.as_bytes(), None).unwrap_or_else(|_| thesis_layout());
         let rows = parse_data(text.as_bytes(), true, &layout, &settings);
         assert_complete(rows.counts);
-        // `str::lines` leaves out nothing but a final line end, as the account does.
+        // Like the counts, `split_inclusive` has no empty line after a final line end.
         prop_assert_eq!(rows.counts.lines, text.split_inclusive('\n').count() as u64);
     }
 }
