@@ -9,7 +9,7 @@ use hashbrown::HashTable;
 
 use super::TextList;
 
-/// Gives every distinct text an id, from 0 in the order of first use. Ids stay until [`Interner::trim`].
+/// Gives every distinct text an id, from 0 in the order of first use. Ids stay until `trim_beyond`.
 #[derive(Debug, Clone, Default)]
 pub struct Interner {
     /// The ids of all texts.
@@ -84,11 +84,7 @@ impl Interner {
         Arc::clone(self.array.get_or_insert_with(|| self.texts.array()))
     }
 
-    /// Forgets all texts when there are too many; then it returns true, and old ids are void.
-    pub fn trim(&mut self) -> bool {
-        self.trim_beyond(Self::MAX_TEXTS, Self::MAX_BYTES)
-    }
-
+    /// Forgets all texts when there are more than that, or more bytes of them; then it returns true, and old ids are void.
     pub(super) fn trim_beyond(&mut self, texts: usize, bytes: usize) -> bool {
         let large = self.len() as usize > texts || self.bytes() > bytes;
         if large {
@@ -133,7 +129,7 @@ mod tests {
         assert!(Arc::ptr_eq(&before, &names.array()), "nothing is new");
         names.intern("c");
         assert_eq!(names.array().len(), 4);
-        assert!(!names.trim() && names.trim_beyond(3, 100) && names.len() == 0);
+        assert!(!names.trim_beyond(4, 100) && names.trim_beyond(3, 100) && names.len() == 0);
         assert_eq!(names.intern("c"), 0);
     }
 }

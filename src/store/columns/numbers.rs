@@ -135,18 +135,27 @@ struct Dictionary {
     /// Index into `numbers` plus one; 0 for a free slot. Their number is a power of two. Three in four are
     /// free, and half of them in a full dictionary.
     slots: Vec<u32>,
+    /// Numbers that were looked up recently, by their lowest bits, and their keys. They stay in the first-level cache,
+    /// and the table does not.
+    recent: Box<[(i64, u32); RECENT]>,
 }
+
+/// A power of two.
+const RECENT: usize = 256;
 
 impl Dictionary {
     fn with_capacity(numbers: usize) -> Self {
         let slots = (4 * numbers).clamp(1024, 2 * Self::MAX).next_power_of_two();
         // A page adds at most this many before the dictionary is given up.
         let page = if numbers > 0 { PAGE_ROWS / 2 + 2 } else { 0 };
-        Self { numbers: Vec::with_capacity(numbers + page), slots: vec![0; slots] }
+        let recent = Box::new([(0, Self::NO_KEY); RECENT]);
+        Self { numbers: Vec::with_capacity(numbers + page), slots: vec![0; slots], recent }
     }
 
     /// A dictionary stops growing at 1 MiB, because a reader has to hold it.
     const MAX: usize = 1 << 17;
+    /// Marks a free entry of `recent`.
+    const NO_KEY: u32 = u32::MAX;
     /// The odd fraction of the golden ratio, whose products are spread evenly.
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -169,6 +178,21 @@ impl Dictionary {
 
     #[inline(always)]
     fn key(&mut self, number: i64) -> u32 {
+        let recent = number as usize % RECENT;
+        match self.recent.get(recent) {
+            Some((known, key)) if *known == number && *key != Self::NO_KEY => *key,
+            _ => {
+                let key = self.key_in_table(number);
+                if let Some(entry) = self.recent.get_mut(recent) {
+                    *entry = (number, key);
+                }
+                key
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn key_in_table(&mut self, number: i64) -> u32 {
         let mut at = self.home(number);
         loop {
             let tag = self.slots.get(at).copied().unwrap_or(0);

@@ -199,7 +199,7 @@ proptest! {
     fn plans_for_any_layout_change_nothing(
         text in shaped_text(), settings in any_settings(), irregular in text(data_line()), at: usize,
     ) {
-        let text = format!("{text}{odd}{text}");
+        let text = format!("{text}{irregular}{text}");
         let layout = detect_data_layout(text.as_bytes(), None).unwrap_or_else(|_| thesis_layout());
         assert_same_in_all_modes(&text, &Grammar::Data(layout.clone()), &settings)?;
         assert_same_in_all_modes(&text[cut_at(&text, at)..], &Grammar::Data(layout), &settings)?;
