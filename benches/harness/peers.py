@@ -137,7 +137,8 @@ def polars_shape(text, out, level, shape):
     types = {"record": pl.Int64, "time": pl.String if is_text else pl.Decimal(18, 12 if shape == "decimals_12" else 10)}
     frame = pl.scan_csv(
         text,
-        has_header=shape in ("header", "excel"),
+        has_header=False,
+        skip_lines=int(shape in ("header", "excel")),
         separator=";" if shape in ("semicolons", "excel") else ",",
         # Without quotes, and where blanks are around them, this is faster and right.
         quote_char=None if shape in ("blanks", "bare", "excel") else '"',

@@ -78,7 +78,7 @@ def _import(bench, kind, note, table, command, targets):
 
 def shapes(bench):
     """Data exports that are written in other ways become databases, not mapped"""
-    lines, per_row, threads, times = [], {}, {}, {}
+    lines, notes, per_row, threads, times = [], [], {}, {}, {}
     rows = text = 0
     for shape in SHAPES:
         folder, note = bench.inputs.synthetic("data", 0.15, shape)
@@ -92,6 +92,7 @@ def shapes(bench):
         if rows_of(database)["data_event"] != note["rows"]:
             raise Failed(f"{shape}: {note['rows']} rows were written, {rows_of(database)['data_event']} are in the database")
         lines += [replace(line, name=f"{shape}: {line.name}", rows=one.rows, text=one.text) for line in one.lines]
+        notes += [f"{shape}: {note}" for note in one.notes if "failed" in note]
         run = one.run("btfdb")
         per_row[shape], threads[shape] = run.cpu / note["rows"], run.cpu / run.wall
         if one.best_peer:
@@ -100,7 +101,7 @@ def shapes(bench):
         remove(database)
         remove(folder)
         remove(folder.with_name(f"{folder.name}.json"))
-    result = Result("shapes", rows, text, lines)
+    result = Result("shapes", rows, text, lines, notes)
     cheapest, worst = min(per_row, key=per_row.get), max(per_row, key=per_row.get)
     result.check(f"{worst}, times {cheapest} per row", per_row[worst] / per_row[cheapest], 1.5)
     slowest = min(threads, key=threads.get)

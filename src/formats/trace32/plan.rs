@@ -3,7 +3,7 @@
 //! several times as fast, with the same result, and leaves all other lines to the tolerant reader. Not the
 //! loop over lines (see `parser`).
 
-use super::super::text::{ByteMap, LineEnds, Pattern, Scalar, Vectors, WordMap, likely, swar};
+use super::super::text::{ByteMap, LineEnds, Pattern, Vectors, WordMap, likely, swar};
 use super::{ExportSettings, Radix, fields};
 use crate::input::MAX_LINE;
 use crate::time::{TimeScale, divide_half_even, with_sign};
@@ -77,11 +77,11 @@ struct NumberFormat {
     decimals: u32,
     /// 10 to the power of `decimals`.
     scale: u64,
-    point: u8,
     /// The form of the last sixteen bytes of a cell, including the terminator.
     pattern: Pattern,
-    /// The form of the decimals and the suffix, for numbers with more than sixteen bytes.
-    fraction_pattern: Option<Pattern>,
+    /// For numbers with more than sixteen bytes: the form of the digits with the point, and of the decimals with the
+    /// suffix.
+    part_patterns: Option<[Pattern; 2]>,
 }
 
 /// A cell, `[begin, end)`, as offsets in the text. The terminator is at `end`.
@@ -419,7 +419,8 @@ impl NumberFormat {
         let tail = [rest, &[terminator]].concat();
         let suffix = Affix::suffix(&tail)?;
         let pattern = Pattern::new(decimals, point, &tail)?;
-        let fraction_pattern = Pattern::new(0, point, &tail).filter(|_| decimals > 0);
+        let parts = Pattern::new(0, point, &[point]).zip(Pattern::new(0, point, &tail));
+        let part_patterns = parts.map(|(whole, fraction)| [whole, fraction]).filter(|_| decimals > 0);
         let decimals = decimals as u32;
         let number = Self {
             field,
@@ -432,9 +433,8 @@ impl NumberFormat {
             suffix,
             decimals,
             scale,
-            point,
             pattern,
-            fraction_pattern,
+            part_patterns,
         };
         is_valid.then_some((number, unit))
     }
@@ -484,7 +484,7 @@ impl NumberFormat {
             let Some(bytes) = likely(lines.bytes(end.wrapping_sub(16))) else { return line };
             let found = match vectors.decimal(bytes, end.wrapping_sub(begin) as usize, &self.pattern) {
                 Some(found) => found,
-                None => match self.read_long_number(lines, begin, end) {
+                None => match self.read_long_number(vectors, lines, begin, end) {
                     Some(found) => found,
                     None => return line,
                 },
@@ -496,21 +496,17 @@ impl NumberFormat {
         lines.count
     }
 
-    /// A number that does not fit in sixteen bytes with its suffix. `None` if the cell has no number.
-    #[cold]
+    /// A number that does not fit in sixteen bytes with its suffix, in two parts. `None` if the cell has no number.
     #[inline(never)]
-    fn read_long_number(&self, lines: Lines<'_>, begin: u32, end: u32) -> Option<u64> {
-        let pattern = self.fraction_pattern?;
-        let cell = lines.text.get(begin as usize..end as usize)?;
-        let point = cell.len().checked_sub(self.suffix.length as usize + self.decimals as usize + 1)?;
-        let whole = cell.get(..point).filter(|whole| (1..=16).contains(&whole.len()))?;
-        let whole = whole.iter().try_fold(0u64, |number, byte| {
-            byte.is_ascii_digit().then(|| number * 10 + u64::from(byte - b'0'))
-        })?;
-        let bytes = lines.bytes(end.wrapping_sub(16))?;
-        // The decimals and the suffix.
-        let fraction = Scalar.decimal(bytes, cell.len() - point - 1, &pattern)?;
-        (cell.get(point) == Some(&self.point)).then_some(())?;
+    fn read_long_number(&self, vectors: impl Vectors, lines: Lines<'_>, begin: u32, end: u32) -> Option<u64> {
+        let [whole, fraction] = self.part_patterns.as_ref()?;
+        let read = |begin: u32, end: u32, pattern| {
+            let bytes = lines.bytes(end.wrapping_sub(16))?;
+            vectors.decimal(bytes, end.wrapping_sub(begin) as usize, pattern)
+        };
+        let after_point = end.wrapping_sub(self.decimals + self.suffix.length);
+        let whole = read(begin, after_point, whole)?;
+        let fraction = read(after_point, end, fraction)?;
         whole.checked_mul(self.scale)?.checked_add(fraction)
     }
 
