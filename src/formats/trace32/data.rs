@@ -6,6 +6,7 @@ use super::columns;
 use super::fields::{self, Cell};
 use super::layout::DataLayout;
 use super::line_reader::{ChunkContext, LineReader};
+use super::lost_data;
 use super::report::bad_time;
 use super::rows::Row;
 use crate::diagnostics::Severity;
@@ -128,9 +129,13 @@ impl<'c, 's> DataReader<'c, 's> {
     /// A row with all its cells, but with a cycle that is neither a read nor a write.
     fn not_an_access(&self, line: Line<'c>, cycle: Cell<'c>, chunk: &mut ChunkContext<'_>) {
         let is_gap = |cell: &Cell<'_>| {
-            if cycle.is_null() { fields::is_gap_text(cell.text) } else { fields::is_gap_phrase(cell.text) }
+            if cycle.is_null() {
+                lost_data::is_gap_text(cell.text)
+            } else {
+                lost_data::is_gap_phrase(cell.text)
+            }
         };
-        if fields::is_gap_kind(cycle.text) {
+        if lost_data::is_gap_kind(cycle.text) {
             self.gap(cycle, chunk);
         } else if let Some(cell) = self.cells.iter().copied().find(is_gap) {
             self.gap(cell, chunk);
@@ -146,7 +151,7 @@ impl<'c, 's> DataReader<'c, 's> {
 
     fn wrong_width(&self, line: Line<'c>, width: usize, chunk: &mut ChunkContext<'_>) {
         let found = self.cells.len();
-        if let Some(cell) = self.cells.iter().copied().find(|cell| fields::is_gap_text(cell.text)) {
+        if let Some(cell) = self.cells.iter().copied().find(|cell| lost_data::is_gap_text(cell.text)) {
             self.gap(cell, chunk);
         } else if self.is_header() {
             chunk.report.counts.skipped += 1;

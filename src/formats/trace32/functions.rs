@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use super::super::text::Line;
 use super::fields;
 use super::line_reader::{ChunkContext, LineReader};
+use super::lost_data;
 use super::plan::RowLayout;
 use super::report::bad_time;
 use super::rows::Row;
@@ -120,9 +121,9 @@ impl<'c> FunctionReader<'c> {
 
     /// The field that makes the line a gap. If a line `has_event`, its name may be any word.
     fn gap_text(&self, has_event: bool) -> Option<&'c [u8]> {
-        let is_gap = if has_event { fields::is_gap_phrase } else { fields::is_gap_text };
+        let is_gap = if has_event { lost_data::is_gap_phrase } else { lost_data::is_gap_text };
         let events = self.fields.get(2..).unwrap_or_default();
-        let kind = events.iter().find(|field| fields::is_gap_kind(field));
+        let kind = events.iter().find(|field| lost_data::is_gap_kind(field));
         self.fields.iter().find(|field| is_gap(field)).or(kind).copied()
     }
 

@@ -5,6 +5,7 @@ use super::super::text::Line;
 use super::Radix;
 use super::columns::{self, Column};
 use super::fields::{self, Cell};
+use super::lost_data;
 use super::plan::RowLayout;
 use crate::diagnostics::excerpt;
 use crate::error::{Error, Result};
@@ -252,7 +253,7 @@ fn is_title(cells: &[Cell<'_>]) -> bool {
     let is_word = |cell: &Cell<'_>| {
         !matches!(cell.text, [b'0'..=b'9' | b'+' | b'.', ..] | [b'-', _, ..])
             && !fields::is_cycle(cell.text)
-            && !fields::is_gap_text(cell.text)
+            && !lost_data::is_gap_text(cell.text)
     };
     cells.iter().all(is_word) && cells.iter().any(|cell| !cell.is_null())
 }

@@ -14,6 +14,7 @@ mod format;
 mod functions;
 mod layout;
 mod line_reader;
+mod lost_data;
 mod parser;
 mod plan;
 mod probe;

@@ -3,18 +3,11 @@
 
 use super::super::RowLines;
 use super::super::text::{Findings, Line, Names};
-use super::{Counts, ExportSettings, Gap, fields};
+use super::lost_data::{OpenGap, gap_reason};
+use super::{Counts, ExportSettings, Gap};
 use crate::diagnostics::{Log, Severity};
 use crate::input::MAX_LINE;
 use crate::time::{NotTicks, Rounded};
-
-/// A gap whose neighbours are not known yet.
-#[derive(Debug)]
-struct OpenGap {
-    own_time: Option<i64>,
-    rows_before: usize,
-    reason: String,
-}
 
 /// Why a time is not usable: code and message of the diagnostic.
 pub(super) type BadTime = (&'static str, &'static str);
@@ -66,7 +59,7 @@ impl<'s> Report<'s> {
     pub(super) fn gap(&mut self, own_time: Option<Rounded>, rows_before: usize, text: &[u8]) {
         self.counts.gaps += 1;
         let own_time = own_time.and_then(|time| self.instant(time).ok());
-        self.gaps.push(OpenGap { own_time, rows_before, reason: fields::gap_reason(text) });
+        self.gaps.push(OpenGap { own_time, rows_before, reason: gap_reason(text) });
     }
 
     /// Adds the offset of the core to a time. Counts it if it was rounded.
@@ -85,15 +78,6 @@ impl<'s> Report<'s> {
         debug_assert_eq!(lines, rows + gaps + rejected + skipped, "a line is unaccounted for");
         let gaps = self.gaps.into_iter().map(|gap| gap.resolve(times)).collect();
         (self.counts, gaps, self.findings.into_log())
-    }
-}
-
-impl OpenGap {
-    fn resolve(self, times: &[i64]) -> Gap {
-        let before = self.rows_before.checked_sub(1).and_then(|row| times.get(row)).copied();
-        let end = times.get(self.rows_before).copied();
-        let begin = self.own_time.or(before);
-        Gap { begin: begin.or(end).unwrap_or(0), begin_open: begin.is_none(), end, reason: self.reason }
     }
 }
 
