@@ -107,6 +107,37 @@ impl Error {
         self
     }
 
+    /// Adds "did you mean" with the word of `known` that is nearest to `word`, or else what `otherwise` makes of
+    /// all of them, separated by commas.
+    #[must_use]
+    pub(crate) fn hint_near<'a>(
+        self,
+        word: &str,
+        known: impl IntoIterator<Item = &'a str>,
+        otherwise: impl FnOnce(&str) -> String,
+    ) -> Self {
+        let known: Vec<&str> = known.into_iter().collect();
+        match did_you_mean(word, known.iter().copied()) {
+            Some(near) => self.hint(format!("did you mean '{near}'?")),
+            None => self.hint(otherwise(&known.join(", "))),
+        }
+    }
+
+    /// An error of a TOML file, with its line. For an unknown key, the nearest one of `keys` (separated by
+    /// blanks) is the hint.
+    pub(crate) fn toml(error: &toml::de::Error, text: &str, path: &Path, keys: &str) -> Self {
+        let message = error.message();
+        let mut located = Self::input(message.replace('\n', " ")).at(path);
+        if let Some(span) = error.span() {
+            located = located.line(1 + text[..span.start.min(text.len())].matches('\n').count() as u64);
+        }
+        let word = message.split('`').nth(1).filter(|_| message.contains("unknown"));
+        match word.and_then(|word| did_you_mean(word, keys.split_whitespace())) {
+            Some(near) => located.hint(format!("did you mean '{near}'?")),
+            None => located,
+        }
+    }
+
     /// The kind, which decides the exit code.
     pub fn kind(&self) -> ErrorKind {
         self.kind

@@ -1,6 +1,6 @@
 //! `recording.toml`: the keys of a recording and their meaning. Not the files it names.
 
-use crate::error::{Error, Result, did_you_mean};
+use crate::error::{Error, Result};
 use crate::options::OptionValues;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -94,26 +94,9 @@ impl Default for NameList {
     }
 }
 
-const KEYS: [&str; 18] = [
-    "name",
-    "os",
-    "runnables",
-    "signals",
-    "category1_isrs",
-    "data_radix",
-    "data_columns",
-    "task_functions",
-    "aliases",
-    "core",
-    "data",
-    "functions",
-    "orti",
-    "os_header",
-    "symbols",
-    "time_offset",
-    "file",
-    "core",
-];
+/// All keys, for suggestions.
+const KEYS: &str = "name os runnables signals category1_isrs data_radix data_columns task_functions aliases core \
+    data functions orti os_header symbols time_offset file";
 
 impl Description {
     /// Parses the text of a `recording.toml`; `path` is only for messages.
@@ -121,19 +104,7 @@ impl Description {
     /// # Errors
     /// Any error of TOML or serde, with file and line, and a "did you mean" for unknown keys.
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
-        let description: Self = toml::from_str(text).map_err(|e| {
-            let line = e.span().map(|s| 1 + text[..s.start.min(text.len())].matches('\n').count() as u64);
-            let mut error = Error::input(e.message().replace('\n', " ")).at(path);
-            if let Some(line) = line {
-                error = error.line(line);
-            }
-            match e.message().split('`').nth(1).and_then(|word| did_you_mean(word, KEYS)) {
-                Some(near) if e.message().contains("unknown") => {
-                    error.hint(format!("did you mean '{near}'?"))
-                }
-                _ => error,
-            }
-        })?;
+        let description: Self = toml::from_str(text).map_err(|e| Error::toml(&e, text, path, KEYS))?;
         description.check(path)?;
         Ok(description)
     }

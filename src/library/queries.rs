@@ -8,7 +8,7 @@ use super::definition::{Metric, View};
 use super::file::Query;
 use super::folders::{self, ParsedFile};
 use super::shipped;
-use crate::error::{Error, Result, did_you_mean};
+use crate::error::{Error, Result};
 
 /// The metrics and views of a session.
 #[derive(Debug, Clone)]
@@ -72,10 +72,9 @@ impl Queries {
     pub fn metric(&self, name: &str) -> Result<&Metric> {
         let has_name = |m: &&Metric| m.names().any(|n| n.eq_ignore_ascii_case(name));
         self.metrics.iter().find(has_name).ok_or_else(|| {
-            let near = did_you_mean(name, self.metrics.iter().flat_map(Metric::names));
-            let near = near.map(|near| format!("did you mean '{near}'?"));
+            let known = self.metrics.iter().flat_map(Metric::names);
             Error::usage(format!("there is no metric '{name}'"))
-                .hint(near.unwrap_or_else(|| "`btfdb metrics --list` shows all metrics".into()))
+                .hint_near(name, known, |_| "`btfdb metrics --list` shows all metrics".into())
         })
     }
 }

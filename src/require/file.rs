@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::chain::{ChainStep, Instance};
-use crate::error::{Error, Result, did_you_mean};
+use crate::error::{Error, Result};
 use crate::time::{TimeScale, parse_time_argument};
 
 /// What a recording has to keep. Every list may be left out.
@@ -165,34 +165,8 @@ impl Bound {
 }
 
 /// All keys, for suggestions.
-const KEYS: [&str; 26] = [
-    "limit",
-    "deadline",
-    "period",
-    "load",
-    "chain",
-    "synchronisation",
-    "name",
-    "metric",
-    "entity",
-    "statistic",
-    "lower",
-    "upper",
-    "jitter",
-    "core",
-    "window",
-    "step",
-    "steps",
-    "reaction",
-    "age",
-    "action",
-    "source",
-    "instance",
-    "lost",
-    "repeated",
-    "events",
-    "tolerance",
-];
+const KEYS: &str = "limit deadline period load chain synchronisation name metric entity statistic lower upper \
+    jitter core window step steps reaction age action source instance lost repeated events tolerance";
 
 impl Requirements {
     /// Reads the text of a file; `path` is only for messages.
@@ -201,7 +175,7 @@ impl Requirements {
     /// Anything TOML or serde refuses, with file and line, and a "did you mean" for unknown keys; a file that
     /// requires nothing, or an entry that does not.
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
-        let requirements: Self = toml::from_str(text).map_err(|e| located(&e, text, path))?;
+        let requirements: Self = toml::from_str(text).map_err(|e| Error::toml(&e, text, path, KEYS))?;
         let mistake = |message: String| Err(Error::input(message).at(path));
         if let Some(limit) = requirements.limit.iter().find(|l| l.lower.is_none() && l.upper.is_none()) {
             return mistake(format!("the limit of {} has neither lower nor upper", limit.metric));
@@ -229,7 +203,7 @@ impl Requirements {
     /// # Errors
     /// As [`Self::parse`]; a file without chains.
     pub fn parse_chains(text: &str, path: &Path) -> Result<Vec<crate::chain::Chain>> {
-        let requirements: Self = toml::from_str(text).map_err(|e| located(&e, text, path))?;
+        let requirements: Self = toml::from_str(text).map_err(|e| Error::toml(&e, text, path, KEYS))?;
         match requirements.chains() {
             none if none.is_empty() => Err(Error::input("the file has no chains")
                 .at(path)
@@ -254,18 +228,6 @@ impl Requirements {
             && load.is_empty()
             && synchronisation.is_empty()
             && !chain.iter().any(bounded)
-    }
-}
-
-fn located(e: &toml::de::Error, text: &str, path: &Path) -> Error {
-    let mut error = Error::input(e.message().replace('\n', " ")).at(path);
-    if let Some(span) = e.span() {
-        error = error.line(1 + text[..span.start.min(text.len())].matches('\n').count() as u64);
-    }
-    let word = e.message().split('`').nth(1).filter(|_| e.message().contains("unknown"));
-    match word.and_then(|word| did_you_mean(word, KEYS)) {
-        Some(near) => error.hint(format!("did you mean '{near}'?")),
-        None => error,
     }
 }
 

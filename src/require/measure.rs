@@ -6,7 +6,7 @@ use super::file::{Bound, Load, Synchronisation};
 use super::synchronisation::{Apart, Together};
 use super::{Outcome, Requirements, Verdict};
 use crate::engine::{Param, Session};
-use crate::error::{Error, Result, did_you_mean};
+use crate::error::{Error, Result};
 use crate::metrics::{MetricFilter, summaries, summary_within};
 use crate::schema::result::{self, Fractions, Integers, Texts};
 use crate::time::TimeScale;
@@ -109,10 +109,7 @@ fn wanted(requirements: &Requirements, scale: TimeScale) -> Result<Vec<Wanted<'_
 fn of_metric(session: &Session, wanted: &Wanted<'_>, recording: &str) -> Result<Vec<Outcome>> {
     if let Some(statistic) = wanted.statistic.filter(|s| !STATISTICS.contains(s)) {
         let error = Error::usage(format!("there is no statistic '{statistic}'"));
-        return Err(match did_you_mean(statistic, STATISTICS) {
-            Some(near) => error.hint(format!("did you mean '{near}'?")),
-            None => error.hint(format!("the statistics are: {}", STATISTICS.join(", "))),
-        });
+        return Err(error.hint_near(statistic, STATISTICS, |all| format!("the statistics are: {all}")));
     }
     let filter = MetricFilter {
         recording: Some(recording.to_owned()),

@@ -8,7 +8,7 @@ use super::super::ui::Ui;
 use super::parse;
 use crate::derive::Dialect;
 use crate::description::{CoreDescription, Description, NameList, plan};
-use crate::error::{Error, Result, did_you_mean};
+use crate::error::{Error, Result};
 use crate::formats::{FORMATS, TraceFormat};
 use crate::ops::IngestOptions as Options;
 use crate::ops::ingest::{Report, ingest};
@@ -205,11 +205,7 @@ fn core(text: &str) -> Result<CoreDescription> {
             other => {
                 let keys = ["name", "data", "functions", "orti", "os_header", "symbols", "time_offset"];
                 let error = bad(format!("unknown key '{other}'"));
-                let near = did_you_mean(other, keys).map(|k| format!("did you mean '{k}'?"));
-                return Err(match near {
-                    Some(hint) => error.hint(hint),
-                    None => error.hint(format!("keys are {}", keys.join(", "))),
-                });
+                return Err(error.hint_near(other, keys, |all| format!("keys are {all}")));
             }
         }
     }

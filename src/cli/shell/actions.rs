@@ -4,7 +4,7 @@ use super::{Flow, Shell, pager_of_the_user, script};
 use crate::cli::args::Format;
 use crate::cli::commands::{export as exporting, histogram as drawing, parse};
 use crate::engine::split;
-use crate::error::{Error, ErrorKind, Result, did_you_mean};
+use crate::error::{Error, ErrorKind, Result};
 use crate::library::Unit;
 use crate::metrics::{MetricFilter, bins_of, histograms, summaries};
 use crate::render;
@@ -239,9 +239,6 @@ pub(super) fn open(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
 fn one_of(what: &str, word: &str, words: &'static [&'static str]) -> Result<&'static str> {
     words.iter().copied().find(|w| w.eq_ignore_ascii_case(word)).ok_or_else(|| {
         let error = Error::usage(format!("there is no {what} '{word}'"));
-        match did_you_mean(word, words.iter().copied()) {
-            Some(near) => error.hint(format!("did you mean '{near}'?")),
-            None => error.hint(format!("one of: {}", words.join(", "))),
-        }
+        error.hint_near(word, words.iter().copied(), |all| format!("one of: {all}"))
     })
 }

@@ -4,7 +4,7 @@
 use super::actions::{self, FORCE, FORMATS, SWITCH, UNITS};
 use super::{Flow, Shell, input, listings};
 use crate::cli::commands::export::ExportArgs;
-use crate::error::{Error, Result, did_you_mean};
+use crate::error::{Error, Result};
 use crate::export::CHAINS_OPTION;
 use clap::Args;
 use std::fmt::Write as _;
@@ -18,7 +18,29 @@ pub(super) struct Command {
     pub summary: &'static str,
     /// More than the summary; may be empty.
     pub detail: &'static str,
-    run: fn(&mut Shell<'_>, &[String]) -> Result<Flow>,
+    run: Run,
+}
+
+/// What runs a command. It gets the arguments.
+type Run = fn(&mut Shell<'_>, &[String]) -> Result<Flow>;
+
+/// A command without arguments.
+const fn command(name: &'static str, run: Run, summary: &'static str) -> Command {
+    Command { name, alias: None, args: &[], summary, detail: "", run }
+}
+
+impl Command {
+    const fn args(self, args: &'static [Arg]) -> Self {
+        Self { args, ..self }
+    }
+
+    const fn alias(self, alias: &'static str) -> Self {
+        Self { alias: Some(alias), ..self }
+    }
+
+    const fn detail(self, detail: &'static str) -> Self {
+        Self { detail, ..self }
+    }
 }
 
 /// An argument of a command.
@@ -68,188 +90,82 @@ pub(super) fn export_options() -> Vec<String> {
 
 /// All commands, in the order of the help.
 pub(super) const COMMANDS: &[Command] = &[
-    Command {
-        name: ".help",
-        alias: None,
-        args: &[may("COMMAND", ArgKind::Command)],
-        summary: "List the commands, or explain one",
-        detail: "",
-        run: help,
-    },
-    Command {
-        name: ".tables",
-        alias: None,
-        args: &[],
-        summary: "List tables and views with their rows",
-        detail: "",
-        run: listings::tables,
-    },
-    Command {
-        name: ".schema",
-        alias: None,
-        args: &[may("TABLE", ArgKind::Relation)],
-        summary: "Show the columns of a table or view, or of all",
-        detail: "With the type and the meaning of every column, and when it is NULL.",
-        run: listings::schema,
-    },
-    Command {
-        name: ".recordings",
-        alias: None,
-        args: &[],
-        summary: "List the recordings of the database",
-        detail: "The same as SELECT * FROM recording.",
-        run: listings::recordings,
-    },
-    Command {
-        name: ".metrics",
-        alias: None,
-        args: &[may("METRIC", ArgKind::Metric)],
-        summary: "List the metrics, or show the SQL of one",
-        detail: "",
-        run: listings::metrics,
-    },
-    Command {
-        name: ".metric",
-        alias: None,
-        args: &[
+    command(".help", help, "List the commands, or explain one").args(&[may("COMMAND", ArgKind::Command)]),
+    command(".tables", listings::tables, "List tables and views with their rows"),
+    command(".schema", listings::schema, "Show the columns of a table or view, or of all")
+        .args(&[may("TABLE", ArgKind::Relation)])
+        .detail("With the type and the meaning of every column, and when it is NULL."),
+    command(".recordings", listings::recordings, "List the recordings of the database")
+        .detail("The same as SELECT * FROM recording."),
+    command(".metrics", listings::metrics, "List the metrics, or show the SQL of one")
+        .args(&[may("METRIC", ArgKind::Metric)]),
+    command(".metric", actions::metric, "Compute a metric: min, avg, max, percentiles, and when")
+        .args(&[
             need("METRIC", ArgKind::Metric),
             may("ENTITY", ArgKind::Free),
             may("RECORDING", ArgKind::Recording),
-        ],
-        summary: "Compute a metric: min, avg, max, percentiles, and when",
-        detail: "For all tasks, ISRs, runnables or cores, or for ENTITY.",
-        run: actions::metric,
-    },
-    Command {
-        name: ".histogram",
-        alias: None,
-        args: &[
+        ])
+        .detail("For all tasks, ISRs, runnables or cores, or for ENTITY."),
+    command(".histogram", actions::histogram, "Show how many samples of a metric are how long")
+        .args(&[
             need("METRIC", ArgKind::Metric),
             may("ENTITY", ArgKind::Free),
             may("RECORDING", ArgKind::Recording),
-        ],
-        summary: "Show how many samples of a metric are how long",
-        detail: "For all tasks, ISRs, runnables or cores, or for ENTITY. Other modes than table give the bins as rows.",
-        run: actions::histogram,
-    },
-    Command {
-        name: ".checks",
-        alias: None,
-        args: &[],
-        summary: "List the rules that `btfdb check` checks",
-        detail: "",
-        run: listings::checks,
-    },
-    Command {
-        name: ".explain",
-        alias: None,
-        args: &[need("SQL", ArgKind::Sql)],
-        summary: "Show the plan of a statement",
-        detail: "The same as EXPLAIN. EXPLAIN ANALYZE runs the statement and shows what each step took.",
-        run: actions::explain,
-    },
-    Command {
-        name: ".read",
-        alias: None,
-        args: &[need("FILE", ArgKind::File)],
-        summary: "Run the statements and commands in a file",
-        detail: "Stops at the first error, and names its line.",
-        run: actions::read,
-    },
-    Command {
-        name: ".mode",
-        alias: None,
-        args: &[may("FORMAT", ArgKind::Word(FORMATS))],
-        summary: "Show results as table, csv, tsv, json or jsonl",
-        detail: "auto is a table on a terminal and CSV everywhere else.",
-        run: actions::mode,
-    },
-    Command {
-        name: ".unit",
-        alias: None,
-        args: &[may("UNIT", ArgKind::Word(UNITS))],
-        summary: "Show times in tables as ticks, ns, us, ms or s",
-        detail: "Times are what is computed from columns of times: max(end_at - begin_at) is one. Whole ticks stay exact. \
-                 Other formats than tables always hold ticks.",
-        run: actions::unit,
-    },
-    Command {
-        name: ".rows",
-        alias: None,
-        args: &[may("N", ArgKind::Free)],
-        summary: "Show at most N rows of a table on the terminal; 0: all",
-        detail: "What goes to a file, a pipe or a pager is always complete.",
-        run: actions::rows,
-    },
-    Command {
-        name: ".param",
-        alias: None,
-        args: &[may("NAME=VALUE", ArgKind::Free)],
-        summary: "Give $NAME in SQL a value, or show all values",
-        detail: "A number, a time such as 10ms, null, or text. Some views need values: .schema says which.",
-        run: actions::param,
-    },
-    Command {
-        name: ".timer",
-        alias: None,
-        args: &[may("on|off", ArgKind::Word(SWITCH))],
-        summary: "Show how long each statement took",
-        detail: "",
-        run: actions::timer,
-    },
-    Command {
-        name: ".pager",
-        alias: None,
-        args: &[may("on|off|COMMAND", ArgKind::Line)],
-        summary: "Look at results with a pager",
-        detail: "on takes the command in $PAGER, or less. A pager gets all rows, as far as it asks for them.",
-        run: actions::pager,
-    },
-    Command {
-        name: ".once",
-        alias: None,
-        args: &[need("FILE", ArgKind::File), may(FORCE, ArgKind::Word(&[FORCE]))],
-        summary: "Write the next result to a file",
-        detail: "An existing file is overwritten with --force only.",
-        run: actions::once,
-    },
-    Command {
-        name: ".output",
-        alias: None,
-        args: &[may("FILE", ArgKind::File), may(FORCE, ArgKind::Word(&[FORCE]))],
-        summary: "Write all results to a file, or to the terminal again",
-        detail: "Without FILE: to the terminal again. The file appears when it is complete: then, or at the end.",
-        run: actions::output,
-    },
-    Command {
-        name: ".export",
-        alias: None,
-        args: &[
+        ])
+        .detail(
+            "For all tasks, ISRs, runnables or cores, or for ENTITY. Other modes than table give the \
+             bins as rows.",
+        ),
+    command(".checks", listings::checks, "List the rules that `btfdb check` checks"),
+    command(".explain", actions::explain, "Show the plan of a statement")
+        .args(&[need("SQL", ArgKind::Sql)])
+        .detail("The same as EXPLAIN. EXPLAIN ANALYZE runs the statement and shows what each step took."),
+    command(".read", actions::read, "Run the statements and commands in a file")
+        .args(&[need("FILE", ArgKind::File)])
+        .detail("Stops at the first error, and names its line."),
+    command(".mode", actions::mode, "Show results as table, csv, tsv, json or jsonl")
+        .args(&[may("FORMAT", ArgKind::Word(FORMATS))])
+        .detail("auto is a table on a terminal and CSV everywhere else."),
+    command(".unit", actions::unit, "Show times in tables as ticks, ns, us, ms or s")
+        .args(&[may("UNIT", ArgKind::Word(UNITS))])
+        .detail(
+            "Times are what is computed from columns of times: max(end_at - begin_at) is one. Whole \
+             ticks stay exact. Other formats than tables always hold ticks.",
+        ),
+    command(".rows", actions::rows, "Show at most N rows of a table on the terminal; 0: all")
+        .args(&[may("N", ArgKind::Free)])
+        .detail("What goes to a file, a pipe or a pager is always complete."),
+    command(".param", actions::param, "Give $NAME in SQL a value, or show all values")
+        .args(&[may("NAME=VALUE", ArgKind::Free)])
+        .detail("A number, a time such as 10ms, null, or text. Some views need values: .schema says which."),
+    command(".timer", actions::timer, "Show how long each statement took")
+        .args(&[may("on|off", ArgKind::Word(SWITCH))]),
+    command(".pager", actions::pager, "Look at results with a pager")
+        .args(&[may("on|off|COMMAND", ArgKind::Line)])
+        .detail(
+            "on takes the command in $PAGER, or less. A pager gets all rows, as far as it asks for them.",
+        ),
+    command(".once", actions::once, "Write the next result to a file")
+        .args(&[need("FILE", ArgKind::File), may(FORCE, ArgKind::Word(&[FORCE]))])
+        .detail("An existing file is overwritten with --force only."),
+    command(".output", actions::output, "Write all results to a file, or to the terminal again")
+        .args(&[may("FILE", ArgKind::File), may(FORCE, ArgKind::Word(&[FORCE]))])
+        .detail(
+            "Without FILE: to the terminal again. The file appears when it is complete: then, or at the \
+             end.",
+        ),
+    command(".export", actions::export, "Write a BTF slice: .export worst.btf 117ms 120ms")
+        .args(&[
             need("FILE", ArgKind::File),
             may("FROM", ArgKind::Free),
             may("TO", ArgKind::Free),
             may("OPTION...", ArgKind::Options),
-        ],
-        summary: "Write a BTF slice: .export worst.btf 117ms 120ms",
-        detail: "Takes the options of `btfdb export`: .export t.csv --table process_state --recording demo.",
-        run: actions::export,
-    },
-    Command {
-        name: ".open",
-        alias: None,
-        args: &[may("DB", ArgKind::File)],
-        summary: "Open another database, or the same one anew",
-        detail: "A session sees the database as it was when it was opened.",
-        run: actions::open,
-    },
-    Command {
-        name: ".quit",
-        alias: Some(".exit"),
-        args: &[],
-        summary: "Leave, as Ctrl-D does",
-        detail: "",
-        run: |_, _| Ok(Flow::Quit),
-    },
+        ])
+        .detail("Takes the options of `btfdb export`: .export t.csv --table process_state --recording demo."),
+    command(".open", actions::open, "Open another database, or the same one anew")
+        .args(&[may("DB", ArgKind::File)])
+        .detail("A session sees the database as it was when it was opened."),
+    command(".quit", |_, _| Ok(Flow::Quit), "Leave, as Ctrl-D does").alias(".exit"),
 ];
 
 impl Command {
@@ -304,10 +220,8 @@ fn known(name: &str) -> Result<&'static Command> {
     let dotted = format!(".{}", name.trim_start_matches(['.', '\\']).to_ascii_lowercase());
     let found = if name.starts_with('\\') { None } else { find(&dotted) };
     found.ok_or_else(|| {
-        let near = did_you_mean(&dotted, names());
-        let hint = near
-            .map_or_else(|| "`.help` lists the commands".into(), |near| format!("did you mean '{near}'?"));
-        Error::usage(format!("there is no command '{name}'")).hint(hint)
+        let error = Error::usage(format!("there is no command '{name}'"));
+        error.hint_near(&dotted, names(), |_| "`.help` lists the commands".into())
     })
 }
 

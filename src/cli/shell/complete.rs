@@ -3,7 +3,7 @@
 use super::actions::SWITCH;
 use super::commands::{self, ArgKind};
 use super::lexer::{self, Piece, is_word, pieces};
-use super::words::{KEYWORDS, is_keyword};
+use super::words::{is_keyword, keywords};
 use crate::engine::{Relation, Session};
 use crate::library::{Metric, TABLE_FUNCTIONS};
 
@@ -131,7 +131,7 @@ fn sql(names: &Names, typed: &str, line: &str) -> Completions {
     let functions: Vec<String> = names.functions.iter().map(|f| format!("{f}(")).collect();
     let lower = word.starts_with(|c: char| c.is_lowercase());
     let keywords: Vec<String> =
-        KEYWORDS.iter().map(|k| if lower { k.to_lowercase() } else { (*k).to_owned() }).collect();
+        keywords().map(|k| if lower { k.to_lowercase() } else { k.to_owned() }).collect();
     let all = columns.chain(relations).chain(functions.iter().chain(&keywords).map(String::as_str));
     words(start, word, all)
 }

@@ -4,7 +4,7 @@
 use super::{Flow, Shell};
 use crate::cli::commands::{check, metrics as metrics_command};
 use crate::engine::{Relation, split};
-use crate::error::{Error, Result, did_you_mean};
+use crate::error::{Error, Result};
 use crate::library::{Documented, Queries};
 use crate::schema::{self, tables as names};
 use std::fmt::Write as _;
@@ -34,10 +34,9 @@ pub(super) fn schema(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
         Some(name) => {
             let found = relations.iter().find(|r| r.name.eq_ignore_ascii_case(name));
             vec![found.ok_or_else(|| {
-                let near = did_you_mean(name, relations.iter().map(|r| r.name.as_str()));
-                let hint =
-                    near.map_or_else(|| "`.tables` lists them".into(), |n| format!("did you mean '{n}'?"));
-                Error::usage(format!("there is no table or view '{name}'")).hint(hint)
+                let known = relations.iter().map(|r| r.name.as_str());
+                Error::usage(format!("there is no table or view '{name}'"))
+                    .hint_near(name, known, |_| "`.tables` lists them".into())
             })?]
         }
     };

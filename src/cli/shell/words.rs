@@ -1,86 +1,18 @@
 //! The words of SQL for colours and completion: those that queries over traces use. Not all of the engine.
 
+const KEYWORDS: &str = "\
+    ALL AND ANTI AS ASC BETWEEN BIGINT BOOLEAN BY CASE CAST CROSS CURRENT DESC DESCRIBE DISTINCT DOUBLE ELSE \
+    END EXCEPT EXISTS EXPLAIN ANALYZE FALSE FILTER FIRST FOLLOWING FROM FULL GROUP HAVING ILIKE IN INNER \
+    INTERSECT IS JOIN LAST LATERAL LEFT LIKE LIMIT NATURAL NOT NULL NULLS OFFSET ON OR ORDER OUTER OVER \
+    PARTITION PRECEDING QUALIFY RANGE RECURSIVE RIGHT ROW ROWS SELECT SEMI SHOW TABLES THEN TRUE UNBOUNDED \
+    UNION USING VALUES VARCHAR WHEN WHERE WINDOW WITH WITHIN";
+
 /// In capitals; after lower-case letters, lower-case words are offered.
-pub(super) const KEYWORDS: &[&str] = &[
-    "ALL",
-    "AND",
-    "ANTI",
-    "AS",
-    "ASC",
-    "BETWEEN",
-    "BIGINT",
-    "BOOLEAN",
-    "BY",
-    "CASE",
-    "CAST",
-    "CROSS",
-    "CURRENT",
-    "DESC",
-    "DESCRIBE",
-    "DISTINCT",
-    "DOUBLE",
-    "ELSE",
-    "END",
-    "EXCEPT",
-    "EXISTS",
-    "EXPLAIN",
-    "ANALYZE",
-    "FALSE",
-    "FILTER",
-    "FIRST",
-    "FOLLOWING",
-    "FROM",
-    "FULL",
-    "GROUP",
-    "HAVING",
-    "ILIKE",
-    "IN",
-    "INNER",
-    "INTERSECT",
-    "IS",
-    "JOIN",
-    "LAST",
-    "LATERAL",
-    "LEFT",
-    "LIKE",
-    "LIMIT",
-    "NATURAL",
-    "NOT",
-    "NULL",
-    "NULLS",
-    "OFFSET",
-    "ON",
-    "OR",
-    "ORDER",
-    "OUTER",
-    "OVER",
-    "PARTITION",
-    "PRECEDING",
-    "QUALIFY",
-    "RANGE",
-    "RECURSIVE",
-    "RIGHT",
-    "ROW",
-    "ROWS",
-    "SELECT",
-    "SEMI",
-    "SHOW",
-    "TABLES",
-    "THEN",
-    "TRUE",
-    "UNBOUNDED",
-    "UNION",
-    "USING",
-    "VALUES",
-    "VARCHAR",
-    "WHEN",
-    "WHERE",
-    "WINDOW",
-    "WITH",
-    "WITHIN",
-];
+pub(super) fn keywords() -> impl Iterator<Item = &'static str> {
+    KEYWORDS.split_ascii_whitespace()
+}
 
 /// In any case.
 pub(super) fn is_keyword(word: &str) -> bool {
-    KEYWORDS.iter().any(|k| k.eq_ignore_ascii_case(word))
+    keywords().any(|k| k.eq_ignore_ascii_case(word))
 }
