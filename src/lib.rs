@@ -174,7 +174,7 @@ pub use crate::time::{TimeScale, format_duration, parse_time_argument};
 #[cfg(feature = "engine")]
 pub use crate::engine::{Param, ResultStream, Session, SessionOptions, queries_with_folders, split};
 #[cfg(feature = "engine")]
-pub use crate::export::{Content, EXPORTERS, ExportRequest, Exported, Exporter};
+pub use crate::export::{Content, EXPORTERS, ExportRequest, Exported, Exporter, ExporterInfo};
 #[cfg(feature = "engine")]
 pub use crate::library::{Metric, Queries};
 #[cfg(feature = "engine")]

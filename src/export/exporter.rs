@@ -14,25 +14,8 @@ use std::path::Path;
 
 /// A format that a part of a recording can be written in.
 pub trait Exporter: Sync {
-    /// The word for it on the command line.
-    fn name(&self) -> &'static str;
-
-    /// Its name in sentences.
-    fn title(&self) -> &'static str;
-
-    /// The help: a few words, without a full stop.
-    fn help(&self) -> &'static str;
-
-    /// Extensions of files in this format, without dots.
-    fn extensions(&self) -> &'static [&'static str];
-
-    /// What it contains.
-    fn content(&self) -> Content;
-
-    /// Options of this format only.
-    fn options(&self) -> &'static [OptionSpec] {
-        &[]
-    }
+    /// What is known about the format.
+    fn info(&self) -> &ExporterInfo;
 
     /// Writes what is requested. [`ExportRequest::check`] has accepted the request.
     ///
@@ -41,6 +24,23 @@ pub trait Exporter: Sync {
     /// [`crate::error::ErrorKind::Io`] when `out` fails (the cause is then the [`std::io::Error`]), otherwise
     /// those of a query.
     fn write(&self, session: &Session, request: &ExportRequest, out: &mut dyn Write) -> Result<Exported>;
+}
+
+/// What is known about a format.
+#[derive(Debug)]
+pub struct ExporterInfo {
+    /// The word for it on the command line.
+    pub name: &'static str,
+    /// Its name in sentences.
+    pub title: &'static str,
+    /// The help: a few words, without a full stop.
+    pub help: &'static str,
+    /// Extensions of files in this format, without dots.
+    pub extensions: &'static [&'static str],
+    /// What it contains.
+    pub content: Content,
+    /// Options of this format only.
+    pub options: &'static [OptionSpec],
 }
 
 /// What a format contains.
@@ -94,22 +94,22 @@ impl ExportRequest {
         {
             return Err(Error::usage("--from is later than --to"));
         }
-        if exporter.content() == Content::SystemEvents && self.table != tables::BTF_EVENT.name {
-            let (name, table) = (exporter.name(), &self.table);
+        if exporter.info().content == Content::SystemEvents && self.table != tables::BTF_EVENT.name {
+            let (name, table) = (exporter.info().name, &self.table);
             return Err(Error::usage(format!("{name} holds system events, not table '{table}'"))
                 .hint("use --format csv or --format parquet"));
         }
-        let declares = |exporter: &dyn Exporter, name| exporter.options().iter().any(|o| o.name == name);
+        let declares = |exporter: &dyn Exporter, name| exporter.info().options.iter().any(|o| o.name == name);
         // In the order of the help.
         for owner in EXPORTERS {
             let foreign = |o: &&OptionSpec| self.options.has(o.name) && !declares(exporter, o.name);
-            if let Some(option) = owner.options().iter().find(foreign) {
-                return Err(Error::usage(format!("--{} is for {} only", option.name, owner.title()))
-                    .hint(format!("use --format {}", owner.name())));
+            if let Some(option) = owner.info().options.iter().find(foreign) {
+                return Err(Error::usage(format!("--{} is for {} only", option.name, owner.info().title))
+                    .hint(format!("use --format {}", owner.info().name)));
             }
         }
         let has_kernel_events =
-            exporter.content() == Content::KernelEvents || self.table == tables::KERNEL_EVENT.name;
+            exporter.info().content == Content::KernelEvents || self.table == tables::KERNEL_EVENT.name;
         if !self.kernel_filter.is_all() && !has_kernel_events {
             return Err(Error::usage("filters of kernel events are for kernel events only")
                 .hint("use --format traceprinter, or --table kernel_event"));
@@ -147,20 +147,20 @@ impl Exported {
 impl dyn Exporter {
     /// The format of that name.
     pub fn named(name: &str) -> Option<&'static dyn Exporter> {
-        EXPORTERS.iter().copied().find(|exporter| exporter.name() == name)
+        EXPORTERS.iter().copied().find(|exporter| exporter.info().name == name)
     }
 
     /// The format of a file, by its extension; BTF for unknown extensions.
     pub fn of_file(path: &Path) -> &'static dyn Exporter {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-        let found = EXPORTERS.iter().find(|exporter| exporter.extensions().contains(&extension));
+        let found = EXPORTERS.iter().find(|exporter| exporter.info().extensions.contains(&extension));
         found.copied().unwrap_or(FALLBACK)
     }
 }
 
 impl fmt::Debug for dyn Exporter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str(self.info().name)
     }
 }
 
@@ -173,24 +173,15 @@ mod tests {
     struct Toy;
 
     impl Exporter for Toy {
-        fn name(&self) -> &'static str {
-            "toy"
-        }
-
-        fn title(&self) -> &'static str {
-            "toys"
-        }
-
-        fn help(&self) -> &'static str {
-            "One line: how many system events there are"
-        }
-
-        fn extensions(&self) -> &'static [&'static str] {
-            &["toy"]
-        }
-
-        fn content(&self) -> Content {
-            Content::SystemEvents
+        fn info(&self) -> &ExporterInfo {
+            &ExporterInfo {
+                name: "toy",
+                title: "toys",
+                help: "One line: how many system events there are",
+                extensions: &["toy"],
+                content: Content::SystemEvents,
+                options: &[],
+            }
         }
 
         fn write(&self, session: &Session, request: &ExportRequest, out: &mut dyn Write) -> Result<Exported> {
@@ -223,12 +214,15 @@ mod tests {
 
     #[test]
     fn names_and_extensions_lead_to_one_format() {
-        let mut words: Vec<&str> = EXPORTERS.iter().map(|e| e.name()).collect();
+        let mut words: Vec<&str> = EXPORTERS.iter().map(|e| e.info().name).collect();
         for exporter in EXPORTERS {
-            assert_eq!(<dyn Exporter>::named(exporter.name()).unwrap().name(), exporter.name());
-            for extension in exporter.extensions() {
+            assert_eq!(
+                <dyn Exporter>::named(exporter.info().name).unwrap().info().name,
+                exporter.info().name
+            );
+            for extension in exporter.info().extensions {
                 let path = Path::new("a").with_extension(extension);
-                assert_eq!(<dyn Exporter>::of_file(&path).name(), exporter.name());
+                assert_eq!(<dyn Exporter>::of_file(&path).info().name, exporter.info().name);
             }
         }
         words.sort_unstable();
@@ -240,12 +234,12 @@ mod tests {
     fn an_option_of_another_format_is_refused() {
         for exporter in EXPORTERS {
             for owner in EXPORTERS {
-                for option in owner.options() {
+                for option in owner.info().options {
                     let mut request = ExportRequest::default();
                     request.options.set(option.name, ["1".to_owned()]);
-                    let own = exporter.options().iter().any(|o| o.name == option.name);
+                    let own = exporter.info().options.iter().any(|o| o.name == option.name);
                     let checked = request.check(*exporter);
-                    assert_eq!(checked.is_ok(), own, "{} --{}", exporter.name(), option.name);
+                    assert_eq!(checked.is_ok(), own, "{} --{}", exporter.info().name, option.name);
                 }
             }
         }

@@ -10,7 +10,7 @@ mod perfetto;
 mod table;
 mod traceprinter;
 
-pub use exporter::{Content, ExportRequest, Exported, Exporter};
+pub use exporter::{Content, ExportRequest, Exported, Exporter, ExporterInfo};
 
 /// The option that names a file with chains of events. Chains belong to a session, so the code that opens the
 /// session reads the file.

@@ -2,46 +2,34 @@
 
 use std::io::Write;
 
-use super::{Content, ExportRequest, Exported, Exporter};
+use super::{Content, ExportRequest, Exported, Exporter, ExporterInfo};
 use crate::engine::Session;
-use crate::error::{Error, Result, did_you_mean};
+use crate::error::{Error, Result};
 use crate::render::{Format, render};
 use crate::schema::{ColumnType, TABLES, TableSpec, columns, table, tables};
 use crate::selection::Selection;
 
 /// Any table as text with commas.
-pub(super) const CSV: TableFile = TableFile { format: Format::Csv, help: "A table as text with commas" };
-/// Any table as Parquet.
-pub(super) const PARQUET: TableFile = TableFile { format: Format::Parquet, help: "A table as Parquet" };
+pub(super) static CSV: TableFile =
+    TableFile { format: Format::Csv, info: info("csv", &["csv"], "A table as text with commas") };
 
-/// Any table in a format of [`crate::render`], whose name is also the extension.
+/// Any table as Parquet.
+pub(super) static PARQUET: TableFile =
+    TableFile { format: Format::Parquet, info: info("parquet", &["parquet"], "A table as Parquet") };
+
+/// Any table in a format of [`crate::render`].
 pub(super) struct TableFile {
     format: Format,
-    help: &'static str,
+    info: ExporterInfo,
+}
+
+const fn info(name: &'static str, extensions: &'static [&'static str], help: &'static str) -> ExporterInfo {
+    ExporterInfo { name, title: name, help, extensions, content: Content::Table, options: &[] }
 }
 
 impl Exporter for TableFile {
-    fn name(&self) -> &'static str {
-        self.format.name()
-    }
-
-    fn title(&self) -> &'static str {
-        self.name()
-    }
-
-    fn help(&self) -> &'static str {
-        self.help
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        match self.format {
-            Format::Parquet => &["parquet"],
-            _ => &["csv"],
-        }
-    }
-
-    fn content(&self) -> Content {
-        Content::Table
+    fn info(&self) -> &ExporterInfo {
+        &self.info
     }
 
     fn write(&self, session: &Session, request: &ExportRequest, out: &mut dyn Write) -> Result<Exported> {
@@ -73,11 +61,8 @@ pub(super) fn export_table(
     out: &mut dyn Write,
 ) -> Result<(u64, Vec<&'static str>)> {
     let table = table(name).ok_or_else(|| {
-        let names = || TABLES.iter().map(|t| t.name);
-        let near = did_you_mean(name, names()).map(|near| format!("did you mean '{near}'?"));
-        let hint =
-            near.unwrap_or_else(|| format!("the tables are: {}", names().collect::<Vec<_>>().join(", ")));
-        Error::usage(format!("there is no table '{name}'")).hint(hint)
+        let error = Error::usage(format!("there is no table '{name}'"));
+        error.hint_near(name, TABLES.iter().map(|t| t.name), |all| format!("the tables are: {all}"))
     })?;
     let recording = selection.recording(session)?;
     let condition = selection.condition(table, &recording);

@@ -83,19 +83,20 @@ pub struct Exporters;
 
 impl Registry for Exporters {
     fn specs() -> Vec<&'static OptionSpec> {
-        EXPORTERS.iter().flat_map(|exporter| exporter.options()).collect()
+        EXPORTERS.iter().flat_map(|exporter| exporter.info().options).collect()
     }
 }
 
 fn format_parser() -> impl TypedValueParser<Value = &'static dyn Exporter> {
-    let value = |exporter: &&dyn Exporter| PossibleValue::new(exporter.name()).help(exporter.help());
+    let value =
+        |exporter: &&dyn Exporter| PossibleValue::new(exporter.info().name).help(exporter.info().help);
     PossibleValuesParser::new(EXPORTERS.iter().map(value))
         .try_map(|name| <dyn Exporter>::named(&name).ok_or("no such format"))
 }
 
 /// `btf, csv or grasp; …`
 fn format_help() -> String {
-    let names: Vec<_> = EXPORTERS.iter().map(|exporter| exporter.name()).collect();
+    let names: Vec<_> = EXPORTERS.iter().map(|exporter| exporter.info().name).collect();
     let list = match names.as_slice() {
         [names @ .., last] => format!("{} or {last}", names.join(", ")),
         [] => String::new(),

@@ -12,7 +12,7 @@ mod translate;
 
 use std::io::Write;
 
-use super::{Content, ExportRequest, Exported, Exporter};
+use super::{Content, ExportRequest, Exported, Exporter, ExporterInfo};
 use crate::btf::spec::Version;
 use crate::engine::{self, EventOrder, Session, imported_as};
 use crate::error::{Error, ErrorKind, Result};
@@ -39,46 +39,34 @@ const VERSIONS: [Word; 3] = [Word::plain("2.1.5"), Word::plain("2.2.1"), Word::p
 const UNITS: [Word; 5] =
     [Word::plain("ps"), Word::plain("ns"), Word::plain("us"), Word::plain("ms"), Word::plain("s")];
 
+static INFO: ExporterInfo = ExporterInfo {
+    name: "btf",
+    title: "BTF",
+    help: "BTF text",
+    extensions: &["btf"],
+    content: Content::SystemEvents,
+    options: &[
+        OptionSpec::choice(
+            VERSION,
+            "VERSION",
+            &VERSIONS,
+            "Version of BTF to write; as imported when left out, 2.1.5 for what was mapped",
+        ),
+        OptionSpec::choice(
+            TIME_SCALE,
+            "UNIT",
+            &UNITS,
+            "Unit of the times in the BTF: ps, ns, us, ms or s; as imported when left out",
+        ),
+        OptionSpec::flag(NUMERIC, "Write numbers for names in the BTF, with tables that explain them")
+            .conflicts_with(SYMBOLIC),
+        OptionSpec::flag(SYMBOLIC, "Write names in the BTF, also when it was imported with numbers"),
+    ],
+};
+
 impl Exporter for Btf {
-    fn name(&self) -> &'static str {
-        "btf"
-    }
-
-    fn title(&self) -> &'static str {
-        "BTF"
-    }
-
-    fn help(&self) -> &'static str {
-        "BTF text"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["btf"]
-    }
-
-    fn content(&self) -> Content {
-        Content::SystemEvents
-    }
-
-    fn options(&self) -> &'static [OptionSpec] {
-        const OPTIONS: [OptionSpec; 4] = [
-            OptionSpec::choice(
-                VERSION,
-                "VERSION",
-                &VERSIONS,
-                "Version of BTF to write; as imported when left out, 2.1.5 for what was mapped",
-            ),
-            OptionSpec::choice(
-                TIME_SCALE,
-                "UNIT",
-                &UNITS,
-                "Unit of the times in the BTF: ps, ns, us, ms or s; as imported when left out",
-            ),
-            OptionSpec::flag(NUMERIC, "Write numbers for names in the BTF, with tables that explain them")
-                .conflicts_with(SYMBOLIC),
-            OptionSpec::flag(SYMBOLIC, "Write names in the BTF, also when it was imported with numbers"),
-        ];
-        &OPTIONS
+    fn info(&self) -> &ExporterInfo {
+        &INFO
     }
 
     fn write(&self, session: &Session, request: &ExportRequest, out: &mut dyn Write) -> Result<Exported> {

@@ -30,7 +30,7 @@ mod script;
 #[cfg(test)]
 mod tests;
 
-use super::{Content, ExportRequest, Exported, Exporter};
+use super::{Content, ExportRequest, Exported, Exporter, ExporterInfo};
 use crate::engine::Session;
 use crate::error::{Error, Result};
 use crate::metrics::tick_of;
@@ -53,43 +53,31 @@ const DIALECT: &str = "dialect";
 const DIALECTS: [Word; 2] =
     [Word { name: "2012", help: "`newTask …`" }, Word { name: "2010", help: "`[Task …] initWith …`" }];
 
-impl Exporter for Grasp {
-    fn name(&self) -> &'static str {
-        "grasp"
-    }
-
-    fn title(&self) -> &'static str {
-        "Grasp"
-    }
-
-    fn help(&self) -> &'static str {
-        "A script for the Grasp player"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["grasp"]
-    }
-
-    fn content(&self) -> Content {
-        Content::SystemEvents
-    }
-
-    fn options(&self) -> &'static [OptionSpec] {
-        const OPTIONS: [OptionSpec; 2] = [
-            OptionSpec::text(
-                TICK,
-                "T",
-                "grasp: what a time of 1 is, e.g. 1us; that of the trace it came from when left out, else a tick of the \
+static INFO: ExporterInfo = ExporterInfo {
+    name: "grasp",
+    title: "Grasp",
+    help: "A script for the Grasp player",
+    extensions: &["grasp"],
+    content: Content::SystemEvents,
+    options: &[
+        OptionSpec::text(
+            TICK,
+            "T",
+            "grasp: what a time of 1 is, e.g. 1us; that of the trace it came from when left out, else a tick of the \
                  database",
-            ),
-            OptionSpec::choice(
-                DIALECT,
-                "YEAR",
-                &DIALECTS,
-                "grasp: commands as the player of 2012 or the paper of 2010 has them",
-            ),
-        ];
-        &OPTIONS
+        ),
+        OptionSpec::choice(
+            DIALECT,
+            "YEAR",
+            &DIALECTS,
+            "grasp: commands as the player of 2012 or the paper of 2010 has them",
+        ),
+    ],
+};
+
+impl Exporter for Grasp {
+    fn info(&self) -> &ExporterInfo {
+        &INFO
     }
 
     fn write(&self, session: &Session, request: &ExportRequest, out: &mut dyn Write) -> Result<Exported> {

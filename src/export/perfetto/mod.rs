@@ -18,7 +18,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-use super::{CHAINS_OPTION, Content, ExportRequest, Exported, Exporter};
+use super::{CHAINS_OPTION, Content, ExportRequest, Exported, Exporter, ExporterInfo};
 use crate::btf::spec::EntityType;
 use crate::engine::Session;
 use crate::error::Result;
@@ -31,34 +31,22 @@ use tracks::Tracks;
 /// A trace for the Perfetto UI.
 pub(super) struct Perfetto;
 
+static INFO: ExporterInfo = ExporterInfo {
+    name: "perfetto",
+    title: "Perfetto",
+    help: "A trace for the Perfetto UI",
+    extensions: &["pftrace", "perfetto-trace"],
+    content: Content::SystemEvents,
+    options: &[OptionSpec::text(
+        CHAINS_OPTION,
+        "FILE",
+        "perfetto: TOML file with [[chain]] entries, shown as slices and flows",
+    )],
+};
+
 impl Exporter for Perfetto {
-    fn name(&self) -> &'static str {
-        "perfetto"
-    }
-
-    fn title(&self) -> &'static str {
-        "Perfetto"
-    }
-
-    fn help(&self) -> &'static str {
-        "A trace for the Perfetto UI"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["pftrace", "perfetto-trace"]
-    }
-
-    fn content(&self) -> Content {
-        Content::SystemEvents
-    }
-
-    fn options(&self) -> &'static [OptionSpec] {
-        const OPTIONS: [OptionSpec; 1] = [OptionSpec::text(
-            CHAINS_OPTION,
-            "FILE",
-            "perfetto: TOML file with [[chain]] entries, shown as slices and flows",
-        )];
-        &OPTIONS
+    fn info(&self) -> &ExporterInfo {
+        &INFO
     }
 
     fn write(&self, session: &Session, request: &ExportRequest, out: &mut dyn Write) -> Result<Exported> {

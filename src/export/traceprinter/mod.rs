@@ -26,7 +26,7 @@ use crate::qnx::{
 use format::Format;
 
 use crate::engine::Session;
-use crate::export::{Content, ExportRequest, Exported, Exporter};
+use crate::export::{Content, ExportRequest, Exported, Exporter, ExporterInfo};
 use crate::options::{OptionSpec, Word};
 use std::io::Write;
 use trace::{PrintOptions, Printed, export_traceprinter};
@@ -41,43 +41,31 @@ const LINE_FORMAT: &str = "line-format";
 const STYLES: [Word; 2] =
     [Word { name: "6", help: "traceprinter 1.02" }, Word { name: "7", help: "7.0 and later" }];
 
+static INFO: ExporterInfo = ExporterInfo {
+    name: "traceprinter",
+    title: "lines of traceprinter",
+    help: "Lines of QNX's traceprinter",
+    extensions: &[],
+    content: Content::KernelEvents,
+    options: &[
+        OptionSpec::choice(
+            STYLE,
+            "VERSION",
+            &STYLES,
+            "traceprinter: whose lines; those of the trace's own version when left out",
+        ),
+        OptionSpec::flag(ONE_LINE, "traceprinter: arguments on the line of their event"),
+        OptionSpec::text(
+            LINE_FORMAT,
+            "FORMAT",
+            "traceprinter, style 7: what stands before the arguments, e.g. 't:0x%08c CPU:%02C %-16Z:%-18z'",
+        ),
+    ],
+};
+
 impl Exporter for Traceprinter {
-    fn name(&self) -> &'static str {
-        "traceprinter"
-    }
-
-    fn title(&self) -> &'static str {
-        "lines of traceprinter"
-    }
-
-    fn help(&self) -> &'static str {
-        "Lines of QNX's traceprinter"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn content(&self) -> Content {
-        Content::KernelEvents
-    }
-
-    fn options(&self) -> &'static [OptionSpec] {
-        const OPTIONS: [OptionSpec; 3] = [
-            OptionSpec::choice(
-                STYLE,
-                "VERSION",
-                &STYLES,
-                "traceprinter: whose lines; those of the trace's own version when left out",
-            ),
-            OptionSpec::flag(ONE_LINE, "traceprinter: arguments on the line of their event"),
-            OptionSpec::text(
-                LINE_FORMAT,
-                "FORMAT",
-                "traceprinter, style 7: what stands before the arguments, e.g. 't:0x%08c CPU:%02C %-16Z:%-18z'",
-            ),
-        ];
-        &OPTIONS
+    fn info(&self) -> &ExporterInfo {
+        &INFO
     }
 
     fn write(&self, session: &Session, request: &ExportRequest, out: &mut dyn Write) -> Result<Exported> {
