@@ -1,6 +1,7 @@
 //! A chart of metrics as data: a panel for each entity. Not for computing its content (see `plot`), and not
 //! for drawing it (see [`crate::render`]).
 
+use super::length;
 use crate::time::TimeScale;
 
 /// Panels below each other.
@@ -27,6 +28,17 @@ pub enum Measure {
     Number,
     /// Shares of 100.
     Percent,
+}
+
+impl Measure {
+    /// A value for people.
+    pub fn shown(self, value: f64, scale: TimeScale) -> String {
+        match self {
+            Self::Time => length(value.round() as i64, scale),
+            Self::Number => format!("{value}"),
+            Self::Percent => format!("{} %", (value * 1e3).round() / 1e3),
+        }
+    }
 }
 
 /// The panel of one entity.

@@ -104,29 +104,48 @@ pub struct Row {
     pub curve: Option<Curve>,
 }
 
-/// The kind of a span. The first six are the states of `process_state` (BTF 2.3 §2.2.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum State {
-    /// Activated, not started.
-    Active,
-    /// On a core.
-    Running,
-    /// Preempted: could run.
-    Ready,
-    /// Waits passively.
-    Waiting,
-    /// Waits actively, on its core.
-    Polling,
-    /// Was preempted while it waited actively.
-    Parking,
-    /// On a core, and holds a semaphore, mutex or resource: a critical section.
-    Critical,
-    /// Holds (rows of semaphores).
-    Held,
-    /// Requested but not held (rows of semaphores).
-    Wanted,
-    /// Nothing was recorded: `gap`.
-    Gap,
+impl Row {
+    /// A row of one track with nothing in it, whose name is its label.
+    pub fn new(kind: RowKind, name: &str) -> Self {
+        Self {
+            id: format!("{}:{name}", kind.as_str()),
+            label: name.to_owned(),
+            kind,
+            parent: None,
+            tracks: 1,
+            runs: Vec::new(),
+            marks: Vec::new(),
+            curve: None,
+        }
+    }
+}
+
+words! {
+    /// The kind of a span. The first six are the states of `process_state` (BTF 2.3 §2.2.1), with the same
+    /// words. Words are in lower case, for identifiers and classes.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum State {
+        /// Activated, not started.
+        Active = "active",
+        /// On a core.
+        Running = "running",
+        /// Preempted: could run.
+        Ready = "ready",
+        /// Waits passively.
+        Waiting = "waiting",
+        /// Waits actively, on its core.
+        Polling = "polling",
+        /// Was preempted while it waited actively.
+        Parking = "parking",
+        /// On a core, and holds a semaphore, mutex or resource: a critical section.
+        Critical = "critical",
+        /// Holds (rows of semaphores).
+        Held = "held",
+        /// Requested but not held (rows of semaphores).
+        Wanted = "wanted",
+        /// Nothing was recorded: `gap`.
+        Gap = "gap",
+    }
 }
 
 /// A span of time, or several that are drawn as one.
@@ -194,49 +213,11 @@ words! {
 }
 
 impl State {
-    pub(crate) const COUNT: usize = 10;
-
-    /// All of them.
-    pub const ALL: [Self; Self::COUNT] = [
-        Self::Active,
-        Self::Running,
-        Self::Ready,
-        Self::Waiting,
-        Self::Polling,
-        Self::Parking,
-        Self::Critical,
-        Self::Held,
-        Self::Wanted,
-        Self::Gap,
-    ];
+    pub(crate) const COUNT: usize = Self::ALL.len();
 
     /// The drawing state of a state of BTF; `None` for states that are not drawn.
     pub fn of_process(state: btf::State) -> Option<Self> {
-        match state {
-            btf::State::Active => Some(Self::Active),
-            btf::State::Running => Some(Self::Running),
-            btf::State::Ready => Some(Self::Ready),
-            btf::State::Waiting => Some(Self::Waiting),
-            btf::State::Polling => Some(Self::Polling),
-            btf::State::Parking => Some(Self::Parking),
-            _ => None,
-        }
-    }
-
-    /// One word in lower case, for identifiers and classes.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => btf::State::Active.as_str(),
-            Self::Running => btf::State::Running.as_str(),
-            Self::Ready => btf::State::Ready.as_str(),
-            Self::Waiting => btf::State::Waiting.as_str(),
-            Self::Polling => btf::State::Polling.as_str(),
-            Self::Parking => btf::State::Parking.as_str(),
-            Self::Critical => "critical",
-            Self::Held => "held",
-            Self::Wanted => "wanted",
-            Self::Gap => "gap",
-        }
+        Self::parse(state.as_str())
     }
 
     pub(crate) fn index(self) -> usize {

@@ -94,7 +94,7 @@ pub(super) fn find(
         entity: Some(around.entity.clone()),
         from: selection.from,
         to: selection.to,
-        windows: None,
+        ..MetricFilter::default()
     };
     let summary = summaries(session, std::slice::from_ref(&around.metric), &filter)?;
     let (value, at, word) = match around.extreme {

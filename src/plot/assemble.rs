@@ -9,7 +9,7 @@ use super::states::States;
 use super::{Context, grasp, in_words, instances, links, objects, rare, runnables, signals, states};
 use crate::error::Result;
 use crate::names::Interner;
-use crate::picture::{Highlight, Marks, Picture, Row, RowKind, Runs, spread};
+use crate::picture::{Highlight, Mark, Marks, Picture, Row, RowKind, Run, Runs, spread};
 
 /// Maximum number of rows of one kind.
 const MAX_ROWS: usize = 120;
@@ -176,24 +176,10 @@ fn processes(
     made
 }
 
-fn row(
-    kind: RowKind,
-    name: &str,
-    mut runs: Vec<crate::picture::Run>,
-    marks: Vec<crate::picture::Mark>,
-) -> Row {
+fn row(kind: RowKind, name: &str, mut runs: Vec<Run>, marks: Vec<Mark>) -> Row {
     let tracks = spread(&mut runs);
     runs.sort_by_key(|run| (run.begin, run.track));
-    Row {
-        id: format!("{}:{name}", kind.as_str()),
-        label: name.to_owned(),
-        kind,
-        parent: None,
-        tracks,
-        runs,
-        marks,
-        curve: None,
-    }
+    Row { tracks, runs, marks, ..Row::new(kind, name) }
 }
 
 /// By kind, with ISRs before tasks, because they run before them; then by name.

@@ -7,7 +7,7 @@ use crate::engine::{Param, Session};
 use crate::error::{Error, Result};
 use crate::library::Unit;
 use crate::metrics::{self, Histogram, MetricFilter};
-use crate::picture::{Bar, Chart, Column, Content, Grid, Measure, Panel, exact, length};
+use crate::picture::{Bar, Chart, Column, Content, Grid, Measure, Panel, exact};
 use crate::schema::result::{self, Fractions, Integers, Texts};
 use crate::selection::Selection;
 
@@ -95,23 +95,14 @@ fn measure(unit: Unit) -> Measure {
 
 fn histograms(session: &Session, recording: &str, request: &ChartRequest) -> Result<Vec<Panel>> {
     let selection = &request.selection;
-    let filter = MetricFilter {
-        recording: Some(recording.to_owned()),
-        entity: None,
-        from: selection.from,
-        to: selection.to,
-        windows: None,
-    };
+    let recording = Some(recording.to_owned());
+    let filter =
+        MetricFilter { recording, from: selection.from, to: selection.to, ..MetricFilter::default() };
     let scale = session.database().time_scale();
-    let shown = |value: f64, unit: Unit| match unit {
-        Unit::Duration => length(value.round() as i64, scale),
-        Unit::Count => format!("{value}"),
-        Unit::Percent => format!("{} %", (value * 1e3).round() / 1e3),
-    };
     let panel = |h: Histogram| {
         let core = h.core.as_ref().filter(|core| **core != h.entity).map(|core| format!(" on {core}"));
         let statistics = h.min.zip(h.p50).zip(h.max).map(|((min, median), max)| {
-            let [min, median, max] = [min, median, max].map(|v| shown(v, h.unit));
+            let [min, median, max] = [min, median, max].map(|v| measure(h.unit).shown(v, scale));
             format!(", {min} to {max}, median {median}")
         });
         let bar = |bin: &metrics::Bin| Bar { from: bin.from, to: bin.to, count: bin.count.unsigned_abs() };

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use super::Context;
-use super::objects::rows;
+use super::objects::each_row;
 use super::show::Show;
 use crate::error::Result;
 use crate::names::Interner;
 use crate::picture::{MarkKind, Marks, Row, RowKind, Shape, Values};
-use crate::schema::result::{self, Integers, Texts};
+use crate::schema::result::{Integers, Texts};
 use crate::schema::tables;
 
 const BUDGETS: &str = "
@@ -70,10 +70,10 @@ pub(super) fn read(context: &Context<'_>, show: &Show) -> Result<Vec<Row>> {
     }
     if show.has(RowKind::Server) {
         let unit = context.session.database().time_scale().as_str();
-        made.extend(servers(context)?.into_iter().map(|(name, p)| p.row(RowKind::Server, name, unit)));
+        made.extend(servers(context)?.into_iter().map(|(name, p)| p.row(RowKind::Server, &name, unit)));
     }
     if show.has(RowKind::Buffer) {
-        made.extend(buffers(context)?.into_iter().map(|(name, p)| p.row(RowKind::Buffer, name, "")));
+        made.extend(buffers(context)?.into_iter().map(|(name, p)| p.row(RowKind::Buffer, &name, "")));
     }
     Ok(made)
 }
@@ -82,35 +82,29 @@ fn servers(context: &Context<'_>) -> Result<BTreeMap<String, Parts>> {
     let grid = context.grid;
     let new = || Parts { values: Values::new(grid, Shape::Lines), marks: Marks::new(grid), limit: None };
     let mut all: BTreeMap<String, Parts> = BTreeMap::new();
-    for batch in rows(context, BUDGETS)? {
-        let batch = batch?;
-        let ([name, event], [begin, end, first, last, consumers, capacity]): ([Texts; 2], [Integers; 6]) =
-            result::columns(&batch)?;
-        for row in 0..batch.num_rows() {
-            let server = all.entry(name.value(row).to_owned());
-            let server = server.or_insert_with(new);
-            let (Some(begin), Some(end)) = (begin.get(row), end.get(row)) else { continue };
-            let (Some(first), Some(last)) = (first.get(row), last.get(row)) else { continue };
-            let consumers = consumers.get(row).unwrap_or(0);
-            server.limit = server.limit.or(capacity.get(row));
-            // The part of the piece in the window: the budget falls by the number of consumers per tick.
-            let at = |time: i64| first.saturating_sub(time.saturating_sub(begin).saturating_mul(consumers));
-            let (from, to) = (begin.max(grid.from()), end.min(grid.to() - 1));
-            if from <= to {
-                server.values.add(from, if from == begin { first } else { at(from) } as f64);
-                server.values.add(to, if to == end { last } else { at(to) } as f64);
-            }
-            match event.get(row) {
-                Some("serverReplenished") => server.marks.add(begin, MarkKind::Replenished, None),
-                Some("serverDepleted") => server.marks.add(begin, MarkKind::Depleted, None),
-                _ => {}
-            }
-            if first >= 0 && last < 0 && consumers > 0 {
-                let below = begin.saturating_add(first / consumers);
-                server.marks.add(below, MarkKind::Violation, None);
-            }
+    each_row(context, BUDGETS, |([name, event], numbers): &([Texts; 2], [Integers; 6]), row| {
+        let [begin, end, first, last, consumers, capacity] = numbers.each_ref().map(|of| of.get(row));
+        let server = all.entry(name.value(row).to_owned()).or_insert_with(new);
+        let (Some(begin), Some(end), Some(first), Some(last)) = (begin, end, first, last) else { return };
+        let consumers = consumers.unwrap_or(0);
+        server.limit = server.limit.or(capacity);
+        // The part of the piece in the window: the budget falls by the number of consumers per tick.
+        let at = |time: i64| first.saturating_sub(time.saturating_sub(begin).saturating_mul(consumers));
+        let (from, to) = (begin.max(grid.from()), end.min(grid.to() - 1));
+        if from <= to {
+            server.values.add(from, if from == begin { first } else { at(from) } as f64);
+            server.values.add(to, if to == end { last } else { at(to) } as f64);
         }
-    }
+        match event.get(row) {
+            Some("serverReplenished") => server.marks.add(begin, MarkKind::Replenished, None),
+            Some("serverDepleted") => server.marks.add(begin, MarkKind::Depleted, None),
+            _ => {}
+        }
+        if first >= 0 && last < 0 && consumers > 0 {
+            let below = begin.saturating_add(first / consumers);
+            server.marks.add(below, MarkKind::Violation, None);
+        }
+    })?;
     Ok(all)
 }
 
@@ -118,20 +112,15 @@ fn buffers(context: &Context<'_>) -> Result<BTreeMap<String, Parts>> {
     let grid = context.grid;
     let new = || Parts { values: Values::new(grid, Shape::Steps), marks: Marks::new(grid), limit: None };
     let mut all: BTreeMap<String, Parts> = BTreeMap::new();
-    for batch in rows(context, LEVELS)? {
-        let batch = batch?;
-        let (name, [begin, level, capacity]): (Texts, [Integers; 3]) = result::columns(&batch)?;
-        for row in 0..batch.num_rows() {
-            let (Some(at), Some(level)) = (begin.get(row), level.get(row)) else { continue };
-            let buffer = all.entry(name.value(row).to_owned());
-            let buffer = buffer.or_insert_with(new);
-            buffer.values.add(at, level as f64);
-            buffer.limit = buffer.limit.max(capacity.get(row));
-            if level < 0 {
-                buffer.marks.add(at, MarkKind::Violation, None);
-            }
+    each_row(context, LEVELS, |(name, [begin, level, capacity]): &(Texts, [Integers; 3]), row| {
+        let (Some(at), Some(level)) = (begin.get(row), level.get(row)) else { return };
+        let buffer = all.entry(name.value(row).to_owned()).or_insert_with(new);
+        buffer.values.add(at, level as f64);
+        buffer.limit = buffer.limit.max(capacity.get(row));
+        if level < 0 {
+            buffer.marks.add(at, MarkKind::Violation, None);
         }
-    }
+    })?;
     Ok(all)
 }
 
@@ -145,60 +134,38 @@ pub(super) fn grasp_marks(context: &Context<'_>, names: &mut Interner) -> Result
         return Ok(grasp_marks);
     }
     let grid = context.grid;
-    for batch in rows(context, MESSAGES)? {
-        let batch = batch?;
-        let (time, [event, process, message], late): (Integers, [Texts; 3], Integers) =
-            result::columns(&batch)?;
-        for row in 0..batch.num_rows() {
-            let Some(at) = time.get(row) else { continue };
-            let event = event.value(row);
-            let words = message.get(row).filter(|words| !words.is_empty());
-            let deadline = matches!(event, "taskDeadline" | "jobDeadline");
-            let (kind, name) = match deadline {
-                true => (MarkKind::Deadline, words.map(|words| names.intern(words))),
-                false => (MarkKind::Message, Some(names.intern(words.unwrap_or(event)))),
-            };
-            match process.get(row) {
-                Some(task) if deadline || event == "taskAnnotation" => {
-                    let marks =
-                        grasp_marks.of_task.entry(task.to_owned()).or_insert_with(|| Marks::new(grid));
-                    marks.add(at, kind, name);
-                    if late.get(row) == Some(1) {
-                        marks.add(at, MarkKind::Violation, Some(names.intern("deadline missed")));
-                    }
+    type Columns = (Integers, [Texts; 3], Integers);
+    each_row(context, MESSAGES, |(time, [event, process, message], late): &Columns, row| {
+        let Some(at) = time.get(row) else { return };
+        let event = event.value(row);
+        let words = message.get(row).filter(|words| !words.is_empty());
+        let deadline = matches!(event, "taskDeadline" | "jobDeadline");
+        let (kind, name) = match deadline {
+            true => (MarkKind::Deadline, words.map(|words| names.intern(words))),
+            false => (MarkKind::Message, Some(names.intern(words.unwrap_or(event)))),
+        };
+        match process.get(row) {
+            Some(task) if deadline || event == "taskAnnotation" => {
+                let marks = grasp_marks.of_task.entry(task.to_owned()).or_insert_with(|| Marks::new(grid));
+                marks.add(at, kind, name);
+                if late.get(row) == Some(1) {
+                    marks.add(at, MarkKind::Violation, Some(names.intern("deadline missed")));
                 }
-                _ => grasp_marks.others.get_or_insert_with(|| Marks::new(grid)).add(at, kind, name),
             }
+            _ => grasp_marks.others.get_or_insert_with(|| Marks::new(grid)).add(at, kind, name),
         }
-    }
+    })?;
     Ok(grasp_marks)
 }
 
 /// The row of marks without a task.
 pub(super) fn messages(marks: Marks) -> Row {
-    Row {
-        id: "trace:messages".to_owned(),
-        label: "messages".to_owned(),
-        kind: RowKind::Trace,
-        parent: None,
-        tracks: 1,
-        runs: Vec::new(),
-        marks: marks.finish(),
-        curve: None,
-    }
+    Row { marks: marks.finish(), ..Row::new(RowKind::Trace, "messages") }
 }
 
 impl Parts {
-    fn row(self, kind: RowKind, name: String, unit: &str) -> Row {
-        Row {
-            id: format!("{}:{name}", kind.as_str()),
-            label: name,
-            kind,
-            parent: None,
-            tracks: 1,
-            runs: Vec::new(),
-            marks: self.marks.finish(),
-            curve: self.values.finish(self.limit.map(|limit| limit as f64), unit),
-        }
+    fn row(self, kind: RowKind, name: &str, unit: &str) -> Row {
+        let curve = self.values.finish(self.limit.map(|limit| limit as f64), unit);
+        Row { marks: self.marks.finish(), curve, ..Row::new(kind, name) }
     }
 }

@@ -5,25 +5,33 @@ use std::collections::BTreeMap;
 
 use super::states::Holds;
 use super::{Context, show::Show};
-use crate::engine::{Param, ResultStream};
+use crate::engine::Param;
 use crate::error::Result;
 use crate::names::Interner;
-use crate::picture::{MarkKind, Marks, Row, RowKind, Runs, Span, State, spread};
-use crate::schema::result::{self, Integers, Texts};
+use crate::picture::{Grid, MarkKind, Marks, Row, RowKind, Runs, Span, State, spread};
+use crate::schema::result::{self, Integers, ResultColumns, Texts};
 use crate::selection::spellings;
 
-/// The parts of a row, by its name.
-#[derive(Default)]
+/// The parts of a row.
 struct Parts {
-    held: Option<Runs>,
-    wanted: Option<Runs>,
-    marks: Option<Marks>,
+    held: Runs,
+    wanted: Runs,
+    marks: Marks,
 }
 
-type Objects = BTreeMap<String, Parts>;
+/// The parts of rows, by their names.
+struct Objects {
+    grid: Grid,
+    parts: BTreeMap<String, Parts>,
+}
 
-/// Runs a statement with the parameters `recording`, `from`, `to` and `last`.
-pub(super) fn rows(context: &Context<'_>, sql: &str) -> Result<ResultStream> {
+/// Runs a statement with the parameters `recording`, `from`, `to` and `last`, and calls `each` with the columns
+/// of its result and the number of a row.
+pub(super) fn each_row<C: ResultColumns>(
+    context: &Context<'_>,
+    sql: &str,
+    mut each: impl FnMut(&C, usize),
+) -> Result<()> {
     let params = [
         ("recording", Param::from(context.recording.as_str())),
         ("from", Param::from(context.grid.from())),
@@ -31,7 +39,12 @@ pub(super) fn rows(context: &Context<'_>, sql: &str) -> Result<ResultStream> {
         ("last", Param::from(context.span.1)),
     ];
     let used: Vec<_> = params.into_iter().filter(|(name, _)| sql.contains(&format!("${name}"))).collect();
-    context.session.sql(sql, &used)
+    for batch in context.session.sql(sql, &used)? {
+        let batch = batch?;
+        let columns = result::columns(&batch)?;
+        (0..batch.num_rows()).for_each(|row| each(&columns, row));
+    }
+    Ok(())
 }
 
 /// Times at which processes hold a semaphore. A time without an end lasts until the next one, or to the end.
@@ -76,15 +89,10 @@ fn each(
     sql: &str,
     mut add: impl FnMut(&str, &str, Option<i64>, i64, i64),
 ) -> Result<()> {
-    for batch in rows(context, sql)? {
-        let batch = batch?;
-        let ([of, actor], [instance, begin, end]): ([Texts; 2], [Integers; 3]) = result::columns(&batch)?;
-        for row in 0..batch.num_rows() {
-            let (Some(begin), Some(end)) = (begin.get(row), end.get(row)) else { continue };
-            add(of.value(row), actor.value(row), instance.get(row), begin, end);
-        }
-    }
-    Ok(())
+    each_row(context, sql, |([of, actor], [instance, begin, end]): &([Texts; 2], [Integers; 3]), row| {
+        let (Some(begin), Some(end)) = (begin.get(row), end.get(row)) else { return };
+        add(of.value(row), actor.value(row), instance.get(row), begin, end);
+    })
 }
 
 /// The selected rows of semaphores, events and stimuli, and when processes hold a semaphore.
@@ -95,20 +103,17 @@ pub(super) fn read(context: &Context<'_>, show: &Show, names: &mut Interner) -> 
     let mut made = Vec::new();
     let mut holds = Holds::new();
     if show.has(RowKind::Semaphore) {
-        let mut all = Objects::new();
-        let grid = context.grid;
+        let mut all = Objects::new(context);
         each(context, HOLDS, |of, actor, instance, begin, end| {
             holds.entry(actor.to_owned()).or_default().push((begin, end));
-            let span = Span { begin, end, state: State::Held, name: Some(names.intern(actor)), instance };
-            let runs = all.entry(of.to_owned()).or_default().held.get_or_insert_with(|| Runs::new(grid));
-            runs.add(span);
+            let name = Some(names.intern(actor));
+            all.of(of).held.add(Span { begin, end, state: State::Held, name, instance });
         })?;
         each(context, WAITS, |of, actor, instance, begin, end| {
-            let span = Span { begin, end, state: State::Wanted, name: Some(names.intern(actor)), instance };
-            let runs = all.entry(of.to_owned()).or_default().wanted.get_or_insert_with(|| Runs::new(grid));
-            runs.add(span);
+            let name = Some(names.intern(actor));
+            all.of(of).wanted.add(Span { begin, end, state: State::Wanted, name, instance });
         })?;
-        made.extend(all.into_iter().map(|(name, parts)| parts.row(RowKind::Semaphore, name)));
+        made.extend(all.rows(RowKind::Semaphore));
     }
     if show.has(RowKind::Event) {
         made.extend(events(context, names)?);
@@ -121,27 +126,24 @@ pub(super) fn read(context: &Context<'_>, show: &Show, names: &mut Interner) -> 
 }
 
 fn events(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Row>> {
-    let grid = context.grid;
-    let mut all = Objects::new();
+    let mut all = Objects::new(context);
     let of = |event: &str, owner: &str| format!("{event} of {owner}");
     each(context, SETTINGS, |event, owner, instance, begin, end| {
-        let parts = all.entry(of(event, owner)).or_default();
-        parts.marks.get_or_insert_with(|| Marks::new(grid)).add(begin, MarkKind::Set, None);
+        let parts = all.of(&of(event, owner));
+        parts.marks.add(begin, MarkKind::Set, None);
         if end > begin {
-            let runs = parts.held.get_or_insert_with(|| Runs::new(grid));
-            runs.add(Span { begin, end, state: State::Held, name: None, instance });
+            parts.held.add(Span { begin, end, state: State::Held, name: None, instance });
         }
     })?;
     each(context, EVENT_WAITS, |event, owner, instance, begin, end| {
-        let parts = all.entry(of(event, owner)).or_default();
-        parts.marks.get_or_insert_with(|| Marks::new(grid)).add(begin, MarkKind::Wait, None);
+        let parts = all.of(&of(event, owner));
+        parts.marks.add(begin, MarkKind::Wait, None);
         if end > begin {
-            let runs = parts.wanted.get_or_insert_with(|| Runs::new(grid));
             let name = Some(names.intern(owner));
-            runs.add(Span { begin, end, state: State::Wanted, name, instance });
+            parts.wanted.add(Span { begin, end, state: State::Wanted, name, instance });
         }
     })?;
-    Ok(all.into_iter().map(|(name, parts)| parts.row(RowKind::Event, name)).collect())
+    Ok(all.rows(RowKind::Event))
 }
 
 fn stimuli(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Row>> {
@@ -154,14 +156,12 @@ fn stimuli(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Row>> {
             AND target_type IN ({types}) AND action = 'trigger'
         ORDER BY time, seq"
     );
-    let mut all = Objects::new();
-    let grid = context.grid;
+    let mut all = Objects::new(context);
     each(context, &sql, |of, actor, _, at, _| {
         let name = (!actor.is_empty()).then(|| names.intern(&format!("by {actor}")));
-        let parts = all.entry(of.to_owned()).or_default();
-        parts.marks.get_or_insert_with(|| Marks::new(grid)).add(at, MarkKind::Trigger, name);
+        all.of(of).marks.add(at, MarkKind::Trigger, name);
     })?;
-    Ok(all.into_iter().map(|(name, parts)| parts.row(RowKind::Stimulus, name)).collect())
+    Ok(all.rows(RowKind::Stimulus))
 }
 
 /// A row for each core with gaps; the empty name is that of the whole recording.
@@ -169,38 +169,42 @@ fn stimuli(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Row>> {
 /// # Errors
 /// Those of a query.
 pub(super) fn gaps(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Row>> {
-    let grid = context.grid;
-    let mut all = Objects::new();
+    let mut all = Objects::new(context);
     each(context, GAPS, |core, reason, instance, begin, end| {
-        let runs = all.entry(core.to_owned()).or_default().held.get_or_insert_with(|| Runs::new(grid));
-        runs.add(Span { begin, end, state: State::Gap, name: Some(names.intern(reason)), instance });
-    })?;
-    let row = |(core, parts): (String, Parts)| {
         let label = if core.is_empty() { "gaps".to_owned() } else { format!("gaps of {core}") };
-        parts.row(RowKind::Trace, label)
-    };
-    Ok(all.into_iter().map(row).collect())
+        let name = Some(names.intern(reason));
+        all.of(&label).held.add(Span { begin, end, state: State::Gap, name, instance });
+    })?;
+    Ok(all.rows(RowKind::Trace))
+}
+
+impl Objects {
+    fn new(context: &Context<'_>) -> Self {
+        Self { grid: context.grid, parts: BTreeMap::new() }
+    }
+
+    fn of(&mut self, name: &str) -> &mut Parts {
+        let grid = self.grid;
+        let new = || Parts { held: Runs::new(grid), wanted: Runs::new(grid), marks: Marks::new(grid) };
+        self.parts.entry(name.to_owned()).or_insert_with(new)
+    }
+
+    fn rows(self, kind: RowKind) -> Vec<Row> {
+        self.parts.into_iter().map(|(name, parts)| parts.row(kind, &name)).collect()
+    }
 }
 
 impl Parts {
-    fn row(self, kind: RowKind, name: String) -> Row {
-        let mut runs = self.held.map(Runs::finish).unwrap_or_default();
+    fn row(self, kind: RowKind, name: &str) -> Row {
+        let mut runs = self.held.finish();
         let held_tracks = if runs.is_empty() { 0 } else { spread(&mut runs) };
-        let mut wanted = self.wanted.map(Runs::finish).unwrap_or_default();
+        let mut wanted = self.wanted.finish();
         let wanted_tracks = if wanted.is_empty() { 0 } else { spread(&mut wanted) };
         wanted.iter_mut().for_each(|run| run.track += held_tracks);
         runs.append(&mut wanted);
         runs.sort_by_key(|run| (run.begin, run.track));
-        Row {
-            id: format!("{}:{name}", kind.as_str()),
-            label: name,
-            kind,
-            parent: None,
-            tracks: (held_tracks + wanted_tracks).max(1),
-            runs,
-            marks: self.marks.map(Marks::finish).unwrap_or_default(),
-            curve: None,
-        }
+        let tracks = (held_tracks + wanted_tracks).max(1);
+        Row { tracks, runs, marks: self.marks.finish(), ..Row::new(kind, name) }
     }
 }
 

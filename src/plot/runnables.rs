@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::Context;
 use super::natural::natural;
-use super::objects::rows;
+use super::objects::each_row;
 use crate::error::Result;
 use crate::names::Interner;
 use crate::picture::{Row, RowKind, Runs, Span, State};
-use crate::schema::result::{self, Integers, Texts};
+use crate::schema::result::{Integers, Texts};
 
 /// Deeper runnables are drawn on top of each other.
 const MAX_TRACKS: i64 = 12;
@@ -37,30 +37,26 @@ pub(super) fn insert(
     let grid = context.grid;
     let sql = RUNNABLES.replace("$first", &context.span.0.to_string());
     let mut all: BTreeMap<String, Vec<Option<Runs>>> = BTreeMap::new();
-    for batch in rows(context, &sql)? {
-        let batch = batch?;
-        let ([process, runnable], [instance, depth, begin, end]): ([Texts; 2], [Integers; 4]) =
-            result::columns(&batch)?;
-        for row in 0..batch.num_rows() {
-            let (Some(begin), Some(end)) = (begin.get(row), end.get(row)) else { continue };
-            let process = process.value(row);
-            let runnable = runnable.value(row);
-            if !chosen(process) && !chosen(runnable) {
-                continue;
-            }
-            let depth = depth.get(row).unwrap_or(0).clamp(0, MAX_TRACKS - 1);
-            let track = usize::try_from(depth).unwrap_or(0);
-            let tracks = all.entry(process.to_owned()).or_default();
-            if tracks.len() <= track {
-                tracks.resize_with(track + 1, || None);
-            }
-            let (name, instance) = (Some(names.intern(runnable)), instance.get(row));
-            let span = Span { begin, end, state: State::Running, name, instance };
-            if let Some(runs) = tracks.get_mut(track) {
-                runs.get_or_insert_with(|| Runs::new(grid)).add(span);
-            }
+    type Columns = ([Texts; 2], [Integers; 4]);
+    each_row(context, &sql, |([process, runnable], [instance, depth, begin, end]): &Columns, row| {
+        let (Some(begin), Some(end)) = (begin.get(row), end.get(row)) else { return };
+        let process = process.value(row);
+        let runnable = runnable.value(row);
+        if !chosen(process) && !chosen(runnable) {
+            return;
         }
-    }
+        let depth = depth.get(row).unwrap_or(0).clamp(0, MAX_TRACKS - 1);
+        let track = usize::try_from(depth).unwrap_or(0);
+        let tracks = all.entry(process.to_owned()).or_default();
+        if tracks.len() <= track {
+            tracks.resize_with(track + 1, || None);
+        }
+        let (name, instance) = (Some(names.intern(runnable)), instance.get(row));
+        let span = Span { begin, end, state: State::Running, name, instance };
+        if let Some(runs) = tracks.get_mut(track) {
+            runs.get_or_insert_with(|| Runs::new(grid)).add(span);
+        }
+    })?;
     let mut all: Vec<_> = all.into_iter().collect();
     all.sort_by(|a, b| natural(&a.0, &b.0));
     for (process, tracks) in all {
@@ -80,10 +76,10 @@ pub(super) fn insert(
     Ok(())
 }
 
-fn row(process: &str, tracks: Vec<Option<Runs>>, parent: Option<usize>) -> Row {
-    let count = u16::try_from(tracks.len()).unwrap_or(1).max(1);
+fn row(process: &str, of_tracks: Vec<Option<Runs>>, parent: Option<usize>) -> Row {
+    let tracks = u16::try_from(of_tracks.len()).unwrap_or(1).max(1);
     let mut runs = Vec::new();
-    for (track, of_track) in (0..).zip(tracks) {
+    for (track, of_track) in (0..).zip(of_tracks) {
         let made = of_track.map(Runs::finish).unwrap_or_default();
         runs.extend(made.into_iter().map(|run| crate::picture::Run { track, ..run }));
     }
@@ -93,14 +89,5 @@ fn row(process: &str, tracks: Vec<Option<Runs>>, parent: Option<usize>) -> Row {
     } else {
         format!("runnables of {process}")
     };
-    Row {
-        id: format!("{}:{process}", RowKind::Runnable.as_str()),
-        label,
-        kind: RowKind::Runnable,
-        parent,
-        tracks: count,
-        runs,
-        marks: Vec::new(),
-        curve: None,
-    }
+    Row { label, parent, tracks, runs, ..Row::new(RowKind::Runnable, process) }
 }

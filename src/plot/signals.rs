@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::Context;
-use super::objects::rows;
+use super::objects::each_row;
 use crate::error::Result;
 use crate::names::Interner;
 use crate::picture::{MarkKind, Marks, Row, RowKind, Shape, Values};
-use crate::schema::result::{self, Integers, Texts};
+use crate::schema::result::{Integers, Texts};
 use crate::selection::spellings;
 
 /// Maximum number of events to read for the value of a signal before the window.
@@ -34,18 +34,12 @@ pub(super) fn read(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Ro
             WHERE recording = $recording AND time < $from AND target_type IN ({types}) AND action = 'write'
             GROUP BY target ORDER BY target"
         );
-        for batch in rows(context, &sql)? {
-            let batch = batch?;
-            let ([target, note], time): ([Texts; 2], Integers) = result::columns(&batch)?;
-            for row in 0..batch.num_rows() {
-                let (Some(target), Some(note)) = (target.get(row), note.get(row)) else {
-                    continue;
-                };
-                if let (Some(value), Some(at)) = (number(note), time.get(row)) {
-                    all.entry(target.to_owned()).or_insert_with(new).values.add(at, value);
-                }
+        each_row(context, &sql, |([target, note], time): &([Texts; 2], Integers), row| {
+            let (Some(target), Some(note)) = (target.get(row), note.get(row)) else { return };
+            if let (Some(value), Some(at)) = (number(note), time.get(row)) {
+                all.entry(target.to_owned()).or_insert_with(new).values.add(at, value);
             }
-        }
+        })?;
     }
     let sql = format!(
         "SELECT time, target, action, note FROM btf_event
@@ -53,42 +47,28 @@ pub(super) fn read(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Ro
             AND target_type IN ({types}) AND action IN ('read', 'write')
         ORDER BY time, seq"
     );
-    for batch in rows(context, &sql)? {
-        let batch = batch?;
-        let (time, [target, action, note]): (Integers, [Texts; 3]) = result::columns(&batch)?;
-        for row in 0..batch.num_rows() {
-            let (Some(at), Some(target)) = (time.get(row), target.get(row)) else {
-                continue;
-            };
-            let signal = all.entry(target.to_owned()).or_insert_with(new);
-            let note = note.get(row).filter(|note| !note.is_empty());
-            if action.get(row) == Some("read") {
-                signal.marks.add(at, MarkKind::Read, None);
-                continue;
-            }
-            signal.marks.add(at, MarkKind::Write, note.map(|note| names.intern(note)));
-            match note.map(number) {
-                Some(Some(value)) => signal.values.add(at, value),
-                Some(None) => signal.words = true,
-                None => {}
-            }
+    each_row(context, &sql, |(time, [target, action, note]): &(Integers, [Texts; 3]), row| {
+        let (Some(at), Some(target)) = (time.get(row), target.get(row)) else { return };
+        let signal = all.entry(target.to_owned()).or_insert_with(new);
+        let note = note.get(row).filter(|note| !note.is_empty());
+        if action.get(row) == Some("read") {
+            signal.marks.add(at, MarkKind::Read, None);
+            return;
         }
-    }
-    Ok(all.into_iter().map(|(name, signal)| signal.row(name)).collect())
+        signal.marks.add(at, MarkKind::Write, note.map(|note| names.intern(note)));
+        match note.map(number) {
+            Some(Some(value)) => signal.values.add(at, value),
+            Some(None) => signal.words = true,
+            None => {}
+        }
+    })?;
+    Ok(all.into_iter().map(|(name, signal)| signal.row(&name)).collect())
 }
 
 impl Signal {
-    fn row(self, name: String) -> Row {
-        Row {
-            id: format!("{}:{name}", RowKind::Signal.as_str()),
-            label: name,
-            kind: RowKind::Signal,
-            parent: None,
-            tracks: 1,
-            runs: Vec::new(),
-            marks: self.marks.finish(),
-            curve: if self.words { None } else { self.values.finish(None, "") },
-        }
+    fn row(self, name: &str) -> Row {
+        let curve = if self.words { None } else { self.values.finish(None, "") };
+        Row { marks: self.marks.finish(), curve, ..Row::new(RowKind::Signal, name) }
     }
 }
 

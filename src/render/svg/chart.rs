@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::layout::{LABEL, SMALL};
 use super::sheet::{Across, PX, Sheet, px};
 use super::text;
-use crate::picture::{Axis, Bar, Chart, Column, Content, Measure, Panel, exact, length};
+use crate::picture::{Axis, Bar, Chart, Column, Content, Measure, Panel, exact};
 use crate::render::markup;
 use crate::time::TimeScale;
 
@@ -96,11 +96,7 @@ impl Frame<'_> {
 
     /// A value as text.
     fn value(&self, value: f64) -> String {
-        match self.panel.measure {
-            Measure::Time => length(value.round() as i64, self.scale),
-            Measure::Number => format!("{value}"),
-            Measure::Percent => format!("{} %", (value * 1e3).round() / 1e3),
-        }
+        self.panel.measure.shown(value, self.scale)
     }
 
     /// The height of a value on an axis that begins at 0.
