@@ -1,27 +1,19 @@
 //! Findings about the content of inputs: counted by code, located, bounded in memory. Not for failures of the
 //! program, which are [`crate::error::Error`]s.
 
+use crate::words::words;
 use std::collections::BTreeMap;
 
-/// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// Worth knowing; nothing was lost or guessed.
-    Info,
-    /// Unusual content; handled as the message says.
-    Warning,
-    /// A record could not be used, or a result that depends on it may be wrong.
-    Error,
-}
-
-impl Severity {
-    /// The lower-case word stored in the `diagnostic` table.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
+words! {
+    /// How bad a finding is. The words are those of table `diagnostic`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Severity {
+        /// Worth knowing; nothing was lost or guessed.
+        Info = "info",
+        /// Unusual content; handled as the message says.
+        Warning = "warning",
+        /// A record could not be used, or a result that depends on it may be wrong.
+        Error = "error",
     }
 }
 

@@ -22,7 +22,8 @@
 //!
 //! | module | what it is for | may import | must not know |
 //! |---|---|---|---|
-//! | `error`, `diagnostics`, `time` | failures; findings about the content of inputs; exact ticks | – | everything else |
+//! | `error`, `time` | failures; exact ticks | – | everything else |
+//! | `diagnostics` | findings about the content of inputs | words | everything else |
 //! | `names` | interned names: interners, dictionary-encoded columns, memos per dictionary | error | what a name means |
 //! | `btf` | the specification of BTF as data, the fields of a line, the event that mappers write | diagnostics, error, names, words | how events are made |
 //! | `options` | options that formats and exports declare for the command line | error, time | the command line |
@@ -41,13 +42,13 @@
 //! | `compare` | two streams of BTF records → their differences | btf, error, names | files, Parquet, SQL |
 //! | `ops` | what btfdb can do, one file per verb | btf, check, compare, derive, description, diagnostics, engine, error, formats, input, library, map, metrics, options, picture, pipeline, plot, render, require, schema, store, time | the terminal, the environment |
 //! | `picture` | a picture as data: rows over time and what happens in them | btf, time, words | tables, pixels |
-//! | `render` | results → text; pictures → SVG, PNG, pages | error, picture, time, varint | the database |
+//! | `render` | results → text; pictures → SVG, PNG, pages | error, picture, time, varint, words | the database |
 //! | `library` | the SQL files of `queries/` and of the user: headers, names, documentation | error, schema, words | running SQL |
 //! | `chain` | event chains: which event follows from which | – | where events come from |
 //! | `engine` | SQL over a database: sessions; tables, functions, operators and optimizer rules for DataFusion | btf, chain, error, library, names, schema, store, time | metrics, the terminal |
 //! | `metrics` | rows of metrics → statistics, histograms, comparisons | engine, error, library, pipeline, render, schema, time | DataFusion, the terminal |
 //! | `selection` | a part of a database: recording, window, entities, types → a condition in SQL | btf, engine, error, schema | what is done with it |
-//! | `export` | tables and results → files, also in formats of other tools | btf, chain, engine, error, formats, metrics, names, options, qnx, render, schema, selection, store, time, varint | arguments |
+//! | `export` | tables and results → files, also in formats of other tools | btf, chain, engine, error, formats, metrics, names, options, qnx, render, schema, selection, store, time, varint, words | arguments |
 //! | `plot` | a window of a recording → its picture | btf, engine, error, library, metrics, names, picture, schema, selection, store, time | how it is drawn |
 //! | `require` | timing requirements: bounds and measured values | chain, engine, error, metrics, render, schema, time, words | the terminal |
 //! | `cli` | arguments, the shell, progress, signals, exit codes | all | Parquet, Arrow builders |

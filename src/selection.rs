@@ -2,7 +2,7 @@
 //! [`crate::schema`]).
 
 use crate::btf::spec::{ENTITY_TYPES, EntityType, EntityTypeRule};
-use crate::engine::{Param, Session};
+use crate::engine::{Param, ResultStream, Session};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnType, TableSpec, columns, tables};
 
@@ -126,6 +126,11 @@ impl Condition {
 
     pub fn params(&self) -> Vec<(&str, Param)> {
         self.params.iter().map(|(n, v)| (n.as_str(), v.clone())).collect()
+    }
+
+    /// The rows of a statement: `select` ends with a table, `rest` follows the condition.
+    pub fn rows(&self, session: &Session, select: &str, rest: &str) -> Result<ResultStream> {
+        session.sql(&format!("{select} {} {rest}", self.sql()), &self.params())
     }
 
     fn param(&mut self, value: Param) -> String {

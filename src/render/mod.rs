@@ -25,6 +25,7 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::words::words;
 
 #[cfg(feature = "engine")]
 pub(crate) use aligned::{line, widths};
@@ -40,47 +41,32 @@ pub use records::records;
 pub use table::SHOWN_NULL;
 pub use unit::InUnit;
 
-/// How rows are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// Aligned columns for people; control characters are escaped, long fractions are rounded.
-    Table,
-    /// RFC 4180 with a header and `\n`: exact and complete. NULL is an empty field, an empty string is `""`.
-    Csv,
-    /// Columns separated by tabs, with a header; tab, line break and `\` in a cell are `\t`, `\n`, `\r`,
-    /// `\\`. NULL is an empty field, and so is an empty string.
-    Tsv,
-    /// One array of objects.
-    Json,
-    /// One object per line.
-    Jsonl,
-    /// A Parquet file (zstd).
-    Parquet,
-    /// An Arrow IPC file.
-    Arrow,
+words! {
+    /// How rows are written.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Format {
+        /// Aligned columns for people; control characters are escaped, long fractions are rounded.
+        Table = "table",
+        /// RFC 4180 with a header and `\n`: exact and complete. NULL is an empty field, an empty string is `""`.
+        Csv = "csv",
+        /// Columns separated by tabs, with a header; tab, line break and `\` in a cell are `\t`, `\n`, `\r`,
+        /// `\\`. NULL is an empty field, and so is an empty string.
+        Tsv = "tsv",
+        /// One array of objects.
+        Json = "json",
+        /// One object per line.
+        Jsonl = "jsonl",
+        /// A Parquet file (zstd).
+        Parquet = "parquet",
+        /// An Arrow IPC file.
+        Arrow = "arrow",
+    }
 }
 
 impl Format {
-    /// All formats, in the order of the help.
-    pub const ALL: [Self; 7] =
-        [Self::Table, Self::Csv, Self::Tsv, Self::Json, Self::Jsonl, Self::Parquet, Self::Arrow];
-
     /// The word on the command line.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Table => "table",
-            Self::Csv => "csv",
-            Self::Tsv => "tsv",
-            Self::Json => "json",
-            Self::Jsonl => "jsonl",
-            Self::Parquet => "parquet",
-            Self::Arrow => "arrow",
-        }
-    }
-
-    /// The format of that name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|f| f.name() == name)
+        self.as_str()
     }
 
     /// True if the output is not text, and not for a terminal.

@@ -4,7 +4,7 @@ use arrow::array::RecordBatch;
 
 use super::file::{Bound, Load, Synchronisation};
 use super::synchronisation::{Apart, Together};
-use super::{Outcome, Requirements, Verdict};
+use super::{Outcome, Requirements};
 use crate::engine::{Param, Session};
 use crate::error::{Error, Result};
 use crate::metrics::{MetricFilter, summaries, summary_within};
@@ -16,6 +16,7 @@ const STATISTICS: [&str; 10] =
     ["count", "min", "avg", "max", "stddev", "p50", "p95", "p99", "p999", "jitter"];
 
 /// A metric that is asked for, and its bounds.
+#[derive(Default)]
 struct Wanted<'a> {
     name: String,
     metric: &'a str,
@@ -68,9 +69,8 @@ fn wanted(requirements: &Requirements, scale: TimeScale) -> Result<Vec<Wanted<'_
             name: deadline.name.clone().unwrap_or_else(|| format!("deadline of {}", deadline.entity)),
             metric: "ResponseTime",
             entity: Some(&deadline.entity),
-            statistic: None,
-            lower: None,
             upper: Some(deadline.deadline.value(scale)?),
+            ..Wanted::default()
         });
     }
     for period in &requirements.period {
@@ -79,9 +79,9 @@ fn wanted(requirements: &Requirements, scale: TimeScale) -> Result<Vec<Wanted<'_
             name: period.name.clone().unwrap_or_else(|| format!("period of {}", period.entity)),
             metric: "ActivateToActivate",
             entity: Some(&period.entity),
-            statistic: None,
             lower: Some(distance - jitter),
             upper: Some(distance + jitter),
+            ..Wanted::default()
         });
     }
     for chain in &requirements.chain {
@@ -92,16 +92,11 @@ fn wanted(requirements: &Requirements, scale: TimeScale) -> Result<Vec<Wanted<'_
             ("lost", "ChainLost", number(chain.lost)),
             ("repeated", "ChainRepeated", number(chain.repeated)),
         ];
-        wanted.extend(bounds.into_iter().filter(|(_, _, upper)| upper.is_some()).map(
-            |(word, metric, upper)| Wanted {
-                name: format!("{word} of {}", chain.name),
-                metric,
-                entity: Some(&chain.name),
-                statistic: None,
-                lower: None,
-                upper,
-            },
-        ));
+        let bounds = bounds.into_iter().filter(|(_, _, upper)| upper.is_some());
+        wanted.extend(bounds.map(|(word, metric, upper)| {
+            let (name, entity) = (format!("{word} of {}", chain.name), Some(&*chain.name));
+            Wanted { name, metric, entity, upper, ..Wanted::default() }
+        }));
     }
     Ok(wanted)
 }
@@ -118,9 +113,10 @@ fn of_metric(session: &Session, wanted: &Wanted<'_>, recording: &str) -> Result<
     };
     let (lower, upper) = (wanted.lower.unwrap_or(f64::NEG_INFINITY), wanted.upper.unwrap_or(f64::INFINITY));
     let summary = Summary(summary_within(session, wanted.metric, &filter, lower, upper)?);
+    let limits = [("upper", wanted.upper, "max"), ("lower", wanted.lower, "min")];
     let mut outcomes = Vec::new();
     for row in 0..summary.0.num_rows() {
-        for (bound, limit, extreme) in [("upper", wanted.upper, "max"), ("lower", wanted.lower, "min")] {
+        for (bound, limit, extreme) in limits {
             let Some(limit) = limit else { continue };
             let statistic = wanted.statistic.unwrap_or(extreme);
             let instant = match statistic {
@@ -138,57 +134,45 @@ fn of_metric(session: &Session, wanted: &Wanted<'_>, recording: &str) -> Result<
                 "count" => Some(samples as f64),
                 _ => summary.number(statistic, row)?,
             };
-            outcomes.push(
-                Outcome {
-                    recording: summary.text("recording", row)?,
-                    requirement: wanted.name.clone(),
-                    metric: summary.text("metric", row)?,
-                    entity: summary.text("entity", row)?,
-                    statistic: statistic.to_owned(),
-                    unit: match summary.text("unit", row)?.as_str() {
-                        "duration" if statistic != "count" => "duration",
-                        "percent" if statistic != "count" => "percent",
-                        _ => "count",
-                    },
-                    bound,
-                    limit,
-                    value,
-                    margin: None,
-                    at: instant.map(|at| summary.integer(at, row)).transpose()?.flatten(),
-                    samples,
-                    incomplete: summary.integer("incomplete", row)?.unwrap_or_default(),
-                    violations: beyond.map(|name| summary.integer(name, row)).transpose()?.flatten(),
-                    verdict: Verdict::NoSamples,
-                }
-                .judged(),
-            );
+            let outcome = Outcome {
+                recording: summary.text("recording", row)?,
+                requirement: wanted.name.clone(),
+                metric: summary.text("metric", row)?,
+                entity: summary.text("entity", row)?,
+                statistic: statistic.to_owned(),
+                unit: match summary.text("unit", row)?.as_str() {
+                    "duration" if statistic != "count" => "duration",
+                    "percent" if statistic != "count" => "percent",
+                    _ => "count",
+                },
+                bound,
+                limit,
+                value,
+                at: instant.map(|at| summary.integer(at, row)).transpose()?.flatten(),
+                samples,
+                incomplete: summary.integer("incomplete", row)?.unwrap_or_default(),
+                violations: beyond.map(|name| summary.integer(name, row)).transpose()?.flatten(),
+                ..Outcome::default()
+            };
+            outcomes.push(outcome.judged());
         }
     }
     if outcomes.is_empty() {
         // The entity exists, or its name would have been refused.
-        let limits = [("upper", wanted.upper, "max"), ("lower", wanted.lower, "min")];
-        outcomes.extend(limits.into_iter().filter_map(|(bound, limit, extreme)| {
-            Some(
-                Outcome {
-                    recording: recording.to_owned(),
-                    requirement: wanted.name.clone(),
-                    metric: wanted.metric.to_owned(),
-                    entity: wanted.entity.unwrap_or_default().to_owned(),
-                    statistic: wanted.statistic.unwrap_or(extreme).to_owned(),
-                    unit: session.queries().metric(wanted.metric).map_or("count", |m| m.unit.as_str()),
-                    bound,
-                    limit: limit?,
-                    value: None,
-                    margin: None,
-                    at: None,
-                    samples: 0,
-                    incomplete: 0,
-                    violations: None,
-                    verdict: Verdict::NoSamples,
-                }
-                .judged(),
-            )
-        }));
+        for (bound, limit, extreme) in limits {
+            let Some(limit) = limit else { continue };
+            outcomes.push(Outcome {
+                recording: recording.to_owned(),
+                requirement: wanted.name.clone(),
+                metric: wanted.metric.to_owned(),
+                entity: wanted.entity.unwrap_or_default().to_owned(),
+                statistic: wanted.statistic.unwrap_or(extreme).to_owned(),
+                unit: session.queries().metric(wanted.metric).map_or("count", |m| m.unit.as_str()),
+                bound,
+                limit,
+                ..Outcome::default()
+            });
+        }
     }
     Ok(outcomes)
 }
@@ -215,26 +199,22 @@ fn of_load(session: &Session, load: &Load, recording: &str, scale: TimeScale) ->
         let batch = Summary(batch?);
         for row in 0..batch.0.num_rows() {
             let core = batch.text("core", row)?;
-            outcomes.push(
-                Outcome {
-                    recording: batch.text("recording", row)?,
-                    requirement: load.name.clone().unwrap_or_else(|| format!("load of {core}")),
-                    metric: "Load".to_owned(),
-                    entity: core,
-                    statistic: "max".to_owned(),
-                    unit: "percent",
-                    bound: "upper",
-                    limit: load.upper,
-                    value: batch.number("load", row)?,
-                    margin: None,
-                    at: batch.integer("begin_at", row)?,
-                    samples: batch.integer("windows", row)?.unwrap_or_default(),
-                    incomplete: 0,
-                    violations: batch.integer("beyond", row)?,
-                    verdict: Verdict::NoSamples,
-                }
-                .judged(),
-            );
+            let outcome = Outcome {
+                recording: batch.text("recording", row)?,
+                requirement: load.name.clone().unwrap_or_else(|| format!("load of {core}")),
+                metric: "Load".to_owned(),
+                entity: core,
+                statistic: "max".to_owned(),
+                unit: "percent",
+                bound: "upper",
+                limit: load.upper,
+                value: batch.number("load", row)?,
+                at: batch.integer("begin_at", row)?,
+                samples: batch.integer("windows", row)?.unwrap_or_default(),
+                violations: batch.integer("beyond", row)?,
+                ..Outcome::default()
+            };
+            outcomes.push(outcome.judged());
         }
     }
     if outcomes.is_empty() {
@@ -317,12 +297,11 @@ fn of_synchronisation(
         bound: "upper",
         limit: tolerance as f64,
         value: worst.map(|w| w.distance as f64),
-        margin: None,
         at: worst.map(|w| w.at),
         samples,
         incomplete,
         violations: Some(violations),
-        verdict: Verdict::NoSamples,
+        ..Outcome::default()
     }
     .judged())
 }

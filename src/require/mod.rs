@@ -16,7 +16,7 @@ use serde::Serialize;
 
 words! {
     /// Whether a requirement is kept. `as_str` gives what reports say.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum Verdict {
         /// By every sample.
@@ -24,12 +24,13 @@ words! {
         /// At least one sample lies beyond the bound.
         Violated = "violated",
         /// The recording has no sample, so the requirement is not shown to be kept.
+        #[default]
         NoSamples = "no samples",
     }
 }
 
 /// One bound, and the worst that a recording shows of it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Outcome {
     /// Name of the recording.
     pub recording: String,

@@ -1,8 +1,8 @@
 //! What a script declares before its first event: processors, tasks, mutexes and semaphores. Not for jobs.
 
+use super::Part;
 use super::script::{Object, Script};
 use crate::btf::spec::EntityType;
-use crate::engine::Session;
 use crate::error::Result;
 use crate::export::cursor::Cursor;
 use crate::schema::columns::{process_instance as instance, process_state as state};
@@ -38,16 +38,11 @@ pub(super) struct Declared {
 
 impl Declared {
     /// Declares everything that the selected part of a recording may name.
-    pub fn write(
-        session: &Session,
-        selection: &Selection,
-        recording: &str,
-        script: &mut Script<'_>,
-    ) -> Result<Self> {
+    pub fn write(part: Part<'_>, script: &mut Script<'_>) -> Result<Self> {
         let mut declared = Self::default();
-        declared.cores(session, selection, recording, script)?;
-        declared.tasks(session, selection, recording, script)?;
-        declared.semaphores(session, selection, recording, script)?;
+        declared.cores(part, script)?;
+        declared.tasks(part, script)?;
+        declared.semaphores(part, script)?;
         Ok(declared)
     }
 
@@ -62,21 +57,17 @@ impl Declared {
         task.or_else(|| self.isrs.get(name).map(|isr| (EntityType::Isr, isr)))
     }
 
-    fn cores(
-        &mut self,
-        session: &Session,
-        selection: &Selection,
-        recording: &str,
-        script: &mut Script<'_>,
-    ) -> Result<()> {
+    fn cores(&mut self, part: Part<'_>, script: &mut Script<'_>) -> Result<()> {
         let entities = [state::PROCESS, state::CORE];
-        let condition =
-            selection.overlap(recording, (state::BEGIN_AT, state::END_AT), &entities, &[state::TYPE]);
-        let sql = format!(
-            "SELECT DISTINCT core FROM process_state {} AND core IS NOT NULL ORDER BY core",
-            condition.sql()
+        let condition = part.selection.overlap(
+            part.recording,
+            (state::BEGIN_AT, state::END_AT),
+            &entities,
+            &[state::TYPE],
         );
-        let mut rows = Cursor::new(session.sql(&sql, &condition.params())?);
+        let select = "SELECT DISTINCT core FROM process_state";
+        let rows = condition.rows(part.session, select, "AND core IS NOT NULL ORDER BY core")?;
+        let mut rows = Cursor::new(rows);
         while rows.next()? {
             let id = format!("core{}", self.cores.len() + 1);
             script.create(Object::Processor, &id, &["-name", rows.name(0)])?;
@@ -85,27 +76,18 @@ impl Declared {
         Ok(())
     }
 
-    fn tasks(
-        &mut self,
-        session: &Session,
-        selection: &Selection,
-        recording: &str,
-        script: &mut Script<'_>,
-    ) -> Result<()> {
+    fn tasks(&mut self, part: Part<'_>, script: &mut Script<'_>) -> Result<()> {
         let span = (
             "coalesce(activate_at, start_at, terminate_at, 0)",
             "coalesce(terminate_at, start_at, activate_at, 0)",
         );
         // All processes of the recording: a window limits their events only.
-        let whole = Selection { from: None, to: None, ..selection.clone() };
+        let whole = Selection { from: None, to: None, ..part.selection.clone() };
         let entities = [instance::PROCESS, instance::CORE];
-        let condition = whole.overlap(recording, span, &entities, &[instance::TYPE]);
-        let sql = format!(
-            "SELECT process, type, min(core) AS core FROM process_instance {} \
-             GROUP BY process, type ORDER BY type, process",
-            condition.sql()
-        );
-        let mut rows = Cursor::new(session.sql(&sql, &condition.params())?);
+        let condition = whole.overlap(part.recording, span, &entities, &[instance::TYPE]);
+        let select = "SELECT process, type, min(core) AS core FROM process_instance";
+        let rest = "GROUP BY process, type ORDER BY type, process";
+        let mut rows = Cursor::new(condition.rows(part.session, select, rest)?);
         let mut number = 0;
         // I before T: interrupts have the higher priority, which is the lower number.
         while rows.next()? {
@@ -131,14 +113,8 @@ impl Declared {
         Ok(())
     }
 
-    fn semaphores(
-        &mut self,
-        session: &Session,
-        selection: &Selection,
-        recording: &str,
-        script: &mut Script<'_>,
-    ) -> Result<()> {
-        let types = &selection.types;
+    fn semaphores(&mut self, part: Part<'_>, script: &mut Script<'_>) -> Result<()> {
+        let types = &part.selection.types;
         if !types.is_empty()
             && types.iter().all(|word| EntityType::parse_tolerant(word) != Some(EntityType::Semaphore))
         {
@@ -148,7 +124,7 @@ impl Declared {
              sum(CASE action WHEN 'assigned' THEN 1 WHEN 'released' THEN -1 ELSE 0 END) OVER w AS held FROM btf_event \
              WHERE recording = $recording AND target_type = 'SEM' \
              WINDOW w AS (PARTITION BY target ORDER BY time, seq)) AS step GROUP BY target ORDER BY target";
-        let mut rows = Cursor::new(session.sql(sql, &[("recording", recording.into())])?);
+        let mut rows = Cursor::new(part.session.sql(sql, &[("recording", part.recording.into())])?);
         while rows.next()? {
             let mutex = rows.int(1).unwrap_or(0) <= 1;
             let word = if mutex { "mutex" } else { "semaphore" };

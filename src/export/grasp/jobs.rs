@@ -1,11 +1,13 @@
 //! What happens to jobs, in the order of time, from the derived tables. Not for how it is written.
 
+use super::Part;
 use crate::btf::spec::EntityType;
-use crate::engine::{ResultStream, Session};
+use crate::engine::ResultStream;
 use crate::error::Result;
 use crate::export::cursor::Cursor;
 use crate::schema::columns::process_state as state;
 use crate::selection::Selection;
+use crate::words::words;
 
 /// An instance of a task or ISR.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -15,33 +17,21 @@ pub(super) struct Job {
     pub instance: i64,
 }
 
-/// What happens to a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum JobAction {
-    Arrive,
-    /// It leaves its core: ready or parking, waiting, or ended.
-    Preempt,
-    Block,
-    Complete,
-    /// It gets a core, or moves to another one.
-    Resume,
-    /// It starts and ends at the same instant.
-    Pass,
-    /// It polls on its core, which Grasp does not distinguish from running.
-    Poll,
-}
-
-impl JobAction {
-    fn parse(word: &str) -> Self {
-        match word {
-            "arrive" => Self::Arrive,
-            "preempt" => Self::Preempt,
-            "block" => Self::Block,
-            "complete" => Self::Complete,
-            "pass" => Self::Pass,
-            "poll" => Self::Poll,
-            _ => Self::Resume,
-        }
+words! {
+    /// What happens to a job.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum JobAction {
+        Arrive = "arrive",
+        /// It leaves its core: ready or parking, waiting, or ended.
+        Preempt = "preempt",
+        Block = "block",
+        Complete = "complete",
+        /// It gets a core, or moves to another one.
+        Resume = "resume",
+        /// It starts and ends at the same instant.
+        Pass = "pass",
+        /// It polls on its core, which Grasp does not distinguish from running.
+        Poll = "poll",
     }
 }
 
@@ -60,7 +50,8 @@ pub(super) struct Jobs {
 }
 
 impl Jobs {
-    pub fn of(session: &Session, selection: &Selection, recording: &str) -> Result<Self> {
+    pub fn of(part: Part<'_>) -> Result<Self> {
+        let Part { session, selection, recording } = part;
         let entities = [state::PROCESS, state::CORE];
         let whole = Selection { from: None, to: None, ..selection.clone() };
         let condition = whole.overlap(recording, ("0", "0"), &entities, &[state::TYPE]);
@@ -119,7 +110,7 @@ impl Jobs {
     pub fn take(&mut self) -> Result<Step> {
         let rows = &self.rows;
         let step = Step {
-            act: JobAction::parse(rows.name(1)),
+            act: JobAction::parse(rows.name(1)).unwrap_or(JobAction::Resume),
             job: Job {
                 process: rows.name(2).to_owned(),
                 kind: EntityType::parse_tolerant(rows.name(3)).unwrap_or(EntityType::Task),

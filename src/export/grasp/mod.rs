@@ -37,6 +37,7 @@ use crate::metrics::tick_of;
 use crate::options::{OptionSpec, Word};
 use crate::schema::tables;
 use crate::selection::Selection;
+use crate::words::words;
 use declare::Declared;
 use jobs::Jobs;
 use moment::Moment;
@@ -100,14 +101,12 @@ impl Exporter for Grasp {
     }
 }
 
-impl Dialect {
-    fn parse(year: &str) -> Option<Self> {
-        match year {
-            "2010" => Some(Self::Of2010),
-            "2012" => Some(Self::Of2012),
-            _ => None,
-        }
-    }
+/// What is written.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    session: &'a Session,
+    selection: &'a Selection,
+    recording: &'a str,
 }
 
 /// How to write Grasp.
@@ -119,13 +118,15 @@ pub(super) struct GraspOptions {
     pub dialect: Option<Dialect>,
 }
 
-/// How objects are declared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Dialect {
-    /// `[Task t] initWith …`, as in the paper.
-    Of2010,
-    /// `newTask t …`
-    Of2012,
+words! {
+    /// How objects are declared.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum Dialect {
+        /// `[Task t] initWith …`, as in the paper.
+        Of2010 = "2010",
+        /// `newTask t …`
+        Of2012 = "2012",
+    }
 }
 
 /// What was written.
@@ -168,9 +169,10 @@ fn export_grasp(
     let mut script = Script::new(out, ticks, options.dialect == Some(Dialect::Of2010));
     let unit = crate::time::format_duration(tick, session.database().time_scale());
     script.note(&format!("{recording}: 1 is {unit}"))?;
-    let declared = Declared::write(session, selection, &recording, &mut script)?;
-    let mut jobs = Jobs::of(session, selection, &recording)?;
-    let mut others = Others::of(session, selection, &recording)?;
+    let part = Part { session, selection, recording: &recording };
+    let declared = Declared::write(part, &mut script)?;
+    let mut jobs = Jobs::of(part)?;
+    let mut others = Others::of(part)?;
     let mut moment = Moment::new(&declared);
     loop {
         let next = [jobs.at(), others.at()].into_iter().flatten().min();
@@ -183,6 +185,6 @@ fn export_grasp(
         }
         moment.write(at, &mut script)?;
     }
-    let left_out = original::of_grasp_alone(session, selection, &recording)?;
+    let left_out = original::of_grasp_alone(part)?;
     Ok(GraspCounts { left_out, ..script.finish()? })
 }

@@ -1,7 +1,7 @@
 //! The commands of a Grasp trace, word for word, or with the declarations of the other dialect. Not for
 //! recordings of other origin.
 
-use super::{Dialect, GraspCounts};
+use super::{Dialect, GraspCounts, Part};
 use crate::engine::Session;
 use crate::error::{Error, ErrorKind, Result};
 use crate::export::cursor::Cursor;
@@ -12,39 +12,27 @@ use std::borrow::Cow;
 use std::io::Write;
 
 /// Events that the mapping turns into BTF (see `map::grasp`), from which a part of a trace is written.
-const MAPPED: [&str; 12] = [
-    "taskArrived",
-    "taskArrivedAndIgnored",
-    "jobArrived",
-    "jobResumed",
-    "jobPreempted",
-    "jobCompleted",
-    "jobBlocked",
-    "jobAcquiredMutex",
-    "jobReleasedMutex",
-    "jobAcquiredSemaphore",
-    "jobReleasedSemaphore",
-    "jobSuspendedOnSemaphore",
-];
+const MAPPED: &str = "taskArrived taskArrivedAndIgnored jobArrived jobResumed jobPreempted jobCompleted jobBlocked \
+    jobAcquiredMutex jobReleasedMutex jobAcquiredSemaphore jobReleasedSemaphore jobSuspendedOnSemaphore";
 
 /// The number of commands in the window that only Grasp can express: servers, buffers, messages, deadlines,
 /// annotations and others.
 ///
 /// # Errors
 /// Those of a query.
-pub(super) fn of_grasp_alone(session: &Session, selection: &Selection, recording: &str) -> Result<u64> {
+pub(super) fn of_grasp_alone(part: Part<'_>) -> Result<u64> {
+    let Part { session, selection, recording } = part;
     if !session.database().has(tables::GRASP_EVENT, recording) {
         return Ok(0);
     }
     let window = Selection { from: selection.from, to: selection.to, ..Selection::default() };
     let condition = window.condition(tables::GRASP_EVENT, recording);
-    let sql = format!(
-        "SELECT count(*) FROM grasp_event {} AND (command IN ('newServer', 'newBuffer', 'bufferplot') \
+    let rest = format!(
+        "AND (command IN ('newServer', 'newBuffer', 'bufferplot') \
          OR command = 'plot' AND event NOT IN ('{}'))",
-        condition.sql(),
-        MAPPED.join("', '")
+        MAPPED.replace(' ', "', '")
     );
-    let mut rows = Cursor::new(session.sql(&sql, &condition.params())?);
+    let mut rows = Cursor::new(condition.rows(session, "SELECT count(*) FROM grasp_event", &rest)?);
     Ok(if rows.next()? { rows.int(0).unwrap_or_default().unsigned_abs() } else { 0 })
 }
 

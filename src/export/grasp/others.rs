@@ -1,7 +1,8 @@
 //! The events that do not happen to jobs, in the order of time, and how to write each. Not for jobs.
 
+use super::Part;
 use crate::btf::spec::{Action, EntityType, process_transition};
-use crate::engine::{EventOrder, Session, events};
+use crate::engine::{EventOrder, events};
 use crate::error::Result;
 use crate::export::cursor::Cursor;
 use crate::schema::tables;
@@ -53,12 +54,13 @@ pub(super) struct Others {
 }
 
 impl Others {
-    pub fn of(session: &Session, selection: &Selection, recording: &str) -> Result<Self> {
+    pub fn of(part: Part<'_>) -> Result<Self> {
+        let Part { session, selection, recording } = part;
         let condition = selection.condition(tables::BTF_EVENT, recording);
         let (sql, params) = (condition.sql(), condition.params());
         let events = events(session, recording, (&sql, &params), selection.is_whole(), EventOrder::Time)?;
         let held = match selection.from {
-            Some(from) => held_at(session, selection, recording, from)?,
+            Some(from) => held_at(part, from)?,
             None => Vec::new(),
         };
         let mut others = Self { held, rows: Cursor::new(events), more: true };
@@ -140,10 +142,10 @@ impl Others {
 }
 
 /// The holders of all semaphores right before an instant.
-fn held_at(session: &Session, selection: &Selection, recording: &str, at: i64) -> Result<Vec<(i64, Other)>> {
-    let instant = Selection { from: Some(at), to: None, ..selection.clone() };
+fn held_at(part: Part<'_>, at: i64) -> Result<Vec<(i64, Other)>> {
+    let instant = Selection { from: Some(at), to: None, ..part.selection.clone() };
     let span = ("assigned_at", "released_at");
-    let condition = instant.overlap(recording, span, &["semaphore", "process"], &[]);
+    let condition = instant.overlap(part.recording, span, &["semaphore", "process"], &[]);
     let sql = format!(
         "SELECT semaphore, process, instance, assigned_at FROM semaphore_hold {} AND assigned_at < $at \
          ORDER BY assigned_at DESC, semaphore, process, instance",
@@ -151,7 +153,7 @@ fn held_at(session: &Session, selection: &Selection, recording: &str, at: i64) -
     );
     let mut params = condition.params();
     params.push(("at", at.into()));
-    let mut rows = Cursor::new(session.sql(&sql, &params)?);
+    let mut rows = Cursor::new(part.session.sql(&sql, &params)?);
     let mut held = Vec::new();
     while rows.next()? {
         let (semaphore, process) = (rows.name(0).to_owned(), rows.name(1).to_owned());

@@ -21,11 +21,9 @@ impl Export<'_, '_> {
     /// A value at the begin of every span, and one at its end if the budget has fallen in between.
     fn budgets(&mut self) -> Result<()> {
         let condition = self.selection.overlap(self.recording, ("begin_at", "begin_at"), &["name"], &[]);
-        let sql = format!(
-            "SELECT name, begin_at, end_at, begin_budget, end_budget FROM server_budget {} ORDER BY name, begin_at, line",
-            condition.sql()
-        );
-        let mut rows = Cursor::new(self.session.sql(&sql, &condition.params())?);
+        let select = "SELECT name, begin_at, end_at, begin_budget, end_budget FROM server_budget";
+        let rows = condition.rows(self.session, select, "ORDER BY name, begin_at, line")?;
+        let mut rows = Cursor::new(rows);
         while rows.next()? {
             let packets = &mut self.packets;
             let row = self.tracks.row(Group::Servers, rows.name(0), TrackKind::Counter, "", packets)?;
@@ -41,11 +39,9 @@ impl Export<'_, '_> {
 
     fn levels(&mut self) -> Result<()> {
         let condition = self.selection.overlap(self.recording, ("begin_at", "begin_at"), &["name"], &[]);
-        let sql = format!(
-            "SELECT name, begin_at, level FROM buffer_level {} ORDER BY name, begin_at, line",
-            condition.sql()
-        );
-        let mut rows = Cursor::new(self.session.sql(&sql, &condition.params())?);
+        let select = "SELECT name, begin_at, level FROM buffer_level";
+        let rows = condition.rows(self.session, select, "ORDER BY name, begin_at, line")?;
+        let mut rows = Cursor::new(rows);
         while rows.next()? {
             let packets = &mut self.packets;
             let row = self.tracks.row(Group::Buffers, rows.name(0), TrackKind::Counter, "", packets)?;
@@ -56,11 +52,9 @@ impl Export<'_, '_> {
 
     fn messages(&mut self) -> Result<()> {
         let condition = self.selection.overlap(self.recording, ("time", "time"), &["task", "job"], &[]);
-        let sql = format!(
-            "SELECT event, time, message, task, job FROM grasp_message {} AND time IS NOT NULL ORDER BY time, line",
-            condition.sql()
-        );
-        let mut rows = Cursor::new(self.session.sql(&sql, &condition.params())?);
+        let select = "SELECT event, time, message, task, job FROM grasp_message";
+        let rows = condition.rows(self.session, select, "AND time IS NOT NULL ORDER BY time, line")?;
+        let mut rows = Cursor::new(rows);
         while rows.next()? {
             let packets = &mut self.packets;
             let row = self.tracks.row(Group::Others, rows.name(0), TrackKind::Other, "", packets)?;

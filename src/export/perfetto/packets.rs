@@ -113,6 +113,14 @@ pub(super) struct Track<'a> {
     pub description: &'a str,
 }
 
+impl<'a> Track<'a> {
+    /// A track below another one, without order, rank or description.
+    pub fn below(parent: u64, name: &'a str) -> Self {
+        let (track_kind, children) = (TrackKind::Other, Order::ByName);
+        Self { name, parent: Some(parent), track_kind, children, rank: 0, description: "" }
+    }
+}
+
 /// A property of a slice or an instant, in addition to its name.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Argument<'a> {

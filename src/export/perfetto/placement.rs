@@ -1,7 +1,7 @@
 //! Chooses the track of a slice: slices of one track may not cross, so slices that overlap get tracks of
 //! their own. The Perfetto UI merges tracks of one name below one parent. Not for what the slices are.
 
-use super::packets::{Order, Packets, Track, TrackKind};
+use super::packets::{Packets, Track};
 use crate::error::Result;
 
 /// Tracks of one name for slices that may overlap.
@@ -41,14 +41,7 @@ impl OverlapTracks {
     }
 
     fn more(&mut self, packets: &mut Packets<'_>) -> Result<u64> {
-        let track = packets.track(&Track {
-            name: &self.name,
-            parent: Some(self.parent),
-            track_kind: TrackKind::Other,
-            children: Order::ByName,
-            rank: self.rank,
-            description: "",
-        })?;
+        let track = packets.track(&Track { rank: self.rank, ..Track::below(self.parent, &self.name) })?;
         self.slots.push(Slot { track, end: i64::MIN, occupant: None });
         Ok(track)
     }
@@ -161,14 +154,7 @@ impl NestedTracks {
             stack.push(open);
             return Ok(track);
         }
-        let track = packets.track(&Track {
-            name: "runnables",
-            parent: Some(self.parent),
-            track_kind: TrackKind::Other,
-            children: Order::ByName,
-            rank: 1,
-            description: "",
-        })?;
+        let track = packets.track(&Track { rank: 1, ..Track::below(self.parent, "runnables") })?;
         self.nests.push((track, vec![open]));
         Ok(track)
     }

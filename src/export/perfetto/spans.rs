@@ -94,9 +94,9 @@ impl Export<'_, '_> {
     }
 
     fn semaphores(&mut self) -> Result<()> {
-        for (below, sql) in [
-            (false, "semaphore, process, instance, assigned_at, released_at FROM semaphore_hold"),
-            (true, "semaphore, process, instance, request_at, assigned_at FROM semaphore_wait"),
+        for (below, select) in [
+            (false, "SELECT semaphore, process, instance, assigned_at, released_at FROM semaphore_hold"),
+            (true, "SELECT semaphore, process, instance, request_at, assigned_at FROM semaphore_wait"),
         ] {
             let (from, to) =
                 if below { ("request_at", "assigned_at") } else { ("assigned_at", "released_at") };
@@ -104,12 +104,9 @@ impl Export<'_, '_> {
             let entities = ["semaphore", "process"];
             let condition = self.selection.overlap(self.recording, (from, &end), &entities, &[]);
             // Getting a semaphore at once is not a wait.
-            let more = if below { format!(" AND ({to} IS NULL OR {to} > {from})") } else { String::new() };
-            let sql = format!(
-                "SELECT {sql} {}{more} ORDER BY semaphore, {from}, {to}, process, instance",
-                condition.sql()
-            );
-            let mut rows = Cursor::new(self.session.sql(&sql, &condition.params())?);
+            let more = if below { format!("AND ({to} IS NULL OR {to} > {from})") } else { String::new() };
+            let rest = format!("{more} ORDER BY semaphore, {from}, {to}, process, instance");
+            let mut rows = Cursor::new(condition.rows(self.session, select, &rest)?);
             while rows.next()? {
                 let packets = &mut self.packets;
                 let row =
@@ -136,11 +133,9 @@ impl Export<'_, '_> {
     fn gaps(&mut self) -> Result<()> {
         let span = (gap::BEGIN_AT, gap::END_AT);
         let condition = self.selection.overlap(self.recording, span, &[gap::CORE], &[]);
-        let sql = format!(
-            "SELECT core, begin_at, end_at, reason FROM gap {} ORDER BY core, begin_at, end_at, reason",
-            condition.sql()
-        );
-        let mut rows = Cursor::new(self.session.sql(&sql, &condition.params())?);
+        let select = "SELECT core, begin_at, end_at, reason FROM gap";
+        let rows = condition.rows(self.session, select, "ORDER BY core, begin_at, end_at, reason")?;
+        let mut rows = Cursor::new(rows);
         while rows.next()? {
             let (begin, end) = cut(self.selection, rows.int(1).unwrap_or(0), rows.int(2).unwrap_or(0));
             let packets = &mut self.packets;
@@ -163,11 +158,9 @@ impl Export<'_, '_> {
         }
         let span = ("begin_at", "coalesce(end_at, begin_at)");
         let condition = self.selection.overlap(self.recording, span, &[], &[]);
-        let sql = format!(
-            "SELECT chain, begin_at, end_at, outcome, step_at FROM chain_instance {} ORDER BY chain, begin_at, end_at",
-            condition.sql()
-        );
-        let mut rows = Cursor::new(self.session.sql(&sql, &condition.params())?);
+        let select = "SELECT chain, begin_at, end_at, outcome, step_at FROM chain_instance";
+        let rows = condition.rows(self.session, select, "ORDER BY chain, begin_at, end_at")?;
+        let mut rows = Cursor::new(rows);
         let mut flow = CHAINS;
         while rows.next()? {
             let Some(chain) = chains.iter().find(|c| c.name == rows.name(0)) else { continue };

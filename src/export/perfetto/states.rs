@@ -20,12 +20,9 @@ impl Export<'_, '_> {
         let condition =
             self.selection.overlap(self.recording, (state::BEGIN_AT, state::END_AT), &entities, types);
         // The stored order is that of their ends, so that no sort is needed.
-        let sql = format!(
-            "SELECT process, type, instance, core, state, begin_at, end_at FROM process_state {} ORDER BY {}",
-            condition.sql(),
-            state::END_AT,
-        );
-        let mut rows = Cursor::new(self.session.sql(&sql, &condition.params())?);
+        let select = "SELECT process, type, instance, core, state, begin_at, end_at FROM process_state";
+        let rows = condition.rows(self.session, select, &format!("ORDER BY {}", state::END_AT))?;
+        let mut rows = Cursor::new(rows);
         let sql = format!(
             "SELECT process, type, instance, {0} FROM process_instance \
              WHERE recording = $recording AND {0} IS NOT NULL ORDER BY {0}",
@@ -58,11 +55,9 @@ impl Export<'_, '_> {
     pub(super) fn activations(&mut self) -> Result<()> {
         let (at, entities) = (instance::ACTIVATE_AT, [instance::PROCESS]);
         let condition = self.selection.overlap(self.recording, (at, at), &entities, &[instance::TYPE]);
-        let sql = format!(
-            "SELECT process, type, instance, {at} FROM process_instance {} AND {at} IS NOT NULL ORDER BY {at}, process, instance",
-            condition.sql()
-        );
-        let mut rows = Cursor::new(self.session.sql(&sql, &condition.params())?);
+        let select = format!("SELECT process, type, instance, {at} FROM process_instance");
+        let rest = format!("AND {at} IS NOT NULL ORDER BY {at}, process, instance");
+        let mut rows = Cursor::new(condition.rows(self.session, &select, &rest)?);
         let mut text = String::new();
         while rows.next()? {
             let kind = EntityType::parse_tolerant(rows.name(1)).unwrap_or(EntityType::Task);

@@ -158,28 +158,17 @@ impl Tracks {
         let group_track = match *parent {
             Some(track) => track,
             None => {
-                let track = packets.track(&Track {
-                    name: GROUPS.get(place).map_or("", |(_, name)| name),
-                    parent: Some(self.process),
-                    track_kind: TrackKind::Other,
-                    children: Order::ByName,
-                    // Before the threads.
-                    rank: place as i64 - GROUPS.len() as i64,
-                    description: "",
-                })?;
+                let name = GROUPS.get(place).map_or("", |(_, name)| name);
+                // Before the threads.
+                let rank = place as i64 - GROUPS.len() as i64;
+                let track = packets.track(&Track { rank, ..Track::below(self.process, name) })?;
                 *parent = Some(track);
                 track
             }
         };
         rows.get(name, || {
-            let track = packets.track(&Track {
-                name,
-                parent: Some(group_track),
-                track_kind,
-                children: Order::ByRank,
-                rank: 0,
-                description: "",
-            })?;
+            let children = Order::ByRank;
+            let track = packets.track(&Track { track_kind, children, ..Track::below(group_track, name) })?;
             Ok(Row {
                 track,
                 slices: OverlapTracks::on(track, group_track, name),

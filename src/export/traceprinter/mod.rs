@@ -28,6 +28,7 @@ use format::Format;
 use crate::engine::Session;
 use crate::export::{Content, ExportRequest, Exported, Exporter, ExporterInfo};
 use crate::options::{OptionSpec, Word};
+use crate::words::words;
 use std::io::Write;
 use trace::{PrintOptions, Printed, export_traceprinter};
 
@@ -85,22 +86,14 @@ impl Exporter for Traceprinter {
     }
 }
 
-/// Whose lines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Style {
-    /// Neutrino 6.
-    V6,
-    /// Neutrino 7 and 8.
-    V7,
-}
-
-impl Style {
-    fn parse(version: &str) -> Option<Self> {
-        match version {
-            "6" => Some(Self::V6),
-            "7" => Some(Self::V7),
-            _ => None,
-        }
+words! {
+    /// Whose lines.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Style {
+        /// Neutrino 6.
+        V6 = "6",
+        /// Neutrino 7 and 8.
+        V7 = "7",
     }
 }
 
