@@ -8,29 +8,19 @@ use super::report::{Findings, Occurrence, event_line};
 use super::rules::Id;
 use super::step::Step;
 use crate::btf::spec::{Action, State, Version};
+use crate::words::words;
 
-/// The steps of an access (2.2.1 §2.3.7: the order constraints of the single events).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    Requested,
-    Incremented,
-    Queued,
-    Waiting,
-    Assigned,
-    Released,
-}
-
-impl Stage {
-    /// The action that leads to it.
-    fn action(self) -> &'static str {
-        match self {
-            Self::Requested => "requestsemaphore",
-            Self::Incremented => "increment",
-            Self::Queued => "queued",
-            Self::Waiting => "waiting",
-            Self::Assigned => "assigned",
-            Self::Released => "released",
-        }
+words! {
+    /// The steps of an access (2.2.1 §2.3.7: the order constraints of the single events), with the actions that
+    /// lead to them.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Stage {
+        Requested = "requestsemaphore",
+        Incremented = "increment",
+        Queued = "queued",
+        Waiting = "waiting",
+        Assigned = "assigned",
+        Released = "released",
     }
 }
 
@@ -81,7 +71,7 @@ impl Semaphores {
                 let action = step.rule.action;
                 stage.map_or_else(
                     || format!("{action} without a request before it"),
-                    |stage| format!("{action} right after {}", stage.action()),
+                    |stage| format!("{action} right after {}", stage.as_str()),
                 )
             });
         }

@@ -2,7 +2,7 @@
 //! their values. The only place where the command line knows of them.
 
 use crate::options::{OptionSpec, OptionValues, ValueSpec, Word};
-use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use std::marker::PhantomData;
@@ -58,6 +58,14 @@ impl<R: Registry> FromArgMatches for Declared<R> {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
     }
+}
+
+/// A parser of the words of an enumeration, in the order of the help.
+pub fn word<T: Clone + Send + Sync + 'static, const N: usize>(
+    words: [&'static str; N],
+    parse: fn(&str) -> Option<T>,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(words).try_map(move |word| parse(&word).ok_or("no such word"))
 }
 
 fn argument(spec: &'static OptionSpec) -> Arg {

@@ -7,6 +7,7 @@ use crate::picture::Picture;
 use crate::plot::{Request, plot};
 use crate::require::Requirements;
 use crate::time::TimeScale;
+use crate::words::words;
 use std::path::Path;
 
 /// Columns of a page: enough to zoom into it, and not too many for the memory.
@@ -14,15 +15,17 @@ const PAGE_COLUMNS: u32 = 8 * 1024;
 /// A page shows up to this many system events exactly: about a million spans, ten megabytes.
 const PAGE_EVENTS: u64 = 2_000_000;
 
-/// Formats of pictures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PictureFormat {
-    /// Vector graphics.
-    Svg,
-    /// A page to zoom into.
-    Html,
-    /// Pixels.
-    Png,
+words! {
+    /// Formats of pictures.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum PictureFormat {
+        /// Vector graphics.
+        Svg = "svg",
+        /// A page to zoom into.
+        Html = "html",
+        /// Pixels.
+        Png = "png",
+    }
 }
 
 impl PictureFormat {

@@ -258,15 +258,17 @@ pub struct Mark {
     pub count: u32,
 }
 
-/// What a line between two rows means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum LinkKind {
-    /// The process of the first row is preempted by that of the second.
-    Preemption,
-    /// The first activates the second.
-    Activation,
-    /// The first is the cause of the second, in a chain of events.
-    Chain,
+words! {
+    /// What a line between two rows means.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum LinkKind {
+        /// The process of the first row is preempted by that of the second.
+        Preemption = "preemption",
+        /// The first activates the second.
+        Activation = "activation",
+        /// The first is the cause of the second, in a chain of events.
+        Chain = "chain",
+    }
 }
 
 /// A line from an instant in one row to an instant in another.

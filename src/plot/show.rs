@@ -6,22 +6,25 @@ use std::collections::BTreeSet;
 use crate::btf::EntityType;
 use crate::error::{Error, Result};
 use crate::picture::RowKind;
+use crate::words::words;
 
 /// With at most this many events, a picture shows all kinds of rows.
 const SHOW_ALL: u64 = 100_000;
 /// With at most this many events, it shows the kinds that are computed quickly.
 const MANY: u64 = 5_000_000;
 
-/// Rows of what runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Rows {
-    /// One per task and ISR: its states.
-    Task,
-    /// One per core: what runs on it.
-    Core,
-    /// Both.
-    #[default]
-    Both,
+words! {
+    /// Rows of what runs.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Rows {
+        /// One per task and ISR: its states.
+        Task = "task",
+        /// One per core: what runs on it.
+        Core = "core",
+        /// Both.
+        #[default]
+        Both = "both",
+    }
 }
 
 /// The kinds of rows to show, and those that are left out because there is too much.

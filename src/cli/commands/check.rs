@@ -1,6 +1,7 @@
 //! `btfdb check`.
 
 use super::super::args::{Limits, SqlPath};
+use super::super::declared::word;
 use super::super::signals;
 use super::{output, query};
 use crate::btf::spec::Version;
@@ -37,8 +38,8 @@ pub struct CheckArgs {
     #[arg(long, value_parser = ["2.1.5", "2.2.1", "2.3.0"], value_name = "VERSION")]
     pub btf_version: Option<String>,
     /// Least severity of a violation that makes the exit code 3.
-    #[arg(long, value_enum, default_value = "error")]
-    pub severity: SeverityArg,
+    #[arg(long, value_parser = word(["error", "warning", "info"], Severity::parse), default_value = "error")]
+    pub severity: Severity,
     /// Check timing requirements instead of the rules of BTF: limits of metrics, deadlines, periods, loads,
     /// event chains.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["btf_version", "severity"])]
@@ -55,15 +56,6 @@ pub struct CheckArgs {
     /// Resources to use.
     #[command(flatten)]
     pub limits: Limits,
-}
-
-/// Severities of findings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[allow(missing_docs, reason = "the names say it")]
-pub enum SeverityArg {
-    Error,
-    Warning,
-    Info,
 }
 
 /// How the report of `check` is printed.
@@ -96,11 +88,6 @@ pub(super) fn run(args: &CheckArgs) -> Result<u8> {
     let trace = Trace::open(name, &query::open_options(&args.limits, Queries::shipped())?, &control)?;
     let version = args.btf_version.as_deref().and_then(Version::parse);
     let reports = check(&trace, args.recording.as_deref(), version)?;
-    let at_least = match args.severity {
-        SeverityArg::Error => Severity::Error,
-        SeverityArg::Warning => Severity::Warning,
-        SeverityArg::Info => Severity::Info,
-    };
     let (mut text, mut all) = (String::new(), Vec::new());
     for (recording, report) in &reports {
         match args.format {
@@ -114,7 +101,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<u8> {
         text = serde_json::to_string_pretty(&all).unwrap_or_default() + "\n";
     }
     output::print(&text)?;
-    let violations: u64 = reports.iter().map(|(_, report)| report.violations(at_least)).sum();
+    let violations: u64 = reports.iter().map(|(_, report)| report.violations(args.severity)).sum();
     Ok(if violations > 0 { VIOLATIONS } else { 0 })
 }
 

@@ -1,6 +1,7 @@
 //! `btfdb plot`.
 
 use super::super::args::{Limits, SqlPath};
+use super::super::declared::word;
 use super::super::signals;
 use super::super::ui::Ui;
 use super::output::Target;
@@ -39,8 +40,8 @@ pub struct PlotArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// svg, html (a page to zoom into) or png; told by the file's name when left out.
-    #[arg(long, value_enum)]
-    pub format: Option<PlotFormat>,
+    #[arg(long, value_parser = word(PictureFormat::ALL.map(PictureFormat::as_str), PictureFormat::parse))]
+    pub format: Option<PictureFormat>,
     /// Recording; needed when the database has several.
     #[arg(long)]
     pub recording: Option<String>,
@@ -55,8 +56,8 @@ pub struct PlotArgs {
     #[arg(long, value_name = "METRIC:ENTITY[:max|:min]", conflicts_with = "chart")]
     pub around: Option<String>,
     /// Rows of tasks, of cores, or both.
-    #[arg(long, value_enum, default_value = "both")]
-    pub rows: RowsArg,
+    #[arg(long, value_parser = word(Rows::ALL.map(Rows::as_str), Rows::parse), default_value = "both")]
+    pub rows: Rows,
     /// Only rows of these tasks, ISRs, runnables, signals, …; cores stay.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub entity: Vec<String>,
@@ -80,8 +81,8 @@ pub struct PlotArgs {
     #[arg(long, default_value_t = 1.0, value_name = "FACTOR")]
     pub scale: f32,
     /// Where the legend is.
-    #[arg(long, value_enum, default_value = "bottom")]
-    pub legend: LegendArg,
+    #[arg(long, value_parser = word(Legend::ALL.map(Legend::as_str), Legend::parse), default_value = "bottom")]
+    pub legend: Legend,
     /// Words above the picture.
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
@@ -96,24 +97,6 @@ pub struct PlotArgs {
     pub limits: Limits,
 }
 
-/// Formats of pictures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[allow(missing_docs, reason = "the names say it")]
-pub enum PlotFormat {
-    Svg,
-    Html,
-    Png,
-}
-
-/// Rows of a timeline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[allow(missing_docs, reason = "the names say it")]
-pub enum RowsArg {
-    Task,
-    Core,
-    Both,
-}
-
 /// Charts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ChartArg {
@@ -123,15 +106,6 @@ pub enum ChartArg {
     Distribution,
     /// Load of the cores over time.
     Load,
-}
-
-/// Where the legend is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[allow(missing_docs, reason = "the names say it")]
-pub enum LegendArg {
-    Top,
-    Bottom,
-    None,
 }
 
 pub(super) fn run(args: &PlotArgs, ui: &Ui) -> Result<u8> {
@@ -165,12 +139,7 @@ pub(super) fn run(args: &PlotArgs, ui: &Ui) -> Result<u8> {
                 target.finish()?;
                 return Ok(0);
             }
-            let legend = match args.legend {
-                LegendArg::Top => Legend::Top,
-                LegendArg::Bottom => Legend::Bottom,
-                LegendArg::None => Legend::None,
-            };
-            svg::drawn(&picture, &svg::DrawingOptions { width: args.width, legend })
+            svg::drawn(&picture, &svg::DrawingOptions { width: args.width, legend: args.legend })
         }
     };
     if format == PictureFormat::Png && target.is_terminal() {
@@ -186,11 +155,7 @@ pub(super) fn run(args: &PlotArgs, ui: &Ui) -> Result<u8> {
 fn timeline_request(args: &PlotArgs, selection: Selection, scale: TimeScale) -> Result<Request> {
     Ok(Request {
         selection,
-        rows: match args.rows {
-            RowsArg::Task => Rows::Task,
-            RowsArg::Core => Rows::Core,
-            RowsArg::Both => Rows::Both,
-        },
+        rows: args.rows,
         around: args.around.as_deref().map(Around::parse).transpose()?,
         deadlines: args.requirements.as_deref().map_or_else(|| Ok(Vec::new()), |f| deadlines(f, scale))?,
         title: args.title.clone(),
@@ -230,9 +195,7 @@ fn report(picture: &Picture, scale: TimeScale, ui: &Ui) {
 
 fn format(args: &PlotArgs) -> Result<PictureFormat> {
     match args.format {
-        Some(PlotFormat::Svg) => Ok(PictureFormat::Svg),
-        Some(PlotFormat::Html) => Ok(PictureFormat::Html),
-        Some(PlotFormat::Png) => Ok(PictureFormat::Png),
+        Some(format) => Ok(format),
         None if args.output == Path::new("-") => Ok(PictureFormat::Svg),
         None => PictureFormat::of_file(&args.output).ok_or_else(|| {
             Error::usage(format!("'{}' does not say what it is to be", args.output.display()))

@@ -89,18 +89,10 @@ pub(super) fn links(picture: &Picture, layout: &Layout, across: Across, sheet: &
         let (a, b) =
             if from.bottom < to.bottom { (from.bottom, to.tracks) } else { (from.tracks, to.bottom) };
         let d = format!("M{} {}L{} {}", px(across.x(link.from_at)), px(a), px(across.x(link.to_at)), px(b));
-        let word = link_word(link.kind);
+        let word = link.kind.as_str();
         sheet.path("l", &d, &format!(" data-link='{}' data-at='{}'", word, link.from_at));
     }
     sheet.close();
-}
-
-fn link_word(kind: LinkKind) -> &'static str {
-    match kind {
-        LinkKind::Preemption => "preemption",
-        LinkKind::Activation => "activation",
-        LinkKind::Chain => "chain",
-    }
 }
 
 /// The span that the picture was made for: a band over its row, and lines from top to bottom.
@@ -208,7 +200,7 @@ pub(super) fn legend(occurring: &LegendEntries, (left, right): (i64, i64), y: i6
     }
     for kind in &occurring.links {
         items.push((
-            link_word(*kind).to_owned(),
+            kind.as_str().to_owned(),
             Box::new(move |sheet, x, y| {
                 sheet.path("l", &format!("M{} {}v-12", px(x + swatch / 2), px(y)), "");
             }),

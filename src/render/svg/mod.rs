@@ -16,22 +16,25 @@ use std::collections::HashMap;
 
 use crate::picture::{MarkKind, Picture, RowKind, State};
 use crate::render::markup;
+use crate::words::words;
 pub use chart::drawn as chart;
 use frame::LegendEntries;
 use layout::{LABEL, Layout};
 use rows::Pen;
 use sheet::{PX, Sheet, px};
 
-/// Where the legend is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Legend {
-    /// Below the title.
-    Top,
-    /// Below the time axis.
-    #[default]
-    Bottom,
-    /// Nowhere.
-    None,
+words! {
+    /// Where the legend is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Legend {
+        /// Below the title.
+        Top = "top",
+        /// Below the time axis.
+        #[default]
+        Bottom = "bottom",
+        /// Nowhere.
+        None = "none",
+    }
 }
 
 /// Options for drawing a picture.
