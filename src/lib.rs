@@ -39,7 +39,7 @@
 //! | `map` | the rules: software events, kernel events, Grasp commands → system events | btf, description, diagnostics, error, names, qnx, schema, time, words | bytes, paths, Parquet, SQL |
 //! | `derive` | system events, in the dialect of their writer → instances and states | btf, error, names, schema | files, the text of BTF |
 //! | `check` | whether a trace conforms to its BTF version | btf, diagnostics, words | readers, the store, mapping |
-//! | `compare` | two streams of BTF records → their differences | btf, error, names | files, Parquet, SQL |
+//! | `compare` | two streams of BTF records → their differences | btf, error, names, words | files, Parquet, SQL |
 //! | `ops` | what btfdb can do, one file per verb | btf, check, compare, derive, description, diagnostics, engine, error, formats, input, library, map, metrics, options, picture, pipeline, plot, render, require, schema, store, time, words | the terminal, the environment |
 //! | `picture` | a picture as data: rows over time and what happens in them | btf, time, words | tables, pixels |
 //! | `render` | results → text; pictures → SVG, PNG, pages | error, picture, time, varint, words | the database |

@@ -2,18 +2,12 @@
 
 use super::Checker;
 use super::entities::{EntityId, NameFit, is_damaged};
-use super::report::NOT_UTF8;
+use super::report::{NOT_UTF8, quoted};
 use super::rules::Id;
 use super::step::Step;
 use super::words::Meaning;
 use crate::btf::spec::{Content, EntityType, EntityTypes, State, Version};
 use crate::btf::{Place, Record};
-use crate::diagnostics::excerpt;
-
-/// A name or word of a file, quoted for a message.
-fn quoted(text: &str) -> String {
-    format!("'{}'", excerpt(text.as_bytes()))
-}
 
 impl Checker {
     pub(super) fn word_faults(&mut self, place: Place, record: &Record<'_>, meaning: Meaning) {

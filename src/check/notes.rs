@@ -4,11 +4,10 @@ use std::collections::HashMap;
 
 use super::Checker;
 use super::entities::Entities;
-use super::report::{Findings, Occurrence, event_line};
+use super::report::{Findings, Occurrence, event_line, quoted};
 use super::rules::Id;
 use super::step::Step;
 use crate::btf::spec::EntityTypes;
-use crate::diagnostics::excerpt;
 
 /// Names of unknown type, with the number of notes that have them, and the first one.
 #[derive(Debug, Default)]
@@ -65,8 +64,4 @@ impl Checker {
 fn no_process(name: &str, kinds: EntityTypes) -> Option<String> {
     let wrong = kinds.and(EntityTypes::PROCESS).is_empty();
     wrong.then(|| format!("{} is {}", quoted(name), kinds.words()))
-}
-
-fn quoted(name: &str) -> String {
-    format!("'{}'", excerpt(name.as_bytes()))
 }

@@ -149,6 +149,11 @@ impl Findings {
     }
 }
 
+/// A name or word of a file, quoted for a message.
+pub(super) fn quoted(text: &str) -> String {
+    format!("'{}'", excerpt(text.as_bytes()))
+}
+
 /// The line of an event in BTF, shortened for a message.
 pub(super) fn event_line(record: &Record<'_>) -> String {
     let mut line = format!("{},{},", record.time, record.source);

@@ -73,7 +73,7 @@ mod side;
 mod tests;
 
 pub use options::{CompareOptions, Level, Tolerance};
-pub use result::{Comparison, Difference, DifferenceKind, Line};
+pub use result::{Comparison, Difference, Line};
 
 use crate::btf::Records;
 use crate::error::Result;

@@ -1,17 +1,21 @@
 //! What to compare and how strictly. Plain data; the command line that fills it is not here.
 
+use crate::words::words;
 use serde::Serialize;
 
-/// How similar two traces must be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Level {
-    /// The same events with the same times in the same total order (thesis, chapter 5.1.3).
-    Exact,
-    /// The same order in each sequence; times do not count.
-    Order,
-    /// As [`Level::Order`], and times within a tolerance.
-    Timing,
+words! {
+    /// How similar two traces must be.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Level {
+        /// The same events with the same times in the same total order (thesis, chapter 5.1.3).
+        #[default]
+        Exact = "exact",
+        /// The same order in each sequence; times do not count.
+        Order = "order",
+        /// As [`Level::Order`], and times within a tolerance.
+        Timing = "timing",
+    }
 }
 
 /// How far the times of a pair may be apart: either bound suffices; both are inclusive. The default is none.

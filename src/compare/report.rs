@@ -49,7 +49,7 @@ struct First {
 }
 
 /// The result so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Report {
     pub(super) counts: Comparison,
     limit: usize,
@@ -62,35 +62,8 @@ pub(super) struct Report {
 impl Report {
     /// An empty result.
     pub(super) fn new(options: &CompareOptions) -> Self {
-        let counts = Comparison {
-            level: options.level,
-            equal: true,
-            left_events: 0,
-            right_events: 0,
-            left_ignored: 0,
-            right_ignored: 0,
-            compared: 0,
-            temporal: 0,
-            semantic: 0,
-            moved: 0,
-            only_left: 0,
-            only_right: 0,
-            given_up: 0,
-            unused: Vec::new(),
-            max_time_difference: None,
-            strict: None,
-            first: None,
-            differing: Vec::new(),
-            entities: Vec::new(),
-        };
-        Self {
-            counts,
-            limit: options.differing,
-            first: None,
-            differing: BTreeMap::new(),
-            orphans: Orphans::default(),
-            entities: IdMap::default(),
-        }
+        let counts = Comparison { level: options.level, equal: true, ..Comparison::default() };
+        Self { counts, limit: options.differing, ..Self::default() }
     }
 
     fn entity(&mut self, event: &Event, column: usize, add: bool) {

@@ -3,6 +3,7 @@
 
 use super::Level;
 use crate::btf::Place;
+use crate::words::words;
 use serde::Serialize;
 
 /// One event as a line of BTF, with its place.
@@ -15,20 +16,22 @@ pub struct Line {
     pub text: String,
 }
 
-/// How two traces differ at a place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DifferenceKind {
-    /// The events are the same, their times differ (by more than the tolerance).
-    Time,
-    /// The events correspond, but a field other than the time differs.
-    Changed,
-    /// Both traces have the event, at different positions of a sequence.
-    Moved,
-    /// Only the left trace has the event.
-    OnlyLeft,
-    /// Only the right trace has the event.
-    OnlyRight,
+words! {
+    /// How two traces differ at a place, with words for reports.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum DifferenceKind {
+        /// The events are the same, their times differ (by more than the tolerance).
+        Time = "time",
+        /// The events correspond, but a field other than the time differs.
+        Changed = "changed",
+        /// Both traces have the event, at different positions of a sequence.
+        Moved = "moved",
+        /// Only the left trace has the event.
+        OnlyLeft = "only in A",
+        /// Only the right trace has the event.
+        OnlyRight = "only in B",
+    }
 }
 
 /// One difference.
@@ -102,7 +105,7 @@ pub struct EntitySummary {
 }
 
 /// The result of a comparison.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Comparison {
     /// The level of the comparison.
     pub level: Level,

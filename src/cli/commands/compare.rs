@@ -5,7 +5,7 @@ use super::super::signals;
 use super::super::ui::Ui;
 use super::{output, query};
 use crate::btf::EntityType;
-use crate::compare::{CompareOptions, Comparison, Difference, DifferenceKind, Level, Line, Tolerance};
+use crate::compare::{CompareOptions, Comparison, Difference, Level, Line, Tolerance};
 use crate::error::{Error, Result};
 use crate::library::Queries;
 use crate::metrics::MetricDelta;
@@ -191,15 +191,11 @@ fn tolerance(option: &str, text: &str, scale: TimeScale) -> Result<Tolerance> {
 fn table(c: &Comparison, scale: TimeScale) -> String {
     let mut text = String::new();
     let verdict = if c.equal { "equal" } else { "different" };
-    let level = match c.level {
-        Level::Exact => "exact",
-        Level::Order => "order",
-        Level::Timing => "timing",
-    };
     // Writing to a string cannot fail.
     let _ = writeln!(
         text,
-        "{verdict} at level {level}: {} and {} events, {} pairs; times in {}",
+        "{verdict} at level {}: {} and {} events, {} pairs; times in {}",
+        c.level.as_str(),
         c.left_events,
         c.right_events,
         c.compared,
@@ -269,13 +265,7 @@ fn table(c: &Comparison, scale: TimeScale) -> String {
 }
 
 fn difference(text: &mut String, d: &Difference) {
-    let what = match d.kind {
-        DifferenceKind::Time => "time",
-        DifferenceKind::Changed => "changed",
-        DifferenceKind::Moved => "moved",
-        DifferenceKind::OnlyLeft => "only in A",
-        DifferenceKind::OnlyRight => "only in B",
-    };
+    let what = d.kind.as_str();
     let side =
         |l: &Option<Line>| l.as_ref().map_or_else(|| "–".into(), |l| format!("{}  {}", place(l), l.text));
     let _ = writeln!(text, "  {what}: {} | {}", side(&d.left), side(&d.right));

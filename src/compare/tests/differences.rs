@@ -1,6 +1,7 @@
 //! Inserted, deleted and changed events are reported as such.
 
-use super::super::{DifferenceKind, Level};
+use super::super::Level;
+use super::super::result::DifferenceKind;
 use super::{Owned, at, early, trace};
 
 /// A task that runs ten times with a runnable that reads the same signal often.

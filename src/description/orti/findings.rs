@@ -2,6 +2,7 @@
 //! recording (see [`crate::diagnostics`]).
 
 use crate::diagnostics::Severity;
+use std::collections::BTreeMap;
 
 /// Something unusual in a description file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub struct Finding {
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     list: Vec<Finding>,
-    counts: Vec<(&'static str, usize)>,
+    counts: BTreeMap<&'static str, usize>,
 }
 
 impl Findings {
@@ -31,13 +32,7 @@ impl Findings {
 
     /// Adds a finding at a 1-based line and column.
     pub fn push(&mut self, at: (u32, u32), severity: Severity, code: &'static str, message: String) {
-        let slot = self.counts.iter().position(|(c, _)| *c == code).unwrap_or_else(|| {
-            self.counts.push((code, 0));
-            self.counts.len() - 1
-        });
-        let Some((_, count)) = self.counts.get_mut(slot) else {
-            return;
-        };
+        let count = self.counts.entry(code).or_default();
         *count += 1;
         let message = match (*count).cmp(&(Self::MAX_PER_CODE + 1)) {
             std::cmp::Ordering::Less => message,
