@@ -109,7 +109,6 @@ pub(super) enum NameFit {
     Acted,
 }
 
-/// All entities.
 #[derive(Debug, Default)]
 pub(super) struct Entities {
     all: Vec<Entity>,
@@ -161,12 +160,10 @@ impl Entities {
         self.all.get_mut(id as usize)
     }
 
-    /// The name, for a message.
     pub(super) fn name(&self, id: EntityId) -> &str {
         self.get(id).map_or("", |entity| &entity.name)
     }
 
-    /// Name and instance, for a message.
     pub(super) fn named(&self, (id, instance): Key) -> String {
         let name = excerpt(self.name(id).as_bytes());
         if instance == NO_INSTANCE { format!("'{name}'") } else { format!("'{name}' instance {instance}") }

@@ -38,7 +38,6 @@ impl Header {
     }
 }
 
-/// A line with its number.
 #[derive(Clone, Copy)]
 pub(super) struct Line<'a> {
     pub(super) number: u64,

@@ -9,12 +9,10 @@ use crate::btf::spec::Version;
 use crate::btf::{Place, Record};
 use crate::diagnostics::{Severity, excerpt};
 
-/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     /// The version that the trace was checked against.
     pub version: Version,
-    /// Number of events.
     pub events: u64,
     /// The largest step back in time, in ticks; 0 if there is none.
     pub largest_step_back: u64,
@@ -51,7 +49,6 @@ impl Report {
 /// A rule that was violated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The rule.
     pub rule: &'static Rule,
     /// How often.
     pub count: u64,
@@ -69,7 +66,6 @@ impl Finding {
     pub const WORDS: usize = 64;
 }
 
-/// One violation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Occurrence {
     /// Its place; for a line that is not an event, `seq` is the number of events before it.
@@ -88,7 +84,6 @@ const GRASP: [Id; 4] = [Id::BudgetNegative, Id::MutexNotHeld, Id::MutexNotNested
 /// The message about a line that was not UTF-8.
 pub(super) const NOT_UTF8: &str = "the bytes are shown as \u{fffd}";
 
-/// Collects findings.
 #[derive(Debug)]
 pub(super) struct Findings(Vec<Option<Finding>>);
 

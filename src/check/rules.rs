@@ -4,7 +4,6 @@
 use crate::btf::spec::Version;
 use crate::diagnostics::Severity;
 
-/// One rule.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
     /// Stable name, kebab-case.

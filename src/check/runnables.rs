@@ -12,7 +12,6 @@ use crate::btf::spec::State;
 const DEPTH: usize = 256;
 
 impl Software {
-    /// An event of a runnable.
     pub(super) fn runnable(&mut self, step: &Step<'_>, entities: &mut Entities, findings: &mut Findings) {
         let Some(transition) = step.rule.moves else { return };
         let owner = self.owner(step, entities, findings);

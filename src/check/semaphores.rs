@@ -24,7 +24,6 @@ words! {
     }
 }
 
-/// One semaphore.
 #[derive(Debug, Default)]
 struct Semaphore {
     state: Option<State>,
@@ -42,12 +41,10 @@ struct Semaphore {
 /// Maximum number of accesses per semaphore; beyond it the oldest is forgotten.
 const ACCESSES: usize = 64;
 
-/// All semaphores.
 #[derive(Debug, Default)]
 pub(super) struct Semaphores(HashMap<Key, Semaphore>);
 
 impl Semaphores {
-    /// An event of a semaphore.
     pub(super) fn event(
         &mut self,
         version: Version,

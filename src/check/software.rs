@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use super::entities::{Entities, EntityId, Key};
 use crate::btf::State;
 
-/// An open runnable.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frame {
     pub(super) key: Key,

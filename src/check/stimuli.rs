@@ -35,7 +35,6 @@ impl Stimuli {
 }
 
 impl Checker {
-    /// A stimulus is triggered.
     pub(super) fn stimulus_triggered(&mut self, step: &Step<'_>) {
         let (id, instance) = step.target;
         if instance == NO_INSTANCE || !step.rule.counts {

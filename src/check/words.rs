@@ -7,14 +7,12 @@ use super::entities::is_damaged;
 use super::rules::Id;
 use crate::btf::spec::{self, Action, ActionRule, EntityType, Number, Version};
 
-/// The meaning of a type and an action.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Meaning {
     /// The entity type, if its id has a meaning.
     pub(super) kind: Option<EntityType>,
     /// What is wrong with the id of the type.
     pub(super) kind_fault: Option<Id>,
-    /// The rule of the action.
     pub(super) rule: Option<&'static ActionRule>,
     /// What is wrong with the action.
     pub(super) action_fault: Option<Id>,

@@ -86,11 +86,8 @@ impl Key {
 pub(super) enum Class {
     /// Task, ISR, thread: has instances that run on a core.
     Process,
-    /// Runnable.
     Runnable,
-    /// Stimulus.
     Stimulus,
-    /// Core.
     Core,
     /// Instruction block: its source is a signal, which cores share.
     Block,
@@ -126,7 +123,6 @@ pub(super) enum Verb {
     Other,
 }
 
-/// One event of one side.
 #[derive(Debug, Clone)]
 pub(super) struct Event {
     pub(super) place: Place,

@@ -56,7 +56,6 @@ impl<'a> Feed<'a> {
         self.ignored + self.collapse.as_ref().map_or(0, Collapse::dropped)
     }
 
-    /// The next event that is compared.
     pub(super) fn next(&mut self, words: &mut Words) -> Result<Option<Event>> {
         loop {
             if let Some(event) = self.collapse.as_mut().and_then(Collapse::take) {

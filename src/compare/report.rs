@@ -261,7 +261,6 @@ impl Report {
         (if side == 0 { &mut divergence.left_context } else { &mut divergence.right_context }).push(line());
     }
 
-    /// The result.
     pub(super) fn finish(mut self, words: &Words) -> Comparison {
         let counts = &self.counts;
         let different =

@@ -14,7 +14,6 @@ const IDLE: u64 = 1 << 14;
 /// The window with which the search for the next agreement begins, in events (see `align`).
 pub(super) const SMALLEST_WINDOW: usize = 4;
 
-/// The subject of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Subject {
     /// The whole trace (level `exact`).
@@ -46,7 +45,6 @@ pub(super) struct Backlog {
     core: Option<NameId>,
 }
 
-/// One sequence.
 #[derive(Debug)]
 pub(super) struct Sequence {
     pub(super) subject: Subject,
@@ -91,7 +89,6 @@ impl Table {
         self.sequences.get(id as usize)
     }
 
-    /// The ids of all sequences.
     pub(super) fn ids(&self) -> Vec<Id> {
         let mut ids: Vec<Id> = self.ids.values().copied().collect();
         ids.sort_unstable();
@@ -218,7 +215,6 @@ impl Table {
 }
 
 impl Subject {
-    /// The sequence in words.
     pub(super) fn describe(self, words: &Words) -> String {
         let kind = |entity| match words.kind_of(entity).map(|(kind, _)| words.text(kind).to_ascii_uppercase())
         {

@@ -8,7 +8,6 @@ use std::collections::VecDeque;
 /// This many finished events are stored, so that a difference can be shown with the events before it.
 const HISTORY: usize = 4096;
 
-/// The state of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     /// No partner yet.
@@ -19,7 +18,6 @@ pub(super) enum State {
     Out,
 }
 
-/// An event and its state.
 #[derive(Debug)]
 pub(super) struct Slot {
     pub(super) event: Event,
@@ -36,7 +34,6 @@ impl Slot {
     }
 }
 
-/// One side.
 #[derive(Debug, Default)]
 pub(super) struct Side {
     slots: VecDeque<Slot>,
@@ -46,7 +43,6 @@ pub(super) struct Side {
 }
 
 impl Side {
-    /// The ordinal of the next event.
     pub(super) fn next_ordinal(&self) -> u64 {
         self.base + self.slots.len() as u64
     }

@@ -25,10 +25,8 @@ pub struct Application {
     pub coalescing: i64,
 }
 
-/// The description of one core.
 #[derive(Debug, Clone)]
 pub struct ApplicationCore {
-    /// BTF name of the core.
     pub name: String,
     /// The ORTI file of the core's OS.
     pub orti: Option<Orti>,

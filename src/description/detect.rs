@@ -22,7 +22,6 @@ pub struct Plan {
     pub format: Option<&'static dyn TraceFormat>,
 }
 
-/// An input of a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedInput {
     /// The name given by the user or the description.
@@ -184,7 +183,6 @@ fn named(mut description: Description, base: &Path, over: &Description) -> Resul
     Ok(Plan { name: checked(name)?, description, base: base.to_path_buf(), inputs, format })
 }
 
-/// The inputs of all cores.
 fn inputs_of(description: &Description, base: &Path) -> Vec<PlannedInput> {
     let mut inputs = Vec::new();
     for core in &description.core {

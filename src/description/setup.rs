@@ -14,7 +14,6 @@ use crate::time::TimeScale;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The stored setup.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 pub struct StoredSetup {
     /// Name of the mapping profile, if the recording is to be mapped.

@@ -5,7 +5,6 @@ use crate::schema::result::{IntegerLists, Integers, ResultColumn as _, Texts};
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::DataType;
 
-/// A column of a batch.
 enum Column {
     Int(Integers),
     Text(Texts),

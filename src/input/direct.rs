@@ -28,7 +28,6 @@ const CACHED_PAGES: u64 = PIECE / (64 << 10);
 pub(super) struct Direct {
     /// Its position is that of the reads through the cache, see [`Direct::leave`].
     file: Arc<File>,
-    /// Offset of the next piece to return.
     offset: u64,
     /// Offset of the next piece to request.
     next_request: u64,

@@ -47,7 +47,6 @@ pub struct Chunk {
     pub last: bool,
 }
 
-/// What was read, for provenance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Provenance {
     /// Length of the raw input (as stored, maybe compressed), in bytes.

@@ -43,7 +43,6 @@ impl Raw {
         self.bytes
     }
 
-    /// Makes no digest.
     pub(super) fn skip_digest(&mut self) {
         self.hasher = None;
     }

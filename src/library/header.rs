@@ -9,7 +9,6 @@ pub(super) const TYPES: [&str; 8] =
     ["text", "integer", "time", "duration", "percent", "number", "boolean", "list"];
 const KEYS: [&str; 6] = ["unit", "group", "fold", "param", "column", "alias"];
 
-/// The content of a header.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Header {
     pub doc: String,

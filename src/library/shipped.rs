@@ -11,7 +11,6 @@ pub(super) struct Source {
     pub folder: &'static str,
     /// Name of the metric or view: the file name without `.sql`.
     pub name: &'static str,
-    /// The content of the file.
     pub text: &'static str,
 }
 

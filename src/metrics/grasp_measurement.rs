@@ -41,7 +41,6 @@ ORDER BY recording, type DESC, task
 /// Digits after the decimal point.
 const DECIMALS: u32 = 3;
 const PRECISION: u8 = 38;
-/// A line of the table.
 struct Line {
     recording: String,
     task: String,

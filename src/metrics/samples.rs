@@ -110,7 +110,6 @@ impl Line {
     }
 }
 
-/// A value of a row.
 #[derive(Debug, Clone, Copy)]
 enum Value {
     Integer(i64),
@@ -119,7 +118,6 @@ enum Value {
     Missing,
 }
 
-/// The values of a batch.
 enum Values {
     Integers(Integers),
     Fractions(Fractions),

@@ -107,7 +107,6 @@ impl Samples {
         self.incomplete += 1;
     }
 
-    /// The statistics of all samples.
     pub fn finish(mut self) -> Statistics {
         self.statistics()
     }

@@ -11,7 +11,6 @@ use super::statistics::Statistics;
 use crate::error::{Error, ErrorKind, Result};
 use crate::library::{Metric, Unit};
 
-/// A line of the summary.
 pub(super) struct Line<'a> {
     pub metric: &'a Metric,
     pub key: Key,

@@ -9,7 +9,6 @@ use crate::picture::exact;
 use crate::schema::result::{self, Fractions, Integers, Texts};
 use crate::selection::Selection;
 
-/// Which extreme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extreme {
     /// The greatest sample.
@@ -21,11 +20,9 @@ pub enum Extreme {
 /// `METRIC:ENTITY:max`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Around {
-    /// The metric.
     pub metric: String,
     /// A task, ISR or runnable.
     pub entity: String,
-    /// Which sample.
     pub extreme: Extreme,
 }
 

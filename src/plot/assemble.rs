@@ -101,7 +101,6 @@ fn counted(rows: &[Row]) -> String {
     if words.is_empty() { "nothing happens".to_owned() } else { words.join(", ") }
 }
 
-/// The noun for rows of a kind.
 fn noun(kind: RowKind, count: usize) -> String {
     let one = match kind {
         RowKind::Isr => "ISR",
@@ -250,7 +249,6 @@ fn is_crowded(row: &Row) -> bool {
     })
 }
 
-/// The notes for the reader.
 fn explain(context: &Context<'_>, show: &Show, rows: &[Row], notes: &mut Vec<String>) {
     let merged = rows.iter().flat_map(|row| &row.runs).filter(|run| run.count > 1);
     let (runs, stretches) = merged.fold((0u64, 0u64), |n, run| (n.0 + 1, n.1 + u64::from(run.count)));

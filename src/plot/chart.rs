@@ -16,7 +16,6 @@ const MAX_PANELS: usize = 24;
 /// Columns of samples over time.
 const COLUMNS: u32 = 120;
 
-/// Which chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// A histogram: the number of samples of a metric by value.
@@ -32,7 +31,6 @@ pub enum Form {
 pub struct ChartRequest {
     /// Recording, window, entities; types are ignored.
     pub selection: Selection,
-    /// Which chart.
     pub form: Form,
     /// Names of metrics; none for loads.
     pub metrics: Vec<String>,

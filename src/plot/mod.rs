@@ -111,7 +111,6 @@ fn in_words((from, to): (i64, i64), span: (i64, i64), scale: TimeScale) -> Strin
 }
 
 view! {
-    /// When a recording begins and ends.
     struct RecordingSpan of recording { begin_at, end_at }
 }
 

@@ -15,7 +15,6 @@ use super::json::failure;
 use super::{Sink, misfit, unwritable};
 use crate::error::Result;
 
-/// An Arrow IPC file.
 pub(super) struct Ipc<'a> {
     schema: SchemaRef,
     writer: FileWriter<&'a mut dyn Write>,

@@ -25,7 +25,6 @@ enum Values<'a> {
     Other(ArrayFormatter<'a>),
 }
 
-/// A cell.
 #[derive(Debug, PartialEq)]
 pub(super) enum Cell<'a> {
     Null,
@@ -52,7 +51,6 @@ impl<'a> Column<'a> {
         Ok(Self { array, values })
     }
 
-    /// True when the row has no value.
     pub fn is_null(&self, row: usize) -> bool {
         self.array.is_null(row)
     }

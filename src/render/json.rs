@@ -14,7 +14,6 @@ use crate::error::{Error, Result};
 /// Rows per write.
 const ROWS: usize = 1024;
 
-/// One array.
 pub(super) struct Json<'a>(Writer<&'a mut dyn Write, JsonArray>);
 
 /// One object per line.

@@ -75,7 +75,6 @@ impl Format {
     }
 }
 
-/// What was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rendered {
     /// Number of rows written.
@@ -95,7 +94,6 @@ impl Rendered {
     }
 }
 
-/// A writer of batches.
 trait Sink {
     fn write(&mut self, batch: &RecordBatch) -> Result<()>;
     /// Writes the rest; nothing can be written afterwards.
@@ -134,7 +132,6 @@ pub fn render(
     Ok(shown.rendered)
 }
 
-/// Rows of a batch to write.
 struct Rows {
     batch: RecordBatch,
     left: Range<usize>,

@@ -16,6 +16,7 @@ pub struct Requirements {
     #[serde(default)]
     pub limit: Vec<Limit>,
     /// Latest terminations after activations.
+    /// The time it has.
     #[serde(default)]
     pub deadline: Vec<Deadline>,
     /// Distances between activations.
@@ -59,7 +60,6 @@ pub struct Deadline {
     pub name: Option<String>,
     /// A task or ISR.
     pub entity: String,
-    /// The time it has.
     pub deadline: Bound,
 }
 
@@ -130,7 +130,6 @@ pub struct Synchronisation {
 pub enum Bound {
     /// Plain; for times, ticks.
     Integer(i64),
-    /// Plain.
     Number(f64),
     /// `10ms`
     Text(String),

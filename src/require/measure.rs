@@ -49,7 +49,6 @@ pub fn measure(session: &Session, requirements: &Requirements, recording: &str) 
     Ok(outcomes)
 }
 
-/// What is a bound of a metric.
 fn wanted(requirements: &Requirements, scale: TimeScale) -> Result<Vec<Wanted<'_>>> {
     let mut wanted = Vec::new();
     let value = |bound: &Option<Bound>| bound.as_ref().map(|b| b.value(scale)).transpose();
@@ -306,7 +305,6 @@ fn of_synchronisation(
     .judged())
 }
 
-/// Rows by the names of their columns.
 struct Summary(RecordBatch);
 
 impl Summary {

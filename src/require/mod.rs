@@ -32,9 +32,7 @@ words! {
 /// One bound, and the worst that a recording shows of it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Outcome {
-    /// Name of the recording.
     pub recording: String,
-    /// What the requirement is called.
     pub requirement: String,
     /// What is measured: a metric, `Load` or `Synchronisation`.
     pub metric: String,
@@ -46,7 +44,6 @@ pub struct Outcome {
     pub unit: &'static str,
     /// `upper` or `lower`.
     pub bound: &'static str,
-    /// The bound, in the unit.
     pub limit: f64,
     /// The worst case, in the unit; `None` without samples.
     pub value: Option<f64>,
@@ -54,7 +51,6 @@ pub struct Outcome {
     pub margin: Option<f64>,
     /// When the worst case began, in ticks; `None` for statistics that belong to no instant.
     pub at: Option<i64>,
-    /// Number of samples.
     pub samples: i64,
     /// Instances and events that give no sample because the trace cuts them off: whether they keep the bound
     /// is not known.

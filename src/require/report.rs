@@ -64,7 +64,6 @@ fn cells(o: &Outcome, scale: TimeScale) -> [String; 11] {
     ]
 }
 
-/// A value with its unit, short.
 fn quantity(value: f64, unit: &str, scale: TimeScale) -> String {
     match unit {
         // Ticks beyond 2^53 are no measured durations.

@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 /// How far an event is from the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Apart {
-    /// When the event happened.
     pub at: i64,
     /// The longest of the distances to the nearest event of each other kind.
     pub distance: i64,

@@ -9,7 +9,6 @@ use crate::export::CHAINS_OPTION;
 use clap::Args;
 use std::fmt::Write as _;
 
-/// A dot command.
 pub(super) struct Command {
     pub name: &'static str,
     pub alias: Option<&'static str>,
@@ -60,7 +59,6 @@ pub(super) enum ArgKind {
     File,
     /// One of these words.
     Word(&'static [&'static str]),
-    /// Any word.
     Free,
     /// The rest of the line is SQL.
     Sql,
@@ -193,7 +191,6 @@ impl Command {
     }
 }
 
-/// The command of that name.
 pub(super) fn find(name: &str) -> Option<&'static Command> {
     COMMANDS.iter().find(|c| c.name == name || c.alias == Some(name))
 }
@@ -203,7 +200,6 @@ pub(super) fn takes_sql(name: &str) -> bool {
     find(name).is_some_and(|c| matches!(c.args, [Arg { kind: ArgKind::Sql, .. }]))
 }
 
-/// Names of all commands.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     COMMANDS.iter().flat_map(|c| [Some(c.name), c.alias]).flatten()
 }

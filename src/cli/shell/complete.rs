@@ -20,7 +20,6 @@ pub(super) struct Names {
 pub(super) enum Completions {
     /// From this byte on, one of these words.
     Words(usize, Vec<String>),
-    /// Names of files.
     Files,
 }
 
@@ -94,7 +93,6 @@ fn words<'a>(start: usize, begun: &str, all: impl IntoIterator<Item = &'a str>) 
     Completions::Words(start, found)
 }
 
-/// Completions in a statement.
 fn sql(names: &Names, typed: &str, line: &str) -> Completions {
     let before = pieces(typed);
     if before.last().is_some_and(|p| !p.closed) {

@@ -12,7 +12,6 @@ use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper, Result};
 use std::borrow::Cow;
 
-/// The helper of the line editor.
 pub(super) struct EditorHelper {
     names: Names,
     files: FilenameCompleter,

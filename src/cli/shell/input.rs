@@ -6,7 +6,6 @@ use crate::engine::is_unfinished;
 /// Something to run.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Input {
-    /// A dot command, which is one line.
     Command {
         text: String,
         /// 1-based.

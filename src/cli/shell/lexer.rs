@@ -21,7 +21,6 @@ pub(super) enum TokenKind {
     Sign,
 }
 
-/// A piece of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Piece {
     pub kind: TokenKind,

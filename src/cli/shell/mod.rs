@@ -89,7 +89,6 @@ struct Settings {
     pager: Option<String>,
 }
 
-/// An open shell.
 struct Shell<'a> {
     session: Session,
     database: PathBuf,
@@ -97,7 +96,6 @@ struct Shell<'a> {
     opened: u64,
     limits: Limits,
     queries: Arc<Queries>,
-    /// File of the chains.
     chains: Option<PathBuf>,
     interrupt: Arc<AtomicBool>,
     settings: Settings,

@@ -18,7 +18,6 @@ pub(super) struct Cursor<'a> {
 #[derive(Debug)]
 pub(super) struct Mistake;
 
-/// The result of a rule.
 pub(super) type Parsed<T> = Result<T, Mistake>;
 
 impl<'a> Cursor<'a> {
@@ -38,7 +37,6 @@ impl<'a> Cursor<'a> {
         self.kind(offset) == Kind::Sign(sign)
     }
 
-    /// The text of the current token.
     pub fn peek(&self) -> &str {
         self.tokens.get(self.at).map_or("", |token| &token.text)
     }

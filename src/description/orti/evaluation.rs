@@ -3,7 +3,6 @@
 
 use std::fmt;
 
-/// A formula that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormulaError {
     /// 1-based column in the text of the formula, in characters.

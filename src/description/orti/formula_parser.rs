@@ -25,7 +25,6 @@ pub(super) fn compile(text: &str) -> Result<Vec<Op>, FormulaError> {
 enum Item {
     Number(i64),
     Word(String),
-    /// A string literal.
     Text,
     Sign(&'static str),
     End,

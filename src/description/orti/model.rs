@@ -50,7 +50,6 @@ pub struct AttributeType {
     pub line: u32,
 }
 
-/// The type of the values of an attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AttributeKind {
     /// A formula with a plain number; holds the C type, if the file names one.
@@ -66,14 +65,12 @@ pub enum AttributeKind {
     },
 }
 
-/// One named value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnumElement {
     /// The name, e.g. `READY`.
     pub label: String,
     /// The object it refers to (`"label" : object = value`).
     pub link: Option<String>,
-    /// The value that has this name.
     pub value: EnumValue,
 }
 
@@ -91,7 +88,6 @@ pub enum EnumValue {
 pub struct Object {
     /// Its kind, e.g. `TASK`.
     pub kind: String,
-    /// Its name.
     pub name: String,
     /// Its attributes, in file order, duplicates included.
     pub attributes: Vec<Attribute>,
@@ -102,7 +98,6 @@ pub struct Object {
 /// One attribute value of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attribute {
-    /// The name.
     pub name: String,
     /// The `0` of `RUNNINGTASK[0] = …`.
     pub index: Option<u32>,

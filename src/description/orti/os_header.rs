@@ -32,10 +32,8 @@ pub struct OsHeader {
     pub findings: Vec<Finding>,
 }
 
-/// One resource of a core.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OsResource {
-    /// Its name.
     pub name: String,
     /// Its id on this core; of a global one, also its index into the spinlock array.
     pub id: i64,

@@ -20,7 +20,6 @@ pub(super) struct Style {
     pub scale: TimeScale,
     /// The instant that is written as 0.
     pub zero: i64,
-    /// The version to translate to.
     pub version: Option<Version>,
     pub numbers: Option<Numbers>,
 }

@@ -27,7 +27,6 @@ use lines::Lines;
 use numbers::Numbers;
 use original::Original;
 
-/// BTF text.
 pub(super) struct Btf;
 
 const VERSION: &str = "btf-version";
@@ -185,7 +184,6 @@ struct Facts {
 }
 
 view! {
-    /// Who recorded a trace, and when.
     struct Origin of recording { creator, created }
 }
 

@@ -9,7 +9,6 @@ use crate::schema::tables;
 use crate::selection::Selection;
 use std::collections::{BTreeMap, HashMap};
 
-/// Numbers for names.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
     pub(super) entities: HashMap<String, String>,
@@ -55,12 +54,10 @@ impl Numbers {
         Ok(numbers)
     }
 
-    /// The number of an entity.
     pub fn entity(&self, name: &str) -> Option<&str> {
         self.entities.get(name).map(String::as_str)
     }
 
-    /// The number of a type.
     pub fn kind(&self, name: &str) -> Option<&str> {
         self.kinds.get(name).map(String::as_str)
     }

@@ -30,7 +30,6 @@ struct Lines {
     text: Texts,
 }
 
-/// A line to be written.
 pub(super) struct Line {
     pub parameter: bool,
     pub text: String,
@@ -98,7 +97,6 @@ impl Original {
 }
 
 impl Lines {
-    /// The first value of a parameter.
     fn parameter(&self, wanted: Keyword) -> Option<&str> {
         let keywords = self.text.iter().flatten().filter_map(Keyword::split);
         keywords.filter(|(keyword, _)| *keyword == wanted).map(|(_, value)| value).next()

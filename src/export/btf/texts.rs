@@ -10,7 +10,6 @@ use arrow::datatypes::{DataType, UInt32Type};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Names with their keys.
 pub(super) type Names = DictionaryArray<UInt32Type>;
 
 /// A column of names. The engine returns views; those with the same bits are the same name.

@@ -9,7 +9,6 @@ use crate::schema::columns::{process_instance as instance, process_state as stat
 use crate::selection::Selection;
 use std::collections::HashMap;
 
-/// A task or ISR.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Task {
     /// `task1`.
@@ -19,7 +18,6 @@ pub(super) struct Task {
     pub core: Option<String>,
 }
 
-/// A semaphore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Semaphore {
     pub id: String,
@@ -46,12 +44,10 @@ impl Declared {
         Ok(declared)
     }
 
-    /// The task or ISR of that name.
     pub fn task(&self, kind: EntityType, name: &str) -> Option<&Task> {
         if kind == EntityType::Isr { self.isrs.get(name) } else { self.tasks.get(name) }
     }
 
-    /// The task or ISR of that name.
     pub fn process(&self, name: &str) -> Option<(EntityType, &Task)> {
         let task = self.tasks.get(name).map(|task| (EntityType::Task, task));
         task.or_else(|| self.isrs.get(name).map(|isr| (EntityType::Isr, isr)))

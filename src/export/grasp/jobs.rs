@@ -18,7 +18,6 @@ pub(super) struct Job {
 }
 
 words! {
-    /// What happens to a job.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(super) enum JobAction {
         Arrive = "arrive",
@@ -35,7 +34,6 @@ words! {
     }
 }
 
-/// A step of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Step {
     pub act: JobAction,
@@ -43,7 +41,6 @@ pub(super) struct Step {
     pub core: Option<String>,
 }
 
-/// All steps.
 pub(super) struct Jobs {
     rows: Cursor<ResultStream>,
     more: bool,
@@ -106,7 +103,6 @@ impl Jobs {
         self.rows.int(0).filter(|_| self.more)
     }
 
-    /// The next step.
     pub fn take(&mut self) -> Result<Step> {
         let rows = &self.rows;
         let step = Step {

@@ -45,7 +45,6 @@ pub(super) struct Other {
 
 type Events = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 
-/// All other events.
 pub(super) struct Others {
     /// Semaphores that are held when the window begins, in reverse order.
     held: Vec<(i64, Other)>,
@@ -89,7 +88,6 @@ impl Others {
         held.or_else(|| self.rows.int(0).filter(|_| self.more))
     }
 
-    /// The next one.
     pub fn take(&mut self) -> Result<Other> {
         if let Some((_, held)) = self.held.pop() {
             return Ok(held);

@@ -39,7 +39,6 @@ impl Ticks {
     }
 }
 
-/// Writes a script.
 pub(super) struct Script<'o> {
     out: &'o mut dyn Write,
     ticks: Ticks,
@@ -123,7 +122,6 @@ impl<'o> Script<'o> {
         self.put(&line)
     }
 
-    /// The counts.
     pub fn finish(self) -> Result<GraspCounts> {
         Ok(self.done)
     }

@@ -90,18 +90,15 @@ pub(super) enum Order {
     ByRank = 3,
 }
 
-/// What a track is.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum TrackKind {
     /// The process of all threads.
     Process,
-    /// A thread, by number.
     Thread(i64),
     Counter,
     Other,
 }
 
-/// A track to be described.
 #[derive(Debug)]
 pub(super) struct Track<'a> {
     pub name: &'a str,
@@ -127,7 +124,6 @@ pub(super) enum Argument<'a> {
     Int(&'static str, i64),
     /// A text that occurs often: the name of an entity.
     Name(&'static str, &'a str),
-    /// Any text.
     Text(&'static str, &'a str),
 }
 
@@ -140,7 +136,6 @@ pub(super) enum Flow {
     To(u64),
 }
 
-/// The value of a counter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Value {
     Int(i64),
@@ -174,17 +169,14 @@ impl Clock {
 pub(super) struct Counts {
     /// Tracks, including groups of them.
     pub tracks: u64,
-    /// Spans.
     pub slices: u64,
     /// Events without duration.
     pub instants: u64,
-    /// Values of counters.
     pub counters: u64,
     /// Times that are not a whole number of nanoseconds; they were rounded half to even.
     pub rounded: u64,
 }
 
-/// Writes packets.
 pub(super) struct Packets<'o> {
     out: &'o mut dyn Write,
     bytes: Vec<u8>,

@@ -29,7 +29,6 @@ struct Occupant {
 }
 
 impl OverlapTracks {
-    /// Tracks below a parent.
     pub fn new(parent: u64, name: &str, rank: i64) -> Self {
         Self { parent, name: name.to_owned(), rank, slots: Vec::new() }
     }
@@ -95,7 +94,6 @@ impl OverlapTracks {
     }
 }
 
-/// An open slice.
 #[derive(Debug)]
 struct Open {
     end: i64,
@@ -110,7 +108,6 @@ pub(super) struct NestedTracks {
     nests: Vec<(u64, Vec<Open>)>,
 }
 
-/// A slice to place.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slice {
     pub begin: i64,
@@ -159,7 +156,6 @@ impl NestedTracks {
         Ok(track)
     }
 
-    /// Ends all open slices.
     pub fn close(&mut self, packets: &mut Packets<'_>) -> Result<()> {
         for (track, open) in &mut self.nests {
             while let Some(top) = open.pop() {

@@ -38,7 +38,6 @@ const GROUPS: [(Group, &str); 8] = [
 pub(super) struct Thread {
     /// Its runnables, and what it does to others.
     pub track: u64,
-    /// Number of the thread.
     pub number: i64,
     /// Its activations are on the tracks of their causes.
     pub activated: bool,
@@ -46,17 +45,14 @@ pub(super) struct Thread {
     pub runnables: NestedTracks,
 }
 
-/// A track in a group.
 #[derive(Debug)]
 pub(super) struct Row {
     pub track: u64,
-    /// The slices on the track itself.
     pub slices: OverlapTracks,
     /// The slices below it: waits for a semaphore, the gaps of a core.
     pub below: OverlapTracks,
 }
 
-/// Tracks by name.
 #[derive(Debug)]
 struct ByName<T> {
     places: HashMap<String, usize>,
@@ -114,7 +110,6 @@ impl Tracks {
         })
     }
 
-    /// A task, or an ISR.
     pub fn thread(&mut self, kind: EntityType, name: &str, packets: &mut Packets<'_>) -> Result<&mut Thread> {
         let isr = kind == EntityType::Isr;
         let threads = if isr { &mut self.isrs } else { &mut self.tasks };

@@ -14,7 +14,6 @@ const LENGTH: u64 = 2;
 /// Maximum length of a varint of 64 bits.
 const MAX_VARINT: usize = 10;
 
-/// A message that fields are appended to.
 #[derive(Debug)]
 pub(super) struct Message<'a>(&'a mut Vec<u8>);
 

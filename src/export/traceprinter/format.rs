@@ -38,7 +38,6 @@ enum Part {
     },
 }
 
-/// A parsed format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Format(Vec<Part>);
 

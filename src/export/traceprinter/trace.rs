@@ -18,7 +18,6 @@ use std::io::Write;
 pub(super) struct PrintOptions {
     /// Style of the lines; `None`: by the version of the trace.
     pub style: Option<Style>,
-    /// Arguments on the line of their event.
     pub one_line: bool,
     /// The text before the arguments, see [`Printer::new`].
     pub format: Option<String>,
@@ -26,7 +25,6 @@ pub(super) struct PrintOptions {
     pub by_time: bool,
 }
 
-/// What was printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Printed {
     /// Events with lines.
@@ -81,7 +79,6 @@ pub(super) fn export_traceprinter(
 /// The column that says whether to print a row.
 const WANTED: &str = "wanted";
 
-/// The columns that the printer reads.
 const COLUMNS: [&str; 12] = [
     column::SEQ,
     column::RECORD,
@@ -127,7 +124,6 @@ fn events(
 }
 
 view! {
-    /// The header of a trace.
     struct Attributes of kernel_attribute { key, value }
 }
 

@@ -55,7 +55,6 @@ struct Encoder<'a> {
     out: &'a mut dyn Write,
     /// Begin of the window.
     from: i64,
-    /// The bytes of one number.
     number: Vec<u8>,
 }
 

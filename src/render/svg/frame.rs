@@ -44,7 +44,6 @@ pub(super) fn axis(picture: &Picture, across: Across, (top, bottom): (i64, i64),
     sheet.close();
 }
 
-/// The labels of the rows.
 pub(super) fn labels(
     picture: &Picture,
     layout: &Layout,

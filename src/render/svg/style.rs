@@ -124,7 +124,6 @@ pub(super) fn shape(kind: MarkKind) -> (&'static str, &'static str) {
     }
 }
 
-/// Heading of the rows of a kind.
 pub(super) fn heading(kind: RowKind) -> &'static str {
     match kind {
         RowKind::Core => "Cores",
