@@ -79,9 +79,6 @@ use crate::btf::Records;
 use crate::error::Result;
 
 /// Compares two traces, `left` (A) and `right` (B), given in the order of their files.
-///
-/// # Errors
-/// When records cannot be read. Differences are no error.
 pub fn compare(
     left: &mut dyn Records,
     right: &mut dyn Records,

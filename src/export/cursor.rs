@@ -26,9 +26,6 @@ impl<I: Iterator<Item = Result<RecordBatch>>> Cursor<I> {
     }
 
     /// Goes to the next row; false after the last one.
-    ///
-    /// # Errors
-    /// Those of the batches.
     pub fn next(&mut self) -> Result<bool> {
         self.row += 1;
         while self.row >= self.rows {

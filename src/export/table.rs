@@ -49,10 +49,6 @@ impl Exporter for TableFile {
 /// A row belongs to the window of its first instant. Tables that describe a whole recording (`recording`,
 /// `source`, `diagnostic`) have no instant and are written whole. Returns the number of rows, and the parts
 /// of the selection that the table has no column for: "the window", "the entities", "the types".
-///
-/// # Errors
-/// [`crate::error::ErrorKind::Usage`] when there is no such table or the recording is ambiguous, otherwise
-/// those of a query and of [`render`].
 pub(super) fn export_table(
     session: &Session,
     name: &str,

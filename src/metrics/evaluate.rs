@@ -57,9 +57,6 @@ pub fn summaries(session: &Session, names: &[String], filter: &MetricFilter) -> 
 
 /// As [`summaries`] for one metric, with two more columns: the number of samples less than `lower` (`below`),
 /// and greater than `upper` (`above`).
-///
-/// # Errors
-/// As [`summaries`].
 pub fn summary_within(
     session: &Session,
     name: &str,
@@ -72,9 +69,6 @@ pub fn summary_within(
 }
 
 /// The distribution of the samples of metrics: a histogram per line of [`summaries`] without windows.
-///
-/// # Errors
-/// As [`summaries`].
 pub fn histograms(session: &Session, names: &[String], filter: &MetricFilter) -> Result<Vec<Histogram>> {
     let filter = MetricFilter { windows: None, ..filter.clone() };
     let lines = lines(session, names, &filter, Samples::finish_with_bins)?;

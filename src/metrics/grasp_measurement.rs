@@ -55,9 +55,6 @@ struct Line {
 /// Averages are rounded to three decimals, half to even.
 ///
 /// The filter selects jobs by their arrival; windows are ignored.
-///
-/// # Errors
-/// [`ErrorKind::Usage`] when there is no such recording, otherwise as [`Session::run`].
 pub fn measurement(session: &Session, filter: &MetricFilter) -> Result<RecordBatch> {
     session.database().check_recording(filter.recording.as_deref())?;
     let ticks = ticks(session)?;
@@ -121,9 +118,6 @@ fn priorities(session: &Session) -> Result<HashMap<String, HashMap<String, i64>>
 }
 
 /// Ticks of the database per tick of the trace of a recording; `None` for traces without ticks of their own.
-///
-/// # Errors
-/// As [`Session::run`].
 pub(crate) fn tick_of(session: &Session, recording: &str) -> Result<Option<i64>> {
     Ok(ticks(session)?.get(recording).copied())
 }

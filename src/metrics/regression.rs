@@ -40,9 +40,6 @@ type Key = (String, String, String, Option<String>);
 /// Compares the metrics `names` (all if empty) of a recording on each side. A statistic is `beyond` if it
 /// differs by more than `threshold` percent in any direction, or if one side does not have it. Equal rows are
 /// left out.
-///
-/// # Errors
-/// As [`super::summaries`].
 pub fn compare_metrics(
     left: (&Session, &str),
     right: (&Session, &str),

@@ -121,9 +121,6 @@ pub(super) fn summary(lines: &[Line<'_>], windows: bool, bounds: bool) -> Result
 }
 
 /// One row per bin: the names of the line, `bin_from`, `bin_to` (the begin of the next one) and `count`.
-///
-/// # Errors
-/// None that the content of histograms can cause.
 pub fn bins_of(histograms: &[Histogram]) -> Result<RecordBatch> {
     let rows = || histograms.iter().flat_map(|h| h.bins.iter().map(move |b| (h, b)));
     let name = |get: fn(&Histogram) -> &str| texts(rows().map(|(h, _)| Some(get(h))));

@@ -14,8 +14,6 @@ use crate::picture::{Highlight, Mark, Marks, Picture, Row, RowKind, Run, Runs, s
 /// Maximum number of rows of one kind.
 const MAX_ROWS: usize = 120;
 
-/// # Errors
-/// Those of what is read.
 pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Picture> {
     let request = context.request;
     let show = Show::new(request.rows, &request.selection.types, context.events)?;

@@ -60,9 +60,6 @@ pub(super) struct GraspMarks {
 }
 
 /// Rows of servers and buffers.
-///
-/// # Errors
-/// Those of a query.
 pub(super) fn read(context: &Context<'_>, show: &Show) -> Result<Vec<Row>> {
     let mut made = Vec::new();
     if !context.session.database().has(tables::GRASP_EVENT, &context.recording) {
@@ -125,9 +122,6 @@ fn buffers(context: &Context<'_>) -> Result<BTreeMap<String, Parts>> {
 }
 
 /// Deadlines, annotations and messages of the window.
-///
-/// # Errors
-/// Those of a query.
 pub(super) fn grasp_marks(context: &Context<'_>, names: &mut Interner) -> Result<GraspMarks> {
     let mut grasp_marks = GraspMarks::default();
     if !context.session.database().has(tables::GRASP_EVENT, &context.recording) {

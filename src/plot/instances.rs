@@ -28,9 +28,6 @@ struct Worker {
 
 /// The marks of processes, two for each of the sorted names: as a task, and as an ISR. Also the number of
 /// activations and missed deadlines.
-///
-/// # Errors
-/// Those of a scan.
 pub(super) fn read(
     context: &Context<'_>,
     processes: &[String],

@@ -96,9 +96,6 @@ fn each(
 }
 
 /// The selected rows of semaphores, events and stimuli, and when processes hold a semaphore.
-///
-/// # Errors
-/// Those of a query.
 pub(super) fn read(context: &Context<'_>, show: &Show, names: &mut Interner) -> Result<(Vec<Row>, Holds)> {
     let mut made = Vec::new();
     let mut holds = Holds::new();
@@ -165,9 +162,6 @@ fn stimuli(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Row>> {
 }
 
 /// A row for each core with gaps; the empty name is that of the whole recording.
-///
-/// # Errors
-/// Those of a query.
 pub(super) fn gaps(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Row>> {
     let mut all = Objects::new(context);
     each(context, GAPS, |core, reason, instance, begin, end| {

@@ -29,8 +29,6 @@ view! {
 /// Marks by name of the process and whether it is an ISR.
 pub(super) type Rare = BTreeMap<(String, bool), Marks>;
 
-/// # Errors
-/// Those of a scan.
 pub(super) fn read(context: &Context<'_>) -> Result<Rare> {
     let grid = context.grid;
     let within = Within { begin: btf_event::TIME, end: btf_event::TIME, from: grid.from(), to: grid.to() };

@@ -24,9 +24,6 @@ const RUNNABLES: &str = "
 
 /// Inserts a row of runnables after the row of their process; `alone`: also if the process has no row.
 /// `chosen` selects processes or runnables by name.
-///
-/// # Errors
-/// Those of a query.
 pub(super) fn insert(
     context: &Context<'_>,
     into: &mut Vec<Row>,

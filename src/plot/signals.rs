@@ -20,8 +20,6 @@ struct Signal {
     words: bool,
 }
 
-/// # Errors
-/// Those of a query.
 pub(super) fn read(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Row>> {
     let types = spellings("SIG").iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(", ");
     let grid = context.grid;

@@ -42,9 +42,6 @@ struct Worker {
 
 /// Reads the states of a window: of the processes that `wanted` selects (its second argument is true for an
 /// ISR), and of all processes on cores.
-///
-/// # Errors
-/// Those of a scan.
 pub(super) fn read(
     context: &Context<'_>,
     holds: &Holds,

@@ -10,9 +10,6 @@ use super::table::{escaped, text_of};
 use crate::error::Result;
 
 /// The rows as text, with an empty line between them.
-///
-/// # Errors
-/// When a column cannot be shown.
 pub fn records(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<String> {
     let names: Vec<_> = schema.fields().iter().map(|f| escaped(f.name(), false)).collect();
     let width = names.iter().map(|n| length(n)).max().unwrap_or(0);

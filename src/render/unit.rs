@@ -52,9 +52,6 @@ impl InUnit {
     }
 
     /// The same rows in the unit.
-    ///
-    /// # Errors
-    /// When the batch has other columns than the result.
     pub fn convert(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let convert = |(array, time): (&ArrayRef, &bool)| -> Result<ArrayRef> {
             Ok(match (time, array.data_type()) {

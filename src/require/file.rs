@@ -137,9 +137,6 @@ pub enum Bound {
 
 impl Bound {
     /// The bound as a number; times in ticks of `scale`.
-    ///
-    /// # Errors
-    /// What is neither a number nor a time.
     pub fn value(&self, scale: TimeScale) -> Result<f64> {
         match self {
             Self::Integer(n) => Ok(*n as f64),
@@ -149,9 +146,6 @@ impl Bound {
     }
 
     /// The bound as a time, in ticks of `scale`.
-    ///
-    /// # Errors
-    /// What is no time.
     pub fn ticks(&self, scale: TimeScale) -> Result<i64> {
         match self {
             Self::Integer(n) => Ok(*n),

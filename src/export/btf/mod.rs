@@ -129,10 +129,6 @@ pub(super) struct BtfCounts {
 }
 
 /// Writes the selected system events as BTF. An entity is selected as source or target of an event.
-///
-/// # Errors
-/// [`ErrorKind::Usage`] when the recording is ambiguous, [`ErrorKind::Io`] when `out` fails (the cause is
-/// then the [`std::io::Error`]), otherwise those of a query.
 pub(super) fn export_btf(
     session: &Session,
     selection: &Selection,

@@ -143,10 +143,6 @@ pub(super) struct GraspCounts {
 
 /// Writes the selected part of a recording as a script. A whole Grasp trace, in its own unit, is copied.
 /// Otherwise, jobs that exist when the window begins are declared, and resumed if they are running.
-///
-/// # Errors
-/// [`crate::error::ErrorKind::Usage`] when the recording is ambiguous, or times in such ticks have infinitely
-/// many digits; [`crate::error::ErrorKind::Io`] when `out` fails; otherwise those of a query.
 fn export_grasp(
     session: &Session,
     selection: &Selection,

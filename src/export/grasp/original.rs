@@ -17,9 +17,6 @@ const MAPPED: &str = "taskArrived taskArrivedAndIgnored jobArrived jobResumed jo
 
 /// The number of commands in the window that only Grasp can express: servers, buffers, messages, deadlines,
 /// annotations and others.
-///
-/// # Errors
-/// Those of a query.
 pub(super) fn of_grasp_alone(part: Part<'_>) -> Result<u64> {
     let Part { session, selection, recording } = part;
     if !session.database().has(tables::GRASP_EVENT, recording) {

@@ -77,10 +77,6 @@ struct Export<'a, 'o> {
 /// Writes the selected part of a recording. Returns the counts, and how many ticks were added to every time
 /// because there are no negative ones. Slices that reach into the window are cut at its ends. An entity is
 /// selected if a slice is about it, or if it is source or target of an event; its core shows what it runs.
-///
-/// # Errors
-/// [`crate::error::ErrorKind::Usage`] when the recording is ambiguous, [`crate::error::ErrorKind::Io`] when
-/// `out` fails, otherwise those of a query.
 fn export_perfetto(session: &Session, selection: &Selection, out: &mut dyn Write) -> Result<(Counts, u64)> {
     let recording = selection.recording(session)?;
     let entry = session.database().manifest().recording(&recording);

@@ -226,9 +226,6 @@ impl<'o> Packets<'o> {
     }
 
     /// Writes the rest.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Io`], as for all functions here.
     pub fn finish(mut self) -> Result<Counts> {
         self.flush(0)?;
         Ok(self.counts)

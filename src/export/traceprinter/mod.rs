@@ -116,9 +116,6 @@ impl Printer {
     /// microseconds, `%Z` class, `%z` event, `%%`; with flags, width and precision of `printf`, where a
     /// negative precision cuts the first letters instead of the last. `cycles_per_sec` is only needed for
     /// `%t`.
-    ///
-    /// # Errors
-    /// A format that is invalid or not supported.
     pub fn new(
         style: Style,
         one_line: bool,

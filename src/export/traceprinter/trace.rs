@@ -34,10 +34,6 @@ pub(super) struct Printed {
 }
 
 /// Writes the selected kernel events as lines of the printer.
-///
-/// # Errors
-/// [`ErrorKind::Usage`] when the recording is ambiguous or not a kernel trace, [`ErrorKind::Io`] when `out`
-/// fails, otherwise those of a query.
 pub(super) fn export_traceprinter(
     session: &Session,
     selection: &Selection,
