@@ -107,8 +107,8 @@ impl Error {
         self
     }
 
-    /// Adds "did you mean" with the word of `known` that is nearest to `word`, or else what `otherwise` makes of
-    /// all of them, separated by commas.
+    /// Adds "did you mean" with the word of `known` that is nearest to `word`. If none is near, adds what
+    /// `otherwise` makes of all of them, separated by commas.
     #[must_use]
     pub(crate) fn hint_near<'a>(
         self,

@@ -163,8 +163,7 @@ impl Condition {
     }
 }
 
-/// The moment at which a row belongs to a window: its first one. `None` for tables that describe a whole
-/// recording.
+/// The first moment of a row, at which it belongs to a window. `None` for tables about whole recordings.
 fn moment(table: &TableSpec) -> Option<String> {
     if [tables::RECORDING.name, tables::SOURCE.name].contains(&table.name) {
         return None;

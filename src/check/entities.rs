@@ -37,14 +37,12 @@ pub(super) struct Entity {
     pub(super) is_target: bool,
     /// True if the name has replacement characters for bytes that are not UTF-8.
     pub(super) damaged: bool,
-    /// Entities of other types with the same name. Each has its own instances and states, so that only the
-    /// name is reported.
+    /// Entities of other types with the same name. Each has its own state, so only the name is reported.
     namesakes: Vec<EntityId>,
 }
 
 impl Entity {
-    /// Maximum number of ended instances from before the trace that are remembered: as many as can exist when
-    /// a trace begins.
+    /// Maximum number of remembered instances from before the trace that ended: as many as can exist then.
     const ENDED: usize = 64;
 
     /// Counts a new instance; returns the expected one if this is another.
@@ -81,8 +79,7 @@ impl Entity {
         self.began_here(instance) || self.ended.contains(&instance)
     }
 
-    /// True if the instance does not exist yet. Numbers rise without gaps, so a number above the last one is
-    /// not older than the trace.
+    /// True if the instance does not exist yet. Numbers rise without gaps: one above the last is a later one.
     pub(super) fn is_to_come(&self, instance: i64) -> bool {
         self.range.is_some_and(|(_, last)| instance > last)
     }

@@ -54,8 +54,7 @@ pub struct Finding {
     pub count: u64,
     /// The first [`Finding::MAX_STORED`] violations.
     pub first: Vec<Occurrence>,
-    /// The words at fault and the count of each, for rules about words: types, actions, parameters. The first
-    /// [`Finding::WORDS`] different ones.
+    /// The first [`Finding::WORDS`] different words at fault and their counts, for rules about words.
     pub words: BTreeMap<String, u64>,
 }
 

@@ -1,5 +1,4 @@
-//! Semaphores: their state chart, and the order of the steps of an access. Not how long a process holds a
-//! semaphore, which is a metric.
+//! Semaphores: their state chart, and the order of the steps of an access. Not how long they are held.
 
 use std::collections::HashMap;
 
@@ -11,8 +10,7 @@ use crate::btf::spec::{Action, State, Version};
 use crate::words::words;
 
 words! {
-    /// The steps of an access (2.2.1 §2.3.7: the order constraints of the single events), with the actions that
-    /// lead to them.
+    /// The steps of an access (2.2.1 §2.3.7: the order constraints of the events), by the action of each.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum Stage {
         Requested = "requestsemaphore",

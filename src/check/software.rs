@@ -1,5 +1,4 @@
-//! Open instances of processes, with the open runnables of each. Not what their events mean (see `processes`
-//! and `runnables`).
+//! Open instances of processes and their open runnables. Not what events mean (`processes`, `runnables`).
 
 use std::collections::HashMap;
 

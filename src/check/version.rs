@@ -1,5 +1,4 @@
-//! The version that a trace is checked against, and whether the trace names it in the right place. Not the
-//! other parameters.
+//! The version that a trace is checked against, and where the trace names it. Not the other parameters.
 
 use super::Checker;
 use super::header::Line;
@@ -32,8 +31,7 @@ impl Checker {
     /// Decides on the version and checks the held lines.
     pub(super) fn release(&mut self) {
         let Some(held) = self.held.take() else { return };
-        // In files with two headers, one was probably pasted before the other: the one next to the events was
-        // written with them.
+        // In files with two headers, one was probably pasted before the other, which belongs to the events.
         let named = held.lines.iter().rev().find_map(|(_, text)| text.rsplit('\r').find_map(version_in));
         if let Some((text, version)) = named {
             (self.version, self.named) = (version, Version::number(text));

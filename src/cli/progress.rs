@@ -1,5 +1,4 @@
-//! The progress line of long operations: rows per second and time left, on a terminal only, and not within
-//! the first 250 ms.
+//! The progress line of long operations, on a terminal, after 250 ms: rows per second and time left.
 
 use super::ui::Ui;
 use crate::ops::Control;

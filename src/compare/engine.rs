@@ -102,9 +102,9 @@ impl<'o> Engine<'o> {
         Ok(self.report.finish(&self.words))
     }
 
-    /// The side to read next: the one with the earlier time, measured from its own start. A side with many
-    /// pending events waits. If the end is cut, absolute times count, so that no side is read past the end of
-    /// the other.
+    /// The side to read next: the one with the earlier time, measured from its own start. One with many
+    /// pending events waits. If the end is cut, absolute times count: no side is read past the end of the
+    /// other.
     fn next_side(&self, left: &Event, right: &Event) -> usize {
         if self.options.cut_to_common_length {
             return usize::from(right.time < left.time);
@@ -207,8 +207,7 @@ impl<'o> Engine<'o> {
         }
     }
 
-    /// Pairs the events of an instant once both sides have been read beyond it: then all equal events of that
-    /// time are known.
+    /// Pairs the events of an instant once both sides were read beyond it: then all equal ones are known.
     fn pump_open(&mut self) {
         let mut open = std::mem::take(&mut self.open);
         open.sort_unstable();

@@ -72,8 +72,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// `total`: one sequence for everything. `keep`: the number of events for which an idle instance on a
-    /// core is remembered.
+    /// `total`: one sequence for everything. `keep`: for how many events an idle instance is remembered.
     pub(super) fn new(total: bool, keep: usize) -> Self {
         let (ids, sequences, free) = (IdMap::default(), Vec::new(), Vec::new());
         Self { total, ids, sequences, free, sweep_at: SWEEP, clock: 0, keep: keep as u64 }

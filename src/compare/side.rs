@@ -1,5 +1,4 @@
-//! The unfinished events of one side by ordinal, and a short history for context. Not the reading (see
-//! `feed`).
+//! The unfinished events of one side by ordinal, with a short history for context. Not the reading.
 
 use super::event::Event;
 use super::sequence::{Id, Members};

@@ -1,5 +1,4 @@
-//! What an export format is: its name, its options, and its writer. Not the formats themselves, each of which
-//! has a folder or file of its own.
+//! What an export format is: its name, its options, and its writer. Not the formats themselves.
 
 use super::{EXPORTERS, FALLBACK};
 use crate::engine::Session;

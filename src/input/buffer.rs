@@ -32,8 +32,7 @@ impl Buffer {
         Ok(Self { memory, piece, content: piece..piece, is_huge: false })
     }
 
-    /// The same, with the piece in huge pages, so that one request to the disk covers all of it. The first
-    /// write takes all its memory.
+    /// The same, with the piece in huge pages: one request to the disk covers it. The first write takes them.
     pub(super) fn huge() -> io::Result<Self> {
         let buffer = Self::new()?;
         #[cfg(target_os = "linux")]

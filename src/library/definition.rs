@@ -1,5 +1,4 @@
-//! Metrics and views as data. Not where they come from (see `file`), and not for running them (see
-//! [`crate::engine`]).
+//! Metrics and views as data. Not where they come from (see `file`), and not for running them.
 
 use crate::words::words;
 use std::borrow::Cow;

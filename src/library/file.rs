@@ -1,5 +1,4 @@
-//! One SQL file of the library. Its header decides whether it is a metric or a view. Not for parsing the
-//! lines of a header (see `header`).
+//! One SQL file of the library: a metric or a view, as its header says. Not the header itself.
 
 use std::path::Path;
 

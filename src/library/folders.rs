@@ -67,8 +67,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// The SQL files in a folder and its direct subfolders, ordered by path. Each has its area, the name of the
-/// folder it is in.
+/// The SQL files in a folder and its subfolders, by path. Each has its area, the name of its folder.
 fn files(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
     if !folder.is_dir() {
         return Err(Error::usage(format!("'{}' is not a folder", folder.display()))

@@ -1,6 +1,5 @@
 //! The SQL library: the metrics and views that ship in the binary (`queries/`), those of the user, and the
-//! list of table functions. Each metric or view is an SQL file with a header. Not for planning or running SQL
-//! (see [`crate::engine`]).
+//! list of table functions. Each metric or view is an SQL file with a header. Not for running SQL.
 
 mod definition;
 mod file;

@@ -1,6 +1,5 @@
 //! The SQL files that ship in the binary: the metrics in `queries/metrics` and the views in the other folders
-//! of `queries`. Every session has them. Not for their headers (see `header`), and not for running them (see
-//! [`crate::engine`]).
+//! of `queries`. Every session has them. Not for their headers, and not for running them.
 
 use super::file::Query;
 

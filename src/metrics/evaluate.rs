@@ -1,6 +1,5 @@
 //! Runs metrics and summarises their samples: count, minimum, average, maximum, standard deviation,
-//! percentiles, jitter, and the instants of the extremes. Not for what a metric measures, which is in its
-//! SQL.
+//! percentiles, jitter, and the instants of the extremes. Not for what a metric measures.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,5 @@
-//! The measurement table of Grasp: worst, average and best execution and response times of every task, under
-//! the names of its paper (Holenderski et al., WATERS 2010, figure 6). Not for what a job is, which
-//! `measured_job` defines.
+//! The measurement table of Grasp: worst, average and best execution and response times of every task, named
+//! as in its paper (Holenderski et al., WATERS 2010, figure 6). Not what a job is (`measured_job`).
 
 use super::evaluate::{MetricFilter, check_entity};
 use crate::engine::{Param, Session};
@@ -96,8 +95,7 @@ pub fn measurement(session: &Session, filter: &MetricFilter) -> Result<RecordBat
         .map_err(|e| Error::new(ErrorKind::Bug, "the measurement table has uneven columns").because(e))
 }
 
-/// The priorities of tasks, by recording and name or id; a lower number is a higher priority. Only Grasp
-/// traces have them.
+/// The priorities of tasks in Grasp traces, by recording and name or id; a lower number comes first.
 fn priorities(session: &Session) -> Result<HashMap<String, HashMap<String, i64>>> {
     let mut priorities: HashMap<String, HashMap<String, i64>> = HashMap::new();
     if session.database().files(tables::GRASP_EVENT, None).is_empty() {

@@ -82,8 +82,7 @@ pub(super) fn bins(values: impl Iterator<Item = f64> + Clone, whole: bool, exten
     borders.windows(2).zip(counts).filter_map(bin).collect()
 }
 
-/// Multiples of a round number, from the last one that is not greater than `min` to the first one that is
-/// greater than `max`.
+/// Multiples of a round number, from the last one up to `min` to the first one above `max`.
 fn even(min: f64, max: f64, whole: bool) -> Vec<f64> {
     let least = if whole { 1.0 } else { f64::MIN_POSITIVE };
     let wanted = match max > min {

@@ -164,8 +164,7 @@ impl<'a> Collector<'a> {
         Self { metric, span, interner: KeyInterner::default(), line_of, index, lines, held: 0 }
     }
 
-    /// Adds the rows of a batch: recording, entity, type, core, value, at. Calls `grow` for about as many
-    /// bytes as it needs.
+    /// Adds the rows of a batch: recording, entity, type, core, value, at. `grow` gets the bytes it needs.
     pub fn add(&mut self, batch: &RecordBatch, mut grow: impl FnMut(usize) -> Result<()>) -> Result<()> {
         let (names, values, times): ([Texts; 4], Values, Integers) = columns(batch)?;
         let keys = batch.columns().iter().take(names.len()).map(text).collect::<Result<Vec<_>>>()?;

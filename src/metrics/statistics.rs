@@ -1,5 +1,4 @@
-//! Samples of one entity → their statistics. Exact, and the same whatever the order in which samples come.
-//! Not for finding the samples.
+//! Samples of one entity, in any order → their exact statistics. Not for finding the samples.
 
 use std::cmp::Ordering;
 

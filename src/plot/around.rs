@@ -1,5 +1,4 @@
-//! The window around an extreme: the life of the instance with the greatest or least sample of a metric, with
-//! a margin. Not what is drawn in it.
+//! The window around the instance with the greatest or least sample of a metric. Not what is drawn in it.
 
 use crate::engine::{Param, Session};
 use crate::error::{Error, Result};

@@ -23,8 +23,7 @@ const LEVELS: &str = "
     WHERE recording = $recording AND begin_at < $to AND end_at >= $from
     ORDER BY buffer, begin_at, line";
 
-/// Messages, with the name of the task that they are about; for a deadline of a job that arrived once, also
-/// whether it was missed.
+/// Messages, with the name of their task; for a deadline of a job that arrived once, whether it was missed.
 const MESSAGES: &str = "
     WITH task AS (
         SELECT task, min(coalesce(name, task)) AS name

@@ -25,8 +25,8 @@ struct Objects {
     parts: BTreeMap<String, Parts>,
 }
 
-/// Runs a statement with the parameters `recording`, `from`, `to` and `last`, and calls `each` with the columns
-/// of its result and the number of a row.
+/// Runs a statement with the parameters `recording`, `from`, `to` and `last`; `each` gets the columns of its
+/// result and the number of a row.
 pub(super) fn each_row<C: ResultColumns>(
     context: &Context<'_>,
     sql: &str,

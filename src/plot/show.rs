@@ -1,5 +1,4 @@
-//! The kinds of rows of a picture: the requested ones, or those that suit the number of events in the window.
-//! Not what is in them.
+//! The kinds of rows of a picture: the requested ones, or those that the window has room for.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,5 @@
 //! `process_state` → rows of tasks and ISRs with their states, and rows of cores with what runs on them. One
-//! pass over the needed columns, on several threads; memory is rows times columns of the picture. Not the
-//! order of the rows.
+//! pass on several threads; memory is rows times columns of the picture. Not the order of the rows.
 
 use std::collections::BTreeMap;
 
@@ -21,8 +20,7 @@ view! {
 /// Times at which processes hold something, by process: sorted, without overlaps within a process.
 pub(super) type Holds = BTreeMap<String, Vec<(i64, i64)>>;
 
-/// The content of `process_state` in a window. Names of runs are indexes into `processes` or (of tasks)
-/// `cores`.
+/// The content of `process_state` in a window. Names of runs are indexes into `processes` or `cores`.
 pub(super) struct States {
     /// Names, sorted.
     pub processes: Vec<String>,

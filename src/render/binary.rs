@@ -38,8 +38,7 @@ impl Sink for Ipc<'_> {
     }
 }
 
-/// A Parquet file. Its writer needs an output that is `Send`, which `out` need not be: it writes to memory,
-/// and complete bytes are passed on.
+/// A Parquet file. Its writer needs an output that is `Send`, so it writes to memory first.
 pub(super) struct Parquet<'a> {
     schema: SchemaRef,
     writer: ArrowWriter<Pipe>,

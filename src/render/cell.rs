@@ -55,8 +55,7 @@ impl<'a> Column<'a> {
         self.array.is_null(row)
     }
 
-    /// The cell of `row`, which must be less than the number of rows; the texts of numbers and rare types are
-    /// appended to `out`.
+    /// The cell of `row`, which must exist; the texts of numbers and rare types are appended to `out`.
     pub fn cell(&self, row: usize, out: &mut Vec<u8>) -> Cell<'a> {
         if self.array.is_null(row) {
             return Cell::Null;
@@ -97,8 +96,7 @@ pub(crate) fn write_integer(value: impl itoa::Integer, out: &mut Vec<u8>) {
     out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
-/// Appends the first `length` of some bytes. If there are at least N, it copies N at once, which is cheap for
-/// short texts of various lengths.
+/// Appends the first `length` of some bytes. Copies N at once if there are as many: cheap for short texts.
 #[cfg(feature = "engine")]
 pub(crate) fn append<const N: usize>(bytes: &[u8], length: usize, out: &mut Vec<u8>) {
     match bytes.first_chunk::<N>() {

@@ -1,6 +1,5 @@
-//! Results → something to look at or to process further: tables for people, CSV, TSV, JSON, Parquet and Arrow
-//! for programs; pictures → pages. Knows Arrow batches and pictures only: not where they come from, and not
-//! where the bytes go.
+//! Results → tables for people, CSV, TSV, JSON, Parquet and Arrow for programs; pictures → pages. Knows Arrow
+//! batches and pictures only: not where they come from, and not where the bytes go.
 
 mod aligned;
 mod bars;
@@ -47,7 +46,8 @@ words! {
     pub enum Format {
         /// Aligned columns for people; control characters are escaped, long fractions are rounded.
         Table = "table",
-        /// RFC 4180 with a header and `\n`: exact and complete. NULL is an empty field, an empty string is `""`.
+        /// RFC 4180 with a header and `\n`: exact and complete. NULL is an empty field, an empty string is
+        /// `""`.
         Csv = "csv",
         /// Columns separated by tabs, with a header; tab, line break and `\` in a cell are `\t`, `\n`, `\r`,
         /// `\\`. NULL is an empty field, and so is an empty string.

@@ -1,5 +1,4 @@
-//! Aligned columns for people. The first rows determine the widths, so that output begins at once and memory
-//! does not grow with the result.
+//! Aligned columns for people. The first rows determine the widths: output begins at once, memory is bounded.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -111,8 +110,7 @@ pub(super) fn text_of(column: &Column<'_>, row: usize, multiline: bool, other: &
     }
 }
 
-/// Escapes control characters, which could move the cursor or colour the terminal; `multiline` keeps line
-/// breaks.
+/// Escapes control characters, which could move the cursor; `multiline` keeps line breaks.
 pub(super) fn escaped(text: &str, multiline: bool) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,6 +1,5 @@
-//! Columns of ticks in another unit, for people: `3025000` ns is `3.025000` ms. Whole ticks stay exact,
-//! because they become decimal fractions; averages are floating-point numbers before and after. Not for
-//! files, which keep ticks.
+//! Columns of ticks in another unit, for people: `3025000` ns is `3.025000` ms. Whole ticks become exact
+//! decimal fractions; averages are floating-point numbers. Not for files, which keep ticks.
 
 use std::sync::Arc;
 

@@ -16,7 +16,6 @@ pub struct Requirements {
     #[serde(default)]
     pub limit: Vec<Limit>,
     /// Latest terminations after activations.
-    /// The time it has.
     #[serde(default)]
     pub deadline: Vec<Deadline>,
     /// Distances between activations.
@@ -60,6 +59,7 @@ pub struct Deadline {
     pub name: Option<String>,
     /// A task or ISR.
     pub entity: String,
+    /// The time it has.
     pub deadline: Bound,
 }
 

@@ -1,6 +1,5 @@
 //! Timing requirements: a file that says what a recording has to keep, and for each requirement the worst
-//! case that the recording shows, when it was, and how far it is from the bound. Not for conformance to BTF
-//! (see [`mod@crate::check`]).
+//! case in the recording, when it was, and how far it is from the bound. Not for conformance to BTF.
 
 mod file;
 mod measure;

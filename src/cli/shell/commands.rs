@@ -1,5 +1,4 @@
-//! The dot commands: one table, which is used to run, explain, complete and document them. Not what they do
-//! (see `actions`, `listings`).
+//! The dot commands: one table to run, explain, complete and document them. Not what they do (`actions`).
 
 use super::actions::{self, FORCE, FORMATS, SWITCH, UNITS};
 use super::{Flow, Shell, input, listings};

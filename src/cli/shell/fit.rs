@@ -1,6 +1,5 @@
 //! Tables on the terminal, made to fit it. If a table is too wide, a small number of rows is shown as lines
-//! of name and value, otherwise the columns are cut at the edge. Not for results that go elsewhere, which are
-//! always whole.
+//! of name and value, otherwise the columns are cut at the edge. Not for results that go elsewhere.
 
 use crate::error::Result;
 use crate::render::{Format, Rendered, records, render};

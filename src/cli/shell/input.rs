@@ -1,5 +1,4 @@
-//! Lines of text → commands and statements, as soon as they are complete: the same for a terminal, a pipe and
-//! a file. Not for running them.
+//! Lines of text → commands and statements, as soon as they are complete. Not for running them.
 
 use crate::engine::is_unfinished;
 
@@ -72,8 +71,7 @@ pub(super) fn collect(text: &str) -> (Vec<Input>, bool) {
     (inputs, open)
 }
 
-/// Splits the arguments of a command at blanks, except in quotes and after `\`; an open quote ends with the
-/// text.
+/// Splits the arguments of a command at blanks, except in quotes and after `\`; an open quote is closed.
 pub(super) fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

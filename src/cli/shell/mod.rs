@@ -107,8 +107,7 @@ struct Shell<'a> {
     ui: &'a Ui,
 }
 
-/// Runs the command. On a terminal there is a prompt; a pipe is read to its end, or to the first error, which
-/// sets the exit code to 1.
+/// Runs the command. On a terminal there is a prompt; a pipe is read to its end, or to the first error.
 pub(super) fn run(args: &ShellArgs, ui: &Ui) -> Result<u8> {
     let interactive = std::io::stdin().is_terminal();
     let interrupt = if interactive { signals::flag() } else { signals::control().flag_shared() };

@@ -1,5 +1,4 @@
-//! Where the results of the shell go: standard output, a pager, or a file for one or all of the following
-//! results. Not for how they look.
+//! Where results of the shell go: standard output, a pager, or files. Not for how they look.
 
 use super::super::commands::output::Target;
 use super::super::is_broken_pipe;

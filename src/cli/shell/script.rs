@@ -1,5 +1,4 @@
-//! Input from a pipe or a file, by statement. The first error ends it and gets its line. Not for the
-//! terminal.
+//! Input from a pipe or a file, by statement, up to the first error, which gets its line. Not terminals.
 
 use super::input::{Collector, Input};
 use super::{Flow, Shell};

@@ -1,5 +1,4 @@
-//! ORTI text to tokens: words, numbers, strings and signs with their places. Comments and preprocessor lines
-//! are dropped. Not for grammar.
+//! ORTI text to tokens with their places, without comments and preprocessor lines. Not for grammar.
 
 use super::findings::Findings;
 use crate::diagnostics::{Severity, excerpt};

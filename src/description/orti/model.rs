@@ -1,5 +1,4 @@
-//! The content of an ORTI file: object types and objects. Not for reading the text (`parser`) and not for the
-//! meaning of the attributes.
+//! The content of an ORTI file: object types and objects. Not the parser, and not what attributes mean.
 
 use super::findings::Finding;
 

@@ -1,6 +1,5 @@
-//! The numbers of `eecfg.h`, which RT-Druid generates together with the ORTI file of ERIKA Enterprise v2:
-//! task ids, event masks, spinlock indices. The section comments distinguish them, because the numbers
-//! overlap. Not a C preprocessor.
+//! The numbers of `eecfg.h`, which RT-Druid generates with the ORTI file of ERIKA Enterprise v2: task ids,
+//! event masks, spinlock indices. Section comments tell overlapping numbers apart. Not a C preprocessor.
 
 use super::findings::{Finding, Findings};
 use super::formula::Formula;

@@ -62,8 +62,7 @@ impl Original {
             }
             let kind = lines.kind.value(self.row);
             let parameter = kind == "parameter" || kind == "table_row";
-            // A comment goes with the event after it, one of the header with any event; parameters always
-            // count.
+            // A comment goes with the event after it, one of the header with any; parameters always count.
             self.rejected += u64::from(kind == "rejected");
             let wanted = parameter || self.whole || next == 0 || seq == Some(next);
             let line = (wanted && kind != "rejected")

@@ -1,5 +1,4 @@
-//! The commands of a Grasp trace, word for word, or with the declarations of the other dialect. Not for
-//! recordings of other origin.
+//! The commands of a Grasp trace, word for word, or in the other dialect. Not for other recordings.
 
 use super::{Dialect, GraspCounts, Part};
 use crate::engine::Session;
@@ -15,8 +14,7 @@ use std::io::Write;
 const MAPPED: &str = "taskArrived taskArrivedAndIgnored jobArrived jobResumed jobPreempted jobCompleted jobBlocked \
     jobAcquiredMutex jobReleasedMutex jobAcquiredSemaphore jobReleasedSemaphore jobSuspendedOnSemaphore";
 
-/// The number of commands in the window that only Grasp can express: servers, buffers, messages, deadlines,
-/// annotations and others.
+/// The number of commands in the window that only Grasp has: servers, buffers, messages and others.
 pub(super) fn of_grasp_alone(part: Part<'_>) -> Result<u64> {
     let Part { session, selection, recording } = part;
     if !session.database().has(tables::GRASP_EVENT, recording) {

@@ -14,8 +14,7 @@ pub(super) struct Ticks {
 }
 
 impl Ticks {
-    /// `tick` ticks of the database are 1; `None` if fractions of that, e.g. thirds, have infinitely many
-    /// digits.
+    /// `tick` ticks of the database are 1; `None` if fractions of that have infinitely many digits.
     pub fn new(tick: i64) -> Option<Self> {
         let tick = i128::from(tick);
         let places =

@@ -156,8 +156,7 @@ impl Printer {
         out.text("\n");
     }
 
-    /// The arguments in the layout of the tables: after the name, or each on a line of its own if there are
-    /// more than two words.
+    /// The arguments: after the name, or each on a line of its own if there are more than two words.
     fn arguments(&self, event: &Event<'_>, out: &mut Vec<u8>) {
         if is_failure(event) {
             out.text(" ret_val:-1, errno:");
@@ -227,8 +226,7 @@ impl Printer {
         out.text(")");
     }
 
-    /// The string that a user inserted, byte for byte, even if it is invalid; 1.02 never prints the last
-    /// byte.
+    /// The string that a user inserted, byte for byte, also if invalid; 1.02 never prints the last byte.
     fn user_string(&self, event: &Event<'_>, out: &mut Vec<u8>) {
         out.text(" STR:\"");
         let mut words = event.words.to_vec();

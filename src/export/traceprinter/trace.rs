@@ -113,8 +113,7 @@ fn events(
     if !selection.is_whole() {
         return Ok(Box::new(select("", &filtered, "seq")?));
     }
-    // The rows of a recording are nearly in this order: its numbers have no holes; the filter is applied
-    // later.
+    // The rows of a recording are nearly in this order: its numbers have no holes before the filter.
     let all = select(&format!(", coalesce({filter}, FALSE) AS {WANTED}"), "", "time, seq")?;
     Ok(Box::new(Resequenced::new(all)))
 }

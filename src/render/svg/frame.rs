@@ -1,5 +1,4 @@
-//! Everything around the rows: title, labels, headings, time axis with its grid, legend and notes. Not for
-//! what is in them.
+//! Everything around the rows: title, labels, time axis with its grid, legend, notes. Not their content.
 
 use std::collections::{BTreeMap, HashMap};
 

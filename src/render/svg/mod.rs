@@ -1,6 +1,5 @@
 //! A [`Picture`] as SVG: one file for a browser, for paper, and for tests. Everything is drawn with whole
-//! numbers, so that the same picture gives the same bytes everywhere. Not for what is in the picture, and not
-//! for pixels (see `png`).
+//! numbers, so that the same picture gives the same bytes everywhere. Not for pixels (see `png`).
 
 mod chart;
 mod frame;

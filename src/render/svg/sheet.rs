@@ -1,5 +1,4 @@
-//! A sheet to draw on: lengths are whole hundredths of a pixel, so that the same picture gives the same bytes
-//! everywhere. Not for what is drawn.
+//! A sheet to draw on, in whole hundredths of a pixel: the same bytes everywhere. Not what is drawn.
 
 use std::fmt::Write as _;
 
