@@ -16,7 +16,7 @@ pub(super) type Key = (EntityId, i64);
 pub(super) const NO_INSTANCE: i64 = i64::MIN;
 
 /// Everything about one name.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Entity {
     pub(super) name: Box<str>,
     /// The type, once it is certain: from an event that happened to it or from a table.
@@ -133,13 +133,7 @@ impl Entities {
             name,
             kind,
             possible: EntityTypes::ANY,
-            range: None,
-            ended: Vec::new(),
-            first_cause: None,
-            last_cause: None,
-            occupant: None,
-            is_target: false,
-            namesakes: Vec::new(),
+            ..Entity::default()
         });
         id
     }

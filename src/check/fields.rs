@@ -2,9 +2,8 @@
 
 use super::Checker;
 use super::entities::{EntityId, NameFit, is_damaged};
-use super::report::{NOT_UTF8, quoted};
+use super::report::{NOT_UTF8, Step, quoted};
 use super::rules::Id;
-use super::step::Step;
 use super::words::Meaning;
 use crate::btf::spec::{Content, EntityType, EntityTypes, State, Version};
 use crate::btf::{Place, Record};

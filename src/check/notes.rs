@@ -4,9 +4,8 @@ use std::collections::HashMap;
 
 use super::Checker;
 use super::entities::Entities;
-use super::report::{Findings, Occurrence, event_line, quoted};
+use super::report::{Findings, Occurrence, Step, event_line, quoted};
 use super::rules::Id;
-use super::step::Step;
 use crate::btf::spec::EntityTypes;
 
 /// Names of unknown type, with the number of notes that have them, and the first one.

@@ -1,10 +1,9 @@
 //! Processes: their state chart, their instances, and their core. Not their runnables (see `runnables`).
 
 use super::entities::{Entities, EntityId, NO_INSTANCE};
-use super::report::Findings;
+use super::report::{Findings, Step};
 use super::rules::Id;
 use super::software::{Process, Software, end};
-use super::step::Step;
 use crate::btf::spec::{EntityType, State, Transition};
 
 impl Software {

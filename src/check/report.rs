@@ -1,14 +1,16 @@
-//! The result of a check: every violation is counted, the first ones are stored with their line. Not the
-//! rules, and not the text or JSON that a user sees.
+//! The result of a check, and the event that can add to it: every violation is counted, the first ones are
+//! stored with their line. Not the rules, and not the text or JSON that a user sees.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use super::entities::Key;
 use super::rules::{Id, RULES, Rule};
-use crate::btf::spec::Version;
+use crate::btf::spec::{ActionRule, EntityType, Version};
 use crate::btf::{Place, Record};
 use crate::diagnostics::{Severity, excerpt};
 
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     /// The version that the trace was checked against.
@@ -140,6 +142,23 @@ impl Findings {
 
     pub(super) fn into_findings(self) -> Vec<Finding> {
         self.0.into_iter().flatten().collect()
+    }
+}
+
+/// An event and the rule of its action.
+pub(super) struct Step<'a> {
+    pub(super) place: Place,
+    pub(super) record: &'a Record<'a>,
+    pub(super) source: Key,
+    pub(super) target: Key,
+    pub(super) kind: EntityType,
+    pub(super) rule: &'static ActionRule,
+}
+
+impl Step<'_> {
+    /// Counts a violation by this event.
+    pub(super) fn fault(&self, findings: &mut Findings, rule: Id, message: impl FnOnce() -> String) {
+        findings.event(rule, self.place, self.record, message);
     }
 }
 

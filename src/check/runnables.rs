@@ -2,10 +2,9 @@
 //! name the caller of a runnable, so nesting follows from a stack per process instance. Not their durations.
 
 use super::entities::{Entities, Key, NO_INSTANCE};
-use super::report::Findings;
+use super::report::{Findings, Step};
 use super::rules::Id;
 use super::software::{Frame, Process, Software, end};
-use super::step::Step;
 use crate::btf::spec::State;
 
 /// Maximum depth; beyond it, the outermost runnables are forgotten, so that memory is bounded.

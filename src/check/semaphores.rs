@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 
 use super::entities::{Entities, Key};
-use super::report::{Findings, Occurrence, event_line};
+use super::report::{Findings, Occurrence, Step, event_line};
 use super::rules::Id;
-use super::step::Step;
 use crate::btf::spec::{Action, State, Version};
 use crate::words::words;
 

@@ -4,9 +4,8 @@ use std::collections::HashMap;
 
 use super::Checker;
 use super::entities::{EntityId, NO_INSTANCE};
-use super::report::{Findings, Occurrence, event_line};
+use super::report::{Findings, Occurrence, Step, event_line};
 use super::rules::Id;
-use super::step::Step;
 use crate::btf::spec::EntityType;
 
 /// What stimuli caused without a trigger, stored until it is known whether the trace records triggers: not

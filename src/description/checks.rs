@@ -1,8 +1,7 @@
 //! Checks that the description files of a core belong together. A swapped ORTI file maps without complaint
 //! and is wrong from the first event, so contradictions are errors, not findings.
 
-use super::application::ApplicationCore;
-use super::files::CoreFiles;
+use super::application::{ApplicationCore, CoreFiles};
 use crate::description::orti::{Orti, OsHeader};
 use crate::error::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,7 +56,7 @@ fn cpu(orti: &Orti) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::description::files::SetupFile;
+    use crate::description::application::SetupFile;
 
     fn core(name: &str) -> CoreFiles {
         let file = || Some(SetupFile { path: format!("{name}.x"), text: String::new() });

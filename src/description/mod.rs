@@ -4,7 +4,6 @@
 mod application;
 mod checks;
 mod detect;
-mod files;
 pub mod orti;
 pub mod profile;
 mod recording_toml;

@@ -1,10 +1,9 @@
 //! The setup of a recording: its description with the contents of every file that the mapper needs. Stored in
 //! the database as JSON, and converted to the input of the mapper.
 
-use super::application::{Application, ApplicationCore};
+use super::application::{Application, ApplicationCore, CoreFiles, read_file};
 use super::checks;
 use super::detect::Plan;
-use super::files::{CoreFiles, read_file};
 use super::profile::{Profile, SHIPPED};
 use super::recording_toml::{Description, NameList};
 use crate::description::orti::{Finding, Orti, OsHeader, Symbols};

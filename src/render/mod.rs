@@ -12,7 +12,6 @@ mod markup;
 mod parallel;
 #[cfg(feature = "png")]
 pub mod png;
-mod records;
 pub mod svg;
 mod table;
 mod unit;
@@ -36,8 +35,7 @@ pub(crate) use markup::escaped;
 #[cfg(feature = "engine")]
 pub(crate) use parallel::PORTION;
 pub(crate) use parallel::{Worker, in_order};
-pub use records::records;
-pub use table::SHOWN_NULL;
+pub use table::{SHOWN_NULL, records};
 pub use unit::InUnit;
 
 words! {

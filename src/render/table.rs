@@ -97,7 +97,7 @@ impl Sink for Table<'_> {
 }
 
 /// A cell for people; `other` is a scratch buffer, empty before and after.
-pub(super) fn text_of(column: &Column<'_>, row: usize, multiline: bool, other: &mut Vec<u8>) -> String {
+fn text_of(column: &Column<'_>, row: usize, multiline: bool, other: &mut Vec<u8>) -> String {
     match column.cell(row, other) {
         Cell::Null => "NULL".to_owned(),
         Cell::Text(text) => escaped(text, multiline),
@@ -111,7 +111,7 @@ pub(super) fn text_of(column: &Column<'_>, row: usize, multiline: bool, other: &
 }
 
 /// Escapes control characters, which could move the cursor; `multiline` keeps line breaks.
-pub(super) fn escaped(text: &str, multiline: bool) -> String {
+fn escaped(text: &str, multiline: bool) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -134,4 +134,24 @@ fn rounded(value: f64) -> String {
     }
     let text = format!("{value:.DECIMALS$}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// The rows as lines of name and value, with an empty line between rows: for tables that are wider than the
+/// terminal.
+pub fn records(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<String> {
+    let names: Vec<_> = schema.fields().iter().map(|f| escaped(f.name(), false)).collect();
+    let width = names.iter().map(|n| length(n)).max().unwrap_or(0);
+    let mut rows = Vec::new();
+    let mut other = Vec::new();
+    for batch in batches {
+        let columns = batch.columns().iter().map(|c| Column::new(c.as_ref())).collect::<Result<Vec<_>>>()?;
+        for row in 0..batch.num_rows() {
+            let line = |(name, column): (&String, &Column<'_>)| {
+                let blanks = " ".repeat(width - length(name));
+                format!("{name}{blanks}  {}\n", text_of(column, row, false, &mut other))
+            };
+            rows.push(names.iter().zip(&columns).map(line).collect::<String>());
+        }
+    }
+    Ok(rows.join("\n"))
 }

@@ -69,7 +69,7 @@ impl EntityType {
 }
 
 /// A set of entity types.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EntityTypes(u16);
 
 impl EntityTypes {

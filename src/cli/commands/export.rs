@@ -9,6 +9,7 @@ use super::{kernel, parse, query};
 use crate::engine::Session;
 use crate::error::Result;
 use crate::export::{CHAINS_OPTION, EXPORTERS, ExportRequest, Exporter};
+use crate::library::Queries;
 use crate::options::OptionSpec;
 use crate::selection::Selection;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -106,8 +107,8 @@ fn format_help() -> String {
 
 pub(super) fn run(args: &ExportArgs, ui: &Ui) -> Result<u8> {
     let control = signals::control();
-    let session = query::open(&args.database, &args.limits)?.with_interrupt(control.flag_shared());
-    let session = query::with_chains(session, args.chains())?;
+    let (queries, interrupt) = (Queries::shipped(), control.flag_shared());
+    let session = query::open(&args.database, &args.limits, queries, args.chains(), interrupt)?;
     write(&session, args, ui)?;
     Ok(0)
 }

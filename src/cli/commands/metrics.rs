@@ -84,8 +84,8 @@ pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
     }
     let Some(database) = &args.database else { return Err(Error::usage("give a database")) };
     let control = signals::control();
-    let session = query::open_with(database, &args.limits, queries)?.with_interrupt(control.flag_shared());
-    let session = query::with_chains(session, args.chains.as_deref())?;
+    let chains = args.chains.as_deref();
+    let session = query::open(database, &args.limits, queries, chains, control.flag_shared())?;
     let scale = session.database().time_scale();
     let filter = MetricFilter {
         recording: args.recording.clone(),

@@ -112,8 +112,7 @@ pub(super) fn run(args: &PlotArgs, ui: &Ui) -> Result<u8> {
     let format = format(args)?;
     let control = signals::control();
     let queries = queries_with_folders(&args.sql_path.folders)?;
-    let session =
-        query::open_with(&args.database, &args.limits, queries)?.with_interrupt(control.flag_shared());
+    let session = query::open(&args.database, &args.limits, queries, None, control.flag_shared())?;
     let scale = session.database().time_scale();
     let selection = Selection {
         recording: args.recording.clone(),

@@ -14,6 +14,7 @@ use crate::store::Database;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Run SQL and print its result.
 #[derive(Debug, Args)]
@@ -66,8 +67,8 @@ pub(super) fn run(args: &QueryArgs, ui: &Ui) -> Result<u8> {
     }
     let control = signals::control();
     let queries = queries_with_folders(&args.sql_path.folders)?;
-    let session = open_with(&args.database, &args.limits, queries)?.with_interrupt(control.flag_shared());
-    let session = with_chains(session, args.chains.as_deref())?;
+    let chains = args.chains.as_deref();
+    let session = open(&args.database, &args.limits, queries, chains, control.flag_shared())?;
     let filter = super::kernel::filter(&args.kernel);
     if !filter.is_all() {
         session.restrict(tables::KERNEL_EVENT, &filter.sql()?)?;
@@ -82,20 +83,30 @@ pub(super) fn run(args: &QueryArgs, ui: &Ui) -> Result<u8> {
     Ok(0)
 }
 
-/// Opens a database for queries.
-pub(in crate::cli) fn open(database: &Path, limits: &Limits) -> Result<Session> {
-    open_with(database, limits, Queries::shipped())
+/// Opens a database for queries; see [`session`].
+pub(in crate::cli) fn open(
+    database: &Path,
+    limits: &Limits,
+    queries: Arc<Queries>,
+    chains: Option<&Path>,
+    interrupt: Arc<AtomicBool>,
+) -> Result<Session> {
+    session(Database::open(database)?, limits, queries, chains, interrupt)
 }
 
-/// Opens a database for queries with a library of SQL.
-pub(in crate::cli) fn open_with(database: &Path, limits: &Limits, queries: Arc<Queries>) -> Result<Session> {
-    session(Database::open(database)?, limits, queries)
-}
-
-/// A session on a database. Without --memory-limit, queries may use half a gibibyte per thread and then spill
-/// to temporary files.
-pub(in crate::cli) fn session(database: Database, limits: &Limits, queries: Arc<Queries>) -> Result<Session> {
-    Session::open_with(database, session_options(limits)?, queries)
+/// A session on a database, with the chains of a file. Without --memory-limit, queries may use half a gibibyte
+/// per thread and then spill to temporary files. `interrupt` stops a query.
+pub(in crate::cli) fn session(
+    database: Database,
+    limits: &Limits,
+    queries: Arc<Queries>,
+    chains: Option<&Path>,
+    interrupt: Arc<AtomicBool>,
+) -> Result<Session> {
+    let session = Session::open_with(database, session_options(limits)?, queries)?.with_interrupt(interrupt);
+    let Some(file) = chains else { return Ok(session) };
+    let text = std::fs::read_to_string(file).map_err(|e| Error::io("read", file, e))?;
+    session.with_chains(&Requirements::parse_chains(&text, file)?)
 }
 
 fn session_options(limits: &Limits) -> Result<SessionOptions> {
@@ -107,11 +118,4 @@ fn session_options(limits: &Limits) -> Result<SessionOptions> {
 /// Options for opening traces.
 pub(super) fn open_options(limits: &Limits, queries: Arc<Queries>) -> Result<OpenOptions> {
     Ok(OpenOptions { time_scale: None, session: session_options(limits)?, queries })
-}
-
-/// The session with the chains of a file.
-pub(in crate::cli) fn with_chains(session: Session, file: Option<&Path>) -> Result<Session> {
-    let Some(file) = file else { return Ok(session) };
-    let text = std::fs::read_to_string(file).map_err(|e| Error::io("read", file, e))?;
-    session.with_chains(&Requirements::parse_chains(&text, file)?)
 }

@@ -25,6 +25,7 @@ use crate::engine::{Session, Statement, queries_with_folders, split};
 use crate::error::{Error, ErrorKind, Result};
 use crate::library::Queries;
 use crate::render::{self, InUnit};
+use crate::store::Database;
 use crate::time::TimeScale;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -112,8 +113,8 @@ pub(super) fn run(args: &ShellArgs, ui: &Ui) -> Result<u8> {
     let interactive = std::io::stdin().is_terminal();
     let interrupt = if interactive { signals::flag() } else { signals::control().flag_shared() };
     let queries = queries_with_folders(&args.sql_path.folders)?;
-    let session = query::open_with(&args.database, &args.limits, Arc::clone(&queries))?;
-    let session = query::with_chains(session, args.chains.as_deref())?.with_interrupt(Arc::clone(&interrupt));
+    let (library, chains) = (Arc::clone(&queries), args.chains.as_deref());
+    let session = query::open(&args.database, &args.limits, library, chains, Arc::clone(&interrupt))?;
     let settings = Settings {
         format: Format::Auto,
         unit: None,
@@ -258,10 +259,7 @@ impl Shell<'_> {
 
     /// Opens a database; if that fails, the old one stays open.
     fn open(&mut self, path: &Path) -> Result<()> {
-        let session = query::open_with(path, &self.limits, Arc::clone(&self.queries))?;
-        let session = query::with_chains(session, self.chains.as_deref())?;
-        let session = session.with_interrupt(Arc::clone(&self.interrupt));
-        (self.session, self.database) = (session, path.to_owned());
+        (self.session, self.database) = (self.session_on(Database::open(path)?)?, path.to_owned());
         self.opened += 1;
         self.ui.status(&self.greeting());
         Ok(())
@@ -269,11 +267,13 @@ impl Shell<'_> {
 
     /// Continues with new threads on the same snapshot: those of a stopped statement may still be busy.
     fn renew(&mut self) -> Result<()> {
-        let database = self.session.database().clone();
-        let session = query::session(database, &self.limits, Arc::clone(&self.queries))?;
-        let session = session.with_interrupt(Arc::clone(&self.interrupt));
-        self.session = query::with_chains(session, self.chains.as_deref())?;
+        self.session = self.session_on(self.session.database().clone())?;
         Ok(())
+    }
+
+    fn session_on(&self, database: Database) -> Result<Session> {
+        let (queries, interrupt) = (Arc::clone(&self.queries), Arc::clone(&self.interrupt));
+        query::session(database, &self.limits, queries, self.chains.as_deref(), interrupt)
     }
 
     /// Names the open database.
