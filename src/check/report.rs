@@ -169,18 +169,12 @@ pub(super) fn quoted(text: &str) -> String {
 
 /// The line of an event in BTF, shortened for a message.
 pub(super) fn event_line(record: &Record<'_>) -> String {
-    let mut line = format!("{},{},", record.time, record.source);
-    let instance = |line: &mut String, instance: Option<i64>| {
-        if let Some(instance) = instance {
-            // Writing to a String cannot fail.
-            let _ = write!(line, "{instance}");
-        }
-    };
-    instance(&mut line, record.source_instance);
-    let _ = write!(line, ",{},{},", record.target_type, record.target);
-    instance(&mut line, record.target_instance);
-    let _ = write!(line, ",{}", record.action);
+    let number = |instance: Option<i64>| instance.map_or_else(String::new, |n| n.to_string());
+    let (from, to) = (number(record.source_instance), number(record.target_instance));
+    let Record { time, source, target_type, target, action, .. } = record;
+    let mut line = format!("{time},{source},{from},{target_type},{target},{to},{action}");
     if let Some(note) = record.note {
+        // Writing to a String cannot fail.
         let _ = write!(line, ",{note}");
     }
     excerpt(line.as_bytes())

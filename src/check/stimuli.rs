@@ -59,7 +59,6 @@ impl Checker {
         }
     }
 
-    /// A stimulus causes something.
     pub(super) fn stimulus_causes(&mut self, step: &Step<'_>) {
         let (id, instance) = step.source;
         if !step.rule.caused || instance == NO_INSTANCE {

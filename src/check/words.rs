@@ -11,10 +11,8 @@ use crate::btf::spec::{self, Action, ActionRule, EntityType, Number, Version};
 pub(super) struct Meaning {
     /// The entity type, if its id has a meaning.
     pub(super) kind: Option<EntityType>,
-    /// What is wrong with the id of the type.
     pub(super) kind_fault: Option<Id>,
     pub(super) rule: Option<&'static ActionRule>,
-    /// What is wrong with the action.
     pub(super) action_fault: Option<Id>,
     /// True if one of the words was not UTF-8.
     pub(super) damaged: bool,

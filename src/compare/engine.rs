@@ -59,7 +59,6 @@ impl<'o> Engine<'o> {
         }
     }
 
-    /// Compares everything.
     pub(super) fn run(mut self, left: &mut dyn Records, right: &mut dyn Records) -> Result<Comparison> {
         let mut feeds = [
             Feed::new(left, true, self.options, &mut self.words),

@@ -60,7 +60,6 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// An empty result.
     pub(super) fn new(options: &CompareOptions) -> Self {
         let counts = Comparison { level: options.level, equal: true, ..Comparison::default() };
         Self { counts, limit: options.differing, ..Self::default() }
@@ -73,13 +72,11 @@ impl Report {
         }
     }
 
-    /// Counts an event of a side.
     pub(super) fn event(&mut self, side: usize, event: &Event) {
         *(if side == 0 { &mut self.counts.left_events } else { &mut self.counts.right_events }) += 1;
         self.entity(event, side, true);
     }
 
-    /// Counts a pair.
     pub(super) fn pair(&mut self, left: &Event, right: &Event) {
         self.counts.compared += 1;
         self.apart(left, right);

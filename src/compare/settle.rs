@@ -28,7 +28,6 @@ impl Engine<'_> {
         }
     }
 
-    /// Settles what can be settled in one sequence.
     pub(super) fn settle(&mut self, id: Id) {
         loop {
             let (Front::Paired(left, right_of_left), Front::Paired(right, left_of_right)) =

@@ -11,7 +11,6 @@ use std::path::Path;
 /// The traced application: the description of a recording (o and l of the thesis, equation 4.6).
 #[derive(Debug, Clone)]
 pub struct Application {
-    /// Mapping profile.
     pub profile: Profile,
     /// One entry per traced core, in recording order.
     pub cores: Vec<ApplicationCore>,
@@ -44,11 +43,8 @@ pub struct ApplicationCore {
 pub struct CoreFiles {
     /// BTF name of the core.
     pub name: String,
-    /// ORTI file.
     pub orti: Option<SetupFile>,
-    /// OS header.
     pub os_header: Option<SetupFile>,
-    /// Symbol table.
     pub symbols: Option<SetupFile>,
 }
 

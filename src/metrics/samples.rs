@@ -81,7 +81,6 @@ impl Cell {
     }
 }
 
-/// A line, in all its windows.
 #[derive(Debug)]
 struct Line {
     key: Key,

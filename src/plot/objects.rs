@@ -12,7 +12,6 @@ use crate::picture::{Grid, MarkKind, Marks, Row, RowKind, Runs, Span, State, spr
 use crate::schema::result::{self, Integers, ResultColumns, Texts};
 use crate::selection::spellings;
 
-/// The parts of a row.
 struct Parts {
     held: Runs,
     wanted: Runs,

@@ -14,7 +14,6 @@ pub(super) struct Delimited {
 }
 
 impl Delimited {
-    /// The names of the columns.
     pub fn header(self, schema: &SchemaRef) -> Vec<u8> {
         let mut out = Vec::new();
         for (i, field) in schema.fields().iter().enumerate() {

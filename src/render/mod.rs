@@ -179,7 +179,6 @@ impl Iterator for Shown<'_> {
     }
 }
 
-/// The output failed.
 fn unwritable(error: io::Error) -> Error {
     Error::new(ErrorKind::Io, "cannot write the result").because(error)
 }

@@ -235,7 +235,6 @@ pub(super) fn open(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
     Ok(Flow::Next)
 }
 
-/// One of the given words.
 fn one_of(what: &str, word: &str, words: &'static [&'static str]) -> Result<&'static str> {
     words.iter().copied().find(|w| w.eq_ignore_ascii_case(word)).ok_or_else(|| {
         let error = Error::usage(format!("there is no {what} '{word}'"));

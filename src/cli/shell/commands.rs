@@ -41,7 +41,6 @@ impl Command {
     }
 }
 
-/// An argument of a command.
 pub(super) struct Arg {
     pub name: &'static str,
     pub kind: ArgKind,
@@ -56,7 +55,6 @@ pub(super) enum ArgKind {
     Metric,
     Recording,
     File,
-    /// One of these words.
     Word(&'static [&'static str]),
     Free,
     /// The rest of the line is SQL.

@@ -7,7 +7,6 @@ use super::words::{is_keyword, keywords};
 use crate::engine::{Relation, Session};
 use crate::library::{Metric, TABLE_FUNCTIONS};
 
-/// Names that can be completed.
 pub(super) struct Names {
     relations: Vec<Relation>,
     functions: Vec<String>,
@@ -15,7 +14,6 @@ pub(super) struct Names {
     recordings: Vec<String>,
 }
 
-/// What can be completed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Completions {
     /// From this byte on, one of these words.

@@ -12,7 +12,6 @@ const MAX_RECORDS: u64 = 3;
 /// A wide table with so few columns has long texts, e.g. plans, and is shown whole.
 const NARROW: usize = 2;
 
-/// A table that fits.
 pub(super) struct Fitted {
     pub text: String,
     rendered: Rendered,

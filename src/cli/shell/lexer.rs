@@ -3,7 +3,6 @@
 
 use std::ops::Range;
 
-/// The kind of a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenKind {
     /// Letters, digits, `_`.

@@ -283,13 +283,11 @@ impl Shell<'_> {
         format!("{}: {recordings} recording{s}, read-only", self.database.display())
     }
 
-    /// Columns of text that fit a line.
     fn width(&self) -> usize {
         self.width.unwrap_or(WIDTH)
     }
 }
 
-/// The pager in the user's environment.
 fn pager_of_the_user() -> String {
     #[expect(clippy::disallowed_methods, reason = "cli reads the environment")]
     let pager = std::env::var("PAGER").unwrap_or_default();

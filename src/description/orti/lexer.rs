@@ -6,7 +6,6 @@ use crate::diagnostics::{Severity, excerpt};
 /// Maximum length of a string that spans lines; bounds the search for a missing quote.
 const MAX_SPANNING_STRING: usize = 4096;
 
-/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A keyword or a name.

@@ -1,15 +1,6 @@
 //! ORTI/KOIL files of OSEK generators and the files that complete them: reading only. Not for what the
 //! objects mean to a trace (`map`), and not for writing ORTI.
 //!
-//! * `lexer`: bytes to tokens, with comments and preprocessor lines dropped.
-//! * `parser`: tokens, taken through `cursor`, to [`Orti`]; recovers at `;` and `}`. `check` then compares
-//!   the two halves.
-//! * `model`: the content of an ORTI file; `findings`: what is unusual in its text.
-//! * `formula`: the C expressions of the information section; `formula_parser` compiles them, `evaluation`
-//!   computes them over traced values.
-//! * `os_header`: the numbers of `eecfg.h`, which ORTI lacks (event masks, spinlocks, remote tasks).
-//! * `symbols`: an address table, for values that are handler addresses.
-//!
 //! The grammar is that of ORTI 2.2 Part A, widened by what generators really write. Nothing here fails:
 //! unusable text becomes a [`Finding`]. No crate reads ORTI, and a parser generator does not recover from the
 //! mistakes of ORTI generators.

@@ -62,7 +62,6 @@ impl<'a> Formatter<'a> {
         Self { style, texts: fields.map(Texts::new), done: BtfCounts::default() }
     }
 
-    /// The counts so far.
     pub fn done(self) -> BtfCounts {
         let altered = self.texts.iter().map(|t| t.altered).sum::<u64>() + self.done.altered;
         BtfCounts { altered, ..self.done }

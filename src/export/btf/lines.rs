@@ -65,7 +65,6 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
         lines
     }
 
-    /// The counts of lines and times.
     pub fn done(&self) -> BtfCounts {
         BtfCounts {
             shifted_by: self.style.zero.unsigned_abs(),

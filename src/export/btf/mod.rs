@@ -111,7 +111,6 @@ pub(super) struct BtfOptions {
     pub by_time: bool,
 }
 
-/// What was exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct BtfCounts {
     /// Number of event lines, without those that became comments.

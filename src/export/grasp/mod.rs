@@ -45,7 +45,6 @@ use others::Others;
 use script::{Script, Ticks};
 use std::io::Write;
 
-/// A script for the Grasp player.
 pub(super) struct Grasp;
 
 const TICK: &str = "tick";
@@ -109,7 +108,6 @@ struct Part<'a> {
     recording: &'a str,
 }
 
-/// How to write Grasp.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct GraspOptions {
     /// Ticks of the database per unit of time of the script; `None`: as in the Grasp trace, else one.
@@ -129,7 +127,6 @@ words! {
     }
 }
 
-/// What was written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct GraspCounts {
     /// Commands, declarations included.

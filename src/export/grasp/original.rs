@@ -31,7 +31,6 @@ pub(super) fn of_grasp_alone(part: Part<'_>) -> Result<u64> {
     Ok(if rows.next()? { rows.int(0).unwrap_or_default().unsigned_abs() } else { 0 })
 }
 
-/// Writes a Grasp trace.
 pub(super) fn write(
     session: &Session,
     recording: &str,

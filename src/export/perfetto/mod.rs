@@ -28,7 +28,6 @@ use packets::{Clock, Counts, Packets};
 use std::io::Write;
 use tracks::Tracks;
 
-/// A trace for the Perfetto UI.
 pub(super) struct Perfetto;
 
 static INFO: ExporterInfo = ExporterInfo {

@@ -16,7 +16,6 @@ const SEQUENCE: u64 = 1;
 /// Packets are written in pieces of at least this many bytes.
 const PORTION: usize = 1 << 16;
 
-/// Fields of messages.
 mod field {
     /// `Trace.packet`.
     pub const PACKET: u32 = 1;
@@ -84,9 +83,7 @@ enum Type {
 /// The order of the tracks below a track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
-    /// By name.
     ByName = 1,
-    /// By rank.
     ByRank = 3,
 }
 

@@ -32,7 +32,6 @@ use crate::words::words;
 use std::io::Write;
 use trace::{PrintOptions, Printed, export_traceprinter};
 
-/// Lines of QNX's traceprinter.
 pub(super) struct Traceprinter;
 
 const STYLE: &str = "style";

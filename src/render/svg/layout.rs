@@ -4,7 +4,6 @@ use super::sheet::PX;
 use super::{style, text};
 use crate::picture::{MarkKind, Picture, Row, RowKind};
 
-/// Size of labels.
 pub(super) const LABEL: i64 = 11 * PX;
 /// Size of texts in runs, below the axis and in the legend.
 pub(super) const SMALL: i64 = 9 * PX + 50;

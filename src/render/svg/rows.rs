@@ -75,7 +75,6 @@ impl Pen<'_> {
         (x.min(self.across.right() - width), width)
     }
 
-    /// The tooltip of a run.
     fn run_tooltip(&self, row: &Row, run: &Run) -> String {
         let state = style::word(run.state, row.kind);
         let name = self.name(run.name);

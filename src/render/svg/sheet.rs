@@ -73,7 +73,6 @@ impl Sheet {
         self.titled("rect", title);
     }
 
-    /// A path.
     pub fn path(&mut self, class: &str, d: &str, more: &str) {
         let _ = write!(self.out, "<path class='{class}' d='{d}'{more}/>");
     }

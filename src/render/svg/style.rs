@@ -15,7 +15,6 @@ pub(super) enum Pattern {
     Crossed,
 }
 
-/// The style of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StateStyle {
     pub fill: &'static str,
