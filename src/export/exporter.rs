@@ -2,7 +2,7 @@
 
 use super::{EXPORTERS, FALLBACK};
 use crate::engine::Session;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::options::{OptionSpec, OptionValues};
 use crate::qnx::KernelFilter;
 use crate::schema::tables;
@@ -161,6 +161,11 @@ impl fmt::Debug for dyn Exporter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.info().name)
     }
+}
+
+/// Events of a query are not as their table is.
+pub(super) fn misfit() -> Error {
+    Error::new(ErrorKind::Bug, "the events of a query do not have the columns of their table")
 }
 
 #[cfg(test)]

@@ -12,8 +12,8 @@ use crate::export::{CHAINS_OPTION, EXPORTERS, ExportRequest, Exporter};
 use crate::library::Queries;
 use crate::options::OptionSpec;
 use crate::selection::Selection;
+use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 
 /// Write system events as BTF, for the Perfetto UI or for the Grasp player, any table as CSV or Parquet, or a
@@ -60,22 +60,14 @@ pub struct ExportArgs {
     #[command(flatten)]
     pub kernel: KernelArgs,
     /// Order of the lines of BTF and traceprinter: as in the file that was imported, or by time.
-    #[arg(long, value_enum, default_value = "file")]
-    pub order: OrderArg,
+    #[arg(long, value_parser = ["time", "file"], default_value = "file")]
+    pub order: String,
     /// Overwrite the file if it exists.
     #[arg(long)]
     pub force: bool,
     /// Resources to use.
     #[command(flatten)]
     pub limits: Limits,
-}
-
-/// Orders of lines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[allow(missing_docs, reason = "the names say it")]
-pub enum OrderArg {
-    Time,
-    File,
 }
 
 /// The options that export formats declare.
@@ -133,7 +125,7 @@ pub(in crate::cli) fn write(session: &Session, args: &ExportArgs, ui: &Ui) -> Re
         },
         table: args.table.clone(),
         kernel_filter: kernel::filter(&args.kernel),
-        by_time: args.order == OrderArg::Time,
+        by_time: args.order == "time",
         options: args.of_formats.values.clone(),
     };
     let exporter = args.format.unwrap_or_else(|| <dyn Exporter>::of_file(&args.output));

@@ -1,12 +1,13 @@
 //! Events as lines of text. Not for the lines between them, nor for their order (see `lines`).
 
+use super::BtfCounts;
 use super::numbers::Numbers;
 use super::texts::{Field, Names, Texts, names};
 use super::translate::translated;
-use super::{BtfCounts, misfit};
 use crate::btf::Record;
 use crate::btf::spec::Version;
 use crate::error::Result;
+use crate::export::exporter::misfit;
 use crate::render::{PORTION, Worker, write_integer};
 use crate::schema::result::{Integers, ResultColumn as _};
 use crate::time::{TimeScale, divide_half_even};

@@ -195,7 +195,3 @@ impl Facts {
         Ok(facts)
     }
 }
-
-fn misfit() -> Error {
-    Error::new(ErrorKind::Bug, "the events of a query do not have the columns of their table")
-}

@@ -3,6 +3,7 @@
 use super::{Printer, Style};
 use crate::engine::Session;
 use crate::error::{Error, ErrorKind, Result};
+use crate::export::exporter::misfit;
 use crate::qnx::{Class, Event, Flavour, KernelFilter, Status, Version};
 use crate::render::{PORTION, Worker, in_order};
 use crate::schema::columns::kernel_event as column;
@@ -230,8 +231,4 @@ impl Rows {
             words,
         })
     }
-}
-
-fn misfit() -> Error {
-    Error::new(ErrorKind::Bug, "the events of a query do not have the columns of their table")
 }
