@@ -94,8 +94,8 @@ pub(in crate::cli) fn open(
     session(Database::open(database)?, limits, queries, chains, interrupt)
 }
 
-/// A session on a database, with the chains of a file. Without --memory-limit, queries may use half a gibibyte
-/// per thread and then spill to temporary files. `interrupt` stops a query.
+/// A session on a database, with the chains of a file. `interrupt` stops a query. Without --memory-limit,
+/// queries may use half a gibibyte per thread and then spill to temporary files.
 pub(in crate::cli) fn session(
     database: Database,
     limits: &Limits,
