@@ -84,7 +84,8 @@ impl Interner {
         Arc::clone(self.array.get_or_insert_with(|| self.texts.array()))
     }
 
-    /// Forgets all texts when there are more than that, or more bytes of them; then it returns true, and old ids are void.
+    /// Forgets all texts when there are more than that, or more bytes of them; then it returns true, and old
+    /// ids are void.
     pub(super) fn trim_beyond(&mut self, texts: usize, bytes: usize) -> bool {
         let large = self.len() as usize > texts || self.bytes() > bytes;
         if large {

@@ -62,7 +62,8 @@ impl MergedNames {
         }
     }
 
-    /// To be called between batches: forgets all names when there are more than `max`, or too many bytes of them.
+    /// To be called between batches: forgets all names when there are more than `max`, or too many bytes of
+    /// them.
     pub fn trim(&mut self, max: usize) {
         if self.names.trim_beyond(max, Interner::MAX_BYTES) {
             for source in &mut self.sources {

@@ -14,8 +14,8 @@ const MAX_SCANNED: usize = 512;
 /// Names in the order of their first use.
 #[derive(Debug, Clone)]
 pub(in crate::formats) struct Names {
-    /// With more names, all are dropped and ids start at 0 again, so that an export with ever new names does not fill
-    /// the memory.
+    /// With more names, all are dropped and ids start at 0 again, so that an export with ever new names does
+    /// not fill the memory.
     max: usize,
     ids: ByteMap,
     /// The bytes of all names, concatenated.
@@ -36,7 +36,8 @@ impl Names {
         Self::with_max(MAX_NAMES)
     }
 
-    /// For names of which many are new all the time, such as numbers: a small map stays in the caches of the processor.
+    /// For names of which many are new all the time, such as numbers: a small map stays in the caches of the
+    /// processor.
     pub(in crate::formats) fn with_max(max: usize) -> Self {
         Self { max, ids: ByteMap::new(), bytes: Vec::new(), spans: Vec::new() }
     }

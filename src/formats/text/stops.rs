@@ -1,12 +1,8 @@
 //! Masks of the bytes that end a field, in a group of sixteen bytes: one bit per byte, the lowest for the
-//! first. Uses SSE2, which every x86-64 processor has; on other processors, words of eight bytes (see
-//! `swar`). Not for the content of fields.
+//! first. Uses SSE2, which every x86-64 processor has; other processors read byte by byte. Not for the
+//! content of fields.
 
-#[cfg(not(target_arch = "x86_64"))]
-use super::swar;
-
-/// Mask of the bytes equal to `byte`. Without vector instructions, bits after the first one may be set
-/// wrongly.
+/// Mask of the bytes equal to `byte`.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 #[allow(unsafe_code, reason = "one instruction in place of thirty, per sixteen bytes of every field")]
@@ -48,29 +44,21 @@ mod vectors {
     #[inline]
     #[target_feature(enable = "sse2")]
     fn vector(bytes: [u8; 16]) -> __m128i {
-        let [low, high] = super::halves(bytes);
-        _mm_set_epi64x(high.cast_signed(), low.cast_signed())
+        let whole = u128::from_le_bytes(bytes);
+        _mm_set_epi64x((whole >> 64) as i64, whole as i64)
     }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 pub(in crate::formats) fn equal(bytes: [u8; 16], byte: u8) -> u32 {
-    let [low, high] = halves(bytes).map(|word| swar::byte_bits(swar::equals(word, byte)));
-    low | high << 8
+    bytes.iter().rev().fold(0, |mask, found| mask << 1 | u32::from(*found == byte))
 }
 
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 pub(in crate::formats) fn up_to(bytes: [u8; 16], max: u8) -> u32 {
-    let [low, high] = halves(bytes).map(|word| swar::byte_bits(swar::below(word, max + 1)));
-    low | high << 8
-}
-
-#[inline(always)]
-fn halves(bytes: [u8; 16]) -> [u64; 2] {
-    let whole = u128::from_le_bytes(bytes);
-    [whole as u64, (whole >> 64) as u64]
+    bytes.iter().rev().fold(0, |mask, found| mask << 1 | u32::from(*found <= max))
 }
 
 #[cfg(test)]

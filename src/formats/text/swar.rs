@@ -9,39 +9,14 @@ const fn splat(byte: u8) -> u64 {
 
 /// The eight bytes at `at`; `None` within the last seven bytes of the text.
 #[inline(always)]
-pub(in crate::formats) fn word(text: &[u8], at: usize) -> Option<u64> {
+fn word(text: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*text.get(at..)?.first_chunk()?))
 }
 
 /// The number of bytes before the first one whose top bit is set in `mask`.
 #[inline(always)]
-pub(in crate::formats) fn bytes_before(mask: u64) -> usize {
+fn bytes_before(mask: u64) -> usize {
     (mask.trailing_zeros() / 8) as usize
-}
-
-/// A bit for each byte whose top bit is set in `mask`, the lowest for the first byte. All other bits of
-/// `mask` must be zero.
-#[cfg(any(test, not(target_arch = "x86_64")))]
-#[inline(always)]
-pub(in crate::formats) fn byte_bits(mask: u64) -> u32 {
-    // The multiplication moves each top bit to its place in the highest byte.
-    ((mask >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32
-}
-
-/// The top bits of the bytes equal to `byte`. Bits after the first match may be set wrongly.
-#[cfg(any(test, not(target_arch = "x86_64")))]
-#[inline(always)]
-pub(in crate::formats) fn equals(word: u64, byte: u8) -> u64 {
-    let zero_where_equal = word ^ splat(byte);
-    zero_where_equal.wrapping_sub(splat(1)) & !zero_where_equal & splat(0x80)
-}
-
-/// The top bits of the bytes below `limit`, which is at most 128. As with [`equals`], bits after the first
-/// match may be set wrongly.
-#[cfg(any(test, not(target_arch = "x86_64")))]
-#[inline(always)]
-pub(in crate::formats) fn below(word: u64, limit: u8) -> u64 {
-    word.wrapping_sub(splat(limit)) & !word & splat(0x80)
 }
 
 /// The top bits of the bytes that are not digits.
@@ -62,8 +37,8 @@ fn digits_to_number(word: u64, count: usize) -> u64 {
     (fours.wrapping_mul(10_000) + (fours >> 32)) & 0xffff_ffff
 }
 
-/// The powers of ten for numbers of digits that [`decimal`] reads.
-pub(in crate::formats) const POWERS: [u64; 16] = {
+/// Powers of ten.
+const POWERS: [u64; 16] = {
     let mut powers = [1u64; 16];
     let mut at = 1;
     while at < 16 {
@@ -107,20 +82,11 @@ mod tests {
                 let word = u64::from_le_bytes(bytes);
                 let stop = |mask: u64| if mask == 0 { 8 } else { bytes_before(mask) };
                 assert_eq!(stop(not_digits(word)), if byte.is_ascii_digit() { 8 } else { index });
-                assert_eq!(stop(equals(word, byte)), if byte == b'0' { 0 } else { index });
-                assert_eq!(stop(below(word, 0x0e)), if byte < 0x0e { index } else { 8 });
             }
         }
     }
 
     proptest! {
-        #[test]
-        fn bytes_become_bits(bytes: [bool; 8]) {
-            let mask = u64::from_le_bytes(bytes.map(|set| u8::from(set) << 7));
-            let bits = (0..8).map(|n| u32::from(bytes[n]) << n).sum::<u32>();
-            prop_assert_eq!(byte_bits(mask), bits);
-        }
-
         #[test]
         fn decimal_reads_what_the_library_reads(digits in "[0-9]{0,18}", rest in "[^0-9]{1,3}") {
             let text = format!("{digits}{rest}................");

@@ -26,14 +26,6 @@ pub(super) struct DataReader<'c, 's> {
 
 impl<'c> LineReader<'c> for DataReader<'c, '_> {
     fn line(&mut self, line: Line<'c>, chunk: &mut ChunkContext<'_>) -> Option<Row> {
-        if line.too_long {
-            chunk.report.reject_too_long(line);
-            return None;
-        }
-        if fields::is_blank_or_comment(line.text) {
-            chunk.report.counts.skipped += 1;
-            return None;
-        }
         fields::split(line.text, self.layout.delimiter, &mut self.cells);
         let width = self.layout.columns.len();
         // A delimiter after the last cell makes an empty cell.

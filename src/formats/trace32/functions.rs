@@ -42,14 +42,6 @@ pub(super) struct FunctionReader<'c> {
 
 impl<'c> LineReader<'c> for FunctionReader<'c> {
     fn line(&mut self, line: Line<'c>, chunk: &mut ChunkContext<'_>) -> Option<Row> {
-        if line.too_long {
-            chunk.report.reject_too_long(line);
-            return None;
-        }
-        if fields::is_blank_or_comment(line.text) {
-            chunk.report.counts.skipped += 1;
-            return None;
-        }
         self.fields.clear();
         self.fields.extend(line.text.split(|&b| b == b';').map(fields::trim));
         // A `;` after the last field makes an empty field.

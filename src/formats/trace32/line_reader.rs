@@ -8,7 +8,8 @@ use super::rows::{ExportRows, Row};
 
 /// A tolerant reader of lines: it accepts any text.
 pub(super) trait LineReader<'c> {
-    /// The row in a line. `None` for a line without a row, which is then counted in `chunk`.
+    /// The row in a line, which is no comment. `None` for a line without a row, which is then counted in
+    /// `chunk`.
     fn line(&mut self, line: Line<'c>, chunk: &mut ChunkContext<'_>) -> Option<Row>;
 
     /// Whether a row gets its kind from this cell alone, as it is written.
@@ -26,7 +27,7 @@ pub(super) struct ChunkContext<'a> {
 impl ChunkContext<'_> {
     pub(super) fn finish(mut self, lines: usize) -> ExportRows {
         let mut rows = self.rows;
-        self.report.note_lossy_names(self.names, rows.first_name, &rows.name, &rows.lines);
+        self.report.findings.note_lossy_names(self.names, rows.first_name, &rows.name, &rows.lines);
         rows.names = self.names.texts_from(rows.first_name);
         (rows.counts, rows.gaps, rows.log) = self.report.finish(lines, &rows.time);
         rows

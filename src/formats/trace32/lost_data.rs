@@ -1,5 +1,5 @@
-//! Rows that report lost trace data, such as a FIFO overflow: which texts do, and the gap between rows that each of
-//! them makes. Not what a line with such a text is otherwise (see `data`, `functions`).
+//! Rows that report lost trace data, such as a FIFO overflow: which texts do, and the gap between rows that
+//! each of them makes. Not what a line with such a text is otherwise (see `data`, `functions`).
 
 use super::Gap;
 use super::fields::trim_by;

@@ -163,6 +163,10 @@ impl ExportParser {
                 (self.tolerant_lines += 1);
                 if is_header {
                     context.report.counts.skipped += 1;
+                } else if line.too_long {
+                    context.report.reject_too_long(line);
+                } else if fields::is_blank_or_comment(line.text) {
+                    context.report.counts.skipped += 1;
                 } else if let Some(row) = reader.line(line, context) {
                     context.rows.push(row, number);
                     if self.mode.has_plans() {

@@ -3,7 +3,7 @@
 //! several times as fast, with the same result, and leaves all other lines to the tolerant reader. Not the
 //! loop over lines (see `parser`).
 
-use super::super::text::{ByteMap, LineEnds, Pattern, Vectors, WordMap, likely, swar};
+use super::super::text::{ByteMap, LineEnds, Pattern, Vectors, WordMap, likely};
 use super::{ExportSettings, Radix, fields};
 use crate::input::MAX_LINE;
 use crate::time::{TimeScale, divide_half_even, with_sign};
@@ -79,8 +79,8 @@ struct NumberFormat {
     scale: u64,
     /// The form of the last sixteen bytes of a cell, including the terminator.
     pattern: Pattern,
-    /// For numbers with more than sixteen bytes: the form of the digits with the point, and of the decimals with the
-    /// suffix.
+    /// For numbers with more than sixteen bytes: the form of the digits with the point, and of the decimals
+    /// with the suffix.
     part_patterns: Option<[Pattern; 2]>,
 }
 
@@ -354,7 +354,7 @@ impl CellCheck {
 impl TickConversion {
     /// For times with this number of decimals of a second.
     fn new(decimals: u32, scale: TimeScale) -> Option<Self> {
-        let power = |exponent: u32| swar::POWERS.get(exponent as usize).copied();
+        let power = |exponent: u32| 10u64.checked_pow(exponent);
         Some(match decimals.checked_sub(scale.decimals()) {
             None => Self::Multiply(power(scale.decimals() - decimals)?),
             Some(0) => Self::Multiply(1),
@@ -414,7 +414,7 @@ impl NumberFormat {
             || trimmed.is_empty()
             || radix == Some(Radix::Decimal) && !has_hex_prefix && trimmed == b".";
         let (no_prefix, no_suffix, is_signed) = (prefix.is_empty(), rest.is_empty(), radix.is_none());
-        let scale = *swar::POWERS.get(decimals)?;
+        let scale = 10u64.checked_pow(decimals as u32)?;
         let (prefix, allows_padding) = Affix::prefix_without_padding(prefix)?;
         let tail = [rest, &[terminator]].concat();
         let suffix = Affix::suffix(&tail)?;
@@ -496,7 +496,8 @@ impl NumberFormat {
         lines.count
     }
 
-    /// A number that does not fit in sixteen bytes with its suffix, in two parts. `None` if the cell has no number.
+    /// A number that does not fit in sixteen bytes with its suffix, in two parts. `None` if the cell has no
+    /// number.
     #[inline(never)]
     fn read_long_number(&self, vectors: impl Vectors, lines: Lines<'_>, begin: u32, end: u32) -> Option<u64> {
         let [whole, fraction] = self.part_patterns.as_ref()?;

@@ -1,8 +1,7 @@
 //! The account of a chunk: the counts of its lines, its findings, and the gaps between its rows. Not the rows
 //! (see `rows`).
 
-use super::super::RowLines;
-use super::super::text::{Findings, Line, Names};
+use super::super::text::{Findings, Line};
 use super::lost_data::{OpenGap, gap_reason};
 use super::{Counts, ExportSettings, Gap};
 use crate::diagnostics::{Log, Severity};
@@ -17,7 +16,7 @@ pub(super) type BadTime = (&'static str, &'static str);
 pub(super) struct Report<'s> {
     settings: &'s ExportSettings,
     pub(super) counts: Counts,
-    findings: Findings<'s>,
+    pub(super) findings: Findings<'s>,
     gaps: Vec<OpenGap>,
 }
 
@@ -47,12 +46,6 @@ impl<'s> Report<'s> {
     /// Rejects a line that reached the maximum length.
     pub(super) fn reject_too_long(&mut self, line: Line<'_>) {
         self.reject(line, "line-too-long", || format!("the line has {MAX_LINE} bytes or more"));
-    }
-
-    /// Warns of names that are not UTF-8, if their ids are at least `first`, at the line where each is used
-    /// first. `used` and `lines` are the ids and the lines of the rows.
-    pub(super) fn note_lossy_names(&mut self, names: &Names, first: u32, used: &[u32], lines: &RowLines) {
-        self.findings.note_lossy_names(names, first, used, lines);
     }
 
     /// Counts a line that reports lost data. `rows_before` is the number of rows of the chunk before it.

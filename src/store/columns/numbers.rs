@@ -135,8 +135,8 @@ struct Dictionary {
     /// Index into `numbers` plus one; 0 for a free slot. Their number is a power of two. Three in four are
     /// free, and half of them in a full dictionary.
     slots: Vec<u32>,
-    /// Numbers that were looked up recently, by their lowest bits, and their keys. They stay in the first-level cache,
-    /// and the table does not.
+    /// Numbers that were looked up recently, by their lowest bits, and their keys. They stay in the
+    /// first-level cache, and the table does not.
     recent: Box<[(i64, u32); RECENT]>,
 }
 
