@@ -259,9 +259,6 @@ impl<S: Send, T: Send> Stage for SinkStage<'_, S, T> {
 
 impl<S: Send, T: Send> Sink<'_, '_, S, T> {
     /// Pushes an item; waits while the queue of the stage is full.
-    ///
-    /// # Errors
-    /// What taking an item failed with.
     pub fn push(&self, item: T) -> Result<()> {
         self.settle(|sink| sink.waiting.len() < self.stage.room)?;
         lock(&self.stage.state).waiting.push_back(item);
@@ -270,9 +267,6 @@ impl<S: Send, T: Send> Sink<'_, '_, S, T> {
     }
 
     /// What the state has become when everything is taken.
-    ///
-    /// # Errors
-    /// See [`Sink::push`].
     pub fn finish(self) -> Result<S> {
         self.settle(|sink| sink.waiting.is_empty() && sink.state.is_some())?;
         let state = lock(&self.stage.state).state.take();
@@ -292,9 +286,6 @@ impl<S: Send, T: Send> Sink<'_, '_, S, T> {
 /// Runs `work` on `threads` threads, this one included: each gets an iterator over the items that no other
 /// thread has taken. Gives what each of them returns, in no order. After an error no thread gets another
 /// item.
-///
-/// # Errors
-/// One of those of `work`.
 pub(crate) fn fan_out<I: Iterator + Send, R: Send>(
     threads: usize,
     items: I,
@@ -363,16 +354,13 @@ impl<S: Send, T: Send, U: Send> Stage for TransformStage<'_, S, T, U> {
 }
 
 impl<S: Send, T: Send, U: Send> Transform<'_, '_, S, T, U> {
-    /// Pushes an item.
     pub fn push(&self, item: T) {
         lock(&self.stage.state).waiting.push_back(item);
         self.pipeline.notify();
     }
 
-    /// What was made of the first item that is not taken out yet.
-    ///
-    /// # Errors
-    /// When a step panicked, or when there is no such item.
+    /// What was made of the first item that is not taken out yet. Fails when a step panicked, or when there
+    /// is no such item.
     pub fn next(&self) -> Result<U> {
         self.pipeline.work(Some(&*self.stage), || {
             let transform = lock(&self.stage.state);

@@ -3,10 +3,8 @@
 use super::NameId;
 use super::spec::{Action, EntityType};
 
-/// The note field of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Note {
-    /// No note.
     None,
     /// A name: the task of `set_event`.
     Name(NameId),
@@ -19,19 +17,14 @@ pub enum Note {
 /// One system event; times are ticks of the database's time scale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
-    /// When it happened.
     pub time: i64,
-    /// The entity that caused it.
     pub source: NameId,
     /// Instance of the source; −1 for `SIM` (BTF 2.1), 0 for entities without instances.
     pub source_instance: i64,
-    /// The type of the target.
     pub target_type: EntityType,
-    /// The entity that it happened to.
     pub target: NameId,
     /// Instance of the target; 0 for entities without instances.
     pub target_instance: i64,
-    /// What happened.
     pub action: Action,
     /// Additional data.
     pub note: Note,

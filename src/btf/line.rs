@@ -13,13 +13,11 @@ pub struct Fields<'a> {
     pub source: &'a [u8],
     /// `None` when the field is empty.
     pub source_instance: Option<i64>,
-    /// Type of the target.
     pub target_type: &'a [u8],
     /// Entity that the event happened to.
     pub target: &'a [u8],
     /// `None` when the field is empty.
     pub target_instance: Option<i64>,
-    /// What happened.
     pub action: &'a [u8],
     /// The rest of the line, commas included: BTF has no quoting. `None` when the line has seven fields.
     pub note: Option<&'a [u8]>,
@@ -62,10 +60,7 @@ impl fmt::Display for Unreadable {
 }
 
 impl<'a> Fields<'a> {
-    /// Splits a line.
-    ///
-    /// # Errors
-    /// When the line is no event.
+    /// Splits a line. Fails when the line is no event.
     pub fn split(text: &'a [u8]) -> Result<Self, Unreadable> {
         let mut fields = [&b""[..]; 8];
         let mut count = 0;

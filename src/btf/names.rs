@@ -49,12 +49,10 @@ impl<T> Default for NameMap<T> {
 }
 
 impl<T> NameMap<T> {
-    /// The value of a name.
     pub fn get(&self, name: NameId) -> Option<&T> {
         self.rows.get(name.index())?.as_ref()
     }
 
-    /// Sets the value of a name.
     pub fn insert(&mut self, name: NameId, value: T) {
         if self.rows.len() <= name.index() {
             self.rows.resize_with(name.index() + 1, || None);

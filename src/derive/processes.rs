@@ -7,7 +7,6 @@ use crate::names::IdMap;
 use crate::schema::{ProcessInstanceRow, ProcessStateRow};
 use std::collections::hash_map::Entry;
 
-/// An open instance.
 #[derive(Debug)]
 struct Open {
     /// Number of the instance by first event, so that open ones are written in a fixed order.

@@ -23,7 +23,6 @@ pub enum Dialect {
 /// Feeds batches of `btf_event` to a [`Derive`].
 #[derive(Debug)]
 pub struct FromRecords {
-    /// The names of all entities.
     pub names: Names,
     freertos: Option<FreeRtos>,
     /// The ids of the names in the dictionaries of the columns.
@@ -41,9 +40,6 @@ impl FromRecords {
     }
 
     /// Adds the rows of a batch, in order.
-    ///
-    /// # Errors
-    /// [`crate::error::ErrorKind::Bug`] when the batch is not of the table `btf_event`.
     pub fn batch(&mut self, batch: &RecordBatch, derive: &mut Derive) -> Result<()> {
         let rows = BtfEventView::of(batch)?;
         let kinds = rows.target_type.translate(EntityType::parse_tolerant);

@@ -32,7 +32,6 @@ struct Open {
 struct Nest {
     /// Their number: the depth of the next one.
     depth: i64,
-    /// The last one.
     top: Option<u64>,
 }
 

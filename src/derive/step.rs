@@ -13,7 +13,6 @@ pub(super) struct Step {
     pub action: Action,
 }
 
-/// True for actions that concern instances.
 pub(super) fn concerns_instances(kind: EntityType, action: Action) -> bool {
     match kind {
         EntityType::Runnable => runnable_transition(action).is_some(),

@@ -7,13 +7,9 @@ use super::run::Runner;
 use crate::chain::{Chain, ChainStep};
 use crate::error::{Error, Result, did_you_mean};
 
-/// The chains of a session, set once.
 pub(super) type Chains = Arc<OnceLock<Arc<[Chain]>>>;
 
 /// Sets the chains of a session.
-///
-/// # Errors
-/// See [`super::Session::with_chains`].
 pub(super) fn set(runner: &Runner, given: &Chains, chains: &[Chain]) -> Result<()> {
     for (i, chain) in chains.iter().enumerate() {
         if chain.steps.len() < 2 {
@@ -30,9 +26,6 @@ pub(super) fn set(runner: &Runner, given: &Chains, chains: &[Chain]) -> Result<(
 }
 
 /// Fails if nothing in the database matches the step, which means a mistake in its names.
-///
-/// # Errors
-/// See [`set`].
 pub(super) fn check_step(runner: &Runner, step: &ChainStep) -> Result<()> {
     let (entity, action) = (step.entity.as_str(), step.action.as_str());
     let filter = "WHERE target = $entity AND action = $action";

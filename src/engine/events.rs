@@ -23,13 +23,11 @@ view! {
 /// Rows of a batch that is read without SQL: few enough to stay in the cache until they are used.
 const BATCH_ROWS: usize = 8 * 1024;
 
-/// Events, batch by batch.
 pub(crate) type Events = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 
 /// The order of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EventOrder {
-    /// As in the file that they were read from.
     File,
     /// Time, then the order of the file.
     Time,
@@ -37,9 +35,6 @@ pub(crate) enum EventOrder {
 
 /// The events of a recording, names as views or, when read in stored order, as dictionaries. `condition`
 /// selects the recording and possibly more; `whole` says that it selects nothing but the recording.
-///
-/// # Errors
-/// Those of a query.
 pub(crate) fn events(
     session: &Session,
     recording: &str,
@@ -95,9 +90,6 @@ fn runs_backwards(session: &Session, recording: &str) -> Result<bool> {
 }
 
 /// The format of the BTF file that a recording was imported from; `None` when it was mapped.
-///
-/// # Errors
-/// When a file is missing or damaged.
 pub(crate) fn imported_as(session: &Session, recording: &str) -> Result<Option<String>> {
     for batch in session.scanner().rows(tables::SOURCE, recording, Origins::COLUMNS)? {
         let origins = Origins::of(&batch)?;

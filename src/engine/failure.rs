@@ -20,7 +20,6 @@ pub(super) struct Place {
     pub line: u64,
     /// 1-based, in characters.
     pub column: u64,
-    /// Number of characters, on that line.
     pub width: u64,
 }
 

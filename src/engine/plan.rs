@@ -12,9 +12,6 @@ use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Spanned, Visit, visi
 use datafusion::sql::sqlparser::tokenizer;
 
 /// The plan of one statement.
-///
-/// # Errors
-/// Those of the engine, with their place if they have one.
 pub(super) async fn plan(state: &SessionState, sql: &str) -> Result<LogicalPlan> {
     let dialect = state.config().options().sql_parser.dialect;
     let statement = state.sql_to_statement(sql, &dialect)?;
@@ -30,9 +27,6 @@ fn read_only() -> SQLOptions {
 }
 
 /// [`check_meaning`] of a whole statement.
-///
-/// # Errors
-/// As that.
 pub(super) fn check_statement(statement: &Statement) -> Result<()> {
     match statement {
         Statement::Statement(statement) => check_meaning(statement.as_ref()),
@@ -44,10 +38,8 @@ pub(super) fn check_statement(statement: &Statement) -> Result<()> {
 
 /// Refuses what the parser reads differently from SQL: the right side of `IS DISTINCT FROM` ends before an
 /// AND or an OR, but sqlparser 0.62 takes everything that follows (fixed in a later version,
-/// datafusion-sqlparser-rs #2436). With parentheses there is no ambiguity.
-///
-/// # Errors
-/// With the place of the comparison.
+/// datafusion-sqlparser-rs #2436). With parentheses there is no ambiguity. The error has the place
+/// of the comparison.
 pub(super) fn check_meaning(parsed: &impl Visit) -> Result<()> {
     let found = visit_expressions(parsed, |expression| match greedy(expression) {
         Some(found) => ControlFlow::Break(found),

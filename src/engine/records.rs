@@ -45,9 +45,6 @@ struct Batch {
 
 impl StoredRecords {
     /// Opens a recording.
-    ///
-    /// # Errors
-    /// Those of a query.
     pub fn open(session: &Session, recording: &str) -> Result<Self> {
         let params = [("recording", Param::from(recording))];
         let condition = ("WHERE recording = $recording", &params[..]);
@@ -67,9 +64,6 @@ impl StoredRecords {
     }
 
     /// As [`Records::next`]; passes the lines before the event, or the end, to `other` by number and text.
-    ///
-    /// # Errors
-    /// Those of a query.
     pub fn next_with(&mut self, mut other: impl FnMut(u64, &str)) -> Result<Option<(Place, Record<'_>)>> {
         while self.batch.as_ref().is_none_or(|b| self.row >= b.seq.len()) {
             self.row = 0;

@@ -7,9 +7,7 @@ use crate::schema::{TABLES, TableSpec};
 /// A table or view that can be queried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Relation {
-    /// Name in SQL.
     pub name: String,
-    /// What a row is.
     pub doc: String,
     /// Column names, in order.
     pub columns: Vec<String>,

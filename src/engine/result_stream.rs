@@ -44,9 +44,6 @@ impl std::fmt::Debug for ResultStream {
 
 impl ResultStream {
     /// Waits until the statement is planned.
-    ///
-    /// # Errors
-    /// Those of planning.
     pub(super) fn start(
         messages: Receiver<Message>,
         abort: AbortHandle,

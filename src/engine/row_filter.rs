@@ -24,10 +24,8 @@ pub struct RowFilter {
 }
 
 impl RowFilter {
-    /// A condition over the columns of a table, partition columns included.
-    ///
-    /// # Errors
-    /// If it is not a condition, or names unknown columns.
+    /// A condition over the columns of a table, partition columns included. Fails if it is not a condition,
+    /// or names unknown columns.
     pub fn new(table: &'static TableSpec, condition: &str) -> Result<Self> {
         let mut config = SessionConfig::new();
         config.options_mut().sql_parser.collect_spans = true;
@@ -54,9 +52,7 @@ impl RowFilter {
     }
 
     /// The rows for which it is true. `batch` has the columns of the table in its order, in our Arrow types.
-    ///
-    /// # Errors
-    /// When the condition cannot be computed for a row.
+    /// Fails when the condition cannot be computed for a row.
     pub fn keep(&self, batch: &RecordBatch) -> Result<BooleanArray> {
         let engine = |e| failure::from_engine(&e, "", &[]);
         let result =

@@ -17,7 +17,6 @@ pub(super) struct Runtime {
 }
 
 impl Runtime {
-    /// A pool of `threads` threads.
     pub fn start(threads: usize) -> Result<Self> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(threads)

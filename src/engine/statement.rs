@@ -68,10 +68,8 @@ pub fn split(script: &str) -> Result<Vec<Statement>> {
     Ok(statements)
 }
 
-/// Parses every statement of a script, without resolving names.
-///
-/// # Errors
-/// [`crate::error::ErrorKind::Query`] with the place of the first syntax error.
+/// Parses every statement of a script, without resolving names. An error has the place of the first syntax
+/// error.
 pub fn check_syntax(script: &str) -> Result<()> {
     for statement in split(script)? {
         let text = statement.in_place();

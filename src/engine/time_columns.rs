@@ -119,7 +119,6 @@ fn of_scan(scan: &TableScan) -> Vec<bool> {
     scan.projected_schema.fields().iter().map(|f| is_time(f.name())).collect()
 }
 
-/// The columns of an input, and which of them are times.
 struct TimeColumns<'a> {
     schema: &'a DFSchema,
     times: Vec<bool>,

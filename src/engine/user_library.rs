@@ -20,7 +20,6 @@ pub fn queries_with_folders(folders: &[PathBuf]) -> Result<Arc<Queries>> {
     Queries::with_folders(folders, &parse)
 }
 
-/// A file holds one statement.
 fn parse(text: &str) -> Result<ParsedFile> {
     let statements = split(text)?;
     let [statement] = statements.as_slice() else {

@@ -20,10 +20,7 @@ struct Shape {
     params: BTreeSet<String>,
 }
 
-/// Plans every file of the user.
-///
-/// # Errors
-/// With file and line of the first one that does not fit.
+/// Plans every file of the user. An error has file and line of the first one that does not fit.
 pub(super) fn user_files(runner: &Runner, queries: &Queries) -> Result<()> {
     for view in queries.views() {
         view.file.as_deref().map_or(Ok(()), |file| validate_view(runner, view, file))?;

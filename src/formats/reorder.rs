@@ -38,7 +38,6 @@ impl Reorder {
         Self(sections)
     }
 
-    /// Sorts the rows of a column.
     pub fn apply<T: Copy>(&self, column: &mut [T]) {
         for Section { begin, rows } in &self.0 {
             let moved: Vec<T> = rows.iter().filter_map(|row| column.get(*row).copied()).collect();

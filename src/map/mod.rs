@@ -60,23 +60,15 @@ pub trait Mapper: Sized {
     /// What is needed to map a recording that continues this one.
     type State: Serialize + DeserializeOwned;
 
-    /// A mapper at the begin of a recording.
-    ///
-    /// # Errors
-    /// Settings that cannot be used.
+    /// A mapper at the begin of a recording. Fails for settings that cannot be used.
     fn new(settings: Self::Settings, recording: &Recording<'_>) -> Result<Self>;
 
     /// Continues from the state at the end of an earlier recording. Its names are those of [`Mapper::names`].
-    ///
-    /// # Errors
-    /// When the state is of another application.
+    /// Fails when the state is of another application.
     fn resume(&mut self, state: Self::State) -> Result<()>;
 
     /// Passes all events of a recording to `take`, in the order of time, until it breaks. `pass` is the
     /// number of the look-ahead, from 0; [`Mapper::LOOK_AHEADS`] for the mapping itself.
-    ///
-    /// # Errors
-    /// Rows that cannot be read; errors of `take`.
     fn read<R: StoredRows>(
         &mut self,
         rows: &R,
@@ -199,9 +191,6 @@ pub trait StoredRows {
 /// Rows of tables that only recordings of one kind have.
 pub trait NativeRows: Default + Send + 'static {
     /// Takes the rows of each table, in the order of [`Mapper::NATIVE_TABLES`].
-    ///
-    /// # Errors
-    /// See the writers of rows in [`crate::schema`].
     fn take_batches(&mut self) -> Result<Vec<RecordBatch>>;
 }
 

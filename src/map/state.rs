@@ -8,7 +8,6 @@ use crate::error::{Error, ErrorKind, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-/// A state and its mapper.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SavedState {
@@ -19,9 +18,6 @@ pub struct SavedState {
 
 impl SavedState {
     /// Puts the names of `mapper` into a state of it.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Bug`] when a state is not JSON.
     pub fn of<M: Mapper>(mapper: &M, state: &M::State) -> Result<Self> {
         let mut state = serde_json::to_value(state)
             .map_err(|e| Error::new(ErrorKind::Bug, "a mapper has a state that is no JSON").because(e))?;
@@ -32,10 +28,7 @@ impl SavedState {
         Ok(Self { mapper: M::NAME.to_owned(), version: M::STATE_VERSION, state })
     }
 
-    /// Resumes `mapper` from this state.
-    ///
-    /// # Errors
-    /// When it is of another mapper, or of another application.
+    /// Resumes `mapper` from this state. Fails when it is of another mapper, or of another application.
     #[allow(
         dead_code,
         reason = "a recording cannot be continued yet; a test shows that what is stored is enough for it"

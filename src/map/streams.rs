@@ -9,11 +9,8 @@ pub(super) type Place = (i64, i64);
 
 /// What a merge must know of its streams.
 pub(super) trait Stream {
-    /// The columns of a batch.
     type Columns<'b>;
 
-    /// # Errors
-    /// When the batch is not of the table.
     fn columns<'b>(&self, batch: &'b RecordBatch) -> Result<Self::Columns<'b>>;
 
     /// The place of a row; `None` to skip it.
@@ -22,9 +19,6 @@ pub(super) trait Stream {
 
 /// Passes every row of `streams` to `take`, in order, until it breaks: the number of its stream, the columns
 /// of its batch, and the row. At equal places, the stream with the lower number comes first.
-///
-/// # Errors
-/// Batches that cannot be read; errors of `take`.
 pub(super) fn in_order<S: Stream>(
     streams: Vec<(S, impl Iterator<Item = Result<RecordBatch>>)>,
     mut take: impl FnMut(usize, &S::Columns<'_>, usize, Place) -> Result<ControlFlow<()>>,

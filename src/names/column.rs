@@ -12,7 +12,6 @@ use crate::error::{Error, ErrorKind, Result};
 /// A name to append to a column.
 #[derive(Clone, Copy)]
 pub enum Name<'a> {
-    /// The text itself.
     Text(&'a str),
     /// The number that its source gives it. Its text is asked for once, and not searched for again. Within a
     /// column, a number always stands for the same name. Numbers index a table and should be small.
@@ -20,23 +19,18 @@ pub enum Name<'a> {
     /// The text itself, with the slot where its source keeps it. The text is not searched for again until the
     /// slot changes. Not in a column with numbered names. Slots index a table and should be small.
     Cached {
-        /// The number of the slot.
         slot: u32,
-        /// The name.
         text: &'a str,
         /// The slot was empty when it was last used, or held another name.
         changed: bool,
     },
 }
 
-/// Names that have numbers.
 pub trait Numbering {
-    /// The name of a number.
     fn name_of(&self, number: u32) -> &str;
 }
 
 impl<'a> Name<'a> {
-    /// The name itself.
     pub fn text(self) -> &'a str {
         match self {
             Self::Text(text) | Self::Cached { text, .. } => text,
@@ -83,7 +77,6 @@ impl NameColumn {
         Self { keys, given: Some(values), ..Self::default() }
     }
 
-    /// Appends a name.
     pub fn push<'a>(&mut self, name: impl Into<Name<'a>>) {
         let key = self.key(name.into());
         self.keys.push(key);
@@ -102,15 +95,11 @@ impl NameColumn {
         self.keys.len()
     }
 
-    /// True when there are no rows.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
     /// The rows so far as a dictionary array; the column is empty afterwards and keeps its names.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Bug`] when a key of [`NameColumn::from_parts`] has no name.
     pub fn take_array(&mut self) -> Result<ArrayRef> {
         let mut keys = take_rows(&mut self.keys);
         let valid = keys.contains(&Self::NULL).then(|| {

@@ -12,7 +12,6 @@ use super::TextList;
 /// Gives every distinct text an id, from 0 in the order of first use. Ids stay until `trim_beyond`.
 #[derive(Debug, Clone, Default)]
 pub struct Interner {
-    /// The ids of all texts.
     ids: HashTable<u32>,
     texts: TextList,
     /// All texts as an array, until another one is added.
@@ -54,7 +53,6 @@ impl Interner {
         self.texts.get(id)
     }
 
-    /// True when `text` is that of the id.
     pub(super) fn is(&self, id: u32, text: &str) -> bool {
         self.texts.is(id, text)
     }

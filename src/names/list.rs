@@ -9,9 +9,7 @@ use arrow::buffer::OffsetBuffer;
 /// Texts in the order of their arrival: the first one is number 0.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct TextList {
-    /// All of them.
     text: String,
-    /// Where each ends.
     ends: Vec<usize>,
 }
 

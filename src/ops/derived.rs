@@ -9,11 +9,9 @@ use crate::store::StagedFile;
 use arrow::array::RecordBatch;
 
 view! {
-    /// When events were.
     struct Times of btf_event { time }
 }
 
-/// The derived tables of a trace.
 pub(super) struct Derived<'a> {
     records: FromRecords,
     derive: Option<Derive>,

@@ -40,9 +40,6 @@ fn recorded() -> impl Iterator<Item = &'static TableSpec> {
 }
 
 /// Reads the row of table `recording`.
-///
-/// # Errors
-/// When it cannot be read.
 pub(super) fn stored_header(tx: &Transaction, name: &str) -> Result<Header> {
     let mut header = Header::default();
     for (_, path) in tx.files(tables::RECORDING, name) {

@@ -57,7 +57,6 @@ pub struct Report {
 /// The result of importing a trace of system events.
 #[derive(Debug, Clone, Copy)]
 pub struct ImportReport {
-    /// System events.
     pub events: u64,
     /// How the events of tasks were interpreted.
     pub dialect: Dialect,

@@ -14,7 +14,6 @@ pub type Choice = dyn Fn(&RecordBatch) -> Result<BooleanArray> + Send + Sync;
 /// Which rows of a table are kept; what is derived from them comes from all.
 #[derive(Clone)]
 pub struct Keep {
-    /// The table.
     pub table: &'static TableSpec,
     /// Tells which of its rows are kept.
     pub rows: Arc<Choice>,

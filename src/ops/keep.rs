@@ -16,9 +16,6 @@ use std::sync::{Arc, Mutex};
 const BATCH_ROWS: usize = 16 * 1024;
 
 /// Writes a table of a recording again with the wanted rows only. Returns the number of the others.
-///
-/// # Errors
-/// The disk, or a row for which the choice fails.
 pub(super) fn keep(tx: &Mutex<Transaction>, recording: &str, keep: &Keep) -> Result<u64> {
     let mut by_core: BTreeMap<Option<String>, Vec<_>> = BTreeMap::new();
     for (file, path) in locked(tx)?.files(keep.table, recording) {

@@ -24,7 +24,6 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-/// Every mapper.
 pub(super) const MAPPERS: &[MapperEntry] =
     &[MapperEntry::of::<OsekMapper>(), MapperEntry::of::<QnxMapper>(), MapperEntry::of::<GraspMapper>()];
 
@@ -46,7 +45,6 @@ pub struct MapReport {
     pub log: Log,
 }
 
-/// A mapper of [`MAPPERS`].
 #[derive(Clone, Copy)]
 pub(super) struct MapperEntry {
     name: &'static str,
@@ -60,10 +58,7 @@ impl MapperEntry {
         Self { name: M::NAME, native_tables: M::NATIVE_TABLES, map: map_recording::<M> }
     }
 
-    /// The mapper of that name.
-    ///
-    /// # Errors
-    /// When there is none.
+    /// The mapper of that name. Fails when there is none.
     pub fn named(mappers: &[Self], name: &str, recording: &str) -> Result<Self> {
         mappers.iter().copied().find(|mapper| mapper.name == name).ok_or_else(|| {
             Error::database(format!("recording '{recording}' is to be mapped by an unknown mapper, '{name}'"))
@@ -73,10 +68,7 @@ impl MapperEntry {
 }
 
 /// Maps the events of a recording in `tx` according to its stored setup, and stages the result. `None` if the
-/// setup names no mapper, or there is no setup.
-///
-/// # Errors
-/// A setup or rows that cannot be read; the disk.
+/// setup names no mapper, or there is no setup. Fails for a setup or rows that cannot be read.
 pub(super) fn map_stored(
     mappers: &[MapperEntry],
     tx: &mut Transaction,
@@ -176,9 +168,6 @@ fn look_ahead<M: Mapper>(mapper: &mut M, pass: usize, rows: &Rows<'_, '_>, gaps:
 }
 
 /// The faults of servers and mutexes of a stored Grasp trace, each with its line; none for other recordings.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn grasp_faults(db: &Database, recording: &str) -> Result<Vec<(i64, grasp::Fault)>> {
     let files = db.files(tables::GRASP_EVENT, Some(recording));
     let files = Files(files.into_iter().map(|file| (db.path_of(&file), file)).map(|(p, f)| (f, p)).collect());
@@ -191,7 +180,6 @@ pub fn grasp_faults(db: &Database, recording: &str) -> Result<Vec<(i64, grasp::F
     })
 }
 
-/// The files of all tables of a recording.
 struct Files(Vec<(FileEntry, PathBuf)>);
 
 impl Files {

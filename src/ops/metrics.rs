@@ -6,17 +6,13 @@ use crate::error::{Error, Result};
 use crate::metrics::{self, Histogram, MEASUREMENT, MetricFilter};
 use arrow::array::RecordBatch;
 
-/// Whether a name is that of the measurement table of Grasp.
 pub fn is_measurement(name: &str) -> bool {
     name.eq_ignore_ascii_case(MEASUREMENT)
 }
 
 /// The statistics of metrics, all of them if `names` is empty; or the measurement table of Grasp, which
-/// cannot be combined.
-///
-/// # Errors
-/// [`crate::error::ErrorKind::Usage`] when there is no such metric, or when the measurement table is combined
-/// with metrics or windows; those of a query.
+/// cannot be combined. Fails with [`crate::error::ErrorKind::Usage`] when there is no such metric, or when
+/// the measurement table is combined with metrics or windows; those of a query.
 pub fn table(session: &Session, names: &[String], filter: &MetricFilter) -> Result<RecordBatch> {
     if !names.iter().any(|name| is_measurement(name)) {
         return metrics::summaries(session, names, filter);
@@ -25,11 +21,8 @@ pub fn table(session: &Session, names: &[String], filter: &MetricFilter) -> Resu
     metrics::measurement(session, filter)
 }
 
-/// The distribution of the samples of metrics.
-///
-/// # Errors
-/// [`crate::error::ErrorKind::Usage`] when there is no such metric, and for the measurement table; those of a
-/// query.
+/// The distribution of the samples of metrics. Fails with [`crate::error::ErrorKind::Usage`] when there is no
+/// such metric, and for the measurement table; those of a query.
 pub fn histograms(session: &Session, names: &[String], filter: &MetricFilter) -> Result<Vec<Histogram>> {
     if names.iter().any(|name| is_measurement(name)) {
         check_measurement(names, true)?;

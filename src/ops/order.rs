@@ -30,9 +30,6 @@ impl Sorter {
     }
 
     /// Adds the next rows of the input; appends sorted ones to `out`.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Bug`] when the batch has no such column of times.
     pub fn push(&mut self, batch: RecordBatch, out: &mut Vec<RecordBatch>) -> Result<()> {
         if batch.num_rows() == 0 {
             return Ok(());
@@ -71,9 +68,6 @@ impl Sorter {
     }
 
     /// Notes where the times of the next rows run backwards, before they are sorted.
-    ///
-    /// # Errors
-    /// See [`Sorter::push`].
     pub fn note_steps_back(
         &mut self,
         batch: &RecordBatch,

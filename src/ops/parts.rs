@@ -22,7 +22,6 @@ pub(super) fn locked<T>(tx: &Mutex<T>) -> Result<MutexGuard<'_, T>> {
     tx.lock().map_err(|_| Error::new(ErrorKind::Bug, "a writer thread died"))
 }
 
-/// Begins the next part of a table.
 pub(super) type Begin<'a> = &'a (dyn Fn(&'static TableSpec) -> Result<TableWriter> + Sync);
 
 /// How to begin the next part of a table.
@@ -47,7 +46,6 @@ impl<'a> Parts<'a> {
         Self::begun(table, Beginning::By(begin))
     }
 
-    /// The table of a recording, or of one of its cores.
     pub fn of_core(
         tx: &'a Mutex<Transaction>,
         recording: &'a str,
@@ -103,7 +101,6 @@ impl<'a> Parts<'a> {
 /// A table of sorted batches: a batch that begins before the end of the previous one begins another part.
 pub(super) struct Runs<'a> {
     parts: Parts<'a>,
-    /// The name of the table.
     table: &'static str,
     /// The column that rows are sorted by, and that of their times, which may be missing in some rows.
     columns: [&'static str; 2],
@@ -123,10 +120,7 @@ impl<'a> Runs<'a> {
         Self { parts, table, columns, latest: None, runs: 0, source, span: None }
     }
 
-    /// Appends a sorted batch.
-    ///
-    /// # Errors
-    /// The disk; time that runs backwards too often.
+    /// Appends a sorted batch. Fails when time runs backwards too often.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         let [sort, time] = self.columns.map(|column| find_column(batch, self.table, column));
         let Some((first, last)) = span_of(sort?) else { return Ok(()) };

@@ -33,7 +33,6 @@ pub(super) struct Target<'a> {
     pub format: &'static dyn TraceFormat,
 }
 
-/// The result for an input.
 pub(super) struct ReadInput {
     /// The name given by the user or the description.
     pub name: String,
@@ -53,9 +52,6 @@ pub(super) struct ReadInput {
 }
 
 /// Reads all inputs, several at the same time with several threads; results are in the order of the inputs.
-///
-/// # Errors
-/// The first error of reading an input.
 pub(super) fn read_all(
     streams: Vec<Stream>,
     target: Target<'_>,
@@ -73,7 +69,6 @@ pub(super) fn read_all(
     Ok(inputs.into_iter().map(|(_, input)| input).collect())
 }
 
-/// Reads one input.
 fn read(stream: Stream, target: Target<'_>, threads: usize, control: &Control) -> Result<ReadInput> {
     let Stream { input, mut reader } = stream;
     let begin = |table| locked(target.tx)?.writer(table, target.recording, None);
@@ -212,7 +207,6 @@ struct Tables<'c, 'a> {
     noted: u64,
 }
 
-/// One table of one core.
 struct TableInMaking<'c, 'a> {
     table: &'static TableSpec,
     core: Option<Arc<str>>,
@@ -227,7 +221,6 @@ enum ToWrite {
     Later(Box<dyn FnOnce() -> Result<Vec<RecordBatch>> + Send>),
 }
 
-/// The writing end of a table.
 enum TableWriting<'a> {
     AsGiven(Parts<'a>),
     Sorted(Runs<'a>),
@@ -271,7 +264,6 @@ impl<'a> Tables<'_, 'a> {
         Ok(self.tables.len() - 1)
     }
 
-    /// Passes sorted batches on.
     fn give(&mut self, place: usize) -> Result<()> {
         let Some(table) = self.tables.get(place) else { return Ok(()) };
         for batch in self.sorted.drain(..) {

@@ -17,10 +17,8 @@ pub(super) struct Opened {
     inputs: Vec<Input>,
 }
 
-/// Opens the inputs of a recording and finds its format.
-///
-/// # Errors
-/// Missing inputs; inputs of no format, or of another one than given; options for another format.
+/// Opens the inputs of a recording and finds its format. Fails for missing inputs; inputs of no format, or of
+/// another one than given; options for another format.
 pub(super) fn open(plan: &Plan, options: &Options, scale: TimeScale) -> Result<Opened> {
     if let Some(format) = plan.format {
         // A description is read first: errors in its options are found before files are opened.
@@ -56,9 +54,6 @@ pub(super) fn open(plan: &Plan, options: &Options, scale: TimeScale) -> Result<O
 
 impl Opened {
     /// The readers of its inputs.
-    ///
-    /// # Errors
-    /// See [`TraceFormat::open`].
     pub fn streams(self, plan: &Plan, options: &Options, scale: TimeScale) -> Result<Vec<Stream>> {
         let values = plan.description.options_under(&options.of_formats);
         let settings = Settings { scale, options: &values };
@@ -77,7 +72,6 @@ pub(super) fn unit_of(path: &Path, formats: &[Format]) -> Option<TimeScale> {
     recognise(formats, head)?.0.unit(head)
 }
 
-/// The format with the highest confidence.
 fn recognise(formats: &[Format], head: &[u8]) -> Option<(Format, Confidence)> {
     let sure = formats.iter().map(|format| (*format, format.probe(head)));
     // If several are equal, the first one.

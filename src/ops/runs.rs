@@ -9,7 +9,6 @@ use arrow::array::RecordBatch;
 use arrow::compute::interleave_record_batch;
 use std::path::PathBuf;
 
-/// Rows of a batch.
 const BATCH_ROWS: usize = 16 * 1024;
 
 type Batches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;

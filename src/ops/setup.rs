@@ -23,18 +23,12 @@ pub(super) struct MappingSetup {
 
 impl MappingSetup {
     /// A recording that `mapper` maps by `settings`.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Bug`] when the settings are not JSON.
     pub fn new(mapper: Option<&str>, settings: &impl Serialize) -> Result<Self> {
         let settings = serde_json::to_value(settings).map_err(no_json)?;
         Ok(Self { mapper: mapper.map(str::to_owned), left_out: false, settings })
     }
 
     /// Reads the setup of a recording; `None` if it has none.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn read(tx: &Transaction, recording: &str) -> Result<Option<Self>> {
         let Some(text) = tx.blob(FILE.0, recording, FILE.1)? else { return Ok(None) };
         let bad = |e| Error::database(format!("the setup of '{recording}' cannot be read")).because(e);
@@ -42,9 +36,6 @@ impl MappingSetup {
     }
 
     /// Stores it with the recording.
-    ///
-    /// # Errors
-    /// The disk.
     pub fn write(&self, tx: &mut Transaction, recording: &str) -> Result<()> {
         tx.put_blob(FILE.0, recording, FILE.1, &serde_json::to_vec_pretty(self).map_err(no_json)?)
     }

@@ -34,7 +34,6 @@ mod generated {
     include!(concat!(env!("OUT_DIR"), "/schema.rs"));
 }
 
-/// The table of that name.
 pub fn table(name: &str) -> Option<&'static TableSpec> {
     TABLES.iter().find(|t| t.name == name)
 }

@@ -7,7 +7,6 @@ use parquet::file::properties::WriterProperties;
 
 use super::TableSpec;
 
-/// Rows of a row group.
 pub(crate) const ROW_GROUP_ROWS: usize = 1 << 20;
 /// Rows of a page: what a query for one instant has to decode.
 pub(crate) const PAGE_ROWS: usize = 20 * 1024;

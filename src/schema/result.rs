@@ -13,17 +13,11 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// The columns of a batch from the first one on, each by its type. Neighbours of one type can be a list:
 /// `let (name, at, [low, high]): (Texts, Integers, [Fractions; 2]) = columns(&batch)?`.
-///
-/// # Errors
-/// [`ErrorKind::Bug`] when there are fewer, or one cannot be read as its type.
 pub(crate) fn columns<C: ResultColumns>(batch: &RecordBatch) -> Result<C> {
     C::at(batch, 0)
 }
 
 /// The column of that name.
-///
-/// # Errors
-/// [`ErrorKind::Bug`] when there is none, or it cannot be read as its type.
 pub(crate) fn column<C: ResultColumn>(batch: &RecordBatch, name: &str) -> Result<C> {
     batch.column_by_name(name).and_then(C::of).ok_or_else(|| misfit(&format!("'{name}'")))
 }
@@ -35,12 +29,10 @@ fn misfit(column: &str) -> Error {
     )
 }
 
-/// Neighbouring columns.
 pub(crate) trait ResultColumns: Sized {
     /// How many there are.
     const WIDTH: usize;
 
-    /// Those from the column `place` on.
     fn at(batch: &RecordBatch, place: usize) -> Result<Self>;
 }
 
@@ -94,9 +86,6 @@ pub(crate) trait ResultColumn: Sized {
     fn of(array: &ArrayRef) -> Option<Self>;
 
     /// The column.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Bug`] when the array cannot be read as this type.
     fn read(array: &ArrayRef) -> Result<Self> {
         Self::of(array).ok_or_else(|| misfit(&format!("of type {}", array.data_type())))
     }
@@ -207,7 +196,6 @@ impl Texts {
         self.get(row).unwrap_or_default()
     }
 
-    /// The texts of all rows.
     pub fn iter(&self) -> impl Iterator<Item = Option<&str>> {
         (0..self.len()).map(|row| self.get(row))
     }

@@ -19,7 +19,6 @@ pub struct TextColumn {
 }
 
 impl TextColumn {
-    /// Appends a text.
     #[inline]
     pub fn push(&mut self, text: &str) {
         if self.missing > 0 {
@@ -101,7 +100,6 @@ impl<T: Copy + Default> Optional<T> {
         self.values.len()
     }
 
-    /// True when there are no rows.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
@@ -180,7 +178,6 @@ take_optional! {
     u64 => UInt64Array,
 }
 
-/// The batch of these columns.
 pub(super) fn batch_of(schema: &SchemaRef, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
     RecordBatch::try_new(Arc::clone(schema), columns)
         .map_err(|e| Error::new(ErrorKind::Bug, "the columns of a batch do not fit together").because(e))

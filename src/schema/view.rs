@@ -31,9 +31,6 @@ macro_rules! view {
             pub const COLUMNS: &'static [&'static str] = &[$($crate::schema::column_types::$table::$column),*];
 
             /// The columns of a batch, which may have others.
-            ///
-            /// # Errors
-            /// [`ErrorKind::Bug`](crate::error::ErrorKind::Bug) when one is missing or has another type.
             pub fn of(batch: &'a ::arrow::array::RecordBatch) -> $crate::error::Result<Self> {
                 use $crate::schema::column_types::$table as columns;
                 use $crate::schema::find_column;
@@ -65,9 +62,6 @@ pub(crate) trait ColumnView<'a>: Sized {
 }
 
 /// The column of a batch of the table `table`.
-///
-/// # Errors
-/// [`ErrorKind::Bug`] when it is missing or has another type.
 pub(crate) fn find_column<'a, C: ColumnView<'a>>(
     batch: &'a RecordBatch,
     table: &str,
@@ -78,7 +72,6 @@ pub(crate) fn find_column<'a, C: ColumnView<'a>>(
     })
 }
 
-/// A column of numbers.
 #[derive(Debug, Clone, Copy)]
 pub struct NumberView<'a, T> {
     values: &'a [T],
@@ -104,7 +97,6 @@ impl<'a, T: Copy + Default> NumberView<'a, T> {
     }
 }
 
-/// A column of flags.
 #[derive(Debug, Clone, Copy)]
 pub struct FlagView<'a>(&'a BooleanArray);
 

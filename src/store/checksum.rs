@@ -21,7 +21,6 @@ pub(super) struct Seal {
 }
 
 impl Seal {
-    /// The seal of bytes in memory.
     pub(super) fn of(bytes: &[u8]) -> Self {
         Self { bytes: bytes.len() as u64, checksum: text(XxHash3_128::oneshot(bytes)) }
     }
@@ -65,7 +64,6 @@ impl SealedFile {
         Self { file, hasher: Hasher::new(), bytes: 0 }
     }
 
-    /// Syncs the file.
     pub(super) fn finish(mut self) -> io::Result<Seal> {
         self.file.flush()?;
         self.file.get_mut().sync()?;

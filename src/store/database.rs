@@ -33,9 +33,7 @@ impl Database {
         path.join(super::layout::MANIFEST).is_file()
     }
 
-    /// Begins to change a database, or to make a new one when `time_scale_if_new` says how.
-    ///
-    /// # Errors
+    /// Begins to change a database, or to make a new one when `time_scale_if_new` says how. Fails with
     /// [`crate::error::ErrorKind::Database`] when another writer is at work, when there is no database and
     /// none may be made, or when the folder holds something else.
     pub fn begin(

@@ -11,7 +11,6 @@ use super::disk::Disk;
 use super::layout;
 use crate::error::{Error, Result};
 
-/// A folder and the disk it is on.
 #[derive(Debug, Clone)]
 pub(super) struct Folder {
     disk: Arc<dyn Disk>,

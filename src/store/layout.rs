@@ -16,9 +16,7 @@ pub(super) const STAGING: &str = ".staging";
 const MAX_VALUE: usize = 200;
 
 /// The folder of one partition, relative to the database, with `/`: `data_event/recording=idle/core=Core_0`.
-///
-/// # Errors
-/// When a name is empty or too long for a path, or when the table has no such partition.
+/// Fails when a name is empty or too long for a path, or when the table has no such partition.
 pub(super) fn folder(table: &TableSpec, recording: &str, core: Option<&str>) -> Result<String> {
     let mut values = [Some(recording), core].into_iter().flatten();
     let mut out = table.name.to_owned();
@@ -34,20 +32,16 @@ fn mismatch(table: &TableSpec) -> Error {
     Error::new(ErrorKind::Bug, format!("table '{}' is divided by {by}", table.name))
 }
 
-/// The path of a part: `FOLDER/part-00007.parquet`.
 pub(super) fn part(folder: &str, number: u32) -> String {
     format!("{folder}/part-{number:05}.parquet")
 }
 
-/// The number of a part, when `path` is a part.
 pub(super) fn part_number(path: &str) -> Option<u32> {
     path.rsplit_once("/part-")?.1.strip_suffix(".parquet")?.parse().ok()
 }
 
-/// The path of a blob: `state/recording=idle/state.json`.
-///
-/// # Errors
-/// When the recording cannot be in a path, or `kind` or `name` is not a plain word or is taken by a table.
+/// The path of a blob: `state/recording=idle/state.json`. Fails when the recording cannot be in a path, or
+/// `kind` or `name` is not a plain word or is taken by a table.
 pub(super) fn blob(kind: &str, recording: &str, name: &str) -> Result<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let word = |w: &str| w.starts_with(|c: char| c.is_ascii_alphabetic()) && w.chars().all(plain);

@@ -18,7 +18,6 @@ const FORMAT: &str = "btfdb database";
 /// Version of the layout and of the manifest; readers accept no other.
 const VERSION: u32 = 4;
 
-/// What a database holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// Program that wrote this manifest, with its version.
@@ -42,7 +41,6 @@ pub struct Manifest {
     pub(super) removals: Vec<String>,
 }
 
-/// One recording.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordingEntry {
     /// Its name, unique in the database.
@@ -53,21 +51,17 @@ pub struct RecordingEntry {
     pub end_at: Option<i64>,
 }
 
-/// One Parquet file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileEntry {
     /// Its path, relative to the database, with `/`.
     pub path: String,
-    /// The table it is a part of.
     pub table: String,
-    /// The recording it is a part of.
     pub recording: String,
     /// The core, in tables that are divided by core.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core: Option<String>,
     /// Number of rows; never 0.
     pub rows: u64,
-    /// Size in bytes.
     pub bytes: u64,
     /// Earliest instant in any of its columns, in ticks; `None` if there is none.
     pub begin_at: Option<i64>,
@@ -87,11 +81,8 @@ pub struct BlobEntry {
     pub path: String,
     /// What it is, e.g. `setup`.
     pub kind: String,
-    /// The recording it belongs to.
     pub recording: String,
-    /// Its file name.
     pub name: String,
-    /// Size in bytes.
     pub bytes: u64,
     /// `xxh3-128:` and 32 hexadecimal digits.
     pub checksum: String,
@@ -102,9 +93,6 @@ pub struct BlobEntry {
 
 impl BlobEntry {
     /// The content of the file, in the database at `root`.
-    ///
-    /// # Errors
-    /// When it cannot be read or is not what was written.
     pub(super) fn read(&self, root: &Path) -> Result<Vec<u8>> {
         let path = root.join(&self.path);
         let staged = self.staged.as_ref().map(|s| fs::read(root.join(s)));
@@ -159,7 +147,6 @@ impl Manifest {
         }
     }
 
-    /// The recording of that name.
     pub fn recording(&self, name: &str) -> Option<&RecordingEntry> {
         self.recordings.iter().find(|r| r.name == name)
     }
@@ -202,7 +189,6 @@ impl Manifest {
         self.blobs.sort_by(|a, b| a.path.cmp(&b.path));
     }
 
-    /// The content of `manifest.json`.
     pub(super) fn to_json(&self) -> Result<Vec<u8>> {
         let checksum = self.checksum()?;
         let envelope = Envelope { format: FORMAT, version: VERSION, checksum: &checksum, manifest: self };
@@ -215,10 +201,8 @@ impl Manifest {
         Ok(Seal::of(&serde_json::to_vec(self).map_err(unwritable)?).checksum)
     }
 
-    /// Reads the manifest of the database at `root`.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Database`] when there is none, or it is not ours, newer than we are, or damaged.
+    /// Reads the manifest of the database at `root`. Fails with [`ErrorKind::Database`] when there is none,
+    /// or it is not ours, newer than we are, or damaged.
     pub(super) fn read(root: &Path) -> Result<Self> {
         match fs::read(root.join(layout::MANIFEST)) {
             Ok(json) => Self::parse(&json, root),

@@ -17,9 +17,6 @@ use crate::error::{Error, Result};
 
 /// For every row group of a file whether any of `names` can be in its column `column`. Stops looking once
 /// several row groups have one: such a name is in most of them, and looking at the others saves nothing.
-///
-/// # Errors
-/// When the file cannot be opened or is damaged.
 pub fn row_groups_with(path: &Path, column: &str, names: &[String]) -> Result<Vec<bool>> {
     /// After this many row groups with one of the names, the others are not checked.
     const ENOUGH: usize = 4;
@@ -40,9 +37,6 @@ pub fn row_groups_with(path: &Path, column: &str, names: &[String]) -> Result<Ve
 }
 
 /// The least value of column `begin` and the greatest of column `end`, by row group; `None` if unknown.
-///
-/// # Errors
-/// When the file cannot be opened or is damaged.
 pub fn row_group_spans(path: &Path, begin: &str, end: &str) -> Result<Vec<Option<(i64, i64)>>> {
     let file = File::open(path).map_err(|e| Error::io("open", path, e))?;
     guarded(path, || {
@@ -66,9 +60,6 @@ pub fn row_group_spans(path: &Path, begin: &str, end: &str) -> Result<Vec<Option
 
 /// The names in a column of some row groups of a file, possibly also names of other row groups that were
 /// written with them; `None` if they are too many for a dictionary.
-///
-/// # Errors
-/// When the file cannot be opened or is damaged.
 pub fn names_in(path: &Path, column: &str, groups: &[usize]) -> Result<Option<BTreeSet<String>>> {
     let file = File::open(path).map_err(|e| Error::io("open", path, e))?;
     guarded(path, || {

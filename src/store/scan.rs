@@ -16,12 +16,9 @@ use crate::schema::{NameView, TableSpec, find_column};
 /// Rows of a batch: many, because each batch costs a look at its dictionaries.
 const BATCH_ROWS: usize = 32 * 1024;
 
-/// What is read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scan<'a> {
-    /// The table.
     pub table: &'static TableSpec,
-    /// The recording.
     pub recording: &'a str,
     /// The columns of the batches; they come in the order of the table.
     pub columns: &'a [&'a str],
@@ -43,12 +40,9 @@ pub(crate) struct Within<'a> {
 /// Row groups of a file.
 type Groups = (PathBuf, Vec<usize>);
 
-/// Scans a database.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scanner<'a> {
-    /// The snapshot.
     pub database: &'a Database,
-    /// Most threads that read.
     pub threads: usize,
     /// A scan stops, with [`crate::error::ErrorKind::Interrupted`], soon after this becomes true.
     pub interrupt: &'a AtomicBool,
@@ -56,10 +50,8 @@ pub(crate) struct Scanner<'a> {
 
 impl Scanner<'_> {
     /// Gives each batch with rows of interest, and possibly others, to one of as many workers as there are
-    /// threads, and returns the workers. Which worker gets which batch is not defined.
-    ///
-    /// # Errors
-    /// When a file is missing or damaged, the first error of `add`, and when the scan is interrupted.
+    /// threads, and returns the workers. Which worker gets which batch is not defined. Fails for damaged
+    /// files, with the first error of `add`, and when the scan is interrupted.
     pub(crate) fn scan<W: Send>(
         &self,
         scan: &Scan<'_>,
@@ -88,9 +80,6 @@ impl Scanner<'_> {
     }
 
     /// The names in a column of the row groups of a scan, sorted; possibly some that its rows do not have.
-    ///
-    /// # Errors
-    /// Those of [`Scanner::scan`].
     pub(crate) fn names_of(&self, scan: &Scan<'_>, column: &str) -> Result<Vec<String>> {
         let mut names = BTreeSet::new();
         for (path, groups) in self.groups(scan)? {
@@ -109,9 +98,6 @@ impl Scanner<'_> {
     }
 
     /// Columns of all rows of a recording in a small table: reading them is faster than planning a statement.
-    ///
-    /// # Errors
-    /// When a file is missing or damaged.
     pub(crate) fn rows(
         &self,
         table: &'static TableSpec,

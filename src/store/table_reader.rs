@@ -30,9 +30,6 @@ pub fn read_batches(
 }
 
 /// As [`read_batches`], of some row groups only, in the order in which they are named; `None` for all.
-///
-/// # Errors
-/// Those of [`read_batches`], and when there is no such row group.
 pub fn read_row_groups(
     path: &Path,
     table: &'static TableSpec,

@@ -60,9 +60,6 @@ impl TableWriter {
     }
 
     /// Appends rows, which have [`TableSpec::arrow_schema`] and are in the order of the table.
-    ///
-    /// # Errors
-    /// When the disk fails. The file cannot be finished then.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         if batch.schema_ref().fields() != self.schema.fields() {
             let message = format!("a batch is not of the table '{}'", self.table.name);
@@ -84,9 +81,6 @@ impl TableWriter {
     }
 
     /// Completes the file and puts it on the disk for good.
-    ///
-    /// # Errors
-    /// When the disk fails, or failed before.
     pub fn finish(mut self) -> Result<StagedFile> {
         let path = self.folder.path(self.staged());
         match self.state {

@@ -38,11 +38,8 @@ pub struct Transaction {
 impl Transaction {
     /// Takes the lock, finishes what an interrupted commit left to do, and removes what interrupted
     /// transactions left. `time_scale` is that of a new database; `None` means that there must be one
-    /// already.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Database`] when another writer is at work, when there is no database and none may be
-    /// made, or when the folder holds something else.
+    /// already. Fails with [`ErrorKind::Database`] when another writer is at work, when there is no database
+    /// and none may be made, or when the folder holds something else.
     pub(super) fn begin(disk: Arc<dyn Disk>, path: &Path, time_scale: Option<TimeScale>) -> Result<Self> {
         let folder = Folder::new(disk, path);
         let created_folder = prepare_folder(&folder, time_scale.is_some())?;
@@ -88,17 +85,13 @@ impl Transaction {
         self.manifest.time_scale
     }
 
-    /// True when there is, or will be, a recording of that name.
     pub fn has_recording(&self, name: &str) -> bool {
         self.manifest.recording(name).is_some()
     }
 
     /// A writer of one more file of a table. Writers can work on several threads at once; the order of the
     /// files is the order in which their writers were requested. `core` is given for tables that are divided
-    /// by core.
-    ///
-    /// # Errors
-    /// When a name cannot be part of a path.
+    /// by core. Fails when a name cannot be part of a path.
     pub fn writer(
         &mut self,
         table: &'static TableSpec,
@@ -137,10 +130,8 @@ impl Transaction {
         }
     }
 
-    /// Adds a file that is not a table to the commit, in place of the one of that name.
-    ///
-    /// # Errors
-    /// When it cannot be written, or a name cannot be part of a path.
+    /// Adds a file that is not a table to the commit, in place of the one of that name. Fails when it cannot
+    /// be written, or a name cannot be part of a path.
     pub fn put_blob(&mut self, kind: &str, recording: &str, name: &str, content: &[u8]) -> Result<()> {
         let path = layout::blob(kind, recording, name)?;
         let staged = layout::staged(self.manifest.generation, &path);
@@ -160,9 +151,6 @@ impl Transaction {
     }
 
     /// The content of a file that is not a table, after the commit; `None` if there is none of that name.
-    ///
-    /// # Errors
-    /// When it cannot be read or is not what was written.
     pub fn blob(&self, kind: &str, recording: &str, name: &str) -> Result<Option<Vec<u8>>> {
         let wanted = |b: &&BlobEntry| b.kind == kind && b.recording == recording && b.name == name;
         let blob = self.manifest.blobs.iter().find(wanted);
@@ -213,10 +201,8 @@ impl Transaction {
     }
 
     /// Makes the new state the state of the database. Tidying up afterwards may fail and is left to the next
-    /// writer; that is no error, because the new state is complete without it.
-    ///
-    /// # Errors
-    /// When something could not be written; the database is then as it was.
+    /// writer; that is no error, because the new state is complete without it. Fails when something could not
+    /// be written; the database is then as it was.
     pub fn commit(mut self) -> Result<()> {
         let (files, blobs) = (self.manifest.files.iter(), self.manifest.blobs.iter());
         let mut owners = files.map(|f| &f.recording).chain(blobs.map(|b| &b.recording));
@@ -297,7 +283,6 @@ fn prepare_folder(folder: &Folder, may_create: bool) -> Result<bool> {
     Ok(true)
 }
 
-/// The folder that a path is in.
 fn parent_of(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -30,7 +30,6 @@ pub struct VerifyReport {
     pub pending: Vec<String>,
 }
 
-/// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// The file, relative to the database.

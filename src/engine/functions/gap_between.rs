@@ -14,7 +14,6 @@ use crate::schema::{tables, view};
 use crate::store::{Database, read_batches};
 
 view! {
-    /// The columns of a gap that are read.
     struct Gaps of gap { core, begin_at }
 }
 

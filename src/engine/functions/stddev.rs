@@ -19,7 +19,6 @@ use datafusion::scalar::ScalarValue;
 
 use crate::engine::functions::exact_sums::{STATE, Sums, state_arrays, states};
 
-/// The function.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Stddev {
     engine: Arc<AggregateUDF>,
@@ -37,7 +36,6 @@ fn is_whole(ty: &DataType) -> bool {
     ty.is_signed_integer() || matches!(ty, DataType::UInt8 | DataType::UInt16 | DataType::UInt32)
 }
 
-/// The value type of a dictionary.
 fn plain(ty: &DataType) -> &DataType {
     if let DataType::Dictionary(_, values) = ty { values } else { ty }
 }
@@ -143,7 +141,6 @@ impl Accumulator for Sums {
     }
 }
 
-/// One for each group.
 #[derive(Debug, Default)]
 struct Groups {
     sums: Vec<Sums>,

@@ -16,7 +16,6 @@ use super::key_order::CHECKABLE;
 use super::row_buffer::{NO_ROW, RowBuffer, RowRef};
 use super::streaming::{OperatorRun, Progress, StreamingOperator};
 
-/// One side of an as-of join.
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct AsOfSide {
     /// Columns that must be equal on both sides; NULL equals nothing.
@@ -24,7 +23,6 @@ pub(in crate::engine) struct AsOfSide {
     pub time: Column,
     /// Which of the rows of an instant is the latest one.
     pub order: Vec<Column>,
-    /// Columns of the output.
     pub output: Vec<usize>,
 }
 

@@ -76,7 +76,6 @@ pub(in crate::engine) fn rewrite(node: &Arc<dyn ExecutionPlan>) -> Result<Option
 /// The column of ids in a plan.
 const NUMBER: &str = "name";
 
-/// The id of a row of names.
 #[derive(Debug)]
 pub(in crate::engine) struct KeyId {
     interner: Arc<KeyInterner>,
@@ -135,7 +134,6 @@ impl Hash for KeyId {
     }
 }
 
-/// One of the names of a key.
 #[derive(Debug)]
 struct KeyText {
     interner: Arc<KeyInterner>,

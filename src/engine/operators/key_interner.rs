@@ -189,7 +189,6 @@ impl PairCache {
 
 /// The ids of the rows of a column.
 enum Column {
-    /// All have this one.
     Same(u32),
     Each(Vec<u32>),
 }

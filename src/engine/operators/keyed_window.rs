@@ -146,7 +146,6 @@ impl ExecutionPlan for KeyedWindowExec {
     }
 }
 
-/// The state of an execution.
 struct WindowRun {
     windows: Arc<WindowSpec>,
     schema: SchemaRef,

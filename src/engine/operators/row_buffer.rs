@@ -43,7 +43,6 @@ impl RowBuffer {
         Self { schema, batches: Vec::new(), reading: u32::MAX, held: 0, marking }
     }
 
-    /// Makes `rows` the current batch.
     pub fn read(&mut self, rows: RecordBatch) {
         let marked = vec![false; if self.marking { rows.num_rows() } else { 0 }];
         self.reading = self.put(BufferedBatch { rows, held: 0, marked });
@@ -58,7 +57,6 @@ impl RowBuffer {
         free as u32
     }
 
-    /// The input has ended.
     pub fn end(&mut self) {
         self.reading = u32::MAX;
     }
@@ -85,7 +83,6 @@ impl RowBuffer {
         }
     }
 
-    /// Rows that are held.
     pub fn held(&self) -> usize {
         self.held
     }
@@ -103,7 +100,6 @@ impl RowBuffer {
         self.batches.iter().flatten().count() > MAX_BATCHES
     }
 
-    /// Bytes of the batches.
     pub fn memory(&self) -> usize {
         let of = |batch: &BufferedBatch| batch.rows.get_array_memory_size() + batch.marked.len();
         self.batches.iter().flatten().map(of).sum()

@@ -128,9 +128,6 @@ impl SharedAccumulator {
     }
 
     /// The columns of a state with a row for each group.
-    ///
-    /// # Errors
-    /// Those of the engine's types.
     pub fn states(&self, function: SharedFunction) -> Result<Vec<ArrayRef>> {
         let sums = self.groups.iter().map(|group| group.sums);
         // Without numbers, the state is NULL, and the count 0.

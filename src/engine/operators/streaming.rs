@@ -27,7 +27,6 @@ type Exprs = Vec<Arc<dyn PhysicalExpr>>;
 pub(in crate::engine) trait StreamingOperator:
     fmt::Debug + fmt::Display + Send + Sync
 {
-    /// Its name in a plan.
     fn name(&self) -> &'static str;
 
     /// Its output columns.
@@ -49,7 +48,6 @@ pub(in crate::engine) trait StreamingOperator:
         false
     }
 
-    /// All expressions over the inputs.
     fn expressions(&self) -> Exprs;
 
     fn start(&self, inputs: Vec<SchemaRef>, schema: SchemaRef) -> Box<dyn OperatorRun>;
@@ -80,7 +78,6 @@ pub(in crate::engine) trait OperatorRun: Send {
 pub(in crate::engine) struct StreamingExec {
     inputs: Vec<Arc<dyn ExecutionPlan>>,
     operator: Arc<dyn StreamingOperator>,
-    /// All keys in one partition.
     one_partition: bool,
     properties: Arc<PlanProperties>,
 }

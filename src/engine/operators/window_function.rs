@@ -18,17 +18,13 @@ use datafusion::physical_expr::expressions::Literal;
 use datafusion::physical_expr::window::{StandardWindowExpr, WindowExpr};
 use datafusion::physical_plan::windows::WindowUDFExpr;
 
-/// No row.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Which row of its key a function shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::engine) enum WindowFunctionKind {
-    /// The one before.
     Lag,
-    /// The one after.
     Lead,
-    /// The first one up to here.
     First,
     /// The last one up to here.
     Last,

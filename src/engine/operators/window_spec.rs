@@ -17,7 +17,6 @@ use super::window_function::{WindowFunction, WindowFunctionKind};
 /// Windows with the same keys and the same order.
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct WindowSpec {
-    /// Names of the functions, for the plan.
     pub names: Vec<String>,
     pub functions: Vec<WindowFunction>,
     /// The names in PARTITION BY.
@@ -94,7 +93,6 @@ impl WindowSpec {
         })
     }
 
-    /// The columns of the order, of any type.
     pub fn columns_of_order(&self, batch: &RecordBatch) -> Result<Vec<ArrayRef>> {
         self.order.iter().map(|o| o.expr.evaluate(batch)?.into_array(batch.num_rows())).collect()
     }

@@ -33,9 +33,7 @@ use crate::schema::{ColumnType, TABLES};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Demand {
     None,
-    /// The identity of a name.
     Identity,
-    /// The values themselves.
     Values,
 }
 
@@ -229,7 +227,6 @@ fn scan(plan: &Arc<dyn ExecutionPlan>, demanded: &[Demand]) -> Result<Option<Arc
     Ok(Some(DataSourceExec::from_data_source(config)))
 }
 
-/// The dictionary type of names.
 fn names() -> DataType {
     DataType::Dictionary(Box::new(DataType::UInt32), Box::new(DataType::Utf8))
 }

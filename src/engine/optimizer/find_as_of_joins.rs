@@ -257,7 +257,6 @@ fn past_names(plan: &LogicalPlan) -> &LogicalPlan {
     }
 }
 
-/// The expressions of the columns of a projection.
 fn column_exprs(projection: &Projection) -> HashMap<String, Expr> {
     let columns = projection.schema.columns().into_iter().zip(&projection.expr);
     columns.map(|(column, expr)| (column.flat_name(), expr.clone().unalias())).collect()

@@ -9,7 +9,6 @@ use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
 use crate::schema::{ColumnType, TableSpec};
 use crate::store::FileEntry;
 
-/// One file of the manifest.
 #[derive(Debug)]
 pub(super) struct TableFile {
     pub entry: FileEntry,

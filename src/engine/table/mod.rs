@@ -52,7 +52,6 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// The table `spec` of a database.
     pub fn new(database: Arc<Database>, spec: &'static TableSpec) -> Self {
         let schema = Arc::new(with_views(&spec.full_schema()));
         let partition: Vec<_> =
@@ -65,7 +64,6 @@ impl Table {
         Self { database, spec, schema, layout, files }
     }
 
-    /// The description of the table.
     pub fn spec(&self) -> &'static TableSpec {
         self.spec
     }

@@ -8,7 +8,6 @@ pub(super) struct Part {
     pub stream: usize,
     /// Least and greatest value of the first sort column; `None` for an unsorted table or an empty file.
     pub bounds: Option<(i64, i64)>,
-    /// Size in bytes.
     pub bytes: u64,
 }
 

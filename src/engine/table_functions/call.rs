@@ -122,7 +122,6 @@ impl<'a> Call<'a> {
         self.context.sql_to_expr(value, schema).map(Some)
     }
 
-    /// A column that a relation has to have.
     pub fn column(&self, relation: &LogicalPlan, name: &str) -> Result<Expr> {
         if relation.schema().has_column_with_unqualified_name(name) {
             return Ok(Expr::Column(Column::new_unqualified(name)));
@@ -134,7 +133,6 @@ impl<'a> Call<'a> {
         )
     }
 
-    /// A column of times that a relation has to have.
     pub fn time(&self, relation: &LogicalPlan, name: &str) -> Result<Expr> {
         let column = self.column(relation, name)?;
         match column.get_type(relation.schema())? {
@@ -149,7 +147,6 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// A function of a row.
     pub fn scalar(&self, name: &str, arguments: Vec<Expr>) -> Result<Expr> {
         match self.context.context_provider().get_function_meta(name) {
             Some(function) => Ok(function.call(arguments)),

@@ -27,7 +27,6 @@ use crate::store::Database;
 /// A gap, among the events.
 const GAP: &str = "gap";
 
-/// `chains()`.
 #[derive(Debug)]
 pub(in crate::engine) struct ChainsFunction {
     database: Arc<Database>,
@@ -160,7 +159,6 @@ fn events_of(chains: &[Chain], recording: &str) -> String {
     )
 }
 
-/// The chains in one recording.
 struct Part {
     recording: String,
     chains: Arc<[Chain]>,

@@ -17,14 +17,12 @@ use crate::engine::operators::{
     columns_of_pairs,
 };
 
-/// Columns of one input.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(in crate::engine) struct Side {
     pub keys: Vec<Column>,
     pub time: Column,
     /// Orders rows of the same instant.
     pub order: Vec<Column>,
-    /// Output columns.
     pub output: Vec<Column>,
 }
 
@@ -50,7 +48,6 @@ pub(in crate::engine) struct Node {
 type Fields = Vec<(Option<TableReference>, Arc<Field>)>;
 
 impl Node {
-    /// A plan of this node.
     pub fn plan(operation: Operation, inputs: Vec<LogicalPlan>) -> Result<LogicalPlan> {
         Ok(LogicalPlan::Extension(Extension { node: Arc::new(Self::try_new(operation, inputs)?) }))
     }

@@ -11,7 +11,6 @@ words! {
     /// How far a command was understood. `as_str` is the word of `grasp_event.status`.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum Status {
-        /// All of it.
         #[default]
         Ok = "ok",
         /// An event of a plugin.
@@ -22,9 +21,7 @@ words! {
         Refused = "refused",
         /// Something is missing.
         Malformed = "malformed",
-        /// A comment.
         Comment = "comment",
-        /// Nothing.
         Blank = "blank",
     }
 }
@@ -63,7 +60,6 @@ pub struct Command<'w> {
 /// The kind of a command, by its first word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Head {
-    /// One of Grasp.
     Grasp,
     /// One of Tcl, which would have to be executed.
     Script,
@@ -401,7 +397,6 @@ fn id(word: &str) -> &str {
     if id.is_empty() { word } else { id }
 }
 
-/// The words of a bracket, for [`Command::read`].
 pub(super) fn inner<'a>(words: &'a [Word<'a>]) -> Result<Vec<Word<'a>>, words::Trouble> {
     let Some(first) = words.first().filter(|word| word.kind == Kind::Bracketed) else {
         return Ok(Vec::new());

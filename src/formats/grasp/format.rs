@@ -89,7 +89,6 @@ fn tick(settings: &Settings<'_>) -> Result<i64> {
     if tick > 0 { Ok(tick) } else { Err(bad(format!("'{text}' is no length of time above 0"))) }
 }
 
-/// Reads a trace.
 struct GraspReader {
     path: PathBuf,
     tick: i64,

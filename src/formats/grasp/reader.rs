@@ -15,7 +15,6 @@ const MAX_COMMAND: usize = MAX_LINE;
 /// After this many unclosed commands, commands end with their line: each search for an end is long.
 const MAX_UNCLOSED: u32 = 1000;
 
-/// The place of a command.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
     /// Its first line within the file, from 1.
@@ -60,9 +59,6 @@ impl<'s> CommandReader<'s> {
 
     /// Passes on the commands of the next chunk, which ends with a line end unless it is the last one or ends
     /// inside a line that is too long.
-    ///
-    /// # Errors
-    /// Those of `take`.
     pub fn chunk<E>(
         &mut self,
         chunk: &[u8],

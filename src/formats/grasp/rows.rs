@@ -9,7 +9,6 @@ use arrow::array::RecordBatch;
 /// Rows per batch; disorder within two such batches needs no file of its own.
 const BATCH_ROWS: usize = 16 * 1024;
 
-/// Collects rows.
 pub(super) struct CommandRows {
     rows: GraspEventRows,
     seq: i64,
@@ -24,7 +23,6 @@ impl CommandRows {
         Self { rows: GraspEventRows::new(), seq: 0, now: None, commands: 0 }
     }
 
-    /// Appends a command.
     pub fn push(&mut self, place: Place<'_>, c: &Command<'_>) {
         if let Some(time) = c.time
             && self.now.replace(time).is_none()
@@ -64,17 +62,11 @@ impl CommandRows {
     }
 
     /// The rows so far, if they fill a batch.
-    ///
-    /// # Errors
-    /// A batch that cannot be made.
     pub fn full(&mut self) -> Result<Option<RecordBatch>> {
         if self.rows.len() < BATCH_ROWS { Ok(None) } else { self.rest().map(Some) }
     }
 
     /// The remaining rows.
-    ///
-    /// # Errors
-    /// A batch that cannot be made.
     pub fn rest(&mut self) -> Result<RecordBatch> {
         self.rows.take_batch()
     }

@@ -15,10 +15,7 @@ pub enum NotTicks {
 }
 
 /// A decimal number (sign, digits, point, exponent) of units of `tick` ticks, rounded half to even. Of more
-/// than 19 significant digits, the rest is cut off.
-///
-/// # Errors
-/// When it is not a number, or does not fit.
+/// than 19 significant digits, the rest is cut off. Fails when it is not a number, or does not fit.
 pub fn ticks(text: &str, tick: i64) -> Result<Rounded, NotTicks> {
     let (negative, digits) = match text.as_bytes() {
         [b'-', rest @ ..] => (true, rest),

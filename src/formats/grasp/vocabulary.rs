@@ -13,7 +13,6 @@ pub(super) enum Argument {
     Buffer,
     /// The second processor of a message.
     Target,
-    /// A time.
     Until,
     /// An amount of server time.
     Budget,
@@ -22,7 +21,6 @@ pub(super) enum Argument {
     Kind,
     Name,
     Message,
-    /// All following words.
     Rest,
 }
 
@@ -179,7 +177,6 @@ pub(super) const OTHER_OPTIONS: &[&str] = &[
     "seqNumber",
 ];
 
-/// Finds an entry by its name.
 pub(super) fn find(entries: &'static [Entry], name: &str) -> Option<&'static Entry> {
     entries.iter().find(|entry| entry.name == name)
 }

@@ -16,7 +16,6 @@ const MAX_DEPTH: usize = 32;
 /// The notation of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Without quotes.
     Bare,
     /// `"…"`
     Quoted,
@@ -26,12 +25,10 @@ pub enum Kind {
     Bracketed,
 }
 
-/// One word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word<'a> {
     /// The text without quotes, braces or brackets, backslashes resolved. Of a bracketed word: the script.
     pub text: Cow<'a, str>,
-    /// Its notation.
     pub kind: Kind,
     /// Its offset in the script, in bytes.
     pub at: usize,
@@ -82,16 +79,11 @@ impl Trouble {
     }
 }
 
-/// The end of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
-    /// A line end.
     Line,
-    /// `;`
     Semicolon,
-    /// The bracket around it.
     Bracket,
-    /// The end of the script.
     End,
 }
 
@@ -100,7 +92,6 @@ pub enum Stop {
 pub struct Parsed {
     /// After its last byte, before what ended it.
     pub end: usize,
-    /// What ended it.
     pub stop: Stop,
     /// The first thing that is wrong with it, and its offset.
     pub trouble: Option<(usize, Trouble)>,
@@ -115,10 +106,8 @@ pub fn command<'a>(script: &'a str, at: usize, words: &mut Vec<Word<'a>>) -> Par
     Parsed { end: scan.at.min(script.len()), stop, trouble: scan.trouble }
 }
 
-/// The words of one whole command.
-///
-/// # Errors
-/// What is wrong with it, and where; [`Trouble::Substitution`] also for a word that is only a bracket.
+/// The words of one whole command; else what is wrong with it, and where. [`Trouble::Substitution`] also
+/// stands for a word that is only a bracket.
 pub fn split(line: &str) -> Result<Vec<Cow<'_, str>>, (usize, Trouble)> {
     let mut words = Vec::new();
     let parsed = command(line, skip_blanks(line, 0), &mut words);
@@ -192,7 +181,6 @@ fn continuation(bytes: &[u8], at: usize) -> Option<usize> {
     Some(behind)
 }
 
-/// A position in a script.
 struct Scan<'a> {
     script: &'a str,
     bytes: &'a [u8],

@@ -9,7 +9,6 @@ const UNKNOWN: u64 = 1 << 62;
 /// Half the range of the low word: a low half that is further ahead than this is in the past.
 const HALF: u32 = 1 << 31;
 
-/// The clock of a CPU.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Clock {
     /// The latest count; `None` before the first record.

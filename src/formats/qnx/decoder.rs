@@ -20,9 +20,7 @@ const BUFFER_END: u16 = 4;
 /// The metadata after the header.
 #[derive(Debug, Clone)]
 pub struct Preamble {
-    /// The attributes.
     pub header: Header,
-    /// The fields of the syspage.
     pub syspage: Syspage,
     /// How to interpret the words.
     pub flavour: Flavour,
@@ -77,10 +75,8 @@ impl Decoder {
         self.preamble.as_ref()
     }
 
-    /// Reads the next bytes of the file.
-    ///
-    /// # Errors
-    /// When the file is not a kernel trace, or its header says that it cannot be read.
+    /// Reads the next bytes of the file. Fails when the file is not a kernel trace, or its header says that
+    /// it cannot be read.
     pub fn chunk(&mut self, bytes: &[u8]) -> Result<Batch> {
         let mut bytes = bytes;
         let whole;
@@ -113,10 +109,7 @@ impl Decoder {
         Ok(std::mem::take(&mut self.times.out))
     }
 
-    /// Ends the file: returns open events, and reports a partial record.
-    ///
-    /// # Errors
-    /// When there is no header.
+    /// Ends the file: returns open events, and reports a partial record. Fails when there is no header.
     pub fn finish(&mut self) -> Result<Batch> {
         match &self.stage {
             Stage::Records => {}
@@ -213,7 +206,6 @@ impl Decoder {
         self.preamble = Some(Preamble { header, syspage, flavour, cycles_per_sec });
     }
 
-    /// Reads whole records.
     fn records(&mut self, bytes: &[u8]) {
         let Some(Preamble { flavour, .. }) = self.preamble else { return };
         for record in bytes.as_chunks::<RECORD>().0 {
@@ -293,7 +285,6 @@ impl Decoder {
     }
 }
 
-/// The four words of a record.
 #[inline]
 fn words(record: &[u8; RECORD], big_endian: bool) -> [u32; 4] {
     let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = *record;

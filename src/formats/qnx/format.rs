@@ -154,7 +154,6 @@ enum Events {
     Listing(Listed),
 }
 
-/// Reads a trace.
 struct KernelTraceReader {
     name: String,
     path: PathBuf,
@@ -240,7 +239,6 @@ impl Events {
         }
     }
 
-    /// The place of a record in diagnostics.
     fn place_of(&self, record: u64) -> u64 {
         match self {
             Self::Records(decoder) => decoder.offset_of(record),

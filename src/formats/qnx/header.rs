@@ -19,12 +19,10 @@ const QTIME_INFO: usize = 8 + 6 * 4;
 /// Flag of `qtime`: the clocks of all CPUs are synchronised.
 const GLOBAL_CLOCK: u32 = 0x8;
 
-/// The content of the header.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Header {
     /// Every attribute in the order of the file, keys with `TRACE_`.
     pub attributes: Vec<(String, String)>,
-    /// The target is big endian.
     pub big_endian: bool,
     /// Ticks of the clock per second; at least 1.
     pub cycles_per_sec: u64,
@@ -52,10 +50,8 @@ pub fn probe(head: &[u8]) -> bool {
     head.starts_with(BEGIN)
 }
 
-/// The length of the header, if `bytes` contain all of it; `None` if more bytes are needed.
-///
-/// # Errors
-/// When it cannot be a header: other bytes, or no end within a mebibyte.
+/// The length of the header, if `bytes` contain all of it; `None` if more bytes are needed. Fails when it
+/// cannot be a header: other bytes, or no end within a mebibyte.
 pub fn header_length(bytes: &[u8]) -> Result<Option<usize>> {
     let known = bytes.len().min(BEGIN.len());
     if bytes.get(..known) != BEGIN.get(..known) {
@@ -71,10 +67,8 @@ pub fn header_length(bytes: &[u8]) -> Result<Option<usize>> {
 }
 
 impl Header {
-    /// Parses a complete header of the length [`header_length`].
-    ///
-    /// # Errors
-    /// Missing attributes without which no record can be read, or contradictory ones.
+    /// Parses a complete header of the length [`header_length`]. Fails for missing attributes without which
+    /// no record can be read, or contradictory ones.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         Self::of_attributes(attributes(bytes))
     }
@@ -85,9 +79,6 @@ impl Header {
     }
 
     /// The header with these attributes, with or without `TRACE_HEADER_…`.
-    ///
-    /// # Errors
-    /// See [`Header::parse`].
     pub fn of_attributes(mut attributes: Vec<(String, String)>) -> Result<Self> {
         attributes.retain(|(key, _)| key != "TRACE_HEADER_BEGIN" && key != "TRACE_HEADER_END");
         let value = |key: &str| attributes.iter().find(|(k, _)| k == key).map(|(_, v)| v.trim());

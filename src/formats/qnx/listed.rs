@@ -39,10 +39,7 @@ impl Listed {
         self.preamble.as_ref()
     }
 
-    /// Reads the next lines.
-    ///
-    /// # Errors
-    /// When the lines before the events say that they cannot be read.
+    /// Reads the next lines. Fails when the lines before the events say that they cannot be read.
     pub fn chunk(&mut self, chunk: &[u8]) -> Result<Batch> {
         self.reader.chunk(chunk, self.inside_line, &mut self.events);
         self.inside_line = chunk.last() != Some(&b'\n');
@@ -50,9 +47,6 @@ impl Listed {
     }
 
     /// Ends the listing.
-    ///
-    /// # Errors
-    /// See [`Listed::chunk`].
     pub fn finish(&mut self) -> Result<Batch> {
         self.reader.finish(&mut self.events);
         self.know()?;

@@ -22,7 +22,6 @@ const EVENTS_OUT: usize = 12 * 1024;
 /// Rows per batch of `kernel_buffer`.
 const BUFFERS_OUT: usize = 64 * 1024;
 
-/// The row buffer of one CPU.
 pub(super) struct CpuRows {
     flavour: Flavour,
     rows: KernelEventRows,
@@ -123,7 +122,6 @@ impl CpuRows {
     }
 }
 
-/// The names of events by [`number_of`].
 struct EventNames(Version);
 
 /// Codes of events have ten bits; unknown codes are longer, and share one name.
@@ -141,7 +139,6 @@ impl Numbering for EventNames {
     }
 }
 
-/// The names of classes by their numbers.
 struct ClassNames;
 
 impl Numbering for ClassNames {
@@ -190,7 +187,6 @@ impl ArgumentCache {
     }
 }
 
-/// Rows of `kernel_buffer`.
 pub(super) struct BufferRows {
     rows: KernelBufferRows,
     /// The current buffer, and its time.
@@ -232,7 +228,6 @@ impl BufferRows {
     }
 }
 
-/// Rows of `kernel_attribute`.
 pub(super) fn attributes(source: &str, preamble: &Preamble) -> Result<RecordBatch> {
     let mut rows = KernelAttributeRows::new();
     let syspage = &preamble.syspage;

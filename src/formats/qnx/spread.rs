@@ -94,7 +94,6 @@ impl Spread {
         Ok(())
     }
 
-    /// Emits the rest.
     pub fn finish(&mut self, out: &mut Output<'_>) -> Result<()> {
         for cpu in self.cpus.iter_mut().flatten() {
             let rest = cpu.window.rest();

@@ -44,7 +44,6 @@ impl Window {
         (self.0.times.len() >= FULL).then(|| self.split(FULL - HELD))
     }
 
-    /// The rest.
     pub fn rest(&mut self) -> Sorted {
         let all = self.0.times.len();
         self.split(all)
@@ -85,7 +84,6 @@ impl Held {
 }
 
 impl Sorted {
-    /// Each event with its time and number.
     pub fn iter(&self) -> impl Iterator<Item = (Event<'_>, i64, i64)> {
         self.order.iter().filter_map(|n| self.all.get(*n))
     }

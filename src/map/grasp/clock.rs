@@ -66,7 +66,6 @@ impl Clock {
     }
 }
 
-/// The clocks of a trace.
 #[derive(Debug, Default)]
 pub(super) struct Clocks {
     /// Messages that were sent and not received yet: by sender, receiver and message.

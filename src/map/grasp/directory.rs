@@ -6,7 +6,6 @@ use crate::btf::EntityType;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
 
-/// A task.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Task {
@@ -27,7 +26,6 @@ pub(super) struct Task {
 pub(super) struct Directory {
     pub(super) tasks: Vec<Task>,
     pub(super) task_ids: HashMap<String, usize>,
-    /// Names of processors.
     pub(super) processors: Vec<String>,
     pub(super) processor_ids: HashMap<String, usize>,
     /// Names of mutexes and semaphores.
@@ -48,7 +46,6 @@ impl Directory {
     /// The processor of a trace that names none.
     const MAIN: &'static str = "main";
 
-    /// Adds the declaration of a command.
     pub fn declaration(&mut self, o: &Occurrence<'_>) {
         let processor = o.processor;
         match o.command {

@@ -5,7 +5,6 @@ use super::rules::Rules;
 use crate::btf::{Action, EntityType, Event, NameId, Note};
 use crate::map::Output;
 
-/// An entity and its instance.
 pub(super) type Actor = (NameId, i64);
 
 impl Rules {
@@ -96,7 +95,6 @@ impl Rules {
         }
     }
 
-    /// A job leaves its core.
     pub(super) fn leave(&mut self, job: usize, action: Action, phase: Phase) {
         let Some(core) = self.jobs.get(job).filter(|j| j.phase == Phase::Running).and_then(|j| j.core) else {
             return;

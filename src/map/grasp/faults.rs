@@ -40,15 +40,12 @@ impl Rule {
 /// A rule was broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// Which one.
     pub rule: Rule,
-    /// When, in ticks.
     pub time: i64,
     /// A sentence without a full stop.
     pub message: String,
 }
 
-/// A server.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Server {

@@ -8,7 +8,6 @@ use std::collections::{HashMap, VecDeque};
 /// How many completed jobs of a task are remembered: recorders name the last one.
 const REMEMBERED: usize = 64;
 
-/// The phase of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Phase {
@@ -26,7 +25,6 @@ pub(super) enum Phase {
     Done,
 }
 
-/// One job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Job {
@@ -53,7 +51,6 @@ pub(super) struct Jobs {
 }
 
 impl Jobs {
-    /// The job of an id.
     pub fn find(&self, id: &str) -> Option<usize> {
         self.ids.get(id).copied()
     }

@@ -74,12 +74,10 @@ pub struct Occurrence<'a> {
     pub message: Option<&'a str>,
 }
 
-/// The settings of the mapping: there are none.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {}
 
-/// The mapper of Grasp traces.
 #[derive(Debug)]
 pub struct GraspMapper {
     directory: Directory,
@@ -237,9 +235,6 @@ impl GraspMapper {
 
 /// The faults of servers and mutexes of a Grasp trace, in the order of time, each with its line, or 0 for
 /// those at the end.
-///
-/// # Errors
-/// Rows that cannot be read.
 pub fn faults(rows: &impl StoredRows) -> Result<Vec<(i64, Fault)>> {
     let recording = Recording { begin: 0, end: 0, time_scale: TimeScale::Ns, gaps: &[] };
     let mut mapper = GraspMapper::new(Settings {}, &recording)?;

@@ -20,10 +20,8 @@ pub(super) struct TaskState {
     pub stimulus: NameId,
     /// The number of its arrivals: the next instance of the stimulus.
     pub arrivals: i64,
-    /// The first instance of this recording.
     #[serde(skip)]
     pub first: i64,
-    /// The next instance that arrives.
     pub next: i64,
     /// How many jobs of this recording began without an arrival.
     #[serde(skip)]
@@ -37,18 +35,15 @@ pub(super) struct TaskState {
 #[serde(deny_unknown_fields)]
 pub(super) struct Core {
     pub name: NameId,
-    /// The job on it.
     pub occupant: Option<usize>,
     /// A job was seen on it.
     pub used: bool,
 }
 
-/// A mutex or semaphore.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Lock {
     name: NameId,
-    /// The job that has the mutex.
     owner: Option<usize>,
     /// Jobs that wait for the semaphore.
     waiting: Vec<usize>,
@@ -57,7 +52,6 @@ struct Lock {
 #[derive(Debug, Default)]
 pub(super) struct Rules {
     directory: Directory,
-    /// The names of all entities.
     pub names: Names,
     pub tasks: Vec<TaskState>,
     pub cores: Vec<Core>,
@@ -144,7 +138,6 @@ impl Rules {
         }
     }
 
-    /// The state to store.
     pub fn state(&self) -> State {
         let mut directory = self.directory.clone();
         directory.note_unarrived(std::iter::repeat(0));
@@ -194,7 +187,6 @@ impl Rules {
         self.out.clear();
     }
 
-    /// Ends the trace at `end`.
     pub fn finish(&mut self, end: i64) {
         for fault in self.checker.finish(end) {
             self.note(fault.rule.severity(), fault.rule.id(), fault.message, &Occurrence::default());

@@ -11,7 +11,6 @@ use arrow::array::RecordBatch;
 use std::ops::ControlFlow;
 
 view! {
-    /// The columns of a command that are read.
     struct Commands of grasp_event {
         effect_at, seq, line, status, command, event, processor, task, job, server, mutex, semaphore, target, name, kind,
         budget, message,
@@ -19,7 +18,6 @@ view! {
 }
 
 impl<'a> Commands<'a> {
-    /// The command is valid.
     fn is_ok(&self, row: usize) -> bool {
         self.status.value(row) == "ok"
     }

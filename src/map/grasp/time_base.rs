@@ -21,7 +21,6 @@ impl TimeBase {
         Self { clocks, ..Self::default() }
     }
 
-    /// True if all times are on one clock.
     pub fn is_one_clock(&self) -> bool {
         self.clocks.is_empty()
     }

@@ -41,19 +41,16 @@ pub struct Relevance {
 /// The tables of software events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Table {
-    /// Rows of `data_event`.
     Data,
     /// Rows of `function_event`.
     Functions,
 }
 
 view! {
-    /// The columns of a data access that are read.
     pub(super) struct DataColumns of data_event { time, variable, access, value }
 }
 
 view! {
-    /// The columns of a function call that are read.
     pub(super) struct FunctionColumns of function_event { time, function, kind }
 }
 
@@ -75,9 +72,6 @@ impl RowFilter {
     }
 
     /// The relevant rows of the next batch.
-    ///
-    /// # Errors
-    /// [`crate::error::ErrorKind::Bug`] when the batch is not of the table.
     pub fn read(&mut self, batch: &RecordBatch) -> Result<Block> {
         let mut block = Block::default();
         let relevance = Arc::clone(&self.relevance);
@@ -125,7 +119,6 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// The id of an irrelevant name.
     const NONE: u32 = u32::MAX;
     /// With more names than this, irrelevant ones are dropped.
     const MAX_KNOWN: usize = 1 << 16;

@@ -220,7 +220,6 @@ impl LookAhead {
         }
     }
 
-    /// Completes the edge of `core`.
     fn close(&mut self, core: usize, model: &Model) {
         let c = std::mem::take(&mut self.cores[core]);
         let edge = &mut self.edges[self.at[core]];

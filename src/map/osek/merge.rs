@@ -11,9 +11,7 @@ use crate::error::Result;
 /// The blocks of one table and core, sorted by (time, seq).
 pub(super) type Blocks<'a> = Box<dyn Iterator<Item = Result<Block>> + 'a>;
 
-/// The software events of one core.
 pub(super) struct CoreInput<'a> {
-    /// Those of `data_event`.
     pub data: Blocks<'a>,
     /// Those of `function_event`.
     pub functions: Blocks<'a>,
@@ -52,7 +50,6 @@ struct Variable {
 
 /// The rows of one table and core, and the meanings of their names.
 struct Stream<'a, M> {
-    /// Further blocks.
     blocks: Option<Blocks<'a>>,
     block: Block,
     at: usize,

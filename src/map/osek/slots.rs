@@ -25,7 +25,6 @@ pub(super) enum Role {
     Nesting,
 }
 
-/// A variable with a role.
 #[derive(Debug, Clone)]
 pub(super) struct Slot {
     /// The core that owns the variable; `None` if all cores share it.
@@ -41,7 +40,6 @@ pub(super) struct Meaning {
     pub signal: Option<String>,
 }
 
-/// All variables with a role.
 #[derive(Debug, Clone)]
 pub(super) struct SlotTable {
     slots: Vec<Slot>,
@@ -95,7 +93,6 @@ impl SlotTable {
         self.below.push((core, base.to_owned(), role));
     }
 
-    /// The slot of a path, if it has a role.
     pub fn find(&self, core: usize, path: &str) -> Option<usize> {
         self.index.get(&self.key(core, path)).copied()
     }

@@ -2,7 +2,6 @@
 
 use crate::btf::NameId;
 
-/// A function that matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Function {
     Runnable(NameId),
@@ -13,7 +12,6 @@ pub enum Function {
     Handler(NameId),
 }
 
-/// The kind of an event.
 #[derive(Debug, Clone, Copy)]
 pub enum EventKind {
     /// A variable was read or written.
@@ -29,7 +27,6 @@ pub enum EventKind {
     Call { function: Function, entry: bool },
 }
 
-/// One software event of one core.
 #[derive(Debug, Clone, Copy)]
 pub struct SoftwareEvent {
     pub time: i64,

@@ -41,7 +41,6 @@ pub(super) enum Outcome {
     Cut,
 }
 
-/// An open kernel call.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OpenCall {

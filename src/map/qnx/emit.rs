@@ -80,7 +80,6 @@ impl QnxMapper {
         if self.settings.flavour.version >= Version::V8_0 { self.trigger(name) } else { (name, 0) }
     }
 
-    /// Triggers a stimulus.
     pub(super) fn trigger(&mut self, name: NameId) -> Actor {
         let stimulus = (name, self.entities.next_instance(name));
         // The simulation has no instance: −1 (BTF 2.1).
@@ -88,7 +87,6 @@ impl QnxMapper {
         stimulus
     }
 
-    /// Name and instance of a thread.
     pub(super) fn actor(&self, t: usize) -> Actor {
         (self.threads[t].name, self.threads[t].instance)
     }
@@ -130,7 +128,6 @@ impl QnxMapper {
         }
     }
 
-    /// A new instance of a thread.
     pub(super) fn activate(&mut self, t: usize, stimulus: &str) {
         let name = self.threads[t].name;
         let instance = self.entities.next_instance(name);

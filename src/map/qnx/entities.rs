@@ -63,7 +63,6 @@ impl Notes {
     }
 }
 
-/// The entities of a recording.
 #[derive(Debug)]
 pub(super) struct Entities {
     /// Names of everything in events and rows.
@@ -100,7 +99,6 @@ impl Default for Entities {
 }
 
 impl Entities {
-    /// The state to store.
     pub fn numbers(&self) -> &Numbers {
         &self.numbers
     }

@@ -11,7 +11,6 @@ use std::collections::{BTreeMap, VecDeque};
 /// Maximum number of open messages: beyond it, the oldest are forgotten.
 const MAX_OPEN: usize = 1 << 16;
 
-/// An open message or pulse.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Message {
@@ -34,7 +33,6 @@ pub(super) struct Messages {
     /// Messages that were not received yet, by server, id, and whether they are pulses.
     #[serde(with = "pairs")]
     sent: IdMap<(u32, u64), VecDeque<u64>>,
-    /// The message of a client.
     #[serde(with = "pairs")]
     by_client: IdMap<ThreadKey, u64>,
     /// The last message that a thread received from an unknown client.
@@ -69,7 +67,6 @@ impl Messages {
         (self.open.len() >= MAX_OPEN).then(|| self.open.keys().next().copied()).flatten()
     }
 
-    /// The numbers of all open messages.
     pub fn numbers(&self) -> Vec<u64> {
         self.open.keys().copied().collect()
     }
@@ -96,14 +93,12 @@ impl Messages {
         }
     }
 
-    /// Sets the client of a message.
     pub fn set_client(&mut self, number: u64, client: (ThreadKey, NameId)) {
         if let Some(message) = self.open.get_mut(&number) {
             message.client = Some(client);
         }
     }
 
-    /// A client waits for the reply to a message.
     pub fn wait(&mut self, client: ThreadKey, number: u64) {
         self.by_client.insert(client, number);
     }

@@ -62,9 +62,7 @@ use std::ops::ControlFlow;
 /// A kernel event at its place in the recording.
 #[derive(Debug, Clone, Copy)]
 pub struct Occurrence<'a> {
-    /// Its time, in ticks.
     pub time: i64,
-    /// The event.
     pub event: Event<'a>,
     /// The string among its words, if any: the name of a process or thread, a path, or a text of a program.
     pub text: Option<&'a str>,

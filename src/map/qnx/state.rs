@@ -23,7 +23,6 @@ pub(super) enum Phase {
     Waiting,
 }
 
-/// A thread that exists.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Thread {
@@ -85,7 +84,6 @@ impl Thread {
     }
 }
 
-/// A span in one state.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Stretch {
@@ -131,7 +129,6 @@ pub(super) struct Frame {
     pub thread: Option<(u32, u32)>,
 }
 
-/// A CPU.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Core {
@@ -150,7 +147,6 @@ pub(super) struct Core {
 /// What executes on a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Proc {
-    /// A thread, by its slot.
     Thread(usize),
     /// The innermost interrupt of a CPU.
     Interrupt(usize),
@@ -178,7 +174,6 @@ pub(super) struct Threads {
 }
 
 impl Threads {
-    /// The slot of a thread that exists.
     pub fn find(&self, key: ThreadKey) -> Option<usize> {
         self.places.get(&key).copied()
     }
@@ -212,7 +207,6 @@ impl Threads {
         Some((*count - 1, self.born))
     }
 
-    /// Adds a thread; returns its slot.
     pub fn add(&mut self, thread: Thread) -> usize {
         let key = thread.pid_tid();
         let place = match self.free.pop() {
@@ -264,7 +258,6 @@ pub(super) struct Servers {
 }
 
 impl Servers {
-    /// Sets whether a thread serves an interrupt.
     pub fn set(&mut self, vector: u32, thread: ThreadKey, serves: bool) {
         if !self.by_vector.contains_key(&vector) && self.by_vector.len() >= MAX_SERVED {
             return;

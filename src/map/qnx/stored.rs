@@ -11,7 +11,6 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 view! {
-    /// The columns of an event that are read.
     struct Events of kernel_event { time, seq, class, event, is64, flags, status, text, d0, d1, rest }
 }
 
@@ -33,7 +32,6 @@ pub(super) fn in_order(
     })
 }
 
-/// The events of a CPU.
 struct Cpu;
 
 impl Stream for Cpu {
@@ -51,7 +49,6 @@ impl Stream for Cpu {
     }
 }
 
-/// The columns of a batch.
 struct Columns<'a> {
     events: Events<'a>,
     status: Translated<'a, Status>,

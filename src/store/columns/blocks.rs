@@ -71,7 +71,6 @@ impl ChunkReader for Sealed {
     }
 }
 
-/// Reads sealed bytes.
 pub(super) struct Reader(VecDeque<Bytes>);
 
 impl Read for Reader {

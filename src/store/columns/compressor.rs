@@ -56,7 +56,6 @@ impl Compressor {
         self.compression
     }
 
-    /// Sets it from now on.
     fn look_for(&mut self, matches: Matches) -> Result<()> {
         if matches != self.matches {
             // 0: the default of the level. 2^14 entries have room for the long ones of a whole page.

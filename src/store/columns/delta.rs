@@ -9,7 +9,6 @@ const BLOCK: usize = 128;
 /// Numbers of a miniblock, which has one width.
 const MINI: usize = 32;
 
-/// Appends `numbers`.
 pub(super) fn encode(numbers: &[i64], out: &mut Vec<u8>) {
     varint::push(BLOCK as u64, out);
     varint::push((BLOCK / MINI) as u64, out);

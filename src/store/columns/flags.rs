@@ -13,7 +13,6 @@ use super::compressor::Compressor;
 use super::pages::{Levels, Pages};
 use crate::schema::PAGE_ROWS;
 
-/// The flags of a row group.
 pub(super) struct FlagChunk {
     pages: Pages,
     levels: Levels,
@@ -22,7 +21,6 @@ pub(super) struct FlagChunk {
 }
 
 impl FlagChunk {
-    /// Empty.
     pub fn new(pages: Pages) -> Self {
         Self { pages, levels: Levels::default(), flags: Vec::new() }
     }

@@ -217,7 +217,6 @@ impl Dictionary {
         key
     }
 
-    /// Rehashes all numbers.
     fn grow(&mut self, slots: usize) {
         self.slots = vec![0; slots];
         for (tag, number) in (1..).zip(&self.numbers) {

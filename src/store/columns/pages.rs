@@ -37,11 +37,9 @@ pub(super) struct Pages {
 pub(super) struct Range {
     pub min: i64,
     pub max: i64,
-    /// The numbers are unsigned.
     pub unsigned: bool,
 }
 
-/// Which rows of a page have a value.
 pub(super) struct Levels {
     /// A bit for each row, set where it has a value; empty while every row has one.
     present: BooleanBufferBuilder,
@@ -71,7 +69,6 @@ impl Levels {
         self.rows += 1;
     }
 
-    /// Appends rows.
     pub fn extend(&mut self, rows: usize, nulls: Option<&NullBuffer>) {
         let missing = nulls.map_or(0, NullBuffer::null_count);
         if missing > 0 || self.nulls > 0 {
@@ -99,7 +96,6 @@ impl Levels {
 }
 
 impl Pages {
-    /// Empty.
     pub fn new(column: ColumnDescPtr, matches: Matches) -> Self {
         Self {
             column,

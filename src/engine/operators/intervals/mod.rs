@@ -19,7 +19,6 @@ use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr};
 use super::key_order::CHECKABLE;
 use super::streaming::{OperatorRun, StreamingOperator};
 
-/// What is computed from the intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::engine) enum IntervalFunction {
     /// Their union: intervals that overlap or touch are one.
@@ -39,7 +38,6 @@ pub(in crate::engine) struct IntervalOperator {
     pub keys: Vec<String>,
 }
 
-/// Intervals of the output.
 #[derive(Debug, Default)]
 struct Intervals {
     keys: Vec<u32>,
@@ -48,7 +46,6 @@ struct Intervals {
     counts: Vec<i64>,
 }
 
-/// The state of a key.
 #[derive(Debug)]
 enum State {
     Merge {
@@ -69,7 +66,6 @@ enum State {
 }
 
 impl IntervalFunction {
-    /// The column with the count.
     pub fn count(self) -> Option<&'static str> {
         match self {
             Self::Merge => Some("intervals"),

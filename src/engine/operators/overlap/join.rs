@@ -13,7 +13,6 @@ use super::super::key_order::CHECKABLE;
 use super::super::streaming::{OperatorRun, StreamingOperator};
 use super::sweep::{Bounds, Sweep, SweepOutput};
 
-/// A join of rows that overlap.
 #[derive(Debug)]
 pub(super) struct OverlapJoin {
     pub bounds: [Bounds; 2],

@@ -32,7 +32,6 @@ const SMALL_SIDE_ROWS: usize = 256;
 /// Expressions that must be equal, on the left and on the right.
 type Equal = (Arc<dyn PhysicalExpr>, Arc<dyn PhysicalExpr>);
 
-/// A join of the engine, of any kind.
 struct Join<'a> {
     inputs: [&'a Arc<dyn ExecutionPlan>; 2],
     kind: JoinType,

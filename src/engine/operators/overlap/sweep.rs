@@ -27,7 +27,6 @@ const PAIRS: usize = 8192;
 pub(super) struct Bounds {
     /// Begin; the input is sorted by it.
     pub lo: Arc<dyn PhysicalExpr>,
-    /// End.
     pub hi: Arc<dyn PhysicalExpr>,
     /// What has to be equal on both sides.
     pub keys: Vec<Arc<dyn PhysicalExpr>>,
@@ -35,10 +34,8 @@ pub(super) struct Bounds {
     pub strict: bool,
 }
 
-/// The output of a sweep.
 #[derive(Debug, Clone)]
 pub(super) struct SweepOutput {
-    /// The pairs.
     pub pairs: bool,
     /// For each side, the rows that have a match (`true`), once, or those that have none.
     pub single: [Option<bool>; 2],
@@ -77,7 +74,6 @@ struct Side {
     next: usize,
     ended: bool,
     buffer: RowBuffer,
-    /// One row of each pair.
     pairs: Vec<RowRef>,
 }
 

@@ -24,7 +24,6 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The whole rest.
     pub fn rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.0)
     }

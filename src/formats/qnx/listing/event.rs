@@ -6,7 +6,6 @@ use super::values::{raw, string, words};
 use crate::qnx::layout::{Field, Kind};
 use crate::qnx::{Class, Flavour, Version, entry, event_number, is_print};
 
-/// A parsed event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Parsed {
     pub cpu: u8,
@@ -58,13 +57,11 @@ const CREATE: &[Field] = &[
     Field { label: "policy:", kind: Kind::Dec },
 ];
 
-/// Whether a line begins an event.
 pub(super) fn begins_event(line: &[u8]) -> bool {
     let mut cursor = Cursor(line.trim_ascii_start());
     cursor.eat(b"t:") && cursor.hex0x(64).is_some() && cursor.eat(b" CPU:")
 }
 
-/// Parses an event.
 pub(super) fn parse(flavour: Flavour, text: &[u8]) -> Result<Parsed, Unreadable> {
     let mut cursor = Cursor(text.trim_ascii_start());
     let start = |cursor: &mut Cursor<'_>| {

@@ -29,7 +29,6 @@ impl Pending {
         Self { number, text: line.to_vec(), continuations: 0, rests: Vec::new() }
     }
 
-    /// The text as a line, for a finding.
     pub fn line(&self) -> Line<'_> {
         Line { number: self.number, text: &self.text, terminated: true, too_long: false }
     }

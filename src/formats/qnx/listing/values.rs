@@ -80,7 +80,6 @@ fn pair(words: &mut Vec<u32>, value: u64, big_endian: bool) {
     words.extend(if big_endian { [high, low] } else { [low, high] });
 }
 
-/// The words of a string and its NUL.
 pub(super) fn string(text: &[u8], big_endian: bool, words: &mut Vec<u32>) {
     for at in (0..=text.len()).step_by(4) {
         let byte = |n: usize| text.get(at + n).copied().unwrap_or(0);

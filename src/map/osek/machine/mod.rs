@@ -309,7 +309,6 @@ impl Machine {
         name
     }
 
-    /// Fires a stimulus and returns it.
     fn trigger(&mut self, source: Actor, stimulus: NameId) -> Actor {
         let n = self.next_instance(stimulus);
         self.emit(source, EntityType::Stimulus, (stimulus, n), Action::Trigger);

@@ -45,7 +45,6 @@ impl Context {
     }
 }
 
-/// One instance of a task.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Instance {

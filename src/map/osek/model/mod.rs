@@ -73,7 +73,6 @@ pub(super) struct SemModel {
     pub spin: bool,
 }
 
-/// The action of an alarm when it expires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AlarmAction {
     Activate(usize),
@@ -198,7 +197,6 @@ impl Model {
         model
     }
 
-    /// The name of a core.
     pub(super) fn core_name(&self, core: usize) -> &str {
         self.cores.get(core).map_or("", |c| self.names.text(c.name))
     }
@@ -277,7 +275,6 @@ impl Model {
         }
     }
 
-    /// The roles of a slot.
     pub(super) fn slot(&self, slot: usize) -> &Slot {
         self.slots.slot(slot)
     }

@@ -127,7 +127,6 @@ impl QnxMapper {
         }
     }
 
-    /// The client ends.
     pub(in crate::map::qnx) fn client_ends(&mut self, t: usize) {
         let key = self.threads[t].pid_tid();
         self.abandon(key);

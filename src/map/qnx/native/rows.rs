@@ -13,15 +13,10 @@ use arrow::array::RecordBatch;
 pub struct KernelRows {
     /// Processes; all of them at the end of the recording.
     pub processes: KernelProcessRows,
-    /// Threads.
     pub threads: KernelThreadRows,
-    /// Spans of one state.
     pub states: KernelStateRows,
-    /// Kernel calls.
     pub calls: KernelCallRows,
-    /// Interrupts.
     pub interrupts: KernelInterruptRows,
-    /// Messages and pulses.
     pub messages: KernelMessageRows,
 }
 
