@@ -59,5 +59,5 @@ pub fn run(trace: &Path) -> Result<String> {
         rejected += out.counts.rejected;
     }
     let counts: String = tables.iter().map(|(table, rows)| format!("  {table}: {rows} rows\n")).collect();
-    Ok(format!("{} trace, {rejected} lines rejected\n{counts}", format.name()))
+    Ok(format!("{} trace, {rejected} lines rejected\n{counts}", format.info().name))
 }

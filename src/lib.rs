@@ -160,7 +160,7 @@ pub use crate::description::{CoreDescription, Description, NameList, Plan, plan}
 pub use crate::diagnostics::{Diagnostic, Log, Severity};
 pub use crate::error::{Error, ErrorKind, Result};
 pub use crate::formats::{
-    Confidence, FORMATS, Input, Output, Reader, Rows, RowsToMake, Settings, Stream, TraceFormat,
+    Confidence, FORMATS, FormatInfo, Input, Output, Reader, Rows, RowsToMake, Settings, Stream, TraceFormat,
 };
 pub use crate::input::{Piece, Source};
 pub use crate::ops::ingest::{Report, ingest};

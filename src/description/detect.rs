@@ -177,7 +177,7 @@ fn named(mut description: Description, base: &Path, over: &Description) -> Resul
     let folder = folder.as_ref().and_then(|p| p.file_name()).map(|n| n.to_string_lossy().into_owned());
     let name = d.name.clone().or(folder).unwrap_or_else(|| "recording".into());
     let reads = |format: &&&'static dyn TraceFormat| {
-        inputs.iter().filter_map(|i| i.part.as_ref()).any(|part| format.roles().contains(&part.role))
+        inputs.iter().filter_map(|i| i.part.as_ref()).any(|part| format.info().roles.contains(&part.role))
     };
     let format = FORMATS.iter().find(reads).copied();
     Ok(Plan { name: checked(name)?, description, base: base.to_path_buf(), inputs, format })

@@ -10,36 +10,60 @@ use crate::time::TimeScale;
 use std::fmt::Debug;
 use std::path::PathBuf;
 
-/// A trace format. The module describes how it is used.
-pub trait TraceFormat: Debug + Sync {
+/// What a trace format says of itself.
+#[derive(Debug)]
+pub struct FormatInfo {
     /// Its name on the command line, e.g. `btf`.
-    fn name(&self) -> &'static str;
-
+    pub name: &'static str,
     /// One line for the help of `--format`, without a full stop.
-    fn help(&self) -> &'static str;
-
+    pub help: &'static str,
     /// The noun for a recording of it in messages, e.g. `Grasp trace`.
-    fn noun(&self) -> &'static str;
-
+    pub noun: &'static str,
     /// How its files are recognised, for the hint of an error about a file of no format:
     /// `Grasp traces have lines like …`.
-    fn signature(&self) -> &'static str;
-
+    pub signature: &'static str,
     /// The options that it takes.
-    fn options(&self) -> &'static [OptionSpec] {
-        &[]
-    }
-
+    pub options: &'static [OptionSpec],
     /// Why its options must not be given for an input of another format; `None` if they do no harm there.
-    fn options_elsewhere(&self) -> Option<&'static str> {
-        None
-    }
-
+    pub options_elsewhere: Option<&'static str>,
     /// The tables that its readers fill, and the order of their rows.
-    fn tables(&self) -> &'static [TableUse];
-
+    pub tables: &'static [TableUse],
     /// The meaning of a time before the time of the previous row.
-    fn disorder(&self) -> Disorder;
+    pub disorder: Disorder,
+    /// The keys of the inputs of a core in a description; none for formats that need no description.
+    pub roles: &'static [&'static str],
+    /// The finding of an input without any event.
+    pub no_events: &'static str,
+    /// How many threads one input can use: for reading, parsing and writing, if there is nothing else to do.
+    pub threads_per_input: usize,
+}
+
+impl FormatInfo {
+    /// What most formats have in common, and no name.
+    pub const DEFAULT: Self = Self {
+        name: "",
+        help: "",
+        noun: "",
+        signature: "",
+        options: &[],
+        options_elsewhere: None,
+        tables: &[],
+        disorder: Disorder::Expected,
+        roles: &[],
+        no_events: "the trace holds no event",
+        threads_per_input: 3,
+    };
+
+    /// Whether its readers fill a table.
+    pub(crate) fn fills(&self, table: &TableSpec) -> bool {
+        self.tables.iter().any(|filled| filled.table.name == table.name)
+    }
+}
+
+/// A trace format. The module describes how it is used.
+pub trait TraceFormat: Debug + Sync {
+    /// What it says of itself.
+    fn info(&self) -> &'static FormatInfo;
 
     /// How certain it is that an input with these first bytes is of its own. Decides by content alone.
     fn probe(&self, head: &[u8]) -> Confidence;
@@ -49,24 +73,9 @@ pub trait TraceFormat: Debug + Sync {
         None
     }
 
-    /// The keys of the inputs of a core in a description; none for formats that need no description.
-    fn roles(&self) -> &'static [&'static str] {
-        &[]
-    }
-
     /// The meaning of a file name, for formats whose files belong together by their names.
     fn part(&self, _file_name: &str) -> Option<Part> {
         None
-    }
-
-    /// The finding of an input without any event.
-    fn no_events(&self) -> &'static str {
-        "the trace holds no event"
-    }
-
-    /// How many threads one input can use: for reading, parsing and writing, if there is nothing else to do.
-    fn threads_per_input(&self) -> usize {
-        3
     }
 
     /// Opens a recording: looks at its first bytes, reads metadata if there are any, and makes a reader for

@@ -41,7 +41,9 @@ mod reorder;
 mod text;
 pub mod trace32;
 
-pub use format::{Confidence, Disorder, Input, Part, RowOrder, Settings, Stream, TableUse, TraceFormat};
+pub use format::{
+    Confidence, Disorder, FormatInfo, Input, Part, RowOrder, Settings, Stream, TableUse, TraceFormat,
+};
 pub use lines::RowLines;
 pub use reader::{
     ChunkParser, Ending, Gap, Header, Lines, Output, Parsed, Reader, RowSink, Rows, RowsToMake, Setup,

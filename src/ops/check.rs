@@ -43,7 +43,7 @@ fn check_recording(trace: &Trace, recording: &str, version: Option<Version>) -> 
     let mut report = checker.finish();
     for (line, fault) in grasp_faults(trace.session.database(), recording)? {
         let line = u64::try_from(line).ok().filter(|line| *line > 0);
-        report.add(fault.rule.id(), line, fault.time, fault.message);
+        report.add(fault.rule.as_str(), line, fault.time, fault.message);
     }
     Ok(report)
 }

@@ -34,7 +34,7 @@ pub fn summary(db: &Database) -> Vec<RecordingSummary> {
 
 /// The tables of recorded rows, before the mapping.
 fn recorded() -> impl Iterator<Item = &'static TableSpec> {
-    let of_formats = FORMATS.iter().flat_map(|format| format.tables());
+    let of_formats = FORMATS.iter().flat_map(|format| format.info().tables);
     let events = of_formats.filter(|t| t.order != RowOrder::AsGiven).map(|t| t.table);
     events.filter(|table| table.name != tables::BTF_EVENT.name)
 }
@@ -79,9 +79,7 @@ pub(super) fn write_recording_row(tx: &mut Transaction, name: &str, header: &Hea
         gaps: rows_of(tables::GAP),
         diagnostics: rows_of(tables::DIAGNOSTIC),
     });
-    let mut writer = tx.writer(tables::RECORDING, name, None)?;
-    writer.write(&rows.take_batch()?)?;
-    tx.add(writer.finish()?);
+    tx.put_rows(tables::RECORDING, name, &[rows.take_batch()?])?;
     tx.set_recording(RecordingEntry { name: name.to_owned(), begin_at, end_at });
     Ok(())
 }

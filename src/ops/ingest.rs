@@ -15,7 +15,7 @@ use super::describe::write_recording_row;
 use super::ingest_options::{Keep, Options};
 use super::keep::keep;
 use super::map::{MAPPERS, MapReport, map_stored};
-use super::parts::locked;
+use super::parts::{SOFTWARE_EVENTS, locked};
 use super::read::{ReadInput, Target, read_all};
 use super::recognise;
 use super::setup::MappingSetup;
@@ -26,9 +26,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::formats::{Counts, Gap, Header, TraceFormat};
 use crate::map::Mapper;
 use crate::map::osek::OsekMapper;
-use crate::schema::{
-    DiagnosticRow, DiagnosticRows, GapRow, GapRows, SourceRow, SourceRows, TableSpec, tables,
-};
+use crate::schema::{DiagnosticRow, DiagnosticRows, GapRow, GapRows, SourceRow, SourceRows, tables};
 use crate::store::{Database, Disk, Transaction};
 use crate::time::TimeScale;
 use arrow::array::RecordBatch;
@@ -136,10 +134,8 @@ fn one(
     let format = opened.format;
     let mut log = Log::default();
     // A recording of software events is mapped according to its description.
-    let described = match format.tables().iter().any(|t| is_software_event(t.table)) {
-        true => Some(StoredSetup::read(plan)?),
-        false => None,
-    };
+    let is_of_software = SOFTWARE_EVENTS.iter().any(|table| format.info().fills(table));
+    let described = is_of_software.then(|| StoredSetup::read(plan)).transpose()?;
     if let Some(setup) = described.as_ref().filter(|_| options.map) {
         // Find contradictions between description files before gigabytes are read.
         setup.for_mapping(scale, &mut log)?;
@@ -183,7 +179,7 @@ fn one(
     if let Some(m) = &mapped {
         log.merge(m.log.clone());
     }
-    write_diagnostics(&mut tx, name, &[], &log)?;
+    write_diagnostics(&mut tx, name, Vec::new(), &log)?;
     write_recording_row(&mut tx, name, &header)?;
     let imported = inputs.iter().find_map(|i| {
         let (dialect, violations) = i.derived?;
@@ -192,10 +188,6 @@ fn one(
     let unit = if inputs.iter().any(|i| i.ending.counts_records) { "records" } else { "lines" };
     let sources = inputs.into_iter().map(|i| (i.name, i.counts)).collect();
     Ok(Report { name: name.to_owned(), sources, unit, log, mapped, imported, time_scale: scale })
-}
-
-fn is_software_event(table: &TableSpec) -> bool {
-    [tables::DATA_EVENT, tables::FUNCTION_EVENT].iter().any(|t| t.name == table.name)
 }
 
 /// Removes unwanted rows, after everything has been derived from them.
@@ -228,10 +220,7 @@ fn write_gaps(tx: &mut Transaction, name: &str, mut gaps: Vec<Gap>) -> Result<()
         let core = core.as_deref().map(Into::into);
         rows.push(GapRow { core, begin_at: *begin, end_at: *end, reason: reason.as_str().into() });
     }
-    let mut writer = tx.writer(tables::GAP, name, None)?;
-    writer.write(&rows.take_batch()?)?;
-    tx.add(writer.finish()?);
-    Ok(())
+    tx.put_rows(tables::GAP, name, &[rows.take_batch()?])
 }
 
 fn write_sources(tx: &mut Transaction, name: &str, inputs: &[ReadInput]) -> Result<()> {
@@ -257,10 +246,7 @@ fn write_sources(tx: &mut Transaction, name: &str, inputs: &[ReadInput]) -> Resu
             last_at: input.span.map(|span| span.1),
         });
     }
-    let mut writer = tx.writer(tables::SOURCE, name, None)?;
-    writer.write(&rows.take_batch()?)?;
-    tx.add(writer.finish()?);
-    Ok(())
+    tx.put_rows(tables::SOURCE, name, &[rows.take_batch()?])
 }
 
 /// Writes the existing rows, then every stored finding, and for each code with more findings one row with the
@@ -268,7 +254,7 @@ fn write_sources(tx: &mut Transaction, name: &str, inputs: &[ReadInput]) -> Resu
 pub(super) fn write_diagnostics(
     tx: &mut Transaction,
     name: &str,
-    before: &[RecordBatch],
+    mut before: Vec<RecordBatch>,
     log: &Log,
 ) -> Result<()> {
     let mut rows = DiagnosticRows::new();
@@ -292,11 +278,6 @@ pub(super) fn write_diagnostics(
             push(&mut rows, &Diagnostic { source, line: None, severity, code, message, text });
         }
     }
-    let mut writer = tx.writer(tables::DIAGNOSTIC, name, None)?;
-    for batch in before {
-        writer.write(batch)?;
-    }
-    writer.write(&rows.take_batch()?)?;
-    tx.add(writer.finish()?);
-    Ok(())
+    before.push(rows.take_batch()?);
+    tx.put_rows(tables::DIAGNOSTIC, name, &before)
 }

@@ -61,7 +61,7 @@ pub fn map_again(
             tx.drop_table(table, name);
         }
         let Some(report) = map_stored(MAPPERS, &mut tx, name, threads, control)? else { continue };
-        write_diagnostics(&mut tx, name, &kept, &report.log)?;
+        write_diagnostics(&mut tx, name, kept, &report.log)?;
         write_recording_row(&mut tx, name, &header)?;
         reports.push((name.clone(), report));
     }

@@ -8,6 +8,8 @@ use crate::store::{StagedFile, TableWriter, Transaction};
 use arrow::array::RecordBatch;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+/// The tables of software events.
+pub(super) const SOFTWARE_EVENTS: [&TableSpec; 2] = [tables::DATA_EVENT, tables::FUNCTION_EVENT];
 /// A part of a table ends after this many rows.
 const PART_ROWS: u64 = 16 << 20;
 /// The same for software events, whose rows are small: 64 row groups.
@@ -56,7 +58,7 @@ impl<'a> Parts<'a> {
     }
 
     fn begun(table: &'static TableSpec, begin: Beginning<'a>) -> Self {
-        let is_software = [tables::DATA_EVENT, tables::FUNCTION_EVENT].iter().any(|t| t.name == table.name);
+        let is_software = SOFTWARE_EVENTS.iter().any(|t| t.name == table.name);
         let most_rows = if is_software { PART_ROWS_OF_SOFTWARE_EVENTS } else { PART_ROWS };
         Self { table, begin, most_rows, writer: None, in_part: 0, files: Vec::new() }
     }

@@ -73,8 +73,8 @@ fn read(stream: Stream, target: Target<'_>, threads: usize, control: &Control) -
     let Stream { input, mut reader } = stream;
     let begin = |table| locked(target.tx)?.writer(table, target.recording, None);
     let dialect = reader.dialect();
-    let derives = target.format.tables().iter().any(|t| t.table.name == tables::BTF_EVENT.name);
-    let threads = threads.min(target.format.threads_per_input());
+    let derives = target.format.info().fills(tables::BTF_EVENT);
+    let threads = threads.min(target.format.info().threads_per_input);
     Pipeline::run(threads, |pipeline| {
         let derive = |derived: &mut Derived<'_>, batch: RecordBatch| derived.take(&batch);
         let mut tables = Tables {
@@ -99,7 +99,7 @@ fn read(stream: Stream, target: Target<'_>, threads: usize, control: &Control) -
                 line: None,
                 severity: Severity::Warning,
                 code: "no-events",
-                message: target.format.no_events().to_owned(),
+                message: target.format.info().no_events.to_owned(),
                 text: String::new(),
             });
         }
@@ -245,9 +245,10 @@ impl<'a> Tables<'_, 'a> {
             return Ok(place);
         }
         let Target { tx, recording, format } = self.target;
-        let declared = format.tables().iter().find(|t| t.table.name == table.name);
+        let declared = format.info().tables.iter().find(|t| t.table.name == table.name);
         let order = declared.map(|t| t.order).ok_or_else(|| {
-            let message = format!("format {} does not say that it fills table {}", format.name(), table.name);
+            let message =
+                format!("format {} does not say that it fills table {}", format.info().name, table.name);
             Error::new(ErrorKind::Bug, message)
         })?;
         let parts = Parts::of_core(tx, recording, table, core.clone());
@@ -311,7 +312,7 @@ impl RowSink for Tables<'_, '_> {
         match content {
             RowsToMake::Batch(batch, lines) => {
                 if table.order != RowOrder::AsGiven {
-                    let policy = (self.source, self.target.format.disorder());
+                    let policy = (self.source, self.target.format.info().disorder);
                     table.sorter.note_steps_back(&batch, lines.as_ref(), policy, log)?;
                 }
                 table.sorter.push(batch, &mut self.sorted)?;
@@ -327,7 +328,7 @@ impl RowSink for Tables<'_, '_> {
 
     fn note_end(&mut self, log: &mut Log) {
         let count = self.steps_back() - self.noted;
-        if count > 0 && self.target.format.disorder() == Disorder::Expected {
+        if count > 0 && self.target.format.info().disorder == Disorder::Expected {
             note_expected(count, self.source, log);
             self.noted += count;
         }

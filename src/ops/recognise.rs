@@ -36,10 +36,10 @@ pub(super) fn open(plan: &Plan, options: &Options, scale: TimeScale) -> Result<O
     };
     let found = recognise(options.formats, first.source.head()?);
     let format = match (options.format, found) {
-        (Some(said), Some((found, Confidence::Certain))) if found.name() != said.name() => {
-            return Err(Error::input(format!("this is a {}", found.noun()))
+        (Some(said), Some((found, Confidence::Certain))) if found.info().name != said.info().name => {
+            return Err(Error::input(format!("this is a {}", found.info().noun))
                 .at(&first.path)
-                .hint(format!("use --format {}", found.name())));
+                .hint(format!("use --format {}", found.info().name)));
         }
         (Some(said), _) => said,
         (None, Some((found, _))) => found,
@@ -97,25 +97,24 @@ fn open_input(planned: &PlannedInput, options: &Options, scale: TimeScale) -> Re
 
 /// Checks that the format is the one in the description.
 fn agrees(format: Format, options: &Options, place: &Path) -> Result<()> {
-    match options.format.filter(|said| said.name() != format.name()) {
-        Some(said) => Err(Error::input(format!("this is no {}", said.noun()))
+    match options.format.filter(|said| said.info().name != format.info().name) {
+        Some(said) => Err(Error::input(format!("this is no {}", said.info().noun))
             .at(place)
-            .hint(format!("it is read as {}: use --format {0} or auto", format.name()))),
+            .hint(format!("it is read as {}: use --format {0} or auto", format.info().name))),
         None => Ok(()),
     }
 }
 
 /// Refuses options that only another format has.
 fn check_options(format: Format, options: &Options, input: &Path) -> Result<()> {
-    let declares = |format: Format, name: &str| format.options().iter().any(|spec| spec.name == name);
-    let fills = |format: Format, table: &str| format.tables().iter().any(|t| t.table.name == table);
+    let declares = |format: Format, name: &str| format.info().options.iter().any(|spec| spec.name == name);
     let foreign = options.of_formats.names().filter(|name| !declares(format, name));
     let of_options = foreign.filter_map(|name| options.formats.iter().find(|other| declares(**other, name)));
-    let table = options.keep.as_ref().map(|keep| keep.table.name).filter(|table| !fills(format, table));
-    let of_rows = table.and_then(|table| options.formats.iter().find(|other| fills(**other, table)));
+    let table = options.keep.as_ref().map(|keep| keep.table).filter(|table| !format.info().fills(table));
+    let of_rows = table.and_then(|table| options.formats.iter().find(|other| other.info().fills(table)));
     for other in of_options.chain(of_rows) {
-        if let Some(hint) = other.options_elsewhere() {
-            let message = format!("'{}' is no {}", input.display(), other.noun());
+        if let Some(hint) = other.info().options_elsewhere {
+            let message = format!("'{}' is no {}", input.display(), other.info().noun);
             return Err(Error::usage(message).hint(hint));
         }
     }
@@ -124,10 +123,10 @@ fn check_options(format: Format, options: &Options, input: &Path) -> Result<()> 
 
 /// The error for a file that no format recognises. Formats that are recognised by file names come last.
 fn of_no_format(formats: &[Format]) -> Error {
-    let (named, alone): (Vec<Format>, Vec<Format>) = formats.iter().partition(|f| !f.roles().is_empty());
+    let (named, alone): (Vec<Format>, Vec<Format>) = formats.iter().partition(|f| !f.info().roles.is_empty());
     let all: Vec<Format> = alone.into_iter().chain(named).collect();
-    let nouns: Vec<&str> = all.iter().map(|f| f.noun()).collect();
-    let signatures: Vec<&str> = all.iter().map(|f| f.signature()).collect();
+    let nouns: Vec<&str> = all.iter().map(|f| f.info().noun).collect();
+    let signatures: Vec<&str> = all.iter().map(|f| f.info().signature).collect();
     let nouns = match nouns.split_last() {
         Some((last, [])) => (*last).to_owned(),
         Some((last, others)) => format!("{} or {last}", others.join(", ")),

@@ -16,6 +16,7 @@ use super::table_writer::{StagedFile, TableWriter};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::TableSpec;
 use crate::time::TimeScale;
+use arrow::array::RecordBatch;
 
 /// A change in the making. It holds the lock of the database; dropped without [`Transaction::commit`], it
 /// leaves the database as it was, and no folder where there was none.
@@ -128,6 +129,19 @@ impl Transaction {
             self.manifest.files.push(file.entry);
             self.manifest.sort();
         }
+    }
+
+    /// Writes one more file of a table that is not divided by core.
+    pub fn put_rows(
+        &mut self,
+        table: &'static TableSpec,
+        recording: &str,
+        rows: &[RecordBatch],
+    ) -> Result<()> {
+        let mut writer = self.writer(table, recording, None)?;
+        rows.iter().try_for_each(|batch| writer.write(batch))?;
+        self.add(writer.finish()?);
+        Ok(())
     }
 
     /// Adds a file that is not a table to the commit, in place of the one of that name. Fails when it cannot

@@ -86,10 +86,11 @@ pub struct IngestArgs {
 pub struct InputFormat(pub Option<&'static dyn TraceFormat>);
 
 fn format_parser() -> impl TypedValueParser<Value = InputFormat> {
-    let of_format = |format: &&dyn TraceFormat| PossibleValue::new(format.name()).help(format.help());
+    let of_format =
+        |format: &&dyn TraceFormat| PossibleValue::new(format.info().name).help(format.info().help);
     let auto = PossibleValue::new("auto").help("Told by content");
     PossibleValuesParser::new(std::iter::once(auto).chain(FORMATS.iter().map(of_format)))
-        .map(|name| InputFormat(FORMATS.iter().find(|format| format.name() == name).copied()))
+        .map(|name| InputFormat(FORMATS.iter().find(|format| format.info().name == name).copied()))
 }
 
 /// The options that trace formats declare.
@@ -98,7 +99,7 @@ pub struct TraceFormats;
 
 impl Registry for TraceFormats {
     fn specs() -> Vec<&'static OptionSpec> {
-        FORMATS.iter().flat_map(|format| format.options()).collect()
+        FORMATS.iter().flat_map(|format| format.info().options).collect()
     }
 }
 

@@ -8,8 +8,8 @@ use crate::derive::Dialect;
 use crate::diagnostics::Severity;
 use crate::error::{Error, Result};
 use crate::formats::{
-    ChunkParser, Confidence, Disorder, Ending, Header, Input, Output, Parsed, Reader, RowOrder, Settings,
-    Stream, TableUse, TraceFormat,
+    ChunkParser, Confidence, Disorder, Ending, FormatInfo, Header, Input, Output, Parsed, Reader, RowOrder,
+    Settings, Stream, TableUse, TraceFormat,
 };
 use crate::input::Chunk;
 use crate::options::{OptionSpec, Word};
@@ -17,11 +17,30 @@ use crate::schema::tables;
 use crate::time::TimeScale;
 use std::path::PathBuf;
 
-/// The tables that its reader fills.
-static TABLES: [TableUse; 2] = [
-    TableUse { table: tables::BTF_EVENT, order: RowOrder::AcrossBatches },
-    TableUse { table: tables::BTF_LINE, order: RowOrder::AsGiven },
-];
+static INFO: FormatInfo = FormatInfo {
+    name: "btf",
+    help: "A BTF trace of any version",
+    noun: "BTF trace",
+    signature: "BTF begins with '#version' or has lines like '100,Core_0,0,T,Task_1,0,start'",
+    options: &[OptionSpec::choice(
+        "dialect",
+        "DIALECT",
+        &[
+            Word { name: "auto", help: "Told by content" },
+            Word { name: "standard", help: "As the specification says" },
+            Word { name: "freertos", help: "As the FreeRTOS loggers write them" },
+        ],
+        "How the events of tasks in a BTF trace are meant",
+    )
+    .with_default("auto")],
+    tables: &[
+        TableUse { table: tables::BTF_EVENT, order: RowOrder::AcrossBatches },
+        TableUse { table: tables::BTF_LINE, order: RowOrder::AsGiven },
+    ],
+    disorder: Disorder::Fault(Severity::Warning),
+    threads_per_input: usize::MAX,
+    ..FormatInfo::DEFAULT
+};
 
 /// See the module.
 #[derive(Debug)]
@@ -31,44 +50,8 @@ pub struct Btf;
 pub const NUMERIC_FORMAT: &str = "btf-numeric";
 
 impl TraceFormat for Btf {
-    fn name(&self) -> &'static str {
-        "btf"
-    }
-
-    fn help(&self) -> &'static str {
-        "A BTF trace of any version"
-    }
-
-    fn noun(&self) -> &'static str {
-        "BTF trace"
-    }
-
-    fn signature(&self) -> &'static str {
-        "BTF begins with '#version' or has lines like '100,Core_0,0,T,Task_1,0,start'"
-    }
-
-    fn options(&self) -> &'static [OptionSpec] {
-        const DIALECTS: [Word; 3] = [
-            Word { name: "auto", help: "Told by content" },
-            Word { name: "standard", help: "As the specification says" },
-            Word { name: "freertos", help: "As the FreeRTOS loggers write them" },
-        ];
-        const OPTIONS: [OptionSpec; 1] = [OptionSpec::choice(
-            "dialect",
-            "DIALECT",
-            &DIALECTS,
-            "How the events of tasks in a BTF trace are meant",
-        )
-        .with_default("auto")];
-        &OPTIONS
-    }
-
-    fn tables(&self) -> &'static [TableUse] {
-        &TABLES
-    }
-
-    fn disorder(&self) -> Disorder {
-        Disorder::Fault(Severity::Warning)
+    fn info(&self) -> &'static FormatInfo {
+        &INFO
     }
 
     fn probe(&self, head: &[u8]) -> Confidence {
@@ -85,10 +68,6 @@ impl TraceFormat for Btf {
         value.last()
     }
 
-    fn threads_per_input(&self) -> usize {
-        usize::MAX
-    }
-
     fn open(&self, inputs: Vec<Input>, settings: &Settings<'_>) -> Result<Vec<Stream>> {
         let said = match settings.options.text("dialect") {
             Some("standard") => Some(Dialect::Standard),
@@ -101,7 +80,7 @@ impl TraceFormat for Btf {
                 return Err(Error::input("the file is empty").at(&input.path).hint("export the trace again"));
             }
             if !super::probe(head) {
-                return Err(Error::input("this is no BTF trace").at(&input.path).hint(self.signature()));
+                return Err(Error::input("this is no BTF trace").at(&input.path).hint(INFO.signature));
             }
             let spoken = if speaks_freertos(head) { Dialect::FreeRtos } else { Dialect::Standard };
             let reader = BtfReader {

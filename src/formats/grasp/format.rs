@@ -5,7 +5,7 @@ use super::rows::CommandRows;
 use crate::diagnostics::Severity;
 use crate::error::{Error, Result};
 use crate::formats::{
-    Confidence, Disorder, Ending, Header, Input, Output, Reader, RowOrder, Rows, Settings, Setup, Stream,
+    Confidence, Ending, FormatInfo, Header, Input, Output, Reader, RowOrder, Rows, Settings, Setup, Stream,
     TableUse, TraceFormat,
 };
 use crate::input::Chunk;
@@ -20,49 +20,28 @@ const GRASP: &str = "grasp";
 /// The default unit of time: "In our simulations 1 tick corresponds to 1ms" (paper §IV-B).
 const TICK: &str = "1ms";
 
-/// The tables that its reader fills.
-static TABLES: [TableUse; 1] = [TableUse { table: tables::GRASP_EVENT, order: RowOrder::AcrossBatches }];
+static INFO: FormatInfo = FormatInfo {
+    name: GRASP,
+    help: "A Grasp trace",
+    noun: "Grasp trace",
+    signature: "Grasp traces have lines like 'plot 5 jobResumed job1.1'",
+    options: &[OptionSpec::text(
+        "tick",
+        "DURATION",
+        "Grasp trace: how long a unit of its time is, e.g. 10us; 1ms unless given",
+    )],
+    options_elsewhere: Some("--tick is the unit of time of Grasp traces; others say theirs themselves"),
+    tables: &[TableUse { table: tables::GRASP_EVENT, order: RowOrder::AcrossBatches }],
+    ..FormatInfo::DEFAULT
+};
 
 /// See the module.
 #[derive(Debug)]
 pub struct Grasp;
 
 impl TraceFormat for Grasp {
-    fn name(&self) -> &'static str {
-        GRASP
-    }
-
-    fn help(&self) -> &'static str {
-        "A Grasp trace"
-    }
-
-    fn noun(&self) -> &'static str {
-        "Grasp trace"
-    }
-
-    fn signature(&self) -> &'static str {
-        "Grasp traces have lines like 'plot 5 jobResumed job1.1'"
-    }
-
-    fn options(&self) -> &'static [OptionSpec] {
-        const OPTIONS: [OptionSpec; 1] = [OptionSpec::text(
-            "tick",
-            "DURATION",
-            "Grasp trace: how long a unit of its time is, e.g. 10us; 1ms unless given",
-        )];
-        &OPTIONS
-    }
-
-    fn options_elsewhere(&self) -> Option<&'static str> {
-        Some("--tick is the unit of time of Grasp traces; others say theirs themselves")
-    }
-
-    fn tables(&self) -> &'static [TableUse] {
-        &TABLES
-    }
-
-    fn disorder(&self) -> Disorder {
-        Disorder::Expected
+    fn info(&self) -> &'static FormatInfo {
+        &INFO
     }
 
     fn probe(&self, head: &[u8]) -> Confidence {

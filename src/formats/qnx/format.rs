@@ -6,8 +6,8 @@ use super::{Batch, listing, probe, rows, spread::Spread};
 use crate::diagnostics::Severity;
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
 use crate::formats::{
-    Confidence, Counts, Disorder, Ending, Header, Input, Output, Reader, RowOrder, Rows, Settings, Setup,
-    Stream, TableUse, TraceFormat,
+    Confidence, Counts, Disorder, Ending, FormatInfo, Header, Input, Output, Reader, RowOrder, Rows,
+    Settings, Setup, Stream, TableUse, TraceFormat,
 };
 use crate::input::Chunk;
 use crate::options::{OptionSpec, OptionValues};
@@ -19,78 +19,55 @@ use std::path::PathBuf;
 /// `recording.os` of a kernel trace, and the name of its mapper.
 const OS: &str = "qnx";
 
-/// The tables that its reader fills.
-static TABLES: [TableUse; 3] = [
-    TableUse { table: tables::KERNEL_EVENT, order: RowOrder::WithinBatches },
-    TableUse { table: tables::KERNEL_BUFFER, order: RowOrder::AsGiven },
-    TableUse { table: tables::KERNEL_ATTRIBUTE, order: RowOrder::AsGiven },
-];
+static INFO: FormatInfo = FormatInfo {
+    name: "qnx",
+    help: "A kernel trace of QNX: a .kev file",
+    noun: "kernel trace of QNX",
+    signature: "kernel traces of QNX begin with 'TRACE_HEADER_BEGIN::'",
+    options: &[
+        OptionSpec::text(
+            "qnx-version",
+            "VERSION",
+            "Which Neutrino wrote a kernel trace (6.5, 6.6, 7.0, 7.1, 8.0), whatever its header says",
+        ),
+        OptionSpec::list(
+            "jobs",
+            "STATES",
+            "Kernel trace: blocking in one of these states ends an instance of a task, and waking begins another, e.g. \
+             RECEIVE,NANOSLEEP; without, an instance is a thread from its creation to its end",
+        ),
+        OptionSpec::flag(
+            "overlay-irqs",
+            "Kernel trace: interrupts leave the states of threads alone, instead of preempting them",
+        ),
+        OptionSpec::flag("idle", "Kernel trace: idle threads become tasks"),
+    ],
+    options_elsewhere: Some(
+        "--class, --event, --where, --jobs and the like are for kernel traces of QNX: ingest those by themselves",
+    ),
+    tables: &[
+        TableUse { table: tables::KERNEL_EVENT, order: RowOrder::WithinBatches },
+        TableUse { table: tables::KERNEL_BUFFER, order: RowOrder::AsGiven },
+        TableUse { table: tables::KERNEL_ATTRIBUTE, order: RowOrder::AsGiven },
+    ],
+    // Rows are sorted already; the reader reports the disorder of the clocks of the CPUs.
+    disorder: Disorder::Expected,
+    // Reading, decoding, and each of the CPUs.
+    threads_per_input: 2 + (u8::MAX >> 2) as usize,
+    ..FormatInfo::DEFAULT
+};
 
 /// See the module.
 #[derive(Debug)]
 pub struct Qnx;
 
 impl TraceFormat for Qnx {
-    fn name(&self) -> &'static str {
-        "qnx"
-    }
-
-    fn help(&self) -> &'static str {
-        "A kernel trace of QNX: a .kev file"
-    }
-
-    fn noun(&self) -> &'static str {
-        "kernel trace of QNX"
-    }
-
-    fn signature(&self) -> &'static str {
-        "kernel traces of QNX begin with 'TRACE_HEADER_BEGIN::'"
-    }
-
-    fn options(&self) -> &'static [OptionSpec] {
-        const OPTIONS: [OptionSpec; 4] = [
-            OptionSpec::text(
-                "qnx-version",
-                "VERSION",
-                "Which Neutrino wrote a kernel trace (6.5, 6.6, 7.0, 7.1, 8.0), whatever its header says",
-            ),
-            OptionSpec::list(
-                "jobs",
-                "STATES",
-                "Kernel trace: blocking in one of these states ends an instance of a task, and waking begins another, e.g. \
-                 RECEIVE,NANOSLEEP; without, an instance is a thread from its creation to its end",
-            ),
-            OptionSpec::flag(
-                "overlay-irqs",
-                "Kernel trace: interrupts leave the states of threads alone, instead of preempting them",
-            ),
-            OptionSpec::flag("idle", "Kernel trace: idle threads become tasks"),
-        ];
-        &OPTIONS
-    }
-
-    fn options_elsewhere(&self) -> Option<&'static str> {
-        Some(
-            "--class, --event, --where, --jobs and the like are for kernel traces of QNX: ingest those by themselves",
-        )
-    }
-
-    fn tables(&self) -> &'static [TableUse] {
-        &TABLES
-    }
-
-    fn disorder(&self) -> Disorder {
-        // Rows are sorted already; the reader reports the disorder of the clocks of the CPUs.
-        Disorder::Expected
+    fn info(&self) -> &'static FormatInfo {
+        &INFO
     }
 
     fn probe(&self, head: &[u8]) -> Confidence {
         if listing::probe(head) || probe(head) { Confidence::Certain } else { Confidence::None }
-    }
-
-    fn threads_per_input(&self) -> usize {
-        // Reading, decoding, and each of the CPUs.
-        2 + usize::from(u8::MAX >> 2)
     }
 
     fn open(&self, inputs: Vec<Input>, settings: &Settings<'_>) -> Result<Vec<Stream>> {

@@ -6,8 +6,8 @@ use super::{ExportParser, ExportSettings, Grammar, Kind, Radix, detect_data_layo
 use crate::diagnostics::Severity;
 use crate::error::{Error, Result};
 use crate::formats::{
-    Confidence, Disorder, Ending, Input, Output, Part, Reader, RowOrder, Rows, Settings, Stream, TableUse,
-    TraceFormat,
+    Confidence, Disorder, Ending, FormatInfo, Input, Output, Part, Reader, RowOrder, Rows, Settings, Stream,
+    TableUse, TraceFormat,
 };
 use crate::input::Chunk;
 use crate::options::{OptionSpec, Word};
@@ -19,11 +19,27 @@ use std::sync::Arc;
 const DATA: &str = "data";
 const FUNCTIONS: &str = "functions";
 
-/// The tables that the readers fill.
-static TABLES: [TableUse; 2] = [
-    TableUse { table: tables::DATA_EVENT, order: RowOrder::WithinBatches },
-    TableUse { table: tables::FUNCTION_EVENT, order: RowOrder::WithinBatches },
-];
+/// The facts of the format.
+static INFO: FormatInfo = FormatInfo {
+    name: "trace32",
+    help: "TRACE32 exports",
+    noun: "TRACE32 export",
+    signature: "exports of TRACE32 are named CORE_data.csv and CORE_func.csv, or given with --core name=…,data=…",
+    options: &[OptionSpec::choice(
+        Trace32::DATA_RADIX,
+        "DATA_RADIX",
+        &[Word::plain("hex"), Word::plain("decimal")],
+        "Radix of data values without a prefix",
+    )],
+    tables: &[
+        TableUse { table: tables::DATA_EVENT, order: RowOrder::WithinBatches },
+        TableUse { table: tables::FUNCTION_EVENT, order: RowOrder::WithinBatches },
+    ],
+    disorder: Disorder::Fault(Severity::Error),
+    roles: &[DATA, FUNCTIONS],
+    no_events: "the export holds no event; did the trace host decode the program flow?",
+    ..FormatInfo::DEFAULT
+};
 
 /// The format of TRACE32 exports.
 #[derive(Debug)]
@@ -37,47 +53,12 @@ impl Trace32 {
 }
 
 impl TraceFormat for Trace32 {
-    fn name(&self) -> &'static str {
-        "trace32"
-    }
-
-    fn help(&self) -> &'static str {
-        "TRACE32 exports"
-    }
-
-    fn noun(&self) -> &'static str {
-        "TRACE32 export"
-    }
-
-    fn signature(&self) -> &'static str {
-        "exports of TRACE32 are named CORE_data.csv and CORE_func.csv, or given with --core name=…,data=…"
-    }
-
-    fn options(&self) -> &'static [OptionSpec] {
-        const RADIXES: [Word; 2] = [Word::plain("hex"), Word::plain("decimal")];
-        const OPTIONS: [OptionSpec; 1] = [OptionSpec::choice(
-            Trace32::DATA_RADIX,
-            "DATA_RADIX",
-            &RADIXES,
-            "Radix of data values without a prefix",
-        )];
-        &OPTIONS
-    }
-
-    fn tables(&self) -> &'static [TableUse] {
-        &TABLES
-    }
-
-    fn disorder(&self) -> Disorder {
-        Disorder::Fault(Severity::Error)
+    fn info(&self) -> &'static FormatInfo {
+        &INFO
     }
 
     fn probe(&self, head: &[u8]) -> Confidence {
         if probe(head).is_some() { Confidence::Weak } else { Confidence::None }
-    }
-
-    fn roles(&self) -> &'static [&'static str] {
-        &[DATA, FUNCTIONS]
     }
 
     /// `core0_data.csv` has the data accesses of `core0`; also with `.txt`, and compressed.
@@ -88,10 +69,6 @@ impl TraceFormat for Trace32 {
         let part = |core: &str, role| Part { core: core.to_owned(), role };
         let data = stem.strip_suffix("_data").map(|core| part(core, DATA));
         data.or_else(|| stem.strip_suffix("_func").map(|core| part(core, FUNCTIONS)))
-    }
-
-    fn no_events(&self) -> &'static str {
-        "the export holds no event; did the trace host decode the program flow?"
     }
 
     fn open(&self, inputs: Vec<Input>, settings: &Settings<'_>) -> Result<Vec<Stream>> {

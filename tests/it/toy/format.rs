@@ -1,52 +1,32 @@
 //! Spans as CSV, `task,begin,end` in nanoseconds: a trace format in the fewest lines, as CONTRIBUTING.md has
 //! the recipe. Its folder in `src/formats` would hold this file.
 
-use btfdb::internals::{BtfEventRow, BtfEventRows, Chunk, Disorder, Ending, RowOrder, TableUse};
+use btfdb::internals::{BtfEventRow, BtfEventRows, Chunk, Ending, RowOrder, TableUse};
 use btfdb::{
-    Confidence, Input, OptionSpec, Output, Reader, Result, Rows, Settings, Severity, Stream, TraceFormat,
-    tables,
+    Confidence, FormatInfo, Input, OptionSpec, Output, Reader, Result, Rows, Settings, Severity, Stream,
+    TraceFormat, tables,
 };
 
 /// The first line of every file.
 const TITLE: &str = "task,begin,end";
-static TABLES: [TableUse; 1] = [TableUse { table: tables::BTF_EVENT, order: RowOrder::AcrossBatches }];
-const OPTIONS: [OptionSpec; 1] = [OptionSpec::text("spans-core", "NAME", "Spans: the core they ran on")];
+static INFO: FormatInfo = FormatInfo {
+    name: "spans",
+    help: "Spans as CSV",
+    noun: "list of spans",
+    signature: "lists of spans begin with 'task,begin,end'",
+    options: &[OptionSpec::text("spans-core", "NAME", "Spans: the core they ran on")],
+    options_elsewhere: Some("--spans-core is for lists of spans"),
+    tables: &[TableUse { table: tables::BTF_EVENT, order: RowOrder::AcrossBatches }],
+    ..FormatInfo::DEFAULT
+};
 
 /// See the module.
 #[derive(Debug)]
 pub struct Spans;
 
 impl TraceFormat for Spans {
-    fn name(&self) -> &'static str {
-        "spans"
-    }
-
-    fn help(&self) -> &'static str {
-        "Spans as CSV"
-    }
-
-    fn noun(&self) -> &'static str {
-        "list of spans"
-    }
-
-    fn signature(&self) -> &'static str {
-        "lists of spans begin with 'task,begin,end'"
-    }
-
-    fn options(&self) -> &'static [OptionSpec] {
-        &OPTIONS
-    }
-
-    fn options_elsewhere(&self) -> Option<&'static str> {
-        Some("--spans-core is for lists of spans")
-    }
-
-    fn tables(&self) -> &'static [TableUse] {
-        &TABLES
-    }
-
-    fn disorder(&self) -> Disorder {
-        Disorder::Expected
+    fn info(&self) -> &'static FormatInfo {
+        &INFO
     }
 
     fn probe(&self, head: &[u8]) -> Confidence {
