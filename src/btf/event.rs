@@ -3,6 +3,9 @@
 use super::NameId;
 use super::spec::{Action, EntityType};
 
+/// Name and instance of an entity.
+pub type Actor = (NameId, i64);
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Note {
     None,
@@ -28,4 +31,19 @@ pub struct Event {
     pub action: Action,
     /// Additional data.
     pub note: Note,
+}
+
+impl Event {
+    /// An event at `time` that `source` causes and that happens to `target`.
+    pub fn new(
+        time: i64,
+        source: Actor,
+        target_type: EntityType,
+        target: Actor,
+        action: Action,
+        note: Note,
+    ) -> Self {
+        let ((source, source_instance), (target, target_instance)) = (source, target);
+        Self { time, source, source_instance, target_type, target, target_instance, action, note }
+    }
 }

@@ -2,23 +2,12 @@
 
 use super::jobs::Phase;
 use super::rules::Rules;
-use crate::btf::{Action, EntityType, Event, NameId, Note};
+use crate::btf::{Action, Actor, EntityType, Event, Note};
 use crate::map::Output;
-
-pub(super) type Actor = (NameId, i64);
 
 impl Rules {
     pub(super) fn emit(&mut self, source: Actor, kind: EntityType, target: Actor, action: Action) {
-        self.out.push(Output::Event(Event {
-            time: self.now,
-            source: source.0,
-            source_instance: source.1,
-            target_type: kind,
-            target: target.0,
-            target_instance: target.1,
-            action,
-            note: Note::None,
-        }));
+        self.out.push(Output::Event(Event::new(self.now, source, kind, target, action, Note::None)));
     }
 
     /// The stimulus that activates a task, triggered.

@@ -4,33 +4,26 @@
 
 use super::Occurrence;
 use crate::diagnostics::Severity;
+use crate::words::words;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A check of rule J15.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Rule {
-    /// A server consumed more than it had.
-    BudgetNegative,
-    /// A mutex is released by a job that does not hold it.
-    MutexNotHeld,
-    /// A mutex is released before one that was acquired after it.
-    MutexNotNested,
-    /// A mutex is acquired that another job holds.
-    MutexTaken,
+words! {
+    /// A check of rule J15. Its word is a stable name.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Rule {
+        /// A server consumed more than it had.
+        BudgetNegative = "budget-negative",
+        /// A mutex is released by a job that does not hold it.
+        MutexNotHeld = "mutex-not-held",
+        /// A mutex is released before one that was acquired after it.
+        MutexNotNested = "mutex-not-nested",
+        /// A mutex is acquired that another job holds.
+        MutexTaken = "mutex-taken",
+    }
 }
 
 impl Rule {
-    /// Stable name.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::BudgetNegative => "budget-negative",
-            Self::MutexNotHeld => "mutex-not-held",
-            Self::MutexNotNested => "mutex-not-nested",
-            Self::MutexTaken => "mutex-taken",
-        }
-    }
-
     /// How bad it is.
     pub fn severity(self) -> Severity {
         Severity::Error

@@ -78,7 +78,7 @@ pub struct Occurrence<'a> {
 #[serde(deny_unknown_fields)]
 pub struct Settings {}
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct GraspMapper {
     directory: Directory,
     clocks: Clocks,
@@ -112,14 +112,7 @@ impl Mapper for GraspMapper {
     type State = State;
 
     fn new(_: Settings, recording: &Recording<'_>) -> Result<Self> {
-        Ok(Self {
-            directory: Directory::default(),
-            clocks: Clocks::default(),
-            time_base: Arc::default(),
-            rules: Rules::default(),
-            range: (recording.begin, recording.end),
-            resumed: None,
-        })
+        Ok(Self { range: (recording.begin, recording.end), ..Self::default() })
     }
 
     fn resume(&mut self, state: State) -> Result<()> {
@@ -158,7 +151,7 @@ impl Mapper for GraspMapper {
             }
             pass::ARRIVALS => {
                 self.rules.occurrence(o);
-                self.rules.forget_events();
+                self.rules.out.clear();
                 // Times on the common clock may be outside of those in the file.
                 self.range = (self.range.0.min(o.effect_at), self.range.1.max(o.effect_at));
             }

@@ -161,7 +161,7 @@ impl Rules {
     pub fn occurrence(&mut self, o: &Occurrence<'_>) {
         self.now = o.effect_at;
         for fault in self.checker.occurrence(o) {
-            self.note(fault.rule.severity(), fault.rule.id(), fault.message, o);
+            self.note(fault.rule.severity(), fault.rule.as_str(), fault.message, o);
         }
         match o.command {
             "newJob" => {
@@ -182,14 +182,9 @@ impl Rules {
         (self.out.len() >= at_least).then(|| std::mem::take(&mut self.out))
     }
 
-    /// Drops the events so far.
-    pub fn forget_events(&mut self) {
-        self.out.clear();
-    }
-
     pub fn finish(&mut self, end: i64) {
         for fault in self.checker.finish(end) {
-            self.note(fault.rule.severity(), fault.rule.id(), fault.message, &Occurrence::default());
+            self.note(fault.rule.severity(), fault.rule.as_str(), fault.message, &Occurrence::default());
         }
     }
 

@@ -36,7 +36,7 @@ impl Life {
 }
 
 /// The processes of a recording.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Directory {
     dump: Dump,
@@ -53,13 +53,7 @@ pub(super) struct Directory {
 impl Directory {
     /// At the begin of a recording.
     pub fn new(version: Version) -> Self {
-        Self {
-            dump: Dump::new(version),
-            lives: IdMap::default(),
-            count: 0,
-            beyond: 0,
-            idle: IdMap::default(),
-        }
+        Self { dump: Dump::new(version), ..Self::default() }
     }
 
     /// Adds the next event. Needs all events of a recording, in the order of the mapping.

@@ -25,7 +25,7 @@ pub(super) mod thread {
 
 /// Rule Q2. 8.0 marks such events. Before, the list is the start of the trace, as long as it looks like one:
 /// processes and threads, each created and followed by its own state.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Dump {
     marked: bool,

@@ -60,16 +60,7 @@ impl QnxMapper {
         action: Action,
         note: Note,
     ) {
-        let event = Event {
-            time: self.now,
-            source: source.0,
-            source_instance: source.1,
-            target_type: kind,
-            target: target.0,
-            target_instance: target.1,
-            action,
-            note,
-        };
+        let event = Event::new(self.now, source, kind, target, action, note);
         self.out.push(if self.closing { Output::Closing(event) } else { Output::Event(event) });
     }
 

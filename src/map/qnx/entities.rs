@@ -1,12 +1,10 @@
 //! Names and instance numbers of entities. Not the events that use them.
 
+pub(super) use crate::btf::Actor;
 use crate::btf::{NameId, Names, Note};
 use crate::map::state::pairs;
 use crate::names::IdMap;
 use serde::{Deserialize, Serialize};
-
-/// Name and instance of an entity.
-pub(super) type Actor = (NameId, i64);
 
 /// Maximum number of different names; all further ones are called OTHER.
 const MAX_NAMES: usize = 1 << 21;

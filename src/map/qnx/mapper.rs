@@ -14,7 +14,7 @@ use crate::map::Output;
 use crate::qnx::{Class, Status};
 
 /// The mapper of kernel events.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct QnxMapper {
     pub(super) settings: Settings,
     pub(super) directory: Directory,
@@ -50,20 +50,8 @@ impl QnxMapper {
             directory: Directory::new(settings.flavour.version),
             settings,
             range,
-            last_gap: None,
-            entities: Entities::default(),
-            rows: KernelRows::default(),
-            turn: 0,
             now: range.0,
-            dumped: false,
-            cores: Vec::new(),
-            threads: Threads::default(),
-            causes: Causes::default(),
-            messages: Messages::default(),
-            servers: Servers::default(),
-            closing: false,
-            out: Vec::new(),
-            counters: Counters::default(),
+            ..Self::default()
         }
     }
 

@@ -12,10 +12,11 @@ use std::ops::{Index, IndexMut};
 
 /// The state of the instance of a thread in BTF. With `Irq::Preempt`, a thread that is running in the
 /// kernel's view is [`Phase::Ready`] while an interrupt has its CPU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Phase {
     /// There is no instance: none yet, or the last one ended with its job.
+    #[default]
     Off,
     Active,
     Ready,
@@ -23,7 +24,7 @@ pub(super) enum Phase {
     Waiting,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Thread {
     pub pid: u32,

@@ -2,6 +2,7 @@
 
 use crate::qnx::layout::{Value, Values};
 use crate::qnx::{Event, Flavour, fields};
+use crate::words::words;
 use serde::{Deserialize, Serialize};
 
 /// `−1`: for a process or thread "none", "unknown" or "myself", for a result "an error".
@@ -13,38 +14,19 @@ pub(super) fn thread(event: &Event<'_>) -> Option<(u32, u32)> {
     (event.words.len() >= 2 && pid != NONE && tid != NONE && tid != 0).then_some((pid, tid))
 }
 
-/// A scheduling policy; the numbers of POSIX policies on Neutrino (sched.h).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Policy {
-    Fifo = 1,
-    Rr,
-    Other,
-    Sporadic,
-}
-
-impl Policy {
-    /// The word of column `policy`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Fifo => "FIFO",
-            Self::Rr => "RR",
-            Self::Other => "OTHER",
-            Self::Sporadic => "SPORADIC",
-        }
-    }
-
-    fn of_number(number: u32) -> Option<Self> {
-        [Self::Fifo, Self::Rr, Self::Other, Self::Sporadic]
-            .into_iter()
-            .find(|policy| *policy as u32 == number)
-    }
+words! {
+    /// A scheduling policy, in the order of the numbers of POSIX policies on Neutrino, from 1 (sched.h). Its
+    /// word is that of column `policy`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub(super) enum Policy { Fifo = "FIFO", Rr = "RR", Other = "OTHER", Sporadic = "SPORADIC" }
 }
 
 /// Priority and policy, which wide events of threads have.
 pub(super) fn scheduling(event: &Event<'_>) -> (Option<i64>, Option<Policy>) {
     let [_, _, priority, policy, ..] = *event.words else { return (None, None) };
-    (Some(i64::from(priority as i32)), Policy::of_number(policy))
+    let policy = policy.checked_sub(1).and_then(|n| Policy::ALL.get(n as usize)).copied();
+    (Some(i64::from(priority as i32)), policy)
 }
 
 /// An argument by its traceprinter name; `None` if the event does not have it. −1 is returned unsigned.

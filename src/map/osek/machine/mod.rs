@@ -270,17 +270,7 @@ impl Machine {
         action: Action,
         note: Note,
     ) {
-        let event = Event {
-            time: self.now,
-            source: source.0,
-            source_instance: source.1,
-            target_type,
-            target: target.0,
-            target_instance: target.1,
-            action,
-            note,
-        };
-        self.out.push(Output::Event(event));
+        self.out.push(Output::Event(Event::new(self.now, source, target_type, target, action, note)));
     }
 
     /// A process action; its source is the core, instance 0.

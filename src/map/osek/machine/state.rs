@@ -1,13 +1,11 @@
 //! The data of the state machine: cores, tasks with their instances, ISR frames, semaphores, pending stimuli.
 //! Plain data; the rules are elsewhere.
 
+pub(super) use crate::btf::Actor;
 use crate::btf::{NameId, State as ProcessState};
 use crate::map::osek::model::{OsState, Service};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-
-/// Name and instance of an entity.
-pub(super) type Actor = (NameId, i64);
 
 /// A process that occupies or may occupy a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +51,7 @@ pub(super) struct Instance {
     pub state: ProcessState,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Task {
     pub name: NameId,
@@ -75,18 +73,7 @@ pub(super) struct Task {
 
 impl Task {
     pub fn new(name: NameId, core: usize) -> Self {
-        Self {
-            name,
-            core,
-            next_instance: 0,
-            queue: VecDeque::new(),
-            os: None,
-            activations: None,
-            unreported: 0,
-            context: Context::default(),
-            lost: false,
-            never_ran: false,
-        }
+        Self { name, core, ..Self::default() }
     }
 }
 
@@ -105,7 +92,7 @@ pub(super) struct Frame {
     pub context: Context,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Core {
     pub name: NameId,
@@ -132,18 +119,7 @@ pub(super) struct Core {
 
 impl Core {
     pub fn new(name: NameId) -> Self {
-        Self {
-            name,
-            isrs: Vec::new(),
-            running: None,
-            incoming: None,
-            deferred: Vec::new(),
-            isr_value: None,
-            task_value: None,
-            previous: None,
-            alarm_event: None,
-            idle: Context::default(),
-        }
+        Self { name, ..Self::default() }
     }
 }
 
@@ -160,7 +136,7 @@ pub(super) struct Pending {
     pub by: Option<Actor>,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Semaphore {
     pub name: NameId,
@@ -181,17 +157,7 @@ pub(super) struct Semaphore {
 
 impl Semaphore {
     pub fn new(name: NameId) -> Self {
-        Self {
-            name,
-            locked: false,
-            overfull: false,
-            locker: None,
-            owner: None,
-            waiters: Vec::new(),
-            unknown: false,
-            unseen_until: None,
-            used: false,
-        }
+        Self { name, ..Self::default() }
     }
 }
 

@@ -5,7 +5,6 @@ use super::{AlarmAction, AlarmModel, CoreModel, Model, SemModel, TaskModel};
 use crate::description::orti::{EnumValue, Orti};
 use crate::description::{Application, ApplicationCore};
 use crate::map::osek::slots::Role;
-use crate::names::IdMap;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 impl Model {
@@ -23,17 +22,10 @@ impl Model {
                 .or_else(|| self.attribute(ix, orti, "OS", None, "RUNNINGISR", Role::RunningIsr(ix))),
             service: self.attribute(ix, orti, "OS", None, "SERVICETRACE", Role::Service(ix)),
             last_error: self.attribute(ix, orti, "OS", None, "LASTERROR", Role::LastError(ix)),
-            tasks_by_value: IdMap::default(),
             no_isr_values: HashSet::from([0]),
-            isr_labels: HashMap::new(),
-            isr_names: IdMap::default(),
             isr_symbols: setup.symbols.iter().map(|(a, n)| (a, n.to_owned())).collect(),
             handlers: setup.symbols.iter().map(|(_, n)| n.to_owned()).collect(),
-            services: IdMap::default(),
-            limit_error: None,
-            refused_errors: Vec::new(),
-            states: IdMap::default(),
-            event_names: IdMap::default(),
+            ..CoreModel::default()
         };
         let isr_type = ["RUNNINGISR2", "RUNNINGISR"].into_iter().find_map(|a| orti.attribute_type("OS", a));
         let mut zero_is_isr = false;
@@ -159,17 +151,7 @@ impl Model {
                     self.slots.add_role(core, &path, Role::Spin(s));
                 }
             }
-            let (lockers, no_locker, unlocked) = (HashMap::new(), HashSet::new(), Vec::new());
-            self.sems.push(SemModel {
-                name,
-                state: None,
-                locker: None,
-                lockers,
-                no_locker,
-                unlocked,
-                core: 0,
-                spin: true,
-            });
+            self.sems.push(SemModel { name, spin: true, ..SemModel::default() });
         }
     }
 
@@ -191,6 +173,7 @@ impl Model {
                 EnumValue::Formula(_) => {}
             }
         }
+        let in_common = SemModel { lockers, no_locker, unlocked, core: ix, ..SemModel::default() };
         for object in orti.objects("RESOURCE") {
             let label = &object.name;
             let global = self.sems.iter().any(|s| s.spin && self.names.text(s.name) == label);
@@ -203,17 +186,7 @@ impl Model {
             let name = self.names.intern(label);
             let state = self.attribute(ix, orti, "RESOURCE", Some(label), "STATE", Role::SemState(s));
             let locker = self.attribute(ix, orti, "RESOURCE", Some(label), "LOCKER", Role::SemLocker(s));
-            let (lockers, no_locker, unlocked) = (lockers.clone(), no_locker.clone(), unlocked.clone());
-            self.sems.push(SemModel {
-                name,
-                state,
-                locker,
-                lockers,
-                no_locker,
-                unlocked,
-                core: ix,
-                spin: false,
-            });
+            self.sems.push(SemModel { name, state, locker, ..in_common.clone() });
         }
     }
 

@@ -58,7 +58,7 @@ pub(super) struct TaskModel {
     pub waitmask: Vec<usize>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct SemModel {
     pub name: NameId,
     pub state: Option<Attribute>,
@@ -105,7 +105,7 @@ pub(super) enum Service {
     Other,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct CoreModel {
     pub name: NameId,
     /// The first core with the same OS image: itself, unless one OS runs several cores (see [`images`]).
