@@ -11,32 +11,11 @@ use super::table::Table;
 use crate::schema::ColumnType;
 
 /// Functions whose result is of the kind of their first argument.
-const OF_THE_FIRST: &[&str] = &[
-    "abs",
-    "approx_median",
-    "approx_percentile_cont",
-    "avg",
-    "ceil",
-    "first_value",
-    "floor",
-    "lag",
-    "last_value",
-    "lead",
-    "max",
-    "median",
-    "min",
-    "nth_value",
-    "nullif",
-    "percentile_cont",
-    "round",
-    "stddev",
-    "stddev_pop",
-    "sum",
-    "trunc",
-    "windows",
-];
+const OF_THE_FIRST: &str = "\
+    abs approx_median approx_percentile_cont avg ceil first_value floor lag last_value lead max median min \
+    nth_value nullif percentile_cont round stddev stddev_pop sum trunc windows";
 /// Functions whose result is of the kind of any argument.
-const OF_ANY: &[&str] = &["coalesce", "greatest", "least", "nvl", "nvl2"];
+const OF_ANY: &str = "coalesce greatest least nvl nvl2";
 
 /// For every column of a plan: does it count ticks?
 pub(super) fn times(plan: &LogicalPlan) -> Vec<bool> {
@@ -140,10 +119,12 @@ impl<'a> TimeColumns<'a> {
 
     fn expression(&self, expression: &Expr) -> bool {
         let is = |e: &Expr| self.expression(e);
-        let called = |name: &str, arguments: &[Expr]| match name {
-            name if OF_THE_FIRST.contains(&name) => arguments.first().is_some_and(is),
-            name if OF_ANY.contains(&name) => arguments.iter().any(is),
-            _ => false,
+        let called = |name: &str, arguments: &[Expr]| {
+            if OF_THE_FIRST.split(' ').any(|function| function == name) {
+                arguments.first().is_some_and(is)
+            } else {
+                OF_ANY.split(' ').any(|function| function == name) && arguments.iter().any(is)
+            }
         };
         match expression {
             Expr::Column(column) => self.column(column),

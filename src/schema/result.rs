@@ -3,8 +3,8 @@
 //! [`mod@super::view`]).
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, Float64Array, Int64Array, ListArray, RecordBatch, StringArray, StringViewArray,
-    UInt32Array, UInt64Array,
+    Array, ArrayRef, ArrowPrimitiveType, AsArray, ListArray, PrimitiveArray, RecordBatch, StringArray,
+    StringViewArray, UInt32Array,
 };
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type, Int64Type, UInt32Type, UInt64Type};
@@ -91,25 +91,32 @@ pub(crate) trait ResultColumn: Sized {
     }
 }
 
-/// Whole numbers, or flags as 0 and 1.
+/// A column of numbers.
 #[derive(Debug, Clone)]
-pub(crate) struct Integers(Int64Array);
+pub(crate) struct Numbers<T: ArrowPrimitiveType>(PrimitiveArray<T>);
 
-impl Integers {
+/// Whole numbers, or flags as 0 and 1.
+pub(crate) type Integers = Numbers<Int64Type>;
+/// Bits read as whole numbers without a sign.
+pub(crate) type Unsigned = Numbers<UInt64Type>;
+/// Numbers, also those with a fraction.
+pub(crate) type Fractions = Numbers<Float64Type>;
+
+impl<T: ArrowPrimitiveType> Numbers<T> {
     /// The number of a row; `None` for NULL.
     #[inline]
-    pub fn get(&self, row: usize) -> Option<i64> {
+    pub fn get(&self, row: usize) -> Option<T::Native> {
         (row < self.0.len() && self.0.is_valid(row)).then(|| self.0.value(row))
     }
 
     /// The number of a row; 0 for NULL.
     #[inline]
-    pub fn value(&self, row: usize) -> i64 {
+    pub fn value(&self, row: usize) -> T::Native {
         self.get(row).unwrap_or_default()
     }
 
     /// All numbers; missing ones have an arbitrary value.
-    pub fn values(&self) -> &[i64] {
+    pub fn values(&self) -> &[T::Native] {
         self.0.values()
     }
 
@@ -124,47 +131,19 @@ impl ResultColumn for Integers {
         let ty = array.data_type();
         let whole = ty.is_integer() || matches!(ty, DataType::Boolean | DataType::Null);
         let array = whole.then(|| cast(array, &DataType::Int64).ok())??;
-        array.as_primitive_opt::<Int64Type>().cloned().map(Self)
-    }
-}
-
-/// Bits read as whole numbers without a sign.
-#[derive(Debug, Clone)]
-pub(crate) struct Unsigned(UInt64Array);
-
-impl Unsigned {
-    /// The number of a row; 0 for NULL.
-    #[inline]
-    pub fn value(&self, row: usize) -> u64 {
-        if row < self.0.len() && self.0.is_valid(row) { self.0.value(row) } else { 0 }
+        array.as_primitive_opt().cloned().map(Numbers)
     }
 }
 
 impl ResultColumn for Unsigned {
     fn of(array: &ArrayRef) -> Option<Self> {
-        array.as_primitive_opt::<UInt64Type>().cloned().map(Self)
-    }
-}
-
-/// Numbers, also those with a fraction.
-#[derive(Debug, Clone)]
-pub(crate) struct Fractions(Float64Array);
-
-impl Fractions {
-    /// The number of a row; `None` for NULL.
-    pub fn get(&self, row: usize) -> Option<f64> {
-        (row < self.0.len() && self.0.is_valid(row)).then(|| self.0.value(row))
-    }
-
-    /// The number of a row; 0 for NULL.
-    pub fn value(&self, row: usize) -> f64 {
-        self.get(row).unwrap_or_default()
+        array.as_primitive_opt().cloned().map(Numbers)
     }
 }
 
 impl ResultColumn for Fractions {
     fn of(array: &ArrayRef) -> Option<Self> {
-        cast(array, &DataType::Float64).ok()?.as_primitive_opt::<Float64Type>().cloned().map(Self)
+        cast(array, &DataType::Float64).ok()?.as_primitive_opt().cloned().map(Numbers)
     }
 }
 
@@ -248,7 +227,7 @@ impl ResultColumn for IntegerLists {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::array::{BooleanArray, DictionaryArray};
+    use arrow::array::{BooleanArray, DictionaryArray, Float64Array};
     use std::sync::Arc;
 
     fn batch(columns: Vec<ArrayRef>) -> RecordBatch {

@@ -6,45 +6,23 @@ use std::sync::Arc;
 use arrow::array::{AsArray, Int64Array};
 use arrow::datatypes::DataType;
 use datafusion::common::{Result, internal_err};
-use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use datafusion::logical_expr::{ColumnarValue, ScalarUDF, Volatility, create_udf};
 
 /// The value after `name:` in column `arguments`, as a number: decimal or hexadecimal, 64 bits. NULL if there
 /// is no such argument, or if it is text.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct Argument {
-    signature: Signature,
+pub(super) fn argument() -> ScalarUDF {
+    let texts = vec![DataType::Utf8View; 2];
+    create_udf("argument", texts, DataType::Int64, Volatility::Immutable, Arc::new(numbers))
 }
 
-impl Argument {
-    pub fn new() -> Self {
-        let text = DataType::Utf8View;
-        Self { signature: Signature::exact(vec![text.clone(), text], Volatility::Immutable) }
-    }
-}
-
-impl ScalarUDFImpl for Argument {
-    fn name(&self) -> &str {
-        "argument"
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Int64)
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let arrays = ColumnarValue::values_to_arrays(&args.args)?;
-        let [arguments, names] = &arrays[..] else { return internal_err!("argument has two arguments") };
-        let (Some(arguments), Some(names)) = (arguments.as_string_view_opt(), names.as_string_view_opt())
-        else {
-            return internal_err!("argument is called with texts");
-        };
-        let numbers = arguments.iter().zip(names.iter()).map(|(all, name)| number(all?, name?));
-        Ok(ColumnarValue::Array(Arc::new(numbers.collect::<Int64Array>())))
-    }
+fn numbers(args: &[ColumnarValue]) -> Result<ColumnarValue> {
+    let arrays = ColumnarValue::values_to_arrays(args)?;
+    let [arguments, names] = &arrays[..] else { return internal_err!("argument has two arguments") };
+    let (Some(arguments), Some(names)) = (arguments.as_string_view_opt(), names.as_string_view_opt()) else {
+        return internal_err!("argument is called with texts");
+    };
+    let numbers = arguments.iter().zip(names.iter()).map(|(all, name)| number(all?, name?));
+    Ok(ColumnarValue::Array(Arc::new(numbers.collect::<Int64Array>())))
 }
 
 /// The number after `name:`, which begins a word outside of quotes.

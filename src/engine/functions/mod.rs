@@ -14,7 +14,7 @@ use crate::store::Database;
 
 /// Functions of one row that need no database.
 pub(super) fn of_rows() -> Vec<ScalarUDF> {
-    vec![ScalarUDF::from(argument::Argument::new())]
+    vec![argument::argument()]
 }
 
 /// Aggregates that replace the engine's of the same name.
@@ -25,9 +25,6 @@ pub(super) fn aggregates() -> Vec<AggregateUDF> {
 /// All functions of one row, for the tables of a database.
 pub(super) fn functions(database: &Arc<Database>) -> Vec<ScalarUDF> {
     let mut functions = of_rows();
-    functions.extend([
-        ScalarUDF::from(gap_between::GapBetween::new(Arc::clone(database))),
-        ScalarUDF::from(windows::Windows::new()),
-    ]);
+    functions.extend([gap_between::gap_between(Arc::clone(database)), windows::windows()]);
     functions
 }

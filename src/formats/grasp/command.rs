@@ -3,7 +3,9 @@
 
 use super::quote::join;
 use super::ticks::{NotTicks, ticks};
-use super::vocabulary::{Argument, BUFFER_EVENTS, CLASSES, DECLARATIONS, EVENTS, Entry, OTHER_OPTIONS, find};
+use super::vocabulary::{
+    Argument, BUFFER_EVENTS, CLASSES, DECLARATIONS, EVENTS, Entry, find, is_other_option, is_script,
+};
 use super::words::{self, Kind, Word};
 use crate::words::words;
 
@@ -81,7 +83,7 @@ pub(super) fn head(line: &str) -> Head {
         return Head::Other;
     }
     // Other output of a program has sentences; a script has words that are nothing but commands.
-    if super::vocabulary::SCRIPT.contains(&plain) { Head::Script } else { Head::Other }
+    if is_script(plain) { Head::Script } else { Head::Other }
 }
 
 impl<'w> Command<'w> {
@@ -111,13 +113,13 @@ impl<'w> Reading<'w> {
         let name = id(&first.text);
         self.command.command = name;
         match name {
-            "plot" => self.plot(rest),
-            "bufferplot" => self.bufferplot(rest),
+            "plot" => self.timed(rest, EVENTS),
+            "bufferplot" => self.timed(rest, BUFFER_EVENTS),
             // The dialect of 2010: Plot event T …
             "Plot" => {
                 self.command.command = "plot";
                 match rest.split_first().filter(|(method, _)| method.text == "event") {
-                    Some((_, rest)) => self.plot(rest),
+                    Some((_, rest)) => self.timed(rest, EVENTS),
                     None => self.custom(rest),
                 }
             }
@@ -129,7 +131,7 @@ impl<'w> Reading<'w> {
             }
             _ => match find(DECLARATIONS, name) {
                 Some(entry) => {
-                    self.entry(entry, rest);
+                    self.arguments(entry.arguments, rest);
                     if name == "error" {
                         self.command.status = Status::Custom;
                         self.find("recorder-error", || "the recorder reports an error".to_owned());
@@ -150,7 +152,7 @@ impl<'w> Reading<'w> {
             return match find(BUFFER_EVENTS, &event.text) {
                 Some(entry) => {
                     self.command.event = Some(entry.name);
-                    self.entry(entry, words);
+                    self.arguments(entry.arguments, words);
                 }
                 None => {
                     self.command.event = Some(event.text.as_ref());
@@ -175,14 +177,6 @@ impl<'w> Reading<'w> {
         }
     }
 
-    fn plot(&mut self, words: &'w [Word<'w>]) {
-        self.timed(words, EVENTS);
-    }
-
-    fn bufferplot(&mut self, words: &'w [Word<'w>]) {
-        self.timed(words, BUFFER_EVENTS);
-    }
-
     /// A time, an event and its words; some recorders print the time last, after an unknown command.
     fn timed(&mut self, words: &'w [Word<'w>], events: &'static [Entry]) {
         let Some((first, rest)) = words.split_first() else { return self.lack("a time") };
@@ -204,7 +198,7 @@ impl<'w> Reading<'w> {
         match find(events, &event.text) {
             Some(entry) => {
                 self.command.event = Some(entry.name);
-                self.entry(entry, words);
+                self.arguments(entry.arguments, words);
             }
             None => {
                 self.command.event = Some(event.text.as_ref());
@@ -217,10 +211,6 @@ impl<'w> Reading<'w> {
         self.command.status = Status::Custom;
         self.find("custom-event", || "an event that Grasp leaves to plugins; it is kept as it is".to_owned());
         self.rest(words);
-    }
-
-    fn entry(&mut self, entry: &'static Entry, words: &'w [Word<'w>]) {
-        self.arguments(entry.arguments, words);
     }
 
     fn arguments(&mut self, arguments: &'static [Argument], words: &'w [Word<'w>]) {
@@ -316,7 +306,7 @@ impl<'w> Reading<'w> {
                 return ticks.is_some();
             }
             _ => {
-                if !OTHER_OPTIONS.contains(&key) {
+                if !is_other_option(key) {
                     self.find("unknown-option", || format!("option '-{key}' is none of Grasp"));
                 }
                 return false;

@@ -104,79 +104,26 @@ pub(super) const CLASSES: &[(&str, &str, &str)] = &[
 ];
 
 /// Commands of Tcl that make a script of a trace: they are not run, nor is what is in their braces.
-pub(super) const SCRIPT: &[&str] = &[
-    "after",
-    "append",
-    "apply",
-    "array",
-    "break",
-    "catch",
-    "cd",
-    "Class",
-    "close",
-    "continue",
-    "dict",
-    "eval",
-    "exec",
-    "exit",
-    "expr",
-    "file",
-    "flush",
-    "for",
-    "foreach",
-    "format",
-    "gets",
-    "global",
-    "if",
-    "incr",
-    "info",
-    "interp",
-    "lappend",
-    "load",
-    "namespace",
-    "Object",
-    "open",
-    "package",
-    "proc",
-    "puts",
-    "read",
-    "rename",
-    "return",
-    "set",
-    "socket",
-    "source",
-    "string",
-    "switch",
-    "try",
-    "unset",
-    "uplevel",
-    "upvar",
-    "variable",
-    "vwait",
-    "while",
-];
+const SCRIPT: &str = "\
+    after append apply array break catch cd Class close continue dict eval exec exit expr file flush for \
+    foreach format gets global if incr info interp lappend load namespace Object open package proc puts \
+    read rename return set socket source string switch try unset uplevel upvar variable vwait while";
 
 /// Options with a meaning, but without a column of their own.
-pub(super) const OTHER_OPTIONS: &[&str] = &[
-    "C",
-    "D",
-    "T",
-    "behavior",
-    "color",
-    "pattern",
-    "arrivalColor",
-    "arrivalStem",
-    "deadlineColor",
-    "deadlineStem",
-    "arrowColor",
-    "arrowStem",
-    "stem",
-    "arrow",
-    "shape",
-    "force",
-    "seqNumber",
-];
+const OTHER_OPTIONS: &str = "\
+    C D T behavior color pattern arrivalColor arrivalStem deadlineColor deadlineStem arrowColor arrowStem \
+    stem arrow shape force seqNumber";
 
 pub(super) fn find(entries: &'static [Entry], name: &str) -> Option<&'static Entry> {
     entries.iter().find(|entry| entry.name == name)
+}
+
+/// Whether a word is one of the commands of Tcl.
+pub(super) fn is_script(word: &str) -> bool {
+    SCRIPT.split(' ').any(|command| command == word)
+}
+
+/// Whether an option has a meaning, but no column.
+pub(super) fn is_other_option(key: &str) -> bool {
+    OTHER_OPTIONS.split(' ').any(|option| option == key)
 }
