@@ -29,7 +29,6 @@ pub struct Event {
     /// Instance of the target; 0 for entities without instances.
     pub target_instance: i64,
     pub action: Action,
-    /// Additional data.
     pub note: Note,
 }
 

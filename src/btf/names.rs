@@ -80,7 +80,6 @@ impl Names {
         NameId(self.0.intern(text))
     }
 
-    /// The id of a name that has been interned before.
     pub fn find(&self, text: &str) -> Option<NameId> {
         self.0.find(text).map(NameId)
     }

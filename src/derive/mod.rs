@@ -57,7 +57,6 @@ impl Derive {
         derive
     }
 
-    /// Adds the next event.
     pub fn event(&mut self, event: &Event, names: &Names) {
         match event.target_type {
             EntityType::Task | EntityType::Isr => {

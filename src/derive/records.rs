@@ -32,7 +32,6 @@ pub struct FromRecords {
 }
 
 impl FromRecords {
-    /// At the begin of a trace.
     pub fn new(dialect: Dialect) -> Self {
         let freertos = (dialect == Dialect::FreeRtos).then(FreeRtos::default);
         let (sources, targets) = (Memo::default(), Memo::default());

@@ -19,7 +19,6 @@ use crate::library::{Queries, View};
 use crate::schema::TABLES;
 use crate::store::Database;
 
-/// See the module.
 pub(super) struct Catalog {
     tables: HashMap<&'static str, Arc<dyn TableProvider>>,
     views: HashMap<String, View>,

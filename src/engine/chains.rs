@@ -9,7 +9,6 @@ use crate::error::{Error, Result, did_you_mean};
 
 pub(super) type Chains = Arc<OnceLock<Arc<[Chain]>>>;
 
-/// Sets the chains of a session.
 pub(super) fn set(runner: &Runner, given: &Chains, chains: &[Chain]) -> Result<()> {
     for (i, chain) in chains.iter().enumerate() {
         if chain.steps.len() < 2 {

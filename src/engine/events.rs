@@ -25,7 +25,6 @@ const BATCH_ROWS: usize = 8 * 1024;
 
 pub(crate) type Events = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 
-/// The order of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EventOrder {
     File,

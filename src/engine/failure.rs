@@ -13,7 +13,6 @@ use super::operators::OutOfOrder;
 use crate::error::{Error, ErrorKind, did_you_mean};
 use crate::library::TABLE_FUNCTIONS;
 
-/// A place in an SQL text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     /// 1-based.

@@ -11,7 +11,6 @@ use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Spanned, Visit, visit_expressions};
 use datafusion::sql::sqlparser::tokenizer;
 
-/// The plan of one statement.
 pub(super) async fn plan(state: &SessionState, sql: &str) -> Result<LogicalPlan> {
     let dialect = state.config().options().sql_parser.dialect;
     let statement = state.sql_to_statement(sql, &dialect)?;
@@ -26,7 +25,6 @@ fn read_only() -> SQLOptions {
     SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false)
 }
 
-/// [`check_meaning`] of a whole statement.
 pub(super) fn check_statement(statement: &Statement) -> Result<()> {
     match statement {
         Statement::Statement(statement) => check_meaning(statement.as_ref()),

@@ -11,7 +11,6 @@ use crate::schema::result::{self, Integers, Texts};
 use crate::schema::tables;
 use arrow::array::RecordBatch;
 
-/// A recording, read from first to last.
 pub struct StoredRecords {
     events: Events,
     batch: Option<Batch>,
@@ -44,7 +43,6 @@ struct Batch {
 }
 
 impl StoredRecords {
-    /// Opens a recording.
     pub fn open(session: &Session, recording: &str) -> Result<Self> {
         let params = [("recording", Param::from(recording))];
         let condition = ("WHERE recording = $recording", &params[..]);

@@ -4,7 +4,6 @@
 use crate::library::{Queries, View};
 use crate::schema::{TABLES, TableSpec};
 
-/// A table or view that can be queried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Relation {
     pub name: String,

@@ -90,7 +90,6 @@ impl NameColumn {
         }
     }
 
-    /// The number of rows.
     pub fn len(&self) -> usize {
         self.keys.len()
     }

@@ -38,13 +38,11 @@ impl<T> Memo<T> {
         &self.values
     }
 
-    /// The value of an entry.
     #[inline(always)]
     pub fn get(&self, key: usize) -> Option<&T> {
         self.values.get(key)
     }
 
-    /// The value of an entry, to be set.
     pub fn get_mut(&mut self, key: usize) -> Option<&mut T> {
         self.values.get_mut(key)
     }

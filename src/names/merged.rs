@@ -73,7 +73,6 @@ impl MergedNames {
         }
     }
 
-    /// The names by their ids here.
     pub fn names_mut(&mut self) -> &mut Interner {
         &mut self.names
     }

@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 use std::iter::repeat_n;
 use std::sync::{Arc, Mutex};
 
-/// Rows per batch.
 const BATCH_ROWS: usize = 16 * 1024;
 
 /// Writes a table of a recording again with the wanted rows only. Returns the number of the others.

@@ -48,7 +48,6 @@ pub struct MapReport {
 #[derive(Clone, Copy)]
 pub(super) struct MapperEntry {
     name: &'static str,
-    /// The tables of its own that it writes.
     pub native_tables: &'static [&'static TableSpec],
     map: fn(&mut Transaction, &str, Value, usize, &Arc<Control>) -> Result<MapReport>,
 }

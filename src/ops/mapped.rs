@@ -126,7 +126,6 @@ impl<'a> NativeTables<'a> {
         Self(tables.iter().map(|table| Parts::new(writer, table)).collect())
     }
 
-    /// Adds the next rows.
     pub fn take(&mut self, mut rows: impl NativeRows) -> Result<()> {
         for (table, batch) in self.0.iter_mut().zip(rows.take_batches()?) {
             if batch.num_rows() > 0 {

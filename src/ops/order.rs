@@ -24,7 +24,6 @@ pub(super) struct Sorter {
 }
 
 impl Sorter {
-    /// For a table with this column of times.
     pub fn new(time: &'static str, order: RowOrder) -> Self {
         Self { time, order, held: None, given: None, before: None, steps_back: 0 }
     }

@@ -8,7 +8,6 @@ use crate::store::{StagedFile, TableWriter, Transaction};
 use arrow::array::RecordBatch;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// The tables of software events.
 pub(super) const SOFTWARE_EVENTS: [&TableSpec; 2] = [tables::DATA_EVENT, tables::FUNCTION_EVENT];
 /// A part of a table ends after this many rows.
 const PART_ROWS: u64 = 16 << 20;
@@ -85,7 +84,6 @@ impl<'a> Parts<'a> {
         Ok(())
     }
 
-    /// Ends the current file.
     pub fn end_part(&mut self) -> Result<()> {
         self.in_part = 0;
         if let Some(writer) = self.writer.take() {

@@ -25,7 +25,6 @@ use std::sync::{Arc, Mutex};
 /// More parsers would only wait for the disk.
 const MOST_PARSERS: usize = 16;
 
-/// Where rows are written.
 #[derive(Clone, Copy)]
 pub(super) struct Target<'a> {
     pub tx: &'a Mutex<Transaction>,
@@ -226,7 +225,6 @@ enum TableWriting<'a> {
     Sorted(Runs<'a>),
 }
 
-/// The results for all tables of an input.
 struct Finished {
     files: Vec<StagedFile>,
     span: Option<(i64, i64)>,

@@ -53,7 +53,6 @@ pub(super) fn open(plan: &Plan, options: &Options, scale: TimeScale) -> Result<O
 }
 
 impl Opened {
-    /// The readers of its inputs.
     pub fn streams(self, plan: &Plan, options: &Options, scale: TimeScale) -> Result<Vec<Stream>> {
         let values = plan.description.options_under(&options.of_formats);
         let settings = Settings { scale, options: &values };

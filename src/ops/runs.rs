@@ -56,7 +56,6 @@ fn groups<F>(files: impl Iterator<Item = ((Option<i64>, Option<i64>), F)>) -> Ve
     groups
 }
 
-/// Merges several sorted runs.
 struct Merged {
     runs: Vec<Run>,
     table: &'static TableSpec,

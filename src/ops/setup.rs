@@ -9,7 +9,6 @@ use serde_json::Value;
 /// The kind and name of the file, for the store.
 const FILE: (&str, &str) = ("setup", "setup.json");
 
-/// The content of the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MappingSetup {
@@ -35,7 +34,6 @@ impl MappingSetup {
         Ok(Some(serde_json::from_slice(&text).map_err(bad)?))
     }
 
-    /// Stores it with the recording.
     pub fn write(&self, tx: &mut Transaction, recording: &str) -> Result<()> {
         tx.put_blob(FILE.0, recording, FILE.1, &serde_json::to_vec_pretty(self).map_err(no_json)?)
     }

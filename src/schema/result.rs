@@ -85,13 +85,11 @@ pub(crate) trait ResultColumn: Sized {
     /// The column; `None` when the array cannot be read as this type.
     fn of(array: &ArrayRef) -> Option<Self>;
 
-    /// The column.
     fn read(array: &ArrayRef) -> Result<Self> {
         Self::of(array).ok_or_else(|| misfit(&format!("of type {}", array.data_type())))
     }
 }
 
-/// A column of numbers.
 #[derive(Debug, Clone)]
 pub(crate) struct Numbers<T: ArrowPrimitiveType>(PrimitiveArray<T>);
 
@@ -120,7 +118,6 @@ impl<T: ArrowPrimitiveType> Numbers<T> {
         self.0.values()
     }
 
-    /// The number of rows.
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -179,7 +176,6 @@ impl Texts {
         (0..self.len()).map(|row| self.get(row))
     }
 
-    /// The number of rows.
     pub fn len(&self) -> usize {
         match self {
             Self::Strings(texts) => texts.len(),

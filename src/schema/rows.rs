@@ -52,7 +52,6 @@ impl<T: Copy + Default> Optional<T> {
         Self { values: Vec::with_capacity(rows), valid: Vec::new() }
     }
 
-    /// Appends a row.
     #[inline(always)]
     pub fn push(&mut self, value: Option<T>) {
         match value {
@@ -95,7 +94,6 @@ impl<T: Copy + Default> Optional<T> {
         self.values.get(row).copied().filter(|_| self.valid.get(row) != Some(&false))
     }
 
-    /// The number of rows.
     pub fn len(&self) -> usize {
         self.values.len()
     }

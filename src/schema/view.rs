@@ -114,7 +114,6 @@ impl FlagView<'_> {
     }
 }
 
-/// A column of free texts.
 #[derive(Debug, Clone, Copy)]
 pub struct TextView<'a>(&'a StringArray);
 

@@ -133,7 +133,6 @@ struct Content {
 }
 
 impl Manifest {
-    /// An empty database.
     pub(super) fn new(time_scale: TimeScale) -> Self {
         Self {
             creator: String::new(),

@@ -37,7 +37,6 @@ pub(crate) struct Within<'a> {
     pub to: i64,
 }
 
-/// Row groups of a file.
 type Groups = (PathBuf, Vec<usize>);
 
 #[derive(Debug, Clone, Copy)]

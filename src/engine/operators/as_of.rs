@@ -26,7 +26,6 @@ pub(in crate::engine) struct AsOfSide {
     pub output: Vec<usize>,
 }
 
-/// An as-of join, as a streaming operator.
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct AsOf {
     pub sides: [AsOfSide; 2],

@@ -304,7 +304,6 @@ impl KeyInterner {
         }
     }
 
-    /// How many ids there are.
     pub fn count(&self) -> usize {
         let interners = lock(&self.interners);
         let names = || interners.names.first().map_or(0, |t| t.keys.len());

@@ -33,7 +33,6 @@ pub(super) fn tick(values: &Int64Array, row: usize) -> i64 {
 #[derive(Debug)]
 pub(super) struct LastOrders(Vec<Vec<i64>>);
 
-/// The result of a check of some rows.
 #[derive(Debug, Default)]
 pub(super) struct OrderCheck {
     /// Rows that belong before an earlier one of their key. They do not change the state.

@@ -28,7 +28,6 @@ use super::one_input::one_input;
 use super::window_function::{NONE, WindowFunctionKind, WindowState, compact, rows_of};
 use super::window_spec::WindowSpec;
 
-/// See the module.
 #[derive(Debug)]
 pub(in crate::engine) struct KeyedWindowExec {
     input: Arc<dyn ExecutionPlan>,

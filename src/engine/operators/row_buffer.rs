@@ -26,7 +26,6 @@ pub(super) struct BufferedBatch {
     pub marked: Vec<bool>,
 }
 
-/// See the module.
 #[derive(Debug)]
 pub(in crate::engine) struct RowBuffer {
     schema: SchemaRef,

@@ -18,7 +18,6 @@ use crate::engine::functions::exact_sums::{self, Sums};
 /// Minimum number of functions with the same argument: fewer are faster each alone (measured).
 pub(super) const MIN_FUNCTIONS: usize = 3;
 
-/// A function that a shared accumulator computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SharedFunction {
     Count,
@@ -155,7 +154,6 @@ impl SharedAccumulator {
         })
     }
 
-    /// Its memory, in bytes.
     pub fn size(&self) -> usize {
         self.groups.capacity() * size_of::<Group>()
     }

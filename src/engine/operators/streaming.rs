@@ -29,7 +29,6 @@ pub(in crate::engine) trait StreamingOperator:
 {
     fn name(&self) -> &'static str;
 
-    /// Its output columns.
     fn schema(&self, inputs: &[SchemaRef]) -> Result<SchemaRef>;
 
     /// The keys of the rows of an input: rows with different keys are independent of each other.
@@ -69,11 +68,9 @@ pub(in crate::engine) trait OperatorRun: Send {
     /// Adds the input that [`Progress::Needs`] asked for.
     fn take(&mut self, input: usize, batch: Option<RecordBatch>) -> Result<()>;
 
-    /// Bytes in use.
     fn memory(&self) -> usize;
 }
 
-/// See the module.
 #[derive(Debug)]
 pub(in crate::engine) struct StreamingExec {
     inputs: Vec<Arc<dyn ExecutionPlan>>,

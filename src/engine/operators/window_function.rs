@@ -32,13 +32,11 @@ pub(in crate::engine) enum WindowFunctionKind {
     RowNumber,
 }
 
-/// A window function over the rows of a key.
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct WindowFunction {
     pub kind: WindowFunctionKind,
     /// The value of the row to show; `None` for [`WindowFunctionKind::RowNumber`].
     pub argument: Option<Arc<dyn PhysicalExpr>>,
-    /// Rows with a NULL argument are skipped.
     pub ignore_nulls: bool,
     /// Rows that are equal in the order count as "up to here" too.
     pub peers: bool,

@@ -15,7 +15,6 @@ pub(super) use find_as_of_joins::FindAsOfJoins;
 pub(crate) use use_operators::AssumedOrder;
 use use_operators::UseOperators;
 
-/// Rules over physical plans.
 type Rules = Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>>;
 
 /// The rules of DataFusion, with ours before the one that adds sorts and repartitions. Rules of ours in

@@ -209,7 +209,6 @@ struct Rows {
     found: Vec<(usize, Occurrence)>,
 }
 
-/// The columns of a batch of events.
 struct Columns {
     time: Integers,
     target_type: Texts,

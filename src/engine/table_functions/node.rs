@@ -26,7 +26,6 @@ pub(in crate::engine) struct Side {
     pub output: Vec<Column>,
 }
 
-/// What the node does.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(in crate::engine) enum Operation {
     /// See [`IntervalOperator`]; the first `keys` columns are keys.
@@ -37,7 +36,6 @@ pub(in crate::engine) enum Operation {
     AsOf { sides: [Side; 2], strict: bool },
 }
 
-/// See the module.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(in crate::engine) struct Node {
     operation: Operation,
@@ -70,7 +68,6 @@ impl Node {
         Ok(Self { operation, inputs, schema })
     }
 
-    /// The operator over planned inputs.
     pub fn physical(&self, inputs: Vec<Arc<dyn ExecutionPlan>>) -> Result<StreamingExec> {
         let place = |input: usize, column: &Column| -> Result<PhysicalColumn> {
             match self.inputs.get(input) {

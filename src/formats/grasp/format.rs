@@ -35,7 +35,6 @@ static INFO: FormatInfo = FormatInfo {
     ..FormatInfo::DEFAULT
 };
 
-/// See the module.
 #[derive(Debug)]
 pub struct Grasp;
 

@@ -2,7 +2,6 @@
 
 use super::command::{Head, head};
 
-/// Number of lines to check.
 const PROBED_LINES: usize = 1000;
 
 /// True if `head_bytes`, the first bytes of a file, begin a Grasp trace: it has commands of Grasp, and those

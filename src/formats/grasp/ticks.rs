@@ -8,9 +8,7 @@ const DIGITS: u32 = 19;
 /// Why a word is not a number of ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotTicks {
-    /// Not a decimal number.
     Garbage,
-    /// It does not fit 64 bits.
     Overflow,
 }
 

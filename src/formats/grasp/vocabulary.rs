@@ -118,12 +118,10 @@ pub(super) fn find(entries: &'static [Entry], name: &str) -> Option<&'static Ent
     entries.iter().find(|entry| entry.name == name)
 }
 
-/// Whether a word is one of the commands of Tcl.
 pub(super) fn is_script(word: &str) -> bool {
     SCRIPT.split(' ').any(|command| command == word)
 }
 
-/// Whether an option has a meaning, but no column.
 pub(super) fn is_other_option(key: &str) -> bool {
     OTHER_OPTIONS.split(' ').any(|option| option == key)
 }

@@ -156,7 +156,6 @@ pub fn comment(script: &str, at: usize) -> Option<usize> {
     }
 }
 
-/// What separates words.
 #[inline(always)]
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c)

@@ -88,7 +88,6 @@ impl Batch {
         self.add(Entry::of(event, true), event.words);
     }
 
-    /// Appends an event with its words.
     #[inline]
     pub(super) fn add(&mut self, mut entry: Entry, words: &[u32]) {
         // A chunk of input has far fewer than 2^32 words.

@@ -31,7 +31,6 @@ pub struct Buffer {
     pub lost_since: Option<u64>,
 }
 
-/// Follows the buffers of a trace.
 #[derive(Debug, Default)]
 pub struct Buffers {
     version: Version,
@@ -49,7 +48,6 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// For a trace of this version.
     pub fn new(version: Version) -> Self {
         Self { version, ..Self::default() }
     }

@@ -30,7 +30,6 @@ pub(super) struct Open {
     buffer: u64,
 }
 
-/// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Combiner {
     /// Oldest first.

@@ -125,7 +125,6 @@ fn jobs(names: &[String]) -> Result<Vec<String>> {
     names.iter().map(one).collect()
 }
 
-/// The source of the events of a trace.
 enum Events {
     Records(Decoder),
     Listing(Listed),

@@ -16,7 +16,6 @@ use std::sync::{Arc, Mutex};
 /// `gap.reason` of buffers that the logger could not write.
 const LOST_BUFFER: &str = "lost_buffer";
 
-/// See the module.
 pub(super) struct Spread {
     scale: TimeScale,
     origin: Option<Origin>,

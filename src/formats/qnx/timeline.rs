@@ -13,7 +13,6 @@ const CPUS: usize = 64;
 /// a buffer, which has a thousand records; if it has not come by then, it is filtered out.
 const MAX_WAITING: usize = 1 << 16;
 
-/// See the module.
 #[derive(Debug)]
 pub(super) struct Timeline {
     /// The path given by the user.
@@ -28,7 +27,6 @@ pub(super) struct Timeline {
     /// The first record of a buffer, until the next record is known: mostly that is the TIME that it needs,
     /// because a buffer can begin after a pause in which the low half has overflowed more than once.
     opening: Option<(Entry, [u32; 2])>,
-    /// Events that are ready.
     pub out: Batch,
 }
 

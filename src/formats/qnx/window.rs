@@ -25,7 +25,6 @@ pub(super) struct Sorted {
     order: Vec<u32>,
 }
 
-/// See the module.
 #[derive(Debug)]
 pub(super) struct Window(Held);
 

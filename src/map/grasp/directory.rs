@@ -34,7 +34,6 @@ pub(super) struct Directory {
     taken: BTreeSet<String>,
 }
 
-/// The kind of object that is declared.
 #[derive(Clone, Copy)]
 enum ObjectKind {
     Processor,

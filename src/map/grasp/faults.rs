@@ -24,13 +24,11 @@ words! {
 }
 
 impl Rule {
-    /// How bad it is.
     pub fn severity(self) -> Severity {
         Severity::Error
     }
 }
 
-/// A rule was broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     pub rule: Rule,
@@ -60,7 +58,6 @@ pub(super) struct FaultChecker {
 }
 
 impl FaultChecker {
-    /// Checks the next command.
     pub fn occurrence(&mut self, o: &Occurrence<'_>) -> Vec<Fault> {
         if let Some(server) = o.server {
             return self.server(server, o).into_iter().collect();

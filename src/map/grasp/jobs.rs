@@ -82,7 +82,6 @@ impl Jobs {
         n
     }
 
-    /// Marks a job as completed.
     pub fn complete(&mut self, n: usize) {
         let Some(job) = self.slots.get_mut(n) else { return };
         job.phase = Phase::Done;

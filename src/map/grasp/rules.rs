@@ -10,7 +10,6 @@ use crate::map::{MAP_SOURCE, Output};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 
-/// The state of a task during the mapping.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TaskState {
@@ -30,7 +29,6 @@ pub(super) struct TaskState {
     pub pending: VecDeque<i64>,
 }
 
-/// The state of a processor.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Core {

@@ -38,11 +38,9 @@ pub struct Relevance {
     pub(super) functions: HashSet<String>,
 }
 
-/// The tables of software events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Table {
     Data,
-    /// Rows of `function_event`.
     Functions,
 }
 

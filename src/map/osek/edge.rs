@@ -86,7 +86,6 @@ impl LookAhead {
         }
     }
 
-    /// Adds the next event.
     pub fn event(&mut self, event: &SoftwareEvent, model: &mut Model) {
         match event.kind {
             EventKind::Access { slot: Some(slot), write, value, signal, .. } => {

@@ -13,11 +13,9 @@ pub(super) type Blocks<'a> = Box<dyn Iterator<Item = Result<Block>> + 'a>;
 
 pub(super) struct CoreInput<'a> {
     pub data: Blocks<'a>,
-    /// Those of `function_event`.
     pub functions: Blocks<'a>,
 }
 
-/// The merged stream of all cores.
 pub(super) struct Merge<'a> {
     cores: Vec<Core<'a>>,
     /// The core with the next event, as long as that is before `until`, the first position of all others.

@@ -33,7 +33,6 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// The mapper of software events.
 pub struct OsekMapper {
     machine: Machine,
     relevance: Arc<Relevance>,

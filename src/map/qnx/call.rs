@@ -54,7 +54,6 @@ pub(super) struct OpenCall {
     pub first: u64,
     /// The mutex that a wait for a condition releases.
     pub second: Option<u64>,
-    /// Owner word of the mutex.
     pub owner: Option<u32>,
 }
 

@@ -58,7 +58,6 @@ impl QnxMapper {
         self.end_call(t, Outcome::Interrupted);
     }
 
-    /// Ends the open call of a thread.
     pub(super) fn end_call(&mut self, t: usize, outcome: Outcome) {
         let Some(call) = self.threads[t].call.take() else { return };
         if outcome == Outcome::Cut {

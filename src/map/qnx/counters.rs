@@ -8,31 +8,18 @@ use crate::map::MAP_SOURCE;
 /// Missing or contradictory events of a kernel trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Finding {
-    /// Exit of a kernel call without a recorded entry.
     CallExit,
-    /// A kernel call whose exit is missing.
     CallCut,
-    /// A kernel call on a CPU whose running thread is unknown.
     CallOfUnknownThread,
-    /// Exit of an interrupt without an entry.
     InterruptExit,
-    /// An interrupt whose exit is missing.
     InterruptCut,
-    /// A handler without its interrupt, or an exit without an entry.
     Handler,
-    /// Exit of a function without an entry, or functions nested too deep.
     Function,
-    /// Creation of a thread that exists.
     CreatedTwice,
-    /// Words that cannot denote a thread.
     NoThread,
-    /// More threads than any target has.
     TooManyThreads,
-    /// More processes than any target has.
     TooManyProcesses,
-    /// More open messages than any target has.
     TooManyMessages,
-    /// More names of objects than the limit.
     TooManyNames,
 }
 

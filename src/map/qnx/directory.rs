@@ -35,7 +35,6 @@ impl Life {
     }
 }
 
-/// The processes of a recording.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Directory {
@@ -51,7 +50,6 @@ pub(super) struct Directory {
 }
 
 impl Directory {
-    /// At the begin of a recording.
     pub fn new(version: Version) -> Self {
         Self { dump: Dump::new(version), ..Self::default() }
     }

@@ -189,7 +189,6 @@ impl QnxMapper {
         }
     }
 
-    /// The open runnables of a thread or interrupt.
     pub(super) fn runnables(&mut self, p: Proc) -> Option<&mut Vec<Actor>> {
         match p {
             Proc::Thread(t) => Some(&mut self.threads[t].runnables),
@@ -204,7 +203,6 @@ impl QnxMapper {
         }
     }
 
-    /// Starts a runnable in a thread or interrupt.
     pub(super) fn start_runnable(&mut self, p: Proc, name: NameId) -> Actor {
         let runnable = (name, self.entities.next_instance(name));
         let actor = self.actor_of(p);

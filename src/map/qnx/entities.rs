@@ -27,7 +27,6 @@ pub(super) enum Named {
     State,
 }
 
-/// Frequent notes of events.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Notes {
     pub implicit: Note,
@@ -123,7 +122,6 @@ impl Entities {
         self.numbers.spelled.get(&key(kind, numbers)).copied()
     }
 
-    /// Stores its formatted name.
     pub fn set_of_numbers(&mut self, kind: Named, numbers: (u32, u64), name: NameId) {
         if self.numbers.spelled.len() < MAX_NAMES {
             self.numbers.spelled.insert(key(kind, numbers), name);

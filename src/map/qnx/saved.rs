@@ -32,7 +32,6 @@ pub struct State {
 }
 
 impl QnxMapper {
-    /// The state after the last event.
     pub(super) fn state_at_end(&self) -> State {
         State {
             time: self.now,

@@ -184,7 +184,6 @@ impl Threads {
         self.incarnations.contains_key(&key)
     }
 
-    /// Pid and tid of all threads.
     pub fn keys(&self) -> impl Iterator<Item = &ThreadKey> {
         self.places.keys()
     }
@@ -224,7 +223,6 @@ impl Threads {
         place
     }
 
-    /// Removes a thread.
     pub fn remove(&mut self, place: usize) {
         let key = self[place].pid_tid();
         self.places.remove(&key);

@@ -57,7 +57,6 @@ impl QnxMapper {
         }
     }
 
-    /// A kernel call of a thread ended.
     pub(super) fn sync_exit(&mut self, t: usize, call: &OpenCall, outcome: Outcome) {
         let takes = operation(call.number, self.settings.flavour.version) == Operation::Take;
         if takes && outcome == Outcome::Returned(0) {

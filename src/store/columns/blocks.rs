@@ -8,7 +8,6 @@ use bytes::{Buf as _, Bytes};
 use parquet::errors::Result;
 use parquet::file::reader::{ChunkReader, Length};
 
-/// Bytes of a block.
 const BLOCK: usize = 64 * 1024;
 
 /// Bytes, written at the end and read from anywhere.

@@ -12,7 +12,6 @@ use zstd::zstd_safe::CParameter;
 
 use super::blocks::Blocks;
 
-/// Compresses page after page.
 pub(crate) struct Compressor {
     compression: Compression,
     zstd: zstd::bulk::Compressor<'static>,

@@ -21,7 +21,6 @@ pub(super) const MAX_BYTES: usize = 2 << 20;
 /// A page of texts is complete at this many bytes, for the same reason.
 const MAX_PAGE: usize = 1 << 20;
 
-/// The names of a row group.
 pub(super) struct NameChunk {
     pages: Pages,
     /// `None` for a column of texts.

@@ -16,7 +16,6 @@ use super::delta;
 use super::pages::{self, DictionaryPage, Levels, Pages, Range};
 use crate::schema::PAGE_ROWS;
 
-/// The numbers of a row group.
 pub(super) struct NumberChunk {
     pages: Pages,
     /// `None` from the first page on for which it does not pay off.

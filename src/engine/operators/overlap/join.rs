@@ -18,7 +18,6 @@ pub(super) struct OverlapJoin {
     pub bounds: [Bounds; 2],
     /// Any kind except mark joins.
     pub kind: JoinType,
-    /// Another condition on a pair.
     pub filter: Option<JoinFilter>,
     /// Output columns, of those that a join of this kind has; `None`: all.
     pub projection: Option<Vec<usize>>,

@@ -39,7 +39,6 @@ pub(super) struct SweepOutput {
     pub pairs: bool,
     /// For each side, the rows that have a match (`true`), once, or those that have none.
     pub single: [Option<bool>; 2],
-    /// Another condition on a pair.
     pub filter: Option<JoinFilter>,
     /// The output columns: side, and column of that side.
     pub columns: Vec<(usize, usize)>,
@@ -77,7 +76,6 @@ struct Side {
     pairs: Vec<RowRef>,
 }
 
-/// See the module.
 #[derive(Debug)]
 pub(super) struct Sweep {
     sides: [Side; 2],

@@ -16,7 +16,6 @@ const NAME_WIDTH: usize = 26;
 pub(super) struct Pending {
     /// 0-based number of its first line.
     pub number: usize,
-    /// Its text so far.
     pub text: Vec<u8>,
     /// Number of lines with an argument each.
     pub continuations: u64,

@@ -3,7 +3,6 @@
 use super::super::super::text::Line;
 use super::event::begins_event;
 
-/// Number of lines to check.
 const PROBED_LINES: usize = 200;
 
 /// True if `head`, the first bytes of a file, is a listing: it begins with its title, or most of its lines

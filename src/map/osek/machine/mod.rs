@@ -191,7 +191,6 @@ impl Machine {
         }
     }
 
-    /// Name and instance of a process.
     fn actor(&self, p: Proc) -> Actor {
         match p {
             Proc::Task(t) => {

@@ -30,7 +30,6 @@ pub struct State {
     variables: Vec<Variable>,
 }
 
-/// The last value of a variable.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Variable {
@@ -41,7 +40,6 @@ struct Variable {
 }
 
 impl Machine {
-    /// The state after the last event.
     pub(in crate::map::osek) fn state_at_end(&self) -> State {
         let name = |core: usize| self.model.cores.get(core).map(|c| c.name);
         let variable = |((core, path), value): ((Option<usize>, &str), i64)| Variable {

@@ -31,7 +31,6 @@ pub(super) enum OsState {
 #[derive(Debug, Clone)]
 pub(super) struct Attribute {
     pub formula: Formula,
-    /// The C type of the attribute.
     pub width: Width,
     pub slots: Vec<usize>,
     pub core: usize,
@@ -88,7 +87,6 @@ pub(super) struct AlarmModel {
     pub action: AlarmAction,
 }
 
-/// A service that the mapper handles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Service {
@@ -260,7 +258,6 @@ impl Model {
         Arc::new(Relevance { slots: self.slots.clone(), functions })
     }
 
-    /// The meaning of a traced function name.
     pub(super) fn function(&mut self, text: &str) -> Option<Function> {
         if self.category1.contains(text) {
             Some(Function::Category1(self.names.intern(text)))
