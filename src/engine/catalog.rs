@@ -1,5 +1,5 @@
 //! The namespace of a session: the tables of the database, and the views of the library, each planned on its
-//! first use. Not the text of the views (see `library`).
+//! first use; and the list of them for people. Not the text of the views (see `library`).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,7 +16,7 @@ use futures::FutureExt;
 use super::plan::plan;
 use super::table::Table;
 use crate::library::{Queries, View};
-use crate::schema::TABLES;
+use crate::schema::{TABLES, TableSpec};
 use crate::store::Database;
 
 pub(super) struct Catalog {
@@ -94,5 +94,36 @@ impl SchemaProvider for Catalog {
 
     fn table_exist(&self, name: &str) -> bool {
         self.tables.contains_key(name) || self.views.contains_key(name)
+    }
+}
+
+/// A table or view that can be queried, for completion, help and suggestions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Relation {
+    pub name: String,
+    pub doc: String,
+    /// Column names, in order.
+    pub columns: Vec<String>,
+    /// True for a view of the library, false for a table of the database.
+    pub view: bool,
+}
+
+/// All tables of the schema, which exist in every database, and then all views.
+pub(super) fn relations(queries: &Queries) -> Vec<Relation> {
+    let table = |t: &TableSpec| Relation {
+        name: t.name.to_owned(),
+        doc: t.doc.to_owned(),
+        columns: t.columns.iter().map(|c| c.name.to_owned()).collect(),
+        view: false,
+    };
+    TABLES.iter().map(table).chain(queries.views().iter().map(view)).collect()
+}
+
+fn view(view: &View) -> Relation {
+    Relation {
+        name: view.name.clone(),
+        doc: view.doc.clone(),
+        columns: view.columns.iter().map(|c| c.name.to_string()).collect(),
+        view: true,
     }
 }

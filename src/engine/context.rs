@@ -1,5 +1,5 @@
-//! The contexts of DataFusion that a session runs statements in: limits, optimizer rules, and variants for
-//! statements that may fail or need little memory. Not for what tables there are (see `catalog`).
+//! The contexts of DataFusion that a session runs statements in: limits of memory, optimizer rules, and variants
+//! for statements that may fail or need little memory. Not for what tables there are (see `catalog`).
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -7,11 +7,14 @@ use std::sync::Arc;
 use datafusion::error::Result;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
-use datafusion::execution::memory_pool::{FairSpillPool, MemoryLimit, MemoryPool, TrackConsumersPool};
+use datafusion::execution::memory_pool::{
+    FairSpillPool, MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation, TrackConsumersPool,
+};
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::optimizer::OptimizerRule;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
+use super::failure::failed;
 use super::optimizer::{self, AssumedOrder, FindAsOfJoins};
 use super::table_functions::Planner;
 
@@ -85,4 +88,20 @@ pub(super) fn low_memory(context: &SessionContext) -> SessionContext {
 fn pool(limit: usize) -> Arc<dyn MemoryPool> {
     let named = NonZeroUsize::new(NAMED_CONSUMERS).unwrap_or(NonZeroUsize::MIN);
     Arc::new(TrackConsumersPool::new(FairSpillPool::new(limit), named))
+}
+
+/// Bytes that no operator of the engine holds, but that count against the limit until this is dropped.
+pub(crate) struct Reservation(MemoryReservation);
+
+impl Reservation {
+    /// 0 bytes, under the name `consumer` in errors.
+    pub(super) fn new(context: &SessionContext, consumer: &str) -> Self {
+        Self(MemoryConsumer::new(consumer).register(&context.runtime_env().memory_pool))
+    }
+
+    /// Reserves `bytes` more bytes. Fails with [`crate::error::ErrorKind::Limit`] if the session does not
+    /// have as many left.
+    pub fn grow(&self, bytes: usize) -> crate::error::Result<()> {
+        self.0.try_grow(bytes).map_err(failed)
+    }
 }

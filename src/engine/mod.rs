@@ -9,13 +9,11 @@ mod context;
 mod events;
 mod failure;
 mod functions;
-mod memory;
 mod operators;
 mod optimizer;
 mod param;
 mod plan;
 mod records;
-mod relations;
 mod result_stream;
 mod row_filter;
 mod run;
@@ -25,7 +23,6 @@ mod statement;
 mod table;
 mod table_functions;
 mod time_columns;
-mod user_library;
 mod validate;
 
 pub(crate) use events::{EventOrder, events, imported_as};
@@ -33,14 +30,14 @@ pub(crate) use failure::{failed, is_out_of_order};
 pub(crate) use operators::KeyInterner;
 pub(crate) use optimizer::AssumedOrder;
 
+pub use catalog::Relation;
 pub use param::Param;
 pub use records::StoredRecords;
-pub use relations::Relation;
 pub use result_stream::ResultStream;
 pub use row_filter::RowFilter;
 pub use session::{Session, SessionOptions};
 pub use statement::{Statement, check_syntax, is_unfinished, split};
-pub use user_library::queries_with_folders;
+pub use validate::queries_with_folders;
 
 #[cfg(test)]
 pub(crate) mod tests;

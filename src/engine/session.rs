@@ -7,13 +7,11 @@ use std::sync::atomic::AtomicBool;
 use datafusion::catalog::SchemaProvider;
 use datafusion::prelude::SessionContext;
 
-use super::catalog::Catalog;
+use super::catalog::{Catalog, Relation, relations};
 use super::chains::{self, Chains};
-use super::context::{self, CATALOG, SCHEMA};
-use super::memory::Reservation;
+use super::context::{self, CATALOG, Reservation, SCHEMA};
 use super::optimizer::AssumedOrder;
 use super::param::Param;
-use super::relations::{self, Relation};
 use super::result_stream::ResultStream;
 use super::run::Runner;
 use super::runtime::Runtime;
@@ -68,7 +66,7 @@ impl Session {
         let catalog = Arc::new(Catalog::new(&database, &context, &queries));
         let chains = Chains::default();
         register(&context, &database, &catalog, &chains)?;
-        let relations = relations::relations(&queries);
+        let relations = relations(&queries);
         let names = relations.iter().map(|r| r.name.clone()).collect();
         let runner = Runner::new(context, Runtime::start(threads)?, names);
         validate::user_files(&runner, &queries)?;

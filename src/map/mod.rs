@@ -1,12 +1,6 @@
 //! Maps recorded events to system events of BTF, by the rules of each kind of recording. Batches in, events
 //! and rows out; knows no files, no Parquet, no SQL, no threads.
 //!
-//! * `osek` – software events of OSEK systems
-//! * `qnx` – kernel events of QNX
-//! * `grasp` – commands of Grasp traces, which already describe tasks and jobs
-//! * `streams` – merges several sorted streams of rows
-//! * `state` – the stored state at the end of a recording
-//!
 //! A kind of recording is one folder here, with one implementation of [`Mapper`], and one line in
 //! `ops::map::MAPPERS`. A mapper is sequential: its output does not depend on the number of threads. The
 //! driver in `ops::map` decodes rows before the mapper and writes tables after it, on other threads. The

@@ -12,7 +12,6 @@
 mod column;
 mod interner;
 mod list;
-mod map;
 mod memo;
 mod merged;
 
@@ -20,7 +19,14 @@ pub(crate) use column::take_rows;
 pub use column::{Name, NameColumn, Numbering};
 pub use interner::Interner;
 pub use list::TextList;
-pub use map::IdMap;
-pub(crate) use map::IdSet;
 pub(crate) use memo::Memo;
 pub(crate) use merged::MergedNames;
+
+use std::collections::{HashMap, HashSet};
+
+/// A map from ids, instances and other small numbers. `foldhash` is several times as fast as the hash of the
+/// standard library; not for texts, which may be chosen to collide. Do not rely on the order of the entries.
+pub type IdMap<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
+
+/// A set of ids; see [`IdMap`].
+pub(crate) type IdSet<K> = HashSet<K, foldhash::fast::FixedState>;

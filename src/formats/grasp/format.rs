@@ -1,5 +1,7 @@
-//! Grasp traces as a [`TraceFormat`]: one file of commands, whose unit of time is an option.
+//! Grasp traces as a [`TraceFormat`]: how they are recognised, by content alone, and read; the unit of time
+//! is an option. Not the commands.
 
+use super::command::{Head, head};
 use super::reader::CommandReader;
 use super::rows::CommandRows;
 use crate::diagnostics::Severity;
@@ -19,6 +21,8 @@ use std::path::PathBuf;
 const GRASP: &str = "grasp";
 /// The default unit of time: "In our simulations 1 tick corresponds to 1ms" (paper §IV-B).
 const TICK: &str = "1ms";
+/// Number of lines that are looked at.
+const PROBED_LINES: usize = 1000;
 
 static INFO: FormatInfo = FormatInfo {
     name: GRASP,
@@ -44,7 +48,7 @@ impl TraceFormat for Grasp {
     }
 
     fn probe(&self, head: &[u8]) -> Confidence {
-        if super::probe(head) { Confidence::Likely } else { Confidence::None }
+        if probe(head) { Confidence::Likely } else { Confidence::None }
     }
 
     fn open(&self, inputs: Vec<Input>, settings: &Settings<'_>) -> Result<Vec<Stream>> {
@@ -57,6 +61,30 @@ impl TraceFormat for Grasp {
         };
         Ok(inputs.into_iter().map(open).collect())
     }
+}
+
+/// True if `head_bytes`, the first bytes of a file, begin a Grasp trace: it has commands of Grasp, and those
+/// are more than a tenth of the lines that are neither blank nor comments. A program may print other things
+/// in between.
+pub fn probe(head_bytes: &[u8]) -> bool {
+    let (mut commands, mut others) = (0, 0);
+    for line in head_bytes.split(|b| *b == b'\n').take(PROBED_LINES) {
+        let text = String::from_utf8_lossy(line);
+        let text = text.trim_start_matches('\u{feff}').trim();
+        if text.is_empty() || text.starts_with('#') {
+            continue;
+        }
+        let untagged = match text.strip_prefix('[').and_then(|t| t.split_once(']')) {
+            Some((mark, behind)) if !mark.contains(' ') => behind.trim_start(),
+            _ => text,
+        };
+        // A single word could occur in any text.
+        let is_command = head(untagged) == Head::Grasp
+            && untagged.contains(char::is_whitespace)
+            && !untagged.starts_with("error");
+        if is_command { commands += 1 } else { others += 1 }
+    }
+    commands > 0 && commands * 10 > others
 }
 
 /// Ticks of the database per unit of time of the trace.

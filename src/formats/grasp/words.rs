@@ -5,7 +5,7 @@
 //!
 //! The crates for Tcl are interpreters, which evaluate words and lose their positions.
 
-use super::escape::backslash;
+use super::quote::backslash;
 use std::borrow::Cow;
 
 /// Maximum number of words of a command.

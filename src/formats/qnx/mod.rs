@@ -5,17 +5,6 @@
 //! The layout is based on published headers, manuals and listings of traceprinter, because no file of a real
 //! target was available. Where they leave something open, the reader chooses the safe alternative (data are
 //! stored, counted, and reported), with a comment.
-//!
-//! * `header` – attributes and syspage
-//! * `clock` – 32 bits of time per record to 64, for each CPU
-//! * `batch` – batches of events
-//! * `buffers` – which buffers there are and which are missing
-//! * `combine` – parts of events to events
-//! * `timeline` – full times for the events of all CPUs
-//! * `listing`, `listed` – the text of traceprinter instead of records
-//! * `decoder` – the stream: bytes in, events and buffers out
-//! * `spread`, `window`, `rows` – events by CPU, in the order of time, as rows
-//! * `format` – the trace format
 
 mod batch;
 mod buffers;

@@ -5,25 +5,6 @@
 //! The rules are those of the Grasp player, and of the measurement in the paper (§IV-E, figure 6): metrics
 //! count only instances with both an arrival and a completion, and what happens to a completed job does not
 //! belong to it.
-//!
-//! | Grasp | BTF |
-//! |---|---|
-//! | task; `-kind isr` | `T`; `I`, by `-name` |
-//! | job | the instance: numbered per task by arrival; those that never arrive come first |
-//! | `jobArrived`, or the oldest unused `taskArrived` when the job is created | `activate`, by a stimulus |
-//! | `jobResumed` | `start`, `resume`; after waiting, `release` before it |
-//! | `jobPreempted` | `preempt` |
-//! | `jobBlocked`, `jobSuspendedOnSemaphore` | `wait` |
-//! | `jobCompleted` | `terminate` |
-//! | `taskArrivedAndIgnored` | `mtalimitexceeded` |
-//! | mutex, semaphore | `SEM`: `requestsemaphore`, `assigned`, `waiting`, `released`; of a mutex also its states |
-//! | `-processor` | the core, from then on |
-//!
-//! * `directory` – tasks, processors and locks, collected from all commands
-//! * `clock`, `time_base` – one time for processors with clocks of their own
-//! * `rules`, `jobs`, `emit` – the rules
-//! * `faults` – misuse of servers and mutexes
-//! * `stored` – commands from their rows
 
 mod clock;
 mod directory;

@@ -1,11 +1,5 @@
 //! Software events of OSEK systems to system events: g' : (D, F, o, l, S) → (B, S') of the thesis, chapter 4.
 //!
-//! * `model` – the application: tasks, semaphores, alarms, and the variables that rules need (`slots`)
-//! * `blocks` – filters the stored software events that some rule needs, by name
-//! * `merge` – merges the blocks of all cores into one ordered stream of `software` events
-//! * `edge` – the look-ahead: what held before the first event, and after a gap
-//! * `machine` – the rules
-//!
 //! The machine gets only events that some rule needs, with interned names. Most rows are dropped before, on
 //! the threads that decode them.
 

@@ -3,26 +3,8 @@
 //!
 //! Threads are tasks, interrupts are ISRs, kernel calls, handlers and instrumented functions are runnables. A
 //! kernel trace has less information than BTF needs (a thread gets a CPU before its predecessor is recorded
-//! to lose it; a blocked one may run without having been ready), so some events are derived, with a note:
-//!
-//! | note | derived because |
-//! |---|---|
-//! | `implicit` | another event of the kernel implies it: a thread lost its CPU, an interrupt is over |
-//! | `direct` | a thread ran after being blocked: the kernel switches without READY |
-//! | `irq` | an interrupt took the core from a process, and gave it back |
-//! | `migrate` | a thread runs on another CPU now |
-//! | `gap` | the trace has a gap, which BTF does not have: what runs there leaves its core (see `Output::Closing`) |
-//! | `synth` | BTF has no such transition: a slice of length 0 on `Core_X` makes it legal |
-//!
-//! * `directory` – which process a process id denotes, from a look-ahead over the whole recording
-//! * `dump` – recognises events that list what exists already
-//! * `state`, `emit` – the state; processes enter and leave cores with their runnables
-//! * `threads`, `interrupts`, `calls`, `functions`, `comm`, `sync` – the rules, by class of event
-//! * `wake` – what woke a thread
-//! * `native` – rows of the native tables
-//! * `words` – arguments of events
-//! * `stored` – events from the rows of all CPUs
-//! * `saved` – the state at the end of a recording
+//! to lose it; a blocked one may run without having been ready), so some events are derived, with a note that
+//! says why (`docs/mapping.md`).
 
 mod call;
 mod calls;

@@ -13,7 +13,6 @@
 mod cursor;
 mod event;
 mod pending;
-mod probe;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -24,14 +23,44 @@ use crate::diagnostics::{Log, Severity};
 use crate::qnx::{Class, Event, Flavour, Status, Version};
 use event::{Unreadable, begins_event, parse};
 use pending::Pending;
-pub use probe::probe;
 use std::borrow::Cow;
 
 /// Maximum number of words of an event; the kernel cuts strings at 128 bytes, programs may not.
 pub const MAX_WORDS: usize = 4096;
 
+/// Number of lines that are looked at to recognise a listing.
+const PROBED_LINES: usize = 200;
 /// Maximum number of stored attributes of a header.
 const MAX_ATTRIBUTES: usize = 1000;
+
+/// True if `head`, the first bytes of a file, is a listing: it begins with its title, or most of its lines
+/// that are not arguments are events.
+pub fn probe(head: &[u8]) -> bool {
+    let (mut events, mut others, mut at) = (0, 0, 0);
+    for number in 0..PROBED_LINES {
+        if at >= head.len() {
+            break;
+        }
+        let (line, next) = Line::take(head, at, number);
+        at = next;
+        // The last line may be cut off by the end of `head`.
+        if !line.terminated && events + others > 0 {
+            break;
+        }
+        let text = line.text.trim_ascii();
+        if text.starts_with(b"TRACEPRINTER version") && events + others == 0 {
+            return true;
+        }
+        match text {
+            [] => {}
+            _ if begins_event(text) => events += 1,
+            // Arguments of the previous event.
+            _ if events > 0 && text.len() < line.text.len() && text.contains(&b':') => {}
+            _ => others += 1,
+        }
+    }
+    events > others
+}
 
 /// An event of a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
