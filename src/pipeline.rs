@@ -359,8 +359,7 @@ impl<S: Send, T: Send, U: Send> Transform<'_, '_, S, T, U> {
         self.pipeline.notify();
     }
 
-    /// What was made of the first item that is not taken out yet. Fails when a step panicked, or when there
-    /// is no such item.
+    /// What was made of the first item that is not taken out yet. Fails when there is none.
     pub fn next(&self) -> Result<U> {
         self.pipeline.work(Some(&*self.stage), || {
             let transform = lock(&self.stage.state);

@@ -1,8 +1,7 @@
 //! A macro for enumerations of words, each spelled in one place. Not the words.
 
 /// Declares an enumeration with the word of each value: `words! { pub enum Unit { Duration = "duration" } }`
-/// gives
-/// `Unit::ALL`, `as_str` and `parse`.
+/// gives `Unit::ALL`, `as_str` and `parse`.
 macro_rules! words {
     (
         $(#[$meta:meta])*

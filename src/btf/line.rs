@@ -1,5 +1,4 @@
-//! The fields of an event line of BTF text, or the reason why a line is no event. Not a reader of files, and
-//! not the meaning of the fields.
+//! The fields of a line of BTF text, or why it is no event. Not reading files, nor what the fields mean.
 
 use crate::diagnostics::excerpt;
 use std::fmt;

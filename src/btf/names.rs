@@ -1,5 +1,4 @@
-//! Interned entity names: small ids inside the mapper, text at its interfaces. Not a symbol table of
-//! addresses.
+//! Interned entity names: small ids inside, text at the interfaces. Not a symbol table of addresses.
 
 use crate::names::{Interner, Name, Numbering};
 use serde::{Deserialize, Serialize};

@@ -30,7 +30,7 @@ struct Open {
     lost: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Processes {
     begin: i64,
     open: IdMap<(NameId, i64), Open>,
@@ -56,14 +56,7 @@ fn slot(state: State) -> Option<usize> {
 
 impl Processes {
     pub fn new(begin: i64) -> Self {
-        Self {
-            begin,
-            open: IdMap::default(),
-            lost: IdMap::default(),
-            born: 0,
-            violations: 0,
-            starts_are_activations: false,
-        }
+        Self { begin, ..Self::default() }
     }
 
     /// The core a process instance was last on.

@@ -35,7 +35,7 @@ struct Nest {
     top: Option<u64>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Runnables {
     begin: i64,
     by_instance: IdMap<(NameId, i64), u64>,
@@ -47,14 +47,7 @@ pub(super) struct Runnables {
 
 impl Runnables {
     pub fn new(begin: i64) -> Self {
-        Self {
-            begin,
-            by_instance: IdMap::default(),
-            open: BTreeMap::new(),
-            nested: IdMap::default(),
-            born: 0,
-            violations: 0,
-        }
+        Self { begin, ..Self::default() }
     }
 
     pub fn event(
@@ -116,14 +109,7 @@ impl Runnables {
     pub fn gap(&mut self, core: NameId, begin: i64, names: &Names, rows: &mut RunnableInstanceRows) {
         let cut: Vec<u64> =
             self.open.iter().filter(|(_, o)| o.core == Some(core)).map(|(id, _)| *id).collect();
-        // Innermost first: their time is part of the time of their callers.
-        for id in cut.iter().rev() {
-            if let Some(open) = self.open.get_mut(id) {
-                open.leave(begin);
-                let open = open.clone();
-                self.returned(&open);
-            }
-        }
+        self.leave(&cut, begin);
         for id in cut {
             if let Some(open) = self.open.remove(&id) {
                 self.by_instance.remove(&(open.runnable, open.instance));
@@ -135,18 +121,23 @@ impl Runnables {
 
     pub fn finish(&mut self, end: i64, names: &Names, rows: &mut RunnableInstanceRows) {
         let all: Vec<u64> = self.open.keys().copied().collect();
-        for id in all.iter().rev() {
-            if let Some(open) = self.open.get_mut(id) {
-                open.leave(end);
-                let open = open.clone();
-                self.returned(&open);
-            }
-        }
+        self.leave(&all, end);
         for open in std::mem::take(&mut self.open).into_values() {
             open.write(None, names, rows);
         }
         self.by_instance.clear();
         self.nested.clear();
+    }
+
+    /// Counts the time of open runnables, innermost first: it is part of the time of their callers.
+    fn leave(&mut self, ids: &[u64], time: i64) {
+        for id in ids.iter().rev() {
+            if let Some(open) = self.open.get_mut(id) {
+                open.leave(time);
+                let open = open.clone();
+                self.returned(&open);
+            }
+        }
     }
 
     /// Adds its time to that of the callees of its caller.

@@ -99,8 +99,7 @@ impl Reservation {
         Self(MemoryConsumer::new(consumer).register(&context.runtime_env().memory_pool))
     }
 
-    /// Reserves `bytes` more bytes. Fails with [`crate::error::ErrorKind::Limit`] if the session does not
-    /// have as many left.
+    /// Reserves more bytes. Fails with `ErrorKind::Limit` if the session does not have as many left.
     pub fn grow(&self, bytes: usize) -> crate::error::Result<()> {
         self.0.try_grow(bytes).map_err(failed)
     }

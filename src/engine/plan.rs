@@ -1,5 +1,4 @@
-//! SQL text → logical plan: parsed, read-only, refused if the parser misreads it. Not for running it (see
-//! `run`).
+//! SQL text → logical plan: read-only, refused if the parser misreads it. Not for running it (see `run`).
 
 use std::ops::ControlFlow;
 
@@ -36,8 +35,7 @@ pub(super) fn check_statement(statement: &Statement) -> Result<()> {
 
 /// Refuses what the parser reads differently from SQL: the right side of `IS DISTINCT FROM` ends before an
 /// AND or an OR, but sqlparser 0.62 takes everything that follows (fixed in a later version,
-/// datafusion-sqlparser-rs #2436). With parentheses there is no ambiguity. The error has the place
-/// of the comparison.
+/// datafusion-sqlparser-rs #2436). With parentheses there is no ambiguity.
 pub(super) fn check_meaning(parsed: &impl Visit) -> Result<()> {
     let found = visit_expressions(parsed, |expression| match greedy(expression) {
         Some(found) => ControlFlow::Break(found),

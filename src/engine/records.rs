@@ -1,5 +1,4 @@
-//! The system events of a recording as records, in the order of their file, with the line numbers of that
-//! file. Not for reading BTF text.
+//! System events as records in the order of their file, with its line numbers. Not for reading BTF text.
 
 use super::events::{EventOrder, Events, events, imported_as};
 use super::param::Param;

@@ -1,5 +1,4 @@
-//! The result of a statement: batches from the thread that runs it, one by one; calls block and can be
-//! stopped. Not for running it (see `run`).
+//! The result of a statement, batch by batch; calls block and can be stopped. Not running it (see `run`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,4 @@
-//! A condition in SQL over the rows of one table, for rows that are not in a database yet. Not for queries:
-//! it knows no other table.
+//! A condition in SQL over rows of one table that are not in a database yet. Not for queries.
 
 use std::sync::Arc;
 
@@ -24,8 +23,7 @@ pub struct RowFilter {
 }
 
 impl RowFilter {
-    /// A condition over the columns of a table, partition columns included. Fails if it is not a condition,
-    /// or names unknown columns.
+    /// A condition over the columns of a table. Fails if it is none, or names unknown columns.
     pub fn new(table: &'static TableSpec, condition: &str) -> Result<Self> {
         let mut config = SessionConfig::new();
         config.options_mut().sql_parser.collect_spans = true;

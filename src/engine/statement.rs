@@ -68,8 +68,7 @@ pub fn split(script: &str) -> Result<Vec<Statement>> {
     Ok(statements)
 }
 
-/// Parses every statement of a script, without resolving names. An error has the place of the first syntax
-/// error.
+/// Parses every statement of a script, without resolving names. An error has its place.
 pub fn check_syntax(script: &str) -> Result<()> {
     for statement in split(script)? {
         let text = statement.in_place();

@@ -1,5 +1,4 @@
-//! The interface of readers: chunks of an input in, rows and findings out. Not the formats themselves, nor
-//! what happens to the rows.
+//! The interface of readers: chunks in, rows and findings out. Not the formats, nor what becomes of rows.
 
 use super::{Counts, RowLines};
 use crate::derive::Dialect;

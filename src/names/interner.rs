@@ -1,5 +1,4 @@
-//! Text → id. Not the interner of the readers of text lines, which finds the end of a name while it looks it
-//! up (see `formats::text::names`).
+//! Text → id. Not the interner of the readers of text lines (see `formats::text::names`).
 
 use std::hash::BuildHasher as _;
 use std::sync::Arc;

@@ -1,5 +1,4 @@
-//! Texts by number, one after the other in memory. Not for finding the number of one (see
-//! [`super::Interner`]).
+//! Texts by number, one after the other in memory. Not for finding a number (see [`super::Interner`]).
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! Ids of several interners → ids of one. Each reader of a file has its own ids, and sends with every chunk
-//! the names that are new.
+//! Ids of several interners → ids of one: readers send the names that are new with every chunk.
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! Writes the tables that are derived from imported system events. Not the state charts (see `derive`), nor
-//! events that were mapped (see `mapped`).
+//! Writes what is derived from imported events. Not the charts (see `derive`), nor mapped events (`mapped`).
 
 use super::parts::{Begin, DerivedTables, ROWS_OUT, span_of};
 use crate::derive::{Derive, Dialect, FromRecords, Violations};

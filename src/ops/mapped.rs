@@ -1,5 +1,4 @@
-//! The stages that write the output of a mapper: rows of `btf_event`, of the tables that are derived from it,
-//! and of native tables. Not the mapping.
+//! The stages that write what a mapper makes: `btf_event`, derived and native tables. Not the mapping.
 
 use super::parts::{Begin, DerivedTables, Parts, ROWS_OUT};
 use crate::btf::{Names, Note};

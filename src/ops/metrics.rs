@@ -1,5 +1,4 @@
-//! `metrics`: tables and histograms of metrics, and the measurement table of Grasp, which is requested like a
-//! metric. Not how metrics are computed.
+//! `metrics`: tables and histograms of metrics, and the measurement table of Grasp. Not their computation.
 
 use crate::engine::Session;
 use crate::error::{Error, Result};

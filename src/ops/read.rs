@@ -7,7 +7,7 @@ use super::derived::Derived;
 use super::order::{Sorter, note_expected};
 use super::parts::{Parts, Runs, locked};
 use crate::derive::{Dialect, Violations};
-use crate::diagnostics::{Diagnostic, Log, Severity};
+use crate::diagnostics::{Log, Severity};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::{
     ChunkParser, Counts, Disorder, Ending, Gap, Output, Parsed, Reader, RowOrder, RowSink, Rows, RowsToMake,
@@ -91,17 +91,10 @@ fn read(stream: Stream, target: Target<'_>, threads: usize, control: &Control) -
         out.note_end();
         let ending = reader.finish(&mut out)?;
         out.note_end();
-        let Output { mut log, counts, gaps, .. } = out;
-        if counts.rows == 0 {
-            log.push(Diagnostic {
-                source: input.name.clone(),
-                line: None,
-                severity: Severity::Warning,
-                code: "no-events",
-                message: target.format.info().no_events.to_owned(),
-                text: String::new(),
-            });
+        if out.counts.rows == 0 {
+            out.find(None, Severity::Warning, "no-events", target.format.info().no_events);
         }
+        let Output { log, counts, gaps, .. } = out;
         let steps_back = ending.backwards + tables.steps_back();
         let Finished { files, span, violations } = tables.finish()?;
         let derived = violations.map(|violations| (dialect, violations));

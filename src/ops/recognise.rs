@@ -1,5 +1,4 @@
-//! Finds the format of an input and opens its inputs: by what the user or a description says, else by their
-//! first bytes. Not the reading.
+//! Finds the format of inputs, by what is said of them or by their first bytes. Not the reading.
 
 use super::ingest_options::Options;
 use crate::description::{Plan, PlannedInput};

@@ -1,5 +1,4 @@
-//! Measures the requirements of a file in the recordings of a trace. Not how they are measured (see
-//! [`crate::require`]).
+//! Measures the requirements of a file in a trace. Not how they are measured (see [`crate::require`]).
 
 use super::Control;
 use super::open::{OpenOptions, Trace};

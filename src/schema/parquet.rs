@@ -1,5 +1,4 @@
-//! How large the parts of a Parquet file are and how they are compressed. Not how columns are encoded (see
-//! `store::columns`).
+//! The sizes of the parts of a Parquet file, and their compression. Not encodings (see `store::columns`).
 
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::SortingColumn;

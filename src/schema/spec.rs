@@ -1,5 +1,4 @@
-//! What a table and a column are, and their Arrow schemas. Not the tables themselves, which are generated
-//! from `schemas/*.toml`.
+//! What a table and a column are, and their Arrow schemas. Not the tables, which `schemas/*.toml` describe.
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! A database as a reader sees it: one manifest, which does not change while it is in use. Not for writing
-//! (see [`Transaction`]).
+//! A database as a reader sees it: one manifest that does not change. Not for writing (see [`Transaction`]).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

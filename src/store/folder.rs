@@ -1,5 +1,4 @@
-//! A database folder through a [`Disk`]: takes relative paths, and its errors name the file. Knows nothing of
-//! what the files mean.
+//! A database folder through a [`Disk`], by relative paths. Knows nothing of what the files mean.
 
 use std::fs;
 use std::io::{self, Write as _};

@@ -16,8 +16,7 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock of a database. Fails with [`crate::error::ErrorKind::Database`] when another process,
-    /// or another part of this one, has it.
+    /// Takes the lock of a database. Fails when another process, or another part of this one, has it.
     pub(super) fn take(folder: &Folder) -> Result<Self> {
         let path = folder.path(LOCK);
         let mut file = folder.disk().open_lock(&path).map_err(|e| Error::io("open", &path, e))?;

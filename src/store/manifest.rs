@@ -1,5 +1,4 @@
-//! The manifest: what a database holds. It is replaced as a whole and carries a checksum of itself. Not a
-//! log: only the newest one exists.
+//! The manifest: what a database holds, replaced as a whole, with a checksum of itself. Not a log.
 
 use std::fs;
 use std::io;
@@ -51,7 +50,7 @@ pub struct RecordingEntry {
     pub end_at: Option<i64>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct FileEntry {
     /// Its path, relative to the database, with `/`.
     pub path: String,

@@ -1,5 +1,4 @@
-//! The disk of the operating system as a [`Disk`]. The one file that may create, rename and
-//! remove files of a database.
+//! The operating system's [`Disk`]. The one file that may create, rename and remove files of a database.
 
 #![expect(clippy::disallowed_methods, reason = "this is the disk")]
 

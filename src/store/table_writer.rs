@@ -1,5 +1,4 @@
-//! Writes one Parquet file of a table. Knows nothing of the transaction it belongs to, so that it can run on
-//! another thread.
+//! Writes one Parquet file of a table, on any thread. Knows nothing of the transaction it belongs to.
 
 use std::io;
 use std::path::Path;

@@ -1,5 +1,4 @@
-//! One change of a database: everything in it happens, or nothing. Not the order of its steps on the disk
-//! (see [`super::commit`]).
+//! One change of a database, all or nothing. Not the order of its steps on the disk (see [`super::commit`]).
 
 use std::collections::HashMap;
 use std::fs;
@@ -114,11 +113,7 @@ impl Transaction {
             table: table.name.to_owned(),
             recording: recording.to_owned(),
             core: core.map(str::to_owned),
-            rows: 0,
-            bytes: 0,
-            begin_at: None,
-            end_at: None,
-            checksum: String::new(),
+            ..FileEntry::default()
         };
         Ok(TableWriter::new(self.folder.clone(), table, entry))
     }

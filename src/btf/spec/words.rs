@@ -1,5 +1,4 @@
-//! A macro for the words of a specification: enumerations whose values are names in tables, too. Not the
-//! words.
+//! A macro for words of a specification that are names in tables, too. Not the words.
 
 /// Declares an enumeration of words, which also converts to a name of a table column.
 macro_rules! words {

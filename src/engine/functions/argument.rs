@@ -1,5 +1,4 @@
-//! `argument(arguments, name)`: the number of one argument of a kernel event. Not for which arguments an
-//! event has (see `crate::qnx`).
+//! `argument(arguments, name)`: an argument of a kernel event. Not which ones there are (see `crate::qnx`).
 
 use std::sync::Arc;
 

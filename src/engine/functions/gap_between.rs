@@ -1,5 +1,4 @@
-//! `gap_between(recording, core, at, next_core, next_at)`: is there a gap of the trace between two moments?
-//! Not for what a gap is (see table `gap`).
+//! `gap_between(recording, core, at, next_core, next_at)`: is there a gap? Not what it is (see table `gap`).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};

@@ -1,5 +1,4 @@
-//! `windows(begin_at, end_at, width, step)`: the windows of time that an interval touches. Not for what is
-//! summed over them.
+//! `windows(begin_at, end_at, width, step)`: the windows that an interval touches. Not sums over them.
 
 use std::sync::Arc;
 

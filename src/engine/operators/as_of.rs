@@ -1,5 +1,4 @@
-//! The as-of join: every row of the first input with the latest row of the second one at that instant. Not
-//! for finding it in SQL.
+//! The as-of join: each row with the latest row of another input at its instant. Not for finding it in SQL.
 
 use std::fmt;
 use std::sync::Arc;

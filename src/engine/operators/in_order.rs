@@ -1,5 +1,4 @@
-//! Concatenates partitions: prefetched by several threads, returned in their order. Not for merging
-//! partitions whose rows interleave.
+//! Concatenates partitions, prefetched by several threads. Not for merging partitions that interleave.
 
 use std::collections::VecDeque;
 use std::fmt;

@@ -1,5 +1,4 @@
-//! What the windows of one operator have in common: keys, order, and assumptions on the order of the rows.
-//! Not for their functions.
+//! What the windows of one operator have in common: keys, order, assumptions on it. Not their functions.
 
 use std::sync::Arc;
 

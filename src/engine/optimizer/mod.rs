@@ -1,5 +1,4 @@
-//! Optimizer rules: plain SQL runs on operators of our own, and scans read no more than is needed. Not for
-//! what the operators do (see `operators`).
+//! Optimizer rules: they put our operators into plans, and cut what is read. Not the operators (`operators`).
 
 mod balance_scans;
 mod dictionary_scans;

@@ -1,5 +1,4 @@
-//! One file of the manifest, with everything that is known of it before it is opened. Not for its current
-//! path, which can change until it is opened.
+//! One file of the manifest, as known before it is opened. Not its current path, which can change until then.
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! A call of a table function in SQL: which of its arguments are relations, keys, and named values. Not for
-//! what the functions do with them.
+//! A call of a table function in SQL: its relations, keys and named values. Not what functions do with them.
 
 use arrow::datatypes::DataType;
 use datafusion::common::{Column, DFSchema, Result, TableReference, plan_err};

@@ -1,5 +1,4 @@
-//! The logical node of a call for a streaming operator: its columns, and which of the columns of its inputs
-//! it needs. Not for calls in SQL.
+//! The logical node of a streaming operator: its columns, and those it needs of its inputs. Not calls in SQL.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;

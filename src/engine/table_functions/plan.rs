@@ -1,5 +1,4 @@
-//! Calls of table functions as logical plans: plain ones if DataFusion can run them, else with a node of
-//! ours. Not for reading calls (see `call`).
+//! Calls of table functions as logical plans, plain or with a node of ours. Not reading calls (see `call`).
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! Turns the nodes of table functions into physical operators, as extensions of the planner of DataFusion.
-//! Not for what the nodes are.
+//! Turns the nodes of table functions into physical operators. Not for what the nodes are.
 
 use std::sync::Arc;
 

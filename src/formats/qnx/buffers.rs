@@ -1,5 +1,4 @@
-//! The buffers of a trace, and those missing between them. Not the loss of single records, which leaves no
-//! mark.
+//! The buffers of a trace, and those missing between them. Not lost single records, which leave no mark.
 
 use crate::qnx::{Class, Event, Version};
 

@@ -75,8 +75,7 @@ impl Decoder {
         self.preamble.as_ref()
     }
 
-    /// Reads the next bytes of the file. Fails when the file is not a kernel trace, or its header says that
-    /// it cannot be read.
+    /// Reads the next bytes of the file. Fails when its header says that it cannot be read.
     pub fn chunk(&mut self, bytes: &[u8]) -> Result<Batch> {
         let mut bytes = bytes;
         let whole;

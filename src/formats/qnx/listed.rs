@@ -1,5 +1,4 @@
-//! The text of traceprinter as a stream of events, like that of the decoder: full times, batches. Not the
-//! reading of the lines (see `listing`).
+//! The text of traceprinter as a stream of events with full times. Not reading its lines (see `listing`).
 
 use super::batch::Batch;
 use super::decoder::Preamble;

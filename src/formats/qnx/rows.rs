@@ -22,6 +22,7 @@ const EVENTS_OUT: usize = 12 * 1024;
 /// Rows per batch of `kernel_buffer`.
 const BUFFERS_OUT: usize = 64 * 1024;
 
+#[derive(Default)]
 pub(super) struct CpuRows {
     flavour: Flavour,
     rows: KernelEventRows,
@@ -37,15 +38,7 @@ pub(super) struct CpuRows {
 
 impl CpuRows {
     pub fn new(flavour: Flavour) -> Self {
-        Self {
-            flavour,
-            rows: KernelEventRows::new(),
-            running: None,
-            gap_ends: Vec::new(),
-            latest: None,
-            texts: ArgumentCache::default(),
-            rest: String::new(),
-        }
+        Self { flavour, ..Self::default() }
     }
 
     /// Adds the next events of the CPU, and the ends of gaps that were found since. Returns full batches, or

@@ -1,5 +1,4 @@
-//! Distributes decoded events to their CPUs: ticks, numbers, buffers and gaps, then rows for each CPU. Not
-//! the making of the rows.
+//! Distributes decoded events to CPUs: ticks, numbers, buffers, gaps. Not the making of rows (see `rows`).
 
 use super::batch::Batch;
 use super::buffers::{Buffer, Buffers};

@@ -40,7 +40,7 @@ pub(super) struct Meaning {
     pub signal: Option<String>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct SlotTable {
     slots: Vec<Slot>,
     index: HashMap<(Option<usize>, String), usize>,
@@ -60,13 +60,11 @@ impl SlotTable {
         signals: &[String],
     ) -> Self {
         Self {
-            slots: Vec::new(),
-            index: HashMap::new(),
-            below: Vec::new(),
             shared,
             images,
             aliases: aliases.iter().map(|(k, v)| (path_of(k), path_of(v))).collect(),
             signals: signals.iter().map(|s| path_of(s.trim_end_matches("[*]"))).collect(),
+            ..Self::default()
         }
     }
 

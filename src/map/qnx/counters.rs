@@ -68,14 +68,9 @@ impl Counters {
         let mut log = Log::default();
         for (finding, (count, first)) in &self.0 {
             let (severity, code, what) = finding.text();
-            log.push(Diagnostic {
-                source: MAP_SOURCE.into(),
-                line: None,
-                severity,
-                code,
-                message: format!("{count} {what}, the first at {first}"),
-                text: String::new(),
-            });
+            let message = format!("{count} {what}, the first at {first}");
+            let (source, text) = (MAP_SOURCE.into(), String::new());
+            log.push(Diagnostic { source, line: None, severity, code, message, text });
         }
         log
     }

@@ -45,15 +45,11 @@ impl QnxMapper {
             name,
             number,
             running: true,
-            runnables: Vec::new(),
-            handler: None,
             begin: now,
             since: now,
-            spent: 0,
             ip: words::argument(self.settings.flavour, event, "IP").unwrap_or_default(),
-            handlers: 0,
-            events: 0,
             thread,
+            ..Frame::default()
         });
         self.emit((core, 0), EntityType::Isr, (name, number), Action::Start, Note::None);
     }

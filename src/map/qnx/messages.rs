@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 /// Maximum number of open messages: beyond it, the oldest are forgotten.
 const MAX_OPEN: usize = 1 << 16;
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Message {
     pub pulse: bool,

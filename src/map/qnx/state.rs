@@ -107,7 +107,7 @@ pub(super) struct Stretch {
 }
 
 /// An open interrupt of a CPU.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Frame {
     pub vector: u32,

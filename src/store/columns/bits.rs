@@ -1,5 +1,4 @@
-//! Numbers packed into as many bits as they need, least significant bit first, as all encodings of Parquet
-//! that pack do. Not the headers before them.
+//! Numbers packed into bits, least significant first, as Parquet packs them. Not the headers before them.
 
 /// How many bits a number takes; 0 for 0.
 pub(super) fn of(number: u64) -> u32 {

@@ -1,5 +1,4 @@
-//! The overlap join as a streaming operator over two inputs. Not for finding places in plans where it fits,
-//! and not for the sweep.
+//! The overlap join as a streaming operator. Not for finding places in plans for it, and not the sweep.
 
 use std::fmt;
 use std::sync::Arc;

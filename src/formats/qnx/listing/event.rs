@@ -1,5 +1,4 @@
-//! One event of a listing, with its continuation lines appended: text → class, number, words. Not which lines
-//! belong together.
+//! One event of a listing: text → class, number, words. Not which lines belong together.
 
 use super::cursor::Cursor;
 use super::values::{raw, string, words};
@@ -21,25 +20,18 @@ pub(super) struct Parsed {
     pub words_missing: bool,
 }
 
-/// Why a line is unusable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unreadable {
-    NotAnEvent,
-    Class,
-    Name,
-    Arguments,
+crate::words::words! {
+    /// Why a line is unusable. The word is the code of the finding.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum Unreadable {
+        NotAnEvent = "not-an-event",
+        Class = "unknown-class",
+        Name = "unknown-event",
+        Arguments = "unreadable-arguments",
+    }
 }
 
 impl Unreadable {
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::NotAnEvent => "not-an-event",
-            Self::Class => "unknown-class",
-            Self::Name => "unknown-event",
-            Self::Arguments => "unreadable-arguments",
-        }
-    }
-
     pub fn message(self) -> &'static str {
         match self {
             Self::NotAnEvent => "the line is no event of traceprinter (`t:0x… CPU:… class:event …`)",

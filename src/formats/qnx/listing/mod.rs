@@ -265,7 +265,7 @@ impl<'s> ListingReader<'s> {
     }
 
     fn reject_as(&mut self, line: Line<'_>, why: Unreadable) {
-        self.reject(line, why.code(), why.message());
+        self.reject(line, why.as_str(), why.message());
     }
 
     fn reject(&mut self, line: Line<'_>, code: &'static str, message: &'static str) {

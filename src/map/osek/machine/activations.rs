@@ -9,8 +9,7 @@ use crate::diagnostics::Severity;
 impl Machine {
     /// CURRENTACTIVATIONS of `t` may have changed: rules A7 and T7.
     pub(super) fn task_activations(&mut self, t: usize, write: bool) {
-        let attribute = self.model.tasks[t].activations.as_ref();
-        let Some(new) = attribute.and_then(|a| a.value(&self.model.slots)) else { return };
+        let Some(new) = self.model.value(&self.model.tasks[t].activations) else { return };
         let new = if self.model.tasks[t].counts_down { new.wrapping_neg() } else { new };
         let Some(old) = self.tasks[t].activations.replace(new) else {
             return self.first_count(t, new, write);
@@ -19,7 +18,7 @@ impl Machine {
             return;
         }
         if !write {
-            let name = self.name(self.tasks[t].name).to_owned();
+            let name = self.task_name(t);
             let message = format!("CURRENTACTIVATIONS of task {name} changed without a traced write");
             self.report(Severity::Warning, "unseen-write", message);
         }
@@ -33,8 +32,8 @@ impl Machine {
         if new < old {
             if std::mem::take(&mut self.tasks[t].unreported) > 0 {
                 // Rule A11.
-                let name = self.name(self.tasks[t].name).to_owned();
-                let message = format!("an activation of task {name} was not counted by the OS");
+                let message =
+                    format!("an activation of task {} was not counted by the OS", self.task_name(t));
                 self.report(Severity::Warning, "uncounted-activation", message);
             }
             if self.tasks[t].os == Some(OsState::Running) {

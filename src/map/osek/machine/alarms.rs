@@ -10,8 +10,7 @@ impl Machine {
         if !self.model.profile.rules.alarm_by_time {
             return;
         }
-        let attribute = self.model.alarms[a].time.as_ref();
-        let Some(value) = attribute.and_then(|t| t.value(&self.model.slots)) else { return };
+        let Some(value) = self.model.value(&self.model.alarms[a].time) else { return };
         let Some(before) = self.alarm_times[a].replace(value) else { return };
         // CancelAlarm stops an alarm that has not expired; other cores may call it for alarms of their own.
         let p = self.proc(self.at);

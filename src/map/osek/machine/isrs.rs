@@ -8,8 +8,7 @@ use crate::btf::{Action, EntityType, NameId, State as ProcessState};
 impl Machine {
     /// RUNNINGISR2 may have changed.
     pub(super) fn running_isr(&mut self, core: usize, write: bool) {
-        let attribute = self.model.cores[core].running_isr.as_ref();
-        let Some(value) = attribute.and_then(|a| a.value(&self.model.slots)) else { return };
+        let Some(value) = self.model.value(&self.model.cores[core].running_isr) else { return };
         let old = self.cores[core].isr_value.replace(value);
         if old == Some(value) || (old.is_none() && !write) {
             return;
@@ -89,9 +88,8 @@ impl Machine {
             return;
         }
         let Some(n) = self.cores[core].isrs.iter().rposition(|f| f.category1 && f.name == function) else {
-            let name = self.name(function).to_owned();
-            self.report(Severity::Info, "unmatched-exit", format!("exit of {name} without an entry"));
-            return;
+            let message = format!("exit of {} without an entry", self.name(function));
+            return self.report(Severity::Info, "unmatched-exit", message);
         };
         self.pop_to(core, n);
         self.after_isr(core);

@@ -21,7 +21,7 @@ use super::software::EventKind::{Access, Call};
 use super::software::SoftwareEvent;
 use crate::btf::{Action, EntityType, Event, NameId, NameMap, Note, State as ProcessState};
 use crate::diagnostics::{Diagnostic, Log, Severity};
-use crate::map::{Gap, Output};
+use crate::map::{Gap, MAP_SOURCE, Output};
 use crate::names::IdMap;
 use output_queue::OutputQueue;
 use state::{Actor, Context, Core, Pending, Proc, Semaphore, Task};
@@ -102,8 +102,7 @@ impl Machine {
         for (slot, value) in &edge.values {
             self.model.slots.set(*slot, Some(*value));
         }
-        let attribute = self.model.cores[core].running_task.as_ref();
-        self.cores[core].task_value = attribute.and_then(|a| a.value(&self.model.slots));
+        self.cores[core].task_value = self.model.value(&self.model.cores[core].running_task);
         for t in 0..self.tasks.len() {
             if self.model.tasks[t].core == image && self.tasks[t].core == core {
                 self.task_after_gap(t, edge);
@@ -306,19 +305,16 @@ impl Machine {
 
     /// Counts a finding of the mapping; its location is time and core, because it has no line.
     fn report(&mut self, severity: Severity, code: &'static str, message: String) {
-        let text = format!("t={}", self.now);
-        self.log.push(Diagnostic {
-            source: crate::map::MAP_SOURCE.into(),
-            line: None,
-            severity,
-            code,
-            message,
-            text,
-        });
+        let (source, text) = (MAP_SOURCE.into(), format!("t={}", self.now));
+        self.log.push(Diagnostic { source, line: None, severity, code, message, text });
     }
 
     fn name(&self, id: NameId) -> &str {
         self.model.names.text(id)
+    }
+
+    fn task_name(&self, t: usize) -> &str {
+        self.name(self.tasks[t].name)
     }
 
     /// Rule S1, and the state at the begin (rules L1 to L5).
@@ -342,8 +338,7 @@ impl Machine {
             return;
         }
         for c in 0..self.cores.len() {
-            let attribute = self.model.cores[c].running_task.as_ref();
-            self.cores[c].task_value = attribute.and_then(|a| a.value(&self.model.slots));
+            self.cores[c].task_value = self.model.value(&self.model.cores[c].running_task);
         }
         for t in 0..self.tasks.len() {
             self.task_at_left_edge(t, edge);

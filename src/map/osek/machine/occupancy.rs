@@ -17,7 +17,7 @@ impl Machine {
     /// was not traced.
     pub(super) fn settle(&mut self, core: usize) {
         let (Some(next), Some(stuck)) = (self.cores[core].incoming, self.cores[core].running) else { return };
-        let name = self.name(self.tasks[stuck].name).to_owned();
+        let name = self.task_name(stuck);
         let message = format!("task {name} left its core without a traced write of its STATE");
         self.report(Severity::Warning, "unseen-switch", message);
         self.tasks[stuck].os = Some(OsState::Ready);

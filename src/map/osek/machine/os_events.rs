@@ -1,5 +1,4 @@
-//! Rules for OS events from the kernel's event masks (E1–E6; docs/mapping.md). Not the waiting itself, which
-//! is a task state.
+//! Rules for OS events from the kernel's event masks (E1–E6; docs/mapping.md). Not the waiting of tasks.
 
 use super::state::{Actor, Proc};
 use super::{Machine, Severity};
@@ -36,8 +35,8 @@ impl Machine {
                 self.emit(task, EntityType::OsEvent, (event, 0), Action::ClearEvent);
             }
         } else if set == 0 && cleared == 0 && context.inside(Service::SetEvent) {
-            let name = self.name(self.tasks[t].name).to_owned();
             // Rule E4.
+            let name = self.task_name(t);
             let message = format!("an event of task {name} was set again; which one is not visible");
             self.report(Severity::Info, "event-set-again", message);
         }
@@ -59,11 +58,8 @@ impl Machine {
             }
             let alarm = others.iter().find_map(|c| self.cores[*c].alarm_event);
             return alarm.unwrap_or_else(|| {
-                self.report(
-                    Severity::Warning,
-                    "unknown-caller",
-                    "a remote SetEvent has no caller in the trace".into(),
-                );
+                let message = "a remote SetEvent has no caller in the trace".to_owned();
+                self.report(Severity::Warning, "unknown-caller", message);
                 self.actor(p)
             });
         }

@@ -1,5 +1,4 @@
-//! The queue between the rules and the writer: keeps the order, and holds outputs back that rule I6 may still
-//! cancel. Knows nothing of the rules.
+//! The queue to the writer: keeps order, holds back what rule I6 may cancel. Knows nothing of the rules.
 
 use crate::btf::NameId;
 use crate::map::Output;

@@ -32,22 +32,13 @@ impl Machine {
         let actor = self.actor_on(core);
         let open = &mut self.context(p, core).runnables;
         let Some(n) = open.iter().rposition(|r| r.0 == name) else {
-            let name = self.name(name).to_owned();
-            self.report(
-                Severity::Info,
-                "unmatched-exit",
-                format!("exit of runnable {name} without an entry"),
-            );
-            return;
+            let message = format!("exit of runnable {} without an entry", self.name(name));
+            return self.report(Severity::Info, "unmatched-exit", message);
         };
         let ended = open.split_off(n);
         if ended.len() > 1 {
-            let name = self.name(name).to_owned();
-            self.report(
-                Severity::Warning,
-                "missing-exit",
-                format!("runnable {name} ended before the ones it called"),
-            );
+            let message = format!("runnable {} ended before the ones it called", self.name(name));
+            self.report(Severity::Warning, "missing-exit", message);
         }
         for runnable in ended.into_iter().rev() {
             self.emit(actor, EntityType::Runnable, runnable, Action::Terminate);

@@ -12,8 +12,7 @@ const MAX_PENDING: usize = 1024;
 impl Machine {
     /// A write to SERVICETRACE; it counts even if the value is unchanged (rule O4).
     pub(super) fn service(&mut self, core: usize) {
-        let attribute = self.model.cores[core].service.as_ref();
-        let Some(value) = attribute.and_then(|a| a.value(&self.model.slots)) else { return };
+        let Some(value) = self.model.value(&self.model.cores[core].service) else { return };
         let (id, entry) = match self.model.entry {
             EntryMark::Bit0 => (value & !1, value & 1 == 1),
             EntryMark::None => (value, true),
@@ -71,12 +70,8 @@ impl Machine {
     pub(super) fn pend(&mut self, pending: Pending) {
         if self.pending.len() == MAX_PENDING {
             let old = self.pending.remove(0);
-            let name = self.name(old.stimulus.0).to_owned();
-            self.report(
-                Severity::Warning,
-                "stale-stimulus",
-                format!("stimulus {name} never activated anything"),
-            );
+            let message = format!("stimulus {} never activated anything", self.name(old.stimulus.0));
+            self.report(Severity::Warning, "stale-stimulus", message);
         }
         self.pending.push(pending);
     }

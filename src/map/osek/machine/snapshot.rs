@@ -59,8 +59,7 @@ impl Machine {
         }
     }
 
-    /// Checks that this machine can continue from `state`. Fails when the state has other cores, tasks,
-    /// semaphores or alarms.
+    /// Checks that `state` has the cores, tasks, semaphores and alarms of this machine.
     pub(in crate::map::osek) fn check(&self, state: &State) -> Result<()> {
         let same = self.cores.iter().map(|c| c.name).eq(state.cores.iter().map(|c| c.name))
             && self.tasks.iter().map(|t| t.name).eq(state.tasks.iter().map(|t| t.name))

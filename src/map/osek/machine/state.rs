@@ -1,5 +1,4 @@
-//! The data of the state machine: cores, tasks with their instances, ISR frames, semaphores, pending stimuli.
-//! Plain data; the rules are elsewhere.
+//! The data of the state machine: cores, tasks, ISR frames, semaphores, pending stimuli. Not the rules.
 
 pub(super) use crate::btf::Actor;
 use crate::btf::{NameId, State as ProcessState};

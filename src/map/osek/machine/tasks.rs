@@ -10,18 +10,11 @@ use crate::map::osek::model::Service;
 impl Machine {
     /// TASK.STATE of `t` may have changed.
     pub(super) fn task_state(&mut self, t: usize, write: bool) {
-        let Some(value) = self.model.tasks[t].state.as_ref().and_then(|a| a.value(&self.model.slots)) else {
-            return;
-        };
+        let Some(value) = self.model.value(&self.model.tasks[t].state) else { return };
         let core = self.tasks[t].core;
         let Some(new) = self.model.cores[core].states.get(&value).copied() else {
-            let name = self.name(self.tasks[t].name).to_owned();
-            self.report(
-                Severity::Warning,
-                "unknown-state",
-                format!("task {name}: STATE {value} has no known label"),
-            );
-            return;
+            let message = format!("task {}: STATE {value} has no known label", self.task_name(t));
+            return self.report(Severity::Warning, "unknown-state", message);
         };
         self.os_state(t, new, write);
     }
@@ -34,12 +27,8 @@ impl Machine {
         }
         if !write {
             // Rule O5.
-            let name = self.name(self.tasks[t].name).to_owned();
-            self.report(
-                Severity::Warning,
-                "unseen-write",
-                format!("STATE of task {name} changed without a traced write"),
-            );
+            let message = format!("STATE of task {} changed without a traced write", self.task_name(t));
+            self.report(Severity::Warning, "unseen-write", message);
         }
         // Rule T13: the core that sets a task RUNNING runs it; any other change concerns the core that the
         // task is on, whichever core writes it.
@@ -78,12 +67,8 @@ impl Machine {
             (Some(Suspended), Ready) => {}
             (None, _) => self.unknown_past(t, new),
             (Some(Ready | Waiting | Suspended), _) => {
-                let name = self.name(self.tasks[t].name).to_owned();
-                self.report(
-                    Severity::Warning,
-                    "odd-state-change",
-                    format!("task {name}: {old:?} to {new:?}"),
-                );
+                let message = format!("task {}: {old:?} to {new:?}", self.task_name(t));
+                self.report(Severity::Warning, "odd-state-change", message);
                 if new == Suspended {
                     self.ended_unseen(t);
                 }
@@ -206,8 +191,7 @@ impl Machine {
     /// Rule T12: RUNNINGTASK changed. Only needed for an OS without TASK.STATE: the running task then
     /// determines the states.
     pub(super) fn running_task(&mut self, core: usize, write: bool) {
-        let attribute = self.model.cores[core].running_task.as_ref();
-        let Some(value) = attribute.and_then(|a| a.value(&self.model.slots)) else { return };
+        let Some(value) = self.model.value(&self.model.cores[core].running_task) else { return };
         let old = self.cores[core].task_value.replace(value);
         if old == Some(value) || (old.is_none() && !write) {
             return;

@@ -199,6 +199,11 @@ impl Model {
         self.cores.get(core).map_or("", |c| self.names.text(c.name))
     }
 
+    /// The value of an attribute; `None` if there is no such attribute, or while an operand is unknown.
+    pub(super) fn value(&self, attribute: &Option<Attribute>) -> Option<i64> {
+        attribute.as_ref()?.value(&self.slots)
+    }
+
     /// The cores whose traces have a gap.
     pub(super) fn cores_of(&self, gap: &Gap) -> Vec<usize> {
         let is_of = |core: &usize| gap.core.as_deref().is_none_or(|name| name == self.core_name(*core));

@@ -32,8 +32,7 @@ impl QnxMapper {
             self.end_message(oldest, None, "cut");
         }
         let (server_name, send) = (self.server_name(server), Some(self.now));
-        let message = Message { pulse, id, client, server, server_name, receiver: None, send, receive: None };
-        self.messages.send(message)
+        self.messages.send(Message { pulse, id, client, server, server_name, send, ..Message::default() })
     }
 
     pub(in crate::map::qnx) fn message_sent(&mut self, cpu: usize, id: u32, server: u32) {
@@ -62,16 +61,7 @@ impl QnxMapper {
         let receiver = self.running_thread(cpu).map(|(key, _)| key).filter(|(pid, _)| *pid == server);
         let number = self.messages.next_of(pulse, id, server).unwrap_or_else(|| {
             let server_name = self.server_name(server);
-            self.messages.add(Message {
-                pulse,
-                id,
-                client: None,
-                server,
-                server_name,
-                receiver: None,
-                send: None,
-                receive: None,
-            })
+            self.messages.add(Message { pulse, id, server, server_name, ..Message::default() })
         });
         self.messages.receive(number, self.now, receiver);
         number
