@@ -15,13 +15,11 @@ pub(super) async fn plan(state: &SessionState, sql: &str) -> Result<LogicalPlan>
     let statement = state.sql_to_statement(sql, &dialect)?;
     check_statement(&statement)?;
     let plan = state.statement_to_plan(statement).await?;
-    read_only().verify_plan(&plan)?;
+    // No statement may change the database, the session or a file.
+    let read_only =
+        SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
+    read_only.verify_plan(&plan)?;
     Ok(plan)
-}
-
-/// No statement may change the database, the session or a file.
-fn read_only() -> SQLOptions {
-    SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false)
 }
 
 pub(super) fn check_statement(statement: &Statement) -> Result<()> {

@@ -120,5 +120,6 @@ pub fn rule_of_any_version(target: EntityType, action: Action) -> Option<&'stati
 
 /// True for an action of [`VENDOR_ACTIONS`]: tools write it for this entity type although no version has it.
 pub fn is_vendor_action(target: EntityType, action: &str) -> bool {
-    VENDOR_ACTIONS.iter().any(|(entity_type, words)| *entity_type == target && words.contains(&action))
+    let has = |words: &str| words.split(' ').any(|word| word == action);
+    VENDOR_ACTIONS.iter().any(|(entity_type, words)| *entity_type == target && has(words))
 }

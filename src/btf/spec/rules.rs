@@ -243,23 +243,10 @@ pub const ACTION_RULES: &[ActionRule] = &[
 
 /// Actions that no version has, but tools write: core events of simulators and loggers, deadlines of a
 /// viewer, `nowait` and threads of a writer, accesses of instruction blocks.
-pub const VENDOR_ACTIONS: &[(EntityType, &[&str])] = &[
-    (
-        EntityType::Core,
-        &[
-            "execute",
-            "idle",
-            "execute_idle",
-            "idle_execution",
-            "execute_waiting",
-            "wait_postexecution",
-            "lock",
-            "unlock",
-            "set_frequence",
-            "set_frequency",
-        ],
-    ),
-    (EntityType::Task, &["deadline", "nowait", "task_create"]),
-    (EntityType::Isr, &["deadline", "nowait"]),
-    (EntityType::InstructionBlock, &["read", "write"]),
+pub const VENDOR_ACTIONS: &[(EntityType, &str)] = &[
+    (EntityType::Core, "execute idle execute_idle idle_execution execute_waiting wait_postexecution"),
+    (EntityType::Core, "lock unlock set_frequence set_frequency"),
+    (EntityType::Task, "deadline nowait task_create"),
+    (EntityType::Isr, "deadline nowait"),
+    (EntityType::InstructionBlock, "read write"),
 ];

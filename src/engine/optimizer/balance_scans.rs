@@ -5,42 +5,22 @@
 use std::sync::Arc;
 
 use datafusion::common::Result;
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfig, FileScanConfigBuilder};
 use datafusion::datasource::source::DataSourceExec;
-use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 
 /// Fewer bytes than this, about a row group, are not worth a group of their own.
 const MIN_GROUP_BYTES: i64 = 8 << 20;
 
 /// DataFusion does this itself only for rows without an order.
-#[derive(Debug)]
-pub(super) struct BalanceScans;
-
-impl PhysicalOptimizerRule for BalanceScans {
-    fn optimize(
-        &self,
-        plan: Arc<dyn ExecutionPlan>,
-        config: &ConfigOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let threads = config.execution.target_partitions;
-        plan.transform_up(|node| {
-            let found = balanced(&node, threads);
-            Ok(found.map_or_else(|| Transformed::no(node), Transformed::yes))
-        })
-        .data()
-    }
-
-    fn name(&self) -> &str {
-        "BalanceScans"
-    }
-
-    fn schema_check(&self) -> bool {
-        true
-    }
+pub(super) fn balance_scans(plan: Arc<dyn ExecutionPlan>, threads: usize) -> Result<Arc<dyn ExecutionPlan>> {
+    plan.transform_up(|node| {
+        let found = balanced(&node, threads);
+        Ok(found.map_or_else(|| Transformed::no(node), Transformed::yes))
+    })
+    .data()
 }
 
 fn balanced(plan: &Arc<dyn ExecutionPlan>, threads: usize) -> Option<Arc<dyn ExecutionPlan>> {

@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::datasource::listing::PartitionedFile;
@@ -18,7 +17,6 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{Column, Literal};
 use datafusion::physical_expr::projection::{ProjectionExpr, ProjectionExprs};
 use datafusion::physical_expr::utils::{collect_columns, conjunction_opt, split_conjunction};
-use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
@@ -37,22 +35,9 @@ enum Demand {
     Values,
 }
 
-/// Runs after [`UseOperators`](super::UseOperators), whose operators demand no more than they need.
-#[derive(Debug)]
-pub(super) struct DictionaryScans;
-
-impl PhysicalOptimizerRule for DictionaryScans {
-    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(narrowed(&plan, &all(&plan, Demand::Values))?.unwrap_or(plan))
-    }
-
-    fn name(&self) -> &str {
-        "DictionaryScans"
-    }
-
-    fn schema_check(&self) -> bool {
-        true
-    }
+/// Runs after `use_operators`, whose operators demand no more than they need.
+pub(super) fn dictionary_scans(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    Ok(narrowed(&plan, &all(&plan, Demand::Values))?.unwrap_or(plan))
 }
 
 fn all(plan: &Arc<dyn ExecutionPlan>, demanded: Demand) -> Vec<Demand> {

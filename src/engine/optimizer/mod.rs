@@ -5,16 +5,45 @@ mod dictionary_scans;
 mod find_as_of_joins;
 mod use_operators;
 
+use std::fmt;
 use std::sync::Arc;
 
-use balance_scans::BalanceScans;
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
-use dictionary_scans::DictionaryScans;
+use datafusion::physical_plan::ExecutionPlan;
+
+use balance_scans::balance_scans;
+use dictionary_scans::dictionary_scans;
 pub(super) use find_as_of_joins::FindAsOfJoins;
 pub(crate) use use_operators::AssumedOrder;
-use use_operators::UseOperators;
+use use_operators::use_operators;
 
+type Plan = Arc<dyn ExecutionPlan>;
 type Rules = Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>>;
+
+/// A rule of ours: its name, and what it makes of a plan for so many threads.
+struct Rule<F>(&'static str, F);
+
+impl<F> fmt::Debug for Rule<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl<F: Fn(Plan, usize) -> Result<Plan> + Send + Sync + 'static> PhysicalOptimizerRule for Rule<F> {
+    fn optimize(&self, plan: Plan, config: &ConfigOptions) -> Result<Plan> {
+        (self.1)(plan, config.execution.target_partitions)
+    }
+
+    fn name(&self) -> &str {
+        self.0
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
 
 /// The rules of DataFusion, with ours before the one that adds sorts and repartitions. Rules of ours in
 /// `rules` are replaced.
@@ -22,8 +51,11 @@ pub(super) fn with_ours(
     rules: &[Arc<dyn PhysicalOptimizerRule + Send + Sync>],
     assumed: AssumedOrder,
 ) -> Rules {
-    let added: [Arc<dyn PhysicalOptimizerRule + Send + Sync>; 3] =
-        [Arc::new(UseOperators { assumed }), Arc::new(BalanceScans), Arc::new(DictionaryScans)];
+    let added: [Arc<dyn PhysicalOptimizerRule + Send + Sync>; 3] = [
+        Arc::new(Rule("UseOperators", move |plan, threads| use_operators(plan, assumed, threads))),
+        Arc::new(Rule("BalanceScans", balance_scans)),
+        Arc::new(Rule("DictionaryScans", |plan, _| dictionary_scans(plan))),
+    ];
     let is_ours = |name: &str| added.iter().any(|rule| rule.name() == name);
     let mut rules: Rules = rules.iter().filter(|r| !is_ours(r.name())).map(Arc::clone).collect();
     let before = rules.iter().position(|r| r.name() == "EnsureRequirements").unwrap_or(0);

@@ -4,14 +4,12 @@
 use std::sync::Arc;
 
 use datafusion::common::Result;
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfig, FileScanConfigBuilder};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
-use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::projection::ProjectionExec;
@@ -38,79 +36,62 @@ pub(crate) enum AssumedOrder {
     Fully,
 }
 
-/// Runs before DataFusion adds sorts and repartitions, so that it adds none for our operators.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct UseOperators {
-    pub assumed: AssumedOrder,
-}
-
-impl PhysicalOptimizerRule for UseOperators {
-    fn optimize(
-        &self,
-        plan: Arc<dyn ExecutionPlan>,
-        config: &ConfigOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let threads = config.execution.target_partitions;
-        let replace = |node: Arc<dyn ExecutionPlan>| {
-            let found = match self.window(&node, threads)? {
+/// Puts our operators into a plan. Runs before DataFusion adds sorts and repartitions, so that it adds none for
+/// them.
+pub(super) fn use_operators(
+    plan: Arc<dyn ExecutionPlan>,
+    assumed: AssumedOrder,
+    threads: usize,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let replace = |node: Arc<dyn ExecutionPlan>| {
+        let found = match window(&node, assumed, threads)? {
+            Some(found) => Some(found),
+            None => match group_by_id::rewrite(&node)? {
                 Some(found) => Some(found),
-                None => match group_by_id::rewrite(&node)? {
-                    Some(found) => Some(found),
-                    None => streaming(&node, threads)?,
-                },
-            };
-            Ok(found.map_or_else(|| Transformed::no(node), Transformed::yes))
+                None => streaming(&node, threads)?,
+            },
         };
-        plan.transform_up(replace).data()
-    }
-
-    fn name(&self) -> &str {
-        "UseOperators"
-    }
-
-    fn schema_check(&self) -> bool {
-        true
-    }
+        Ok(found.map_or_else(|| Transformed::no(node), Transformed::yes))
+    };
+    plan.transform_up(replace).data()
 }
 
-impl UseOperators {
-    /// A window node as a [`KeyedWindowExec`], if its input allows it.
-    fn window(
-        &self,
-        node: &Arc<dyn ExecutionPlan>,
-        threads: usize,
-    ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-        let (exprs, input) =
-            match (node.downcast_ref::<BoundedWindowAggExec>(), node.downcast_ref::<WindowAggExec>()) {
-                (Some(window), _) => (window.window_expr(), window.input()),
-                (_, Some(window)) => (window.window_expr(), window.input()),
-                _ => return Ok(None),
-            };
-        let Some(mut windows) = WindowSpec::of(exprs, input)? else { return Ok(None) };
-        // Rows in the order of time are not in the order of instances.
-        let ordered = !windows.split_by_first
-            && input.properties().eq_properties.ordering_satisfy(windows.order.clone())?;
-        let mut input = match in_order(input, ordered, threads)? {
-            Some(input) => {
-                if ordered && are_distinct(&input, &windows.order) {
-                    windows.functions.iter_mut().for_each(|f| f.peers = false);
-                }
-                input
-            }
-            None if ordered => Arc::clone(input),
-            None => return Ok(None),
+/// A window node as a [`KeyedWindowExec`], if its input allows it.
+fn window(
+    node: &Arc<dyn ExecutionPlan>,
+    assumed: AssumedOrder,
+    threads: usize,
+) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let (exprs, input) =
+        match (node.downcast_ref::<BoundedWindowAggExec>(), node.downcast_ref::<WindowAggExec>()) {
+            (Some(window), _) => (window.window_expr(), window.input()),
+            (_, Some(window)) => (window.window_expr(), window.input()),
+            _ => return Ok(None),
         };
-        if !ordered {
-            if self.assumed == AssumedOrder::None || !windows.can_be_checked(&input)? {
-                return Ok(None);
+    let Some(mut windows) = WindowSpec::of(exprs, input)? else { return Ok(None) };
+    // Rows in the order of time are not in the order of instances.
+    let ordered = !windows.split_by_first
+        && input.properties().eq_properties.ordering_satisfy(windows.order.clone())?;
+    let mut input = match in_order(input, ordered, threads)? {
+        Some(input) => {
+            if ordered && are_distinct(&input, &windows.order) {
+                windows.functions.iter_mut().for_each(|f| f.peers = false);
             }
-            windows.order_assumed = true;
-            if self.assumed == AssumedOrder::Mostly {
-                input = Arc::new(ReorderExec::new(input, Arc::new(windows.clone())));
-            }
+            input
         }
-        Ok(Some(Arc::new(KeyedWindowExec::try_new(input, Arc::new(windows), node.schema())?)))
+        None if ordered => Arc::clone(input),
+        None => return Ok(None),
+    };
+    if !ordered {
+        if assumed == AssumedOrder::None || !windows.can_be_checked(&input)? {
+            return Ok(None);
+        }
+        windows.order_assumed = true;
+        if assumed == AssumedOrder::Mostly {
+            input = Arc::new(ReorderExec::new(input, Arc::new(windows.clone())));
+        }
     }
+    Ok(Some(Arc::new(KeyedWindowExec::try_new(input, Arc::new(windows), node.schema())?)))
 }
 
 /// A streaming operator, or a join that can be one: not partitioned by key if the inputs are sorted.

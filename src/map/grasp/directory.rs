@@ -43,7 +43,7 @@ enum ObjectKind {
 
 impl Directory {
     /// The processor of a trace that names none.
-    const MAIN: &'static str = "main";
+    pub(super) const MAIN: &'static str = "main";
 
     pub fn declaration(&mut self, o: &Occurrence<'_>) {
         let processor = o.processor;
@@ -99,11 +99,6 @@ impl Directory {
             Some(known) => *known,
             None => self.processor_named(id, None),
         }
-    }
-
-    /// The processor of commands that name none.
-    pub(super) fn main_processor(&mut self) -> usize {
-        self.processor(Self::MAIN)
     }
 
     /// The ids of tasks that nothing declares.

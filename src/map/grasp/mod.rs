@@ -36,7 +36,6 @@ use time_base::TimeBase;
 
 /// A command of a trace, as far as the mapping needs it; the columns of `grasp_event`.
 #[derive(Debug, Clone, Copy, Default)]
-#[allow(missing_docs, reason = "the columns of table grasp_event, which says what they are")]
 pub struct Occurrence<'a> {
     pub effect_at: i64,
     pub line: i64,
@@ -97,7 +96,7 @@ impl Mapper for GraspMapper {
     }
 
     fn resume(&mut self, state: State) -> Result<()> {
-        self.directory = state.directory().clone();
+        self.directory = state.directory.clone();
         self.resumed = Some(state);
         Ok(())
     }
@@ -146,7 +145,8 @@ impl Mapper for GraspMapper {
             pass::DECLARATIONS => self.time_base = Arc::new(TimeBase::new(self.clocks.fit())),
             pass::USAGES => self.begin_rules(),
             pass::ARRIVALS => {
-                self.directory.note_unarrived(self.rules.unarrived());
+                // Rule J6.
+                self.directory.note_unarrived(self.rules.tasks.iter().map(|task| task.unarrived));
                 self.begin_rules();
             }
             _ => {}
@@ -173,7 +173,7 @@ impl Mapper for GraspMapper {
     }
 
     fn take(&mut self, at_least: usize) -> Option<Vec<Output>> {
-        self.rules.take(at_least)
+        (self.rules.out.len() >= at_least).then(|| std::mem::take(&mut self.rules.out))
     }
 
     fn finish(&mut self) -> Finished<Self> {

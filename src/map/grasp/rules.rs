@@ -72,19 +72,12 @@ pub(super) struct Rules {
 pub struct State {
     /// The time of the last command, in ticks.
     time: i64,
-    directory: Directory,
+    pub(super) directory: Directory,
     tasks: Vec<TaskState>,
     cores: Vec<Core>,
     jobs: Jobs,
     locks: HashMap<String, Lock>,
     checker: FaultChecker,
-}
-
-impl State {
-    /// The entities of the trace.
-    pub(super) fn directory(&self) -> &Directory {
-        &self.directory
-    }
 }
 
 impl Rules {
@@ -150,11 +143,6 @@ impl Rules {
         }
     }
 
-    /// How many jobs of each task have never arrived (rule J6).
-    pub fn unarrived(&self) -> impl Iterator<Item = i64> {
-        self.tasks.iter().map(|task| task.unarrived)
-    }
-
     /// Maps the next command, in the order of time (rule J16).
     pub fn occurrence(&mut self, o: &Occurrence<'_>) {
         self.now = o.effect_at;
@@ -173,11 +161,6 @@ impl Rules {
             "plot" => self.plot(o),
             _ => {}
         }
-    }
-
-    /// Takes the events so far, if they are at least `at_least`.
-    pub fn take(&mut self, at_least: usize) -> Option<Vec<Output>> {
-        (self.out.len() >= at_least).then(|| std::mem::take(&mut self.out))
     }
 
     pub fn finish(&mut self, end: i64) {
@@ -421,7 +404,7 @@ impl Rules {
     fn core_for_last(&mut self, job: usize) -> usize {
         let of = self.jobs.get(job);
         let said = of.and_then(|j| j.processor.or_else(|| self.directory.tasks.get(j.task)?.processor));
-        let core = said.unwrap_or_else(|| self.directory.main_processor());
+        let core = said.unwrap_or_else(|| self.directory.processor(Directory::MAIN));
         self.ensure_core(core);
         core
     }

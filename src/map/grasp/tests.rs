@@ -70,7 +70,7 @@ fn mapped(text: &str) -> (Vec<String>, Log) {
     each(text, |o| directory.usage(o));
     let mut counting = Rules::new(directory.clone(), Names::default());
     each(text, |o| counting.occurrence(o));
-    directory.note_unarrived(counting.unarrived());
+    directory.note_unarrived(counting.tasks.iter().map(|task| task.unarrived));
     let mut mapper = Rules::new(directory, Names::default());
     each(text, |o| mapper.occurrence(o));
     mapper.finish(1000);

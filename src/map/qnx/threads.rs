@@ -93,11 +93,11 @@ impl QnxMapper {
     /// Rule Q4: an instance begins without a recorded creation: of an earlier thread, or its next job.
     fn begin(&mut self, t: usize) {
         let stimulus = match self.threads[t].woken {
-            Some(wake) => wake.stimulus(),
-            None if self.dumped => "STI_initial",
-            None => "STI_unknown",
+            Some(wake) => format!("STI_{}", wake.as_str()),
+            None if self.dumped => "STI_initial".to_owned(),
+            None => "STI_unknown".to_owned(),
         };
-        self.activate(t, stimulus);
+        self.activate(t, &stimulus);
     }
 
     fn created(&mut self, known: Option<usize>, pid: u32, tid: u32) {

@@ -23,20 +23,6 @@ words! {
 }
 
 impl Wake {
-    /// The stimulus of a job that begins with it.
-    pub fn stimulus(self) -> &'static str {
-        match self {
-            Self::Message => "STI_message",
-            Self::Pulse => "STI_pulse",
-            Self::Reply => "STI_reply",
-            Self::Error => "STI_error",
-            Self::Signal => "STI_signal",
-            Self::Timer => "STI_timer",
-            Self::Interrupt => "STI_interrupt",
-            Self::Sync => "STI_sync",
-        }
-    }
-
     /// True if it can end blocking in that state. Signals and timeouts can end any.
     fn ends(self, state: &str) -> bool {
         match self {

@@ -103,16 +103,15 @@ impl Machine {
     pub(super) fn task_at_left_edge(&mut self, t: usize, edge: &Edge) {
         let model = &self.model.tasks[t];
         let core = model.core;
-        let value =
-            |a: &Option<super::super::model::Attribute>| a.as_ref().and_then(|a| a.value(&self.model.slots));
         let cores = 0..self.cores.len();
         let runs_on = cores.filter(|c| self.model.cores[*c].image == model.core).find(|c| {
-            let running = value(&self.model.cores[*c].running_task);
+            let running = self.model.value(&self.model.cores[*c].running_task);
             running.and_then(|v| self.model.cores[*c].tasks_by_value.get(&v)) == Some(&t)
         });
-        let read = value(&model.state).and_then(|v| self.model.cores[core].states.get(&v).copied());
+        let read =
+            self.model.value(&model.state).and_then(|v| self.model.cores[core].states.get(&v).copied());
         let waits = model.waitmask.iter().filter_map(|s| self.model.slots.value(*s)).any(|m| m != 0);
-        let activations = value(&model.activations).filter(|_| !model.counts_down);
+        let activations = self.model.value(&model.activations).filter(|_| !model.counts_down);
         let state = match (runs_on, activations, read) {
             (Some(_), ..) => Some(OsState::Running),
             (_, Some(0), _) => Some(OsState::Suspended),

@@ -11,11 +11,10 @@ impl Machine {
     /// RESOURCE.STATE of a resource of this core may have changed (rules S3, S6).
     pub(super) fn resource_state(&mut self, core: usize, s: usize, write: bool) {
         let model = &self.model.sems[s];
-        let Some(value) = model.state.as_ref().and_then(|a| a.value(&self.model.slots)) else { return };
+        let Some(value) = self.model.value(&model.state) else { return };
         let unlocked = model.unlocked.contains(&value) || (model.unlocked.is_empty() && value == 0);
         self.touched(core, s);
-        let by_locker = self.model.profile.rules.lock_by == LockBy::Locker && model_has_locker(self, s);
-        if by_locker {
+        if self.model.profile.rules.lock_by == LockBy::Locker && self.model.sems[s].locker.is_some() {
             return;
         }
         if std::mem::take(&mut self.sems[s].unknown) {
@@ -35,7 +34,7 @@ impl Machine {
     /// RESOURCE.LOCKER of a resource may have changed (rules S2, S6).
     pub(super) fn resource_locker(&mut self, core: usize, s: usize, write: bool) {
         let model = &self.model.sems[s];
-        let Some(value) = model.locker.as_ref().and_then(|a| a.value(&self.model.slots)) else { return };
+        let Some(value) = self.model.value(&model.locker) else { return };
         self.touched(core, s);
         if self.model.profile.rules.lock_by != LockBy::Locker
             || self.sems[s].locker.replace(value) == Some(value)
@@ -72,7 +71,7 @@ impl Machine {
     fn locker(&self, core: usize, s: usize, value: i64) -> Option<Option<Proc>> {
         let model = &self.model.sems[s];
         let Some(label) = model.lockers.get(&value) else {
-            let state = model.state.as_ref().and_then(|a| a.value(&self.model.slots));
+            let state = self.model.value(&model.state);
             let locked =
                 state.is_some_and(|v| !(model.unlocked.contains(&v) || model.unlocked.is_empty() && v == 0));
             return (locked && !model.no_locker.contains(&value)).then(|| self.proc(core));
@@ -312,8 +311,4 @@ impl Machine {
         self.sems[s].unknown = known.is_none();
         self.sems[s].locked = known.unwrap_or(false);
     }
-}
-
-fn model_has_locker(machine: &Machine, s: usize) -> bool {
-    machine.model.sems[s].locker.is_some()
 }

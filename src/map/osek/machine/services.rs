@@ -94,10 +94,8 @@ impl Machine {
 
     /// A write to LASTERROR; writes count, not changes: the same error twice is two errors (rule O4).
     pub(super) fn last_error(&mut self, core: usize, previous: Option<(usize, bool)>) {
-        let attribute = self.model.cores[core].last_error.as_ref();
-        let Some(value) = attribute.and_then(|a| a.value(&self.model.slots)).filter(|v| *v != 0) else {
-            return;
-        };
+        let value = self.model.value(&self.model.cores[core].last_error);
+        let Some(value) = value.filter(|v| *v != 0) else { return };
         let p = self.proc(core);
         let context = self.context(p, core);
         context.failed = true;
