@@ -29,9 +29,7 @@ const VERIFY: &str = "run `btfdb verify` on the database: it names every damaged
 
 /// An error in the SQL text itself. Its line is shown once the error gets the file of the text.
 pub(super) fn syntax(message: &str, sql: &str, place: Option<Place>) -> Error {
-    let Some(place) = place else {
-        return Error::new(ErrorKind::Query, message);
-    };
+    let Some(place) = place else { return Error::new(ErrorKind::Query, message) };
     let Place { line, column, .. } = place;
     let shown = show(sql, place);
     Error::new(ErrorKind::Query, format!("{message} (line {line}, column {column}){shown}")).line(line)
@@ -182,9 +180,7 @@ fn place_of(span: datafusion::common::Span) -> Place {
 /// The line of the place, indented, and a line of carets under it; empty if the text has no such line.
 fn show(sql: &str, place: Place) -> String {
     let number = usize::try_from(place.line).unwrap_or(0);
-    let Some(line) = number.checked_sub(1).and_then(|n| sql.lines().nth(n)) else {
-        return String::new();
-    };
+    let Some(line) = number.checked_sub(1).and_then(|n| sql.lines().nth(n)) else { return String::new() };
     let plain: Vec<char> = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let at = usize::try_from(place.column).unwrap_or(1).max(1) - 1;
     let width = usize::try_from(place.width).unwrap_or(1);

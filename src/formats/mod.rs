@@ -3,11 +3,8 @@
 //!
 //! # The interface
 //!
-//! A format describes itself ([`TraceFormat`]): its name and help, its options, the tables that it fills, and
-//! how certain it is of some first bytes. All other code uses [`FORMATS`]: for the values of `--format`, the
-//! options of the command line, and the errors about an option of another format. To open a recording, `ops`
-//! passes a format the inputs of the recording, one or several, and gets [`Stream`]s: an input and the
-//! [`Reader`] of its chunks. A format that needs metadata first reads them from its inputs while it opens.
+//! All other code uses [`FORMATS`]. To open a recording, `ops` passes a format the inputs of the recording,
+//! one or several, and gets [`Stream`]s: an input and the [`Reader`] of its chunks.
 //!
 //! ```text
 //!  inputs ─► probe ─► open ─► Stream, Stream …      one per input with rows; read at the same time
@@ -22,8 +19,6 @@
 //! writes them. If making rows is most of the work, a reader returns [`Rows::later`]: a closure that makes
 //! them on another thread, in order per table and core. If chunks can be parsed independently of each other,
 //! a reader has [`ChunkParser`]s, and only combines their results.
-//!
-//! A new format is a folder here, a file in `schemas/` if it needs a table, and one line in [`FORMATS`].
 //!
 //! # Rules for readers
 //!

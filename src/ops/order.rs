@@ -33,17 +33,11 @@ impl Sorter {
         if batch.num_rows() == 0 {
             return Ok(());
         }
-        let batch = match self.order {
-            RowOrder::AsGiven => {
-                out.push(batch);
-                return Ok(());
-            }
-            RowOrder::WithinBatches => {
-                out.push(self.sorted(batch)?);
-                return Ok(());
-            }
-            RowOrder::AcrossBatches => self.sorted(batch)?,
-        };
+        let batch = if self.order == RowOrder::AsGiven { batch } else { self.sorted(batch)? };
+        if self.order != RowOrder::AcrossBatches {
+            out.push(batch);
+            return Ok(());
+        }
         let low = self.times(&batch)?.first().copied().unwrap_or_default();
         if self.given.is_some_and(|given| low < given) {
             self.end_trace(out);

@@ -32,9 +32,7 @@ impl Seal {
         let (mut bytes, mut hasher) = (0, Hasher::new());
         loop {
             match file.read(&mut buffer) {
-                Ok(0) => {
-                    return Ok(Self { bytes, checksum: text(hasher.finish_128()) });
-                }
+                Ok(0) => return Ok(Self { bytes, checksum: text(hasher.finish_128()) }),
                 Ok(n) => {
                     hasher.write(buffer.get(..n).unwrap_or_default());
                     bytes += n as u64;

@@ -22,9 +22,7 @@ fn begins(args: &[ColumnarValue]) -> Result<ColumnarValue> {
     let arrays = ColumnarValue::values_to_arrays(args)?;
     let numbers = |array: &'_ ArrayRef| array.as_primitive_opt::<Int64Type>().cloned();
     let columns: Vec<_> = arrays.iter().filter_map(numbers).collect();
-    let [begin, end, width, step] = &columns[..] else {
-        return internal_err!("windows has four arguments");
-    };
+    let [begin, end, width, step] = &columns[..] else { return internal_err!("windows has four arguments") };
     let mut lists = ListBuilder::new(Int64Builder::new());
     for row in 0..begin.len() {
         let valid = columns.iter().all(|column| column.is_valid(row));

@@ -102,9 +102,7 @@ impl PhysicalExpr for DictionaryEq {
         self: Arc<Self>,
         children: Vec<Arc<dyn PhysicalExpr>>,
     ) -> Result<Arc<dyn PhysicalExpr>> {
-        let Ok([name]) = <[_; 1]>::try_from(children) else {
-            return internal_err!("one name is compared");
-        };
+        let Ok([name]) = <[_; 1]>::try_from(children) else { return internal_err!("one name is compared") };
         let (constant, negated) = (self.constant.clone(), self.negated);
         Ok(Arc::new(Self { name, constant, negated, memos: Mutex::default() }))
     }

@@ -81,9 +81,7 @@ impl Table {
             if !is_plain(filter) {
                 continue;
             }
-            let Ok(predicate) = session.create_physical_expr(filter.clone(), &schema) else {
-                continue;
-            };
+            let Ok(predicate) = session.create_physical_expr(filter.clone(), &schema) else { continue };
             let passed = if expr_applicable_for_cols(&names, filter) {
                 self.by_partition(&predicate)?
             } else {
@@ -204,9 +202,7 @@ impl Table {
     fn assume_ranges(&self, known: &mut Statistics) {
         for name in self.spec.sort {
             let index = self.layout.table_schema().index_of(name).ok();
-            let Some(column) = index.and_then(|i| known.column_statistics.get_mut(i)) else {
-                continue;
-            };
+            let Some(column) = index.and_then(|i| known.column_statistics.get_mut(i)) else { continue };
             if column.min_value == Precision::Absent {
                 column.min_value = Precision::Inexact(ScalarValue::Int64(Some(0)));
                 column.max_value = Precision::Inexact(ScalarValue::Int64(Some(i64::MAX)));

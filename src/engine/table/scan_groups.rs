@@ -60,9 +60,7 @@ fn chains(parts: &[Part]) -> Vec<Vec<usize>> {
 /// Halves the longest chains until every thread has one; the engine splits a single file by byte ranges.
 fn split_longest(groups: &mut Vec<Vec<usize>>, threads: usize) {
     while groups.len() < threads {
-        let Some(longest) = groups.iter_mut().max_by_key(|g| g.len()).filter(|g| g.len() > 1) else {
-            return;
-        };
+        let Some(longest) = groups.iter_mut().max_by_key(|g| g.len()).filter(|g| g.len() > 1) else { return };
         let tail = longest.split_off(longest.len() / 2);
         groups.push(tail);
     }

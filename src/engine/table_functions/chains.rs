@@ -1,7 +1,6 @@
 //! The table function `chains()`: reads the events of the chains in the order of time, a recording at a time,
 //! and returns what follows from what as rows. Not for what follows from what (see `follow`).
 
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::array::{Array, Int64Builder, ListBuilder, RecordBatch, StringViewBuilder};
@@ -69,16 +68,11 @@ fn schema() -> SchemaRef {
     ]))
 }
 
+#[derive(Debug)]
 struct ChainsTable {
     database: Arc<Database>,
     chains: Chains,
     schema: SchemaRef,
-}
-
-impl fmt::Debug for ChainsTable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ChainsTable").field("chains", &self.chains).finish_non_exhaustive()
-    }
 }
 
 /// False if a filter is certain to exclude all rows with that name.
@@ -159,17 +153,12 @@ fn events_of(chains: &[Chain], recording: &str) -> String {
     )
 }
 
+#[derive(Debug)]
 struct Part {
     recording: String,
     chains: Arc<[Chain]>,
     events: Arc<dyn ExecutionPlan>,
     schema: SchemaRef,
-}
-
-impl fmt::Debug for Part {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Part").field("recording", &self.recording).finish_non_exhaustive()
-    }
 }
 
 impl PartitionStream for Part {
@@ -180,23 +169,21 @@ impl PartitionStream for Part {
     fn execute(&self, context: Arc<TaskContext>) -> SendableRecordBatchStream {
         let rows = Mutex::new(Rows::new(&self.recording, &self.chains, Arc::clone(&self.schema)));
         let schema = Arc::clone(&self.schema);
-        match self.events.execute(0, context) {
+        let batches = match self.events.execute(0, context) {
             Ok(events) => {
-                let batches = events.map(Some).chain(stream::once(std::future::ready(None)));
-                let batches = batches.map(move |batch| {
+                let batches = events.map(Some).chain(stream::iter([None]));
+                let follow = move |batch: Option<Result<RecordBatch>>| {
                     let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
                     match batch {
                         Some(batch) => rows.follow(&batch?),
                         None => rows.end(),
                     }
-                });
-                Box::pin(RecordBatchStreamAdapter::new(schema, batches))
+                };
+                batches.map(follow).left_stream()
             }
-            Err(e) => {
-                let failed = stream::once(std::future::ready(Err(e)));
-                Box::pin(RecordBatchStreamAdapter::new(schema, failed))
-            }
-        }
+            Err(e) => stream::iter([Err(e)]).right_stream(),
+        };
+        Box::pin(RecordBatchStreamAdapter::new(schema, batches))
     }
 }
 

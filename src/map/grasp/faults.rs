@@ -110,11 +110,11 @@ impl FaultChecker {
                 }
             }
             "jobReleasedMutex" => {
-                let Some(held) = self.held.get_mut(job) else {
-                    return fault(Rule::MutexNotHeld, not_held(job, mutex));
-                };
-                let Some(n) = held.iter().rposition(|m| m == mutex) else {
-                    return fault(Rule::MutexNotHeld, not_held(job, mutex));
+                let held = self.held.get_mut(job);
+                let found = held.and_then(|held| Some((held.iter().rposition(|m| m == mutex)?, held)));
+                let Some((n, held)) = found else {
+                    let message = format!("job '{job}' releases mutex '{mutex}', which it does not hold");
+                    return fault(Rule::MutexNotHeld, message);
                 };
                 let above = held.last().filter(|_| n + 1 < held.len()).cloned();
                 held.remove(n);
@@ -131,10 +131,6 @@ impl FaultChecker {
             _ => Vec::new(),
         }
     }
-}
-
-fn not_held(job: &str, mutex: &str) -> String {
-    format!("job '{job}' releases mutex '{mutex}', which it does not hold")
 }
 
 impl Server {

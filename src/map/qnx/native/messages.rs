@@ -112,14 +112,12 @@ impl QnxMapper {
     /// The client's call that sent a message is over.
     pub(in crate::map::qnx) fn client_goes_on(&mut self, t: usize, call: &OpenCall) {
         if matches!(call.number, number::MSG_SENDV | number::MSG_SENDVNC) {
-            let key = self.threads[t].pid_tid();
-            self.abandon(key);
+            self.abandon(self.threads[t].pid_tid());
         }
     }
 
     pub(in crate::map::qnx) fn client_ends(&mut self, t: usize) {
-        let key = self.threads[t].pid_tid();
-        self.abandon(key);
+        self.abandon(self.threads[t].pid_tid());
     }
 
     /// The client no longer waits for a reply.
