@@ -61,8 +61,7 @@ impl<'a> Pipeline<'a> {
         Prefetch { pipeline: self, stage }
     }
 
-    /// As [`Pipeline::prefetch`], for the items that everything else comes from: a free thread makes these
-    /// before any other step.
+    /// As [`Pipeline::prefetch`], for what everything else comes from: it is made before any other step.
     pub fn prefetch_first<T: Send + 'a>(
         &self,
         items: impl Iterator<Item = Result<T>> + Send + 'a,

@@ -38,8 +38,7 @@ impl Catalog {
         Self { tables, views, planned: Mutex::default(), state }
     }
 
-    /// From now on, a table has only the rows for which a condition is true. This does not apply to views
-    /// that were planned before.
+    /// From now on, a table has only the rows for which a condition is true; not for views planned before.
     pub async fn restrict(&self, name: &str, condition: &str) -> Result<()> {
         let gone = || DataFusionError::Internal("the session is closed".to_owned());
         let state = (self.state)().ok_or_else(gone)?;

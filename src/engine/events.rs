@@ -55,8 +55,7 @@ pub(crate) fn events(
     }
 }
 
-/// All events of a recording, part after part, without SQL: an unnecessary sort, and names without their
-/// keys, would cost more than reading them.
+/// All events of a recording, part after part, without SQL, whose sort would cost more than reading them.
 fn stored(session: &Session, recording: &str) -> Events {
     let (database, interrupt) = (session.database().clone(), Arc::clone(session.interrupt()));
     let files = database.files(tables::BTF_EVENT, Some(recording));

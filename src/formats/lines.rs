@@ -9,8 +9,7 @@ pub struct RowLines {
 }
 
 impl RowLines {
-    /// Sets the line of `row` (0-based within the chunk); later rows are in the following lines. To be called
-    /// with increasing rows.
+    /// Sets the line of `row` (0-based within the chunk), row by row; later ones are in the following lines.
     #[inline]
     pub(super) fn put(&mut self, row: usize, line: usize) {
         let (row, line) = (row as u32, line as u32);

@@ -1,7 +1,6 @@
 //! Sorts rows that are mostly in the order of time. Not for rows of several batches.
 
-/// A permutation that sorts rows by time and keeps the order of equal times. Only rows that have to move are
-/// part of it, which usually are not many.
+/// A stable permutation that sorts rows by time: only of the rows that have to move, usually not many.
 pub(crate) struct Reorder(Vec<Section>);
 
 /// The rows from `begin` on are replaced by `rows`.

@@ -19,8 +19,7 @@ pub struct Interner {
 }
 
 impl Interner {
-    /// Beyond this number of texts, or of their bytes, all are forgotten, so that a column without repeated
-    /// names does not fill the memory.
+    /// Beyond so many texts, or bytes, all are forgotten: names that do not repeat must not fill the memory.
     pub(super) const MAX_TEXTS: usize = 1 << 16;
     pub(super) const MAX_BYTES: usize = 1 << 22;
 

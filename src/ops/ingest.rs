@@ -249,8 +249,7 @@ fn write_sources(tx: &mut Transaction, name: &str, inputs: &[ReadInput]) -> Resu
     tx.put_rows(tables::SOURCE, name, &[rows.take_batch()?])
 }
 
-/// Writes the existing rows, then every stored finding, and for each code with more findings one row with the
-/// number of the rest.
+/// Writes the rows `before`, every stored finding, and per code with more of them a row that counts the rest.
 pub(super) fn write_diagnostics(
     tx: &mut Transaction,
     name: &str,

@@ -116,8 +116,7 @@ fn read(stream: Stream, target: Target<'_>, threads: usize, control: &Control) -
     })
 }
 
-/// Passes all chunks of an input to its reader, in order, parsed on several threads if the reader has
-/// parsers.
+/// Passes all chunks of an input to its reader, in order; parsers of the reader run on several threads.
 fn read_chunks(
     pipeline: &Pipeline<'_>,
     source: Source,

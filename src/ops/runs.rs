@@ -104,8 +104,7 @@ impl Merged {
     }
 }
 
-/// The run whose row `at` comes first; `None` when a batch is at its end: its run may go on before the
-/// others.
+/// The run whose row `at` comes first; `None` at the end of a batch, whose run may go on before others.
 fn first(orders: &[Order<'_>], at: &[usize]) -> Option<usize> {
     let mut first = None;
     for (n, ([time, seq], row)) in orders.iter().zip(at).enumerate() {

@@ -16,8 +16,7 @@ pub(crate) fn compression() -> Compression {
 }
 
 impl TableSpec {
-    /// The settings of the Parquet writer. They do not depend on the machine or the version of btfdb, so that
-    /// the same rows give the same bytes.
+    /// The settings of the Parquet writer, the same on all machines: the same rows give the same bytes.
     pub fn writer_properties(&self) -> WriterProperties {
         WriterProperties::builder()
             .set_created_by("btfdb".to_owned())

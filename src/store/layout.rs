@@ -15,8 +15,7 @@ pub(super) const STAGING: &str = ".staging";
 /// Longest partition value in a path, in bytes; file systems allow 255 for the whole `NAME=VALUE`.
 const MAX_VALUE: usize = 200;
 
-/// The folder of one partition, relative to the database, with `/`: `data_event/recording=idle/core=Core_0`.
-/// Fails when a name is empty or too long for a path, or when the table has no such partition.
+/// The folder of a partition, with `/`: `data_event/recording=idle/core=Core_0`. Fails if there is none.
 pub(super) fn folder(table: &TableSpec, recording: &str, core: Option<&str>) -> Result<String> {
     let mut values = [Some(recording), core].into_iter().flatten();
     let mut out = table.name.to_owned();
@@ -40,8 +39,7 @@ pub(super) fn part_number(path: &str) -> Option<u32> {
     path.rsplit_once("/part-")?.1.strip_suffix(".parquet")?.parse().ok()
 }
 
-/// The path of a blob: `state/recording=idle/state.json`. Fails when the recording cannot be in a path, or
-/// `kind` or `name` is not a plain word or is taken by a table.
+/// The path of a blob, `state/recording=idle/state.json`. Fails for names that cannot be in it.
 pub(super) fn blob(kind: &str, recording: &str, name: &str) -> Result<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let word = |w: &str| w.starts_with(|c: char| c.is_ascii_alphabetic()) && w.chars().all(plain);

@@ -51,8 +51,7 @@ impl Version {
         }
     }
 
-    /// The version that a file with `#version text` is judged by; `None` for a number that was never
-    /// published.
+    /// The version that a file with `#version text` is judged by; `None` if it was never published.
     pub fn parse(text: &str) -> Option<Self> {
         let [major, minor, _] = Self::number(text)?;
         match (major, minor) {
@@ -105,8 +104,7 @@ pub fn is_former_word(number: Number, word: &str) -> bool {
     FORMER_WORDS.iter().any(|(former, last)| *former == word && number <= *last)
 }
 
-/// The rule of `action` on an entity of type `target` in `version`; `None` when the version does not permit
-/// it.
+/// The rule of `action` on entities of type `target` in `version`; `None` if it does not permit that.
 pub fn rule(version: Version, target: EntityType, action: Action) -> Option<&'static ActionRule> {
     ACTION_RULES
         .iter()

@@ -68,8 +68,7 @@ struct ColumnCache {
     keys: Memo<u32>,
 }
 
-/// The ids of the names so far, by their views: open addressing, mostly empty, so that the first slot nearly
-/// always matches.
+/// The ids of the names so far, by their views: open addressing, mostly empty.
 #[derive(Debug)]
 struct ViewCache {
     slots: Vec<(u128, u32)>,

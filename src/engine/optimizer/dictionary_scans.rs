@@ -121,8 +121,7 @@ fn narrowed(plan: &Arc<dyn ExecutionPlan>, demanded: &[Demand]) -> Result<Option
     if changed { replace_children_if_necessary(Arc::clone(plan), children).map(Some) } else { Ok(None) }
 }
 
-/// Notes what an expression demands of its input columns when `demanded` is demanded of the expression.
-/// [`over`] then rewrites it.
+/// Notes what an expression demands of its input columns if so much is demanded of it (see [`over`]).
 fn note(expr: &Arc<dyn PhysicalExpr>, demanded: Demand, below: &mut [Demand]) {
     match DictionaryEq::of(expr) {
         Some(comparison) => whole(comparison.column(), Demand::Identity, below),

@@ -45,8 +45,7 @@ impl<F: Fn(Plan, usize) -> Result<Plan> + Send + Sync + 'static> PhysicalOptimiz
     }
 }
 
-/// The rules of DataFusion, with ours before the one that adds sorts and repartitions. Rules of ours in
-/// `rules` are replaced.
+/// The rules of DataFusion, with ours before the one that adds sorts; those of ours in `rules` are replaced.
 pub(super) fn with_ours(
     rules: &[Arc<dyn PhysicalOptimizerRule + Send + Sync>],
     assumed: AssumedOrder,

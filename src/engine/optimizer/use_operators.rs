@@ -36,8 +36,7 @@ pub(crate) enum AssumedOrder {
     Fully,
 }
 
-/// Puts our operators into a plan. Runs before DataFusion adds sorts and repartitions, so that it adds none for
-/// them.
+/// Puts our operators into a plan, before DataFusion adds sorts and repartitions for what they replace.
 pub(super) fn use_operators(
     plan: Arc<dyn ExecutionPlan>,
     assumed: AssumedOrder,

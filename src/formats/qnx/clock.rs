@@ -37,8 +37,7 @@ impl Clock {
         self.offset.and(self.last)
     }
 
-    /// The count at a record with this low half. Provisional until the clock is anchored, see
-    /// [`Clock::settle`].
+    /// The count at a record with this low half; provisional until the clock is anchored ([`Clock::settle`]).
     pub fn at(&mut self, low: u32) -> u64 {
         let Some(last) = self.last else {
             let first = UNKNOWN | u64::from(low);

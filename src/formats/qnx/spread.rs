@@ -148,8 +148,7 @@ impl Cpu {
     }
 }
 
-/// Converts counts of a clock to ticks of the database since the first event, rounded down, so that later
-/// counts never become earlier times.
+/// Converts counts of a clock to ticks since the first event, rounded down, so that times keep their order.
 #[derive(Debug, Clone, Copy)]
 struct Ticks {
     origin: u64,

@@ -35,8 +35,7 @@ impl Default for Window {
 }
 
 impl Window {
-    /// Adds the next event in the order of the file; returns events that cannot be overtaken within the
-    /// window any more.
+    /// Adds the next event of the file; returns those that cannot be overtaken within the window any more.
     #[inline]
     pub fn push(&mut self, event: &Event<'_>, time: i64, seq: i64) -> Option<Sorted> {
         self.0.push(event, time, seq);

@@ -16,8 +16,7 @@ pub(super) fn padded(width: u32) -> u32 {
     }
 }
 
-/// The least and the greatest of some numbers, all of them with the bits of `flip` inverted; `None` when
-/// there are none.
+/// The least and the greatest of some numbers, with the bits of `flip` inverted; `None` for no numbers.
 #[inline]
 pub(super) fn extremes(numbers: &[i64], flip: i64) -> Option<(i64, i64)> {
     // Four at once: otherwise each comparison waits for the one before.

@@ -159,8 +159,7 @@ fn close(
     }
 }
 
-/// The number of intervals, `open` since `since`, changes at `at`. Touching spans of equal numbers are
-/// joined.
+/// The number of intervals changes at `at`. Touching spans of equal numbers are joined.
 fn step(
     open: usize,
     since: &mut i64,

@@ -257,8 +257,7 @@ impl Machine {
         }
     }
 
-    /// Rule S6. A semaphore with waiters is OVERFULL, without an `unlock` edge: it becomes FULL first (rule
-    /// S7).
+    /// Rule S6. A semaphore with waiters is OVERFULL, without an `unlock`: it becomes FULL first (rule S7).
     fn unlock(&mut self, core: usize, s: usize) {
         self.claim(s);
         let name = self.sems[s].name;

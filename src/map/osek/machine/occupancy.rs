@@ -13,8 +13,7 @@ impl Machine {
         self.cores[core].running.is_some_and(|o| o != t && self.state(Proc::Task(o)).on_core())
     }
 
-    /// Rule C5: a task was set RUNNING and continues, but the one before it never left: its change of state
-    /// was not traced.
+    /// Rule C5: a task was set RUNNING and goes on, but the one before it never left: that was not traced.
     pub(super) fn settle(&mut self, core: usize) {
         let (Some(next), Some(stuck)) = (self.cores[core].incoming, self.cores[core].running) else { return };
         let name = self.task_name(stuck);

@@ -188,8 +188,7 @@ impl Machine {
         self.vacate(t);
     }
 
-    /// Rule T12: RUNNINGTASK changed. Only needed for an OS without TASK.STATE: the running task then
-    /// determines the states.
+    /// Rule T12: RUNNINGTASK changed. For an OS without TASK.STATE, the running task determines the states.
     pub(super) fn running_task(&mut self, core: usize, write: bool) {
         let Some(value) = self.model.value(&self.model.cores[core].running_task) else { return };
         let old = self.cores[core].task_value.replace(value);
