@@ -9,8 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// Stack of the threads that plan and run statements: deep expressions recurse.
 pub(super) const STACK: usize = 16 << 20;
 
-/// A thread pool that does not wait at its end: a statement that was stopped may still be in an operator that
-/// notices it only after much work.
+/// A thread pool that does not wait at its end: an operator notices late that its statement was stopped.
 pub(super) struct Runtime {
     handle: Handle,
     runtime: Option<runtime::Runtime>,

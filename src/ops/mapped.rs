@@ -89,8 +89,7 @@ pub(super) struct Instances<'a> {
 }
 
 impl<'a> Instances<'a> {
-    /// `range`: first and last instant of the recording. `tells_activations`: the trace has the activation of
-    /// every instance.
+    /// `range`: of the recording. `tells_activations`: the trace has the activation of every instance.
     pub fn new(writer: Begin<'a>, range: (i64, i64), tells_activations: bool) -> Self {
         let (begin, end) = range;
         let derive = if tells_activations { Derive::new(begin) } else { Derive::of_foreign_trace(begin) };

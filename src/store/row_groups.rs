@@ -20,30 +20,23 @@ use crate::error::{Error, Result};
 pub fn row_groups_with(path: &Path, column: &str, names: &[String]) -> Result<Vec<bool>> {
     /// After this many row groups with one of the names, the others are not checked.
     const ENOUGH: usize = 4;
-    let file = File::open(path).map_err(|e| Error::io("open", path, e))?;
-    guarded(path, || {
-        let reader = SerializedFileReader::new(file)?;
-        let columns = reader.metadata().file_metadata().schema_descr().columns();
-        let column = columns.iter().position(|c| c.name() == column);
+    look_at(path, |reader| {
+        let column = place_of(reader, column);
         let mut found = vec![true; reader.num_row_groups()];
         let mut present = 0;
         for (group, found) in found.iter_mut().enumerate() {
             let Some(column) = column.filter(|_| present < ENOUGH) else { break };
-            *found = can_have(&reader, group, column, names)?;
+            *found = can_have(reader, group, column, names)?;
             present += usize::from(*found);
         }
-        Ok::<_, parquet::errors::ParquetError>(found)
+        Ok(found)
     })
 }
 
 /// The least value of column `begin` and the greatest of column `end`, by row group; `None` if unknown.
 pub fn row_group_spans(path: &Path, begin: &str, end: &str) -> Result<Vec<Option<(i64, i64)>>> {
-    let file = File::open(path).map_err(|e| Error::io("open", path, e))?;
-    guarded(path, || {
-        let reader = SerializedFileReader::new(file)?;
-        let columns = reader.metadata().file_metadata().schema_descr().columns();
-        let index = |name: &str| columns.iter().position(|c| c.name() == name);
-        let (begin, end) = (index(begin), index(end));
+    look_at(path, |reader| {
+        let (begin, end) = (place_of(reader, begin), place_of(reader, end));
         let statistics = |group: usize, column: Option<usize>| match reader
             .metadata()
             .row_group(group)
@@ -54,18 +47,15 @@ pub fn row_group_spans(path: &Path, begin: &str, end: &str) -> Result<Vec<Option
             _ => None,
         };
         let span = |group| Some((statistics(group, begin)?.0, statistics(group, end)?.1));
-        Ok::<_, parquet::errors::ParquetError>((0..reader.num_row_groups()).map(span).collect())
+        Ok((0..reader.num_row_groups()).map(span).collect())
     })
 }
 
 /// The names in a column of some row groups of a file, possibly also names of other row groups that were
 /// written with them; `None` if they are too many for a dictionary.
 pub fn names_in(path: &Path, column: &str, groups: &[usize]) -> Result<Option<BTreeSet<String>>> {
-    let file = File::open(path).map_err(|e| Error::io("open", path, e))?;
-    guarded(path, || {
-        let reader = SerializedFileReader::new(file)?;
-        let columns = reader.metadata().file_metadata().schema_descr().columns();
-        let Some(column) = columns.iter().position(|c| c.name() == column) else { return Ok(None) };
+    look_at(path, |reader| {
+        let Some(column) = place_of(reader, column) else { return Ok(None) };
         let mut names = BTreeSet::new();
         for group in groups {
             let group = reader.get_row_group(*group)?;
@@ -79,8 +69,20 @@ pub fn names_in(path: &Path, column: &str, groups: &[usize]) -> Result<Option<BT
             }
             names.extend(entries(buf).map(|entry| String::from_utf8_lossy(&entry).into_owned()));
         }
-        Ok::<_, parquet::errors::ParquetError>(Some(names))
+        Ok(Some(names))
     })
+}
+
+/// Opens a file for `look`, without reading its rows.
+fn look_at<T>(path: &Path, look: impl FnOnce(&SerializedFileReader<File>) -> ParquetResult<T>) -> Result<T> {
+    let file = File::open(path).map_err(|e| Error::io("open", path, e))?;
+    guarded(path, || look(&SerializedFileReader::new(file)?))
+}
+
+/// The place of a column in a file, by its name.
+fn place_of(reader: &SerializedFileReader<File>, column: &str) -> Option<usize> {
+    let columns = reader.metadata().file_metadata().schema_descr().columns();
+    columns.iter().position(|c| c.name() == column)
 }
 
 fn can_have(

@@ -155,14 +155,11 @@ impl Accumulators {
     ) -> Result<Self> {
         let functions: Vec<_> = partial.aggr_expr().iter().zip(partial.filter_expr()).collect();
         let schema = partial.input().schema();
-        let shared_functions: Vec<_> = functions
-            .iter()
-            .map(
-                |(function, filter)| {
-                    if filter.is_none() { SharedFunction::of(function, &schema) } else { None }
-                },
-            )
-            .collect();
+        let can_share = |(function, filter): &(&Arc<AggregateFunctionExpr>, &Option<_>)| match filter {
+            None => SharedFunction::of(function, &schema),
+            Some(_) => None,
+        };
+        let shared_functions: Vec<_> = functions.iter().map(can_share).collect();
         let mut shared: Vec<SharedAccumulator> = Vec::new();
         let mut share = |(function, numbers): &(SharedFunction, Arc<dyn PhysicalExpr>)| {
             let same = shared_functions.iter().flatten().filter(|(_, others)| others == numbers).count();

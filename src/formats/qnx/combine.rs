@@ -47,8 +47,7 @@ impl Combiner {
         (self.open.len() > MAX_OPEN).then(|| self.open.remove(0).given_up())
     }
 
-    /// Adds a part in the middle. Returns an event that has become too long, or a part without a beginning,
-    /// which is an orphan.
+    /// Adds a part in the middle. Returns an event that has become too long, or one without its beginning.
     pub fn more(&mut self, key: Key, entry: Entry, words: [u32; 2]) -> Option<Open> {
         let Some(at) = self.open.iter().position(|o| o.key == key) else {
             return Some(self.orphan(key, entry, words));

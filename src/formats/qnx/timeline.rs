@@ -44,8 +44,7 @@ impl Timeline {
         }
     }
 
-    /// Returns the full time of an event with the low half `low`, and applies a complete TIME. Does not use
-    /// `cycles` and words of `event`.
+    /// The full time of an event with the low half `low`; applies a complete TIME. Ignores its own `cycles`.
     #[inline]
     pub fn place(&mut self, event: &Event<'_>, low: u32, time: Option<[u32; 2]>) -> Entry {
         let Some(clock) = self.clocks.get_mut(usize::from(event.cpu)) else { return Entry::of(event, true) };

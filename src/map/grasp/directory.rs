@@ -85,8 +85,7 @@ impl Directory {
         }
     }
 
-    /// Sets how many jobs of each task never arrive. They are numbered before all others, so that arrivals
-    /// follow each other without a gap.
+    /// Sets how many jobs of each task never arrive; they come first, so that arrivals have no holes.
     pub fn note_unarrived(&mut self, unarrived: impl Iterator<Item = i64>) {
         for (task, unarrived) in self.tasks.iter_mut().zip(unarrived) {
             task.unarrived = unarrived;

@@ -207,8 +207,7 @@ impl GraspMapper {
     }
 }
 
-/// The faults of servers and mutexes of a Grasp trace, in the order of time, each with its line, or 0 for
-/// those at the end.
+/// The faults of servers and mutexes, in the order of time, each with its line, or 0 for those at the end.
 pub fn faults(rows: &impl StoredRows) -> Result<Vec<(i64, Fault)>> {
     let recording = Recording { begin: 0, end: 0, time_scale: TimeScale::Ns, gaps: &[] };
     let mut mapper = GraspMapper::new(Settings {}, &recording)?;

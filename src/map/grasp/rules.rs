@@ -389,8 +389,7 @@ impl Rules {
         }
     }
 
-    /// Rule J2: the core of a job from now on: that of the command, else the previous one of the job, else
-    /// that of its task.
+    /// Rule J2: the core of a job from now on: of the command, else its previous one, else that of its task.
     fn core_for(&mut self, job: usize, o: &Occurrence<'_>) -> usize {
         if let Some(said) = o.processor {
             let said = self.processor(said);

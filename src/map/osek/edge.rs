@@ -24,8 +24,7 @@ struct CoreEdge {
     /// First read of RUNNINGTASK, if it came before the first write.
     task_read: Option<i64>,
     task_written: bool,
-    /// Task and value of the first change of RUNNINGTASK, if there was no STATE of this task or the one
-    /// before.
+    /// Task and value of the first change of RUNNINGTASK, if no STATE of it or the task before was written.
     late: Option<(usize, i64)>,
     /// Value of RUNNINGTASK when the recording began (`None`: no task), if STATE is the more exact one.
     running: Option<Option<i64>>,

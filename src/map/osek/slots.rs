@@ -68,8 +68,7 @@ impl SlotTable {
         }
     }
 
-    /// Adds `role` to the variable at `path` of `core`, whose attribute is evaluated at every access (rule
-    /// O3). Returns its slot.
+    /// Adds `role` to a variable, whose attribute is evaluated at every access (rule O3). Returns its slot.
     pub fn add_role(&mut self, core: usize, path: &str, role: Role) -> usize {
         let key = self.key(core, path);
         let slots = &mut self.slots;

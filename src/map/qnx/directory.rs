@@ -90,8 +90,7 @@ impl Directory {
         }
     }
 
-    /// The current life of a process, a new one if the last has ended. `None` for what cannot be a process,
-    /// or beyond the limit.
+    /// The current life of a process, or a new one. `None` for what cannot be a process, or beyond the limit.
     fn life(&mut self, pid: u32) -> Option<&mut Life> {
         if pid == words::NONE {
             return None;
@@ -138,8 +137,7 @@ impl Directory {
         path.rsplit('/').next().filter(|base| !base.is_empty())
     }
 
-    /// Rule Q12: true for idle threads: the first threads of process 1, one per CPU, unless their names or
-    /// priorities say otherwise.
+    /// Rule Q12: the first threads of process 1 are idle, one per CPU, unless name or priority say otherwise.
     pub(super) fn idles(&self, pid: u32, tid: u32, cpus: u32) -> bool {
         pid == 1 && self.idle.get(&tid).copied().unwrap_or(tid >= 1 && tid <= cpus)
     }

@@ -159,8 +159,7 @@ impl Machine {
         self.set_state(Proc::Task(t), head);
     }
 
-    /// Rule H3: the state of `t` after a gap. An instance that was alive before it, and may still be, counts
-    /// as the same one.
+    /// Rule H3: the state of `t` after a gap. An instance that may still be alive counts as the same one.
     pub(super) fn task_after_gap(&mut self, t: usize, edge: &Edge) {
         self.tasks[t].context = Context::default();
         self.tasks[t].unreported = 0;

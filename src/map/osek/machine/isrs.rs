@@ -49,8 +49,7 @@ impl Machine {
         name
     }
 
-    /// Rule I1: the running process loses the core; then stimulus, activation and start happen at the same
-    /// time (thesis, table 4.3).
+    /// Rule I1: the process loses the core; stimulus, activation, start are at one time (thesis, table 4.3).
     fn isr_begins(&mut self, core: usize, name: NameId, category1: bool, value: i64) {
         if let Some(p) = self.proc(core) {
             self.leave(p);
@@ -73,8 +72,7 @@ impl Machine {
         }
     }
 
-    /// Rule I3: no category 2 ISR runs. Nothing to do if the stack has none (rule I4: the OS writes this at
-    /// start).
+    /// Rule I3: no category 2 ISR runs. Nothing to do if there was none (rule I4: written at the start).
     fn no_isr(&mut self, core: usize) {
         let Some(n) = self.cores[core].isrs.iter().position(|f| !f.category1) else { return };
         self.pop_to(core, n);
