@@ -1,5 +1,5 @@
-//! SQL files of the user: parses them, and checks that they do what their headers say: they can be planned, and
-//! have the promised columns and parameters. Not for the headers themselves (see `library`).
+//! SQL files of the user: parses them, and checks that they can be planned and have the columns and
+//! parameters of their headers. Not for the headers themselves (see `library`).
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};

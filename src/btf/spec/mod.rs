@@ -13,13 +13,15 @@ mod rules;
 mod state;
 #[cfg(test)]
 mod tests;
+mod transitions;
 mod words;
 
 pub use actions::Action;
 pub use entity_types::{ENTITY_TYPES, EntityType, EntityTypeRule, EntityTypes, FORMER_WORDS};
 pub use parameters::{Form, Parameter, TIME_SCALES};
 pub use rules::{ACTION_RULES, ActionRule, Content, VENDOR_ACTIONS};
-pub use state::{State, Transition, process_transition, runnable_transition};
+pub use state::{State, Transition};
+pub use transitions::{process_transition, runnable_transition};
 
 use std::fmt;
 
