@@ -1,5 +1,5 @@
 //! The contexts of DataFusion that a session runs statements in: limits of memory, optimizer rules, and
-//! variants for statements that may fail or need little memory. Not for what tables there are (see `catalog`).
+//! variants for statements that may fail or need little memory. Not for which tables exist (see `catalog`).
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
