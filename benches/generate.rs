@@ -177,7 +177,9 @@ impl Options {
                 "--cores" => options.cores = value.parse()?,
                 "--grid" => options.grid = value.parse()?,
                 "--seed" => options.seed = value.parse()?,
-                "--shape" => options.shape = Shape::named(&value).ok_or_else(|| format!("no shape '{value}'"))?,
+                "--shape" => {
+                    options.shape = Shape::named(&value).ok_or_else(|| format!("no shape '{value}'"))?
+                }
                 _ => return Err(format!("unknown option {option}").into()),
             }
         }
