@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::entities::{Entities, Key};
 use super::report::{Findings, Occurrence, Step, event_line};
 use super::rules::Id;
-use crate::btf::spec::{Action, State, Version};
+use crate::btf::spec::{Action, State, Transition, Version};
 use crate::words::words;
 
 words! {
@@ -51,15 +51,14 @@ impl Semaphores {
     ) {
         let semaphore = self.0.entry(step.target).or_default();
         if let Some(transition) = step.rule.moves {
-            if let Some(state) = semaphore.state.filter(|state| !transition.from.contains(state)) {
+            if let Err(state) = semaphore.change_state(transition) {
                 let action = step.rule.action;
                 step.fault(findings, Id::SemaphoreTransition, || {
                     format!("{action} while {}", state.as_str())
                 });
             }
-            semaphore.state = Some(transition.to);
         } else if version != Version::V2_1_5
-            && let Err(stage) = semaphore.access(step, entities)
+            && let Err(stage) = semaphore.check_order(step, entities)
         {
             step.fault(findings, Id::SemaphoreOrder, || {
                 let action = step.rule.action;
@@ -96,8 +95,15 @@ impl Semaphores {
 }
 
 impl Semaphore {
+    /// A step of the state chart: a semaphore with one owner, for example, is not locked again before it is
+    /// free. Fails with the state that does not allow it, and takes the step all the same.
+    fn change_state(&mut self, transition: Transition) -> Result<(), State> {
+        let before = self.state.replace(transition.to);
+        before.filter(|state| !transition.from.contains(state)).map_or(Ok(()), Err)
+    }
+
     /// One step of an access; fails with the stage that it cannot follow.
-    fn access(&mut self, step: &Step<'_>, entities: &Entities) -> Result<(), Option<Stage>> {
+    fn check_order(&mut self, step: &Step<'_>, entities: &Entities) -> Result<(), Option<Stage>> {
         use Stage::{Assigned, Incremented, Queued, Released, Requested, Waiting};
         let process = step.source;
         let position = self.accesses.iter().position(|(key, _)| *key == process);

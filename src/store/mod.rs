@@ -14,6 +14,7 @@ mod folder;
 mod layout;
 mod lock;
 mod manifest;
+mod open;
 mod real_disk;
 #[cfg(feature = "engine")]
 mod resequence;

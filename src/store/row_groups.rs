@@ -12,8 +12,9 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::statistics::Statistics;
 
 use super::columns::WHOLE_DICTIONARY;
+use super::open;
 use super::table_reader::guarded;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// For every row group of a file whether any of `names` can be in its column `column`. Stops looking once
 /// several row groups have one: such a name is in most of them, and looking at the others saves nothing.
@@ -75,7 +76,7 @@ pub fn names_in(path: &Path, column: &str, groups: &[usize]) -> Result<Option<BT
 
 /// Opens a file for `look`, without reading its rows.
 fn look_at<T>(path: &Path, look: impl FnOnce(&SerializedFileReader<File>) -> ParquetResult<T>) -> Result<T> {
-    let file = File::open(path).map_err(|e| Error::io("open", path, e))?;
+    let file = open::for_reading(path)?;
     guarded(path, || look(&SerializedFileReader::new(file)?))
 }
 

@@ -1,7 +1,6 @@
 //! Reads a Parquet file of a table as batches. The only place where a damaged file meets the Parquet reader:
 //! its errors and panics become errors that say so.
 
-use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 
+use super::open;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::TableSpec;
 
@@ -41,7 +41,7 @@ pub fn read_row_groups(
         None => None,
         Some(names) => Some(names.iter().map(|n| index_of(table, n)).collect::<Result<Vec<_>>>()?),
     };
-    let file = File::open(path).map_err(|e| Error::io("open", path, e))?;
+    let file = open::for_reading(path)?;
     let reader = guarded(path, || {
         let options = ArrowReaderOptions::new().with_schema(table.arrow_schema());
         let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)?;
@@ -58,7 +58,7 @@ pub fn read_row_groups(
 
 /// The number of rows in the footer of a file.
 pub(super) fn row_count(path: &Path) -> Result<u64> {
-    let file = File::open(path).map_err(|e| Error::io("open", path, e))?;
+    let file = open::for_reading(path)?;
     let rows = guarded(path, || {
         let builder = ParquetRecordBatchReaderBuilder::try_new(file)?;
         Ok::<_, parquet::errors::ParquetError>(builder.metadata().file_metadata().num_rows())

@@ -107,7 +107,7 @@ struct Row {
 }
 
 /// With more notes, all are dropped. Many are values of signals, which are new all the time.
-pub(super) const MAX_NOTES: usize = 1 << 13;
+pub(super) const MAX_NOTES: usize = 1 << 12;
 
 /// A longer new note is left to the tolerant reader.
 const MAX_NEW_NOTE: usize = 256;
@@ -216,7 +216,10 @@ impl Reader<'_> {
         let rest = chunk.get(at..)?;
         let length = rest.iter().take(MAX_NEW_NOTE).position(|b| !b.is_ascii_graphic())?;
         line_end(chunk, at + length)?;
-        Some((self.notes.id(rest.get(..length)?), at + length))
+        let note = rest.get(..length)?;
+        // The scan that did not find it has looked at 32 bytes, if the chunk has them.
+        let is_unknown = length < 32 && rest.len() >= 32;
+        Some((if is_unknown { self.notes.add(note) } else { self.notes.id(note) }, at + length))
     }
 
     fn line(&mut self, line: Line<'_>) {

@@ -55,9 +55,15 @@ impl Names {
 
     /// The id of a name, known or new.
     pub(in crate::formats) fn id(&mut self, name: &[u8]) -> u32 {
-        if let Some(id) = self.known(name) {
-            return id;
+        match self.known(name) {
+            Some(id) => id,
+            None => self.add(name),
         }
+    }
+
+    /// The id of a name that is not known.
+    pub(in crate::formats) fn add(&mut self, name: &[u8]) -> u32 {
+        debug_assert!(self.known(name).is_none(), "a name has two ids");
         let id = self.len();
         let begin = self.bytes.len();
         self.bytes.extend_from_slice(name);
