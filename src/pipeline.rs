@@ -77,8 +77,7 @@ impl<'a> Pipeline<'a> {
         state: S,
         take: impl Fn(&mut S, T) -> Result<()> + Send + Sync + 'a,
     ) -> Sink<'_, 'a, S, T> {
-        let state = SinkState { state: Some(state), waiting: VecDeque::new(), failed: false, error: None };
-        let stage = Arc::new(SinkStage { state: Mutex::new(state), room: self.room, take: Box::new(take) });
+        let stage = StepStage::new(state, take);
         self.schedule().stages.insert(0, stage.clone());
         Sink { pipeline: self, stage }
     }
@@ -90,13 +89,7 @@ impl<'a> Pipeline<'a> {
         state: S,
         step: impl Fn(&mut S, T) -> U + Send + Sync + 'a,
     ) -> Transform<'_, 'a, S, T, U> {
-        let state = TransformState {
-            state: Some(state),
-            waiting: VecDeque::new(),
-            made: VecDeque::new(),
-            failed: false,
-        };
-        let stage = Arc::new(TransformStage { state: Mutex::new(state), step: Box::new(step) });
+        let stage = StepStage::new(state, move |state: &mut S, item| Ok(step(state, item)));
         self.schedule().stages.push(stage.clone());
         Transform { pipeline: self, stage }
     }
@@ -213,53 +206,65 @@ impl<T: Send> Drop for Prefetch<'_, '_, T> {
     }
 }
 
-/// The giving end of a stage that takes items.
-pub(crate) struct Sink<'c, 'a, S: Send, T: Send> {
-    pipeline: &'c Pipeline<'a>,
-    stage: Arc<SinkStage<'a, S, T>>,
+/// A stage that makes something of each item it is given, with a state.
+struct StepStage<'a, S, T, U> {
+    state: Mutex<StepState<S, T, U>>,
+    step: Step<'a, S, T, U>,
 }
 
-type Take<'a, S, T> = Box<dyn Fn(&mut S, T) -> Result<()> + Send + Sync + 'a>;
+type Step<'a, S, T, U> = Box<dyn Fn(&mut S, T) -> Result<U> + Send + Sync + 'a>;
 
-struct SinkStage<'a, S, T> {
-    state: Mutex<SinkState<S, T>>,
-    room: usize,
-    take: Take<'a, S, T>,
-}
-
-struct SinkState<S, T> {
+struct StepState<S, T, U> {
     /// `None` while a thread runs a step, and after a failure.
     state: Option<S>,
     waiting: VecDeque<T>,
+    made: VecDeque<U>,
     failed: bool,
     /// Why, until it is reported.
     error: Option<Error>,
 }
 
-impl<S: Send, T: Send> Stage for SinkStage<'_, S, T> {
+impl<'a, S, T, U> StepStage<'a, S, T, U> {
+    fn new(state: S, step: impl Fn(&mut S, T) -> Result<U> + Send + Sync + 'a) -> Arc<Self> {
+        let (waiting, made) = (VecDeque::new(), VecDeque::new());
+        let state = StepState { state: Some(state), waiting, made, failed: false, error: None };
+        Arc::new(Self { state: Mutex::new(state), step: Box::new(step) })
+    }
+}
+
+impl<S: Send, T: Send, U: Send> Stage for StepStage<'_, S, T, U> {
     fn is_ready(&self) -> bool {
-        let sink = lock(&self.state);
-        sink.state.is_some() && !sink.waiting.is_empty()
+        let stage = lock(&self.state);
+        stage.state.is_some() && !stage.waiting.is_empty()
     }
 
     fn step(&self) {
-        let mut sink = lock(&self.state);
-        let Some(mut state) = sink.state.take() else { return };
-        let item = sink.waiting.pop_front();
-        drop(sink);
-        let taken = guarded(|| item.map_or(Ok(()), |item| (self.take)(&mut state, item)));
-        let mut sink = lock(&self.state);
-        match taken {
-            Ok(()) => sink.state = Some(state),
-            Err(e) => (sink.failed, sink.error) = (true, Some(e)),
+        let mut stage = lock(&self.state);
+        let Some(mut state) = stage.state.take() else { return };
+        let item = stage.waiting.pop_front();
+        drop(stage);
+        let made = guarded(|| item.map(|item| (self.step)(&mut state, item)).transpose());
+        let mut stage = lock(&self.state);
+        match made {
+            Ok(made) => {
+                stage.state = Some(state);
+                stage.made.extend(made);
+            }
+            Err(e) => (stage.failed, stage.error) = (true, Some(e)),
         }
     }
+}
+
+/// The giving end of a stage that takes items.
+pub(crate) struct Sink<'c, 'a, S: Send, T: Send> {
+    pipeline: &'c Pipeline<'a>,
+    stage: Arc<StepStage<'a, S, T, ()>>,
 }
 
 impl<S: Send, T: Send> Sink<'_, '_, S, T> {
     /// Pushes an item; waits while the queue of the stage is full.
     pub fn push(&self, item: T) -> Result<()> {
-        self.settle(|sink| sink.waiting.len() < self.stage.room)?;
+        self.settle(|sink| sink.waiting.len() < self.pipeline.room)?;
         lock(&self.stage.state).waiting.push_back(item);
         self.pipeline.notify();
         Ok(())
@@ -272,13 +277,36 @@ impl<S: Send, T: Send> Sink<'_, '_, S, T> {
         state.ok_or_else(stopped)
     }
 
-    fn settle(&self, done: impl Fn(&SinkState<S, T>) -> bool) -> Result<()> {
+    fn settle(&self, done: impl Fn(&StepState<S, T, ()>) -> bool) -> Result<()> {
         self.pipeline.work(Some(&*self.stage), || {
             let sink = lock(&self.stage.state);
             sink.failed || done(&sink)
         });
         let mut sink = lock(&self.stage.state);
         if sink.failed { Err(sink.error.take().unwrap_or_else(stopped)) } else { Ok(()) }
+    }
+}
+
+/// Both ends of a stage that makes something else of items.
+pub(crate) struct Transform<'c, 'a, S: Send, T: Send, U: Send> {
+    pipeline: &'c Pipeline<'a>,
+    stage: Arc<StepStage<'a, S, T, U>>,
+}
+
+impl<S: Send, T: Send, U: Send> Transform<'_, '_, S, T, U> {
+    pub fn push(&self, item: T) {
+        lock(&self.stage.state).waiting.push_back(item);
+        self.pipeline.notify();
+    }
+
+    /// What was made of the first item that is not taken out yet. Fails when there is none.
+    pub fn next(&self) -> Result<U> {
+        self.pipeline.work(Some(&*self.stage), || {
+            let transform = lock(&self.stage.state);
+            let idle = transform.waiting.is_empty() && transform.state.is_some();
+            !transform.made.is_empty() || transform.failed || idle
+        });
+        lock(&self.stage.state).made.pop_front().ok_or_else(stopped)
     }
 }
 
@@ -306,67 +334,6 @@ pub(crate) fn fan_out<I: Iterator + Send, R: Send>(
         let joined = others.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(stopped())));
         std::iter::once(own).chain(joined).collect()
     })
-}
-
-/// Both ends of a stage that makes something else of items.
-pub(crate) struct Transform<'c, 'a, S: Send, T: Send, U: Send> {
-    pipeline: &'c Pipeline<'a>,
-    stage: Arc<TransformStage<'a, S, T, U>>,
-}
-
-type Step<'a, S, T, U> = Box<dyn Fn(&mut S, T) -> U + Send + Sync + 'a>;
-
-struct TransformStage<'a, S, T, U> {
-    state: Mutex<TransformState<S, T, U>>,
-    step: Step<'a, S, T, U>,
-}
-
-struct TransformState<S, T, U> {
-    /// `None` while a thread runs a step, and after a failure.
-    state: Option<S>,
-    waiting: VecDeque<T>,
-    made: VecDeque<U>,
-    failed: bool,
-}
-
-impl<S: Send, T: Send, U: Send> Stage for TransformStage<'_, S, T, U> {
-    fn is_ready(&self) -> bool {
-        let transform = lock(&self.state);
-        transform.state.is_some() && !transform.waiting.is_empty()
-    }
-
-    fn step(&self) {
-        let mut transform = lock(&self.state);
-        let Some(mut state) = transform.state.take() else { return };
-        let item = transform.waiting.pop_front();
-        drop(transform);
-        let made = guarded(|| Ok(item.map(|item| (self.step)(&mut state, item))));
-        let mut transform = lock(&self.state);
-        match made {
-            Ok(made) => {
-                transform.state = Some(state);
-                transform.made.extend(made);
-            }
-            Err(_) => transform.failed = true,
-        }
-    }
-}
-
-impl<S: Send, T: Send, U: Send> Transform<'_, '_, S, T, U> {
-    pub fn push(&self, item: T) {
-        lock(&self.stage.state).waiting.push_back(item);
-        self.pipeline.notify();
-    }
-
-    /// What was made of the first item that is not taken out yet. Fails when there is none.
-    pub fn next(&self) -> Result<U> {
-        self.pipeline.work(Some(&*self.stage), || {
-            let transform = lock(&self.stage.state);
-            let idle = transform.waiting.is_empty() && transform.state.is_some();
-            !transform.made.is_empty() || transform.failed || idle
-        });
-        lock(&self.stage.state).made.pop_front().ok_or_else(stopped)
-    }
 }
 
 /// A step that panics is an error of this program, not the end of a thread that others wait for.
