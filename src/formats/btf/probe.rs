@@ -70,17 +70,7 @@ fn is_numbered(name: &str) -> bool {
 }
 
 fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        (at < head.len()).then(|| {
-            let (line, next) = Line::take(head, at, 0);
-            at = next;
-            (without_bom(line.text), line.terminated)
-        })
-    })
-    .take(PROBED_LINES)
     // The last line may be cut off by the end of `head`.
-    .enumerate()
-    .filter(|(n, (_, terminated))| *terminated || *n == 0)
-    .map(|(_, (text, _))| text)
+    let is_whole = |line: &Line<'_>| line.terminated || line.number == 0;
+    Line::all(head).take(PROBED_LINES).filter(is_whole).map(|line| without_bom(line.text))
 }

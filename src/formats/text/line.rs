@@ -30,6 +30,19 @@ impl<'a> Line<'a> {
         }
         (Self { number, text, terminated: end.is_some(), too_long }, at + raw.len() + 1)
     }
+
+    /// All lines of a text.
+    pub fn all(text: &'a [u8]) -> impl Iterator<Item = Self> {
+        let mut at = 0;
+        let take = move |number| {
+            let (line, next) = Self::take(text, at, number);
+            (at < text.len()).then(|| {
+                at = next;
+                line
+            })
+        };
+        (0..).map_while(take)
+    }
 }
 
 /// The line without a byte order mark before it. There is one at the start of a file, and at the start of a

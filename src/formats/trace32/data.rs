@@ -4,7 +4,7 @@
 use super::super::text::Line;
 use super::columns;
 use super::fields::{self, Cell};
-use super::layout::DataLayout;
+use super::layout::{DataLayout, texts};
 use super::line_reader::{ChunkContext, LineReader};
 use super::lost_data;
 use super::report::bad_time;
@@ -90,7 +90,7 @@ impl<'c, 's> DataReader<'c, 's> {
         let record_cell = roles.record.map(|at| self.cell(at)).filter(|cell| !cell.is_null());
         let record = record_cell.and_then(|cell| fields::record(cell.text));
         if record.is_none() && record_cell.is_some() {
-            chunk.report.note(line, Severity::Warning, "bad-record", || {
+            chunk.report.findings.note(line, Severity::Warning, "bad-record", || {
                 "the record number is not readable; the row is kept without it".to_owned()
             });
         }
@@ -111,7 +111,7 @@ impl<'c, 's> DataReader<'c, 's> {
         };
         let known = *self.core.get_or_insert(core.text);
         if known != core.text {
-            chunk.report.note(line, Severity::Warning, "several-cores", || {
+            chunk.report.findings.note(line, Severity::Warning, "several-cores", || {
                 let [known, other] = [known, core.text].map(String::from_utf8_lossy);
                 format!("accesses of cores '{known}' and '{other}' are read as those of one core")
             });
@@ -135,7 +135,7 @@ impl<'c, 's> DataReader<'c, 's> {
             chunk.report.counts.skipped += 1;
         } else {
             chunk.report.counts.rejected += 1;
-            chunk.report.note(line, Severity::Info, "not-an-access", || {
+            chunk.report.findings.note(line, Severity::Info, "not-an-access", || {
                 format!("cycle '{}' is neither a read nor a write", String::from_utf8_lossy(cycle.text))
             });
         }
@@ -163,8 +163,6 @@ impl<'c, 's> DataReader<'c, 's> {
 
     /// Whether the line is a repeated header. There is one where an export was appended to another.
     fn is_header(&self) -> bool {
-        let names: Vec<String> =
-            self.cells.iter().map(|cell| String::from_utf8_lossy(cell.text).into_owned()).collect();
-        columns::known_names(&names) >= 3
+        columns::known_names(&texts(&self.cells)) >= 3
     }
 }

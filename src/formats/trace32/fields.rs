@@ -142,13 +142,9 @@ pub(super) fn time(
 /// The unit after a time.
 pub(super) fn unit(text: &[u8]) -> Option<TimeScale> {
     match text {
-        b"s" => Some(TimeScale::S),
-        b"ms" => Some(TimeScale::Ms),
-        // The micro sign in UTF-8, the Greek letter, and the micro sign in Latin-1.
-        b"us" | b"\xc2\xb5s" | b"\xce\xbcs" | b"\xb5s" => Some(TimeScale::Us),
-        b"ns" => Some(TimeScale::Ns),
-        b"ps" => Some(TimeScale::Ps),
-        _ => None,
+        // The micro sign in Latin-1.
+        b"\xb5s" => Some(TimeScale::Us),
+        _ => TimeScale::parse(std::str::from_utf8(text).ok()?),
     }
 }
 

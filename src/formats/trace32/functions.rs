@@ -78,7 +78,7 @@ impl<'c> LineReader<'c> for FunctionReader<'c> {
             }
         };
         if kind == OTHER && self.reported.insert(word) {
-            chunk.report.note(line, Severity::Warning, "unknown-function-event", || {
+            chunk.report.findings.note(line, Severity::Warning, "unknown-function-event", || {
                 format!("unknown event '{}'; its rows have the kind 'other'", String::from_utf8_lossy(word))
             });
         }
@@ -139,7 +139,7 @@ impl<'c> FunctionReader<'c> {
         if is_title {
             chunk.report.counts.skipped += 1;
             let message = || "a text that is no event was skipped".to_owned();
-            chunk.report.note(line, Severity::Info, "unknown-text", message);
+            chunk.report.findings.note(line, Severity::Info, "unknown-text", message);
         }
         is_title
     }

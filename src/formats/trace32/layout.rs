@@ -83,11 +83,6 @@ impl DataLayout {
     }
 }
 
-/// Record, time, variable, cycle, data: the listing of the thesis (5.1.2).
-fn thesis_columns() -> Vec<Column> {
-    vec![Column::Record, Column::Time, Column::Variable, Column::Cycle, Column::Data]
-}
-
 /// Detects the columns of a data export from its first bytes. `given` are the names of all columns from left
 /// to right (as [`Column`] lists them in lower case, `-` for one that is not needed); with these, there is no
 /// detection. An input without lines has the columns of the thesis.
@@ -99,7 +94,9 @@ pub fn detect_data_layout(head: &[u8], given: Option<&[String]>) -> Result<DataL
     let given = given.map(columns::from_description).transpose()?;
     let lines = sample(head);
     let Some(first) = lines.first() else {
-        return DataLayout::new(given.unwrap_or_else(thesis_columns), b',', 0, TimeScale::S);
+        // Those of the listing of the thesis (5.1.2).
+        let standard = || vec![Column::Record, Column::Time, Column::Variable, Column::Cycle, Column::Data];
+        return DataLayout::new(given.unwrap_or_else(standard), b',', 0, TimeScale::S);
     };
     let table = Table::split(&lines, given.as_ref().map(Vec::len)).ok_or_else(|| {
         let wanted = given.as_ref().map_or_else(|| "3 or more".to_owned(), |p| p.len().to_string());
@@ -137,16 +134,9 @@ fn with_hint(error: Error, line: &Line<'_>) -> Error {
 
 /// The lines with content, without a last one that may be cut at the end of the head.
 fn sample(head: &[u8]) -> Vec<Line<'_>> {
-    let mut lines = Vec::new();
-    let (mut at, mut number) = (0, 0);
-    while at < head.len() && lines.len() < SAMPLE_LINES {
-        let (line, next) = Line::take(head, at, number);
-        if !fields::is_blank_or_comment(line.text) && (line.terminated || lines.is_empty()) {
-            lines.push(line);
-        }
-        (at, number) = (next, number + 1);
-    }
-    lines
+    let with_content = Line::all(head).filter(|line| !fields::is_blank_or_comment(line.text));
+    let whole = with_content.enumerate().filter(|(n, line)| line.terminated || *n == 0);
+    whole.map(|(_, line)| line).take(SAMPLE_LINES).collect()
 }
 
 /// The sampled lines, split at the delimiter that gives the best table.
@@ -236,7 +226,8 @@ impl<'a> Table<'a> {
         assign(Column::Address, &|free| free.iter().copied().find(|&at| is_majority(at, looks_like_address)));
         assign(Column::Time, &|free| free.iter().copied().find(|&at| is_majority(at, looks_like_time)));
         assign(Column::Record, &|free| {
-            free.first().copied().filter(|&at| at == 0 && is_majority(at, looks_like_record))
+            let is_record = |cell: Cell<'_>| fields::record(cell.text).is_some();
+            free.first().copied().filter(|&at| at == 0 && is_majority(at, is_record))
         });
         assign(Column::Variable, &|free| {
             best(free, |cell| cell.quoted).or_else(|| best(free, looks_like_name))
@@ -258,7 +249,7 @@ fn is_title(cells: &[Cell<'_>]) -> bool {
     cells.iter().all(is_word) && cells.iter().any(|cell| !cell.is_null())
 }
 
-fn texts(cells: &[Cell<'_>]) -> Vec<String> {
+pub(super) fn texts(cells: &[Cell<'_>]) -> Vec<String> {
     cells.iter().map(|cell| String::from_utf8_lossy(&cell.value()).into_owned()).collect()
 }
 
@@ -266,10 +257,6 @@ fn texts(cells: &[Cell<'_>]) -> Vec<String> {
 pub(super) fn looks_like_time(cell: Cell<'_>) -> bool {
     let plain = cell.text.iter().all(|b| b.is_ascii_digit() || matches!(b, b'+' | b'-'));
     !plain && fields::time(cell.text, TimeScale::S, TimeScale::S, b';').is_ok()
-}
-
-fn looks_like_record(cell: Cell<'_>) -> bool {
-    fields::record(cell.text).is_some()
 }
 
 fn looks_like_name(cell: Cell<'_>) -> bool {

@@ -41,10 +41,10 @@ pub struct ExportParser {
     layout: RowLayout,
     plans: Vec<Plan>,
     ends: FieldEnds,
-    mode: ReadMode,
+    pub(super) mode: ReadMode,
     /// The number of lines that no plan has read.
     #[cfg(test)]
-    tolerant_lines: usize,
+    pub(super) tolerant_lines: usize,
 }
 
 /// How lines are read; all modes give the same result.
@@ -98,18 +98,6 @@ impl ExportParser {
             #[cfg(test)]
             tolerant_lines: 0,
         }
-    }
-
-    /// Reads in the given mode.
-    #[cfg(test)]
-    pub(super) fn with_mode(self, mode: ReadMode) -> Self {
-        Self { mode, ..self }
-    }
-
-    /// The number of lines that no plan has read.
-    #[cfg(test)]
-    pub(super) fn tolerant_lines(&self) -> usize {
-        self.tolerant_lines
     }
 
     /// Reads a chunk of whole lines. `is_first`: the chunk is the start of the file, with the header lines of

@@ -3,7 +3,8 @@
 
 use super::super::text::Line;
 use super::fields::{self, Cell};
-use super::layout::looks_like_time;
+use super::layout::{looks_like_time, texts};
+use super::lost_data::contains_ignoring_case;
 use super::{Kind, columns, task_events};
 use crate::time::TimeScale;
 
@@ -30,9 +31,7 @@ pub fn probe(head: &[u8]) -> Option<Kind> {
     }
     let mut votes = Votes::default();
     let mut cells = Vec::new();
-    let (mut at, mut number) = (0, 0);
-    while at < head.len() && number < PROBED_LINES {
-        let (line, next) = Line::take(head, at, number);
+    for line in Line::all(head).take(PROBED_LINES) {
         if is_task_events_title(line.text) {
             return Some(Kind::TaskEvents);
         }
@@ -44,7 +43,6 @@ pub fn probe(head: &[u8]) -> Option<Kind> {
                 votes.data += usize::from(is_data_row(&cells) || is_data_header(&cells));
             }
         }
-        (at, number) = (next, number + 1);
     }
     votes.decide()
 }
@@ -84,9 +82,9 @@ impl Votes {
 
 /// The comments at the start of a TASKEVENTS export.
 fn is_task_events_title(line: &[u8]) -> bool {
-    let text = fields::trim(line).to_ascii_lowercase();
-    let contains = |part: &[u8]| text.windows(part.len()).any(|window| window == part);
-    text.starts_with(b"#") && (contains(b"task events trace") || contains(b"task name; event"))
+    const TITLES: [&[u8]; 2] = [b"task events trace", b"task name; event"];
+    let text = fields::trim(line);
+    text.starts_with(b"#") && TITLES.iter().any(|title| contains_ignoring_case(text, title))
 }
 
 /// Whether there are a time and a cycle of TRACE32. Plain `read` and `write` do not count: other trace
@@ -100,8 +98,6 @@ fn is_data_row(cells: &[Cell<'_>]) -> bool {
 }
 
 fn is_data_header(cells: &[Cell<'_>]) -> bool {
-    let names: Vec<String> =
-        cells.iter().map(|cell| String::from_utf8_lossy(cell.text).into_owned()).collect();
-    let (found, _) = columns::from_header(&names);
+    let (found, _) = columns::from_header(&texts(cells));
     columns::missing(&found).is_empty()
 }

@@ -26,21 +26,10 @@ impl<'s> Report<'s> {
         Self { settings, counts: Counts::default(), findings, gaps: Vec::new() }
     }
 
-    /// Logs a finding about a line. `message` is only called for findings that the log keeps.
-    pub(super) fn note(
-        &mut self,
-        line: Line<'_>,
-        severity: Severity,
-        code: &'static str,
-        message: impl FnOnce() -> String,
-    ) {
-        self.findings.note(line, severity, code, message);
-    }
-
     /// Counts a line as rejected, and logs an error.
     pub(super) fn reject(&mut self, line: Line<'_>, code: &'static str, message: impl FnOnce() -> String) {
         self.counts.rejected += 1;
-        self.note(line, Severity::Error, code, message);
+        self.findings.note(line, Severity::Error, code, message);
     }
 
     /// Rejects a line that reached the maximum length.

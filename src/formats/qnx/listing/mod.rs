@@ -36,13 +36,8 @@ const MAX_ATTRIBUTES: usize = 1000;
 /// True if `head`, the first bytes of a file, is a listing: it begins with its title, or most of its lines
 /// that are not arguments are events.
 pub fn probe(head: &[u8]) -> bool {
-    let (mut events, mut others, mut at) = (0, 0, 0);
-    for number in 0..PROBED_LINES {
-        if at >= head.len() {
-            break;
-        }
-        let (line, next) = Line::take(head, at, number);
-        at = next;
+    let (mut events, mut others) = (0, 0);
+    for line in Line::all(head).take(PROBED_LINES) {
         // The last line may be cut off by the end of `head`.
         if !line.terminated && events + others > 0 {
             break;

@@ -114,7 +114,9 @@ fn assert_same_in_all_modes(
     settings: &ExportSettings,
 ) -> Result<(), TestCaseError> {
     let parse = |mode| {
-        ExportParser::new(grammar.clone(), settings.clone()).with_mode(mode).chunk(text.as_bytes(), true)
+        let mut parser = ExportParser::new(grammar.clone(), settings.clone());
+        parser.mode = mode;
+        parser.chunk(text.as_bytes(), true)
     };
     let slow = parse(ReadMode::Tolerant);
     for fast in MODES.map(|mode| parse(mode())) {

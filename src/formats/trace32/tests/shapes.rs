@@ -96,7 +96,7 @@ fn lines_of_every_shape_are_read_by_plans() {
         }
         // The first line of each name and of each cycle, and the first and last lines of the chunk, where
         // there are not enough bytes for vectors.
-        assert!(parser.tolerant_lines() <= 12, "{name}: {}", parser.tolerant_lines());
+        assert!(parser.tolerant_lines <= 12, "{name}: {}", parser.tolerant_lines);
     }
 }
 
@@ -126,7 +126,7 @@ fn function_events_of_every_shape_are_read_by_plans() {
         assert!(rows.time.iter().zip(0..).all(|(time, n)| *time == 1_000_000 + n * 20), "{name}");
         assert_eq!(rows.names, ["f", "Controller::step(int)"], "{name}");
         assert!(rows.kind.iter().zip(0..).all(|(kind, n)| u64::from(*kind) == n / 2 % 2), "{name}");
-        assert!(parser.tolerant_lines() <= 8, "{name}: {}", parser.tolerant_lines());
+        assert!(parser.tolerant_lines <= 8, "{name}: {}", parser.tolerant_lines);
     }
 }
 
@@ -142,5 +142,5 @@ fn units_and_layouts_that_alternate_have_a_plan_each() {
     let mut parser = ExportParser::new(Grammar::Data(thesis_layout()), settings());
     let rows = parser.chunk(text.as_bytes(), true);
     assert_eq!(rows.time[..4], [500, 1_250_000, 2_125_000_000, 3]);
-    assert!(parser.tolerant_lines() <= 16, "{}", parser.tolerant_lines());
+    assert!(parser.tolerant_lines <= 16, "{}", parser.tolerant_lines);
 }
