@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::grid::{Cursor, Grid};
+use super::runs::join_each;
 use super::{Mark, MarkKind, Name};
 
 /// Collects the instants of a row.
@@ -66,25 +67,14 @@ impl Marks {
         self.count
     }
 
-    /// Merges the marks of another collector for the same columns; `name` translates its names.
-    pub fn join(&mut self, other: Self, name: impl Fn(Name) -> Name) {
+    /// Merges the marks of another collector for the same columns.
+    pub fn join(&mut self, other: Self) {
         self.count += other.count;
         for (mine, theirs) in self.kinds.iter_mut().zip(other.kinds) {
-            if self.grid.is_exact() {
-                let named = |mark: Mark| Mark { name: mark.name.map(&name), ..mark };
-                mine.extend(theirs.into_iter().map(|mark| mark.map(named)));
-                continue;
-            }
-            if mine.is_empty() {
-                mine.resize(theirs.len(), None);
-            }
-            for (mine, theirs) in mine.iter_mut().zip(theirs) {
-                let Some(theirs) = theirs else { continue };
-                let theirs = Mark { name: theirs.name.map(&name), ..theirs };
-                match mine {
-                    Some(mine) => join(mine, theirs),
-                    None => *mine = Some(theirs),
-                }
+            if self.grid.is_exact() || mine.is_empty() {
+                mine.extend(theirs);
+            } else {
+                join_each(mine, theirs, join);
             }
         }
     }

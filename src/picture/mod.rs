@@ -24,7 +24,7 @@ pub use curves::Values;
 pub use grid::Grid;
 pub use marks::Marks;
 pub use runs::{Runs, Span, spread};
-pub(crate) use runs::{SHADES, shades};
+pub(crate) use runs::{SHADES, join_each, shades};
 
 /// Rows over one window of time.
 #[derive(Debug, Clone, PartialEq)]

@@ -163,22 +163,13 @@ impl Runs {
         }
     }
 
-    /// Merges the stretches of another collector for the same columns; `name` translates its names.
-    pub fn join(&mut self, mut other: Self, name: impl Fn(Name) -> Name) {
-        let renamed = |span: &mut Span| span.name = span.name.map(&name);
-        other.wide.iter_mut().for_each(renamed);
-        other.cells.iter_mut().flatten().for_each(|cell| renamed(&mut cell.longest));
+    /// Merges the stretches of another collector for the same columns.
+    pub fn join(&mut self, mut other: Self) {
         self.wide.append(&mut other.wide);
         if self.cells.is_empty() {
             self.cells = other.cells;
-            return;
-        }
-        for (mine, theirs) in self.cells.iter_mut().zip(other.cells) {
-            match (mine.as_mut(), theirs) {
-                (Some(mine), Some(theirs)) => mine.join(&theirs),
-                (None, theirs) => *mine = theirs,
-                (Some(_), None) => {}
-            }
+        } else {
+            join_each(&mut self.cells, other.cells, |mine, theirs| mine.join(&theirs));
         }
     }
 
@@ -239,3 +230,14 @@ pub fn spread(runs: &mut [Run]) -> u16 {
 
 /// Maximum number of tracks; further simultaneous runs are drawn on top of each other.
 const MAX_TRACKS: usize = 4;
+
+/// Joins each of `theirs` to that of `mine` at the same place; either may be missing.
+pub(crate) fn join_each<T>(mine: &mut [Option<T>], theirs: Vec<Option<T>>, join: impl Fn(&mut T, T)) {
+    for (mine, theirs) in mine.iter_mut().zip(theirs) {
+        match (mine.as_mut(), theirs) {
+            (Some(mine), Some(theirs)) => join(mine, theirs),
+            (None, theirs) => *mine = theirs,
+            (Some(_), None) => {}
+        }
+    }
+}

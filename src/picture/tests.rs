@@ -75,9 +75,8 @@ proptest! {
         let mut first = Runs::new(grid(columns));
         all[..cut].iter().for_each(|s| first.add(*s));
         let mut second = Runs::new(grid(columns));
-        // The second half has names of its own.
-        all[cut..].iter().for_each(|s| second.add(Span { name: s.name.map(|n| n + 10), ..*s }));
-        first.join(second, |n| if n >= 10 { n - 10 } else { n });
+        all[cut..].iter().for_each(|s| second.add(*s));
+        first.join(second);
         prop_assert_eq!(first.finish(), drawn(&all, columns));
     }
 
@@ -89,7 +88,7 @@ proptest! {
             let to = if n % 2 == 0 { &mut marks } else { &mut other };
             to.add(*at, MarkKind::ALL[*kind], Some(n as u32));
         }
-        marks.join(other, |name| name);
+        marks.join(other);
         let within: Vec<_> = all.iter().filter(|(at, _)| (FROM..900).contains(at)).collect();
         prop_assert_eq!(marks.count() as usize, within.len());
         let marks = marks.finish();

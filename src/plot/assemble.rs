@@ -145,7 +145,7 @@ fn processes(
         let of_grasp = if runs.is_some() || marks.is_some() { grasp_marks.remove(name) } else { None };
         for more in [rare.remove(&(name.clone(), isr)), of_grasp].into_iter().flatten() {
             match &mut marks {
-                Some(marks) => marks.join(more, |name| name),
+                Some(marks) => marks.join(more),
                 None => marks = Some(more),
             }
         }

@@ -8,7 +8,7 @@ use super::Context;
 use crate::btf::EntityType;
 use crate::error::Result;
 use crate::names::Interner;
-use crate::picture::{MarkKind, Marks, exact};
+use crate::picture::{MarkKind, Marks, exact, join_each};
 use crate::schema::{columns::process_instance, tables, view};
 use crate::store::{Scan, Within};
 
@@ -84,13 +84,7 @@ pub(super) fn read(
     let mut late = Late::new();
     for worker in context.session.scanner().scan(&scan, new, add)? {
         worker.late.into_iter().for_each(|(place, words)| keep(&mut late, place, words));
-        for (mine, theirs) in all.iter_mut().zip(worker.marks) {
-            match (mine.as_mut(), theirs) {
-                (Some(mine), Some(theirs)) => mine.join(theirs, |name| name),
-                (None, theirs) => *mine = theirs,
-                (Some(_), None) => {}
-            }
-        }
+        join_each(&mut all, worker.marks, Marks::join);
     }
     for ((slot, _), (at, words)) in late {
         let number = names.intern(&words);

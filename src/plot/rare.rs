@@ -59,7 +59,7 @@ pub(super) fn read(context: &Context<'_>) -> Result<Rare> {
     for worker in context.session.scanner().scan(&scan, Rare::new, add)? {
         for (key, marks) in worker {
             match all.get_mut(&key) {
-                Some(mine) => mine.join(marks, |name| name),
+                Some(mine) => mine.join(marks),
                 None => drop(all.insert(key, marks)),
             }
         }

@@ -8,7 +8,7 @@ use arrow::array::RecordBatch;
 use super::Context;
 use crate::btf::{self, EntityType};
 use crate::error::Result;
-use crate::picture::{Runs, Span, State};
+use crate::picture::{Runs, Span, State, join_each};
 use crate::schema::{columns::process_state, tables, view};
 use crate::store::{Scan, Within};
 
@@ -104,21 +104,11 @@ pub(super) fn read(
     };
     let mut all = new();
     for worker in context.session.scanner().scan(&scan, new, add)? {
-        join(&mut all.of_process, worker.of_process);
-        join(&mut all.of_core, worker.of_core);
+        join_each(&mut all.of_process, worker.of_process, Runs::join);
+        join_each(&mut all.of_core, worker.of_core, Runs::join);
     }
     let Worker { of_process, of_core } = all;
     Ok(States { processes, cores, of_process, of_core })
-}
-
-fn join(all: &mut [Option<Runs>], more: Vec<Option<Runs>>) {
-    for (mine, theirs) in all.iter_mut().zip(more) {
-        match (mine.as_mut(), theirs) {
-            (Some(mine), Some(theirs)) => mine.join(theirs, |name| name),
-            (None, theirs) => *mine = theirs,
-            (Some(_), None) => {}
-        }
-    }
 }
 
 fn index(names: &[String], name: &str) -> Option<u32> {
