@@ -60,11 +60,18 @@ pub struct Field {
     pub kind: Kind,
 }
 
+/// What traceprinter 1.02 prints for a thread that begins, in mode wide: the label of the priority is wrong.
+pub const CREATE: &[Field] = &[
+    Field { label: "pid:", kind: Kind::Dec },
+    Field { label: "tid:", kind: Kind::Dec },
+    Field { label: "policy:", kind: Kind::Dec },
+];
+
 /// The arguments of an event in its two modes, which differ in the number of words only.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layout {
-    fast: Box<[Field]>,
-    wide: Box<[Field]>,
+    pub fast: Box<[Field]>,
+    pub wide: Box<[Field]>,
 }
 
 impl Layout {
@@ -94,16 +101,6 @@ impl Layout {
     /// fast one.
     pub fn fields(&self, words: usize, complete: bool) -> &[Field] {
         if words <= 2 && complete && !self.fast.is_empty() { &self.fast } else { &self.wide }
-    }
-
-    /// The arguments in mode fast.
-    pub fn fast(&self) -> &[Field] {
-        &self.fast
-    }
-
-    /// The arguments in mode wide.
-    pub fn wide(&self) -> &[Field] {
-        &self.wide
     }
 }
 
@@ -198,8 +195,8 @@ mod tests {
         assert_eq!(names(layout.fields(6, true)), ["coid", "sparts", "msg"]);
         assert_eq!(names(layout.fields(2, false)), ["coid", "sparts", "msg"]);
         let layout = Layout::parse("a:x b:d | a:X c:n").unwrap();
-        assert_eq!(layout.fast().len(), 2);
-        assert_eq!(layout.wide()[0], Field { label: "a:", kind: Kind::Hex64 });
+        assert_eq!(layout.fast.len(), 2);
+        assert_eq!(layout.wide[0], Field { label: "a:", kind: Kind::Hex64 });
         for bad in ["a", "a:q", ":x", "a:s0", "a:s99", "a:x! |b"] {
             assert_eq!(Layout::parse(bad), None, "{bad}");
         }
@@ -209,12 +206,12 @@ mod tests {
     fn values_take_their_words_in_the_order_of_the_target() {
         let layout = Layout::parse("pid:d at:X name:n").unwrap();
         let words = [u32::MAX, 1, 2, 3, 4];
-        let values = |big| Values::new(layout.wide(), &words, big).map(|(_, v)| v).collect::<Vec<_>>();
+        let values = |big| Values::new(&layout.wide, &words, big).map(|(_, v)| v).collect::<Vec<_>>();
         let little = [Value::Dec(-1), Value::Hex64(0x2_0000_0001), Value::Name(&[3, 4])];
         assert_eq!(values(false), little);
         assert_eq!(values(true)[1], Value::Hex64(0x1_0000_0002));
         // Cut off inside a number.
-        assert_eq!(Values::new(layout.wide(), &[7, 8], false).last().unwrap().1, Value::Hex64(8));
-        assert_eq!(Values::new(layout.wide(), &[], false).count(), 0);
+        assert_eq!(Values::new(&layout.wide, &[7, 8], false).last().unwrap().1, Value::Hex64(8));
+        assert_eq!(Values::new(&layout.wide, &[], false).count(), 0);
     }
 }

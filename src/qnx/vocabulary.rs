@@ -126,7 +126,7 @@ pub fn fields(version: Version, event: &Event<'_>) -> Option<&'static [Field]> {
     let entry = entry(version, event.class, event.event)?;
     let layout = if event.is64 { &entry.layout64 } else { &entry.layout };
     // The layout for 64 bits is only given where it differs.
-    let layout = if layout.wide().is_empty() { &entry.layout } else { layout };
+    let layout = if layout.wide.is_empty() { &entry.layout } else { layout };
     let fields = layout.fields(event.words.len(), event.status == Status::Ok);
     (!fields.is_empty()).then_some(fields)
 }

@@ -229,7 +229,7 @@ fn printable(flavour: Flavour, style: Style, seed: u32) -> Vec<OwnedEvent> {
         for (number, _) in event_names(flavour.version, *class) {
             let known = entry(flavour.version, *class, number).unwrap();
             for (is64, layout) in [(false, &known.layout), (true, &known.layout64)] {
-                for (fast, fields) in [(true, layout.fast()), (false, layout.wide())] {
+                for (fast, fields) in [(true, &layout.fast), (false, &layout.wide)] {
                     let words = fill(fields, &mut random, flavour.big_endian);
                     // Without a number of 64 bits, the output does not distinguish the layouts.
                     let tells = |f: &Field| matches!(f.kind, Kind::Hex64 | Kind::Dec64 | Kind::Pointer64);

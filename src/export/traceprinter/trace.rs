@@ -137,11 +137,8 @@ impl Trace {
             let rows = Attributes::of(&batch)?;
             for row in 0..rows.len() {
                 let (key, value) = (rows.key.value(row).to_owned(), rows.value.value(row).to_owned());
-                if key.starts_with("TRACE_") {
-                    attributes.push((key, value))
-                } else {
-                    others.push((key, value))
-                }
+                let list = if key.starts_with("TRACE_") { &mut attributes } else { &mut others };
+                list.push((key, value));
             }
         }
         if session.database().files(tables::KERNEL_EVENT, Some(recording)).is_empty() {

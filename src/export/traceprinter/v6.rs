@@ -1,16 +1,9 @@
 //! Lines of traceprinter 1.02. Not those of 7.0 and later.
 
 use super::Printer;
-use crate::qnx::layout::{Field, Kind};
+use crate::qnx::layout::CREATE;
 use crate::qnx::write::{Out as _, dec, dec_padded, hex_padded, hex08};
-use crate::qnx::{Class, Event};
-
-const fn dec_field(label: &'static str) -> Field {
-    Field { label, kind: Kind::Dec }
-}
-
-/// The arguments of a thread that begins; in mode wide, 1.02 labels the priority wrongly.
-const CREATE: &[Field] = &[dec_field("pid:"), dec_field("tid:"), dec_field("policy:")];
+use crate::qnx::{Class, Event, printed_words};
 
 impl Printer {
     /// Appends an event, without the line end.
@@ -33,13 +26,13 @@ impl Printer {
             }
             Class::Thread => {
                 self.label(event, "TH", out);
-                let fields = if event.event == 24 { CREATE } else { CREATE.get(..2).unwrap_or_default() };
+                let fields = if event.event == 24 { CREATE } else { &CREATE[..2] };
                 self.fields(event, fields, event.words.len() > 2, out);
             }
             Class::VThread => {
                 // States have the names of threads, except for these two.
                 self.label(event, if matches!(event.event, 24 | 25) { "VTH" } else { "TH" }, out);
-                self.fields(event, CREATE.get(..2).unwrap_or_default(), event.words.len() > 2, out);
+                self.fields(event, &CREATE[..2], event.words.len() > 2, out);
             }
             Class::KerCall | Class::KerExit => {
                 out.text(event.class.as_str());
@@ -62,10 +55,8 @@ impl Printer {
                 if event.words.len() > 2 {
                     self.user_string(event, out);
                 } else {
-                    out.text(", d0:");
-                    hex08(out, event.word(0));
-                    out.text(" d1:");
-                    hex08(out, event.word(1));
+                    out.text(", ");
+                    printed_words(out, &[event.word(0), event.word(1)]);
                 }
             }
             Class::System if event.event == 3 => {

@@ -2,8 +2,8 @@
 
 use super::Printer;
 use super::format::Facts;
-use crate::qnx::write::{Out as _, dec, hex08};
-use crate::qnx::{Class, Event};
+use crate::qnx::write::{Out as _, dec};
+use crate::qnx::{Class, Event, printed_words};
 
 impl Printer {
     /// Appends an event, without the line end.
@@ -51,10 +51,8 @@ impl Printer {
             }
             Class::User if event.words.len() > 2 => self.user_string(event, out),
             Class::User => {
-                out.text(" d0:");
-                hex08(out, event.word(0));
-                out.text(" d1:");
-                hex08(out, event.word(1));
+                out.text(" ");
+                printed_words(out, &[event.word(0), event.word(1)]);
             }
             _ => self.arguments(event, out),
         }

@@ -2,7 +2,7 @@
 
 use super::cursor::Cursor;
 use super::values::{raw, string, words};
-use crate::qnx::layout::{Field, Kind};
+use crate::qnx::layout::{CREATE, Field, Kind};
 use crate::qnx::{Class, Flavour, Version, entry, event_number, is_print};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,13 +41,6 @@ impl Unreadable {
         }
     }
 }
-
-/// The arguments that traceprinter 1.02 prints for a thread that begins, in mode wide.
-const CREATE: &[Field] = &[
-    Field { label: "pid:", kind: Kind::Dec },
-    Field { label: "tid:", kind: Kind::Dec },
-    Field { label: "policy:", kind: Kind::Dec },
-];
 
 pub(super) fn begins_event(line: &[u8]) -> bool {
     let mut cursor = Cursor(line.trim_ascii_start());
@@ -247,7 +240,7 @@ impl Body {
             let known = known.or_else(|| entry(version, self.class, 1).filter(|_| threads));
             let Some(entry) = known else { continue };
             for (is64, layout) in [(false, &entry.layout), (true, &entry.layout64)] {
-                for (fast, fields) in [(true, layout.fast()), (false, layout.wide())] {
+                for (fast, fields) in [(true, &layout.fast), (false, &layout.wide)] {
                     let Some((words, used)) = words(fields, text, big_endian) else { continue };
                     // In mode fast there are two words, in mode wide more: as many arguments as the words
                     // hold.
