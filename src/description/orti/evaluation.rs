@@ -210,28 +210,13 @@ impl Width {
             [] => Self::Same,
             words if !words.iter().all(known) => Self::Same,
             words if words.iter().filter(|w| **w == "long").count() > 1 => Self::Same,
-            _ if has("char") => {
-                if has("unsigned") {
-                    Self::Unsigned8
-                } else {
-                    Self::Signed8
-                }
-            }
-            _ if has("short") => {
-                if has("unsigned") {
-                    Self::Unsigned16
-                } else {
-                    Self::Signed16
-                }
-            }
-            _ if has("unsigned") => {
-                if has("long") {
-                    Self::UnsignedLong
-                } else {
-                    Self::Unsigned32
-                }
-            }
+            _ if has("char") && has("unsigned") => Self::Unsigned8,
+            _ if has("char") => Self::Signed8,
+            _ if has("short") && has("unsigned") => Self::Unsigned16,
+            _ if has("short") => Self::Signed16,
+            _ if has("long") && has("unsigned") => Self::UnsignedLong,
             _ if has("long") => Self::SignedLong,
+            _ if has("unsigned") => Self::Unsigned32,
             _ => Self::Signed32,
         }
     }

@@ -148,17 +148,7 @@ impl<'w> Reading<'w> {
         let (class, object) = (inner_words.next().unwrap_or_default(), inner_words.next());
         if class == "BufferPlot" {
             self.command.command = "bufferplot";
-            let Some((event, words)) = rest.split_first() else { return self.lack("an event") };
-            return match find(BUFFER_EVENTS, &event.text) {
-                Some(entry) => {
-                    self.command.event = Some(entry.name);
-                    self.arguments(entry.arguments, words);
-                }
-                None => {
-                    self.command.event = Some(event.text.as_ref());
-                    self.custom(words);
-                }
-            };
+            return self.event(rest, BUFFER_EVENTS);
         }
         let Some((_, method, command)) = CLASSES.iter().find(|(name, ..)| *name == class) else {
             self.command.status = Status::Unknown;
@@ -194,7 +184,11 @@ impl<'w> Reading<'w> {
             self.command.event = rest.first().map(|w| w.text.as_ref());
             return self.lack("a time");
         }
-        let Some((event, words)) = rest.split_first() else { return self.lack("an event") };
+        self.event(rest, events);
+    }
+
+    fn event(&mut self, words: &'w [Word<'w>], events: &'static [Entry]) {
+        let Some((event, words)) = words.split_first() else { return self.lack("an event") };
         match find(events, &event.text) {
             Some(entry) => {
                 self.command.event = Some(entry.name);

@@ -127,7 +127,7 @@ impl Reader for GraspReader {
                 .at(&self.path)
                 .hint("a trace has lines like 'plot 5 jobResumed job1.1'"));
         }
-        if self.commands.is_unended() {
+        if self.commands.unended {
             out.find(None, Severity::Info, "no-line-end", "the last line has no line end");
         }
         Ok(Ending {

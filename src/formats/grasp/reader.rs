@@ -39,7 +39,7 @@ pub struct CommandReader<'s> {
     /// Number of unclosed commands.
     unclosed: u32,
     /// The last line of the file has no line end.
-    unended: bool,
+    pub unended: bool,
 }
 
 impl<'s> CommandReader<'s> {
@@ -86,11 +86,6 @@ impl<'s> CommandReader<'s> {
     /// The counts of lines. Complete after the last chunk.
     pub fn counts(&self) -> Counts {
         self.counts
-    }
-
-    /// True if the file does not end with a line end. Known after the last chunk.
-    pub fn is_unended(&self) -> bool {
-        self.unended
     }
 
     /// The findings since the last call.
