@@ -34,15 +34,11 @@ pub(super) struct Collapse {
     queue: VecDeque<Option<(Event, bool)>>,
     base: u64,
     gaps: IdMap<Process, Gap>,
-    dropped: u64,
+    /// Number of events that were dropped.
+    pub(super) dropped: u64,
 }
 
 impl Collapse {
-    /// How many events were dropped.
-    pub(super) fn dropped(&self) -> u64 {
-        self.dropped
-    }
-
     /// The next event that is certain to stay.
     pub(super) fn take(&mut self) -> Option<Event> {
         while let Some(front) = self.queue.front() {

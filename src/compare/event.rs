@@ -130,18 +130,10 @@ pub(super) struct Event {
     pub(super) time: i64,
     pub(super) key: Key,
     /// Source, type, target and action as spelled in the file.
-    raw: [NameId; 4],
+    pub(super) raw: [NameId; 4],
     pub(super) class: Class,
     pub(super) step: Step,
     pub(super) verb: Verb,
-}
-
-impl Event {
-    /// Source and target by the names in their own file.
-    pub(super) fn own_names(&self) -> [NameId; 2] {
-        let [source, _, target, _] = self.raw;
-        [source, target]
-    }
 }
 
 /// The words of both sides and their meanings.

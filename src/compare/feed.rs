@@ -53,7 +53,7 @@ impl<'a> Feed<'a> {
 
     /// The number of events left out so far.
     pub(super) fn ignored(&self) -> u64 {
-        self.ignored + self.collapse.as_ref().map_or(0, Collapse::dropped)
+        self.ignored + self.collapse.as_ref().map_or(0, |collapse| collapse.dropped)
     }
 
     pub(super) fn next(&mut self, words: &mut Words) -> Result<Option<Event>> {
@@ -82,7 +82,7 @@ impl<'a> Feed<'a> {
     fn is_ignored(&mut self, event: &Event, words: &Words) -> bool {
         let key = &event.key;
         if !self.entities.is_empty() {
-            let [source, target] = event.own_names();
+            let [source, _, target, _] = event.raw;
             let mut any = false;
             for name in [key.source, key.target, source, target] {
                 if let Some(met) = self.entities.get_mut(&name) {

@@ -42,10 +42,6 @@ pub(super) struct Side {
 }
 
 impl Side {
-    pub(super) fn next_ordinal(&self) -> u64 {
-        self.base + self.slots.len() as u64
-    }
-
     /// The number of stored events.
     pub(super) fn len(&self) -> usize {
         self.slots.len()
@@ -66,7 +62,7 @@ impl Side {
         self.trim();
         let unsettled = members.iter().flatten().count() as u8;
         self.slots.push_back(Slot { event, members, state: State::Waiting, unsettled });
-        self.next_ordinal() - 1
+        self.base + self.slots.len() as u64 - 1
     }
 
     /// The event of an ordinal, if it is stored.

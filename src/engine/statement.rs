@@ -7,6 +7,7 @@ use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Toke
 use super::failure::{self, Place};
 use super::plan::check_statement;
 use crate::error::Result;
+use std::iter::once;
 
 /// One statement of a script, without its semicolon.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +54,8 @@ pub fn split(script: &str) -> Result<Vec<Statement>> {
         let place = Place { line: e.location.line, column: e.location.column, width: 1 };
         failure::syntax(&e.message, script, Some(place))
     })?;
-    let starts = line_starts(script);
+    // The offset of every line.
+    let starts: Vec<_> = once(0).chain(script.match_indices('\n').map(|(at, _)| at + 1)).collect();
     let mut statements = Vec::new();
     for piece in tokens.split(|t| t.token == Token::SemiColon) {
         let mut words = piece.iter().filter(|t| is_word(t));
@@ -93,11 +95,6 @@ pub fn is_unfinished(script: &str) -> bool {
 
 fn is_word(token: &TokenWithSpan) -> bool {
     !matches!(token.token, Token::Whitespace(_) | Token::EOF)
-}
-
-/// The byte offset of the first character of every line.
-fn line_starts(text: &str) -> Vec<usize> {
-    std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect()
 }
 
 /// The byte offset of a 1-based place; the column counts characters.

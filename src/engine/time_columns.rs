@@ -92,7 +92,7 @@ fn of_scan(scan: &TableScan) -> Vec<bool> {
     let Ok(provider) = source_as_provider(&scan.source) else { return Vec::new() };
     let Some(table) = provider.downcast_ref::<Table>() else { return Vec::new() };
     let is_time = |name: &String| {
-        let column = table.spec().column(name);
+        let column = table.spec.column(name);
         column.is_some_and(|c| matches!(c.ty, ColumnType::Instant | ColumnType::Duration))
     };
     scan.projected_schema.fields().iter().map(|f| is_time(f.name())).collect()

@@ -20,8 +20,8 @@ pub struct Buffer {
     /// Offset of the piece in `memory`.
     piece: usize,
     content: Range<usize>,
-    /// See [`Buffer::huge`].
-    is_huge: bool,
+    /// It was made by [`Buffer::huge`].
+    pub(super) is_huge: bool,
 }
 
 impl Buffer {
@@ -42,11 +42,6 @@ impl Buffer {
             buffer.memory.advise_range(memmap2::Advice::HugePage, buffer.piece, CHUNK_BYTES),
         );
         Ok(Self { is_huge: true, ..buffer })
-    }
-
-    /// It was made by [`Buffer::huge`].
-    pub(super) fn is_huge(&self) -> bool {
-        self.is_huge
     }
 
     /// Forgets its content.

@@ -167,7 +167,7 @@ impl Source {
     /// Takes back the buffer of a chunk that is no longer needed, to avoid an allocation.
     pub fn recycle(&mut self, mut buffer: Buffer) {
         // Eight are enough for the chunks in flight.
-        if self.spare.len() < 8 && buffer.is_huge() {
+        if self.spare.len() < 8 && buffer.is_huge {
             buffer.clear();
             self.spare.push(buffer);
         }

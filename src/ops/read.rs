@@ -258,7 +258,9 @@ impl<'a> Tables<'_, 'a> {
     fn give(&mut self, place: usize) -> Result<()> {
         let Some(table) = self.tables.get(place) else { return Ok(()) };
         for batch in self.sorted.drain(..) {
-            if let Some(derived) = self.derived.as_ref().filter(|_| is_system_events(table.table)) {
+            if let Some(derived) = &self.derived
+                && table.table.name == tables::BTF_EVENT.name
+            {
                 derived.push(batch.clone())?;
             }
             table.sink.push(ToWrite::Batch(batch))?;
@@ -355,8 +357,4 @@ impl TableWriting<'_> {
             }
         }
     }
-}
-
-fn is_system_events(table: &TableSpec) -> bool {
-    table.name == tables::BTF_EVENT.name
 }

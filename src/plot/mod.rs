@@ -60,13 +60,6 @@ pub(crate) struct Context<'a> {
     pub events: u64,
 }
 
-impl Context<'_> {
-    /// Approximate number of events before the window.
-    fn events_before(&self) -> u64 {
-        events_in(self.session, &self.recording, Grid::new(self.span.0, self.grid.from(), 1))
-    }
-}
-
 /// Draws a window of a recording.
 ///
 /// # Errors

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::Context;
 use super::objects::each_row;
+use super::{Context, events_in};
 use crate::error::Result;
 use crate::names::Interner;
-use crate::picture::{MarkKind, Marks, Row, RowKind, Shape, Values};
+use crate::picture::{Grid, MarkKind, Marks, Row, RowKind, Shape, Values};
 use crate::schema::result::{Integers, Texts};
 use crate::selection::spellings;
 
@@ -25,7 +25,8 @@ pub(super) fn read(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Ro
     let grid = context.grid;
     let new = || Signal { values: Values::new(grid, Shape::Steps), marks: Marks::new(grid), words: false };
     let mut all: BTreeMap<String, Signal> = BTreeMap::new();
-    if grid.from() > context.span.0 && context.events_before() <= MAX_BEFORE {
+    let before = Grid::new(context.span.0, grid.from(), 1);
+    if grid.from() > context.span.0 && events_in(context.session, &context.recording, before) <= MAX_BEFORE {
         let sql = format!(
             "SELECT target, last_value(note ORDER BY time, seq) AS note, max(time) AS time
             FROM btf_event

@@ -61,11 +61,6 @@ impl EntityType {
     pub fn is_process(self) -> bool {
         EntityTypes::PROCESS.has(self)
     }
-
-    /// True for entities that are instantiated repeatedly and count their instances.
-    pub fn has_instances(self) -> bool {
-        EntityTypes::WITH_INSTANCES.has(self)
-    }
 }
 
 /// A set of entity types.

@@ -43,7 +43,7 @@ use scan_groups::Part;
 #[derive(Debug)]
 pub(super) struct Table {
     database: Arc<Database>,
-    spec: &'static TableSpec,
+    pub spec: &'static TableSpec,
     /// All columns in the order of the description.
     schema: SchemaRef,
     /// The columns of a file, then the partition columns: the order in which the engine scans.
@@ -62,10 +62,6 @@ impl Table {
             .build();
         let files = database.files(spec, None).into_iter().map(|entry| TableFile::new(spec, entry)).collect();
         Self { database, spec, schema, layout, files }
-    }
-
-    pub fn spec(&self) -> &'static TableSpec {
-        self.spec
     }
 
     fn partition_names(&self) -> Vec<&'static str> {

@@ -104,7 +104,7 @@ impl<'d> Moment<'d> {
     fn arrive(&mut self, step: &Step, at: i64, script: &mut Script<'_>) -> Result<()> {
         let Some(task) = self.task(&step.job) else { return Ok(()) };
         let (id, name) = (id(task, &step.job), format!("{} {}", task.name, step.job.instance));
-        if script.is_old() {
+        if script.old {
             script.plot(at, &["taskArrived", &task.id])?;
             script.create(Object::Job, &id, &[&task.id, "-name", &name])?;
         } else {

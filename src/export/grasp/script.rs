@@ -41,7 +41,8 @@ impl Ticks {
 pub(super) struct Script<'o> {
     out: &'o mut dyn Write,
     ticks: Ticks,
-    old: bool,
+    /// Objects are declared as in 2010.
+    pub old: bool,
     line: String,
     done: GraspCounts,
 }
@@ -71,11 +72,6 @@ impl Object {
 impl<'o> Script<'o> {
     pub fn new(out: &'o mut dyn Write, ticks: Ticks, old: bool) -> Self {
         Self { out, ticks, old, line: String::new(), done: GraspCounts::default() }
-    }
-
-    /// True if objects are declared as in 2010.
-    pub fn is_old(&self) -> bool {
-        self.old
     }
 
     fn put(&mut self, line: &str) -> Result<()> {

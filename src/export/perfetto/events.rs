@@ -3,7 +3,7 @@
 use super::packets::{Argument, Flow, TrackKind, Value};
 use super::tracks::Group;
 use super::{Export, activation};
-use crate::btf::spec::{Action, EntityType, process_transition, runnable_transition};
+use crate::btf::spec::{Action, EntityType, EntityTypes, process_transition, runnable_transition};
 use crate::engine::{self, EventOrder};
 use crate::error::Result;
 use crate::export::cursor::Cursor;
@@ -77,7 +77,7 @@ impl Export<'_, '_> {
         let target = event.target;
         let mut args = Vec::with_capacity(3);
         let mut flow = None;
-        if event.kind.is_some_and(EntityType::has_instances) {
+        if event.kind.is_some_and(|kind| EntityTypes::WITH_INSTANCES.has(kind)) {
             args.extend(event.target_instance.filter(|n| *n >= 0).map(|n| Argument::Int("instance", n)));
         }
         if let (Some(kind), true) = (event.kind.filter(|k| k.is_process()), event.action == ACTIVATE) {

@@ -124,7 +124,8 @@ impl Assembler {
             text: &other.text,
         });
         if let Some((severity, code, message)) = self.header.line(other.kind, &other.text) {
-            self.note(line, severity, code, message, &other.text, out);
+            let (source, line, text) = (self.name.clone(), Some(line), other.text.clone());
+            out.log.push(Diagnostic { source, line, severity, code, message, text });
         }
         let version = matches!(Keyword::split(&other.text), Some((Keyword::Version, _)));
         other.kind == LineKind::Parameter && version
@@ -155,7 +156,7 @@ impl Assembler {
                             "the time {time} does not fit 64 bits in the database's scale; it is cut"
                         );
                         *time = if *time < 0 { i64::MIN } else { i64::MAX };
-                        self.note(line, Severity::Error, "time-overflow", message, "", out);
+                        out.find(Some(line), Severity::Error, "time-overflow", message);
                     }
                 }
             }
@@ -204,7 +205,7 @@ impl Assembler {
             if self.undefined.insert(id.clone()) {
                 let line = out.counts.lines + u64::from(rows.lines.line(row)) + 1;
                 let message = format!("no table of the file says what the number {id} stands for");
-                self.note(line, Severity::Warning, "undefined-id", message, "", out);
+                out.find(Some(line), Severity::Warning, "undefined-id", message);
             }
         }
     }
@@ -229,19 +230,6 @@ impl Assembler {
         self.seq += count;
         let events = Rows::new(tables::BTF_EVENT, columns.take_batch()?);
         out.rows(events.in_lines(lines_before, rows.lines))
-    }
-
-    fn note(
-        &self,
-        line: u64,
-        severity: Severity,
-        code: &'static str,
-        message: String,
-        text: &str,
-        out: &mut Output<'_>,
-    ) {
-        let (source, line, text) = (self.name.clone(), Some(line), text.to_owned());
-        out.log.push(Diagnostic { source, line, severity, code, message, text });
     }
 }
 

@@ -107,10 +107,11 @@ impl Mapper for GraspMapper {
         pass: usize,
         mut take: impl FnMut(&mut Self, &Occurrence<'_>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        match pass {
-            pass::DECLARATIONS | pass::USAGES => stored::as_written(rows, |o| take(self, o)),
-            _ => stored::in_order(rows, &Arc::clone(&self.time_base), |o| take(self, o)),
-        }
+        let time_base = match pass {
+            pass::DECLARATIONS | pass::USAGES => Arc::default(),
+            _ => Arc::clone(&self.time_base),
+        };
+        stored::in_order(rows, &time_base, |o| take(self, o))
     }
 
     fn time_of(o: &Occurrence<'_>) -> i64 {

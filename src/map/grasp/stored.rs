@@ -47,15 +47,7 @@ impl<'a> Commands<'a> {
     }
 }
 
-/// Passes every valid command to `take`, in the order of the times in the trace, until it breaks.
-pub(super) fn as_written(
-    rows: &impl StoredRows,
-    take: impl FnMut(&Occurrence<'_>) -> Result<ControlFlow<()>>,
-) -> Result<()> {
-    in_order(rows, &TimeBase::default(), take)
-}
-
-/// The same in the order of time, with all processors on one clock.
+/// Passes every valid command to `take`, in the order of time after `time_base`, until it breaks.
 pub(super) fn in_order(
     rows: &impl StoredRows,
     time_base: &TimeBase,

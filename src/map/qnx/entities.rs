@@ -68,7 +68,7 @@ pub(super) struct Entities {
     pub sim: NameId,
     /// Pseudo core for slices that BTF needs and no CPU ran.
     pub nowhere: NameId,
-    numbers: Numbers,
+    pub numbers: Numbers,
 }
 
 /// The part of the state that concerns entities.
@@ -96,15 +96,6 @@ impl Default for Entities {
 }
 
 impl Entities {
-    pub fn numbers(&self) -> &Numbers {
-        &self.numbers
-    }
-
-    /// Continues from a stored state.
-    pub fn resume(&mut self, numbers: Numbers) {
-        self.numbers = numbers;
-    }
-
     /// The id of a name; `None` if there are too many.
     pub fn intern(&mut self, text: &str) -> Option<NameId> {
         if let Some(known) = self.names.find(text) {

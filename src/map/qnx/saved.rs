@@ -38,7 +38,7 @@ impl QnxMapper {
             turn: self.turn,
             dump: self.dump.clone(),
             directory: self.directory.clone(),
-            entities: self.entities.numbers().clone(),
+            entities: self.entities.numbers.clone(),
             cores: self.cores.clone(),
             threads: self.threads.clone(),
             causes: self.causes.clone(),
@@ -49,7 +49,7 @@ impl QnxMapper {
 
     /// Continues from a state, before the look-ahead.
     pub(super) fn resume_from(&mut self, state: State) {
-        self.entities.resume(state.entities);
+        self.entities.numbers = state.entities;
         (self.now, self.turn, self.dump, self.directory) =
             (state.time, state.turn, state.dump, state.directory);
         (self.cores, self.threads, self.causes) = (state.cores, state.threads, state.causes);

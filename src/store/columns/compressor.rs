@@ -13,7 +13,7 @@ use zstd::zstd_safe::CParameter;
 use super::blocks::Blocks;
 
 pub(crate) struct Compressor {
-    compression: Compression,
+    pub(super) compression: Compression,
     zstd: zstd::bulk::Compressor<'static>,
     /// Which repetitions it looks for.
     matches: Matches,
@@ -48,11 +48,6 @@ impl Compressor {
             content: Vec::new(),
             packed: Vec::new(),
         })
-    }
-
-    /// The compression to name in the footer.
-    pub(super) fn compression(&self) -> Compression {
-        self.compression
     }
 
     fn look_for(&mut self, matches: Matches) -> Result<()> {

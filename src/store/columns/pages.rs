@@ -183,7 +183,7 @@ impl Pages {
         let is_number = self.column.physical_type() == Type::INT64;
         let mut metadata = ColumnChunkMetaData::builder(self.column)
             .set_encodings(self.encodings)
-            .set_compression(compressor.compression())
+            .set_compression(compressor.compression)
             .set_num_values(self.rows as i64)
             .set_total_compressed_size(bytes.len() as i64)
             .set_total_uncompressed_size(self.uncompressed as i64)

@@ -114,7 +114,8 @@ impl Side {
     fn take(&mut self, batch: RecordBatch, numbers: &KeyInterner) -> Result<()> {
         let rows = batch.num_rows();
         let column = |e: &Arc<dyn PhysicalExpr>| e.evaluate(&batch)?.into_array(rows);
-        let times = |e| column(e)?.as_primitive_opt::<Int64Type>().cloned().ok_or_else(not_integers);
+        let wrong = || DataFusionError::Internal("the bounds of an overlap are no integers".to_owned());
+        let times = |e| column(e)?.as_primitive_opt::<Int64Type>().cloned().ok_or_else(wrong);
         (self.lo, self.hi) = (times(&self.bounds.lo)?, times(&self.bounds.hi)?);
         let names = |e| Ok(cast(&column(e)?, &DataType::Utf8View)?);
         let names = self.bounds.keys.iter().map(names).collect::<Result<Vec<ArrayRef>>>()?;
@@ -144,10 +145,6 @@ impl Side {
         }
         None
     }
-}
-
-fn not_integers() -> DataFusionError {
-    DataFusionError::Internal("the bounds of an overlap are no integers".to_owned())
 }
 
 impl Sweep {
