@@ -42,11 +42,11 @@
 //! cost until both sides agree again, so that an inserted event is one difference and not a million. In the
 //! other sequences of an event only the position of the pair is compared, so that an event at a different
 //! place is reported once. An event that both traces have at different positions, with at most 32 pairs in
-//! between, is one difference of [`DifferenceKind::Moved`]; further apart they are two: one event was removed
-//! and one was added. An event that differs in up to three fields is one of [`DifferenceKind::Changed`], also
-//! if the change puts it into another sequence, provided that its time is the same. Times decide which of
-//! several equal events is missing. The verdict *equal* does not depend on any of this: it is given only if
-//! no alignment was necessary.
+//! between, is one difference of [`Moved`](result::DifferenceKind::Moved); further apart they are two: one
+//! event was removed and one was added. An event that differs in up to three fields is one of
+//! [`Changed`](result::DifferenceKind::Changed), also if the change puts it into another sequence, provided
+//! that its time is the same. Times decide which of several equal events is missing. The verdict *equal* does
+//! not depend on any of this: it is given only if no alignment was necessary.
 //!
 //! # Memory
 //!
