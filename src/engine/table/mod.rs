@@ -3,6 +3,7 @@
 
 mod dictionary_pruning;
 mod file;
+mod object_store;
 mod scan_groups;
 
 use std::collections::BTreeMap;
@@ -22,7 +23,6 @@ use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::listing::helpers::expr_applicable_for_cols;
-use datafusion::datasource::object_store::ObjectStoreUrl;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfig, FileScanConfigBuilder};
 use datafusion::datasource::table_schema::TableSchema;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
@@ -164,13 +164,9 @@ impl Table {
     /// A file for a scan of the engine, without the row groups that have none of the `names`.
     fn scannable(&self, file: &TableFile, names: &[NameFilter], chained: bool) -> Result<PartitionedFile> {
         // Now, and not when the session was opened: a commit may be moving the file.
-        let mut path = std::path::absolute(self.database.path_of(&file.entry))?;
-        // The engine accepts no `..`, and only the file system can resolve it.
-        if path.components().any(|part| part == std::path::Component::ParentDir) {
-            path = path.canonicalize()?;
-        }
+        let path = object_store::absolute(&self.database.path_of(&file.entry))?;
         let access_plan = dictionary_pruning::access_plan(&path, names);
-        let location = datafusion::object_store::path::Path::from_absolute_path(path)?;
+        let location = object_store::location(&path)?;
         let meta = ObjectMeta {
             location,
             last_modified: Default::default(),
@@ -234,7 +230,7 @@ impl Table {
         let indices = indices.collect::<Result<Vec<_>, _>>()?;
         let format = ParquetFormat::default().with_options(session.default_table_options().parquet);
         let source = format.file_source(self.layout.clone());
-        let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), source)
+        let config = FileScanConfigBuilder::new(object_store::url(), source)
             .with_file_groups(groups)
             .with_statistics(total)
             .with_projection_indices(Some(indices))?
