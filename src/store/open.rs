@@ -1,5 +1,6 @@
-//! Opens the files of a database for reading without SQL. The place in this room where an object store would
-//! join the local disk; scans of the query engine open files in `engine/table`. Not for writing (see `disk`).
+//! Opens table files for reading without SQL: one of the places that an object store would change. The others
+//! are scans of SQL (`engine/table/object_store`), and `manifest`, `checksum` and `folder`, which read by
+//! themselves. Not for writing (see `disk`).
 
 use std::fs::File;
 use std::path::Path;

@@ -1,6 +1,5 @@
-//! Where scans read the files of a table: on the local disk. The place where another object store, such as
-//! S3, would be added for SQL; files that are read without SQL are opened in `store/open`. Not which files a
-//! table has (see `file`).
+//! Where scans of SQL read table files: on the local disk. What another object store, such as S3, would change
+//! first; files that are read without SQL are opened in `store/open`. Not which files a table has (see `file`).
 
 use std::path::{Component, Path, PathBuf};
 
