@@ -1,5 +1,6 @@
-//! Where scans of SQL read table files: on the local disk. What another object store, such as S3, would change
-//! first; files that are read without SQL are opened in `store/open`. Not which files a table has (see `file`).
+//! Where scans of SQL read table files: on the local disk. What another object store, such as S3, would
+//! change first; files that are read without SQL are opened in `store/open`. Not which files a table has (see
+//! `file`).
 
 use std::path::{Component, Path, PathBuf};
 
