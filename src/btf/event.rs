@@ -1,7 +1,7 @@
 //! One BTF event: the octuple (t, Ψ, ψ, ι, T, τ, α, ν) of the thesis, equation 2.1, with interned names.
 
 use super::NameId;
-use super::spec::{Action, EntityType};
+use super::spec::{Action, EntityType, State};
 
 /// Name and instance of an entity.
 pub type Actor = (NameId, i64);
@@ -45,4 +45,18 @@ impl Event {
         let ((source, source_instance), (target, target_instance)) = (source, target);
         Self { time, source, source_instance, target_type, target, target_instance, action, note }
     }
+}
+
+/// What is known of an instance although no event says it: the state that it has from `since` on, because a
+/// variable was read, or because of what follows. For the begin of a recording and the end of a gap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KnownState {
+    /// The process and its instance.
+    pub process: Actor,
+    pub kind: EntityType,
+    /// The core that it is on, or was on last, or will be started on.
+    pub core: NameId,
+    pub state: State,
+    /// In ticks.
+    pub since: i64,
 }

@@ -7,7 +7,7 @@ mod names;
 mod record;
 pub mod spec;
 
-pub use event::{Actor, Event, Note};
+pub use event::{Actor, Event, KnownState, Note};
 pub use line::{Fields, Unreadable};
 pub use names::{NameId, NameMap, Names};
 pub use record::{Place, Record, Records};

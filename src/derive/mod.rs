@@ -1,14 +1,16 @@
 //! System events to instances: the tables `process_instance`, `process_state` and `runnable_instance` from
 //! BTF events in time order, mapped or read from a file. Needs no software events and no files.
 
+mod edges;
 mod freertos;
 mod processes;
 mod records;
 mod runnables;
 mod step;
 
-use crate::btf::{EntityType, Event, NameId, Names};
+use crate::btf::{Actor, EntityType, Event, KnownState, NameId, Names};
 use crate::schema::{ProcessInstanceRows, ProcessStateRows, RunnableInstanceRows};
+use edges::LeftEdge;
 use processes::Processes;
 use runnables::Runnables;
 
@@ -34,9 +36,9 @@ pub struct Violations {
     pub runnable: u64,
 }
 
-/// The state of all open instances. An instance whose first event is not its activation existed before the
-/// trace began: from `begin` on, it was in the state in which its first action is allowed.
-#[derive(Debug)]
+/// The state of all open instances. Of an instance whose first event is not its activation nothing is known
+/// before, unless [`Derive::known`] says it, or, in a foreign trace, it must have existed at the begin.
+#[derive(Debug, Default)]
 pub struct Derive {
     processes: Processes,
     runnables: Runnables,
@@ -45,15 +47,12 @@ pub struct Derive {
 }
 
 impl Derive {
-    /// `begin`: the first instant of the recording, in ticks.
-    pub fn new(begin: i64) -> Self {
-        Self { processes: Processes::new(begin), runnables: Runnables::new(begin), rows: Rows::default() }
-    }
-
-    /// The same for a trace that may omit activations: a first event `start` does not imply an earlier state.
+    /// For a trace whose first instant is `begin`, in ticks, and that does not say what held there; it may
+    /// omit activations. The first instance of a process that is seen was, from `begin` on, in the state that
+    /// its first action leaves; a first event `start` does not imply an earlier state.
     pub fn of_foreign_trace(begin: i64) -> Self {
-        let mut derive = Self::new(begin);
-        derive.processes.starts_are_activations = true;
+        let mut derive = Self::default();
+        derive.processes.left_edge = Some(LeftEdge::new(begin));
         derive
     }
 
@@ -69,10 +68,26 @@ impl Derive {
         }
     }
 
+    /// The activation of an instance that was activated before, at an unknown time: the instance is never
+    /// complete.
+    pub fn assumed(&mut self, activation: &Event) {
+        self.processes.assumed(activation);
+    }
+
+    /// What is known of a process instance without an event.
+    pub fn known(&mut self, known: &KnownState, names: &Names) {
+        self.processes.known(known, names, &mut self.rows);
+    }
+
+    /// The state of a process instance is unknown from `time` on, until its next event.
+    pub fn lose(&mut self, process: Actor, time: i64, names: &Names) {
+        self.processes.lose(process, time, names, &mut self.rows);
+    }
+
     /// The trace of `core` has a gap `[begin, end)`: what was open there is cut off and stays incomplete.
     pub fn gap(&mut self, core: NameId, begin: i64, end: i64, names: &Names) {
         self.runnables.gap(core, begin, names, &mut self.rows.runnables);
-        self.processes.gap(core, begin, end, names, &mut self.rows);
+        self.processes.gap(core, (begin, end), names, &mut self.rows);
     }
 
     /// Writes what is still open at `end`, as incomplete instances in the order of their first events.

@@ -1,8 +1,9 @@
 //! Instances and states of tasks and ISRs. Not runnables.
 
 use super::Rows;
+use super::edges::{Gaps, LeftEdge};
 use crate::btf::spec::process_transition;
-use crate::btf::{Action, EntityType, Event, NameId, Names, State};
+use crate::btf::{Action, Actor, EntityType, Event, KnownState, NameId, Names, State};
 use crate::names::IdMap;
 use crate::schema::{ProcessInstanceRow, ProcessStateRow};
 use std::collections::hash_map::Entry;
@@ -26,20 +27,23 @@ struct Open {
     lost_before: Option<i64>,
     /// Cut off by the left edge or a gap.
     cut: bool,
-    /// The state is unknown until the next event (after a gap).
+    /// The state is unknown until the next event.
     lost: bool,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Processes {
-    begin: i64,
     open: IdMap<(NameId, i64), Open>,
     /// Consecutive lost activations: the number of the last one, and their count.
     lost: IdMap<NameId, (i64, i64)>,
     born: u64,
     pub violations: u64,
-    /// An instance that starts without an activation was not in state ACTIVE before.
-    pub starts_are_activations: bool,
+    pub gaps: Gaps,
+    /// The core that each process was on last.
+    homes: IdMap<NameId, NameId>,
+    /// For traces that do not say what held when they began. An instance of theirs that starts without an
+    /// activation was not in state ACTIVE before.
+    pub left_edge: Option<LeftEdge>,
 }
 
 /// The index of a state in `Open::spent`; ACTIVE time is the start delay, not part of an execution.
@@ -55,10 +59,6 @@ fn slot(state: State) -> Option<usize> {
 }
 
 impl Processes {
-    pub fn new(begin: i64) -> Self {
-        Self { begin, ..Self::default() }
-    }
-
     /// The core a process instance was last on.
     pub fn core(&self, process: NameId, instance: i64) -> Option<NameId> {
         self.open.get(&(process, instance)).and_then(|o| o.core)
@@ -72,14 +72,17 @@ impl Processes {
             return;
         }
         let Some((from, to)) = process_transition(event.action) else { return };
+        let activated = event.action == Action::Activate;
         let mut open = match self.open.entry((event.target, event.target_instance)) {
             Entry::Occupied(open) => open,
             Entry::Vacant(place) => {
-                let activated = event.action == Action::Activate;
-                let from_now = activated || (self.starts_are_activations && event.action == Action::Start);
-                let since = if from_now { event.time } else { self.begin };
+                let before = self.left_edge.as_mut().and_then(|edge| edge.first_event(event, from));
+                let since = before.filter(|_| !matches!(event.action, Action::Activate | Action::Start));
                 self.born += 1;
-                let mut open = Open::new(self.born, event, from, since, !activated);
+                let actor = (event.target, event.target_instance);
+                let mut open =
+                    Open::new(self.born, actor, event.target_type, from, since.unwrap_or(event.time));
+                open.cut = !activated;
                 if activated {
                     let before = self.lost.remove(&event.target);
                     let right_before =
@@ -89,31 +92,87 @@ impl Processes {
                 place.insert_entry(open)
             }
         };
-        let ended = open.get_mut().event(event, (from, to), names, rows, &mut self.violations);
+        if let Some(edge) = &mut self.left_edge {
+            edge.moved(event, from, to);
+        }
+        let entry = open.get_mut();
+        if !activated && entry.core.is_none() {
+            // Now that its core is known: a gap of that core may have cut it off.
+            let since = self.gaps.visible(event.source, entry.since);
+            entry.cut |= since > entry.since;
+            entry.since = since;
+        }
+        let ended = entry.event(event, (from, to), names, rows, &mut self.violations);
+        if event.action == Action::Start {
+            self.homes.insert(event.target, event.source);
+        }
+        let core = if activated { self.homes.get(&event.target).copied() } else { Some(event.source) };
+        if let Some(core) = core {
+            entry.since = self.gaps.visible(core, event.time);
+            entry.cut |= entry.since > event.time;
+        }
         if ended {
             open.remove().write(Some(event.time), names, rows);
         }
     }
 
-    pub fn gap(&mut self, core: NameId, begin: i64, end: i64, names: &Names, rows: &mut Rows) {
-        let mut cut: Vec<&mut Open> =
-            self.open.values_mut().filter(|o| o.core.is_none_or(|c| c == core)).collect();
-        cut.sort_unstable_by_key(|o| o.born);
-        for open in cut {
-            if !open.lost {
-                open.leave(begin, names, rows);
+    /// An activation that was not recorded.
+    pub fn assumed(&mut self, event: &Event) {
+        let actor = (event.target, event.target_instance);
+        self.born += 1;
+        let mut open = Open::new(self.born, actor, event.target_type, State::Active, event.time);
+        open.cut = true;
+        self.open.insert(actor, open);
+    }
+
+    /// What is known of an instance without an event.
+    pub fn known(&mut self, known: &KnownState, names: &Names, rows: &mut Rows) {
+        let since = self.gaps.visible(known.core, known.since);
+        let open = match self.open.entry(known.process) {
+            Entry::Occupied(open) => open.into_mut(),
+            Entry::Vacant(place) => {
+                self.born += 1;
+                let mut open = Open::new(self.born, known.process, known.kind, known.state, since);
+                open.cut = true;
+                place.insert(open)
             }
-            open.cut = true;
-            open.lost = true;
-            open.since = end;
+        };
+        self.homes.insert(known.process.0, known.core);
+        if open.lost {
+            (open.lost, open.state, open.since) = (false, known.state, since);
+        } else if open.state != known.state {
+            open.leave(since, names, rows);
+            (open.cut, open.state, open.since) = (true, known.state, open.since.max(since));
         }
+        open.core = Some(known.core);
+    }
+
+    /// The state of an instance is unknown from `time` on.
+    pub fn lose(&mut self, process: Actor, time: i64, names: &Names, rows: &mut Rows) {
+        if let Some(open) = self.open.get_mut(&process) {
+            open.lose(time, names, rows);
+        }
+    }
+
+    /// The trace of `core` has a gap `[begin, end)`: nothing is known there of the instances that are on it,
+    /// nor of those that will start on it, as far as that is known yet.
+    pub fn gap(&mut self, core: NameId, (begin, end): (i64, i64), names: &Names, rows: &mut Rows) {
+        self.gaps.add(core, end);
+        let homes = &self.homes;
+        let concerned = |o: &&mut Open| o.core.or_else(|| homes.get(&o.process).copied()) == Some(core);
+        let mut cut: Vec<&mut Open> = self.open.values_mut().filter(concerned).collect();
+        cut.sort_unstable_by_key(|o| o.born);
+        cut.into_iter().for_each(|open| open.lose(begin, names, rows));
+        self.lost.retain(|process, _| homes.get(process).is_some_and(|home| *home != core));
     }
 
     pub fn finish(&mut self, end: i64, names: &Names, rows: &mut Rows) {
         let mut rest: Vec<Open> = std::mem::take(&mut self.open).into_values().collect();
         rest.sort_unstable_by_key(|o| o.born);
         for mut open in rest {
-            if !open.lost {
+            let nowhere = open.core.is_none() && !self.homes.contains_key(&open.process);
+            let unseen = nowhere && self.gaps.visible_everywhere(open.since) > open.since;
+            if !open.lost && !unseen {
                 open.leave(end, names, rows);
             }
             open.write(None, names, rows);
@@ -156,12 +215,13 @@ impl Open {
         event.action == Action::Terminate
     }
 
-    fn new(born: u64, event: &Event, state: State, since: i64, cut: bool) -> Self {
+    fn new(born: u64, actor: Actor, kind: EntityType, state: State, since: i64) -> Self {
+        let (process, instance) = actor;
         Self {
             born,
-            process: event.target,
-            instance: event.target_instance,
-            kind: event.target_type,
+            process,
+            instance,
+            kind,
             core: None,
             state,
             since,
@@ -170,9 +230,16 @@ impl Open {
             spent: [0; 5],
             preemptions: 0,
             lost_before: None,
-            cut,
+            cut: false,
             lost: false,
         }
+    }
+
+    fn lose(&mut self, time: i64, names: &Names, rows: &mut Rows) {
+        if !self.lost {
+            self.leave(time, names, rows);
+        }
+        (self.cut, self.lost) = (true, true);
     }
 
     /// Ends the span of the current state at `time`. Spans of length 0 are not written.

@@ -37,7 +37,6 @@ struct Nest {
 
 #[derive(Debug, Default)]
 pub(super) struct Runnables {
-    begin: i64,
     by_instance: IdMap<(NameId, i64), u64>,
     open: BTreeMap<u64, Open>,
     nested: IdMap<(NameId, i64), Nest>,
@@ -46,10 +45,6 @@ pub(super) struct Runnables {
 }
 
 impl Runnables {
-    pub fn new(begin: i64) -> Self {
-        Self { begin, ..Self::default() }
-    }
-
     pub fn event(
         &mut self,
         event: &Event,
@@ -76,7 +71,7 @@ impl Runnables {
                         core: processes.core(process.0, process.1),
                         depth: nest.depth,
                         state: from,
-                        since: if started { event.time } else { self.begin },
+                        since: event.time,
                         start_at: started.then_some(event.time),
                         running: 0,
                         suspended: 0,
@@ -96,6 +91,11 @@ impl Runnables {
         }
         open.leave(event.time);
         open.state = to;
+        open.since = match open.core {
+            Some(core) => processes.gaps.visible(core, event.time),
+            None => processes.gaps.visible_everywhere(event.time),
+        };
+        open.cut |= open.since > event.time;
         if to == State::Terminated {
             self.by_instance.remove(&key);
             if let Some(open) = self.open.remove(&id) {
@@ -108,7 +108,7 @@ impl Runnables {
 
     pub fn gap(&mut self, core: NameId, begin: i64, names: &Names, rows: &mut RunnableInstanceRows) {
         let cut: Vec<u64> =
-            self.open.iter().filter(|(_, o)| o.core == Some(core)).map(|(id, _)| *id).collect();
+            self.open.iter().filter(|(_, o)| o.core.is_none_or(|c| c == core)).map(|(id, _)| *id).collect();
         self.leave(&cut, begin);
         for id in cut {
             if let Some(open) = self.open.remove(&id) {

@@ -13,7 +13,7 @@ struct Trace {
 
 impl Trace {
     fn new() -> Self {
-        Self { names: Names::default(), derive: Derive::new(0) }
+        Self { names: Names::default(), derive: Derive::of_foreign_trace(0) }
     }
 
     fn at(&mut self, time: i64, source: &str, kind: EntityType, target: (&str, i64), action: Action) {

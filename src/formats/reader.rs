@@ -208,8 +208,8 @@ impl Lines {
 pub struct Gap {
     /// Its begin, in ticks.
     pub begin: i64,
-    /// The first instant after it, in ticks.
-    pub end: i64,
+    /// The first instant after it, in ticks; `None` if nothing follows it in the trace.
+    pub end: Option<i64>,
     /// Its core; `None`: all cores.
     pub core: Option<String>,
     /// The reason stated by the trace.

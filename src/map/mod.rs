@@ -14,7 +14,7 @@ mod streams;
 
 pub use state::SavedState;
 
-use crate::btf::{Event, NameId, Names};
+use crate::btf::{Actor, Event, KnownState, NameId, Names};
 use crate::diagnostics::Log;
 use crate::error::Result;
 use crate::schema::TableSpec;
@@ -147,7 +147,8 @@ pub struct Gap {
     pub end: i64,
 }
 
-/// The output of a mapper, in the order of time.
+/// The output of a mapper, in the order of time. Nothing is derived for the time before the first output that
+/// is about an instance, nor for the time inside a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Output {
     /// A system event.
@@ -155,6 +156,19 @@ pub enum Output {
     /// A system event that was not recorded, but keeps the rules of BTF across a gap, which BTF does not
     /// have. Nothing is derived from it.
     Closing(Event),
+    /// The activation of an instance that was activated at an unknown time before: BTF wants one. Nothing is
+    /// known of the instance until then, and it is never complete.
+    Assumed(Event),
+    /// What is known of an instance without an event. It is no event of BTF.
+    Known(KnownState),
+    /// The state of an instance is unknown from an instant on until its next event: what ends it may lie in a
+    /// gap of another core. It is no event of BTF.
+    Lost {
+        /// The process and its instance.
+        process: Actor,
+        /// In ticks.
+        time: i64,
+    },
     /// A gap in the trace of a core, `[begin, end)`: everything that is open there is cut off.
     Gap {
         /// The core.

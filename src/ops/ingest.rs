@@ -11,7 +11,7 @@
 //! the reading (see `read`), the order of rows (see `order`), nor the mapping (see `map`).
 
 use super::control::Control;
-use super::describe::write_recording_row;
+use super::describe::{time_range, write_recording_row};
 use super::ingest_options::{Keep, Options};
 use super::keep::keep;
 use super::map::{MAPPERS, MapReport, map_stored};
@@ -213,12 +213,15 @@ fn leave_out(
     Ok(())
 }
 
+/// A gap that nothing follows lasts until the end of the recording, which other cores may tell.
 fn write_gaps(tx: &mut Transaction, name: &str, mut gaps: Vec<Gap>) -> Result<()> {
     gaps.sort_unstable();
+    let (_, last) = time_range(tx, name);
     let mut rows = GapRows::new();
     for Gap { begin, end, core, reason } in &gaps {
         let core = core.as_deref().map(Into::into);
-        rows.push(GapRow { core, begin_at: *begin, end_at: *end, reason: reason.as_str().into() });
+        let end = end.or(last).unwrap_or(*begin).max(*begin);
+        rows.push(GapRow { core, begin_at: *begin, end_at: end, reason: reason.as_str().into() });
     }
     tx.put_rows(tables::GAP, name, &[rows.take_batch()?])
 }

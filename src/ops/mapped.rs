@@ -40,7 +40,7 @@ impl<'a> Events<'a> {
         let names = &mut self.names;
         names.learn(&batch.names);
         for output in &batch.outputs {
-            let (Output::Event(e) | Output::Closing(e)) = output else { continue };
+            let (Output::Event(e) | Output::Closing(e) | Output::Assumed(e)) = output else { continue };
             let number;
             let note = match e.note {
                 Note::None => None,
@@ -92,7 +92,7 @@ impl<'a> Instances<'a> {
     /// `range`: of the recording. `tells_activations`: the trace has the activation of every instance.
     pub fn new(writer: Begin<'a>, range: (i64, i64), tells_activations: bool) -> Self {
         let (begin, end) = range;
-        let derive = if tells_activations { Derive::new(begin) } else { Derive::of_foreign_trace(begin) };
+        let derive = if tells_activations { Derive::default() } else { Derive::of_foreign_trace(begin) };
         let (tables, violations) = (DerivedTables::new(writer), Violations::default());
         Self { names: Names::default(), derive, tables, end, violations }
     }
@@ -108,6 +108,9 @@ impl<'a> Instances<'a> {
         for output in &batch.outputs {
             match output {
                 Output::Event(e) => self.derive.event(e, &self.names),
+                Output::Assumed(e) => self.derive.assumed(e),
+                Output::Known(known) => self.derive.known(known, &self.names),
+                Output::Lost { process, time } => self.derive.lose(*process, *time, &self.names),
                 Output::Closing(_) => {}
                 Output::Gap { core, begin, end } => self.derive.gap(*core, *begin, *end, &self.names),
             }

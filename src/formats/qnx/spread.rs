@@ -120,7 +120,7 @@ impl Spread {
             let cpu = (origin.version >= Version::V8_0).then_some(buffer.cpu);
             let core = cpu.map(|cpu| format!("Core_{cpu}"));
             let begin = origin.ticks.at(since).min(time);
-            out.gaps.push(Gap { begin, end: time, core, reason: LOST_BUFFER.to_owned() });
+            out.gaps.push(Gap { begin, end: Some(time), core, reason: LOST_BUFFER.to_owned() });
             self.lost.push(buffer);
             for (n, other) in self.cpus.iter_mut().enumerate() {
                 if let Some(other) = other.as_mut().filter(|_| cpu.is_none_or(|c| usize::from(c) == n)) {

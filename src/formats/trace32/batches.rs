@@ -64,14 +64,12 @@ fn kind_column(kinds: Vec<u8>, words: &[&str]) -> NameColumn {
     NameColumn::from_parts(kinds.into_iter().map(u32::from).collect(), words)
 }
 
-/// The gaps of an export. A gap ends at the next row, which may be in a later chunk.
+/// The gaps of an export: from the row before each to the row after it, which may be in other chunks.
 #[derive(Default)]
 pub(super) struct Gaps {
-    /// Begin and end (`[begin, end)`, in ticks), and reason.
-    all: Vec<(i64, i64, String)>,
-    /// Indices of the gaps that end at the next row. True if the gap also begins there, because no earlier
-    /// time is known.
-    open: Vec<(usize, bool)>,
+    all: Vec<Gap>,
+    /// The index of the first gap that no row follows so far.
+    open: usize,
     /// The time of the last row, in the order of the file.
     last_time: Option<i64>,
 }
@@ -80,29 +78,26 @@ impl Gaps {
     /// Adds the gaps of a chunk. `times` are those of its rows.
     pub fn add(&mut self, gaps: Vec<Gap>, times: &[i64]) {
         if let Some(first) = times.first().copied() {
-            for (n, begins_at_next) in self.open.drain(..) {
-                if let Some(gap) = self.all.get_mut(n) {
-                    gap.0 = if begins_at_next { first } else { gap.0 };
-                    gap.1 = first.max(gap.0);
-                }
-            }
+            self.all.iter_mut().skip(self.open).for_each(|gap| gap.end = Some(first));
+            self.open = self.all.len();
         }
         for gap in gaps {
-            let begin = if gap.begin_open { self.last_time.unwrap_or(gap.begin) } else { gap.begin };
-            if gap.end.is_none() {
-                let begins_at_next = gap.begin_open && self.last_time.is_none();
-                self.open.push((self.all.len(), begins_at_next));
+            let begin = gap.begin.or(self.last_time);
+            if gap.end.is_some() {
+                self.open += 1;
             }
-            self.all.push((begin, gap.end.unwrap_or(begin).max(begin), gap.reason));
+            self.all.push(Gap { begin, ..gap });
         }
         self.last_time = times.last().copied().or(self.last_time);
     }
 
     /// All gaps, in the order of the file.
     pub fn finish(self, core: &str) -> impl Iterator<Item = crate::formats::Gap> {
-        let of_core =
-            |(begin, end, reason)| crate::formats::Gap { begin, end, core: Some(core.to_owned()), reason };
-        self.all.into_iter().map(of_core)
+        self.all.into_iter().map(|gap| {
+            let begin = gap.begin.or(gap.own_time).or(gap.end).unwrap_or(0);
+            let end = gap.end.map(|end| end.max(begin));
+            crate::formats::Gap { begin, end, core: Some(core.to_owned()), reason: gap.reason }
+        })
     }
 }
 
@@ -123,12 +118,12 @@ mod tests {
 
     #[test]
     fn a_gap_at_the_end_of_a_chunk_reaches_to_the_next_row() {
-        let gap = |begin_open| Gap { begin: 7, begin_open, end: None, reason: "r".into() };
+        let gap = |own_time| Gap { begin: None, own_time, end: None, reason: "r".into() };
         let mut gaps = Gaps::default();
-        gaps.add(vec![gap(true)], &[]);
-        gaps.add(vec![gap(false)], &[20, 30]);
-        gaps.add(vec![gap(true)], &[]);
+        gaps.add(vec![gap(None), gap(Some(7))], &[]);
+        gaps.add(vec![gap(Some(25))], &[20, 30]);
+        gaps.add(vec![gap(None)], &[]);
         let all: Vec<_> = gaps.finish("c").map(|g| (g.begin, g.end)).collect();
-        assert_eq!(all, [(20, 20), (7, 7), (30, 30)]);
+        assert_eq!(all, [(20, Some(20)), (7, Some(20)), (25, None), (30, None)]);
     }
 }

@@ -17,10 +17,9 @@ pub(super) struct OpenGap {
 impl OpenGap {
     /// The gap, given the times of the rows of the chunk.
     pub(super) fn resolve(self, times: &[i64]) -> Gap {
-        let before = self.rows_before.checked_sub(1).and_then(|row| times.get(row)).copied();
+        let begin = self.rows_before.checked_sub(1).and_then(|row| times.get(row)).copied();
         let end = times.get(self.rows_before).copied();
-        let begin = self.own_time.or(before);
-        Gap { begin: begin.or(end).unwrap_or(0), begin_open: begin.is_none(), end, reason: self.reason }
+        Gap { begin, own_time: self.own_time, end, reason: self.reason }
     }
 }
 

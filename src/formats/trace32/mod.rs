@@ -83,12 +83,10 @@ pub struct ExportSettings {
 /// A span for which the trace reports lost data, `[begin, end)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
-    /// The time of the gap itself, else that of the row before it, else (see `begin_open`) that of the row
-    /// after it, in ticks; 0 if the chunk has no time at all.
-    pub begin: i64,
-    /// True if neither the gap nor a row before it in this chunk has a time. The time of the last row of the
-    /// earlier chunks, if there is one, is then the better begin.
-    pub begin_open: bool,
+    /// The time of the row before it in this chunk, in ticks.
+    pub begin: Option<i64>,
+    /// The time that the line of the gap itself has, in ticks: it is somewhere in the gap.
+    pub own_time: Option<i64>,
     /// The time of the row after it; `None` if the chunk ends first.
     pub end: Option<i64>,
     /// The text of the trace, in lower case, for example `target fifo overflow`.

@@ -17,6 +17,9 @@ struct CoreEdge {
     /// First access of RUNNINGISR2: its value, if that was a read.
     isr_value: Option<i64>,
     isr_seen: bool,
+    /// First access of RUNNINGISR2, if that was a write after a handler of category 2 was left that had not
+    /// been entered: the ISR that the core returns to, or none.
+    returns_to: Option<i64>,
     /// Handlers entered and not left.
     open: Vec<crate::btf::NameId>,
     /// Handlers left without an entry, innermost first, with "is of category 1".
@@ -109,6 +112,9 @@ impl LookAhead {
         }
         for n in 0..model.slot(slot).roles.len() {
             let role = model.slot(slot).roles[n];
+            if first && write {
+                self.first_write(core, slot, role, value, model);
+            }
             match role {
                 Role::Nesting if !std::mem::replace(&mut self.cores[core].nesting_seen, true) && !write => {
                     self.cores[core].nesting = Some(value);
@@ -117,6 +123,11 @@ impl LookAhead {
                     if c == core && !std::mem::replace(&mut self.cores[c].isr_seen, true) && !write =>
                 {
                     self.cores[c].isr_value = Some(value);
+                }
+                Role::RunningIsr(c) if c == core && first && write => {
+                    let c = &mut self.cores[c];
+                    let returns = c.unmatched.iter().any(|(_, category1)| !category1);
+                    c.returns_to = returns.then_some(value);
                 }
                 Role::Service(c) if c == core && write => {
                     let id = match model.entry {
@@ -136,6 +147,28 @@ impl LookAhead {
             }
         }
         model.slots.set(slot, None);
+    }
+
+    /// L5: a lock that is given back before it was taken was locked at the edge.
+    fn first_write(&mut self, core: usize, slot: usize, role: Role, value: i64, model: &mut Model) {
+        let (s, is_free) = match role {
+            Role::Spin(s) => (s, value == 0),
+            Role::SemState(s) => {
+                let Some(state) = model.sems[s].state.clone() else { return };
+                (s, evaluate(&state, value, model).is_some_and(|v| model.sems[s].is_unlocked(v)))
+            }
+            Role::SemLocker(s) => {
+                let Some(locker) = model.sems[s].locker.clone() else { return };
+                (s, evaluate(&locker, value, model).is_some_and(|v| model.sems[s].no_locker.contains(&v)))
+            }
+            _ => return,
+        };
+        // The start of the OS initializes its locks.
+        let starts = self.at[core] == 0 && self.from_start[core] == Some(true);
+        if is_free && !starts {
+            let edge = model.slots.slot(slot).core.map_or(self.at[core], |c| self.at[c]);
+            self.edges[edge].held.push(s);
+        }
     }
 
     /// L2: RUNNINGTASK is not exact at the edge, because a dispatcher writes STATE some 100 ns before it, or
@@ -244,11 +277,13 @@ impl LookAhead {
 impl CoreEdge {
     /// L3: the ISRs that were active when the trace began, outermost first. The nesting level gives the
     /// number of those of category 2, and RUNNINGISR2 may say that there are none; category 1 does not count
-    /// there.
+    /// there. Without a nesting level, the end of a handler and the ISR that RUNNINGISR2 returns to tell it.
     fn isrs(&self, core: usize, model: &Model) -> Vec<String> {
         let m = &model.cores[core];
-        let mut nested = self.nesting.unwrap_or(0);
-        if self.isr_value.is_some_and(|v| m.no_isr_values.contains(&v)) {
+        let is_none = |v: i64| m.no_isr_values.contains(&v);
+        let ended = self.returns_to.map_or(0, |outer| if is_none(outer) { 1 } else { 2 });
+        let mut nested = self.nesting.unwrap_or(ended);
+        if self.isr_value.is_some_and(is_none) {
             nested = 0;
         }
         let mut isrs = Vec::new();
@@ -259,10 +294,11 @@ impl CoreEdge {
             }
         }
         isrs.reverse();
-        let named = self.isr_value.filter(|v| !m.no_isr_values.contains(v));
+        let named = self.isr_value.or(self.returns_to).filter(|v| !is_none(*v));
         let named = named.and_then(|v| m.isr_symbols.get(&(v as u64)).or_else(|| m.isr_labels.get(&v)));
         if let Some(name) = named.filter(|n| !isrs.contains(n)) {
-            isrs.push(name.clone());
+            let outer = if self.isr_value.is_some() { isrs.len() } else { 0 };
+            isrs.insert(outer, name.clone());
         }
         isrs
     }

@@ -42,7 +42,7 @@ pub struct OsekMapper {
 
 impl Mapper for OsekMapper {
     const NAME: &'static str = "osek";
-    const STATE_VERSION: u32 = 1;
+    const STATE_VERSION: u32 = 2;
     const TABLES: &'static [&'static TableSpec] = &[tables::DATA_EVENT, tables::FUNCTION_EVENT];
     const LOOK_AHEADS: usize = 1;
 

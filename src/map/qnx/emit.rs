@@ -119,14 +119,17 @@ impl QnxMapper {
         }
     }
 
-    pub(super) fn activate(&mut self, t: usize, stimulus: &str) {
+    /// A thread gets a new instance. `recorded` is false if the instance existed before, as far as is known.
+    pub(super) fn activate(&mut self, t: usize, stimulus: &str, recorded: bool) {
         let name = self.threads[t].name;
         let instance = self.entities.next_instance(name);
         let thread = &mut self.threads[t];
         (thread.instance, thread.phase, thread.began) = (instance, Phase::Active, true);
         if self.threads[t].exported {
             let stimulus = self.stimulus(stimulus);
-            self.emit(stimulus, EntityType::Task, (name, instance), Action::Activate, Note::None);
+            let task = (name, instance);
+            let event = Event::new(self.now, stimulus, EntityType::Task, task, Action::Activate, Note::None);
+            self.out.push(if recorded { Output::Event(event) } else { Output::Assumed(event) });
         }
     }
 

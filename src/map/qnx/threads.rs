@@ -90,14 +90,17 @@ impl QnxMapper {
         }
     }
 
-    /// Rule Q4: an instance begins without a recorded creation: of an earlier thread, or its next job.
+    /// Rule Q4: an instance begins without a recorded creation: of an earlier thread, or its next job. That a
+    /// job began is known only if the thread was seen at the end of the one before.
     fn begin(&mut self, t: usize) {
+        let thread = &self.threads[t];
+        let recorded = thread.began && !thread.lost && !self.settings.jobs.is_empty();
         let stimulus = match self.threads[t].woken {
             Some(wake) => format!("STI_{}", wake.as_str()),
             None if self.dumped => "STI_initial".to_owned(),
             None => "STI_unknown".to_owned(),
         };
-        self.activate(t, &stimulus);
+        self.activate(t, &stimulus, recorded);
     }
 
     fn created(&mut self, known: Option<usize>, pid: u32, tid: u32) {
@@ -113,10 +116,10 @@ impl QnxMapper {
         }
         let Some(t) = self.born(pid, tid, Some(self.now)) else { return };
         if !self.dumped {
-            self.activate(t, "STI_create");
+            self.activate(t, "STI_create", true);
             self.begin_state(t, self.entities.notes.create, None);
         } else if self.settings.jobs.is_empty() {
-            self.activate(t, "STI_initial");
+            self.activate(t, "STI_initial", false);
         }
     }
 

@@ -72,7 +72,9 @@ impl StoredRows for Memory {
 fn line(output: &Output, names: &Names) -> String {
     let e = match output {
         Output::Gap { core, begin, end } => return format!("gap {} {begin} {end}", names.text(*core)),
-        Output::Event(e) | Output::Closing(e) => e,
+        Output::Event(e) | Output::Closing(e) | Output::Assumed(e) => e,
+        Output::Known(known) => return format!("{} {known:?}", names.text(known.process.0)),
+        Output::Lost { process, time } => return format!("lost {} {time}", names.text(process.0)),
     };
     let note = if let Note::Name(name) = e.note { names.text(name) } else { "" };
     format!(

@@ -14,6 +14,7 @@
 //! | `threads` | do the tables depend on the number of threads? |
 //! | `cuts` | does a part of a recording give the same events as the whole? |
 //! | `gaps` | does the mapping survive a gap? |
+//! | `edges` | … and gaps and begins at random places, in the derived tables? |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 #![allow(clippy::print_stderr, reason = "a test that was skipped says so")]
@@ -27,6 +28,7 @@ mod compare;
 mod counts;
 pub mod cuts;
 mod draft;
+mod edges;
 pub mod gaps;
 mod occupancy;
 pub mod oracle;

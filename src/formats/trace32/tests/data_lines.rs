@@ -155,19 +155,18 @@ fn gaps_lie_between_rows() {
     .concat();
     let rows = data(&text);
     assert_eq!(account(rows.counts), [6, 2, 4, 0, 0]);
-    let gap =
-        |begin, end, begin_open, reason: &str| Gap { begin, begin_open, end, reason: reason.to_owned() };
+    let gap = |begin, own_time, end, reason: &str| Gap { begin, own_time, end, reason: reason.to_owned() };
     assert_eq!(
         rows.gaps,
         [
-            gap(10, Some(10), true, "target fifo overflow"),
-            gap(12, Some(20), false, "fifo overflow"),
-            gap(20, None, false, "flow error"),
-            gap(25, None, false, "fifofull"),
+            gap(None, None, Some(10), "target fifo overflow"),
+            gap(Some(10), Some(12), Some(20), "fifo overflow"),
+            gap(Some(20), None, None, "flow error"),
+            gap(Some(20), Some(25), None, "fifofull"),
         ]
     );
     let alone = data("TRACE GAP\n");
-    assert_eq!(alone.gaps, [gap(0, None, true, "trace gap")]);
+    assert_eq!(alone.gaps, [gap(None, None, None, "trace gap")]);
 }
 
 #[test]

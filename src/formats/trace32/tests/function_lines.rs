@@ -123,7 +123,11 @@ fn gaps_are_kept() {
     let spans: Vec<_> = rows.gaps.iter().map(|g| (g.begin, g.end, g.reason.as_str())).collect();
     assert_eq!(
         spans,
-        [(15, Some(20), "target fifo overflow"), (20, Some(40), "flow error"), (30, Some(40), "fifofull")]
+        [
+            (Some(10), Some(20), "target fifo overflow"),
+            (Some(20), Some(40), "flow error"),
+            (Some(20), Some(40), "fifofull")
+        ]
     );
 }
 

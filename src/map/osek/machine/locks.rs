@@ -1,10 +1,11 @@
 //! Rules for semaphores and for polling them: ORTI resources, and the spinlocks of global resources (S2–S10,
-//! P1–P11, H4, H5; docs/mapping.md).
+//! P1–P11, H4 to H7; docs/mapping.md).
 
-use super::state::{Actor, Proc};
+use super::state::{Actor, Edge, Proc, Shown};
 use super::{Machine, Severity};
-use crate::btf::{Action, EntityType, State as ProcessState};
+use crate::btf::{Action, EntityType, Event, Note, State as ProcessState};
 use crate::description::profile::LockBy;
+use crate::map::Output;
 use crate::map::osek::model::Service;
 
 impl Machine {
@@ -12,7 +13,7 @@ impl Machine {
     pub(super) fn resource_state(&mut self, core: usize, s: usize, write: bool) {
         let model = &self.model.sems[s];
         let Some(value) = self.model.value(&model.state) else { return };
-        let unlocked = model.unlocked.contains(&value) || (model.unlocked.is_empty() && value == 0);
+        let unlocked = model.is_unlocked(value);
         self.touched(core, s);
         if self.model.profile.rules.lock_by == LockBy::Locker && self.model.sems[s].locker.is_some() {
             return;
@@ -72,8 +73,7 @@ impl Machine {
         let model = &self.model.sems[s];
         let Some(label) = model.lockers.get(&value) else {
             let state = self.model.value(&model.state);
-            let locked =
-                state.is_some_and(|v| !(model.unlocked.contains(&v) || model.unlocked.is_empty() && v == 0));
+            let locked = state.is_some_and(|v| !model.is_unlocked(v));
             return (locked && !model.no_locker.contains(&value)).then(|| self.proc(core));
         };
         let image = self.model.cores[core].image;
@@ -98,6 +98,26 @@ impl Machine {
                 (sem.unknown, sem.locked, sem.overfull, sem.owner, sem.locker) =
                     (true, false, false, None, None);
             }
+            if model.spin || own || owner_lost {
+                for waiter in self.sems[s].waiters.clone() {
+                    self.lose_parked(waiter);
+                }
+            }
+        }
+    }
+
+    /// A process that parks may become ready unseen, because a core in a gap can free the lock (rule H6).
+    fn lose_parked(&mut self, waiter: Actor) {
+        if self.process_of(waiter).is_some_and(|p| self.state(p) == ProcessState::Parking) {
+            self.out.push(Output::Lost { process: waiter, time: self.now });
+        }
+    }
+
+    /// The same for a process that begins to park while a core is in a gap.
+    pub(super) fn parks(&mut self, p: Proc) {
+        let waits_for = self.context(Some(p), 0).waits_for;
+        if waits_for.is_some_and(|s| self.sems[s].unseen_until.is_some_and(|end| end > self.now)) {
+            self.lose_parked(self.actor(p));
         }
     }
 
@@ -116,9 +136,8 @@ impl Machine {
             }
             if value != 0 && !self.sems[s].locked && self.sems[s].unseen_until.is_some() {
                 // Rule H5: taken in a gap, by an unknown process.
-                let name = self.sems[s].name;
                 self.sems[s].locked = true;
-                self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Lock);
+                self.show(s, Action::Lock);
             }
             if value != 0 {
                 self.refused_by_spin(core, s, p);
@@ -181,7 +200,8 @@ impl Machine {
         let (actor, name) = (self.actor(p), self.sems[s].name);
         if !self.sems[s].waiters.contains(&actor) {
             self.emit(actor, EntityType::Semaphore, (name, 0), Action::RequestSemaphore);
-            self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Overfull);
+            self.show_locked(s);
+            self.show(s, Action::Overfull);
             self.emit(actor, EntityType::Semaphore, (name, 0), Action::Waiting);
             self.sems[s].overfull = true;
             self.sems[s].waiters.push(actor);
@@ -215,17 +235,19 @@ impl Machine {
         let name = self.sems[s].name;
         let actor = p.map_or((self.model.sim, -1), |p| self.actor(p));
         let waited = self.sems[s].waiters.contains(&actor);
+        self.show_free(s);
         if !waited {
             self.emit(actor, EntityType::Semaphore, (name, 0), Action::RequestSemaphore);
         }
-        self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Lock);
+        self.show(s, Action::Lock);
         self.emit(actor, EntityType::Semaphore, (name, 0), Action::Assigned);
+        self.sems[s].shown.owner = Some(actor);
         self.sems[s].waiters.retain(|w| *w != actor);
         self.sems[s].locked = true;
         self.sems[s].owner = Some(actor);
         self.sems[s].overfull = !self.sems[s].waiters.is_empty();
         if self.sems[s].overfull {
-            self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Overfull);
+            self.show(s, Action::Overfull);
         }
         let Some(p) = p else { return };
         let core = self.core_of(p);
@@ -263,17 +285,20 @@ impl Machine {
         let name = self.sems[s].name;
         let owner = self.sems[s].owner.take();
         let owner = owner.unwrap_or_else(|| self.actor_on(core));
+        self.show_locked(s);
         self.emit(owner, EntityType::Semaphore, (name, 0), Action::Released);
+        self.sems[s].shown.owner = None;
         self.freed(s);
     }
 
     /// The semaphore is free; parking waiters become ready (rule P11).
     fn freed(&mut self, s: usize) {
-        let name = self.sems[s].name;
-        if self.sems[s].overfull {
-            self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Full);
+        self.show_locked(s);
+        self.show_released(s);
+        if self.sems[s].shown.overfull {
+            self.show(s, Action::Full);
         }
-        self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Unlock);
+        self.show(s, Action::Unlock);
         self.sems[s].locked = false;
         self.sems[s].overfull = false;
         for waiter in self.sems[s].waiters.clone() {
@@ -290,6 +315,47 @@ impl Machine {
         }
     }
 
+    /// An action of the semaphore itself.
+    fn show(&mut self, s: usize, action: Action) {
+        let event = self.shown(s, action);
+        self.out.push(Output::Event(event));
+    }
+
+    fn shown(&mut self, s: usize, action: Action) -> Event {
+        let shown = &mut self.sems[s].shown;
+        shown.overfull = action == Action::Overfull;
+        shown.locked = action != Action::Unlock;
+        let semaphore = (self.sems[s].name, 0);
+        Event::new(self.now, semaphore, EntityType::Semaphore, semaphore, action, Note::None)
+    }
+
+    /// Rule H7: the events show it free, but it was locked in a gap.
+    fn show_locked(&mut self, s: usize) {
+        if !self.sems[s].shown.locked {
+            let event = self.shown(s, Action::Lock);
+            self.out.push(Output::Closing(event));
+        }
+    }
+
+    /// Rule H7: the events show it locked, but it was given back in a gap.
+    fn show_free(&mut self, s: usize) {
+        self.show_released(s);
+        let Shown { locked, overfull, .. } = self.sems[s].shown;
+        for (_, action) in [(overfull, Action::Full), (locked, Action::Unlock)].iter().filter(|(is, _)| *is) {
+            let event = self.shown(s, *action);
+            self.out.push(Output::Closing(event));
+        }
+    }
+
+    /// Rule H7: the process that has it by the events gave it back in a gap.
+    fn show_released(&mut self, s: usize) {
+        if let Some(owner) = self.sems[s].shown.owner.take() {
+            let (semaphore, kind) = ((self.sems[s].name, 0), EntityType::Semaphore);
+            let event = Event::new(self.now, owner, kind, semaphore, Action::Released, Note::None);
+            self.out.push(Output::Closing(event));
+        }
+    }
+
     fn process_of(&self, actor: Actor) -> Option<Proc> {
         let tasks = (0..self.tasks.len()).map(Proc::Task);
         let isrs =
@@ -297,17 +363,27 @@ impl Machine {
         tasks.chain(isrs).find(|p| self.actor(*p) == actor && self.state(*p) != ProcessState::Terminated)
     }
 
-    /// A lock whose first access is a read is known at the left edge; any other one is not.
-    pub(super) fn lock_at_left_edge(&mut self, s: usize) {
+    /// A lock is known at the left edge if its first access is a read, or gives it back (rule L5).
+    pub(super) fn lock_at_left_edge(&mut self, s: usize, edge: &Edge) {
         use crate::map::osek::slots::Role;
         let slots = &self.model.slots;
         let spin = (0..slots.len()).find(|i| slots.slot(*i).roles.contains(&Role::Spin(s)));
         let spin = spin.and_then(|i| slots.value(i)).filter(|_| self.model.sems[s].spin);
         let state = self.model.sems[s].state.as_ref().and_then(|a| a.value(slots));
-        let unlocked = &self.model.sems[s].unlocked;
-        let state = state.map(|v| !(unlocked.contains(&v) || (unlocked.is_empty() && v == 0)));
-        let known = spin.map(|v| v != 0).or(state);
+        let state = state.map(|v| !self.model.sems[s].is_unlocked(v));
+        let held = edge.held.contains(&s).then_some(true);
+        let known = spin.map(|v| v != 0).or(state).or(held);
         self.sems[s].unknown = known.is_none();
         self.sems[s].locked = known.unwrap_or(false);
+    }
+
+    /// Locks that are taken when the recording begins.
+    pub(super) fn show_locks_at_left_edge(&mut self) {
+        for s in 0..self.sems.len() {
+            if self.sems[s].locked {
+                self.claim(s);
+                self.show(s, Action::Lock);
+            }
+        }
     }
 }

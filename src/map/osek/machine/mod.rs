@@ -4,6 +4,7 @@
 
 mod activations;
 mod alarms;
+mod edges;
 mod isrs;
 mod locks;
 mod occupancy;
@@ -98,6 +99,7 @@ impl Machine {
         }
         self.locks_in_gap(core, gap.end);
         self.pending.retain(|p| p.core != core);
+        self.tell_homes();
         self.out.push(Output::Gap { core: name, begin: gap.begin, end: gap.end });
         for (slot, value) in &edge.values {
             self.model.slots.set(*slot, Some(*value));
@@ -113,12 +115,13 @@ impl Machine {
         for s in 0..self.sems.len() {
             let sem = &self.model.sems[s];
             if !sem.spin && self.sems[s].unknown && self.model.cores[sem.core].image == image {
-                self.lock_at_left_edge(s);
+                self.lock_at_left_edge(s, edge);
             }
         }
         for handler in &edge.isrs[core] {
             self.isr_at_left_edge(core, handler);
         }
+        self.tell_states(core, gap.end);
     }
 
     /// Takes the output that is final, if it has at least `at_least` items.
@@ -319,7 +322,7 @@ impl Machine {
 
     /// Rule S1, and the state at the begin (rules L1 to L5).
     pub(super) fn begin(&mut self, edge: &Edge) {
-        self.now = edge.begin.min(0);
+        self.now = if edge.complete { edge.begin.min(0) } else { edge.begin };
         for s in 0..self.sems.len() {
             let name = self.sems[s].name;
             if !self.sems[..s].iter().any(|other| other.name == name) {
@@ -344,12 +347,14 @@ impl Machine {
             self.task_at_left_edge(t, edge);
         }
         for s in 0..self.sems.len() {
-            self.lock_at_left_edge(s);
+            self.lock_at_left_edge(s, edge);
         }
         for (core, handlers) in edge.isrs.iter().enumerate() {
             for handler in handlers {
                 self.isr_at_left_edge(core, handler);
             }
         }
+        self.show_locks_at_left_edge();
+        (0..self.cores.len()).for_each(|core| self.tell_states(core, edge.begin));
     }
 }

@@ -71,6 +71,9 @@ impl Machine {
         self.process(p, action);
         self.set_state(p, state);
         self.context(Some(p), 0).refused.clear();
+        if state == ProcessState::Parking {
+            self.parks(p);
+        }
     }
 
     pub(super) fn suspend_runnables(&mut self, p: Proc) {

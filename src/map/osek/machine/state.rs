@@ -152,6 +152,19 @@ pub(super) struct Semaphore {
     pub unseen_until: Option<i64>,
     /// It has been locked or unlocked: its name is taken.
     pub used: bool,
+    /// What the events so far show, which a gap does not change.
+    pub shown: Shown,
+}
+
+/// The state of a semaphore in BTF.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Shown {
+    pub locked: bool,
+    /// Locked, and a process waits.
+    pub overfull: bool,
+    /// The process it was assigned to.
+    pub owner: Option<Actor>,
 }
 
 impl Semaphore {
@@ -169,6 +182,8 @@ pub struct Edge {
     pub complete: bool,
     /// Values that held at `begin`: slots whose first access is a read (L1).
     pub values: Vec<(usize, i64)>,
+    /// Semaphores that were locked at `begin`: the first access gives them back (L5).
+    pub held: Vec<usize>,
     /// Handlers active at `begin`, outermost first, per core (L3).
     pub isrs: Vec<Vec<String>>,
     /// Tasks whose first dispatch turns out to be a start (L4).

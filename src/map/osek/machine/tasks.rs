@@ -99,6 +99,7 @@ impl Machine {
         } else if self.state(p) != ProcessState::Active {
             self.set_state(p, state);
         }
+        self.tell_state(t);
     }
 
     /// The head instance ran and ended without a trace of it.

@@ -72,6 +72,13 @@ pub(super) struct SemModel {
     pub spin: bool,
 }
 
+impl SemModel {
+    /// True for the values of STATE that say that nobody has the lock; without labels, 0 does.
+    pub fn is_unlocked(&self, state: i64) -> bool {
+        self.unlocked.contains(&state) || (self.unlocked.is_empty() && state == 0)
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AlarmAction {
     Activate(usize),

@@ -110,10 +110,13 @@ fn run_steps(setup: &Settings, steps: &[Step], begin: i64, end: i64) -> Run {
     let finished = mapper.finish();
     outputs.extend(finished.outputs);
     let (names, rows) = (mapper.entities.names, finished.rows);
-    let mut derive = Derive::new(begin);
+    let mut derive = Derive::default();
     for output in &outputs {
         match output {
             Output::Event(e) => derive.event(e, &names),
+            Output::Assumed(e) => derive.assumed(e),
+            Output::Known(known) => derive.known(known, &names),
+            Output::Lost { process, time } => derive.lose(*process, *time, &names),
             Output::Closing(_) => {}
             Output::Gap { core, begin, end } => derive.gap(*core, *begin, *end, &names),
         }
@@ -126,7 +129,8 @@ fn run_steps(setup: &Settings, steps: &[Step], begin: i64, end: i64) -> Run {
 fn line(output: &Output, names: &Names) -> String {
     let e = match output {
         Output::Gap { core, begin, end } => return format!("gap {} {begin} {end}", names.text(*core)),
-        Output::Event(e) | Output::Closing(e) => e,
+        Output::Event(e) | Output::Closing(e) | Output::Assumed(e) => e,
+        Output::Known(_) | Output::Lost { .. } => return format!("{output:?}"),
     };
     let note = match e.note {
         Note::None => String::new(),

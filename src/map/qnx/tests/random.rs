@@ -30,12 +30,13 @@ fn occupancy(run: &Run) -> Option<String> {
     let mut states: HashMap<(NameId, i64), State> = HashMap::new();
     let mut last = i64::MIN;
     for (output, line) in run.outputs.iter().zip(&run.lines) {
-        if matches!(output, Output::Closing(_)) {
-            continue;
-        }
-        let Output::Event(e) = output else {
-            (on, runnables, states) = Default::default();
-            continue;
+        let e = match output {
+            Output::Event(e) | Output::Assumed(e) => e,
+            Output::Closing(_) | Output::Known(_) | Output::Lost { .. } => continue,
+            Output::Gap { .. } => {
+                (on, runnables, states) = Default::default();
+                continue;
+            }
         };
         if e.time < last {
             return Some(format!("time goes back: {line}"));
@@ -87,7 +88,7 @@ fn occupancy(run: &Run) -> Option<String> {
 fn numbers(run: &Run) {
     let mut next: HashMap<NameId, i64> = HashMap::new();
     for (output, line) in run.outputs.iter().zip(&run.lines) {
-        let Output::Event(e) = output else { continue };
+        let (Output::Event(e) | Output::Assumed(e)) = output else { continue };
         let counts = match e.target_type {
             EntityType::Task | EntityType::Isr => e.action == Action::Activate,
             EntityType::Runnable => e.action == Action::Start,
@@ -109,7 +110,7 @@ fn conforms(run: &Run) {
     let version = crate::btf::spec::Version::V2_1_5;
     let mut checker = Checker::new(CheckOptions { version: Some(version), header: false });
     for (n, output) in run.outputs.iter().enumerate() {
-        let (Output::Event(e) | Output::Closing(e)) = output else { continue };
+        let (Output::Event(e) | Output::Closing(e) | Output::Assumed(e)) = output else { continue };
         let (source, target) = (run.names.text(e.source), run.names.text(e.target));
         if matches!(e.target_type, EntityType::OsEvent | EntityType::Signal) && source.starts_with("Core_") {
             continue;

@@ -124,14 +124,10 @@ impl Piece {
         if let Some(first) = first {
             for gap in self.gaps.iter_mut().filter(|gap| gap.end.is_none()) {
                 gap.end = Some(first);
-                // No row before it in any chunk: it began when the first row was seen.
-                gap.begin = if gap.begin_open { first } else { gap.begin };
-                gap.begin_open = false;
             }
         }
-        for gap in next.gaps.iter_mut().filter(|gap| gap.begin_open) {
-            gap.begin = before.unwrap_or(gap.begin);
-            gap.begin_open = before.is_none();
+        for gap in &mut next.gaps {
+            gap.begin = gap.begin.or(before);
         }
         let lines = self.counts.lines;
         next.rows.iter_mut().for_each(|row| row.5 += lines);
@@ -149,7 +145,7 @@ impl Piece {
     }
 }
 
-fn ends(gaps: &[Gap]) -> Vec<(i64, Option<i64>, &str)> {
+fn ends(gaps: &[Gap]) -> Vec<(Option<i64>, Option<i64>, &str)> {
     gaps.iter().map(|gap| (gap.begin, gap.end, gap.reason.as_str())).collect()
 }
 
