@@ -1,7 +1,8 @@
 //! Instances and states of tasks and ISRs. Not runnables.
 
-use super::Rows;
 use super::edges::{Gaps, LeftEdge};
+use super::occupants::Occupants;
+use super::{Rows, Violations};
 use crate::btf::spec::process_transition;
 use crate::btf::{Action, Actor, EntityType, Event, KnownState, NameId, Names, State};
 use crate::names::IdMap;
@@ -29,6 +30,8 @@ struct Open {
     cut: bool,
     /// The state is unknown until the next event.
     lost: bool,
+    /// Its state on the core that another process has taken from it, without an event: it is taken for READY.
+    suspended: Option<State>,
 }
 
 #[derive(Debug, Default)]
@@ -37,13 +40,17 @@ pub(super) struct Processes {
     /// Consecutive lost activations: the number of the last one, and their count.
     lost: IdMap<NameId, (i64, i64)>,
     born: u64,
-    pub violations: u64,
+    pub violations: Violations,
     pub gaps: Gaps,
     /// The core that each process was on last.
     homes: IdMap<NameId, NameId>,
     /// For traces that do not say what held when they began. An instance of theirs that starts without an
     /// activation was not in state ACTIVE before.
     pub left_edge: Option<LeftEdge>,
+    /// For traces whose writers may leave out preemptions.
+    pub occupants: Option<Occupants>,
+    /// The instance of each process that started last, by `Open::born`; only with `occupants`.
+    started: IdMap<NameId, u64>,
 }
 
 /// The index of a state in `Open::spent`; ACTIVE time is the start delay, not part of an execution.
@@ -73,7 +80,11 @@ impl Processes {
         }
         let Some((from, to)) = process_transition(event.action) else { return };
         let activated = event.action == Action::Activate;
-        let mut open = match self.open.entry((event.target, event.target_instance)) {
+        let actor = (event.target, event.target_instance);
+        if self.occupants.is_some() {
+            self.back_on_core(actor, event.time, names, rows);
+        }
+        let mut open = match self.open.entry(actor) {
             Entry::Occupied(open) => open,
             Entry::Vacant(place) => {
                 let before = self.left_edge.as_mut().and_then(|edge| edge.first_event(event, from));
@@ -102,7 +113,7 @@ impl Processes {
             entry.cut |= since > entry.since;
             entry.since = since;
         }
-        let ended = entry.event(event, (from, to), names, rows, &mut self.violations);
+        let ended = entry.event(event, (from, to), names, rows, &mut self.violations.process);
         if event.action == Action::Start {
             self.homes.insert(event.target, event.source);
         }
@@ -111,8 +122,44 @@ impl Processes {
             entry.since = self.gaps.visible(core, event.time);
             entry.cut |= entry.since > event.time;
         }
+        let (born, core) = (entry.born, entry.core);
         if ended {
             open.remove().write(Some(event.time), names, rows);
+        }
+        if self.occupants.is_some() {
+            if event.action == Action::Start {
+                self.started.insert(event.target, born);
+            }
+            if let Some(core) = core.filter(|_| event.action != Action::Activate) {
+                self.occupy(core, actor, to, event.time, names, rows);
+            }
+        }
+    }
+
+    /// An instance leads to state `to` on `core`: it may take the place of another one, or give it back.
+    fn occupy(&mut self, core: NameId, actor: Actor, to: State, time: i64, names: &Names, rows: &mut Rows) {
+        let Some(occupants) = &mut self.occupants else { return };
+        if !matches!(to, State::Running | State::Polling) {
+            if let Some(other) = occupants.leave(core, actor) {
+                self.back_on_core(other, time, names, rows);
+            }
+            return;
+        }
+        let taken = occupants.enter(core, actor).and_then(|other| self.open.get_mut(&other));
+        if let Some(open) = taken.filter(|open| !open.lost && open.suspended.is_none()) {
+            open.leave(time, names, rows);
+            (open.suspended, open.state, open.since) = (Some(open.state), State::Ready, time);
+        }
+    }
+
+    /// Ends the time for which another process had the core of an instance, if one had.
+    fn back_on_core(&mut self, actor: Actor, time: i64, names: &Names, rows: &mut Rows) {
+        let Some(open) = self.open.get_mut(&actor) else { return };
+        if let Some(state) = open.suspended.take() {
+            // Events of one instant may be in any order.
+            self.violations.occupied += u64::from(time > open.since);
+            open.leave(time, names, rows);
+            (open.state, open.since) = (state, time);
         }
     }
 
@@ -164,6 +211,9 @@ impl Processes {
         cut.sort_unstable_by_key(|o| o.born);
         cut.into_iter().for_each(|open| open.lose(begin, names, rows));
         self.lost.retain(|process, _| homes.get(process).is_some_and(|home| *home != core));
+        if let Some(occupants) = &mut self.occupants {
+            occupants.forget(core);
+        }
     }
 
     pub fn finish(&mut self, end: i64, names: &Names, rows: &mut Rows) {
@@ -172,6 +222,9 @@ impl Processes {
         for mut open in rest {
             let nowhere = open.core.is_none() && !self.homes.contains_key(&open.process);
             let unseen = nowhere && self.gaps.visible_everywhere(open.since) > open.since;
+            let is_followed = self.started.get(&open.process).is_some_and(|born| *born > open.born);
+            self.violations.endless += u64::from(is_followed && open.start_at.is_some());
+            self.violations.occupied += u64::from(open.suspended.is_some() && end > open.since);
             if !open.lost && !unseen {
                 open.leave(end, names, rows);
             }
@@ -232,6 +285,7 @@ impl Open {
             lost_before: None,
             cut: false,
             lost: false,
+            suspended: None,
         }
     }
 
@@ -239,7 +293,7 @@ impl Open {
         if !self.lost {
             self.leave(time, names, rows);
         }
-        (self.cut, self.lost) = (true, true);
+        (self.cut, self.lost, self.suspended) = (true, true, None);
     }
 
     /// Ends the span of the current state at `time`. Spans of length 0 are not written.
