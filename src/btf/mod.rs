@@ -1,10 +1,12 @@
 //! The vocabulary of BTF: the specification as data (see [`spec`]), the fields of a line, interned names, and
 //! the event that the mappers write. Not a reader or writer of BTF files (see `formats`, `export`).
 
+pub mod date;
 mod event;
 mod line;
 mod names;
 mod record;
+pub mod remark;
 pub mod spec;
 
 pub use event::{Actor, Event, KnownState, Note};

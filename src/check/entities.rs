@@ -4,7 +4,7 @@
 use crate::encoding::shows_other_bytes;
 use std::collections::HashMap;
 
-use crate::btf::spec::{EntityType, EntityTypes, State};
+use crate::btf::spec::{EntityType, EntityTypes, State, is_environment};
 use crate::diagnostics::excerpt;
 
 /// An entity: its number in the order of first appearance.
@@ -22,6 +22,8 @@ pub(super) struct Entity {
     pub(super) name: Box<str>,
     /// The type, once it is certain: from an event that happened to it or from a table.
     pub(super) kind: Option<EntityType>,
+    /// The type is a guess from the name, which events can refute: a task may be called System.
+    guessed: bool,
     /// The types that it can have, according to the events that it caused.
     possible: EntityTypes,
     /// First and last instance that began in this trace.
@@ -119,9 +121,11 @@ impl Entities {
         if let Some(id) = self.ids.get(name) {
             return *id;
         }
-        // The name of the simulation environment is in the specification (2.1.5, table 21 and its listings).
-        let kind = matches!(name, "SIM" | "Simulation").then_some(EntityType::Simulation);
-        let id = self.add(name.into(), kind);
+        let guessed = is_environment(name);
+        let id = self.add(name.into(), guessed.then_some(EntityType::Simulation));
+        if let Some(entity) = self.get_mut(id) {
+            entity.guessed = guessed;
+        }
         self.ids.insert(name.into(), id);
         id
     }
@@ -182,6 +186,12 @@ impl Entities {
     /// The name is that of an entity of this type: something happened to it, or a table says so.
     pub(super) fn is(&mut self, id: EntityId, kind: EntityType) -> NameFit {
         match self.get_mut(id) {
+            Some(entity)
+                if entity.guessed && !matches!(kind, EntityType::Simulation | EntityType::System) =>
+            {
+                (entity.kind, entity.guessed) = (Some(kind), false);
+                NameFit::Fits
+            }
             Some(Entity { kind: Some(own), .. }) if *own == kind => NameFit::Fits,
             Some(Entity { kind: Some(own), .. }) => NameFit::Is(*own),
             Some(entity) => {
@@ -251,6 +261,20 @@ impl Entities {
             _ if to_come => "not activated yet",
             _ => state.as_str(),
         }
+    }
+
+    /// Nothing is known any more of what is on a core; `None`: on all.
+    pub(super) fn forget_occupant(&mut self, core: Option<EntityId>) {
+        for (id, entity) in self.all.iter_mut().enumerate() {
+            if core.is_none_or(|core| core as usize == id) {
+                entity.occupant = None;
+            }
+        }
+    }
+
+    /// True if it is certainly a core: an event happened to it, or a table says so.
+    pub(super) fn is_core(&self, id: EntityId) -> bool {
+        self.kind(id) == Some(EntityType::Core)
     }
 
     /// True if it can be a core. An empty field is not a core.

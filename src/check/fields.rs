@@ -28,7 +28,13 @@ impl Checker {
             });
             self.findings.word(fault, &[word]);
         }
-        if let Some(fault) = meaning.action_fault {
+        // The thesis, section 2.2.3: "cannot be used as a target entity themselves".
+        let on_core = meaning.kind == Some(EntityType::Core) && record.source != record.target;
+        if on_core && meaning.action_fault == Some(Id::VendorAction) {
+            self.findings.event(Id::CoreTarget, place, record, || {
+                format!("{} cannot do that to a core", quoted(record.source))
+            });
+        } else if let Some(fault) = meaning.action_fault {
             let (kind, word) = (record.target_type, record.action);
             self.findings.event(fault, place, record, || match meaning.rule {
                 Some(rule) if fault == Id::ActionAlias => format!("{} means {}", quoted(word), rule.action),
@@ -146,7 +152,7 @@ impl Checker {
             Content::Nothing => {
                 step.fault(faults, Id::NoteUnused, || format!("{} has no note", step.rule.action));
             }
-            Content::Number if !is_number(note) => {
+            content @ Content::Number if !content.fits(note) => {
                 step.fault(faults, Id::NoteNotNumber, || format!("{} is no number", quoted(note)));
             }
             Content::Process => self.note_of_process(step, note),
@@ -160,7 +166,11 @@ impl Checker {
         match self.entities.acts_as(step.source.0, wanted) {
             NameFit::Fits => {}
             NameFit::Is(kind) => {
-                let rule = if kind == EntityType::Simulation { Id::SimSource } else { Id::SourceKind };
+                let rule = match kind {
+                    EntityType::Simulation if self.is_outside(step.kind) => Id::SimOutside,
+                    EntityType::Simulation => Id::SimSource,
+                    _ => Id::SourceKind,
+                };
                 step.fault(&mut self.findings, rule, || {
                     format!("{} is {}, not {}", quoted(record.source), kind, wanted.words())
                 });
@@ -194,10 +204,11 @@ impl Checker {
             });
         }
     }
-}
 
-/// A decimal number, or a hexadecimal one as in debuggers.
-fn is_number(text: &str) -> bool {
-    let hexadecimal = text.strip_prefix("0x").is_some_and(|digits| u64::from_str_radix(digits, 16).is_ok());
-    hexadecimal || text.parse::<f64>().is_ok()
+    /// True where the thesis, section 4.2, lets SIM do what no process did: code outside of every process
+    /// uses signals, runs functions and takes locks. Since 2.2.0 there is no SIM.
+    fn is_outside(&self, target: EntityType) -> bool {
+        use EntityType::{OsEvent, Runnable, Semaphore, Signal};
+        self.version == Version::V2_1_5 && matches!(target, OsEvent | Runnable | Semaphore | Signal)
+    }
 }

@@ -9,7 +9,7 @@ use super::report::{NOT_UTF8, Occurrence};
 use super::rules::Id;
 use super::words::Words;
 use crate::btf::spec::{EntityType, Form, Parameter, TIME_SCALES, Version};
-use crate::btf::{Fields, Place, Unreadable};
+use crate::btf::{Fields, Place, Unreadable, date};
 use crate::diagnostics::excerpt;
 
 /// The header so far.
@@ -150,7 +150,7 @@ impl Checker {
                     self.line_fault(Id::TimescaleUnit, line, || format!("none of {scales}"));
                 }
             }
-            Form::Date if !is_date(value) => {
+            Form::Date if !date::is_iso(value) => {
                 self.line_fault(Id::CreationDateFormat, line, || "not YYYY-MM-DDTHH:MM:SSZ".to_owned());
             }
             Form::Date if !value.ends_with('Z') => {
@@ -279,41 +279,4 @@ fn why_unreadable(text: &str) -> String {
         Ok(_) if cut => Unreadable::TooLong.to_string(),
         Ok(_) => "no event".to_owned(),
     }
-}
-
-/// True for `YYYY-MM-DDTHH:MM:SS` with a fraction, `Z` or an offset after it.
-fn is_date(text: &str) -> bool {
-    let pattern = b"dddd-dd-ddTdd:dd:dd";
-    let bytes = text.as_bytes();
-    let fits = |(want, got): (&u8, &u8)| if *want == b'd' { got.is_ascii_digit() } else { want == got };
-    if bytes.len() < pattern.len() || !pattern.iter().zip(bytes).all(fits) {
-        return false;
-    }
-    let number =
-        |from: usize| text.get(from..from + 2).and_then(|two| two.parse::<u8>().ok()).unwrap_or(u8::MAX);
-    // A leap second is written as 60.
-    let in_range = (1..=12).contains(&number(5))
-        && (1..=31).contains(&number(8))
-        && number(11) <= 24
-        && number(14) <= 59
-        && number(17) <= 60;
-    let rest = text.get(pattern.len()..).unwrap_or("");
-    let zone = match rest.strip_prefix(['.', ',']) {
-        Some(fraction) => {
-            let zone = fraction.trim_start_matches(|c: char| c.is_ascii_digit());
-            if zone.len() == fraction.len() {
-                return false;
-            }
-            zone
-        }
-        None => rest,
-    };
-    let offset = |zone: &str| {
-        zone.strip_prefix(['+', '-']).is_some_and(|digits| {
-            let digits = digits.as_bytes();
-            let form: &[u8] = if digits.len() == 5 { b"dd:dd" } else { b"dd" };
-            digits.len() == form.len() && form.iter().zip(digits).all(fits)
-        })
-    };
-    in_range && (zone.is_empty() || zone == "Z" || offset(zone))
 }

@@ -14,6 +14,7 @@ mod processes;
 mod report;
 mod rules;
 mod runnables;
+mod semaphore_counter;
 mod semaphores;
 mod software;
 mod stimuli;
@@ -26,7 +27,7 @@ pub use report::{Finding, Report};
 pub use rules::RULES;
 
 use crate::btf::spec::{EntityType, EntityTypes, Number, State, Version};
-use crate::btf::{Place, Record};
+use crate::btf::{Place, Record, remark};
 use entities::{Entities, NO_INSTANCE};
 use header::Header;
 use notes::Notes;
@@ -109,6 +110,9 @@ impl Checker {
             return;
         }
         let text = header::uncut(text);
+        if let Some(core) = remark::gap_in(&text) {
+            self.gap(core);
+        }
         match &mut self.held {
             Some(held) => {
                 if !held.push(line, &text) {
@@ -143,6 +147,21 @@ impl Checker {
             self.source(&step);
         }
         self.effect(&step);
+    }
+
+    /// An event of a mapped recording that the version cannot express, or not all of it.
+    pub fn not_expressible(&mut self, place: Place, record: &Record<'_>) {
+        let version = self.version;
+        self.findings.event(Id::NotExpressible, place, record, || format!("BTF {version} has no such event"));
+    }
+
+    /// The trace of a core has a gap here, or the whole trace if `core` is `None`: what its processes do and
+    /// who has a semaphore is unknown until their next events.
+    pub fn gap(&mut self, core: Option<&str>) {
+        let core = core.map(|name| self.entities.intern(name));
+        self.software.forget(core);
+        self.entities.forget_occupant(core);
+        self.semaphores.forget();
     }
 
     /// The report.
@@ -184,7 +203,8 @@ impl Checker {
             }
             EntityType::Runnable => self.software.runnable(step, &mut self.entities, &mut self.findings),
             EntityType::Semaphore => {
-                self.semaphores.event(self.version, step, &self.entities, &mut self.findings);
+                let known = (&self.entities, &self.software);
+                self.semaphores.event(self.version, step, known, &mut self.findings);
             }
             EntityType::Stimulus => self.stimulus_triggered(step),
             _ => {}

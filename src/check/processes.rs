@@ -103,7 +103,10 @@ fn move_between_cores(
     if !entities.may_be_core(core) {
         return;
     }
-    if !enters && process.core.is_some_and(|last| last != core) {
+    // A name that has no event is a core by its deeds only: where another one has, it may be the id of a task
+    // that a logger wrote instead.
+    let alike = |last| entities.is_core(last) == entities.is_core(core);
+    if !enters && process.core.is_some_and(|last| last != core && alike(last)) {
         let last = process.core.map_or("", |last| entities.name(last));
         step.fault(findings, Id::CoreChanged, || format!("its core is '{last}'"));
     }

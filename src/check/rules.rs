@@ -111,6 +111,9 @@ rules! {
         "an event in a spelling of older versions or of a vendor";
     VendorAction "vendor-action" Warning "BTF 2.2.1 §2.3; BTF 2.1.5 §2.3"
         "an event of a vendor that is in no specification";
+    // A simulator and loggers let a core be its own source, as a note about it: that is only a vendor's event.
+    CoreTarget "core-target" Error "BTF 2.2.1 §2.3; BTF 2.1.5 §2.3"
+        "something else than the core itself does something to a core, which is a source only";
     EmptyInstance "empty-instance" Error "BTF 2.2.1 §2.3 table 2-8; BTF 2.1.5 §2.3 table 2"
         "no instance (2.1.5 lets that of the source be empty)";
     NegativeInstance "negative-instance" Error "BTF 2.2.1 §2.3; BTF 2.1.5 §2.3 table 2"
@@ -133,7 +136,7 @@ rules! {
     // Sources.
     SourceKind "source-kind" Error "BTF 2.2.1 §2.3; BTF 2.1.5 §2.3"
         "the source is of a type that does not cause this event";
-    SourceNotSelf "source-not-self" Error "BTF 2.2.1 §2.3.1.1, §2.3.4.1, §2.3.7"
+    SourceNotSelf "source-not-self" Error "BTF 2.2.1 §2.3.1.1, §2.3.4.1, §2.3.7; BTF 2.1.5 table 19"
         "an event that an entity causes itself has another source or source instance";
     SourceNotRunning "source-not-running" Error "BTF 2.2.1 §2.3.1.1, §2.3.4 to §2.3.7"
         "the process that causes the event is not running";
@@ -144,6 +147,11 @@ rules! {
 
     SimSource "sim-source" Warning "BTF 2.2.1 §2.3; BTF 2.1.5 §2.3"
         "SIM causes an event that only processes or hardware cause, as tools write what no process did";
+    SimOutside "sim-outside" Info "BTF 2.1.5 §2.3"
+        "SIM uses a signal, runnable, semaphore or OS event: code outside of every process did";
+    // Not of a file: the events of a mapped recording are not those of one version.
+    NotExpressible "not-expressible" Info "BTF 2.2.1 §2.3; BTF 2.1.5 §2.3"
+        "a mapped event that the version cannot express, or its note: export writes it as a comment";
 
     // State charts.
     ProcessTransition "process-transition" Error "BTF 2.2.1 §2.3.2 figure 2-4; BTF 2.1.5 figure 3"
@@ -189,8 +197,16 @@ rules! {
         "a process ends before one of its runnables";
 
     // Semaphores and their users.
-    SemaphoreOrder "semaphore-order" Error "BTF 2.2.1 §2.3.7.1, §2.3.7.2, §2.3.7.5, §2.3.7.9, §2.3.7.15"
-        "the steps of an access to a semaphore come in the wrong order";
+    SemaphoreReady "semaphore-ready" Error "BTF 2.1.5 figure 6"
+        "a semaphore becomes ready after it was used";
+    SemaphoreOrder "semaphore-order" Error "BTF 2.2.1 §2.3.7.1, §2.3.7.2, §2.3.7.5, §2.3.7.9, §2.3.7.15; BTF 2.1.5 table 18"
+        "the steps of an access to a semaphore come in the wrong order, or one is missing";
+    SemaphoreOwner "semaphore-owner" Error "BTF 2.2.1 §2.3.7 table 2-37, §2.3.7.1; BTF 2.1.5 tables 18, 19"
+        "a locked semaphore is assigned to one more process";
+    SemaphoreExclusive "semaphore-exclusive" Error "BTF 2.1.5 table 18"
+        "a process that asked for a semaphore alone gets it while others have it";
+    SemaphoreCounter "semaphore-counter" Error "BTF 2.2.1 §2.3.7.2 to §2.3.7.14; BTF 2.1.5 tables 18, 20"
+        "the counter of a semaphore does not go up and down by one, or does not fit its state";
     SemaphoreNote "semaphore-note" Warning "BTF 2.3.0 §2.3.7, §2.3.8"
         "notes on a semaphore or spinlock that is never incremented or decremented";
 

@@ -37,6 +37,19 @@ pub(super) struct Software {
 }
 
 impl Software {
+    /// Nothing is known any more of processes that are or were on `core`, or never on one; `None`: of all.
+    /// Their runnables are over, or go on unseen.
+    pub(super) fn forget(&mut self, core: Option<EntityId>) {
+        for process in self.processes.values_mut() {
+            if core.is_none() || process.core.is_none() || process.core == core {
+                for frame in process.frames.drain(..) {
+                    self.runnables.remove(&frame.key);
+                }
+                (process.state, process.core, process.old) = (None, None, 0);
+            }
+        }
+    }
+
     /// The state of a process instance, as far as it is known.
     pub(super) fn process_state(&self, key: Key, entities: &Entities) -> Option<State> {
         match self.processes.get(&key) {

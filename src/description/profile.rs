@@ -167,8 +167,10 @@ impl Profile {
             let shipped = SHIPPED.iter().find(|(n, _)| name.as_str() == Some(n)).map(|(_, text)| text);
             let shipped = shipped.ok_or_else(|| {
                 let known = SHIPPED.map(|(n, _)| n).join(", ");
+                let name =
+                    name.as_str().map_or_else(|| name.type_str().to_owned(), |name| format!("'{name}'"));
                 Error::input(format!(
-                    "mapping profile: base = {name:?} is none of the shipped profiles: {known}"
+                    "mapping profile: base = {name} is none of the shipped profiles: {known}"
                 ))
             })?;
             lay_over(&mut base, shipped.parse().map_err(bad)?);

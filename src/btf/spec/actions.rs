@@ -115,6 +115,15 @@ words! {
 }
 
 impl Action {
+    /// True if two words mean the same action, in whatever spelling; words of vendors mean themselves.
+    pub fn same(one: &str, other: &str) -> bool {
+        one == other
+            || match (Self::parse_tolerant(one), Self::parse_tolerant(other)) {
+                (None, None) => one.eq_ignore_ascii_case(other),
+                (one, other) => one == other,
+            }
+    }
+
     /// The action of a word in any spelling that is in use: any case, and those that 2.1.4 corrects.
     pub fn parse_tolerant(word: &str) -> Option<Self> {
         let exact = Self::ALL.iter().copied().find(|action| action.as_str().eq_ignore_ascii_case(word));

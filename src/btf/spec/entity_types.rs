@@ -182,3 +182,12 @@ pub const ENTITY_TYPES: &[EntityTypeRule] = &[
 /// Words that 2.1.5 no longer has, and the last version that has them, by the version history of the
 /// specifications: 2.1.5 renames the type of interrupt service routines, 2.1.4 corrects the action.
 pub const FORMER_WORDS: &[(&str, Number)] = &[("ISR", [2, 1, 4]), ("mpalimitexceeded", [2, 1, 3])];
+
+/// Names of the environment: what stands for the world outside of the traced software. 2.1.5 has SIM (table
+/// 21) and SYSTEM (table 24), its listings Simulation, and the thesis, listing 2.2, Sim.
+const ENVIRONMENT: [&str; 3] = ["SIM", "Simulation", "SYSTEM"];
+
+/// True for a name of the environment, in upper or lower case.
+pub fn is_environment(name: &str) -> bool {
+    ENVIRONMENT.iter().any(|known| known.eq_ignore_ascii_case(name))
+}

@@ -17,9 +17,11 @@ mod transitions;
 mod words;
 
 pub use actions::Action;
-pub use entity_types::{ENTITY_TYPES, EntityType, EntityTypeRule, EntityTypes, FORMER_WORDS};
+#[cfg(test)]
+use entity_types::ENTITY_TYPES;
+pub use entity_types::{EntityType, EntityTypes, FORMER_WORDS, is_environment};
 pub use parameters::{Form, Parameter, TIME_SCALES};
-pub use rules::{ACTION_RULES, ActionRule, Content, VENDOR_ACTIONS};
+pub use rules::{ACTION_RULES, ActionRule, Content, Note, VENDOR_ACTIONS};
 pub use state::{State, Transition};
 pub use transitions::{process_transition, runnable_transition};
 

@@ -17,6 +17,16 @@ pub enum Content {
     Process,
 }
 
+impl Content {
+    /// True for a note that is what it has to be. Whether a name is that of a process, only the trace tells.
+    pub fn fits(self, note: &str) -> bool {
+        // In decimal, or hexadecimal as in debuggers.
+        let hexadecimal =
+            || note.strip_prefix("0x").is_some_and(|digits| u64::from_str_radix(digits, 16).is_ok());
+        self != Self::Number || note.parse::<f64>().is_ok() || hexadecimal()
+    }
+}
+
 /// The rule of the eighth field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Note {
@@ -201,7 +211,7 @@ pub const ACTION_RULES: &[ActionRule] = &[
     row(SEM, Action::ExclusiveSemaphore, V::OLD, P).may_note(Number),
     row(SEM, Action::Increment, V::OLD, P).may_note(Number),
     row(SEM, Action::Increment, V::NEW, P).may_note(Number).source_running(),
-    row(SEM, Action::Queued, V::OLD, SEM).may_note(Number),
+    row(SEM, Action::Queued, V::OLD, SEM).own().may_note(Number),
     row(SEM, Action::Queued, V::NEW, P).may_note(Number),
     row(SEM, Action::Assigned, V::ALL, P).may_note(Number),
     row(SEM, Action::Waiting, V::ALL, P).may_note(Number),
@@ -210,23 +220,16 @@ pub const ACTION_RULES: &[ActionRule] = &[
     row(SEM, Action::Decrement, V::OLD, P).may_note(Number),
     row(SEM, Action::Decrement, V::NEW, P).may_note(Number).source_running(),
     // Semaphores: what becomes of them. The listing of 2.1.5 prints `free` right after `ready`.
-    row(SEM, Action::Ready, V::OLD, SEM).may_note(Number).moves(&[NotInitialized], Free),
-    row(SEM, Action::Free, V::OLD, SEM).may_note(Number).moves(&[Used, Free], Free),
+    row(SEM, Action::Ready, V::OLD, SEM).own().may_note(Number).moves(&[NotInitialized], Free),
+    row(SEM, Action::Free, V::OLD, SEM).own().may_note(Number).moves(&[Used, Free], Free),
     row(SEM, Action::Free, V::NEW, SEM).own().may_note(Number).moves(&[Used], Free),
-    row(SEM, Action::Used, V::OLD, SEM).may_note(Number).moves(&[Free, Used], Used),
-    row(SEM, Action::Used, V::NEW, SEM).own().may_note(Number).moves(&[Free, Used], Used),
-    row(SEM, Action::Lock, V::OLD, SEM).may_note(Number).moves(&[Free], Full),
-    row(SEM, Action::Lock, V::NEW, SEM).own().may_note(Number).moves(&[Free], Full),
-    row(SEM, Action::LockUsed, V::OLD, SEM).may_note(Number).moves(&[Used], Full),
-    row(SEM, Action::LockUsed, V::NEW, SEM).own().may_note(Number).moves(&[Used], Full),
-    row(SEM, Action::Unlock, V::OLD, SEM).may_note(Number).moves(&[Full], Free),
-    row(SEM, Action::Unlock, V::NEW, SEM).own().may_note(Number).moves(&[Full], Free),
-    row(SEM, Action::UnlockFull, V::OLD, SEM).may_note(Number).moves(&[Full], Used),
-    row(SEM, Action::UnlockFull, V::NEW, SEM).own().may_note(Number).moves(&[Full], Used),
-    row(SEM, Action::Overfull, V::OLD, SEM).may_note(Number).moves(&[Full, Overfull], Overfull),
-    row(SEM, Action::Overfull, V::NEW, SEM).own().may_note(Number).moves(&[Full, Overfull], Overfull),
-    row(SEM, Action::Full, V::OLD, SEM).may_note(Number).moves(&[Overfull], Full),
-    row(SEM, Action::Full, V::NEW, SEM).own().may_note(Number).moves(&[Overfull], Full),
+    row(SEM, Action::Used, V::ALL, SEM).own().may_note(Number).moves(&[Free, Used], Used),
+    row(SEM, Action::Lock, V::ALL, SEM).own().may_note(Number).moves(&[Free], Full),
+    row(SEM, Action::LockUsed, V::ALL, SEM).own().may_note(Number).moves(&[Used], Full),
+    row(SEM, Action::Unlock, V::ALL, SEM).own().may_note(Number).moves(&[Full], Free),
+    row(SEM, Action::UnlockFull, V::ALL, SEM).own().may_note(Number).moves(&[Full], Used),
+    row(SEM, Action::Overfull, V::ALL, SEM).own().may_note(Number).moves(&[Full, Overfull], Overfull),
+    row(SEM, Action::Full, V::ALL, SEM).own().may_note(Number).moves(&[Overfull], Full),
     // In the list of table 18 of 2.1.5, without a description or a source.
     row(SEM, Action::ReleaseSemaphore, V::OLD, P_OR_SEM).may_note(Number),
     row(SEM, Action::Trigger, V::OLD, P_OR_SEM).may_note(Number),

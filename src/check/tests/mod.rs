@@ -6,6 +6,7 @@ mod headers;
 mod listings;
 mod memory;
 mod rules;
+mod semaphores;
 
 use super::{CheckOptions, Checker, Report};
 use crate::btf::spec::Version;

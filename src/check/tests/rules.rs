@@ -2,8 +2,9 @@
 
 use super::{check, check_events, check_with, ids};
 use crate::btf::spec::Version;
+use crate::btf::{Place, Record};
 use crate::check::rules::Rule;
-use crate::check::{CheckOptions, RULES};
+use crate::check::{CheckOptions, Checker, RULES};
 use crate::diagnostics::Severity;
 use std::collections::BTreeSet;
 
@@ -61,6 +62,7 @@ const EVENTS: &[(&str, Version, &str)] = &[
     ("action-of-other-version", OLD, "5,Os,0,I,A,0,interrupt_suspended"),
     ("action-alias", OLD, "5,S,0,T,A,0,mpalimitexceeded"),
     ("action-alias", MID, "5,C,0,T,A,0,START"),
+    ("core-target", OLD, "5,A,0,C,C0,0,execute"),
     ("vendor-action", MID, "5,C0,0,C,C0,0,set_frequence,8"),
     ("empty-instance", MID, "5,C,,T,A,0,start"),
     ("empty-instance", OLD, "5,C,0,T,A,,start"),
@@ -87,6 +89,9 @@ const EVENTS: &[(&str, Version, &str)] = &[
     ("name-of-two-types", MID, "5,C,0,T,A,0,start\n6,A,0,R,A,0,start\n7,A,0,R,A,0,terminate\n8,C,0,T,A,0,terminate"),
     ("sim-trigger", MID, "5,SIM,0,STI,S,0,trigger"),
     ("sim-source", MID, "5,SIM,0,SIG,X,0,read"),
+    ("sim-source", OLD, "5,SYSTEM,0,T,A,0,start"),
+    ("sim-outside", OLD, "5,Sim,-1,SIG,X,0,read,1"),
+    ("source-not-self", OLD, "5,M,0,SEM,M,0,lock\n6,M,0,SEM,N,0,lock"),
     ("process-transition", MID, "5,C,0,T,A,0,start\n6,C,0,T,A,0,resume"),
     ("runnable-transition", MID, "5,A,0,R,F,0,start\n6,A,0,R,F,0,resume"),
     ("semaphore-transition", MID, "5,M,0,SEM,M,0,lock\n6,M,0,SEM,M,0,lock"),
@@ -113,6 +118,14 @@ const EVENTS: &[(&str, Version, &str)] = &[
     ("semaphore-order", MID, "5,A,0,SEM,M,0,requestsemaphore\n6,A,0,SEM,M,0,released"),
     ("semaphore-order", MID, "5,A,0,SEM,M,0,increment\n6,A,0,SEM,M,0,decrement"),
     ("semaphore-order", MID, "1,S,0,T,A,0,activate\n1,C,0,T,A,0,start\n5,B,0,SEM,M,0,requestsemaphore\n6,A,0,SEM,M,0,assigned"),
+    ("semaphore-order", OLD, "1,S,0,T,A,0,activate\n1,C,0,T,A,0,start\n2,M,0,SEM,M,0,ready\n3,A,0,SEM,M,0,assigned"),
+    ("semaphore-order", OLD, "5,M,0,SEM,M,0,free\n6,A,0,SEM,M,0,released"),
+    ("semaphore-order", MID, "5,M,0,SEM,M,0,lock\n5,A,0,SEM,M,0,assigned\n6,B,0,SEM,M,0,released"),
+    ("semaphore-ready", OLD, "5,A,0,SEM,M,0,requestsemaphore\n6,M,0,SEM,M,0,ready"),
+    ("semaphore-owner", OLD, "5,M,0,SEM,M,0,lock\n5,A,0,SEM,M,0,assigned\n6,B,0,SEM,M,0,requestsemaphore\n6,B,0,SEM,M,0,assigned"),
+    ("semaphore-exclusive", OLD, "5,M,0,SEM,M,0,used\n5,A,0,SEM,M,0,assigned\n6,B,0,SEM,M,0,exclusivesemaphore\n6,B,0,SEM,M,0,assigned"),
+    ("semaphore-counter", MID, "5,A,0,SEM,M,0,requestsemaphore,0\n5,A,0,SEM,M,0,increment,7"),
+    ("semaphore-counter", NEW, "5,M,0,SEM,M,0,free,0\n6,A,0,SEM,M,0,requestsemaphore,0\n6,A,0,SEM,M,0,increment,1\n6,M,0,SEM,M,0,lock,2"),
     ("semaphore-note", NEW, "5,A,0,SEM,M,0,requestsemaphore,1"),
 ];
 
@@ -138,11 +151,27 @@ fn every_rule_is_broken_alone() {
     if !found.contains(&"version-mismatch") {
         wrong.push(format!("version-mismatch is not in {found:?}"));
     }
+    let mut checker = Checker::new(CheckOptions { version: Some(OLD), header: false });
+    let (place, note) = (Place { seq: 0, line: None }, Some("T"));
+    let alarm = Record {
+        time: 5,
+        source: "ALARM",
+        source_instance: Some(0),
+        target_type: "EVENT",
+        target: "E",
+        target_instance: Some(0),
+        action: "set_event",
+        note,
+    };
+    checker.not_expressible(place, &alarm);
+    if ids(&checker.finish(), Severity::Info) != ["not-expressible"] {
+        wrong.push("not-expressible".to_owned());
+    }
     assert!(wrong.is_empty(), "{wrong:#?}");
 
     let mut tested: BTreeSet<_> = HEADERS.iter().map(|(rule, _)| *rule).collect();
     tested.extend(EVENTS.iter().map(|(rule, ..)| *rule));
-    tested.insert("version-mismatch");
+    tested.extend(["version-mismatch", "not-expressible"]);
     // Rules without BTF events are tested with Grasp traces.
     let all: BTreeSet<_> = RULES.iter().filter(|rule| !of_grasp(rule)).map(|rule| rule.id).collect();
     assert_eq!(tested, all);

@@ -119,12 +119,12 @@ fn table_row(row: &Row, picture: &Picture, out: &mut dyn Write) -> io::Result<()
         .or_else(|| row.runs.iter().filter(|run| run.state != State::Gap).max_by_key(|run| run.longest));
     write!(out, "<tr>")?;
     element("th", &row.label, out)?;
-    element("td", &format!("{:?}", row.kind).to_lowercase(), out)?;
+    element("td", row.kind.as_str(), out)?;
     element("td", &runs.to_string(), out)?;
     element("td", &marks.to_string(), out)?;
     let (what, length, at) = match longest {
         Some(run) => (
-            format!("{:?}", run.state).to_lowercase(),
+            run.state.as_str().to_owned(),
             format_duration(run.longest, picture.scale),
             format!("{} {}", run.longest_at, picture.scale),
         ),

@@ -66,8 +66,9 @@ impl Machine {
             (Some(Suspended), Ready) if self.tasks[t].queue.is_empty() => self.activate_by_state(t),
             (Some(Suspended), Ready) => {}
             (None, _) => self.unknown_past(t, new),
-            (Some(Ready | Waiting | Suspended), _) => {
-                let message = format!("task {}: {old:?} to {new:?}", self.task_name(t));
+            (Some(from @ (Ready | Waiting | Suspended)), _) => {
+                let (from, to) = (from.as_str(), new.as_str());
+                let message = format!("task {}: {from} to {to}", self.task_name(t));
                 self.report(Severity::Warning, "odd-state-change", message);
                 if new == Suspended {
                     self.ended_unseen(t);

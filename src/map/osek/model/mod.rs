@@ -13,18 +13,21 @@ use crate::description::profile::{EntryMark, Profile};
 use crate::description::{Application, ApplicationCore};
 use crate::map::Gap;
 use crate::names::IdMap;
+use crate::words::words;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// OSEK task states; not the BTF process states.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum OsState {
-    Running,
-    Ready,
-    Waiting,
-    Suspended,
+words! {
+    /// OSEK task states; not the BTF process states.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub(in crate::map::osek) enum OsState {
+        Running = "RUNNING",
+        Ready = "READY",
+        Waiting = "WAITING",
+        Suspended = "SUSPENDED",
+    }
 }
 
 /// An ORTI attribute: a formula over slots.
