@@ -1,7 +1,6 @@
 //! Which part of a recording is exported or drawn, as a condition in SQL. Not for what a table is (see
 //! [`crate::schema`]).
 
-use crate::btf::spec::{ENTITY_TYPES, EntityType, EntityTypeRule};
 use crate::engine::{Param, ResultStream, Session};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnType, TableSpec, columns, tables};
@@ -80,8 +79,7 @@ impl Selection {
             condition.one_of(&self.entities, entities, "the entities");
         }
         if !types.is_empty() {
-            let words: Vec<String> = self.types.iter().flat_map(|word| spellings(word)).collect();
-            condition.one_of(&words, types, "the types");
+            condition.of_type(&self.types, types);
         }
         condition
     }
@@ -101,21 +99,9 @@ impl Selection {
             None => {}
         }
         condition.one_of(&self.entities, entity_columns(table), "the entities");
-        let types: Vec<String> = self.types.iter().flat_map(|word| spellings(word)).collect();
-        condition.one_of(&types, type_columns(table), "the types");
+        condition.of_type(&self.types, type_columns(table));
         condition
     }
-}
-
-/// A type as any writer may have spelled it: `i` also selects `I` and `ISR`.
-pub(crate) fn spellings(word: &str) -> Vec<String> {
-    let known = EntityType::parse_tolerant(word);
-    let rules = ENTITY_TYPES.iter().filter(|rule| Some(rule.entity_type) == known);
-    let ids = rules.flat_map(EntityTypeRule::spellings);
-    let mut all: Vec<String> = ids.map(str::to_owned).chain([word.to_owned()]).collect();
-    all.sort_unstable();
-    all.dedup();
-    all
 }
 
 impl Condition {
@@ -147,8 +133,24 @@ impl Condition {
         self.terms.push(terms.join(" OR "));
     }
 
+    /// Any of the columns is one of the types, as any writer may have spelled it: `i` also selects `ISR`.
+    fn of_type(&mut self, types: &[String], columns: &[&str]) {
+        self.any_of(types, columns, "the types", |column, types| format!("is_type({column}, {types})"));
+    }
+
     /// Any of the columns is one of the words.
     fn one_of(&mut self, words: &[String], columns: &[&str], what: &'static str) {
+        self.any_of(words, columns, what, |column, words| format!("{column} IN ({words})"));
+    }
+
+    /// Any of the columns passes a test of the words, which `test` spells.
+    fn any_of(
+        &mut self,
+        words: &[String],
+        columns: &[&str],
+        what: &'static str,
+        test: impl Fn(&str, &str) -> String,
+    ) {
         if words.is_empty() {
             return;
         }
@@ -158,7 +160,7 @@ impl Condition {
         }
         let places: Vec<_> = words.iter().map(|w| self.param(w.as_str().into())).collect();
         let places = places.join(", ");
-        let terms: Vec<_> = columns.iter().map(|c| format!("{c} IN ({places})")).collect();
+        let terms: Vec<_> = columns.iter().map(|column| test(column, &places)).collect();
         self.terms.push(format!("({})", terms.join(" OR ")));
     }
 }

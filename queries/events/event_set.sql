@@ -13,9 +13,9 @@ WITH
     step AS (
         SELECT
             recording, target AS event, action, time, seq, source, source_instance,
-            CASE WHEN action = 'set_event' THEN note ELSE source END AS owner
+            CASE WHEN is_action(action, 'set_event') THEN note ELSE source END AS owner
         FROM btf_event
-        WHERE target_type = 'EVENT' AND action IN ('set_event', 'clear_event')
+        WHERE is_type(target_type, 'EVENT') AND is_action(action, 'set_event', 'clear_event')
     ),
     followed AS (
         SELECT *, lead(action) OVER w AS next_action, lead(time) OVER w AS next_at
@@ -29,8 +29,8 @@ SELECT
     time AS set_at,
     source AS set_by,
     source_instance AS set_by_instance,
-    CASE WHEN next_action = 'clear_event' THEN next_at END AS clear_at,
-    CASE WHEN next_action = 'clear_event' THEN next_at - time END AS latency,
-    coalesce(next_action = 'set_event', false) AS lost
+    CASE WHEN is_action(next_action, 'clear_event') THEN next_at END AS clear_at,
+    CASE WHEN is_action(next_action, 'clear_event') THEN next_at - time END AS latency,
+    coalesce(is_action(next_action, 'set_event'), false) AS lost
 FROM followed
-WHERE action = 'set_event'
+WHERE is_action(action, 'set_event')

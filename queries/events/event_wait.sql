@@ -12,9 +12,9 @@ WITH
     step AS (
         SELECT
             recording, target AS event, action, time, seq, source, source_instance,
-            CASE WHEN action = 'set_event' THEN note ELSE source END AS owner
+            CASE WHEN is_action(action, 'set_event') THEN note ELSE source END AS owner
         FROM btf_event
-        WHERE target_type = 'EVENT' AND action IN ('wait_event', 'set_event', 'clear_event')
+        WHERE is_type(target_type, 'EVENT') AND is_action(action, 'wait_event', 'set_event', 'clear_event')
     ),
     around AS (
         SELECT
@@ -30,10 +30,16 @@ WITH
     wait AS (
         SELECT
             *,
-            CASE WHEN before = 'set_event' THEN time WHEN next_action = 'set_event' THEN next_at END AS set_at,
-            CASE WHEN before = 'set_event' THEN before_by WHEN next_action = 'set_event' THEN next_by END AS set_by
+            CASE
+                WHEN is_action(before, 'set_event') THEN time
+                WHEN is_action(next_action, 'set_event') THEN next_at
+            END AS set_at,
+            CASE
+                WHEN is_action(before, 'set_event') THEN before_by
+                WHEN is_action(next_action, 'set_event') THEN next_by
+            END AS set_by
         FROM around
-        WHERE action = 'wait_event'
+        WHERE is_action(action, 'wait_event')
     )
 SELECT
     recording,

@@ -13,7 +13,7 @@ WITH step AS (
         lead(action) OVER w AS next_action,
         lead(time) OVER w AS next_at
     FROM btf_event
-    WHERE target_type = 'SEM' AND action IN ('assigned', 'released')
+    WHERE is_type(target_type, 'SEM') AND is_action(action, 'assigned', 'released')
     WINDOW w AS (PARTITION BY recording, target, source, source_instance ORDER BY time, seq)
 )
 SELECT
@@ -22,7 +22,7 @@ SELECT
     source AS process,
     source_instance AS instance,
     time AS assigned_at,
-    CASE WHEN next_action = 'released' THEN next_at END AS released_at,
-    CASE WHEN next_action = 'released' THEN next_at - time END AS held
+    CASE WHEN is_action(next_action, 'released') THEN next_at END AS released_at,
+    CASE WHEN is_action(next_action, 'released') THEN next_at - time END AS held
 FROM step
-WHERE action = 'assigned'
+WHERE is_action(action, 'assigned')

@@ -13,10 +13,11 @@ WITH
     step AS (
         SELECT
             recording, target, source, source_instance, action, time, seq,
-            last_value(CASE WHEN action = 'assigned' THEN source END) IGNORE NULLS OVER w AS holder,
-            last_value(CASE WHEN action = 'assigned' THEN source_instance END) IGNORE NULLS OVER w AS holder_instance
+            last_value(CASE WHEN is_action(action, 'assigned') THEN source END) IGNORE NULLS OVER w AS holder,
+            last_value(CASE WHEN is_action(action, 'assigned') THEN source_instance END) IGNORE NULLS OVER w
+                AS holder_instance
         FROM btf_event
-        WHERE target_type = 'SEM' AND action IN ('requestsemaphore', 'waiting', 'assigned')
+        WHERE is_type(target_type, 'SEM') AND is_action(action, 'requestsemaphore', 'waiting', 'assigned')
         WINDOW w AS (
             PARTITION BY recording, target ORDER BY time, seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
         )
@@ -34,11 +35,13 @@ WITH
     request AS (
         SELECT
             *,
-            second IS NOT NULL AND second = 'waiting' AS waited,
-            CASE WHEN second = 'assigned' THEN second_at WHEN second = 'waiting' AND third = 'assigned' THEN third_at
+            second IS NOT NULL AND is_action(second, 'waiting') AS waited,
+            CASE
+                WHEN is_action(second, 'assigned') THEN second_at
+                WHEN is_action(second, 'waiting') AND is_action(third, 'assigned') THEN third_at
             END AS assigned_at
         FROM followed
-        WHERE action = 'requestsemaphore'
+        WHERE is_action(action, 'requestsemaphore')
     )
 SELECT
     recording,

@@ -15,7 +15,7 @@ WITH access AS (
         lead(time) OVER w AS next_at,
         lead(source) OVER w AS next_source
     FROM btf_event
-    WHERE target_type = 'SIG' AND action IN ('read', 'write')
+    WHERE is_type(target_type, 'SIG') AND is_action(action, 'read', 'write')
     WINDOW w AS (PARTITION BY recording, target ORDER BY time, seq)
 )
 SELECT
@@ -28,4 +28,4 @@ SELECT
     next_at AS overwritten_at,
     next_source AS overwriter
 FROM access
-WHERE action = 'write' AND next_action = 'write'
+WHERE is_action(action, 'write') AND is_action(next_action, 'write')

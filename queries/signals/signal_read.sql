@@ -14,12 +14,13 @@
 WITH access AS (
     SELECT
         recording, target, action, time, source, source_instance, note,
-        last_value(CASE WHEN action = 'write' THEN time END) IGNORE NULLS OVER w AS write_at,
-        last_value(CASE WHEN action = 'write' THEN source END) IGNORE NULLS OVER w AS writer,
-        last_value(CASE WHEN action = 'write' THEN source_instance END) IGNORE NULLS OVER w AS writer_instance,
+        last_value(CASE WHEN is_action(action, 'write') THEN time END) IGNORE NULLS OVER w AS write_at,
+        last_value(CASE WHEN is_action(action, 'write') THEN source END) IGNORE NULLS OVER w AS writer,
+        last_value(CASE WHEN is_action(action, 'write') THEN source_instance END) IGNORE NULLS OVER w
+            AS writer_instance,
         lag(action) OVER (PARTITION BY recording, target ORDER BY time, seq) AS before
     FROM btf_event
-    WHERE target_type = 'SIG' AND action IN ('read', 'write')
+    WHERE is_type(target_type, 'SIG') AND is_action(action, 'read', 'write')
     WINDOW w AS (
         PARTITION BY recording, target ORDER BY time, seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     )
@@ -35,6 +36,6 @@ SELECT
     writer,
     writer_instance,
     time - write_at AS age,
-    coalesce(before = 'write', false) AS first
+    coalesce(is_action(before, 'write'), false) AS first
 FROM access
-WHERE action = 'read'
+WHERE is_action(action, 'read')

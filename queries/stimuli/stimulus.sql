@@ -12,8 +12,8 @@ SELECT
     target AS stimulus,
     target_instance AS instance,
     time,
-    CASE WHEN source <> target AND source <> 'SIM' THEN source END AS by_process,
-    CASE WHEN source <> target AND source <> 'SIM' THEN source_instance END AS by_instance,
+    CASE WHEN source <> target AND NOT is_environment(source) THEN source END AS by_process,
+    CASE WHEN source <> target AND NOT is_environment(source) THEN source_instance END AS by_instance,
     time - lag(time) OVER (PARTITION BY recording, target ORDER BY time, seq) AS period
 FROM btf_event
-WHERE target_type = 'STI' AND action = 'trigger'
+WHERE is_type(target_type, 'STI') AND is_action(action, 'trigger')

@@ -38,7 +38,7 @@ impl ChainStep {
         let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
         let source = self.source.as_deref().map(|source| format!(" AND source = {}", quoted(source)));
         let (entity, action) = (quoted(&self.entity), quoted(&self.action));
-        format!("(target = {entity} AND action = {action}{})", source.unwrap_or_default())
+        format!("(target = {entity} AND is_action(action, {action}){})", source.unwrap_or_default())
     }
 }
 

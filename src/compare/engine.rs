@@ -2,7 +2,7 @@
 //! to `report`. Positions in further sequences are settled in `settle`.
 
 use super::align::{Pending, Step};
-use super::event::{Event, Words};
+use super::event::{Event, Words, normal_action};
 use super::feed::{self, Feed};
 use super::index::ByIndex;
 use super::report::{Report, View};
@@ -41,7 +41,7 @@ impl<'o> Engine<'o> {
         let tolerances = options
             .action_tolerances
             .iter()
-            .map(|(action, t)| (words.name(&action.to_ascii_lowercase()), *t))
+            .map(|(action, t)| (words.name(&normal_action(action)), *t))
             .collect();
         Self {
             options,

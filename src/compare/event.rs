@@ -1,8 +1,9 @@
 //! A record in compact form: names are interned, so that comparing two events takes some instructions only,
 //! and the meaning of each word is looked up once. Not a parser, and no check of the record.
 
+use crate::btf::spec::{Action, EntityType, is_environment};
 use crate::btf::{NameId, Names, Place, Record};
-use crate::names::{IdMap, IdSet};
+use crate::names::IdMap;
 use std::fmt::Write as _;
 
 /// Text of a note. Notes carry values, so there may be as many as events: they are not interned.
@@ -95,10 +96,15 @@ pub(super) enum Class {
     Other,
 }
 
-/// A type in the spelling of the specification since 2.1.5: upper case, `I` for `ISR`.
+/// A type in the spelling of the specification: `I` for `ISR`; those that no version has in upper case.
 pub(super) fn normal_type(text: &str) -> String {
-    let upper = text.to_ascii_uppercase();
-    if upper == "ISR" { "I".to_owned() } else { upper }
+    EntityType::parse_tolerant(text)
+        .map_or_else(|| text.to_ascii_uppercase(), |kind| kind.as_str().to_owned())
+}
+
+/// An action in the spelling of the specification; those that no version has in lower case.
+pub(super) fn normal_action(text: &str) -> String {
+    Action::parse_tolerant(text).map_or_else(|| text.to_ascii_lowercase(), |known| known.as_str().to_owned())
 }
 
 /// The meaning of an action of a process for its place.
@@ -147,7 +153,8 @@ pub(super) struct Words {
     /// The new name, and whether it was needed.
     renamed: IdMap<NameId, (NameId, bool)>,
     set_event: Option<NameId>,
-    simulation: IdSet<NameId>,
+    /// Which names stand for the environment, by their index.
+    environment: Vec<bool>,
     /// The latest type of an entity.
     kinds: IdMap<NameId, (NameId, Class)>,
 }
@@ -157,71 +164,78 @@ impl Words {
     pub(super) fn new(spelling: bool, rename: &[(String, String)]) -> Self {
         let mut words = Self { spelling, ..Self::default() };
         for (from, to) in rename {
-            let pair = (words.names.intern(from), words.names.intern(to));
+            let pair = (words.name(from), words.name(to));
             words.renamed.insert(pair.0, (pair.1, false));
         }
-        words.set_event = Some(words.names.intern("set_event"));
-        for name in ["SIM", "sim", "Sim", "Simulation", "SIMULATION", "simulation"] {
-            let id = words.names.intern(name);
-            words.simulation.insert(id);
-        }
+        words.set_event = Some(words.name(Action::SetEvent.as_str()));
         words
     }
 
     /// The id of a name, in terms of the right side.
     pub(super) fn name(&mut self, text: &str) -> NameId {
-        self.names.intern(text)
+        let id = self.names.intern(text);
+        if id.index() >= self.environment.len() {
+            self.environment.resize(id.index(), false);
+            self.environment.push(is_environment(text));
+        }
+        id
     }
 
     /// The id and meaning of a type.
     pub(super) fn kind(&mut self, text: &str) -> (NameId, Class) {
-        let raw = self.names.intern(text);
+        let raw = self.name(text);
         if let Some(class) = self.classes.get(&raw) {
             return *class;
         }
         let word = normal_type(text);
-        let class = match word.as_str() {
-            "T" | "I" | "THR" => Class::Process,
-            "R" | "SYSC" => Class::Runnable,
-            "STI" => Class::Stimulus,
-            "C" => Class::Core,
-            "IB" => Class::Block,
+        let class = match EntityType::parse_tolerant(text) {
+            Some(EntityType::Task | EntityType::Isr) => Class::Process,
+            Some(EntityType::Runnable) => Class::Runnable,
+            Some(EntityType::Stimulus) => Class::Stimulus,
+            Some(EntityType::Core) => Class::Core,
+            Some(EntityType::InstructionBlock) => Class::Block,
             _ => Class::Other,
         };
-        let id = if self.spelling { raw } else { self.names.intern(&word) };
+        let id = if self.spelling { raw } else { self.name(&word) };
         self.classes.insert(raw, (id, class));
         (id, class)
     }
 
     fn step(&mut self, text: &str) -> (NameId, (NameId, Step, Verb)) {
-        let raw = self.names.intern(text);
+        let raw = self.name(text);
         if let Some(step) = self.steps.get(&raw) {
             return (raw, *step);
         }
-        let lower = text.to_ascii_lowercase();
-        let step = match lower.as_str() {
-            "start" | "resume" | "run" | "poll" | "poll_parking" => Step::Enter,
-            "preempt" | "terminate" | "wait" | "park" => Step::Leave,
-            "release" | "release_parking" | "boundedmigration" | "phasemigration" | "fullmigration"
-            | "enforcedmigration" => Step::Away,
+        use Action::{
+            BoundedMigration, EnforcedMigration, FullMigration, Park, PhaseMigration, Poll, PollParking,
+            Preempt, Release, ReleaseParking, Resume, Run, Start, Suspend, Terminate, Wait,
+        };
+        let action = Action::parse_tolerant(text);
+        let step = match action {
+            Some(Start | Resume | Run | Poll | PollParking) => Step::Enter,
+            Some(Preempt | Terminate | Wait | Park) => Step::Leave,
+            Some(
+                Release | ReleaseParking | BoundedMigration | PhaseMigration | FullMigration
+                | EnforcedMigration,
+            ) => Step::Away,
             _ => Step::Caused,
         };
-        let id = if self.spelling { raw } else { self.names.intern(&lower) };
-        let verb = match lower.as_str() {
-            "preempt" => Verb::Preempt,
-            "suspend" => Verb::Suspend,
-            "resume" => Verb::Resume,
+        let verb = match action {
+            Some(Preempt) => Verb::Preempt,
+            Some(Suspend) => Verb::Suspend,
+            Some(Resume) => Verb::Resume,
             _ => Verb::Other,
         };
+        let id = if self.spelling { raw } else { self.name(&normal_action(text)) };
         self.steps.insert(raw, (id, step, verb));
         (raw, (id, step, verb))
     }
 
     /// The event of a record, `origin` subtracted from its time; `left`: renamed as on the right side.
     pub(super) fn event(&mut self, place: Place, record: &Record<'_>, origin: i64, left: bool) -> Event {
-        let raw_source = self.names.intern(record.source);
-        let raw_target = self.names.intern(record.target);
-        let raw_kind = self.names.intern(record.target_type);
+        let raw_source = self.name(record.source);
+        let raw_target = self.name(record.target);
+        let raw_kind = self.name(record.target_type);
         let (kind, class) = self.kind(record.target_type);
         let (raw_action, (action, step, verb)) = self.step(record.action);
         let mut note = Note::new(record.note);
@@ -267,12 +281,13 @@ impl Words {
 
     /// True if an event had this action, in any spelling.
     pub(super) fn has_action(&self, text: &str) -> bool {
-        self.steps.keys().any(|raw| self.names.text(*raw).eq_ignore_ascii_case(text))
+        self.steps.keys().any(|raw| normal_action(self.names.text(*raw)) == normal_action(text))
     }
 
-    /// True for the source that stands for the environment: `SIM`, or any entity with instance −1.
+    /// True for the source that stands for the environment, by its name or its instance −1.
     pub(super) fn is_environment(&self, key: &Key) -> bool {
-        key.source_instance.is_some_and(|n| n < 0) || self.simulation.contains(&key.source)
+        let named = self.environment.get(key.source.index()).copied();
+        key.source_instance.is_some_and(|n| n < 0) || named == Some(true)
     }
 
     /// The latest type of an entity.

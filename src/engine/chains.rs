@@ -4,6 +4,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::run::Runner;
+use crate::btf::Action;
 use crate::chain::{Chain, ChainStep};
 use crate::error::{Error, Result, did_you_mean};
 
@@ -27,7 +28,7 @@ pub(super) fn set(runner: &Runner, given: &Chains, chains: &[Chain]) -> Result<(
 /// Fails if nothing in the database matches the step, which means a mistake in its names.
 pub(super) fn check_step(runner: &Runner, step: &ChainStep) -> Result<()> {
     let (entity, action) = (step.entity.as_str(), step.action.as_str());
-    let filter = "WHERE target = $entity AND action = $action";
+    let filter = "WHERE target = $entity AND is_action(action, $action)";
     let given = [("entity", entity.into()), ("action", action.into())];
     let found = match &step.source {
         None => runner.names(&format!("SELECT action FROM btf_event {filter} LIMIT 1"), &given)?,
@@ -46,7 +47,7 @@ pub(super) fn check_step(runner: &Runner, step: &ChainStep) -> Result<()> {
     }
     let actions =
         runner.names("SELECT DISTINCT action FROM btf_event WHERE target = $entity", &given[..1])?;
-    if !actions.iter().any(|a| a == action) {
+    if !actions.iter().any(|known| Action::same(known, action)) {
         return Err(unknown(&format!("action of {entity}"), action, &actions));
     }
     let sources = runner.names(&format!("SELECT DISTINCT source FROM btf_event {filter}"), &given)?;

@@ -10,7 +10,6 @@ use crate::error::Result;
 use crate::names::Interner;
 use crate::picture::{Grid, MarkKind, Marks, Row, RowKind, Runs, Span, State, spread};
 use crate::schema::result::{self, Integers, ResultColumns, Texts};
-use crate::selection::spellings;
 
 struct Parts {
     held: Runs,
@@ -143,17 +142,15 @@ fn events(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Row>> {
 }
 
 fn stimuli(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Row>> {
-    let types = spellings("STI").iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(", ");
-    let sql = format!(
-        "SELECT target, CASE WHEN source <> target AND source <> 'SIM' THEN source END AS source,
+    let sql =
+        "SELECT target, CASE WHEN source <> target AND NOT is_environment(source) THEN source END AS source,
             target_instance, time, time AS until
         FROM btf_event
         WHERE recording = $recording AND time >= $from AND time < $to
-            AND target_type IN ({types}) AND action = 'trigger'
-        ORDER BY time, seq"
-    );
+            AND is_type(target_type, 'STI') AND is_action(action, 'trigger')
+        ORDER BY time, seq";
     let mut all = Objects::new(context);
-    each(context, &sql, |of, actor, _, at, _| {
+    each(context, sql, |of, actor, _, at, _| {
         let name = (!actor.is_empty()).then(|| names.intern(&format!("by {actor}")));
         all.of(of).marks.add(at, MarkKind::Trigger, name);
     })?;

@@ -10,16 +10,17 @@ use crate::btf::{Action, EntityType};
 use crate::error::Result;
 use crate::picture::{MarkKind, Marks};
 use crate::schema::{columns::btf_event, tables, view};
-use crate::store::{Scan, Within};
+use crate::store::{Having, Scan, Within};
 
-/// BTF 2.3 §2.3.1: an activation beyond the limit; an instance continues on another core.
-const ACTIONS: [(Action, MarkKind); 5] = [
-    (Action::MtaLimitExceeded, MarkKind::ActivationLost),
-    (Action::BoundedMigration, MarkKind::Migration),
-    (Action::PhaseMigration, MarkKind::Migration),
-    (Action::FullMigration, MarkKind::Migration),
-    (Action::EnforcedMigration, MarkKind::Migration),
-];
+/// BTF 2.1.5 table 5: an activation beyond the limit; an instance continues on another core. In any spelling.
+fn mark(action: &str) -> Option<MarkKind> {
+    use Action::{BoundedMigration, EnforcedMigration, FullMigration, MtaLimitExceeded, PhaseMigration};
+    match Action::parse_tolerant(action)? {
+        MtaLimitExceeded => Some(MarkKind::ActivationLost),
+        BoundedMigration | PhaseMigration | FullMigration | EnforcedMigration => Some(MarkKind::Migration),
+        _ => None,
+    }
+}
 
 view! {
     /// The columns of an event that are read.
@@ -32,15 +33,12 @@ pub(super) type Rare = BTreeMap<(String, bool), Marks>;
 pub(super) fn read(context: &Context<'_>) -> Result<Rare> {
     let grid = context.grid;
     let within = Within { begin: btf_event::TIME, end: btf_event::TIME, from: grid.from(), to: grid.to() };
-    let actions = ACTIONS.map(|(action, _)| action.as_str().to_owned());
-    let having = Some((btf_event::ACTION, &actions[..]));
+    let having = Some(Having { column: btf_event::ACTION, wanted: &|name| mark(name).is_some() });
     let table = tables::BTF_EVENT;
     let scan = Scan { table, recording: &context.recording, columns: Events::COLUMNS, within, having };
     let add = |rare: &mut Rare, batch: &RecordBatch| -> Result<()> {
         let events = Events::of(batch)?;
-        let action = events
-            .action
-            .translate(|name| ACTIONS.iter().find(|(a, _)| a.as_str() == name).map(|(_, kind)| *kind));
+        let action = events.action.translate(mark);
         if action.is_meaningless() {
             return Ok(());
         }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::objects::each_row;
 use super::{Context, events_in};
+use crate::btf::Action;
 use crate::error::Result;
 use crate::names::Interner;
 use crate::picture::{Grid, MarkKind, Marks, Row, RowKind, Shape, Values};
 use crate::schema::result::{Integers, Texts};
-use crate::selection::spellings;
 
 /// Maximum number of events to read for the value of a signal before the window.
 const MAX_BEFORE: u64 = 20_000_000;
@@ -21,36 +21,31 @@ struct Signal {
 }
 
 pub(super) fn read(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Row>> {
-    let types = spellings("SIG").iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(", ");
     let grid = context.grid;
     let new = || Signal { values: Values::new(grid, Shape::Steps), marks: Marks::new(grid), words: false };
     let mut all: BTreeMap<String, Signal> = BTreeMap::new();
     let before = Grid::new(context.span.0, grid.from(), 1);
     if grid.from() > context.span.0 && events_in(context.session, &context.recording, before) <= MAX_BEFORE {
-        let sql = format!(
-            "SELECT target, last_value(note ORDER BY time, seq) AS note, max(time) AS time
+        let sql = "SELECT target, last_value(note ORDER BY time, seq) AS note, max(time) AS time
             FROM btf_event
-            WHERE recording = $recording AND time < $from AND target_type IN ({types}) AND action = 'write'
-            GROUP BY target ORDER BY target"
-        );
-        each_row(context, &sql, |([target, note], time): &([Texts; 2], Integers), row| {
+            WHERE recording = $recording AND time < $from AND is_type(target_type, 'SIG') AND is_action(action, 'write')
+            GROUP BY target ORDER BY target";
+        each_row(context, sql, |([target, note], time): &([Texts; 2], Integers), row| {
             let (Some(target), Some(note)) = (target.get(row), note.get(row)) else { return };
             if let (Some(value), Some(at)) = (number(note), time.get(row)) {
                 all.entry(target.to_owned()).or_insert_with(new).values.add(at, value);
             }
         })?;
     }
-    let sql = format!(
-        "SELECT time, target, action, note FROM btf_event
+    let sql = "SELECT time, target, action, note FROM btf_event
         WHERE recording = $recording AND time >= $from AND time < $to
-            AND target_type IN ({types}) AND action IN ('read', 'write')
-        ORDER BY time, seq"
-    );
-    each_row(context, &sql, |(time, [target, action, note]): &(Integers, [Texts; 3]), row| {
+            AND is_type(target_type, 'SIG') AND is_action(action, 'read', 'write')
+        ORDER BY time, seq";
+    each_row(context, sql, |(time, [target, action, note]): &(Integers, [Texts; 3]), row| {
         let (Some(at), Some(target)) = (time.get(row), target.get(row)) else { return };
         let signal = all.entry(target.to_owned()).or_insert_with(new);
         let note = note.get(row).filter(|note| !note.is_empty());
-        if action.get(row) == Some("read") {
+        if action.get(row).and_then(Action::parse_tolerant) == Some(Action::Read) {
             signal.marks.add(at, MarkKind::Read, None);
             return;
         }

@@ -35,7 +35,7 @@ pub use real_disk::RealDisk;
 pub(crate) use resequence::Resequenced;
 pub use row_groups::{names_in, row_group_spans, row_groups_with};
 #[cfg(feature = "engine")]
-pub(crate) use scan::{Scan, Scanner, Within};
+pub(crate) use scan::{Having, Scan, Scanner, Within};
 pub use table_reader::{read_batches, read_row_groups};
 pub use table_writer::{StagedFile, TableWriter};
 pub use transaction::Transaction;

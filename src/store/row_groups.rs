@@ -16,10 +16,10 @@ use super::open;
 use super::table_reader::guarded;
 use crate::error::Result;
 
-/// For every row group of a file whether any of `names` can be in its column `column`. Stops looking once
-/// several row groups have one: such a name is in most of them, and looking at the others saves nothing.
-pub fn row_groups_with(path: &Path, column: &str, names: &[String]) -> Result<Vec<bool>> {
-    /// After this many row groups with one of the names, the others are not checked.
+/// For every row group of a file whether a name that is `wanted` can be in its column `column`. Stops looking
+/// once several row groups have one: such a name is in most of them, and looking at the others saves nothing.
+pub fn row_groups_with(path: &Path, column: &str, wanted: &dyn Fn(&str) -> bool) -> Result<Vec<bool>> {
+    /// After this many row groups with such a name, the others are not checked.
     const ENOUGH: usize = 4;
     look_at(path, |reader| {
         let column = place_of(reader, column);
@@ -27,7 +27,7 @@ pub fn row_groups_with(path: &Path, column: &str, names: &[String]) -> Result<Ve
         let mut present = 0;
         for (group, found) in found.iter_mut().enumerate() {
             let Some(column) = column.filter(|_| present < ENOUGH) else { break };
-            *found = can_have(reader, group, column, names)?;
+            *found = can_have(reader, group, column, wanted)?;
             present += usize::from(*found);
         }
         Ok(found)
@@ -90,7 +90,7 @@ fn can_have(
     reader: &SerializedFileReader<File>,
     group: usize,
     column: usize,
-    names: &[String],
+    wanted: &dyn Fn(&str) -> bool,
 ) -> ParquetResult<bool> {
     let group = reader.get_row_group(group)?;
     if group.metadata().column(column).dictionary_page_offset().is_none() {
@@ -101,7 +101,8 @@ fn can_have(
         return Ok(true);
     };
     // A full dictionary may lack names.
-    Ok(buf.len() > WHOLE_DICTIONARY || entries(buf).any(|entry| names.iter().any(|n| n.as_bytes() == entry)))
+    let wanted = |entry: Bytes| std::str::from_utf8(&entry).map_or(true, wanted);
+    Ok(buf.len() > WHOLE_DICTIONARY || entries(buf).any(wanted))
 }
 
 /// The texts of a page in the PLAIN encoding.

@@ -16,7 +16,7 @@ use crate::schema::{NameView, TableSpec, find_column};
 /// Rows of a batch: many, because each batch costs a look at its dictionaries.
 const BATCH_ROWS: usize = 32 * 1024;
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(crate) struct Scan<'a> {
     pub table: &'static TableSpec,
     pub recording: &'a str,
@@ -24,8 +24,15 @@ pub(crate) struct Scan<'a> {
     pub columns: &'a [&'a str],
     /// Only row groups with rows in this window.
     pub within: Within<'a>,
-    /// Only row groups that have one of these names in this column.
-    pub having: Option<(&'a str, &'a [String])>,
+    /// Only row groups that have such a name in this column.
+    pub having: Option<Having<'a>>,
+}
+
+/// A column, and which of its names are wanted.
+#[derive(Clone, Copy)]
+pub(crate) struct Having<'a> {
+    pub column: &'a str,
+    pub wanted: &'a (dyn Fn(&str) -> bool + Sync),
 }
 
 /// A window of time `[from, to)`, and the columns that say when a row begins and ends.
@@ -124,8 +131,8 @@ impl Scanner<'_> {
                 .into_iter()
                 .map(|span| !span.is_some_and(outside))
                 .collect();
-            if let Some((column, names)) = scan.having {
-                let present = row_groups_with(&path, column, names)?;
+            if let Some(having) = scan.having {
+                let present = row_groups_with(&path, having.column, &|name| (having.wanted)(name))?;
                 wanted.iter_mut().zip(present).for_each(|(wanted, present)| *wanted &= present);
             }
             let groups: Vec<usize> =

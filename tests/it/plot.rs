@@ -33,6 +33,22 @@ fn counted(row: Node<'_, '_>, attribute: &str, value: Option<&str>) -> u64 {
     nodes.map(|n| n.attribute("data-count").unwrap().parse::<u64>().unwrap()).sum()
 }
 
+/// A lost activation is always drawn, however its file spells it, and so is a migration.
+#[test]
+fn rare_events_are_drawn_in_every_spelling() {
+    let bench = Bench::new();
+    let words = root().join("tests/data/btf/words.btf");
+    bench.ok(&["ingest", "engine.db", words.to_str().unwrap(), "-q"]);
+    for window in [&[][..], &["--type", "T"]] {
+        let svg = plot(&bench, window);
+        let document = Document::parse(&svg).unwrap();
+        let row = row(&document, "task:T_A");
+        assert_eq!(counted(row, "data-mark", Some("activation-lost")), 2);
+        assert_eq!(counted(row, "data-mark", Some("migration")), 1);
+        assert!(svg.contains("activation lost"), "it is in the legend");
+    }
+}
+
 #[test]
 fn an_svg_shows_what_the_database_has() {
     let bench = engine();

@@ -134,6 +134,40 @@ fn one_version_of_the_columnar_crates() {
     }
 }
 
+/// Files spell actions, types and the environment in many ways: `is_action`, `is_type` and `is_environment`
+/// in SQL and `parse_tolerant` in Rust know them all.
+#[test]
+fn words_of_btf_are_compared_by_what_they_mean() {
+    let quote = ["'", "\""];
+    let compared =
+        ["action = ", "action <> ", "action IN (", "target_type = ", "target_type <> ", "target_type IN ("];
+    let mut bad: Vec<String> = compared.iter().map(|word| format!("{word}'")).collect();
+    bad.extend(["action == ", "target_type == "].map(|word| format!("{word}\"")));
+    bad.extend(
+        quote.iter().flat_map(|q| ["mtalimitexceeded", "boundedmigration"].map(|w| format!("{q}{w}{q}"))),
+    );
+    bad.extend(["= 'SIM'", "<> 'SIM'", "== \"SIM\""].map(str::to_owned));
+    let spelled = |path: &str| path.starts_with("src/btf/spec/") || path.contains("/tests");
+    let mut files = rust_files("src");
+    for area in std::fs::read_dir(root().join("queries")).unwrap().map(|e| e.unwrap().path()) {
+        for file in std::fs::read_dir(area).into_iter().flatten().map(|e| e.unwrap().path()) {
+            files.push((relative(&file), std::fs::read_to_string(&file).unwrap()));
+        }
+    }
+    let mut found = Vec::new();
+    for (path, text) in files.iter().filter(|(path, _)| !spelled(path)) {
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for line in
+            code.lines().filter(|line| !line.contains("is_action(") && !line.trim_start().starts_with("//"))
+        {
+            if let Some(word) = bad.iter().find(|word| line.contains(word.as_str())) {
+                found.push(format!("{path}: {word}"));
+            }
+        }
+    }
+    assert_eq!(found, Vec::<String>::new());
+}
+
 #[test]
 fn nothing_is_left_unfinished() {
     for word in ["todo!(", "unimplemented!(", "FIXME"] {

@@ -5,6 +5,7 @@ pub(super) mod exact_sums;
 mod gap_between;
 mod stddev;
 mod windows;
+pub(super) mod words;
 
 use std::sync::Arc;
 
@@ -14,7 +15,9 @@ use crate::store::Database;
 
 /// Functions of one row that need no database.
 pub(super) fn of_rows() -> Vec<ScalarUDF> {
-    vec![argument::argument()]
+    let mut functions = vec![argument::argument()];
+    functions.extend(words::words());
+    functions
 }
 
 /// Aggregates that replace the engine's of the same name.

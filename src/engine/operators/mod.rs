@@ -3,7 +3,7 @@
 //! putting them into plans of plain SQL (see `optimizer`), and not for names in SQL (see `table_functions`).
 
 mod as_of;
-mod dictionary_eq;
+mod dictionary_test;
 pub(super) mod group_by_id;
 mod id_aggregate;
 mod in_order;
@@ -22,7 +22,7 @@ mod window_function;
 mod window_spec;
 
 pub(super) use as_of::{AsOf, AsOfSide};
-pub(super) use dictionary_eq::DictionaryEq;
+pub(super) use dictionary_test::DictionaryTest;
 pub(super) use id_aggregate::IdAggregateExec;
 pub(super) use in_order::InOrderExec;
 pub(super) use intervals::{IntervalFunction, IntervalOperator};

@@ -24,7 +24,7 @@ use datafusion::physical_plan::filter::{FilterExec, FilterExecBuilder};
 use datafusion::physical_plan::projection::ProjectionExec;
 
 use crate::engine::operators::group_by_id::KeyId;
-use crate::engine::operators::{DictionaryEq, IdAggregateExec, InOrderExec, KeyedWindowExec};
+use crate::engine::operators::{DictionaryTest, IdAggregateExec, InOrderExec, KeyedWindowExec};
 use crate::schema::{ColumnType, TABLES};
 
 /// What a plan needs of a column.
@@ -123,7 +123,7 @@ fn narrowed(plan: &Arc<dyn ExecutionPlan>, demanded: &[Demand]) -> Result<Option
 
 /// Notes what an expression demands of its input columns if so much is demanded of it (see [`over`]).
 fn note(expr: &Arc<dyn PhysicalExpr>, demanded: Demand, below: &mut [Demand]) {
-    match DictionaryEq::of(expr) {
+    match DictionaryTest::of(expr) {
         Some(comparison) => whole(comparison.column(), Demand::Identity, below),
         None if expr.children().is_empty() => whole(expr, demanded, below),
         None => expr.children().into_iter().for_each(|part| note(part, Demand::Values, below)),
@@ -143,7 +143,7 @@ fn whole(expr: &Arc<dyn PhysicalExpr>, demanded: Demand, below: &mut [Demand]) {
 /// An expression over columns some of which have become dictionaries.
 fn over(expr: &Arc<dyn PhysicalExpr>, schema: &SchemaRef) -> Result<Arc<dyn PhysicalExpr>> {
     let replace = |expr: Arc<dyn PhysicalExpr>| {
-        let found = DictionaryEq::of(&expr).filter(|found| {
+        let found = DictionaryTest::of(&expr).filter(|found| {
             found.column().data_type(schema).is_ok_and(|ty| matches!(ty, DataType::Dictionary(..)))
         });
         Ok(found.map_or_else(|| Transformed::no(expr), |found| Transformed::yes(Arc::new(found))))

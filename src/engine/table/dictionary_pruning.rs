@@ -1,5 +1,5 @@
-//! Dictionary pruning: if a column has to hold one of some names, row groups are skipped whose dictionaries
-//! hold none of them. For events that are rare or do not occur at all. Not for other conditions.
+//! Dictionary pruning: if a column has to hold one of some names or words, row groups are skipped whose
+//! dictionaries hold none of them. For events that are rare or do not occur at all. Not for other conditions.
 
 use std::path::Path;
 
@@ -7,14 +7,15 @@ use datafusion::common::ScalarValue;
 use datafusion::datasource::physical_plan::parquet::{ParquetAccessPlan, RowGroupAccess};
 use datafusion::logical_expr::{Expr, Operator};
 
+use crate::engine::functions::words::NameTest;
 use crate::schema::{ColumnType, TableSpec};
 use crate::store;
 
-/// A column, and the names of which it has to have one.
+/// A column, and the tests of which its name has to pass one.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct NameFilter {
     column: String,
-    names: Vec<String>,
+    tests: Vec<NameTest>,
 }
 
 impl NameFilter {
@@ -29,21 +30,27 @@ impl NameFilter {
         match filter {
             Expr::BinaryExpr(binary) if binary.op == Operator::Or => {
                 let (mut left, right) = (Self::any(&binary.left)?, Self::any(&binary.right)?);
-                left.names.extend(right.names);
+                left.tests.extend(right.tests);
                 (left.column == right.column).then_some(left)
             }
             Expr::BinaryExpr(binary) if binary.op == Operator::Eq => {
                 match (binary.left.as_ref(), binary.right.as_ref()) {
                     (Expr::Column(column), name) | (name, Expr::Column(column)) => {
-                        Some(Self { column: column.name.clone(), names: vec![text(name)?] })
+                        Some(Self { column: column.name.clone(), tests: vec![NameTest::Equals(text(name)?)] })
                     }
                     _ => None,
                 }
             }
             Expr::InList(list) if !list.negated => {
                 let Expr::Column(column) = list.expr.as_ref() else { return None };
-                let names = list.list.iter().map(text).collect::<Option<_>>()?;
-                Some(Self { column: column.name.clone(), names })
+                let tests = list.list.iter().map(|name| text(name).map(NameTest::Equals));
+                Some(Self { column: column.name.clone(), tests: tests.collect::<Option<_>>()? })
+            }
+            Expr::ScalarFunction(call) => {
+                let (Expr::Column(column), words) = call.args.split_first()? else { return None };
+                let words = words.iter().map(text).collect::<Option<Vec<_>>>()?;
+                let test = NameTest::of_call(call.name(), words.into_iter())?;
+                Some(Self { column: column.name.clone(), tests: vec![test] })
             }
             _ => None,
         }
@@ -60,9 +67,10 @@ fn text(expr: &Expr) -> Option<String> {
 /// The row groups of a file that may hold rows with all of these conditions; `None`: all.
 pub(super) fn access_plan(path: &Path, conditions: &[NameFilter]) -> Option<ParquetAccessPlan> {
     let mut plan: Option<ParquetAccessPlan> = None;
-    for NameFilter { column, names } in conditions {
+    for NameFilter { column, tests } in conditions {
+        let accepts = |name: &str| tests.iter().any(|test| test.accepts(name));
         // A damaged file is reported where it is read.
-        let found = store::row_groups_with(path, column, names).ok()?;
+        let found = store::row_groups_with(path, column, &accepts).ok()?;
         for (group, _) in found.iter().enumerate().filter(|(_, found)| !**found) {
             plan.get_or_insert_with(|| ParquetAccessPlan::new_all(found.len()))
                 .set(group, RowGroupAccess::Skip);

@@ -17,7 +17,7 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
 use futures::{StreamExt, stream};
 
-use crate::btf::spec::ENTITY_TYPES;
+use crate::btf::{Action, EntityType};
 use crate::chain::{Chain, ChainStep, Event, Follower, Occurrence};
 use crate::engine::chains::Chains;
 use crate::schema::result::{self, Integers, Texts};
@@ -294,18 +294,14 @@ impl Columns {
 
     fn is(&self, row: usize, step: &ChainStep) -> bool {
         self.target.value(row) == step.entity
-            && self.action.value(row) == step.action
+            && Action::same(self.action.value(row), &step.action)
             && step.source.as_deref().is_none_or(|source| self.source.value(row) == source)
     }
 
     /// The process that an event happens to, or else the one that causes it.
     fn process(&self, row: usize) -> Option<(&str, i64)> {
         let ty = self.target_type.value(row);
-        let is_process = ENTITY_TYPES.iter().any(|rule| {
-            rule.entity_type.is_process()
-                && (rule.entity_type.as_str() == ty
-                    || rule.aliases.iter().any(|a| a.eq_ignore_ascii_case(ty)))
-        });
+        let is_process = EntityType::parse_tolerant(ty).is_some_and(EntityType::is_process);
         let (name, instance) = match is_process {
             true => (&self.target, &self.target_instance),
             false => (&self.source, &self.source_instance),

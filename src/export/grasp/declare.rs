@@ -117,8 +117,8 @@ impl Declared {
             return Ok(());
         }
         let sql = "SELECT target, max(held) AS held FROM (SELECT target, \
-             sum(CASE action WHEN 'assigned' THEN 1 WHEN 'released' THEN -1 ELSE 0 END) OVER w AS held FROM btf_event \
-             WHERE recording = $recording AND target_type = 'SEM' \
+             sum(CASE WHEN is_action(action, 'assigned') THEN 1 WHEN is_action(action, 'released') THEN -1 ELSE 0 END) OVER w AS held FROM btf_event \
+             WHERE recording = $recording AND is_type(target_type, 'SEM') \
              WINDOW w AS (PARTITION BY target ORDER BY time, seq)) AS step GROUP BY target ORDER BY target";
         let mut rows = Cursor::new(part.session.sql(sql, &[("recording", part.recording.into())])?);
         while rows.next()? {

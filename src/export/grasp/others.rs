@@ -109,10 +109,11 @@ impl Others {
             line.push(',');
             line.push_str(note);
         }
-        let grip = match action {
-            "assigned" => Some(SemaphoreAction::Acquire),
-            "released" => Some(SemaphoreAction::Release),
-            "waiting" => Some(SemaphoreAction::Suspend),
+        let meaning = Action::parse_tolerant(action);
+        let grip = match meaning {
+            Some(Action::Assigned) => Some(SemaphoreAction::Acquire),
+            Some(Action::Released) => Some(SemaphoreAction::Release),
+            Some(Action::Waiting) => Some(SemaphoreAction::Suspend),
             _ => None,
         };
         let kind = EntityType::parse_tolerant(rows.name(4));
@@ -124,7 +125,7 @@ impl Others {
                 semaphore: target.to_owned(),
             },
             (Some(kind @ (EntityType::Task | EntityType::Isr)), _)
-                if Action::parse_tolerant(action) == Some(Action::MtaLimitExceeded) =>
+                if meaning == Some(Action::MtaLimitExceeded) =>
             {
                 Form::Ignored { kind, process: target.to_owned() }
             }

@@ -18,6 +18,8 @@ struct Event<'a> {
     target_instance: Option<i64>,
     kind: Option<EntityType>,
     action: &'a str,
+    /// What the action means, in whatever spelling.
+    meaning: Option<Action>,
     note: Option<&'a str>,
 }
 
@@ -34,7 +36,8 @@ impl Export<'_, '_> {
         while rows.next()? {
             let (ty, action) = (rows.name(4), rows.name(7));
             let kind = EntityType::parse_tolerant(ty);
-            if lasts(kind, ty, action) {
+            let meaning = Action::parse_tolerant(action);
+            if lasts(kind, meaning) {
                 continue;
             }
             let event = Event {
@@ -44,6 +47,7 @@ impl Export<'_, '_> {
                 target_instance: rows.int(6),
                 kind,
                 action,
+                meaning,
                 note: rows.text(8),
             };
             self.event(&event, &known, &mut text)?;
@@ -80,7 +84,9 @@ impl Export<'_, '_> {
         if event.kind.is_some_and(|kind| EntityTypes::WITH_INSTANCES.has(kind)) {
             args.extend(event.target_instance.filter(|n| *n >= 0).map(|n| Argument::Int("instance", n)));
         }
-        if let (Some(kind), true) = (event.kind.filter(|k| k.is_process()), event.action == ACTIVATE) {
+        if let (Some(kind), true) =
+            (event.kind.filter(|k| k.is_process()), event.meaning == Some(Action::Activate))
+        {
             // Without a number, the instance is unknown.
             let Some(instance) = event.target_instance else { return Ok(()) };
             let thread = self.tracks.thread(kind, target, packets)?;
@@ -88,7 +94,7 @@ impl Export<'_, '_> {
             flow = Some(Flow::Through(activation(thread.number, instance)));
         }
         if event.kind == Some(EntityType::Signal)
-            && event.action == WRITE
+            && event.meaning == Some(Action::Write)
             && let Some(value) = event.note.and_then(value)
         {
             let row = self.tracks.row(Group::Signals, target, TrackKind::Counter, "", packets)?;
@@ -127,21 +133,17 @@ impl Export<'_, '_> {
     }
 }
 
-const ACTIVATE: &str = "activate";
-const WRITE: &str = "write";
-
 /// True if an event begins or ends something that is shown as a slice.
-fn lasts(kind: Option<EntityType>, ty: &str, action: &str) -> bool {
+fn lasts(kind: Option<EntityType>, action: Option<Action>) -> bool {
+    use Action::{Activate, Assigned, Released, RequestSemaphore, Waiting};
     match kind {
         Some(EntityType::Task | EntityType::Isr) => {
-            let moving = Action::parse(action).filter(|action| *action != Action::Activate);
-            moving.and_then(process_transition).is_some()
+            action.filter(|action| *action != Activate).and_then(process_transition).is_some()
         }
-        Some(EntityType::Runnable) => Action::parse(action).and_then(runnable_transition).is_some(),
+        Some(EntityType::Runnable) => action.and_then(runnable_transition).is_some(),
         // As the views of semaphores interpret them.
         Some(EntityType::Semaphore) => {
-            ty == EntityType::Semaphore.as_str()
-                && ["requestsemaphore", "waiting", "assigned", "released"].contains(&action)
+            matches!(action, Some(RequestSemaphore | Waiting | Assigned | Released))
         }
         _ => false,
     }

@@ -11,4 +11,4 @@ SELECT
     1 AS value,
     time AS at
 FROM btf_event
-WHERE target_type = 'SIG' AND action = 'write'
+WHERE is_type(target_type, 'SIG') AND is_action(action, 'write')

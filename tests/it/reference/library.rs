@@ -28,6 +28,19 @@ already. An example is `Writes.sql`, which counts the writes of each signal:
 /// An SQL file of a user.
 const EXAMPLE: &str = include_str!("Writes.sql");
 
+/// The functions that know the words of BTF.
+const WORDS: &str = "
+## Words of BTF
+
+`btf_event` has the types and actions as their file spells them: `ISR` and `I`, `mtalimitexceeded`, `mpalimitexceeded` and
+`mtalimitexceded`, in upper or lower case. Three functions compare what they mean. They cost no more than `=`, and skip the parts
+of a file that have no such word.
+
+* `is_action(action, 'start', 'resume')` is true if the action means one of these.
+* `is_type(target_type, 'T', 'I')` is true if the type means one of these.
+* `is_environment(source)` is true for `SIM`, `Sim`, `Simulation` and `SYSTEM`: what is outside of the traced software.
+";
+
 /// What all table functions have in common, and what plain SQL does.
 const INTERVALS: &str = "
 ## Table functions
@@ -101,6 +114,7 @@ pub fn docs() -> String {
     for function in TABLE_FUNCTIONS {
         let _ = write_function(&mut out, function);
     }
+    out.push_str(WORDS);
     out + "\n" + OF_YOUR_OWN.trim_start() + "\n```sql\n" + EXAMPLE + "```\n"
 }
 

@@ -1,5 +1,5 @@
-//! Compares a name in a dictionary with a constant: the entries of the dictionary are compared, the rows by
-//! their keys. Not for names that are strings, which DataFusion compares itself.
+//! Tests a name in a dictionary: is it a constant, does it mean a word? The entries of the dictionary are
+//! tested, the rows by their keys. Not for names that are strings, which DataFusion tests itself.
 
 use std::fmt;
 use std::hash::Hash;
@@ -12,24 +12,34 @@ use arrow::compute::{not, or};
 use arrow::datatypes::{DataType, Schema, UInt32Type};
 use datafusion::common::{Result, ScalarValue, internal_err};
 use datafusion::logical_expr::{ColumnarValue, Operator};
-use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{BinaryExpr, Column, Literal};
+use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 
+use crate::engine::functions::words::NameTest;
 use crate::names::Memo;
 
-/// `name = 'constant'`, or `<>`.
+/// `name = 'constant'`, `name <> 'constant'`, or a function that tests words: `is_action(name, 'start')`.
 #[derive(Debug)]
-pub(in crate::engine) struct DictionaryEq {
+pub(in crate::engine) struct DictionaryTest {
     name: Arc<dyn PhysicalExpr>,
-    constant: String,
+    test: NameTest,
     negated: bool,
-    /// Which entries of a dictionary equal the constant. One for each thread that is comparing.
+    /// Which entries of a dictionary pass. One for each thread that is testing.
     memos: Mutex<Vec<Memo<bool>>>,
 }
 
-impl DictionaryEq {
-    /// The same comparison over a dictionary, if `expr` compares a column with a text.
+impl DictionaryTest {
+    /// The same test over a dictionary, if `expr` tests a column.
     pub fn of(expr: &Arc<dyn PhysicalExpr>) -> Option<Self> {
+        let found = |name: &Arc<dyn PhysicalExpr>, test, negated| {
+            let new = || Self { name: Arc::clone(name), test, negated, memos: Mutex::default() };
+            name.is::<Column>().then(new)
+        };
+        if let Some(call) = expr.downcast_ref::<ScalarFunctionExpr>() {
+            let (name, words) = call.args().split_first()?;
+            let words = words.iter().map(literal).collect::<Option<Vec<_>>>()?;
+            return found(name, NameTest::of_call(call.name(), words.into_iter())?, false);
+        }
         let binary = expr.downcast_ref::<BinaryExpr>()?;
         let negated = match binary.op() {
             Operator::Eq => false,
@@ -40,12 +50,7 @@ impl DictionaryEq {
             (name, constant) if name.is::<Column>() => (name, constant),
             (constant, name) => (name, constant),
         };
-        let constant = match constant.downcast_ref::<Literal>()?.value() {
-            ScalarValue::Utf8(Some(text)) | ScalarValue::Utf8View(Some(text)) => text.clone(),
-            _ => return None,
-        };
-        let found = || Self { name: Arc::clone(name), constant, negated, memos: Mutex::default() };
-        name.is::<Column>().then(found)
+        found(name, NameTest::Equals(literal(constant)?), negated)
     }
 
     pub fn column(&self) -> &Arc<dyn PhysicalExpr> {
@@ -58,7 +63,14 @@ impl DictionaryEq {
     }
 }
 
-impl PhysicalExpr for DictionaryEq {
+fn literal(expr: &Arc<dyn PhysicalExpr>) -> Option<String> {
+    match expr.downcast_ref::<Literal>()?.value() {
+        ScalarValue::Utf8(Some(text)) | ScalarValue::Utf8View(Some(text)) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+impl PhysicalExpr for DictionaryTest {
     fn data_type(&self, _: &Schema) -> Result<DataType> {
         Ok(DataType::Boolean)
     }
@@ -74,7 +86,7 @@ impl PhysicalExpr for DictionaryEq {
             return internal_err!("a name to be compared is not in a dictionary");
         };
         let mut memo = self.memos().pop().unwrap_or_default();
-        memo.follow(entries, |entry| entry == self.constant);
+        memo.follow(entries, |entry| self.test.accepts(entry));
         let keys = names.keys();
         let mut equal_keys = memo.values().iter().zip(0..).filter(|(equal, _)| **equal).map(|(_, key)| key);
         let equal = match equal_keys.next() {
@@ -103,8 +115,8 @@ impl PhysicalExpr for DictionaryEq {
         children: Vec<Arc<dyn PhysicalExpr>>,
     ) -> Result<Arc<dyn PhysicalExpr>> {
         let Ok([name]) = <[_; 1]>::try_from(children) else { return internal_err!("one name is compared") };
-        let (constant, negated) = (self.constant.clone(), self.negated);
-        Ok(Arc::new(Self { name, constant, negated, memos: Mutex::default() }))
+        let (test, negated) = (self.test.clone(), self.negated);
+        Ok(Arc::new(Self { name, test, negated, memos: Mutex::default() }))
     }
 
     fn fmt_sql(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -112,22 +124,27 @@ impl PhysicalExpr for DictionaryEq {
     }
 }
 
-impl fmt::Display for DictionaryEq {
+impl fmt::Display for DictionaryTest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", self.name, if self.negated { "!=" } else { "=" }, self.constant)
+        match &self.test {
+            NameTest::Equals(text) => {
+                write!(f, "{} {} {text}", self.name, if self.negated { "!=" } else { "=" })
+            }
+            words => write!(f, "{} means {words}", self.name),
+        }
     }
 }
 
-impl PartialEq for DictionaryEq {
+impl PartialEq for DictionaryTest {
     fn eq(&self, other: &Self) -> bool {
-        self.name.eq(&other.name) && self.constant == other.constant && self.negated == other.negated
+        self.name.eq(&other.name) && self.test == other.test && self.negated == other.negated
     }
 }
 
-impl Eq for DictionaryEq {}
+impl Eq for DictionaryTest {}
 
-impl Hash for DictionaryEq {
+impl Hash for DictionaryTest {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        (&self.name, &self.constant, self.negated).hash(state);
+        (&self.name, &self.test, self.negated).hash(state);
     }
 }
