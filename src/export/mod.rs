@@ -10,6 +10,7 @@ mod perfetto;
 mod table;
 mod traceprinter;
 
+pub(crate) use btf::{Gaps, Translation, Translator};
 pub use exporter::{Content, ExportRequest, Exported, Exporter, ExporterInfo};
 
 /// The option that names a file with chains of events. Chains belong to a session, so the code that opens the

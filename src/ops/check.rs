@@ -7,9 +7,11 @@ use crate::btf::spec::Version;
 use crate::check::{CheckOptions, Checker, Report};
 use crate::engine::StoredRecords;
 use crate::error::{Error, Result};
+use crate::export::{Gaps, Translation, Translator};
 
 /// Checks the recordings of a trace, or one of them, against a version of BTF: the given one, else that of
-/// the recording, which is 2.1.5 for mapped ones. A report per recording, with its name.
+/// the recording. A mapped recording has no version of its own: its events are checked in the terms of the
+/// version, as export writes them. A report per recording, with its name.
 ///
 /// # Errors
 /// [`crate::error::ErrorKind::Usage`] when there is no recording; those of a query.
@@ -30,7 +32,14 @@ pub fn check(
 fn check_recording(trace: &Trace, recording: &str, version: Option<Version>) -> Result<Report> {
     let mut records = StoredRecords::open(&trace.session, recording)?;
     let header = records.has_lines();
-    let version = version.or((!header).then_some(Version::V2_1_5));
+    let (translator, mut gaps) = match header {
+        true => (None, Gaps::default()),
+        false => {
+            let translator = Translator::for_version(&trace.session, recording, version)?;
+            (Some(translator), Gaps::read(&trace.session, recording)?)
+        }
+    };
+    let version = translator.as_ref().map(|translator| translator.version).or(version);
     let mut checker = Checker::new(CheckOptions { version, header });
     // The lines before an event are checked before it.
     let mut others = Vec::new();
@@ -38,7 +47,16 @@ fn check_recording(trace: &Trace, recording: &str, version: Option<Version>) -> 
         let next = records.next_with(|line, text| others.push((line, text.to_owned())))?;
         others.drain(..).for_each(|(line, text)| checker.other_line(line, &text));
         let Some((place, record)) = next else { break };
-        checker.event(place, &record);
+        gaps.before(record.time, |core| checker.gap(core));
+        match translator.as_ref().map(|translator| translator.translate(&record)) {
+            None => checker.event(place, &record),
+            Some(Translation::Whole(record)) => checker.event(place, &record),
+            Some(Translation::Partly(translation)) => {
+                checker.not_expressible(place, &record);
+                checker.event(place, &translation);
+            }
+            Some(Translation::None) => checker.not_expressible(place, &record),
+        }
     }
     let mut report = checker.finish();
     for (line, fault) in grasp_faults(trace.session.database(), recording)? {

@@ -15,6 +15,7 @@ mod architecture;
 mod bad_input;
 mod btf;
 mod cli;
+mod conform;
 mod corpus;
 mod documents;
 mod doubts;

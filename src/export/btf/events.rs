@@ -2,10 +2,10 @@
 
 use super::BtfCounts;
 use super::numbers::Numbers;
+use super::plain::Plain;
 use super::texts::{Field, Names, Texts, names};
-use super::translate::translated;
+use super::translate::{Translation, Translator};
 use crate::btf::Record;
-use crate::btf::spec::Version;
 use crate::error::Result;
 use crate::export::exporter::misfit;
 use crate::render::{PORTION, Worker, write_integer};
@@ -21,7 +21,8 @@ pub(super) struct Style {
     pub scale: TimeScale,
     /// The instant that is written as 0.
     pub zero: i64,
-    pub version: Option<Version>,
+    /// To the version of the output; `None` if events stay as they are.
+    pub translator: Option<Translator>,
     pub numbers: Option<Numbers>,
 }
 
@@ -44,6 +45,7 @@ pub(super) struct Formatter<'a> {
     style: &'a Style,
     /// In the order of the columns of [`Events`].
     texts: [Texts; 5],
+    plain: Option<Plain<'a>>,
     done: BtfCounts,
 }
 
@@ -60,7 +62,8 @@ impl<'a> Formatter<'a> {
     /// At the begin of the output.
     pub fn new(style: &'a Style) -> Self {
         let fields = [Field::Entity, Field::Kind, Field::Entity, Field::Action, Field::Note];
-        Self { style, texts: fields.map(Texts::new), done: BtfCounts::default() }
+        let plain = style.translator.as_ref().map(Plain::new);
+        Self { style, texts: fields.map(Texts::new), plain, done: BtfCounts::default() }
     }
 
     pub fn done(self) -> BtfCounts {
@@ -87,16 +90,29 @@ impl<'a> Formatter<'a> {
         self.done.events += 1;
     }
 
-    /// In the terms of `version`, or as a comment.
-    fn translated(&mut self, record: &Record<'_>, version: Version, clock: &Clock, out: &mut Vec<u8>) {
-        let translation = translated(record, version);
-        if translation.is_some() {
-            self.done.events += 1;
-        } else {
-            self.done.inexpressible += 1;
-            out.extend_from_slice(b"# ");
+    /// In the terms of a version. What it cannot express becomes a comment.
+    fn translated(&mut self, record: &Record<'_>, translator: &Translator, clock: &Clock, out: &mut Vec<u8>) {
+        match translator.translate(record) {
+            Translation::Whole(translation) => self.record(&translation, clock, out),
+            Translation::Partly(translation) => {
+                self.comment(record, clock, out);
+                self.done.partly += 1;
+                self.record(&translation, clock, out);
+            }
+            Translation::None => {
+                self.comment(record, clock, out);
+                self.done.inexpressible += 1;
+            }
         }
-        let record = translation.unwrap_or(*record);
+    }
+
+    fn comment(&mut self, record: &Record<'_>, clock: &Clock, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"# ");
+        self.record(record, clock, out);
+        self.done.events -= 1;
+    }
+
+    fn record(&mut self, record: &Record<'_>, clock: &Clock, out: &mut Vec<u8>) {
         let numbers = self.style.numbers.as_ref();
         let mut write = |field: Field, name: &str, out: &mut Vec<u8>| {
             self.done.altered += u64::from(field.write(name, numbers, out));
@@ -112,6 +128,7 @@ impl<'a> Formatter<'a> {
             write(Field::Note, note, out);
         }
         out.push(b'\n');
+        self.done.events += 1;
     }
 }
 
@@ -120,13 +137,17 @@ impl Worker<Job> for Formatter<'_> {
         let events = job.batch.as_ref().map(|batch| Events::of(batch).ok_or_else(misfit)).transpose()?;
         let names = events.iter().flat_map(|events| &events.names);
         self.texts.iter_mut().zip(names).for_each(|(texts, names)| texts.turn_to(names));
+        if let (Some(plain), Some(events)) = (&mut self.plain, &events) {
+            plain.turn_to(&events.names);
+        }
         for piece in &mut job.pieces {
             out.append(&mut piece.lines);
             let Some(events) = &events else { continue };
             let clock = Clock::new(self.style, piece.unit);
             for row in piece.rows.by_ref() {
-                match self.style.version {
-                    Some(version) => self.translated(&events.record(row), version, &clock, out),
+                let plain = self.plain.as_mut().is_none_or(|plain| plain.is_plain(&events.names, row));
+                match self.style.translator.as_ref().filter(|_| !plain) {
+                    Some(translator) => self.translated(&events.record(row), translator, &clock, out),
                     None => self.event(events, row, &clock, out),
                 }
                 if out.len() >= PORTION {
@@ -300,7 +321,7 @@ mod tests {
                 numbers.entities.insert(name.into(), id.into());
                 numbers.kinds.insert(name.into(), format!("{id}0"));
             }
-            let style = Style { scale: TimeScale::Ns, zero, version: None, numbers: numeric.then_some(numbers) };
+            let style = Style { scale: TimeScale::Ns, zero, translator: None, numbers: numeric.then_some(numbers) };
             let (mut formatter, mut out, mut expected) = (Formatter::new(&style), Vec::new(), String::new());
             let mut count = 0;
             for (rows, views) in &batches {

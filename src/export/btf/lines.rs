@@ -2,9 +2,11 @@
 //! the output into jobs, in order. Not for the events themselves (see `events`).
 
 use super::events::{Job, Piece, Style};
+use super::gaps::Gaps;
 use super::original::Original;
 use super::texts::expressible;
 use super::{BtfCounts, BtfOptions, Facts};
+use crate::btf::date;
 use crate::btf::spec::{Parameter, Version};
 use crate::error::Result;
 use crate::formats::btf::Keyword;
@@ -30,6 +32,7 @@ pub(super) struct Lines<'a, I> {
     imported: bool,
     options: BtfOptions,
     original: Original,
+    gaps: Gaps,
     /// The version of the header, unless the lines of an imported file are kept.
     version: Option<Version>,
     /// The parameter with the unit has been written.
@@ -42,7 +45,13 @@ pub(super) struct Lines<'a, I> {
 
 impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
     /// Starts with the lines before the first event of an imported file, or with a header of our own.
-    pub fn new(style: &'a Style, options: BtfOptions, facts: &Facts, original: Original, events: I) -> Self {
+    pub fn new(
+        style: &'a Style,
+        options: BtfOptions,
+        facts: &Facts,
+        (original, gaps): (Original, Gaps),
+        events: I,
+    ) -> Self {
         let imported = facts.imported;
         // An imported file counts in nanoseconds until it states a unit.
         let own = if imported { TimeScale::Ns } else { style.scale };
@@ -56,7 +65,8 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
             imported,
             options,
             original,
-            version: options.version.or((!imported).then_some(Version::V2_1_5)),
+            gaps,
+            version: options.version,
             unit_written: false,
             own_header_written: false,
             inexpressible: 0,
@@ -78,7 +88,10 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
         let Some(version) = self.version else { return };
         let mut text = format!("#version {version}\n#creator btfdb {}\n", env!("CARGO_PKG_VERSION"));
         if let Some(created) = &facts.created {
-            text += &format!("#creationDate {}\n", expressible(created, true));
+            text += &match date::to_iso(created) {
+                Some(iso) => format!("#creationDate {iso}\n"),
+                None => format!("# created: {}\n", expressible(created, true)),
+            };
         }
         if self.options.time_scale.is_none() && self.imported {
             self.unit = self.original.unit.unwrap_or(self.unit);
@@ -122,10 +135,13 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
     fn job(&mut self, batch: RecordBatch, mut row: usize) -> Result<Job> {
         let numbers: Integers = result::column(&batch, btf_event::SEQ)?;
         let numbers = numbers.values();
+        let times: Integers = result::column(&batch, btf_event::TIME)?;
+        let (scale, zero) = (self.style.scale, self.style.zero);
         let (mut pieces, mut size) = (Vec::new(), 0);
         while let Some(first) = numbers.get(row).filter(|_| size < PORTION) {
             let complete = self.before(Some(*first))?;
-            let end = match self.original.next_seq() {
+            self.gaps.write_before(times.value(row), zero, scale.as_str(), &mut self.lines);
+            let mut end = match self.original.next_seq() {
                 _ if !complete => row,
                 None => numbers.len(),
                 Some(next) => {
@@ -133,6 +149,10 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
                     row + rows.count()
                 }
             };
+            if let Some(begin) = self.gaps.next_begin() {
+                let before = times.values().iter().take(end).skip(row).take_while(|time| **time <= begin);
+                end = row + before.count();
+            }
             size += self.lines.len();
             pieces.push(Piece { lines: take(&mut self.lines), rows: row..end, unit: self.unit });
             row = end;

@@ -4,9 +4,11 @@
 //! `formats::btf`).
 
 mod events;
+mod gaps;
 mod lines;
 mod numbers;
 mod original;
+mod plain;
 mod texts;
 mod translate;
 
@@ -26,6 +28,9 @@ use events::{Formatter, Style};
 use lines::Lines;
 use numbers::Numbers;
 use original::Original;
+
+pub(crate) use gaps::Gaps;
+pub(crate) use translate::{Translation, Translator};
 
 pub(super) struct Btf;
 
@@ -49,7 +54,7 @@ static INFO: ExporterInfo = ExporterInfo {
             VERSION,
             "VERSION",
             &VERSIONS,
-            "Version of BTF to write; as imported when left out, 2.1.5 for what was mapped",
+            "Version of BTF to write; as imported when left out, for what was mapped the one that loses least",
         ),
         OptionSpec::choice(
             TIME_SCALE,
@@ -76,13 +81,16 @@ impl Exporter for Btf {
             numeric: (given.has(NUMERIC) || given.has(SYMBOLIC)).then_some(given.has(NUMERIC)),
             by_time: request.by_time,
         };
-        let BtfCounts { events, shifted_by, altered, inexpressible, left_out, rounded } =
-            export_btf(session, &request.selection, &options, out)?;
-        let version = given.text(VERSION).unwrap_or_default();
+        let (version, counts) = export_btf(session, &request.selection, &options, out)?;
+        let BtfCounts { events, shifted_by, altered, inexpressible, partly, left_out, rounded } = counts;
+        let version = version.map_or("", Version::as_str);
         let scale = session.database().time_scale();
         Ok(Exported::new(format!("{events} events"), events + inexpressible == 0)
             .warn(inexpressible, || {
                 format!("{inexpressible} lines cannot be said in BTF {version}; they are comments now")
+            })
+            .warn(partly, || {
+                format!("{partly} lines cannot be complete in BTF {version}; comments before them are")
             })
             .warn(left_out, || {
                 format!(
@@ -101,7 +109,7 @@ impl Exporter for Btf {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct BtfOptions {
     /// Version of the specification to write: the header and events of others are translated. Default: as
-    /// imported, and 2.1.5 for mapped recordings.
+    /// imported; for mapped recordings see [`Translator::best_version`].
     pub version: Option<Version>,
     /// Unit of the times. Default: as imported, else that of the database.
     pub time_scale: Option<TimeScale>,
@@ -121,21 +129,29 @@ pub(super) struct BtfCounts {
     pub altered: u64,
     /// Events that the version cannot express; they were written as comments.
     pub inexpressible: u64,
+    /// Events whose note or source the version does not let them have; comments before them have it.
+    pub partly: u64,
     /// Lines that were rejected at the import, and are therefore missing.
     pub left_out: u64,
     /// Times that are not a whole number of the unit; they were rounded half to even.
     pub rounded: u64,
 }
 
-/// Writes the selected system events as BTF. An entity is selected as source or target of an event.
+/// Writes the selected system events as BTF, and returns the version, unless it is that of an imported file.
+/// An entity is selected as source or target of an event.
 pub(super) fn export_btf(
     session: &Session,
     selection: &Selection,
     options: &BtfOptions,
     out: &mut dyn Write,
-) -> Result<BtfCounts> {
+) -> Result<(Option<Version>, BtfCounts)> {
     let recording = selection.recording(session)?;
     let facts = Facts::read(session, &recording)?;
+    let version = match options.version {
+        None if !facts.imported => Some(Translator::best_version(session, &recording)?),
+        version => version,
+    };
+    let options = BtfOptions { version, ..*options };
     let begin = session.database().manifest().recording(&recording).and_then(|r| r.begin_at);
     let zero = begin.filter(|b| *b < 0).unwrap_or(0);
     let numeric = options.numeric.unwrap_or(facts.numeric);
@@ -146,25 +162,33 @@ pub(super) fn export_btf(
         true => Some(Numbers::of(session, &recording, selection, facts.numeric && keep, keep)?),
         false => None,
     };
-    let style = Style { scale: session.database().time_scale(), zero, version: options.version, numbers };
+    let translator = version.map(|version| Translator::new(session, &recording, version)).transpose()?;
+    let style = Style { scale: session.database().time_scale(), zero, translator, numbers };
     let condition = selection.condition(tables::BTF_EVENT, &recording);
     let order = if options.by_time { EventOrder::Time } else { EventOrder::File };
     let (sql, params) = (condition.sql(), condition.params());
     let events = engine::events(session, &recording, (&sql, &params), selection.is_whole(), order)?;
-    let mut lines = Lines::new(&style, *options, &facts, original, events);
+    // The lines of an imported file stay as they are.
+    let gaps = match facts.imported {
+        true => Gaps::default(),
+        false => Gaps::read(session, &recording)?.within(selection.from, selection.to),
+    };
+    let mut lines = Lines::new(&style, options, &facts, (original, gaps), events);
     let failed = |e| Error::new(ErrorKind::Io, "cannot write the BTF").because(e);
     let mut write = |bytes: &[u8]| out.write_all(bytes).map_err(failed);
     let formatters = in_order(session.threads(), &mut lines, || Formatter::new(&style), &mut write)?;
-    Ok(formatters.into_iter().fold(lines.done(), |sum, formatter| {
+    let counts = formatters.into_iter().fold(lines.done(), |sum, formatter| {
         let done = formatter.done();
         BtfCounts {
             events: sum.events + done.events,
             altered: sum.altered + done.altered,
             inexpressible: sum.inexpressible + done.inexpressible,
+            partly: sum.partly + done.partly,
             rounded: sum.rounded + done.rounded,
             ..sum
         }
-    }))
+    });
+    Ok((version, counts))
 }
 
 /// What the export has to know of a recording before its events.

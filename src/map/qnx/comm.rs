@@ -1,5 +1,6 @@
 //! Rules for messages, pulses and signals: they set and clear OS events of BTF.
 
+use super::counters::Finding;
 use super::entities::Named;
 use super::mapper::QnxMapper;
 use super::wake::Wake;
@@ -39,29 +40,28 @@ impl QnxMapper {
 
     pub(super) fn comm_event(&mut self, cpu: usize, event: &Event<'_>) {
         let (id, pid) = (event.word(0), event.word(1));
-        let note = Note::Hex(u64::from(id));
         match event.event {
             number::SEND => {
-                let name = self.message_event(pid);
-                self.os_event(cpu, name, Action::SetEvent, note);
+                let (name, owner) = (self.message_event(pid), self.receiver(pid));
+                self.sets(cpu, name, owner);
                 self.causes.process(pid, self.turn, Wake::Message);
                 self.message_sent(cpu, id, pid);
             }
             number::RECEIVE => {
                 let name = self.message_event(pid);
-                self.os_event(cpu, name, Action::ClearEvent, note);
+                self.clears(cpu, name, id);
                 self.message_received(cpu, id, pid);
             }
             number::REPLY | number::ERROR => self.replied(cpu, (pid, id), event.event == number::ERROR),
-            number::SIGNAL => self.signalled(cpu, id),
+            number::SIGNAL => self.signalled(cpu),
             number::RECEIVE_PULSE => {
                 let name = self.pulse_event(pid);
-                self.os_event(cpu, name, Action::ClearEvent, note);
+                self.clears(cpu, name, id);
                 self.pulse_received(cpu, id, pid);
             }
             pulse if pulse == number::SEND_PULSE || number::KERNEL_PULSES.contains(&pulse) => {
-                let name = self.pulse_event(pid);
-                self.os_event(cpu, name, Action::SetEvent, note);
+                let (name, owner) = (self.pulse_event(pid), self.receiver(pid));
+                self.sets(cpu, name, owner);
                 self.causes.process(pid, self.turn, Wake::Pulse);
                 self.pulse_sent(cpu, id, pid, pulse == number::SEND_PULSE);
             }
@@ -69,10 +69,32 @@ impl QnxMapper {
         }
     }
 
-    /// The source is the running thread; during an interrupt, it is the kernel.
-    fn os_event(&mut self, cpu: usize, name: NameId, action: Action, note: Note) {
-        let source = self.thread_actor_on(cpu);
-        self.emit(source, EntityType::OsEvent, (name, 0), action, note);
+    /// Rule Q24: what executes sets an event for its owner, which the note names (BTF 2.1.5 table 14).
+    fn sets(&mut self, cpu: usize, name: NameId, owner: NameId) {
+        let source = self.cause_on(cpu);
+        self.emit(source, EntityType::OsEvent, (name, 0), Action::SetEvent, Note::Name(owner));
+    }
+
+    /// Only its owner clears an event (BTF 2.1.5 table 14): there is no event when the trace does not say who
+    /// received. The note identifies the message.
+    fn clears(&mut self, cpu: usize, name: NameId, id: u32) {
+        match self.thread_on(cpu) {
+            Some(thread) => {
+                let note = Note::Hex(u64::from(id));
+                self.emit(thread, EntityType::OsEvent, (name, 0), Action::ClearEvent, note);
+            }
+            None => self.count(Finding::ReceiptOfNobody),
+        }
+    }
+
+    /// The owner of the events of messages to a process: its only thread. If it has more, nothing tells which
+    /// of them will receive, and the process itself is named.
+    fn receiver(&mut self, pid: u32) -> NameId {
+        if let Some(thread) = self.threads.only_of(pid).map(|t| &self.threads[t]).filter(|t| t.exported) {
+            return thread.name;
+        }
+        let name = self.process_name(pid);
+        self.intern(&name)
     }
 
     /// Rule Q23: a thread gets the reply to its message.
@@ -81,8 +103,8 @@ impl QnxMapper {
             return;
         }
         let name = self.named(Named::Reply, (pid, u64::from(tid)), |_| format!("RPL_{pid}_{tid}"));
-        let note = Note::Name(self.task(pid, tid));
-        self.os_event(cpu, name, Action::SetEvent, note);
+        let client = self.task(pid, tid);
+        self.sets(cpu, name, client);
         if let Some(t) = self.threads.find((pid, tid)) {
             let wake = if error { Wake::Error } else { Wake::Reply };
             self.threads[t].cause = Some((self.turn, wake));
@@ -92,10 +114,10 @@ impl QnxMapper {
     }
 
     /// Rule Q25: the kernel delivers a signal to the thread that will continue, which is the running one.
-    fn signalled(&mut self, cpu: usize, number: u32) {
+    fn signalled(&mut self, cpu: usize) {
         let Some(t) = self.cores[cpu].running else { return };
         let (pid, tid) = self.threads[t].pid_tid();
         let name = self.named(Named::Signal, (pid, u64::from(tid)), |_| format!("SIG_{pid}_{tid}"));
-        self.os_event(cpu, name, Action::SetEvent, Note::Value(u64::from(number)));
+        self.sets(cpu, name, self.threads[t].name);
     }
 }

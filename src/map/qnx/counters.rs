@@ -11,6 +11,7 @@ pub(super) enum Finding {
     CallExit,
     CallCut,
     CallOfUnknownThread,
+    ReceiptOfNobody,
     InterruptExit,
     InterruptCut,
     Handler,
@@ -32,6 +33,11 @@ impl Finding {
             Self::CallOfUnknownThread => {
                 (Warning, "call-of-nobody", "kernel calls on CPUs of which no trace says who runs there")
             }
+            Self::ReceiptOfNobody => (
+                Info,
+                "receipt-of-nobody",
+                "messages and pulses received on CPUs of which no trace says who runs there",
+            ),
             Self::InterruptExit => (Info, "unmatched-interrupt-exit", "exits of interrupts without an entry"),
             Self::InterruptCut => (
                 Info,

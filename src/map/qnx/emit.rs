@@ -103,12 +103,20 @@ impl QnxMapper {
         }
     }
 
-    /// The thread that acts on a CPU; the CPU itself in an interrupt, or if the running thread is unknown.
-    pub(super) fn thread_actor_on(&self, cpu: usize) -> Actor {
+    /// What executes on a CPU, as the source of an event that it causes. When the trace does not say what
+    /// does, a stimulus stands for the kernel: only processes and stimuli can cause such events (BTF 2.3
+    /// tables 2-33 and 2-36).
+    pub(super) fn cause_on(&mut self, cpu: usize) -> Actor {
         match self.executing(cpu) {
-            Some(Proc::Thread(t)) => self.actor(t),
-            _ => (self.cores[cpu].name, 0),
+            Some(_) => self.actor_on(cpu),
+            None => self.stimulus("STI_kernel"),
         }
+    }
+
+    /// The thread that runs on a CPU in BTF.
+    pub(super) fn thread_on(&self, cpu: usize) -> Option<Actor> {
+        let t = self.cores[cpu].running?;
+        (self.threads[t].exported && self.threads[t].phase == Phase::Running).then(|| self.actor(t))
     }
 
     /// An event of a thread, caused by a core.
@@ -184,6 +192,7 @@ impl QnxMapper {
         thread.phase = phase;
         if ends {
             thread.runnables.clear();
+            thread.requested.clear();
             thread.deferred.clear();
             thread.too_deep = 0;
             if let Some(call) = &mut thread.call {

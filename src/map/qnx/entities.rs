@@ -34,7 +34,6 @@ pub(super) struct Notes {
     pub irq: Note,
     pub migrate: Note,
     pub synth: Note,
-    pub partial: Note,
     pub thread_end: Note,
     pub job_end: Note,
     /// Native states without an event of their own.
@@ -51,7 +50,6 @@ impl Notes {
             irq: note("irq"),
             migrate: note("migrate"),
             synth: note("synth"),
-            partial: note("partial"),
             thread_end: note("thread_end"),
             job_end: note("job_end"),
             ready: names.intern("READY"),

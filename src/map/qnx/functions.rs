@@ -108,7 +108,7 @@ impl QnxMapper {
             }
             None => Note::Value(u64::from(event.word(0))),
         };
-        let source = self.actor_on(cpu);
+        let source = self.cause_on(cpu);
         self.emit(source, EntityType::Signal, (signal, 0), Action::Write, note);
     }
 }

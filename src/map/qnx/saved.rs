@@ -52,7 +52,7 @@ impl QnxMapper {
         self.entities.numbers = state.entities;
         (self.now, self.turn, self.dump, self.directory) =
             (state.time, state.turn, state.dump, state.directory);
-        (self.cores, self.threads, self.causes) = (state.cores, state.threads, state.causes);
+        (self.cores, self.threads, self.causes) = (state.cores, state.threads.restored(), state.causes);
         (self.messages, self.servers) = (state.messages, state.servers);
     }
 }

@@ -56,6 +56,9 @@ pub(super) struct Thread {
     /// Open runnables, outermost first; the last one may be its kernel call.
     pub runnables: Vec<Actor>,
     pub call: Option<OpenCall>,
+    /// Synchronisation objects that its instance requested, and was not seen to get.
+    #[serde(default)]
+    pub requested: Vec<u64>,
     /// Functions entered (true) or left during the open kernel call: they nest independently of the call.
     pub deferred: Vec<(NameId, bool)>,
     /// Number of open functions that are nested too deep to be shown.
@@ -172,11 +175,31 @@ pub(super) struct Threads {
     #[serde(with = "pairs")]
     incarnations: IdMap<ThreadKey, i64>,
     born: u64,
+    /// The slots by process, which follow from `places`.
+    #[serde(skip)]
+    by_process: IdMap<u32, Vec<usize>>,
 }
 
 impl Threads {
     pub fn find(&self, key: ThreadKey) -> Option<usize> {
         self.places.get(&key).copied()
+    }
+
+    /// The slot of the only thread of a process.
+    pub fn only_of(&self, pid: u32) -> Option<usize> {
+        match self.by_process.get(&pid)?.as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        }
+    }
+
+    /// Finds the threads of each process again, in a state that was stored.
+    pub fn restored(mut self) -> Self {
+        self.by_process.clear();
+        for ((pid, _), place) in &self.places {
+            self.by_process.entry(*pid).or_default().push(*place);
+        }
+        self
     }
 
     /// True for a thread that exists or existed.
@@ -220,12 +243,16 @@ impl Threads {
             }
         };
         self.places.insert(key, place);
+        self.by_process.entry(key.0).or_default().push(place);
         place
     }
 
     pub fn remove(&mut self, place: usize) {
         let key = self[place].pid_tid();
         self.places.remove(&key);
+        if let Some(of_process) = self.by_process.get_mut(&key.0) {
+            of_process.retain(|other| *other != place);
+        }
         self.free.push(place);
     }
 }

@@ -8,6 +8,9 @@ use super::state::Phase;
 use crate::btf::{Action, EntityType, NameId, Note};
 use crate::qnx::{Event, Version};
 
+/// Maximum number of objects that a thread has requested and not got; beyond it, the oldest is forgotten.
+const MAX_REQUESTED: usize = 64;
+
 /// What a kernel call does to a synchronisation object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Operation {
@@ -34,12 +37,28 @@ impl QnxMapper {
         self.named(Named::Sync, (pid, address), |_| format!("S_{pid}_{address:x}"))
     }
 
-    fn sync_event(&mut self, t: usize, address: u64, action: Action, note: Note) {
-        if self.threads[t].exported && self.threads[t].phase == Phase::Running {
-            let name = self.sync_name(self.threads[t].pid, address);
-            let actor = self.actor(t);
-            self.emit(actor, EntityType::Semaphore, (name, 0), action, note);
+    /// One step of an access, unless one before it was not recorded: a step needs the request, and what was
+    /// requested but not seen to be assigned is not given back (BTF 2.3 §2.3.7).
+    fn sync_event(&mut self, t: usize, address: u64, action: Action) {
+        let thread = &mut self.threads[t];
+        if !thread.exported || thread.phase != Phase::Running {
+            return;
         }
+        let place = thread.requested.iter().position(|other| *other == address);
+        match (action, place) {
+            (Action::RequestSemaphore, None) => {
+                if thread.requested.len() >= MAX_REQUESTED {
+                    thread.requested.remove(0);
+                }
+                thread.requested.push(address);
+            }
+            (Action::Assigned, Some(n)) => drop(thread.requested.remove(n)),
+            (Action::Released, Some(_)) | (Action::Assigned | Action::Waiting, None) => return,
+            _ => {}
+        }
+        let name = self.sync_name(self.threads[t].pid, address);
+        let actor = self.actor(t);
+        self.emit(actor, EntityType::Semaphore, (name, 0), action, Note::None);
     }
 
     /// Rule Q26: a thread entered a kernel call.
@@ -47,11 +66,11 @@ impl QnxMapper {
         let Some(object) = call.first else { return };
         match operation(call.number, self.settings.flavour.version) {
             Operation::Take => {
-                self.sync_event(t, object, Action::RequestSemaphore, self.entities.notes.partial);
+                self.sync_event(t, object, Action::RequestSemaphore);
             }
             Operation::Give => {
                 self.causes.object(self.threads[t].pid, object, self.turn);
-                self.sync_event(t, object, Action::Released, Note::None);
+                self.sync_event(t, object, Action::Released);
             }
             Operation::Wake => self.causes.object(self.threads[t].pid, object, self.turn),
             Operation::None => {}
@@ -61,7 +80,7 @@ impl QnxMapper {
     pub(super) fn sync_exit(&mut self, t: usize, call: &OpenCall, outcome: Outcome) {
         let takes = operation(call.number, self.settings.flavour.version) == Operation::Take;
         if let Some(object) = call.first.filter(|_| takes && outcome == Outcome::Returned(Some(0))) {
-            self.sync_event(t, object, Action::Assigned, Note::None);
+            self.sync_event(t, object, Action::Assigned);
         }
     }
 
@@ -73,7 +92,7 @@ impl QnxMapper {
             ("MUTEX" | "SEM" | "RWLOCK_READ" | "RWLOCK_WRITE", Some((number, address)))
                 if operation(number, self.settings.flavour.version) == Operation::Take =>
             {
-                self.sync_event(t, address, Action::Waiting, Note::None);
+                self.sync_event(t, address, Action::Waiting);
             }
             ("RECEIVE", _) if self.threads[t].exported => {
                 let event = self.message_event(self.threads[t].pid);

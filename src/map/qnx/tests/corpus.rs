@@ -103,6 +103,22 @@ fn as_prototype(line: &str, version: Version, destroyed: &[i64]) -> Option<Strin
     Some(fields.join(", "))
 }
 
+/// A line without what BTF does not allow, and the prototype writes: a core as the source of OS events, their
+/// ids instead of their owners, and notes on requests.
+fn event_only(line: &str) -> String {
+    let mut fields: Vec<&str> = line.split(", ").collect();
+    if fields.get(3) == Some(&"EVENT") {
+        fields.truncate(7);
+        if fields[1].starts_with("Core_") || fields[1] == "STI_kernel" {
+            fields[1] = "kernel";
+        }
+    }
+    if fields.get(3) == Some(&"SEM") {
+        fields.truncate(7);
+    }
+    fields.join(", ")
+}
+
 fn setup(version: Version, cpus: u32) -> Settings {
     let flavour = Flavour { version, big_endian: false };
     Settings { flavour, cpus, idle: true, ..Settings::default() }
@@ -129,7 +145,10 @@ fn listings_map_as_the_prototype_maps_them() {
         let expected = std::fs::read_to_string(corpus(&format!("{name}.expected.btf")).unwrap()).unwrap();
         let expected: Vec<&str> = expected.lines().filter(|l| !l.starts_with('#')).collect();
         assert!(expected.len() > 10);
-        assert_eq!(ours.join("\n"), expected.join("\n"), "{name}");
+        let events =
+            |lines: &mut dyn Iterator<Item = &str>| lines.map(event_only).collect::<Vec<_>>().join("\n");
+        let ours = events(&mut ours.iter().map(String::as_str));
+        assert_eq!(ours, events(&mut expected.into_iter()), "{name}");
     }
 }
 

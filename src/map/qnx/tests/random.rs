@@ -103,16 +103,15 @@ fn numbers(run: &Run) {
     }
 }
 
-/// The checker of the project, without knowledge of gaps, accepts the events, except what the rules of kernel
-/// traces require: notes that BTF 2.1.5 does not have, and OS events that the kernel sets while no thread
-/// runs.
+/// The checker of the project, without knowledge of gaps, accepts the events, except what BTF 2.1.5 does not
+/// have: notes, and OS events that a stimulus sets.
 fn conforms(run: &Run) {
     let version = crate::btf::spec::Version::V2_1_5;
     let mut checker = Checker::new(CheckOptions { version: Some(version), header: false });
     for (n, output) in run.outputs.iter().enumerate() {
         let (Output::Event(e) | Output::Closing(e) | Output::Assumed(e)) = output else { continue };
         let (source, target) = (run.names.text(e.source), run.names.text(e.target));
-        if matches!(e.target_type, EntityType::OsEvent | EntityType::Signal) && source.starts_with("Core_") {
+        if e.target_type == EntityType::OsEvent && source == "STI_kernel" {
             continue;
         }
         let note = match e.note {

@@ -53,7 +53,7 @@ fn messages_hand_over_without_ready() {
         3, STI_unknown, 0, T, pid_20_T1, 0, activate
         3, Core_0, 0, T, pid_20_T1, 0, start
         4, pid_20_T1, 0, R, K_MSG_SENDV, 0, start
-        5, pid_20_T1, 0, EVENT, MSG_10, 0, set_event, 2f
+        5, pid_20_T1, 0, EVENT, MSG_10, 0, set_event, pid_10_T1
         6, pid_20_T1, 0, R, K_MSG_SENDV, 0, suspend
         6, Core_0, 0, T, pid_20_T1, 0, wait, REPLY
         6, Core_0, 0, T, pid_10_T1, 0, release, direct
@@ -265,7 +265,7 @@ fn a_job_ends_where_its_thread_blocks() {
         "
         2, STI_unknown, 0, T, pid_20_T1, 0, activate
         2, Core_0, 0, T, pid_20_T1, 0, start
-        3, pid_20_T1, 0, EVENT, PLS_10, 0, set_event, 40000001
+        3, pid_20_T1, 0, EVENT, PLS_10, 0, set_event, pid_10_T1
         4, STI_pulse, 0, T, pid_10_T1, 0, activate
         5, Core_0, 0, T, pid_20_T1, 0, preempt, implicit
         5, Core_0, 0, T, pid_10_T1, 0, start
@@ -305,7 +305,7 @@ fn a_mutex_that_two_want() {
         1, STI_unknown, 0, T, pid_10_T1, 0, activate
         1, Core_0, 0, T, pid_10_T1, 0, start
         2, pid_10_T1, 0, R, K_SYNC_MUTEX_LOCK, 0, start
-        2, pid_10_T1, 0, SEM, S_10_8040, 0, requestsemaphore, partial
+        2, pid_10_T1, 0, SEM, S_10_8040, 0, requestsemaphore
         3, pid_10_T1, 0, SEM, S_10_8040, 0, waiting
         3, pid_10_T1, 0, R, K_SYNC_MUTEX_LOCK, 0, suspend
         3, Core_0, 0, T, pid_10_T1, 0, wait, MUTEX
@@ -405,7 +405,7 @@ fn idle_threads_are_no_tasks_but_take_the_core() {
         1, STI_unknown, 0, T, pid_1_T2, 0, activate
         1, Core_0, 0, T, pid_1_T2, 0, start
         2, Core_0, 0, T, pid_1_T2, 0, preempt, implicit
-        3, Core_0, 0, EVENT, PLS_10, 0, set_event, 9
+        3, STI_kernel, 0, EVENT, PLS_10, 0, set_event, pid_10
         5, Core_0, 0, T, pid_1_T2, 0, resume
         ",
     );
@@ -489,7 +489,7 @@ fn a_signal_sets_an_event() {
         "
         1, STI_unknown, 0, T, pid_10_T1, 0, activate
         1, Core_0, 0, T, pid_10_T1, 0, start
-        2, pid_10_T1, 0, EVENT, SIG_10_1, 0, set_event, 15
+        2, pid_10_T1, 0, EVENT, SIG_10_1, 0, set_event, pid_10_T1
         ",
     );
 }

@@ -1,0 +1,184 @@
+//! What btfdb writes, it accepts: every recording, and every export of it in every version of BTF, keeps all
+//! rules that `check` has, and what a version cannot express is counted and stands in a comment. Not for the
+//! rules (see `judge` and the unit tests of `check`).
+
+use crate::qnx::{RELEASES, trace};
+use crate::support::{Bench, copy_dir, root};
+use std::path::{Path, PathBuf};
+
+const VERSIONS: [Option<&str>; 4] = [None, Some("2.1.5"), Some("2.2.1"), Some("2.3.0")];
+
+/// The violations that are not merely worth knowing, a line each.
+fn faults(bench: &Bench, what: &str, version: Option<&str>) -> Vec<String> {
+    let mut args = vec!["check", what, "--format", "json", "--severity", "warning"];
+    args.extend(version.iter().flat_map(|version| ["--btf-version", version]));
+    let run = bench.run(&args);
+    let reports: serde_json::Value =
+        serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{}", run.all()));
+    let findings = reports.as_array().unwrap().iter().flat_map(|r| r["findings"].as_array().unwrap());
+    let bad = findings.filter(|finding| finding["severity"] != "info");
+    let shown = |f: &serde_json::Value| format!("{} ×{}: {}", f["rule"], f["count"], f["first"][0]);
+    let found: Vec<String> = bad.map(shown).collect();
+    assert_eq!(run.code == Some(0), found.is_empty(), "{}", run.all());
+    found
+}
+
+/// The number in a warning of `export` that has these words; 0 without such a warning.
+fn counted(stderr: &str, words: &str) -> usize {
+    let line = stderr.lines().find(|line| line.contains(words));
+    let number = line.and_then(|line| line.split_whitespace().find_map(|word| word.parse().ok()));
+    assert!(line.is_none() || number.is_some(), "{stderr}");
+    number.unwrap_or(0)
+}
+
+/// Checks the only recording of `t.db` and all that is exported from it. Returns what is wrong, and how many
+/// events the export without a version cannot express.
+fn conforms(bench: &Bench, name: &str) -> (Vec<String>, usize) {
+    let mut wrong = Vec::new();
+    let mut note = |part: &str, found: Vec<String>| {
+        wrong.extend(found.into_iter().map(|fault| format!("{name} {part}: {fault}")));
+    };
+    let rows = bench.ok(&["query", "t.db", "SELECT count(*) FROM btf_event", "--format", "csv"]).stdout;
+    let rows: usize = rows.lines().nth(1).unwrap().parse().unwrap();
+    let mut lost_by_default = 0;
+    // A file has the version that it names.
+    let imported = name.ends_with(".btf");
+    for version in VERSIONS {
+        let label = version.unwrap_or("default");
+        if !imported || version.is_none() {
+            note(&format!("as {label}"), faults(bench, "t.db", version));
+        }
+        let options: Vec<&str> = version.iter().flat_map(|version| ["--btf-version", version]).collect();
+        let export = ["export", "t.db", "-o", "t.btf", "--force"];
+        let run = bench.ok(&[&export[..], &options].concat());
+        note(&format!("exported as {label}"), faults(bench, "t.btf", None));
+        // Every row is a line, or is counted and stands in a comment.
+        let text = std::fs::read_to_string(bench.path().join("t.btf")).unwrap();
+        let lines = text.lines().filter(|line| !line.starts_with('#')).count();
+        let lost = counted(&run.stderr, "lines cannot be said");
+        assert_eq!(lines + lost, rows, "{name} {label}\n{}", run.stderr);
+        let partly = counted(&run.stderr, "lines cannot be complete");
+        let is_event = |line: &&str| {
+            let fields: Vec<&str> = line.strip_prefix("# ").unwrap_or_default().split(',').collect();
+            fields.len() >= 7 && fields[0].parse::<i64>().is_ok()
+        };
+        assert_eq!(text.lines().filter(is_event).count(), lost + partly, "{name} {label}");
+        if version.is_none() {
+            lost_by_default = lost;
+        }
+    }
+    for part in PARTS {
+        bench.ok(&[&["export", "t.db", "-o", "t.btf", "--force"][..], part].concat());
+        note(&format!("exported with {part:?}"), faults(bench, "t.btf", None));
+    }
+    (wrong, lost_by_default)
+}
+
+/// A gap is a comment of its own, after which nothing is known of its core.
+#[test]
+fn events_on_both_sides_of_a_gap_keep_the_rules() {
+    let bench = bench(&root().join("tests/data/erika2/gap")).unwrap();
+    bench.ok(&["export", "t.db", "-o", "t.btf"]);
+    let text = std::fs::read_to_string(bench.path().join("t.btf")).unwrap();
+    let gaps = bench.ok(&["query", "t.db", "SELECT count(*) FROM gap", "--format", "csv"]).stdout;
+    let comments = text.lines().filter(|line| line.starts_with("# gap of Core_")).count();
+    assert_eq!(gaps.lines().nth(1), Some(comments.to_string().as_str()));
+    assert_eq!(faults(&bench, "t.btf", None), Vec::<String>::new());
+    // Without them the trace contradicts itself.
+    let without: Vec<&str> = text.lines().filter(|line| !line.starts_with("# gap of ")).collect();
+    bench.write("without.btf", without.join("\n"));
+    assert!(!faults(&bench, "without.btf", None).is_empty());
+}
+
+/// Parts of a recording that keep the rules as the whole does.
+const PARTS: [&[&str]; 5] = [
+    &["--numeric"],
+    &["--time-scale", "ps"],
+    &["--type", "T,I"],
+    &["--type", "T,I,R,STI"],
+    &["--type", "SEM,SIG"],
+];
+
+/// Recordings of this project: folders with a description, and files.
+fn own() -> Vec<PathBuf> {
+    let mut all = vec![root().join("demo/recording")];
+    for folder in ["osek", "erika2"] {
+        let folders = std::fs::read_dir(root().join("tests/data").join(folder)).unwrap();
+        all.extend(folders.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()));
+    }
+    for file in ["grasp/control.grasp", "qnx/services.txt", "btf/library.btf", "btf/metrics.btf"] {
+        all.push(root().join("tests/data").join(file));
+    }
+    all.sort();
+    all
+}
+
+/// Ingests a file or a folder.
+fn bench(input: &Path) -> Option<Bench> {
+    let bench = Bench::new();
+    let input = match input.is_dir() {
+        true => {
+            copy_dir(input, &bench.path().join("recording"));
+            "recording".to_owned()
+        }
+        false => input.to_str().unwrap().to_owned(),
+    };
+    let run = bench.run(&["ingest", "t.db", &input, "-q"]);
+    (run.code == Some(0)).then_some(bench)
+}
+
+#[test]
+fn own_recordings_and_their_exports_keep_the_rules() {
+    let mut wrong = Vec::new();
+    for input in own() {
+        let name = input.strip_prefix(root()).unwrap().display().to_string();
+        let bench = bench(&input).unwrap_or_else(|| panic!("{name} is not ingested"));
+        let (found, _) = conforms(&bench, &name);
+        wrong.extend(found);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn kernel_traces_and_their_exports_keep_the_rules() {
+    let mut wrong = Vec::new();
+    let options: [&[&str]; 4] = [&[], &["--jobs", "RECEIVE,NANOSLEEP"], &["--overlay-irqs"], &["--idle"]];
+    for (n, options) in options.into_iter().enumerate() {
+        let release = RELEASES[n % RELEASES.len()];
+        let (file, _) = trace(release, 32 << 10, |_| {});
+        let bench = Bench::new();
+        bench.write("t.kev", file);
+        bench.ok(&[&["ingest", "t.db", "t.kev", "-q"], options].concat());
+        wrong.extend(conforms(&bench, &format!("{release:?} {options:?}")).0);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn recordings_of_the_corpus_and_their_exports_keep_the_rules() {
+    let Some(corpus) = std::env::var_os("BTFDB_CORPUS") else {
+        eprintln!("BTFDB_CORPUS is not set: recordings of real systems were not checked");
+        return;
+    };
+    let (mut wrong, mut any) = (Vec::new(), 0);
+    for folder in ["ee", "qnx", "grasp", "trace32/taskevents"] {
+        let Ok(entries) = std::fs::read_dir(Path::new(&corpus).join(folder)) else { continue };
+        let mut inputs: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+        inputs.sort();
+        let of_a_kind = |path: &PathBuf| {
+            let trace =
+                path.extension().is_some_and(|e| ["kev", "grasp", "log"].iter().any(|known| e == *known));
+            trace || path.join("recording.toml").is_file()
+        };
+        for input in inputs.into_iter().filter(of_a_kind) {
+            let name = format!("{folder}/{}", input.file_name().unwrap().to_string_lossy());
+            let bench = bench(&input).unwrap_or_else(|| panic!("{name} is not ingested"));
+            let (found, lost) = conforms(&bench, &name);
+            wrong.extend(found);
+            // Nothing of a recording of OSEK is lost.
+            assert!(folder != "ee" || lost == 0, "{name}: {lost} events are lost");
+            any += 1;
+        }
+    }
+    assert!(wrong.is_empty() && any > 0, "{}", wrong.join("\n"));
+}
