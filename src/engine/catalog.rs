@@ -67,7 +67,7 @@ impl Catalog {
         let Some(view) = self.views.get(name) else { return Ok(None) };
         let gone = || DataFusionError::Internal("the session is closed".to_owned());
         let state = (self.state)().ok_or_else(gone)?;
-        let plan = state.create_logical_plan(&view.sql).await;
+        let plan = plan(&state, &view.sql).await;
         let plan = plan.map_err(|e| e.context(format!("the view '{name}' cannot be planned")))?;
         let table: Arc<dyn TableProvider> = Arc::new(ViewTable::new(plan, Some(view.sql.clone())));
         let mut planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);

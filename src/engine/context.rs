@@ -14,8 +14,9 @@ use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::optimizer::OptimizerRule;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
+use super::cast_names::CastNames;
 use super::failure::failed;
-use super::optimizer::{self, AssumedOrder, FindAsOfJoins};
+use super::optimizer::{self, AssumedOrder, CheckArithmetic, FindAsOfJoins};
 use super::table_functions::Planner;
 
 /// Where tables and views are, in names of SQL: `btfdb.main.TABLE`.
@@ -44,10 +45,12 @@ pub(super) fn new(threads: usize, memory_limit: Option<u64>) -> Result<SessionCo
         environment = environment.with_memory_pool(pool(usize::try_from(limit).unwrap_or(usize::MAX)));
     }
     let state = SessionStateBuilder::new()
+        .with_expr_planners(vec![Arc::new(CastNames)])
         .with_config(config)
         .with_runtime_env(environment.build_arc()?)
         .with_default_features()
         .with_query_planner(Arc::new(Planner))
+        .with_analyzer_rule(Arc::new(CheckArithmetic))
         .build();
     let rules = optimizer::with_ours(state.physical_optimizers(), AssumedOrder::None);
     let first: Arc<dyn OptimizerRule + Send + Sync> = Arc::new(FindAsOfJoins);

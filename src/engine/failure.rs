@@ -9,6 +9,7 @@ use datafusion::common::{DataFusionError, SchemaError};
 use datafusion::object_store;
 use parquet::errors::ParquetError;
 
+use super::functions::Overflow;
 use super::operators::OutOfOrder;
 use crate::error::{Error, ErrorKind, did_you_mean};
 use crate::library::TABLE_FUNCTIONS;
@@ -27,6 +28,10 @@ const SHOWN: usize = 100;
 /// The advice if a file does not hold what the manifest promises.
 const VERIFY: &str = "run `btfdb verify` on the database: it names every damaged file";
 
+/// The advice if a whole number is too large for its type.
+const WIDER: &str =
+    "compute with a wider type: CAST(x AS DECIMAL(38, 0)), or CAST(x AS DOUBLE) if digits may be lost";
+
 /// An error in the SQL text itself. Its line is shown once the error gets the file of the text.
 pub(super) fn syntax(message: &str, sql: &str, place: Option<Place>) -> Error {
     let Some(place) = place else { return Error::new(ErrorKind::Query, message) };
@@ -44,6 +49,11 @@ pub(super) fn from_engine(error: &DataFusionError, sql: &str, relations: &[Strin
         && cause.is::<OutOfOrder>()
     {
         return Error::new(ErrorKind::Bug, "an order was taken for granted").because(OutOfOrder);
+    }
+    if let DataFusionError::External(cause) = error.find_root()
+        && let Some(overflow) = cause.downcast_ref::<Overflow>()
+    {
+        return Error::new(ErrorKind::Query, overflow.to_string()).hint(WIDER);
     }
     let text = error.strip_backtrace();
     match error.find_root() {

@@ -3,6 +3,7 @@
 //! speed up the common questions about traces. Statements are read-only. Not for showing results, and not for
 //! metrics (see [`crate::metrics`]).
 
+mod cast_names;
 mod catalog;
 mod chains;
 mod context;
@@ -12,6 +13,7 @@ mod functions;
 mod operators;
 mod optimizer;
 mod param;
+mod parse;
 mod plan;
 mod records;
 mod result_stream;

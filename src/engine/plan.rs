@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::common::{DataFusionError, Diagnostic, Result, Span};
+use datafusion::common::{DataFusionError, Diagnostic, Result, Span, plan_err};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::SQLOptions;
@@ -10,9 +10,12 @@ use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Spanned, Visit, visit_expressions};
 use datafusion::sql::sqlparser::tokenizer;
 
+use super::parse::parse;
+
 pub(super) async fn plan(state: &SessionState, sql: &str) -> Result<LogicalPlan> {
-    let dialect = state.config().options().sql_parser.dialect;
-    let statement = state.sql_to_statement(sql, &dialect)?;
+    let Some(statement) = parse(sql)?.pop_front() else {
+        return plan_err!("there is no SQL statement to run");
+    };
     check_statement(&statement)?;
     let plan = state.statement_to_plan(statement).await?;
     // No statement may change the database, the session or a file.

@@ -1,10 +1,10 @@
 //! SQL text → single statements with their place in the script. Not for what a statement means.
 
-use datafusion::sql::parser::DFParserBuilder;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 
 use super::failure::{self, Place};
+use super::parse::parse;
 use super::plan::check_statement;
 use crate::error::Result;
 use std::iter::once;
@@ -74,9 +74,7 @@ pub fn split(script: &str) -> Result<Vec<Statement>> {
 pub fn check_syntax(script: &str) -> Result<()> {
     for statement in split(script)? {
         let text = statement.in_place();
-        let parsed =
-            DFParserBuilder::new(text.as_str()).build().and_then(|mut parser| parser.parse_statements());
-        let checked = parsed.and_then(|statements| statements.iter().try_for_each(check_statement));
+        let checked = parse(&text).and_then(|statements| statements.iter().try_for_each(check_statement));
         checked.map_err(|e| failure::from_engine(&e, script, &[]))?;
     }
     Ok(())

@@ -2,7 +2,8 @@
 //! plan, so that `max(end_at - begin_at)` is known to be one and `count(*)` is not. Not for the unit of a
 //! time: all are ticks.
 
-use datafusion::common::{Column, DFSchema};
+use arrow::datatypes::DataType;
+use datafusion::common::{Column, DFSchema, ScalarValue};
 use datafusion::datasource::source_as_provider;
 use datafusion::logical_expr::expr::WindowFunctionDefinition;
 use datafusion::logical_expr::{Expr, LogicalPlan, Operator, TableScan};
@@ -134,8 +135,10 @@ impl<'a> TimeColumns<'a> {
             Expr::Negative(inner) => is(inner),
             Expr::BinaryExpr(e) => match e.op {
                 Operator::Plus | Operator::Minus => is(&e.left) || is(&e.right),
-                Operator::Multiply => is(&e.left) != is(&e.right),
-                Operator::Divide => is(&e.left) && !is(&e.right),
+                Operator::Multiply => {
+                    is(&e.left) != is(&e.right) && !converts(&e.left) && !converts(&e.right)
+                }
+                Operator::Divide => is(&e.left) && !is(&e.right) && !converts(&e.right),
                 Operator::Modulo => is(&e.left),
                 _ => false,
             },
@@ -156,4 +159,18 @@ impl<'a> TimeColumns<'a> {
             _ => false,
         }
     }
+}
+
+/// A factor between units of time, 10³ or more, or its inverse: who writes `x / 1e6` has converted the time,
+/// and its unit is no longer the tick.
+fn converts(factor: &Expr) -> bool {
+    let value = match factor {
+        Expr::Literal(value, _) => value.cast_to(&DataType::Float64),
+        Expr::Cast(cast) => return converts(&cast.expr),
+        Expr::Negative(inner) => return converts(inner),
+        _ => return false,
+    };
+    let Ok(ScalarValue::Float64(Some(value))) = value else { return false };
+    let exponent = value.abs().log10();
+    exponent.is_finite() && exponent.abs().round() >= 3.0 && (exponent - exponent.round()).abs() < 1e-9
 }

@@ -78,9 +78,11 @@ impl Cell {
         let mut samples = Samples::default();
         match (self, part) {
             (Self::Samples(all), _) => return all,
-            (Self::Sum(sum, first), _) => {
-                samples.push_integer(sum.clamp(i64::MIN.into(), i64::MAX.into()) as i64, first);
-            }
+            (Self::Sum(sum, first), _) => match i64::try_from(sum) {
+                Ok(sum) => samples.push_integer(sum, first),
+                // Rounded, in place of the greatest number of 64 bits, which would be wrong.
+                Err(_) => samples.push_fraction(sum as f64, first),
+            },
             (Self::Share(ticks), Some(part)) => {
                 let available = span.available(recording, part);
                 if available > 0 {

@@ -124,8 +124,9 @@ pub(super) const COMMANDS: &[Command] = &[
     command(".unit", actions::unit, "Show times in tables as ticks, ns, us, ms or s")
         .args(&[may("UNIT", ArgKind::Word(UNITS))])
         .detail(
-            "Times are what is computed from columns of times: max(end_at - begin_at) is one. Whole \
-             ticks stay exact. Other formats than tables always hold ticks.",
+            "Times are what is computed from columns of times: max(end_at - begin_at) is one. What a statement \
+             has converted itself, such as x / 1e6, is a number. Whole ticks stay exact. Other formats than \
+             tables always hold ticks.",
         ),
     command(".rows", actions::rows, "Show at most N rows of a table on the terminal; 0: all")
         .args(&[may("N", ArgKind::Free)])

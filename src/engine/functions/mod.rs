@@ -1,9 +1,11 @@
 //! Functions of SQL over traces that DataFusion does not have. Not for operators that run plain SQL.
 
 mod argument;
+mod checked;
 pub(super) mod exact_sums;
 mod gap_between;
 mod stddev;
+mod sum;
 mod windows;
 pub(super) mod words;
 
@@ -12,6 +14,9 @@ use std::sync::Arc;
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 
 use crate::store::Database;
+
+pub(super) use checked::{Checked, CheckedOp, Overflow, is_checked};
+pub(super) use sum::STATE as SUM_STATE;
 
 /// Functions of one row that need no database.
 pub(super) fn of_rows() -> Vec<ScalarUDF> {
@@ -22,7 +27,7 @@ pub(super) fn of_rows() -> Vec<ScalarUDF> {
 
 /// Aggregates that replace the engine's of the same name.
 pub(super) fn aggregates() -> Vec<AggregateUDF> {
-    vec![AggregateUDF::from(stddev::Stddev::new())]
+    vec![AggregateUDF::from(stddev::Stddev::new()), AggregateUDF::from(sum::Sum::new())]
 }
 
 /// All functions of one row, for the tables of a database.

@@ -6,7 +6,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array};
-use arrow::compute::take_record_batch;
 use arrow::datatypes::{SchemaRef, UInt32Type};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, internal_err};
@@ -29,6 +28,8 @@ use super::shared_accumulator::{self, SharedAccumulator, SharedFunction};
 
 /// Groups per output batch.
 const BATCH_GROUPS: usize = 8192;
+/// No row had this id.
+const NO_GROUP: u32 = u32::MAX;
 
 /// What `partial` does, with accumulators indexed by id. `EXPLAIN` shows it as `TallyExec`.
 #[derive(Debug)]
@@ -129,8 +130,12 @@ struct Accumulators {
     functions: Vec<Accumulator>,
     /// Accumulators that several functions share.
     shared: Vec<SharedAccumulator>,
-    /// For every id, whether there was a row with it.
-    seen: Vec<bool>,
+    /// The group of every id, or [`NO_GROUP`]. Other threads see other ids, and the accumulators of the
+    /// engine take it for granted that a group has a row: without one, its minimum would be the greatest
+    /// number.
+    group_of: Vec<u32>,
+    /// The ids of the groups, in the order of their first rows.
+    ids: Vec<u32>,
     /// The groups of the rows of a batch; kept to reuse its memory.
     groups: Vec<usize>,
     reserved: MemoryReservation,
@@ -179,8 +184,8 @@ impl Accumulators {
                 shared_function.as_ref().and_then(&mut share).map_or_else(|| own(function), Ok)
             })
             .collect::<Result<_>>()?;
-        let (seen, groups) = (Vec::new(), Vec::new());
-        Ok(Self { schema: partial.schema(), number, functions, shared, seen, groups, reserved })
+        let (group_of, ids, groups) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { schema: partial.schema(), number, functions, shared, group_of, ids, groups, reserved })
     }
 
     fn add(&mut self, batch: &RecordBatch) -> Result<()> {
@@ -190,35 +195,38 @@ impl Accumulators {
             return internal_err!("groups are ids");
         };
         if let Some(last) = numbers.values().iter().max() {
-            self.seen.resize(self.seen.len().max(*last as usize + 1), false);
-        }
-        for group in numbers.values() {
-            self.seen[*group as usize] = true;
-        }
-        for shared in &mut self.shared {
-            shared.add(batch, numbers.values(), self.seen.len())?;
+            self.group_of.resize(self.group_of.len().max(*last as usize + 1), NO_GROUP);
         }
         self.groups.clear();
-        let mut size = self.seen.len() + self.shared.iter().map(SharedAccumulator::size).sum::<usize>();
+        for id in numbers.values() {
+            let group = &mut self.group_of[*id as usize];
+            if *group == NO_GROUP {
+                *group = self.ids.len() as u32;
+                self.ids.push(*id);
+            }
+            self.groups.push(*group as usize);
+        }
+        let total = self.ids.len();
+        for shared in &mut self.shared {
+            shared.add(batch, &self.groups, total)?;
+        }
+        let mut size = 2 * size_of::<u32>() * self.group_of.len();
+        size += self.shared.iter().map(SharedAccumulator::size).sum::<usize>();
         for function in &mut self.functions {
             let Accumulator::Own { arguments, filter, states } = function else { continue };
-            if self.groups.is_empty() {
-                self.groups.extend(numbers.values().iter().map(|n| *n as usize));
-            }
             let values = arguments.iter().map(|a| a.evaluate(batch)?.into_array(rows));
             let values = values.collect::<Result<Vec<_>>>()?;
             let filter = filter.as_ref().map(|f| f.evaluate(batch)?.into_array(rows)).transpose()?;
             let filter: Option<&BooleanArray> = filter.as_ref().and_then(|f| f.as_boolean_opt());
-            states.update_batch(&values, &self.groups, filter, self.seen.len())?;
+            states.update_batch(&values, &self.groups, filter, total)?;
             size += states.size();
         }
         self.reserved.try_resize(size + self.groups.capacity() * size_of::<usize>())
     }
 
-    /// The states of the groups that had rows, in the order of their ids.
+    /// The states of the groups.
     fn finish(mut self) -> Result<Vec<RecordBatch>> {
-        let mut columns: Vec<ArrayRef> =
-            vec![Arc::new(UInt32Array::from_iter_values(0..self.seen.len() as u32))];
+        let mut columns: Vec<ArrayRef> = vec![Arc::new(UInt32Array::from(self.ids))];
         for function in &mut self.functions {
             columns.extend(match function {
                 Accumulator::Own { states, .. } => states.state(EmitTo::All)?,
@@ -229,9 +237,7 @@ impl Accumulators {
             });
         }
         let all = RecordBatch::try_new(self.schema, columns)?;
-        let seen = (0..).zip(&self.seen).filter(|(_, seen)| **seen).map(|(number, _)| number);
-        let seen = take_record_batch(&all, &UInt32Array::from_iter_values(seen))?;
-        let portions = (0..seen.num_rows()).step_by(BATCH_GROUPS);
-        Ok(portions.map(|from| seen.slice(from, BATCH_GROUPS.min(seen.num_rows() - from))).collect())
+        let portions = (0..all.num_rows()).step_by(BATCH_GROUPS);
+        Ok(portions.map(|from| all.slice(from, BATCH_GROUPS.min(all.num_rows() - from))).collect())
     }
 }

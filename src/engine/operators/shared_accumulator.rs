@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int64Array, RecordBatch, UInt64Array};
+use arrow::array::{
+    Array, ArrayRef, AsArray, Decimal128Array, Float64Array, Int64Array, RecordBatch, UInt64Array,
+};
 use arrow::datatypes::{DataType, Int64Type, Schema};
 use datafusion::common::{Result, internal_err};
 use datafusion::physical_expr::PhysicalExpr;
@@ -13,6 +15,7 @@ use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
 use datafusion::physical_expr::expressions::CastExpr;
 use datafusion::physical_expr_common::physical_expr::is_volatile;
 
+use crate::engine::functions::SUM_STATE;
 use crate::engine::functions::exact_sums::{self, Sums};
 
 /// Minimum number of functions with the same argument: fewer are faster each alone (measured).
@@ -57,7 +60,8 @@ impl SharedFunction {
     /// The types of the state between the two stages.
     fn states(self) -> Vec<DataType> {
         match self {
-            Self::Count | Self::Min | Self::Max | Self::Sum => vec![DataType::Int64],
+            Self::Count | Self::Min | Self::Max => vec![DataType::Int64],
+            Self::Sum => vec![SUM_STATE],
             Self::Avg => vec![DataType::UInt64, DataType::Float64],
             Self::Stddev => exact_sums::STATE.map(|(_, ty)| ty).into(),
         }
@@ -105,15 +109,15 @@ impl SharedAccumulator {
     }
 
     /// Adds the rows of a batch, each to its group; `total` is greater than every group.
-    pub fn add(&mut self, batch: &RecordBatch, groups: &[u32], total: usize) -> Result<()> {
+    pub fn add(&mut self, batch: &RecordBatch, groups: &[usize], total: usize) -> Result<()> {
         let numbers = self.numbers.evaluate(batch)?.into_array(batch.num_rows())?;
         let Some(numbers) = numbers.as_primitive_opt::<Int64Type>() else {
             return internal_err!("shared accumulators are of integers");
         };
         self.groups.resize(total, Group::default());
         let rows = groups.iter().zip(numbers.values());
-        let mut add = |group: &u32, number: &i64| {
-            if let Some(group) = self.groups.get_mut(*group as usize) {
+        let mut add = |group: &usize, number: &i64| {
+            if let Some(group) = self.groups.get_mut(*group) {
                 group.add(*number);
             }
         };
@@ -141,8 +145,10 @@ impl SharedAccumulator {
             }
             SharedFunction::Min => whole(|group| group.least),
             SharedFunction::Max => whole(|group| group.greatest),
-            // Sums that are too large wrap around, as in the engine.
-            SharedFunction::Sum => whole(|group| group.sums.sum as i64),
+            SharedFunction::Sum => {
+                let counted = sums.map(|s| (s.count > 0).then_some(s.sum));
+                vec![Arc::new(counted.collect::<Decimal128Array>().with_data_type(SUM_STATE))]
+            }
             SharedFunction::Avg => {
                 let counted = sums.map(|s| (s.count > 0).then_some(s));
                 vec![

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use datafusion::common::Result;
 use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{Result, internal_err};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{
@@ -94,6 +94,15 @@ impl StreamingExec {
         one_partition: bool,
     ) -> Result<Self> {
         let schemas: Vec<_> = inputs.iter().map(|input| input.schema()).collect();
+        // Equal keys of different types have different hashes, so they would meet in one partition by chance
+        // only.
+        let types = |(input, schema): (usize, &SchemaRef)| {
+            operator.keys(input).iter().map(|key| key.data_type(schema)).collect::<Result<Vec<_>>>()
+        };
+        let types = schemas.iter().enumerate().map(types).collect::<Result<Vec<_>>>()?;
+        if types.windows(2).any(|pair| pair[0] != pair[1]) {
+            return internal_err!("the keys of {} have different types: {types:?}", operator.name());
+        }
         let partitions = match inputs.first() {
             Some(first) if !one_partition => first.output_partitioning().partition_count(),
             _ => 1,

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{Column, ExprSchema, Result, TableReference};
+use datafusion::common::{Column, Result, TableReference};
 use datafusion::logical_expr::expr_rewriter::strip_outer_reference;
 use datafusion::logical_expr::logical_plan::{FetchType, SkipType, SubqueryAlias};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction};
@@ -17,7 +17,7 @@ use datafusion::logical_expr::{
 use datafusion::optimizer::push_down_filter::replace_cols_by_name;
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 
-use crate::engine::operators::is_key_type;
+use crate::engine::operators::key_type;
 use crate::engine::table_functions::{Node, Operation, Side};
 
 /// Runs first, before DataFusion decorrelates the query in another way.
@@ -103,10 +103,10 @@ const TIME: &str = "(time)";
 struct AsOfQuery {
     /// The rows, with the conditions on them alone.
     rows: LogicalPlan,
-    /// Equal keys: the outer column, the inner expression.
-    keys: Vec<(Column, Expr)>,
+    /// Equal keys: the expressions over the outer row and over the inner one, of one type.
+    keys: Vec<(Expr, Expr)>,
     /// The outer instant, the inner time.
-    outer: Column,
+    outer: Expr,
     time: Expr,
     strict: bool,
     /// Which row of an instant is the latest one.
@@ -155,7 +155,7 @@ impl AsOfQuery {
         let mut latest = Self {
             rows: rows.clone(),
             keys: Vec::new(),
-            outer: Column::new_unqualified(TIME),
+            outer: Expr::Literal(false.into(), None),
             time: Expr::Literal(false.into(), None),
             strict: false,
             order: Vec::new(),
@@ -174,22 +174,25 @@ impl AsOfQuery {
                 (true, Some(op)) => (right, op, left),
                 (true, None) => return Ok(None),
             };
-            let outer = match strip_outer_reference(outer.as_ref().clone()) {
-                Expr::Column(column) if !inner.contains_outer() && outside.schema().has_column(&column) => {
-                    column
+            if inner.contains_outer() || !outer.column_refs().is_empty() || outer.is_volatile() {
+                return Ok(None);
+            }
+            // In the types that both sides were made equal in: often, one side is a cast.
+            let (inner, outer) = (inner.as_ref().clone(), strip_outer_reference(outer.as_ref().clone()));
+            if outer.column_refs().iter().any(|column| !outside.schema().has_column(column)) {
+                return Ok(None);
+            }
+            let ty = inner.get_type(rows.schema())?;
+            if ty != outer.get_type(outside.schema())? {
+                return Ok(None);
+            }
+            match (op, key_type(&ty)) {
+                (Operator::Eq, Some(ty)) => {
+                    let (outer, inner) =
+                        (outer.cast_to(&ty, outside.schema())?, inner.cast_to(&ty, rows.schema())?);
+                    latest.keys.push((outer, inner));
                 }
-                _ => return Ok(None),
-            };
-            let inner = inner.as_ref().clone();
-            let types = [
-                inner.get_type(rows.schema())?,
-                outside.schema().field_from_column(&outer)?.data_type().clone(),
-            ];
-            match op {
-                Operator::Eq if types[0] == types[1] && is_key_type(&types[0]) => {
-                    latest.keys.push((outer, inner))
-                }
-                Operator::Lt | Operator::LtEq if types.iter().all(|ty| *ty == DataType::Int64) => {
+                (Operator::Lt | Operator::LtEq, _) if ty == DataType::Int64 => {
                     (latest.time, latest.outer, latest.strict) = (inner, outer, op == Operator::Lt);
                     times += 1;
                 }
@@ -200,7 +203,12 @@ impl AsOfQuery {
         if times != 1 || order.iter().any(|(_, asc, nulls_first)| *asc || !*nulls_first) {
             return Ok(None);
         }
-        if order.first().is_none_or(|(first, ..)| *first != latest.time) {
+        // A whole number is in the same order after a cast.
+        let uncast = match &latest.time {
+            Expr::Cast(cast) if cast.expr.get_type(rows.schema())?.is_integer() => cast.expr.as_ref(),
+            time => time,
+        };
+        if order.first().is_none_or(|(first, ..)| first != uncast && *first != latest.time) {
             return Ok(None);
         }
         latest.order = order.drain(1..).map(|(expr, ..)| expr).collect();
@@ -230,11 +238,25 @@ impl AsOfQuery {
         let all = |what: &str, count: usize| (0..count).map(|at| of(&hidden(what, at))).collect::<Vec<_>>();
         let mut output: Vec<Column> = self.output.iter().map(|(_, name)| of(name)).collect();
         output.extend(timed.then(|| of(TIME)));
+        // What is compared of the outer row becomes a column, if it is none.
+        let mut outer_columns: Vec<Expr> = outside.schema().columns().into_iter().map(Expr::Column).collect();
+        let mut place = |expr: &Expr, name: String| match expr {
+            Expr::Column(column) => column.clone(),
+            expr => {
+                outer_columns.push(expr.clone().alias(&name));
+                Column::new_unqualified(name)
+            }
+        };
+        let keys = self.keys.iter().enumerate();
         let first = Side {
-            keys: self.keys.iter().map(|(outer, _)| outer.clone()).collect(),
-            time: self.outer.clone(),
+            keys: keys.map(|(at, (outer, _))| place(outer, hidden("outer key", at))).collect(),
+            time: place(&self.outer, hidden("outer time", 0)),
             order: Vec::new(),
             output: outside.schema().columns(),
+        };
+        let outside = match outer_columns.len() > outside.schema().fields().len() {
+            true => LogicalPlanBuilder::from(outside.clone()).project(outer_columns)?.build()?,
+            false => outside.clone(),
         };
         let second = Side {
             keys: all("key", self.keys.len()),
@@ -242,10 +264,7 @@ impl AsOfQuery {
             order: all("order", self.order.len()),
             output,
         };
-        Node::plan(
-            Operation::AsOf { sides: [first, second], strict: self.strict },
-            vec![outside.clone(), rows],
-        )
+        Node::plan(Operation::AsOf { sides: [first, second], strict: self.strict }, vec![outside, rows])
     }
 }
 

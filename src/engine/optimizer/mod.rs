@@ -1,6 +1,7 @@
 //! Optimizer rules: they put our operators into plans, and cut what is read. Not the operators (`operators`).
 
 mod balance_scans;
+mod check_arithmetic;
 mod dictionary_scans;
 mod find_as_of_joins;
 mod use_operators;
@@ -14,6 +15,7 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 
 use balance_scans::balance_scans;
+pub(super) use check_arithmetic::CheckArithmetic;
 use dictionary_scans::dictionary_scans;
 pub(super) use find_as_of_joins::FindAsOfJoins;
 pub(crate) use use_operators::AssumedOrder;

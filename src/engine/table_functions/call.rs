@@ -1,9 +1,12 @@
 //! A call of a table function in SQL: its relations, keys and named values. Not what functions do with them.
 
+use std::collections::HashMap;
+
 use arrow::datatypes::DataType;
-use datafusion::common::{Column, DFSchema, Result, TableReference, plan_err};
+use datafusion::common::{Column, DFSchema, ExprSchema, Result, TableReference, plan_err};
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::planner::RelationPlannerContext;
+use datafusion::logical_expr::type_coercion::binary::comparison_coercion;
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder};
 use datafusion::sql::sqlparser::ast::{
     Expr as Sql, FunctionArg, FunctionArgExpr, Ident, ObjectName, TableFactor,
@@ -11,6 +14,7 @@ use datafusion::sql::sqlparser::ast::{
 
 use super::TableFunction;
 use crate::engine::catalog::Catalog;
+use crate::engine::operators::key_type;
 use crate::error::did_you_mean;
 
 /// The arguments of a call; each is removed when it is read.
@@ -86,31 +90,63 @@ impl<'a> Call<'a> {
         values.map(|value| self.context.sql_to_expr(value, schema)).collect()
     }
 
-    /// The same as names of columns that can be keys, in every one of `relations`.
-    pub fn keys(&mut self, relations: &[&LogicalPlan]) -> Result<Vec<String>> {
+    /// The same as names of columns that can be keys, in every one of `relations`, where a key gets one type:
+    /// rows are distributed and compared by it.
+    pub fn keys(&mut self, relations: &mut [LogicalPlan]) -> Result<Vec<String>> {
         let mut keys: Vec<String> = Vec::new();
-        for (i, relation) in relations.iter().enumerate() {
-            let values = if i == 0 { self.values.clone() } else { Vec::new() };
-            for value in values {
-                let written = value.to_string();
-                match self.context.sql_to_expr(value, relation.schema())? {
-                    Expr::Column(column) if !keys.contains(&column.name) => keys.push(column.name),
-                    _ => {
-                        return plan_err!(
-                            "the key '{written}' of {} has to be a column, once",
-                            self.function.name
-                        );
-                    }
-                }
-            }
-            for key in &keys {
-                let ty = self.column(relation, key)?.get_type(relation.schema())?;
-                if !crate::engine::operators::is_key_type(&ty) {
-                    return plan_err!("'{key}' cannot be a key of {}: {ty}", self.function.name);
+        let Some(first) = relations.first() else { return Ok(keys) };
+        for value in std::mem::take(&mut self.values) {
+            let written = value.to_string();
+            match self.context.sql_to_expr(value, first.schema())? {
+                Expr::Column(column) if !keys.contains(&column.name) => keys.push(column.name),
+                _ => {
+                    return plan_err!(
+                        "the key '{written}' of {} has to be a column, once",
+                        self.function.name
+                    );
                 }
             }
         }
-        self.values.clear();
+        let mut types = HashMap::new();
+        for key in &keys {
+            let mut common: Option<DataType> = None;
+            for relation in relations.iter() {
+                let given = self.column(relation, key)?.get_type(relation.schema())?;
+                let Some(ty) = key_type(&given) else {
+                    return plan_err!("'{key}' cannot be a key of {}: {given}", self.function.name);
+                };
+                common = match common {
+                    None => Some(ty),
+                    Some(other) => match common_type(&other, &ty) {
+                        Some(ty) => Some(ty),
+                        None => {
+                            return plan_err!(
+                                "the key '{key}' of {} is {other} in one relation and {ty} in the other",
+                                self.function.name
+                            );
+                        }
+                    },
+                };
+            }
+            // A key that is always NULL.
+            types.insert(key.as_str(), common.filter(|ty| !ty.is_null()).unwrap_or(DataType::Utf8View));
+        }
+        for relation in relations {
+            let schema = relation.schema();
+            let columns = schema.columns().into_iter().map(|column| {
+                let name = column.name.clone();
+                let given = schema.data_type(&column)?.clone();
+                let column = Expr::Column(column);
+                match types.get(name.as_str()) {
+                    Some(ty) if *ty != given => Ok(column.cast_to(ty, schema)?.alias(name)),
+                    _ => Ok(column),
+                }
+            });
+            let columns = columns.collect::<Result<Vec<_>>>()?;
+            if columns.iter().any(|column| !matches!(column, Expr::Column(_))) {
+                *relation = LogicalPlanBuilder::from(relation.clone()).project(columns)?.build()?;
+            }
+        }
         Ok(keys)
     }
 
@@ -152,6 +188,12 @@ impl<'a> Call<'a> {
             None => plan_err!("there is no function '{name}'"),
         }
     }
+}
+
+/// The type by which keys of both types are compared, as `=` does.
+fn common_type(one: &DataType, other: &DataType) -> Option<DataType> {
+    let ty = if one == other { one.clone() } else { comparison_coercion(one, other)? };
+    key_type(&ty)
 }
 
 /// A table or view; the engine resolves only those in FROM itself.

@@ -78,8 +78,8 @@ fn intervals(call: &mut Call<'_>) -> Result<LogicalPlan> {
 }
 
 fn over_intervals(mut call: Call<'_>, function: IntervalFunction) -> Result<LogicalPlan> {
-    let input = intervals(&mut call)?;
-    let keys = call.keys(&[&input])?;
+    let mut input = intervals(&mut call)?;
+    let keys = call.keys(std::slice::from_mut(&mut input))?;
     let mut columns: Vec<Expr> = keys.iter().map(ident).chain([col("begin_at"), col("end_at")]).collect();
     if function == IntervalFunction::Gaps {
         for bound in ["from", "to"] {
@@ -126,8 +126,9 @@ fn renamed(name: &str, others: &[String]) -> String {
 }
 
 fn intersect(mut call: Call<'_>) -> Result<LogicalPlan> {
-    let (first, second) = (intervals(&mut call)?, intervals(&mut call)?);
-    let keys = call.keys(&[&first, &second])?;
+    let mut relations = [intervals(&mut call)?, intervals(&mut call)?];
+    let keys = call.keys(&mut relations)?;
+    let [first, second] = relations;
     let mut names: Vec<String> = keys.clone();
     names.extend(["begin_at".to_owned(), "end_at".to_owned()]);
     let shared = names.len();
@@ -155,9 +156,9 @@ fn intersect(mut call: Call<'_>) -> Result<LogicalPlan> {
 }
 
 fn pair(mut call: Call<'_>) -> Result<LogicalPlan> {
-    let events = call.relation()?;
+    let mut events = call.relation()?;
+    let keys = call.keys(std::slice::from_mut(&mut events))?;
     let time = call.time(&events, "time")?;
-    let keys = call.keys(&[&events])?;
     let names = events.schema().field_names();
     let (begins, ends) = (hidden("begins"), hidden("ends"));
     let mut columns: Vec<Expr> =
@@ -191,11 +192,11 @@ fn pair(mut call: Call<'_>) -> Result<LogicalPlan> {
 }
 
 fn as_of(mut call: Call<'_>) -> Result<LogicalPlan> {
-    let (first, second) = (call.relation()?, call.relation()?);
-    let keys = call.keys(&[&first, &second])?;
+    let mut relations = [call.relation()?, call.relation()?];
+    let keys = call.keys(&mut relations)?;
     let mut names: Vec<String> = Vec::new();
     let (mut inputs, mut sides) = (Vec::new(), Vec::new());
-    for (i, relation) in [first, second].into_iter().enumerate() {
+    for (i, relation) in relations.into_iter().enumerate() {
         let time = call.time(&relation, "time")?;
         let (mut columns, mut output) = (Vec::new(), Vec::new());
         let own = relation.schema().field_names();

@@ -1,8 +1,10 @@
 //! Tests of statements on a real database.
 
+mod arithmetic;
 mod chains;
 mod disorder;
 pub(crate) mod fixture;
+mod key_types;
 pub(crate) mod operators;
 mod overlaps;
 mod scans;

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::fixture::{begin, empty, engine, open, put};
 use super::lines;
-use crate::engine::{AssumedOrder, Session, context};
+use crate::engine::{AssumedOrder, Session, SessionOptions, context};
 use crate::error::Result;
 use crate::library::Queries;
 use crate::schema::{DataEventRow, DataEventRows, tables};
@@ -161,8 +161,8 @@ proptest! {
             "SELECT variable, stddev(n), count(n), avg(n), min(n), sum(n), max(n), count(value), max(time), \
              avg(n) FILTER (WHERE access = 'read'), count(DISTINCT n) FROM (SELECT *, CASE WHEN time % 3 > 0 THEN \
              (time - 5) * 1000000 END AS n FROM data_event) GROUP BY variable",
-            "SELECT core, count(time), sum(time * 3000000000000000000), min(time * 3000000000000000000), \
-             max(time * 3000000000000000000), max(time), avg(time), avg(value) FROM data_event GROUP BY core",
+            "SELECT core, count(time), sum(time * 30000000000000), min(time * 30000000000000), \
+             max(time * 30000000000000), max(time), avg(time), avg(value) FROM data_event GROUP BY core",
         ] {
             let sorted = |context| {
                 let mut rows = rows_in(&session, context, sql);
@@ -210,6 +210,23 @@ proptest! {
                 rows
             };
             prop_assert_eq!(sorted(&small), sorted(&plain), "{}", sql);
+        }
+    }
+}
+
+#[test]
+fn a_group_that_another_thread_has_numbers_of_stays_empty() {
+    let (dir, _) = traced(&[vec![(1, 0, true, Some(1)); 30], vec![(1, 1, true, None); 30]]);
+    // Of 'y' and of the rows after it, each thread sees the ids before their first rows.
+    let sql = "SELECT variable, sum(v), min(v), max(v), avg(v), count(v) FROM (SELECT variable, CASE WHEN variable <> 'y' \
+               THEN time END AS v FROM data_event UNION ALL SELECT 'x', time FROM data_event WHERE variable = 'x' \
+               UNION ALL SELECT 'y', NULL FROM data_event) GROUP BY variable ORDER BY variable";
+    for threads in [1, 2, 3, 8] {
+        let options = SessionOptions { threads: Some(threads), memory_limit: None };
+        let session = super::fixture::open_with(dir.path(), options);
+        for size in [1, 2, 5, 8192] {
+            let found = rows_in(&session, &in_steps(session.context(), size), sql);
+            assert_eq!(found, ["x 930 1 30 15.5 60", "y - - - - 0"], "{threads} threads, {size} rows");
         }
     }
 }

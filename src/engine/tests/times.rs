@@ -38,6 +38,15 @@ fn what_is_computed_from_them() {
 }
 
 #[test]
+fn a_time_that_is_converted_already_is_a_number() {
+    let sql = "SELECT (end_at - begin_at) / 1e6 AS ms, begin_at / 1000 AS us, round(begin_at / 1000000.0, 3) AS rounded, \
+               begin_at * 1e-9 AS s, 1000 * begin_at AS ps, CAST(begin_at AS DOUBLE) / CAST(1000 AS DOUBLE) AS cast, \
+               begin_at / 1e3 + 5 AS later, begin_at / 2 AS half, 10 * begin_at AS ten, begin_at / 60000 AS sixtieth, \
+               begin_at + 1000 AS moved FROM process_state";
+    assert_eq!(times(sql), ["half", "ten", "sixtieth", "moved"]);
+}
+
+#[test]
 fn through_joins_unions_and_groups() {
     let join =
         "SELECT a.begin_at, b.end_at, b.process FROM process_state a JOIN process_state b USING (process)";

@@ -53,6 +53,8 @@ Intervals are half-open, `[begin_at, end_at)`. An interval that does not end aft
 one whose begin or end is NULL. NULL is a key like any other, as in GROUP BY. Where keys are compared, NULL equals nothing, as in
 a join.
 
+A key is text, a whole number, true or false. Its Arrow type may differ between two relations; keys are compared as by `=`.
+
 Each function runs in one pass over rows in the order of time. It holds what is open at one instant, and a few numbers per key.
 Rows that are in this order already are not sorted. A sort of others needs at most `--memory-limit` of memory, and the disk.
 
@@ -85,6 +87,10 @@ engine.db \"SELECT * FROM core_peak\" --param window=10ms --param step=1ms`.
 
 `btfdb metrics` computes the metrics; [metrics.md](metrics.md) describes its result. `btfdb metrics --show NAME` prints the SQL
 of a metric. Times are ticks, as in the tables.
+
+Whole numbers are exact or an error. `sum`, `+`, `-` and `*` that do not fit into 64 bits are refused with the name of the expression,
+instead of wrapping around; with `CAST(x AS DECIMAL(38, 0))` there is more room. Whether a sum fails depends on its result alone, not
+on the order of the rows or the number of threads. `FROM t` is short for `SELECT * FROM t`.
 
 `--sql-path` adds files of your own; the end of this page describes them.
 

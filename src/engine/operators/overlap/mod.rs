@@ -22,6 +22,7 @@ use datafusion::physical_plan::joins::utils::JoinFilter;
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec};
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 
+use super::key_type::is_key_type;
 use super::streaming::StreamingExec;
 use join::OverlapJoin;
 use sweep::Bounds;
@@ -91,12 +92,6 @@ pub(in crate::engine) fn by_sweep(node: &Arc<dyn ExecutionPlan>) -> Result<Optio
     let operator =
         OverlapJoin { bounds: [left, right], kind: join.kind, filter, projection: join.projection };
     StreamingExec::try_new(join.inputs.map(Arc::clone).to_vec(), Arc::new(operator)).map(Some)
-}
-
-/// The types that can be interned.
-pub(in crate::engine) fn is_key_type(ty: &DataType) -> bool {
-    matches!(ty, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Boolean)
-        || ty.is_integer()
 }
 
 impl<'a> Join<'a> {
