@@ -99,6 +99,11 @@ step_interop() {
     cargo run --quiet --locked -- ingest "$work/interop.db" "${inputs[@]}"
     "$python" tests/metrics.py "$target/debug/btfdb" "$work/interop.db"
     "$python" tests/read_perfetto.py "$target/debug/btfdb" "$work/interop.db"
+    # Random statements, here and there. BTFDB_STATEMENTS=20000 is the full run.
+    mkdir -p "$work/statements"
+    BTFDB_STATEMENTS=${BTFDB_STATEMENTS:-600} BTFDB_STATEMENTS_TO=$work/statements \
+        cargo test --quiet --locked --lib random_statements_have_the_same_rows
+    "$python" tests/differential.py "$work/statements"
 }
 
 # Pages are opened in a browser, which is driven as a person would. A new profile each time; nothing is asked of the

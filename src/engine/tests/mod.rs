@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod chains;
+mod differential;
 mod disorder;
 pub(crate) mod fixture;
 mod key_types;
